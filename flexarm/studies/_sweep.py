@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._calls.arguments import count_of
+from .._support.checks import short_text
 from .._support.optional import required
 from .._support.options import explained
 from ..arm import Arm
-from ..errors import ArgumentError, StudyWarning
+from ..errors import ArgumentError
 from ..simulation.run import progress_bar
 from ..stacks import ArmStack
-from ._dataset import Results, coordinates_of, outputs_of, part_of
+from ._dataset import Output, Results, coordinates_of, outputs_of, part_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
-from ._store import LABELS, Store, store_at, study_of
+from ._store import Store, store_at
+from ._study import LABELS, MENDED, Study, study_of
 from ._task import FAILED, Task, accepted
+from ._warn import warn
 
 _PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
 MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
@@ -44,6 +46,7 @@ def sweep(
     chunk: int | None = None,
     path: Any = None,
     retry_failed: bool = False,
+    key: str | None = None,
     progress: bool | None = None,
 ) -> Any:
     """Compute a function at all points of a grid and of random draws.
@@ -192,40 +195,123 @@ def sweep(
             "expected True or False, and True with the path of an earlier call"
         )
 
+    if key is not None and (not isinstance(key, str) or not key or store is None):
+        raise ArgumentError(
+            f"key is {short_text(key)}{'' if store else ' without path'}, expected a "
+            "text that is another one for each study, and the path of one"
+        )
+
     # the study, and whether it continues an earlier one
-    before = None if store is None else store.known()
-    number = _seed(seed, before)
-    points = points_of(grid, draws, n_draws, number, vectorized)
-    task = _task(function, arm, points, vectorized is True, tuple(wanted))
-    study = study_of(function, arm, points, (wanted, known), number)
-    if store and before is not None:
-        _check_same(store, before, study, retry_failed)
-        if not store.running:
-            there = store.results()
-            if not (retry_failed and (there.status == FAILED).any()):
-                return _with_warning(there, points)
-            store.keep(part_of(there, points))
+    def plan(before: Study | None) -> Plan:
+        number = _seed(seed, before)
+        points = points_of(grid, draws, n_draws, number, vectorized)
+        task = _task(function, arm, points, vectorized is True, tuple(wanted))
+        study = None
+        if store:
+            labels, options = (wanted, known), (number, vectorized, key)
+            study = study_of(function, arm, points, labels, options)
+        return Plan(task, study, number, wanted, known)
 
-    # parts of earlier calls, then all that is left
+    where = _Where(on, count, chunk, progress)
+    if store is None:
+        now = plan(None)
+        dataset, points, _ = _computed(now, None, where, Results(now.task.points))
+        return _with_warning(dataset, points)
+    if not store.has_parts and (there := _there(store, plan, retry_failed)):
+        return _with_warning(*there)
+    with store.locked():
+        if not store.has_parts and (there := _there(store, plan, retry_failed)):
+            return _with_warning(*there)  # of a call that ended just now
+        return _with_warning(*_continued(store, plan, retry_failed, where))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study before it is computed: its work, its identity, and its labels."""
+
+    task: Task
+    study: Study | None
+    seed: int
+    outputs: Mapping[str, Output]
+    coordinates: Mapping[str, tuple[Any, str | None]]
+
+    def check(self, results: Results) -> None:
+        """Refuse axes and names that do not fit the results."""
+        results.check(self.outputs, self.coordinates)
+
+    def dataset(self, results: Results) -> Any:
+        """Return the results as an `xarray.Dataset`."""
+        title = self.task.name
+        return results.dataset(self.outputs, self.coordinates, self.seed, title)
+
+
+class _Where(NamedTuple):
+    """Place of the computation."""
+
+    on: Any
+    workers: int
+    chunk: int | None
+    progress: bool | None
+
+
+Planned = Callable[[Study | None], Plan]
+
+
+def _there(store: Store, plan: Planned, retry: bool) -> tuple[Any, Points] | None:
+    """Results of a study that is done, if none are left to compute."""
+    found = store.finished()
+    if found is None:
+        return None
+    before, dataset = found
+    now = plan(before)
+    assert now.study is not None
+    if before.differences(now.study):
+        if retry:
+            return None
+        raise _another(store, before, now.study)
+    if retry and (dataset.status == FAILED).any():
+        return None
+    return dataset, now.task.points
+
+
+def _continued(
+    store: Store, plan: Planned, retry: bool, where: _Where
+) -> tuple[Any, Points]:
+    """Compute what earlier calls have left of a study, and write the results."""
+    # what is there, of this study or of another one
+    kept, finished = store.kept(), store.finished()
+    there = [study for study, _ in kept] + ([finished[0]] if finished else [])
+    now = plan(there[0] if there else None)
+    study, points = now.study, now.task.points
+    assert study is not None
     results = Results(points)
-    if store:
-        store.start(study)
-        for part in store.kept():
+    others = [x for x in there if x.hash != study.hash]
+    mended = bool(others) and retry
+    if mended or (others and len(others) == len(there)):
+        _check_mended(store, others, study, retry)
+
+    # points that are computed already
+    def same(other: Study) -> bool:
+        return mended or other.hash == study.hash
+
+    if finished and same(finished[0]):
+        results.add(part_of(finished[1], points))
+    for other, part in kept:
+        if same(other):
             results.add(part)
-    if retry_failed:
+    if mended and (done := results.done()) and store.keep(study, done):
+        store.remove_parts(others)
+    if retry:
         results.try_again()
-    spans = _spans(results, chunk, count, vectorized is True)
-    check = partial(results.check, wanted, known)
-    done = _run(task, spans, (results, check, store), (on, count, progress))
-    ds = results.dataset(wanted, known, study, task.name)
-    if store and done:
-        store.finish(ds)
-    return _with_warning(ds, points)
+    dataset, points, whole = _computed(now, store, where, results)
+    if whole:
+        store.finish(study, dataset)
+    return dataset, points
 
 
-def _seed(seed: Any, before: Mapping[str, str] | None) -> int:
+def _seed(seed: Any, before: Study | None) -> int:
     if seed is None:
-        return secrets.randbits(31) if before is None else int(before["the seed"])
+        return secrets.randbits(31) if before is None else before.seed
     return count_of("seed", seed, 0)
 
 
@@ -280,25 +366,29 @@ def _task(
     )
 
 
-def _check_same(
-    store: Store, before: Mapping[str, str], study: Mapping[str, str], mended: bool
-) -> None:
-    """Refuse to continue another study; warn of a `mended` function or arm."""
-    for key in {**before, **study}:
-        if before.get(key) == study.get(key) or (store.running and key == LABELS):
-            continue
-        if mended and key in ("the function", "the arm"):
-            warnings.warn(
-                f"{key} is not the one that computed the points kept in "
-                f"{str(store.path)!r}, only those that failed are computed with it",
-                StudyWarning,
-                stacklevel=4,
-            )
-        else:
-            raise ArgumentError(
-                f"path {str(store.path)!r} holds another study, of which {key} is "
-                "different, expected the same study or a new name"
-            )
+def _check_mended(store: Store, others: list[Study], study: Study, retry: bool) -> None:
+    """Refuse to continue another study; warn of a mended function or arm."""
+    different: dict[str, None] = {}
+    for before in others:
+        names = [n for n in before.differences(study) if n != LABELS]
+        if not retry or set(names) - set(MENDED):
+            raise _another(store, before, study)
+        different |= dict.fromkeys(names)
+    verb = "are" if len(different) > 1 else "is"
+    warn(
+        f"{' and '.join(different)} {verb} not the one that computed the points kept "
+        f"in {str(store.path)!r}, only those that failed are computed with it"
+    )
+
+
+def _another(store: Store, before: Study, study: Study) -> ArgumentError:
+    names = before.differences(study)
+    hint = "; key= names a function that changes as it runs"
+    return ArgumentError(
+        f"path {str(store.path)!r} holds another study, of which "
+        f"{before.words(study, names)}, expected the same study or a new name"
+        f"{hint if set(names) <= set(MENDED) else ''}"
+    )
 
 
 def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
@@ -318,22 +408,21 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
     ]
 
 
-def _run(
-    task: Task,
-    spans: list[Span],
-    kept: tuple[Results, Callable[[], None], Store | None],
-    where: tuple[Any, int, bool | None],
-) -> bool:
-    """Compute and keep parts; return whether all are finished."""
-    (results, check, store), (on, workers, progress) = kept, where
+def _computed(
+    plan: Plan, store: Store | None, where: _Where, results: Results
+) -> tuple[Any, Points, bool]:
+    """Compute and keep parts; return the dataset, and whether all are finished."""
+    task, points = plan.task, plan.task.points
+    spans = _spans(results, where.chunk, where.workers, task.vectorized)
 
     # a bar from the points that are computed already
-    bar = progress_bar(task.points.count, progress, "point")
+    bar = progress_bar(points.count, where.progress, "point")
     if bar is not None:
-        bar.update(task.points.count - sum(stop - start for start, stop in spans))
+        bar.update(points.count - sum(stop - start for start, stop in spans))
 
     # parts as they are finished
-    running = computed(task, spans, on, workers)
+    running = computed(task, spans, where.on, where.workers)
+    whole = True
     try:
         for (start, stop), part in running:
             if isinstance(part, Exception):
@@ -341,28 +430,26 @@ def _run(
                 results.lost(start, stop, f"{type(part).__name__}: {why}")
             else:
                 results.add(part)
-                if store:
-                    store.keep(part)
-                check()
+                if store and plan.study:
+                    store.keep(plan.study, [part])
+                plan.check(results)
             if bar is not None:
                 bar.update(stop - start)
     except KeyboardInterrupt:
+        whole = False
         left = sum(stop - start for start, stop in results.left)
         goes_on = "; the same call goes on" if store else ""
-        warnings.warn(
-            f"the study was interrupted, {left} of {task.points.count} points are not "
-            f"computed{goes_on}",
-            StudyWarning,
-            stacklevel=4,
+        warn(
+            f"the study was interrupted, {left} of {points.count} points are not "
+            f"computed{goes_on}"
         )
-        return False
     finally:
         close = getattr(running, "close", None)
         if close is not None:
             close()
         if bar is not None:
             bar.close()
-    return True
+    return plan.dataset(results), points, whole
 
 
 def _with_warning(ds: Any, points: Points) -> Any:
@@ -372,12 +459,10 @@ def _with_warning(ds: Any, points: Points) -> Any:
     if len(failed):
         messages = ds.message.transpose(*points.sizes).values.reshape(-1)[failed]
         how_many = "all" if len(failed) == points.count > 1 else f"{len(failed)} of"
-        warnings.warn(
+        warn(
             f"{how_many} {points.count} points failed, the first at "
             f"{points.description(int(failed[0]))}: {messages[0]}{_kinds(messages)}; "
-            "see status and message of the result",
-            StudyWarning,
-            stacklevel=4,
+            "see status and message of the result"
         )
     return ds
 
