@@ -330,6 +330,13 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(tmp_path: Path) -> None:
     assert part.status.sum() == 2
 
 
+def press(raised: threading.Event) -> None:
+    """Ctrl-C from a thread, again where the main one was about to wait for a lock."""
+    os.kill(os.getpid(), signal.SIGINT)
+    while not raised.wait(0.2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 class Interrupt:
     """A function that Ctrl-C ends at its n-th call, and that counts."""
 
@@ -388,7 +395,7 @@ def test_interrupted_threads_keep_what_is_done(tmp_path: Path) -> None:
         if x == 20.0 and not raised.is_set():
             while not any(parts.glob("*.part")):  # until one of the first ones is kept
                 time.sleep(1e-3)
-            os.kill(os.getpid(), signal.SIGINT)
+            press(raised)
         if x >= 20.0:
             raised.wait()
         return 2.0 * x
@@ -412,8 +419,7 @@ def test_an_interrupt_while_a_part_is_written(
 
     def interrupted(file: Any, **arrays: Any) -> None:
         monkeypatch.setattr(np, "savez", save)
-        os.kill(os.getpid(), signal.SIGINT)
-        raised.wait()
+        press(raised)
         save(file, **arrays)
 
     monkeypatch.setattr(np, "savez", interrupted)

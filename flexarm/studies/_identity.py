@@ -189,8 +189,9 @@ class Content:
 
     def _of_class(self, kind: Any) -> Iterator[str]:
         """Name of a class, and the code of one that is not of a library."""
-        yield from ("class", kind.__module__, kind.__qualname__)
+        yield from ("class", kind.__qualname__)
         if _installed(kind.__module__):
+            yield kind.__module__
             return
         yield from self._all(kind.__bases__)
         for name, x in sorted(vars(kind).items()):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,14 @@ _PART = ".part"
 _WORK, _OLD = "work", "old"  # names of a file that is written, and of one replaced
 
 
+class Kept(NamedTuple):
+    """A part of an earlier call."""
+
+    path: Path
+    study: Study
+    part: Part
+
+
 @dataclass
 class Store:
     """A file of results, and beside it a directory of parts while they are computed.
@@ -40,6 +48,7 @@ class Store:
 
     path: Path
     pending: list[Part] = field(default_factory=list)  # not written, of a full disk
+    own: set[Path] = field(default_factory=set)  # parts of this study
 
     @property
     def parts(self) -> Path:
@@ -105,6 +114,7 @@ class Store:
                 target = self.parts / f"{name}-{secrets.token_hex(4)}{_PART}"
             data = _encoded(study, self.pending)
             write_file(target, self._named(target, _WORK), data)
+            self.own.add(target)
             self.pending.clear()
 
         try:
@@ -119,9 +129,10 @@ class Store:
             return False
         return True
 
-    def kept(self) -> list[tuple[Study, Part]]:
+    def kept(self) -> list[Kept]:
         """Parts that earlier calls have computed, of any study; remove damaged ones."""
-        found, damaged = [], 0
+        found: list[Kept] = []
+        damaged = 0
         for path in sorted(self.parts.glob("*" + _PART)):
             try:
                 study, parts = _decoded(path.read_bytes())
@@ -129,7 +140,7 @@ class Store:
                 damaged += 1
                 _remove(path)
             else:
-                found += [(study, part) for part in parts]
+                found += [Kept(path, study, part) for part in parts]
         if damaged:
             warn(
                 f"{damaged} parts in {str(self.parts)!r} are damaged, their points are "
@@ -137,16 +148,22 @@ class Store:
             )
         return found
 
-    def remove_parts(self, studies: Sequence[Study] | None = None) -> None:
-        """Remove parts of these studies, or all."""
-        hashes = None if studies is None else {study.hash for study in studies}
-        for path in self.parts.glob("*" + _PART):
-            if hashes is None or _decoded(path.read_bytes())[0].hash in hashes:
-                path.unlink(missing_ok=True)
+    def _remove_parts(self) -> None:
+        for path in self.own:
+            path.unlink(missing_ok=True)
         if self.parts.is_dir() and not any(self.parts.iterdir()):
             self.parts.rmdir()
 
     # results
+
+    def seen(self) -> tuple[Study, Any] | None:
+        """Return what `finished` does if nothing is about to change it."""
+        if self.has_parts:
+            return None
+        try:
+            return self.finished()
+        except ArgumentError:  # damaged, or replaced just now by the owner of the lock
+            return None
 
     def finished(self) -> tuple[Study, Any] | None:
         """Study and dataset of a file of results, if there is one."""
@@ -181,7 +198,7 @@ class Store:
             except BaseException:
                 _remove(work)
                 raise
-            self.remove_parts()
+            self._remove_parts()
 
         try:
             unbroken(write)

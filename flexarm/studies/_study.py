@@ -18,7 +18,13 @@ from ._points import Points
 LABELS = "a unit, an axis or coords"  # may change while a study is not done
 MENDED = ("the function", "the arm")  # may change where points that failed are left
 _PYTHON = "the version of Python"
-_SHOWN = (_PYTHON, "the version of flexarm", "the key", "the seed")
+_SHOWN = (
+    _PYTHON,
+    "the name of the function",
+    "the version of flexarm",
+    "the key",
+    "the seed",
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Study:
         found = {
             "hash": self.hash,
             "key": self.parts["the key"][""] or None,
-            "version": __version__,
+            "version": self.parts["the version of flexarm"][""],
             "labels": self.labels,
             "parts": self.parts,
         }
@@ -56,8 +62,10 @@ class Study:
             return []
         names = dict.fromkeys([*self.parts, *other.parts])
         found = [n for n in names if self.parts.get(n) != other.parts.get(n)]
-        if _PYTHON in found:  # of which code depends
-            return [_PYTHON]
+        if _PYTHON in found:  # of which code depends, where there is code
+            if all(x.parts[_PYTHON][""] for x in (self, other)):
+                return [_PYTHON]
+            found.remove(_PYTHON)
         return found or [LABELS]
 
     def words(self, other: Study, names: list[str]) -> str:
@@ -94,8 +102,12 @@ def study_of(
     points: Points,
     labels: tuple[Any, Any],
     options: tuple[int, Any, str | None],
+    name: str,
 ) -> Study:
-    """Identify a study by content, equally for calls that continue it."""
+    """Identify a study by content, equally for calls that continue it.
+
+    `name` is that of the function where a result is named after it.
+    """
     (outputs, coordinates), (seed, vectorized, key) = labels, options
     content = Content()
 
@@ -115,12 +127,13 @@ def study_of(
 
     whole = vectorized if isinstance(vectorized, bool) else sorted(points.inner)
     parts = {
-        _PYTHON: {},
+        _PYTHON: {"": ""},
         "the version of flexarm": {"": __version__},
         "the key": {"": key or ""},
         "the seed": {"": str(seed)},
         "the function": {} if key else digests("function", function, pieces=True),
         "the arm": digests("arm", arm, pieces=callable(arm)),
+        "the name of the function": {"": name},
         "the set of outputs": {"": repr(list(outputs))},
         "the order of axes": {"": repr([*points.sizes.items(), points.inner])},
         "the option vectorized": {"": repr(whole)},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, NamedTuple
@@ -209,7 +209,8 @@ def sweep(
         study = None
         if store:
             labels, options = (wanted, known), (number, vectorized, key)
-            study = study_of(function, arm, points, labels, options)
+            name = "" if wanted else task.name
+            study = study_of(function, arm, points, labels, options, name)
         return Plan(task, study, number, wanted, known)
 
     where = _Where(on, count, chunk, progress)
@@ -217,11 +218,9 @@ def sweep(
         now = plan(None)
         dataset, points, _ = _computed(now, None, where, Results(now.task.points))
         return _with_warning(dataset, points)
-    if not store.has_parts and (there := _there(store, plan, retry_failed)):
+    if there := _there(store.seen(), plan, retry_failed, store):
         return _with_warning(*there)
     with store.locked():
-        if not store.has_parts and (there := _there(store, plan, retry_failed)):
-            return _with_warning(*there)  # of a call that ended just now
         return _with_warning(*_continued(store, plan, retry_failed, where))
 
 
@@ -257,9 +256,10 @@ class _Where(NamedTuple):
 Planned = Callable[[Study | None], Plan]
 
 
-def _there(store: Store, plan: Planned, retry: bool) -> tuple[Any, Points] | None:
+def _there(
+    found: tuple[Study, Any] | None, plan: Planned, retry: bool, store: Store
+) -> tuple[Any, Points] | None:
     """Results of a study that is done, if none are left to compute."""
-    found = store.finished()
     if found is None:
         return None
     before, dataset = found
@@ -280,33 +280,39 @@ def _continued(
     """Compute what earlier calls have left of a study, and write the results."""
     # what is there, of this study or of another one
     kept, finished = store.kept(), store.finished()
-    there = [study for study, _ in kept] + ([finished[0]] if finished else [])
+    if not kept and (done := _there(finished, plan, retry, store)):
+        return done  # a call that has just ended has computed all
+    there = [found.study for found in kept] + ([finished[0]] if finished else [])
     now = plan(there[0] if there else None)
     study, points = now.study, now.task.points
     assert study is not None
-    results = Results(points)
-    others = [x for x in there if x.hash != study.hash]
-    mended = bool(others) and retry
-    if mended or (others and len(others) == len(there)):
-        _check_mended(store, others, study, retry)
+    others = {x.hash: x for x in there if x.hash != study.hash}
+    own = {study.hash, *(others if retry else ())}
+    if others:
+        _check_others(store, others.values(), study, own.isdisjoint(map(_hash, there)))
+        if retry:
+            _warn_of_mended(store, others.values(), study)
 
     # points that are computed already
-    def same(other: Study) -> bool:
-        return mended or other.hash == study.hash
-
-    if finished and same(finished[0]):
+    results = Results(points)
+    if finished and finished[0].hash in own:
         results.add(part_of(finished[1], points))
-    for other, part in kept:
-        if same(other):
-            results.add(part)
-    if mended and (done := results.done()) and store.keep(study, done):
-        store.remove_parts(others)
+    for found in kept:
+        if found.study.hash in own:
+            results.add(found.part)
+            store.own.add(found.path)
     if retry:
+        if others and (done_before := results.done()):
+            store.keep(study, done_before)
         results.try_again()
     dataset, points, whole = _computed(now, store, where, results)
     if whole:
         store.finish(study, dataset)
     return dataset, points
+
+
+def _hash(study: Study) -> str:
+    return study.hash
 
 
 def _seed(seed: Any, before: Study | None) -> int:
@@ -366,14 +372,22 @@ def _task(
     )
 
 
-def _check_mended(store: Store, others: list[Study], study: Study, retry: bool) -> None:
-    """Refuse to continue another study; warn of a mended function or arm."""
-    different: dict[str, None] = {}
+def _check_others(
+    store: Store, others: Iterable[Study], study: Study, alone: bool
+) -> None:
+    """Refuse to continue another study, or one whose function or arm is another one.
+
+    The latter are left beside a study whose function was mended, if it is not `alone`.
+    """
     for before in others:
-        names = [n for n in before.differences(study) if n != LABELS]
-        if not retry or set(names) - set(MENDED):
+        if alone or set(before.differences(study)) - {LABELS, *MENDED}:
             raise _another(store, before, study)
-        different |= dict.fromkeys(names)
+
+
+def _warn_of_mended(store: Store, others: Iterable[Study], study: Study) -> None:
+    different = dict.fromkeys(
+        name for x in others for name in x.differences(study) if name in MENDED
+    )
     verb = "are" if len(different) > 1 else "is"
     warn(
         f"{' and '.join(different)} {verb} not the one that computed the points kept "
