@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import warnings
@@ -102,7 +103,8 @@ def write_results(work: Path, dataset: Any, study: Study, *, zarr: bool) -> None
     try:
         read_results(work)
     except Damaged as error:
-        raise ValueError(f"it cannot hold {error or 'them'} as computed") from None
+        what = str(error) or "an axis of length 0"
+        raise ValueError(f"this kind of file cannot hold {what}") from None
 
 
 # ---- reading
@@ -192,7 +194,11 @@ def _opened(path: Path) -> Any:
         required("zarr", "a study in Zarr", extra="studies")
         with xarray.open_zarr(path, **_UNDECODED) as dataset:
             return dataset.load()
-    with xarray.open_dataset(path, **_UNDECODED) as dataset:
+    source: Any = path
+    data = path.read_bytes()
+    if data.startswith(b"CDF"):  # in memory, else SciPy leaves a damaged file open
+        source = io.BytesIO(data)
+    with xarray.open_dataset(source, **_UNDECODED) as dataset:
         return _in_one(dataset.load())
 
 
