@@ -1,6 +1,6 @@
 """Processes for test_study_stores.py: two on one store, kills, limits of files.
 
-    python study_processes.py race|kill|limit ROUNDS FOLDER SEED
+    python study_processes.py FOLDER SEED race=2 kill=1 limit=1
 
 Each round forks, so that the imports are paid for once; no thread runs before a fork.
 Prints one line for each round.
@@ -157,9 +157,10 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
 
 
 def main() -> None:
-    what, rounds, place, seed = sys.argv[1:]
+    place, seed, *wanted = sys.argv[1:]
     draw = random.Random(int(seed))
-    for i in range(int(rounds)):
+    counted = [given.split("=") for given in wanted]
+    for what, i in [(what, i) for what, n in counted for i in range(int(n))]:
         folder = Path(place, f"{what}{i}")
         folder.mkdir()
         path = folder / f"study{draw.choice(['.nc', '.zarr'])}"

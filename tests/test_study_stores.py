@@ -232,10 +232,13 @@ def test_many_stores_corrupted_at_random(tmp_path: Path) -> None:
     assert found["right"] > 100 and found["refused"] > 50
 
 
-def rounds(what: str, count: int, folder: Path, seed: int) -> None:
+def rounds(folder: Path, seed: int, **counts: int) -> None:
+    """Two on one store, kills at random moments, files that may not be large."""
     script = Path(__file__).with_name("study_processes.py")
+    wanted = [f"{what}={n}" for what, n in counts.items()]
+    count = sum(counts.values())
     run = subprocess.run(
-        [sys.executable, script, what, str(count), folder, str(seed)],
+        [sys.executable, script, folder, str(seed), *wanted],
         env={**os.environ, "PYTHONPATH": str(Path(fa.__file__).parents[1])},
         capture_output=True,
         text=True,
@@ -245,16 +248,13 @@ def rounds(what: str, count: int, folder: Path, seed: int) -> None:
     assert len(run.stdout.splitlines()) == count
 
 
-# two on one store, kills at random moments, files that may not be large
-@each("what, count", [("race", 2), ("kill", 1), ("limit", 1)])
-def test_processes(what: str, count: int, tmp_path: Path) -> None:
-    rounds(what, count, tmp_path, seed=2)
+def test_processes(tmp_path: Path) -> None:
+    rounds(tmp_path, seed=2, race=2, kill=1, limit=1)
 
 
 @pytest.mark.slow
-@each("what, count", [("race", 50), ("kill", 20), ("limit", 10)])
-def test_many_processes(what: str, count: int, tmp_path: Path) -> None:
-    rounds(what, count, tmp_path, seed=3)
+def test_many_processes(tmp_path: Path) -> None:
+    rounds(tmp_path, seed=3, race=50, kill=20, limit=10)
 
 
 def test_threads_of_a_process_keep_each_other_out(tmp_path: Path) -> None:

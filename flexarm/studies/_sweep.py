@@ -96,12 +96,17 @@ def sweep(
     path : path-like, optional
         File of the results, ``.nc`` (netCDF) or ``.zarr``.  Parts are written beside it
         as they are finished.  The same call continues where an earlier one ended, and
-        returns the results if none is left to compute.
+        returns the results if none is left to compute.  One call at a time has a path:
+        a second one is refused while the first computes.
     retry_failed : bool
         Compute those points of `path` again that failed in an earlier call, also of a
         study that is done; good ones are kept.  `function` and `arm` may then be
         corrected ones, with a warning.  By default failed points are not computed
         again.
+    key : str, optional
+        Name of the study in `path`, another one for each: it takes the place of the
+        content of `function`, and of objects without any, such as a lock or an open
+        file.  For functions that change while they run, such as counters.
     progress : bool, optional
         Progress bar (tqdm); by default for studies of more than two seconds.
 
@@ -117,7 +122,10 @@ def sweep(
     Raises
     ------
     ArgumentError
-        If `function` does not take a parameter, or `path` holds another study.
+        If `function` does not take a parameter; if `path` holds another study, with
+        what is different in it, is damaged, in use by another call or cannot be
+        written; or if `function`, `arm` or a value has no content to compare, and
+        `key` is not given.
     ImportError
         If xarray, or a package for `on` or `path`, is missing.
 
@@ -125,8 +133,10 @@ def sweep(
     -----
     StudyWarning
         If points failed: their number, the first with the reason, and other kinds of
-        errors; if Ctrl-C ended the study: the finished points are returned; or if
-        `retry_failed` continues with another function or arm.
+        errors; if Ctrl-C ended the study: the finished points are returned; if
+        `retry_failed` continues with another function or arm; if parts of `path` were
+        damaged, and are computed again; or if parts or results cannot be written, as on
+        a full disk: the study goes on, and the results are returned.
 
     See Also
     --------
@@ -138,9 +148,17 @@ def sweep(
     A vectorized call that fails is halved until the points that fail are alone; one for
     all values of some parameters fails as a whole.
 
-    A study in `path` is identified by its values, outputs and seed, and by the source
-    of `function` and `arm` with the values of enclosing functions, but not by global
-    variables.
+    A study in `path` is identified by content: code of `function` and `arm`, with their
+    defaults, objects, values of enclosing functions and those globals that they name,
+    and in turn what these depend on; values of parameters, also objects; outputs, seed,
+    `vectorized`, and the versions of flexarm and, for code, of Python.  Functions and
+    classes of installed packages, and what a function imports when it runs, count by
+    name.  The attribute ``study`` of the file is a record of it, and ``checksums`` has
+    a digest of each variable, which is compared when the file is read.
+
+    A part is on the disk when the next one is computed: a killed process or a loss of
+    power costs the parts that were computed at that time.  The lock of a path, a file
+    ``.lock`` beside it, ends with its process.
 
     BLAS takes all cores in each process: set ``OPENBLAS_NUM_THREADS=1`` before.
 
