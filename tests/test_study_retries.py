@@ -51,6 +51,7 @@ def test_failed_points_of_a_finished_study_are_tried_again(
         pytest.importorskip("zarr")
     function = Brittle(lambda x: x in (1, 4))
     call = partial(sweep, function, GRID, path=tmp_path / f"study{suffix}", seed=0)
+    call = partial(call, key="brittle")  # the function counts its calls
     call = partial(call, outputs=["n", "sure", "z", "name", "end"])
     with pytest.warns(
         fa.StudyWarning,
@@ -91,6 +92,7 @@ def test_failed_points_of_an_interrupted_study_are_tried_again(tmp_path: Path) -
 
     function.fails = interrupted
     call = partial(sweep, function, GRID, path=tmp_path / "study.nc", seed=0, chunk=3)
+    call = partial(call, key="brittle")
     with pytest.warns(fa.StudyWarning) as told:
         call()
     assert "the same call goes on" in str(told[0].message)
@@ -127,7 +129,8 @@ def test_a_mended_function_goes_on_and_this_is_told(tmp_path: Path) -> None:
     with pytest.warns(fa.StudyWarning, match="2 of 12 points failed.*ZeroDivision"):
         first = sweep(make(True), GRID, path=path)
     argument_refused(
-        ["the function is different"], lambda: sweep(make(False), GRID, path=path)
+        ["the function (broken) is different"],
+        lambda: sweep(make(False), GRID, path=path),
     )
     match = "the function is not the one that comp"
     with pytest.warns(fa.StudyWarning, match=match) as told:
@@ -158,6 +161,7 @@ def test_a_study_of_which_all_failed_tells_why(
         },
         coords={"part": ["x", "y"], "time": ([0.0, 0.5, 1.0], "s")},
         path=tmp_path / "study.nc",
+        key="all fail",
     )
     told = r"^all 12 points failed, the first at x=0 m, y=1 s: ValueError: no license"
     with pytest.warns(fa.StudyWarning, match=told):
@@ -179,7 +183,7 @@ def test_a_study_of_which_all_failed_succeeds_later(tmp_path: Path) -> None:
     """What was declared for want of results does not bind those that come."""
     function = Brittle(lambda x: True)
     call = partial(sweep, function, GRID, outputs=["name", "end"], retry_failed=True)
-    call = partial(call, path=tmp_path / "study.nc", seed=0)
+    call = partial(call, path=tmp_path / "study.nc", seed=0, key="brittle")
     with pytest.warns(fa.StudyWarning, match="all 12 points failed"):
         call()
     function.fails = never
@@ -247,7 +251,7 @@ def test_a_file_that_cannot_be_read_names_what_is_missing(
 ) -> None:
     path = tmp_path / "study.nc"
     path.write_bytes(b"\x89HDF\r\n\x1a\n")
-    monkeypatch.setattr("flexarm.studies._store._engine", lambda: "scipy")
+    monkeypatch.setattr("flexarm.studies._files._engine", lambda: "scipy")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"needs h5py.*flexarm\[studies\]"):
         sweep(Brittle(never), GRID, path=path)

@@ -108,6 +108,21 @@ class Results:
             if self.status[number] != OK:  # a part of an earlier call may be good
                 self.status[number], self.failed[number] = FAILED, why
 
+    def done(self) -> list[Part]:
+        """All points that are computed or failed, as parts."""
+        there = np.flatnonzero(self.status != NOT_RUN)
+        ends = np.flatnonzero(np.diff(there) > 1) + 1
+        return [
+            Part(
+                int(run[0]),
+                int(run[-1]) + 1,
+                {name: x[run] for name, x in self.values.items()},
+                {i: self.failed[i] for i in run.tolist() if i in self.failed},
+            )
+            for run in np.split(there, ends)
+            if len(run)
+        ]
+
     def try_again(self) -> None:
         """Mark failed points as not computed."""
         self.status[self.status == FAILED] = NOT_RUN
@@ -160,7 +175,7 @@ class Results:
         self,
         outputs: Mapping[str, Output],
         coordinates: Mapping[str, tuple[Any, str | None]],
-        study: Mapping[str, str],
+        seed: int,
         title: str,
     ) -> Any:
         """Return the results as an `xarray.Dataset`."""
@@ -199,12 +214,10 @@ class Results:
             {"long_name": "why it failed"},
         )
 
-        # the study, so that a later call can continue it
         attrs = {
             "title": title,
             "source": f"flexarm {__version__}",
-            "seed": study["the seed"],
-            "study": json.dumps(study),
+            "seed": str(seed),
         }
         if types:  # of results that are floating-point numbers here for the NaN
             attrs["types"] = json.dumps(types)

@@ -1,142 +1,230 @@
-"""Files of a study: parts while it runs, one file of all when it is done."""
+"""Store of a study: parts while it runs, one file of all when it is done."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import inspect
+import io
 import json
 import os
+import re
+import secrets
 import shutil
-import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
-from functools import partial
-from importlib.util import find_spec
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.optional import required
-from ..arm import Arm
 from ..errors import ArgumentError
-from ._points import Points
+from ._files import Damaged, on_disk, read_results, unbroken, write_file, write_results
+from ._lock import cannot_write, locked
+from ._study import Study, study_in
 from ._task import Part
+from ._warn import warn
 
-LABELS = "a unit, an axis or coords"  # may change while a study is not done
-_COMPLEX = "complex_part_of"  # attribute of the two variables of complex numbers
-_ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
-# "seconds" stay numbers
-_UNDECODED = {"decode_times": False, "decode_timedelta": False}
+_HEAD = b"flexarm part 1\n"
+_PART = ".part"
+_WORK, _OLD = "work", "old"  # names of a file that is written, and of one replaced
 
 
-@dataclass(frozen=True)
-class Store:
-    """A file of results, and beside it a directory of parts while they are computed."""
+class Kept(NamedTuple):
+    """A part of an earlier call."""
 
     path: Path
+    study: Study
+    part: Part
+
+
+@dataclass
+class Store:
+    """A file of results, and beside it a directory of parts while they are computed.
+
+    A part is a file with the identity of its study and a checksum of all in it: its
+    name means nothing.  Files appear whole, by `os.replace`, and are on the disk then.
+    """
+
+    path: Path
+    pending: list[Part] = field(default_factory=list)  # not written, of a full disk
+    own: set[Path] = field(default_factory=set)  # parts of this study
 
     @property
     def parts(self) -> Path:
         """Directory of the parts."""
         return self.path.with_name(self.path.name + ".parts")
 
-    @property
-    def _record(self) -> Path:
-        return self.parts / "study.json"
-
-    def known(self) -> dict[str, str] | None:
-        """Description of the study whose parts or results exist already."""
-        self._check_reader()
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other calls out, and clear up after one that was killed."""
         try:
-            if self.running:
-                study: dict[str, str] = json.loads(self._record.read_text("utf-8"))
-                return study
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+        with locked(self.path):
+            if self.parts.exists() and not self.parts.is_dir():
+                raise ArgumentError(
+                    f"path {str(self.path)!r} has a file {self.parts.name!r} beside "
+                    "it, expected a new name, or that the file is moved"
+                )
+            try:
+                self._clear_up()
+            except OSError as error:
+                raise cannot_write(self.path, error) from None
+            yield
+
+    def _clear_up(self) -> None:
+        """Finish or undo what a killed call was about to replace."""
+        for old in self._beside(_OLD):
             if self.path.exists():
-                study = json.loads(self._opened().attrs["study"])
-                return study
-        except Exception:
-            raise ArgumentError(
-                f"path {str(self.path)!r} is there and holds no study, expected a new "
-                "name or a study to go on with"
-            ) from None
-        return None
+                _remove(old)
+            else:
+                os.rename(old, self.path)
+        for work in [*self._beside(_WORK), *self.parts.glob(f"*.{_WORK}")]:
+            _remove(work)
+
+    def _beside(self, kind: str) -> list[Path]:
+        pattern = re.compile(rf"{re.escape(self.path.name)}\.[0-9a-f]{{8}}\.{kind}")
+        return [p for p in self.path.parent.iterdir() if pattern.fullmatch(p.name)]
+
+    def _named(self, path: Path, kind: str) -> Path:
+        return path.with_name(f"{path.name}.{secrets.token_hex(4)}.{kind}")
+
+    # parts
 
     @property
-    def running(self) -> bool:
-        """True if an earlier call has computed parts and not all of the study."""
-        return self._record.exists() and any(self.parts.glob("*-*.npz"))
+    def has_parts(self) -> bool:
+        """True if an earlier call has left parts."""
+        return any(self.parts.glob("*" + _PART))
 
-    def start(self, study: Mapping[str, str]) -> None:
-        """Make the directory of parts."""
-        self.parts.mkdir(parents=True, exist_ok=True)
-        _write(self._record, lambda file: file.write(json.dumps(study).encode()))
+    def keep(self, study: Study, parts: Sequence[Part]) -> bool:
+        """Write parts to one file, whole or not at all; return whether it succeeded.
 
-    def keep(self, part: Part) -> None:
-        """Write a part, whole or not at all."""
-        self.parts.mkdir(parents=True, exist_ok=True)
-        arrays = {f"value {name}": x for name, x in part.values.items()}
-        arrays["failed"] = np.array(list(part.failed), dtype=np.int64)
-        arrays["messages"] = np.array(list(part.failed.values()), dtype=str)
-        name = f"{part.start:012d}-{part.stop:012d}.npz"
-        save: Any = np.savez
-        _write(self.parts / name, lambda file: save(file, **arrays))
+        Where that fails, such as on a full disk, they wait for the next call.
+        """
+        waiting = bool(self.pending)
+        self.pending += parts
+        name = f"{min(p.start for p in parts):012d}-{max(p.stop for p in parts):012d}"
 
-    def kept(self) -> Iterator[Part]:
-        """Parts that an earlier call has computed."""
-        for path in sorted(self.parts.glob("*-*.npz")):
-            start, stop = map(int, path.stem.split("-"))
+        def write() -> None:
+            target = self.parts / (name + _PART)
+            self.parts.mkdir(parents=True, exist_ok=True)
+            while target.exists():
+                target = self.parts / f"{name}-{secrets.token_hex(4)}{_PART}"
+            data = _encoded(study, self.pending)
+            write_file(target, self._named(target, _WORK), data)
+            self.own.add(target)
+            self.pending.clear()
+
+        try:
+            unbroken(write)
+        except OSError as error:
+            if not waiting:
+                warn(
+                    f"parts cannot be written beside {str(self.path)!r} "
+                    f"({error.strerror or error}): the study goes on, and keeps them "
+                    "in memory until they can"
+                )
+            return False
+        return True
+
+    def kept(self) -> list[Kept]:
+        """Parts that earlier calls have computed, of any study; remove damaged ones."""
+        found: list[Kept] = []
+        damaged = 0
+        for path in sorted(self.parts.glob("*" + _PART)):
             try:
-                with open(path, "rb") as file, np.load(file) as found:
-                    values = {n[6:]: found[n] for n in found if n.startswith("value ")}
-                    failed = dict(
-                        zip(
-                            found["failed"].tolist(),
-                            found["messages"].tolist(),
-                            strict=True,
-                        )
-                    )
-            except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-                path.unlink()  # of a full disk: to be computed again
-                continue
-            yield Part(start, stop, values, failed)
+                study, parts = _decoded(path.read_bytes())
+            except (OSError, ValueError, KeyError):
+                damaged += 1
+                _remove(path)
+            else:
+                found += [Kept(path, study, part) for part in parts]
+        if damaged:
+            warn(
+                f"{damaged} parts in {str(self.parts)!r} are damaged, their points are "
+                "computed again"
+            )
+        return found
 
-    def finish(self, dataset: Any) -> None:
-        """Write the results, then remove the parts."""
-        work = self.path.with_name(self.path.name + ".part")
-        if self.path.suffix == ".zarr":
-            required("zarr", "a study in Zarr", extra="studies")
-            dataset.to_zarr(work, mode="w", zarr_format=2, consolidated=True)
-        else:
-            engine = _engine()
-            _in_netcdf(dataset, engine).to_netcdf(work, engine=engine)
-        if self.path.is_dir():  # of a call that ended between the next two lines
-            shutil.rmtree(self.path)
-        os.replace(work, self.path)
-        self._record.unlink()  # parts without it do not belong to a study
-        shutil.rmtree(self.parts)
+    def _remove_parts(self) -> None:
+        for path in self.own:
+            path.unlink(missing_ok=True)
+        if self.parts.is_dir() and not any(self.parts.iterdir()):
+            self.parts.rmdir()
 
-    def results(self) -> Any:
-        """Dataset of a study that is done."""
-        return self._opened().load()
+    # results
 
-    def _check_reader(self) -> None:
-        """Name the package that is missing to read netCDF of version 4."""
-        if self.path.is_file() and self.path.suffix == ".nc" and _engine() == "scipy":
-            with open(self.path, "rb") as file:
-                if file.read(4) == b"\x89HDF":
-                    for module in _ENGINES["h5netcdf"]:
-                        required(module, "this netCDF file", extra="studies")
+    def seen(self) -> tuple[Study, Any] | None:
+        """Return what `finished` does if nothing is about to change it."""
+        if self.has_parts:
+            return None
+        try:
+            return self.finished()
+        except ArgumentError:  # damaged, or replaced just now by the owner of the lock
+            return None
 
-    def _opened(self) -> Any:
-        xarray = required("xarray", "a study", extra="studies")
-        if self.path.suffix == ".zarr":
-            required("zarr", "a study in Zarr", extra="studies")
-            return xarray.open_zarr(self.path, **_UNDECODED)
-        with xarray.open_dataset(self.path, **_UNDECODED) as dataset:
-            return _in_one(dataset.load())
+    def finished(self) -> tuple[Study, Any] | None:
+        """Study and dataset of a file of results, if there is one."""
+        if not os.path.lexists(self.path):
+            return None
+        try:
+            return read_results(self.path)
+        except Damaged as error:
+            if str(error):
+                raise ArgumentError(
+                    f"path {str(self.path)!r} is damaged, its checksums do not fit "
+                    f"{error}, expected the file as it was written; remove it to "
+                    "compute the study again"
+                ) from None
+        except OSError:
+            pass
+        raise ArgumentError(
+            f"path {str(self.path)!r} is there and holds no study, or a damaged one, "
+            "expected a new name or a study to go on with"
+        ) from None
+
+    def finish(self, study: Study, dataset: Any) -> None:
+        """Write the results, then remove the parts; where that fails, keep them."""
+        work = self._named(self.path, _WORK)
+
+        def write() -> None:
+            zarr = self.path.suffix == ".zarr"
+            try:
+                write_results(work, dataset, study, zarr=zarr)
+                on_disk(work)
+                self._replace(work)
+            except BaseException:
+                _remove(work)
+                raise
+            self._remove_parts()
+
+        try:
+            unbroken(write)
+        except Exception as error:
+            why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            left = "; parts are kept, and the same call goes on" * self.has_parts
+            warn(
+                f"results cannot be written to {str(self.path)!r} "
+                f"({' '.join(why.split())[:120]}), and are returned only{left}"
+            )
+
+    def _replace(self, work: Path) -> None:
+        """Put new results in the place of old ones; a folder needs two steps."""
+        if not self.path.is_dir():
+            os.replace(work, self.path)
+            on_disk(self.path.parent)
+            return
+        old = self._named(self.path, _OLD)
+        os.rename(self.path, old)
+        try:
+            os.rename(work, self.path)
+        except BaseException:
+            os.rename(old, self.path)
+            raise
+        on_disk(self.path.parent)
+        _remove(old)
 
 
 def store_at(path: Any) -> Store:
@@ -156,127 +244,52 @@ def store_at(path: Any) -> Store:
     return Store(place)
 
 
-def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    """Write a file that is never visible in part.
-
-    A thread writes it, since Ctrl-C reaches the main thread alone: it neither leaves
-    the file open nor loses its content.
-    """
-    work = path.with_name(path.name + ".new")
-
-    def run() -> None:
-        with open(work, "wb") as file:
-            write(file)
-        os.replace(work, path)
-
-    with ThreadPoolExecutor(1) as writer:
-        # Ctrl-C while a thread is started would hide it from the pool, which waits for
-        # known threads only: the first task has nothing to lose
-        writer.submit(int).result()
-        writer.submit(run).result()
-
-
-def _engine() -> str:
-    """The library of xarray that writes netCDF, version 4 if one is installed."""
-    for engine, modules in _ENGINES.items():
-        if all(find_spec(module) for module in modules):
-            return engine
-    return "scipy"
+def _encoded(study: Study, parts: Sequence[Part]) -> bytes:
+    """Bytes of a file of parts: a head, a checksum, the study and the arrays."""
+    arrays: dict[str, Any] = {}
+    spans = []
+    for i, part in enumerate(parts):
+        spans.append([part.start, part.stop])
+        for name, x in part.values.items():
+            arrays[f"{i} value {name}"] = x
+        arrays[f"{i} failed"] = np.array(list(part.failed), dtype=np.int64)
+        messages = json.dumps(list(part.failed.values()))
+        arrays[f"{i} messages"] = np.frombuffer(messages.encode(), np.uint8)
+    file = io.BytesIO()
+    save: Any = np.savez
+    save(file, **arrays)
+    record = json.dumps({"study": study.record(), "spans": spans}).encode()
+    content = record + b"\n" + file.getvalue()
+    return _HEAD + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
-def _in_netcdf(dataset: Any, engine: str) -> Any:
-    """Replace types that netCDF lacks: complex numbers, long integers of version 3."""
-    for name, x in dataset.variables.items():
-        if x.dtype.kind == "c":
-            attrs = {**x.attrs, _COMPLEX: name}
-            parts = {
-                f"{name}_real": (x.dims, x.values.real, attrs),
-                f"{name}_imag": (x.dims, x.values.imag, attrs),
+def _decoded(data: bytes) -> tuple[Study, list[Part]]:
+    """Study and parts of a file; raise ValueError or KeyError if it is damaged."""
+    head, expected = data[: len(_HEAD)], data[len(_HEAD) :][:64]
+    content = data[len(_HEAD) + 65 :]
+    if head != _HEAD or hashlib.sha256(content).hexdigest().encode() != expected:
+        raise ValueError("damaged")
+    record, _, arrays = content.partition(b"\n")
+    words = json.loads(record)
+    parts = []
+    with np.load(io.BytesIO(arrays)) as found:
+        for i, (start, stop) in enumerate(words["spans"]):
+            begin = f"{i} value "
+            values = {
+                name.removeprefix(begin): found[name]
+                for name in found
+                if name.startswith(begin)
             }
-            dataset = dataset.drop_vars(name).assign(parts)
-        elif engine == "scipy" and x.dtype.kind in "iu":
-            short = np.iinfo(np.int32)
-            if (
-                x.size
-                and not short.min <= x.values.min() <= x.values.max() <= short.max
-            ):
-                dataset = dataset.assign({name: dataset[name].astype(np.float64)})
-    return dataset
+            messages = json.loads(found[f"{i} messages"].tobytes())
+            failed = dict(zip(found[f"{i} failed"].tolist(), messages, strict=True))
+            parts.append(Part(start, stop, values, failed))
+    return study_in(words["study"]), parts
 
 
-def _in_one(dataset: Any) -> Any:
-    """Complex variables from their parts."""
-    names = {x.attrs.get(_COMPLEX) for x in dataset.data_vars.values()} - {None}
-    for name in sorted(names):
-        real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
-        whole = (real + 1j * imag).assign_attrs(real.attrs)
-        del whole.attrs[_COMPLEX]
-        dataset = dataset.drop_vars([real.name, imag.name]).assign({name: whole})
-    return dataset
-
-
-def study_of(
-    function: Any, arm: Any, points: Points, labels: tuple[Any, Any], seed: int
-) -> dict[str, str]:
-    """Describe a study in words and hashes, equal for calls that continue it."""
-    outputs, coordinates = labels
-    study = {
-        "the function": _fingerprint(function),
-        "the arm": _fingerprint(arm),
-        "the set of outputs": repr(list(outputs)),
-        "the order of axes": repr([*points.sizes.items(), points.inner]),
-        "the seed": str(seed),
-        LABELS: _fingerprint([repr(outputs), coordinates]),
-    }
-    for p in points.parameters:
-        study[f"the parameter {p.name}"] = f"{_fingerprint(p.values)} {p.unit}"
-    return study
-
-
-def _fingerprint(thing: Any) -> str:
-    """A hash, or words, of an object on which a study depends."""
-    if isinstance(thing, partial):
-        inner = (thing.func, thing.args, tuple(sorted(thing.keywords.items())))
-        return f"partial({_fingerprint(inner)})"
-    if isinstance(thing, np.ndarray):
-        return f"{thing.dtype}{thing.shape} {_hash(np.ascontiguousarray(thing))}"
-    if isinstance(thing, tuple | list):
-        return f"[{', '.join(map(_fingerprint, thing))}]"
-    if isinstance(thing, dict):
-        return _fingerprint(sorted(thing.items(), key=repr))
-    if isinstance(thing, Arm):
-        return f"{thing.name} {_fingerprint(thing._model.__reduce__()[1])}"
-    if inspect.isroutine(thing):
-        return _of_function(thing)
-    if thing is None or isinstance(thing, str | int | float | complex | np.generic):
-        return repr(thing)
-    if isinstance(thing, bytes):
-        return _hash(thing)
-    if isinstance(thing, type):
-        return f"{thing.__module__}.{thing.__qualname__}"
-    kind = _fingerprint(type(thing))
-    if dataclasses.is_dataclass(thing):
-        return f"{kind} {_fingerprint([getattr(thing, f.name) for f in fields(thing)])}"
-    return f"{kind} {getattr(thing, '__name__', '')}".strip()
-
-
-def _of_function(function: Any) -> str:
-    """Name and source of a function, and the values of enclosing functions."""
-    name = f"{function.__module__}.{function.__qualname__}"
-    try:
-        source = inspect.getsource(function)
-    except (OSError, TypeError):
-        source = ""
-    around = []
-    for cell in getattr(function, "__closure__", None) or ():
-        try:
-            around.append(cell.cell_contents)
-        except ValueError:  # not yet filled
-            continue
-    around = [thing for thing in around if thing is not function]
-    values = _fingerprint(around) if around else ""
-    return f"{name} {_hash(source.encode())} {values}".strip()
-
-
-def _hash(data: Any) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
+def _remove(path: Path) -> None:
+    """Remove a file or a folder if that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._calls.arguments import count_of
+from .._support.checks import short_text
 from .._support.optional import required
 from .._support.options import explained
 from ..arm import Arm
-from ..errors import ArgumentError, StudyWarning
+from ..errors import ArgumentError
 from ..simulation.run import progress_bar
 from ..stacks import ArmStack
-from ._dataset import Results, coordinates_of, outputs_of, part_of
+from ._dataset import Output, Results, coordinates_of, outputs_of, part_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
-from ._store import LABELS, Store, store_at, study_of
+from ._store import Store, store_at
+from ._study import LABELS, MENDED, Study, study_of
 from ._task import FAILED, Task, accepted
+from ._warn import warn
 
 _PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
 MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
@@ -44,6 +46,7 @@ def sweep(
     chunk: int | None = None,
     path: Any = None,
     retry_failed: bool = False,
+    key: str | None = None,
     progress: bool | None = None,
 ) -> Any:
     """Compute a function at all points of a grid and of random draws.
@@ -93,12 +96,17 @@ def sweep(
     path : path-like, optional
         File of the results, ``.nc`` (netCDF) or ``.zarr``.  Parts are written beside it
         as they are finished.  The same call continues where an earlier one ended, and
-        returns the results if none is left to compute.
+        returns the results if none is left to compute.  One call at a time has a path:
+        a second one is refused while the first computes.
     retry_failed : bool
         Compute those points of `path` again that failed in an earlier call, also of a
         study that is done; good ones are kept.  `function` and `arm` may then be
         corrected ones, with a warning.  By default failed points are not computed
         again.
+    key : str, optional
+        Name of the study in `path`, another one for each: it takes the place of the
+        content of `function`, and of objects without any, such as a lock or an open
+        file.  For functions that change while they run, such as counters.
     progress : bool, optional
         Progress bar (tqdm); by default for studies of more than two seconds.
 
@@ -114,7 +122,10 @@ def sweep(
     Raises
     ------
     ArgumentError
-        If `function` does not take a parameter, or `path` holds another study.
+        If `function` does not take a parameter; if `path` holds another study, with
+        what is different in it, is damaged, in use by another call or cannot be
+        written; or if `function`, `arm` or a value has no content to compare, and
+        `key` is not given.
     ImportError
         If xarray, or a package for `on` or `path`, is missing.
 
@@ -122,8 +133,10 @@ def sweep(
     -----
     StudyWarning
         If points failed: their number, the first with the reason, and other kinds of
-        errors; if Ctrl-C ended the study: the finished points are returned; or if
-        `retry_failed` continues with another function or arm.
+        errors; if Ctrl-C ended the study: the finished points are returned; if
+        `retry_failed` continues with another function or arm; if parts of `path` were
+        damaged, and are computed again; or if parts or results cannot be written, as on
+        a full disk: the study goes on, and the results are returned.
 
     See Also
     --------
@@ -135,9 +148,17 @@ def sweep(
     A vectorized call that fails is halved until the points that fail are alone; one for
     all values of some parameters fails as a whole.
 
-    A study in `path` is identified by its values, outputs and seed, and by the source
-    of `function` and `arm` with the values of enclosing functions, but not by global
-    variables.
+    A study in `path` is identified by content: code of `function` and `arm`, with their
+    defaults, objects, values of enclosing functions and those globals that they name,
+    and in turn what these depend on; values of parameters, also objects; outputs, seed,
+    `vectorized`, and the versions of flexarm and, for code, of Python.  Functions and
+    classes of installed packages, and what a function imports when it runs, count by
+    name.  The attribute ``study`` of the file is a record of it, and ``checksums`` has
+    a digest of each variable, which is compared when the file is read.
+
+    A part is on the disk when the next one is computed: a killed process or a loss of
+    power costs the parts that were computed at that time.  The lock of a path, a file
+    ``.lock`` beside it, ends with its process.
 
     BLAS takes all cores in each process: set ``OPENBLAS_NUM_THREADS=1`` before.
 
@@ -192,40 +213,129 @@ def sweep(
             "expected True or False, and True with the path of an earlier call"
         )
 
+    if key is not None and (not isinstance(key, str) or not key or store is None):
+        raise ArgumentError(
+            f"key is {short_text(key)}{'' if store else ' without path'}, expected a "
+            "text that is another one for each study, and the path of one"
+        )
+
     # the study, and whether it continues an earlier one
-    before = None if store is None else store.known()
-    number = _seed(seed, before)
-    points = points_of(grid, draws, n_draws, number, vectorized)
-    task = _task(function, arm, points, vectorized is True, tuple(wanted))
-    study = study_of(function, arm, points, (wanted, known), number)
-    if store and before is not None:
-        _check_same(store, before, study, retry_failed)
-        if not store.running:
-            there = store.results()
-            if not (retry_failed and (there.status == FAILED).any()):
-                return _with_warning(there, points)
-            store.keep(part_of(there, points))
+    def plan(before: Study | None) -> Plan:
+        number = _seed(seed, before)
+        points = points_of(grid, draws, n_draws, number, vectorized)
+        task = _task(function, arm, points, vectorized is True, tuple(wanted))
+        study = None
+        if store:
+            labels, options = (wanted, known), (number, vectorized, key)
+            name = "" if wanted else task.name
+            study = study_of(function, arm, points, labels, options, name)
+        return Plan(task, study, number, wanted, known)
 
-    # parts of earlier calls, then all that is left
+    where = _Where(on, count, chunk, progress)
+    if store is None:
+        now = plan(None)
+        dataset, points, _ = _computed(now, None, where, Results(now.task.points))
+        return _with_warning(dataset, points)
+    if there := _there(store.seen(), plan, retry_failed, store):
+        return _with_warning(*there)
+    with store.locked():
+        return _with_warning(*_continued(store, plan, retry_failed, where))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study before it is computed: its work, its identity, and its labels."""
+
+    task: Task
+    study: Study | None
+    seed: int
+    outputs: Mapping[str, Output]
+    coordinates: Mapping[str, tuple[Any, str | None]]
+
+    def check(self, results: Results) -> None:
+        """Refuse axes and names that do not fit the results."""
+        results.check(self.outputs, self.coordinates)
+
+    def dataset(self, results: Results) -> Any:
+        """Return the results as an `xarray.Dataset`."""
+        title = self.task.name
+        return results.dataset(self.outputs, self.coordinates, self.seed, title)
+
+
+class _Where(NamedTuple):
+    """Place of the computation."""
+
+    on: Any
+    workers: int
+    chunk: int | None
+    progress: bool | None
+
+
+Planned = Callable[[Study | None], Plan]
+
+
+def _there(
+    found: tuple[Study, Any] | None, plan: Planned, retry: bool, store: Store
+) -> tuple[Any, Points] | None:
+    """Results of a study that is done, if none are left to compute."""
+    if found is None:
+        return None
+    before, dataset = found
+    now = plan(before)
+    assert now.study is not None
+    if before.differences(now.study):
+        if retry:
+            return None
+        raise _another(store, before, now.study)
+    if retry and (dataset.status == FAILED).any():
+        return None
+    return dataset, now.task.points
+
+
+def _continued(
+    store: Store, plan: Planned, retry: bool, where: _Where
+) -> tuple[Any, Points]:
+    """Compute what earlier calls have left of a study, and write the results."""
+    # what is there, of this study or of another one
+    kept, finished = store.kept(), store.finished()
+    if not kept and (done := _there(finished, plan, retry, store)):
+        return done  # a call that has just ended has computed all
+    there = [found.study for found in kept] + ([finished[0]] if finished else [])
+    now = plan(there[0] if there else None)
+    study, points = now.study, now.task.points
+    assert study is not None
+    others = {x.hash: x for x in there if x.hash != study.hash}
+    own = {study.hash, *(others if retry else ())}
+    if others:
+        _check_others(store, others.values(), study, own.isdisjoint(map(_hash, there)))
+        if retry:
+            _warn_of_mended(store, others.values(), study)
+
+    # points that are computed already
     results = Results(points)
-    if store:
-        store.start(study)
-        for part in store.kept():
-            results.add(part)
-    if retry_failed:
+    if finished and finished[0].hash in own:
+        results.add(part_of(finished[1], points))
+    for found in kept:
+        if found.study.hash in own:
+            results.add(found.part)
+            store.own.add(found.path)
+    if retry:
+        if others and (done_before := results.done()):
+            store.keep(study, done_before)
         results.try_again()
-    spans = _spans(results, chunk, count, vectorized is True)
-    check = partial(results.check, wanted, known)
-    done = _run(task, spans, (results, check, store), (on, count, progress))
-    ds = results.dataset(wanted, known, study, task.name)
-    if store and done:
-        store.finish(ds)
-    return _with_warning(ds, points)
+    dataset, points, whole = _computed(now, store, where, results)
+    if whole:
+        store.finish(study, dataset)
+    return dataset, points
 
 
-def _seed(seed: Any, before: Mapping[str, str] | None) -> int:
+def _hash(study: Study) -> str:
+    return study.hash
+
+
+def _seed(seed: Any, before: Study | None) -> int:
     if seed is None:
-        return secrets.randbits(31) if before is None else int(before["the seed"])
+        return secrets.randbits(31) if before is None else before.seed
     return count_of("seed", seed, 0)
 
 
@@ -280,25 +390,37 @@ def _task(
     )
 
 
-def _check_same(
-    store: Store, before: Mapping[str, str], study: Mapping[str, str], mended: bool
+def _check_others(
+    store: Store, others: Iterable[Study], study: Study, alone: bool
 ) -> None:
-    """Refuse to continue another study; warn of a `mended` function or arm."""
-    for key in {**before, **study}:
-        if before.get(key) == study.get(key) or (store.running and key == LABELS):
-            continue
-        if mended and key in ("the function", "the arm"):
-            warnings.warn(
-                f"{key} is not the one that computed the points kept in "
-                f"{str(store.path)!r}, only those that failed are computed with it",
-                StudyWarning,
-                stacklevel=4,
-            )
-        else:
-            raise ArgumentError(
-                f"path {str(store.path)!r} holds another study, of which {key} is "
-                "different, expected the same study or a new name"
-            )
+    """Refuse to continue another study, or one whose function or arm is another one.
+
+    The latter are left beside a study whose function was mended, if it is not `alone`.
+    """
+    for before in others:
+        if alone or set(before.differences(study)) - {LABELS, *MENDED}:
+            raise _another(store, before, study)
+
+
+def _warn_of_mended(store: Store, others: Iterable[Study], study: Study) -> None:
+    different = dict.fromkeys(
+        name for x in others for name in x.differences(study) if name in MENDED
+    )
+    verb = "are" if len(different) > 1 else "is"
+    warn(
+        f"{' and '.join(different)} {verb} not the one that computed the points kept "
+        f"in {str(store.path)!r}, only those that failed are computed with it"
+    )
+
+
+def _another(store: Store, before: Study, study: Study) -> ArgumentError:
+    names = before.differences(study)
+    hint = "; key= names a function that changes as it runs"
+    return ArgumentError(
+        f"path {str(store.path)!r} holds another study, of which "
+        f"{before.words(study, names)}, expected the same study or a new name"
+        f"{hint if set(names) <= set(MENDED) else ''}"
+    )
 
 
 def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
@@ -318,22 +440,21 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
     ]
 
 
-def _run(
-    task: Task,
-    spans: list[Span],
-    kept: tuple[Results, Callable[[], None], Store | None],
-    where: tuple[Any, int, bool | None],
-) -> bool:
-    """Compute and keep parts; return whether all are finished."""
-    (results, check, store), (on, workers, progress) = kept, where
+def _computed(
+    plan: Plan, store: Store | None, where: _Where, results: Results
+) -> tuple[Any, Points, bool]:
+    """Compute and keep parts; return the dataset, and whether all are finished."""
+    task, points = plan.task, plan.task.points
+    spans = _spans(results, where.chunk, where.workers, task.vectorized)
 
     # a bar from the points that are computed already
-    bar = progress_bar(task.points.count, progress, "point")
+    bar = progress_bar(points.count, where.progress, "point")
     if bar is not None:
-        bar.update(task.points.count - sum(stop - start for start, stop in spans))
+        bar.update(points.count - sum(stop - start for start, stop in spans))
 
     # parts as they are finished
-    running = computed(task, spans, on, workers)
+    running = computed(task, spans, where.on, where.workers)
+    whole = True
     try:
         for (start, stop), part in running:
             if isinstance(part, Exception):
@@ -341,28 +462,26 @@ def _run(
                 results.lost(start, stop, f"{type(part).__name__}: {why}")
             else:
                 results.add(part)
-                if store:
-                    store.keep(part)
-                check()
+                if store and plan.study:
+                    store.keep(plan.study, [part])
+                plan.check(results)
             if bar is not None:
                 bar.update(stop - start)
     except KeyboardInterrupt:
+        whole = False
         left = sum(stop - start for start, stop in results.left)
         goes_on = "; the same call goes on" if store else ""
-        warnings.warn(
-            f"the study was interrupted, {left} of {task.points.count} points are not "
-            f"computed{goes_on}",
-            StudyWarning,
-            stacklevel=4,
+        warn(
+            f"the study was interrupted, {left} of {points.count} points are not "
+            f"computed{goes_on}"
         )
-        return False
     finally:
         close = getattr(running, "close", None)
         if close is not None:
             close()
         if bar is not None:
             bar.close()
-    return True
+    return plan.dataset(results), points, whole
 
 
 def _with_warning(ds: Any, points: Points) -> Any:
@@ -372,12 +491,10 @@ def _with_warning(ds: Any, points: Points) -> Any:
     if len(failed):
         messages = ds.message.transpose(*points.sizes).values.reshape(-1)[failed]
         how_many = "all" if len(failed) == points.count > 1 else f"{len(failed)} of"
-        warnings.warn(
+        warn(
             f"{how_many} {points.count} points failed, the first at "
             f"{points.description(int(failed[0]))}: {messages[0]}{_kinds(messages)}; "
-            "see status and message of the result",
-            StudyWarning,
-            stacklevel=4,
+            "see status and message of the result"
         )
     return ds
 

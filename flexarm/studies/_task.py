@@ -196,7 +196,8 @@ class _Work:
 
 
 def _message(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).replace("\0", "").split())
+    text = text.encode(errors="backslashreplace").decode()  # files have no other text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

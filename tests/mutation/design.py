@@ -563,8 +563,8 @@ DESIGN = [
     ),
     mutant(
         F + "studies/_store.py",
-        "        if self.path.is_dir():  # of a call that ended",
-        "        if False:  # of a call that ended",
+        "        if not self.path.is_dir():\n            os.replace",
+        "        if True:\n            os.replace",
         "a result in Zarr beside its parts is not replaced",
         "studies study_retries dask",
     ),

@@ -1,0 +1,121 @@
+"""Corruption of stores at random, for test_study_stores.py."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import flexarm as fa
+from flexarm.studies import sweep
+
+GRID = {"x": (np.arange(6), "m"), "y": ([1.0, 2.0], "s")}
+
+
+def values(x: int, y: float) -> dict[str, Any]:
+    return {
+        "n": 2**40 + x,
+        "large": 2**60 + 1 + x,
+        "sure": x > y,
+        "z": complex(x, -y),
+        "name": f"{x}/{y:g}",
+        "end": np.array([x, y, np.nan, np.inf]),
+    }
+
+
+def until(x: int, y: float) -> dict[str, Any]:
+    """`values`, interrupted when all but the last third is computed."""
+    if x == 4 and stopping:
+        raise KeyboardInterrupt
+    return values(x, y)
+
+
+stopping: list[bool] = []
+KEY = {"key": "values", "seed": 0, "chunk": 2}  # `stopping` changes
+
+
+def study(path: Path | None) -> Any:
+    options: Any = {"seed": 0} if path is None else {**KEY, "path": path}
+    return sweep(until, GRID, progress=False, outputs=list(values(0, 0.0)), **options)
+
+
+def stores(folder: Path) -> list[Path]:
+    """A finished and an interrupted study of each kind."""
+    found = []
+    for suffix in (".nc", ".zarr"):
+        for name in ("whole", "part"):
+            path = folder / name / f"study{suffix}"
+            stopping[:] = [True] * (name == "part")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", fa.StudyWarning)
+                study(path)
+            found.append(path)
+    stopping.clear()
+    return found
+
+
+def files(path: Path) -> list[Path]:
+    places = [path, path.with_name(path.name + ".parts")]
+    found = [p for place in places for p in [place, *sorted(place.rglob("*"))]]
+    return [p for p in found if p.is_file()]
+
+
+def corrupt(path: Path, draw: random.Random) -> str:
+    """Damage one file of a store; return what was done."""
+    file = draw.choice(files(path))
+    data = bytearray(file.read_bytes())
+    kind = draw.choice(["flip"] * 6 + ["cut", "empty", "remove", "swap", "zeros"])
+    at = draw.randrange(max(1, len(data)))
+    if kind == "flip":
+        for _ in range(draw.choice([1, 1, 1, 3, 30])):
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+    elif kind == "cut":
+        del data[at:]
+    elif kind == "empty":
+        data.clear()
+    elif kind == "zeros":
+        data[at : at + 64] = bytes(len(data[at : at + 64]))
+    elif kind == "swap":
+        other = draw.choice(files(path))
+        saved = other.read_bytes()
+        other.write_bytes(bytes(data))
+        data = bytearray(saved)
+    file.write_bytes(bytes(data))
+    if kind == "remove":
+        file.unlink()
+    return f"{kind} {file.name} at {at}"
+
+
+def outcomes(folder: Path, count: int, seed: int) -> Iterator[str]:
+    """Damage stores and call again: the right numbers, or one sentence."""
+    draw = random.Random(seed)
+    expected = study(None)
+    originals = stores(folder / "originals")
+    for i in range(count):
+        original = draw.choice(originals)
+        shutil.copytree(original.parent, folder / str(i))
+        path = folder / str(i) / original.name
+        done = corrupt(path, draw)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                ds = study(path)
+                outcome = "right"
+                assert ds.identical(expected), done
+                for name, x in ds.variables.items():
+                    assert x.dtype == expected[name].dtype, (done, name)
+                assert study(path).identical(expected), done
+            except fa.ArgumentError as error:
+                outcome = "refused"
+                text = str(error)
+                assert "\n" not in text and len(text) < 400, text
+                assert "damaged" in text, (done, text)
+        others = [str(w.message) for w in caught if w.category is not fa.StudyWarning]
+        assert not others, (done, others)
+        shutil.rmtree(folder / str(i))
+        yield outcome
