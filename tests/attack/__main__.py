@@ -8,9 +8,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
+sys.path += [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
-from attack import report, supervisor  # noqa: E402
+from attack import report, supervisor
 
 
 def main() -> None:
@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, help="make this one call, and show it")
     parser.add_argument("--report", type=Path, help="file of the groups (Markdown)")
     parser.add_argument("--lines", type=Path, help="file of all findings (JSON)")
+    parser.add_argument("--known", type=Path, help="write the list of unclear errors")
     given = parser.parse_args()
     if given.only is not None:
         report.show(given.seed, given.only)
@@ -32,6 +33,9 @@ def main() -> None:
         given.lines.write_text(
             "".join(json.dumps(asdict(f)) + "\n" for f in found.findings)
         )
+    if given.known:
+        given.known.write_text("".join(f"{line}\n" for line in report.known(found)))
+        return
     text = report.text(found)
     if given.report:
         given.report.write_text(text, errors="backslashreplace")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import os
 import pickle
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from public_api import members
 
 import flexarm as fa
 
-from . import ordinary, table, values
+from . import flips, ordinary, planted, table, values
 from .ordinary import Draw
 
 # how often a kind of call is drawn, relative to that of a function
@@ -29,6 +30,7 @@ WEIGHTS = {
     "method": 1.0,
     "property": 0.1,
     "replace": 1.5,
+    "spoilt": 6.0,
 }
 LESS = {  # of the same functions again
     "Arm.": 0.25,
@@ -44,6 +46,7 @@ LESS = {  # of the same functions again
     "se3.": 0.5,
     "screws.": 0.5,
 }
+PLANTED = "ATTACK_PLANTED"  # a variable of the environment: attack the attack itself
 OPERATORS = ("__call__", "__getitem__", "__mul__", "__matmul__")
 
 
@@ -74,6 +77,8 @@ class Target:
 @functools.cache
 def targets() -> tuple[Target, ...]:
     """Everything public except the reference, which only tests use."""
+    if os.environ.get(PLANTED):
+        return tuple(Target(f.__name__, "function", f) for f in planted.ALL)
     return tuple(_targets())
 
 
@@ -88,6 +93,8 @@ def _targets() -> Iterator[Target]:
             yield Target(member.name, "function", member.object)
         elif member.name not in table.MADE:
             yield Target(member.name, "class", member.object)
+    for name, subject in flips.SUBJECTS.items():
+        yield Target(f"spoilt {name}", "spoilt", subject)
     for name in table.OBJECTS:
         made = class_of(name)
         if hasattr(made, "replace") and name not in (
@@ -188,6 +195,7 @@ class Call:
     wild: dict[str, str] = field(default_factory=dict)  # name: what was done
     optional: tuple[str, ...] = ()
     arm: str = ""
+    numeric: set[str] = field(default_factory=set)  # wild in place of numbers
 
     def run(self) -> Any:
         args = dict(self.args)
@@ -222,13 +230,21 @@ def short(value: Any) -> str:
     return text if len(text) < 60 else f"{text[:40]}...[{len(text)}]"
 
 
-def build(seed: int, index: int, without: frozenset[str] = frozenset()) -> Call:
-    """Call number `index` of a seed; what `without` names is ordinary or left out."""
+def build(
+    seed: int,
+    index: int,
+    without: frozenset[str] = frozenset(),
+    plain: bool = False,
+) -> Call:
+    """Call number `index` of a seed; what `without` names is ordinary or left out.
+
+    A plain one has ordinary arguments, and an arm of its own.
+    """
     rng = np.random.default_rng([seed, index])
     every = targets()
     weights = _weights()
     target = every[int(rng.choice(len(every), p=weights))]
-    return make(target, rng, without)
+    return make(target, rng, without, 0 if plain else None)
 
 
 @functools.cache
@@ -244,7 +260,9 @@ def make(
     n_wild: int | None = None,
 ) -> Call:
     """A call of one target; `n_wild` arguments are wild, by default 0, 1 or 2."""
-    draw = Draw(rng, arms_of(target.name))
+    draw = Draw(rng, arms_of(target.name), fresh=n_wild == 0)
+    if target.kind == "spoilt":
+        return _spoilt(target, draw)
     if n_wild is None:
         n_wild = int(rng.choice(4, p=(0.1, 0.65, 0.2, 0.05)))
     try:
@@ -300,6 +318,15 @@ def make(
     for name in optional:
         if name in without and name not in call.wild:
             call.args.pop(name, None)
+    return call
+
+
+def _spoilt(target: Target, draw: Draw) -> Call:
+    """Something of which some bytes are wrong is read."""
+    subject: flips.Subject = target.object
+    done, data = flips.spoil(draw, subject.make(draw))
+    call = Call(target, subject.load, {"data": data}, ("data",), {"data": done})
+    call.arm = draw.arm_name
     return call
 
 
@@ -363,6 +390,8 @@ def _spoil(call: Call, draw: Draw, n_wild: int, without: frozenset[str]) -> None
         if name not in without:
             call.args[name] = new
             call.wild[name] = label
+            if values.is_numeric(old):
+                call.numeric.add(name)
 
 
 def _wild_out(call: Call, draw: Draw) -> values.Wild:

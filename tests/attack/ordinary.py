@@ -118,10 +118,14 @@ def stack_of(name: str) -> fa.ArmStack:
 class Draw:
     """Random numbers of one call, and what its arguments share."""
 
-    def __init__(self, rng: values.Rng, arms: tuple[str, ...] = tuple(ARMS)) -> None:
+    def __init__(
+        self, rng: values.Rng, arms: tuple[str, ...] = tuple(ARMS), fresh: bool = False
+    ) -> None:
         self.rng = rng
         self.arm_name = str(rng.choice(list(arms)))
         self.arm: Any = arm_of(self.arm_name)
+        if fresh:  # one that has not yet been used
+            self.arm = self.arm.replace()
         self.batch = [(), (), (), (3,), (2, 3)][rng.integers(5)]
 
     def use_stack(self) -> Any:

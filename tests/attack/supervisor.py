@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .judge import Finding
+from .worker import POISONED
 
 ROOT = Path(__file__).parents[2]
 BLOCK = 2000  # calls of one process
@@ -53,7 +54,9 @@ def attack(
             end = min(start + BLOCK, stop)
             lines, reached, status = _run(seed, start, end, Path(name))
             findings += _read(lines)
-            if status:
+            if status == POISONED:
+                start = reached + 1
+            elif status:
                 findings.append(_death(seed, reached, status, Path(name)))
                 start = reached + 1
             else:
@@ -86,7 +89,7 @@ def shrunk(findings: Iterable[Finding]) -> list[str]:
 
 def _worker(folder: Path, *words: str) -> tuple[list[str], int]:
     """Lines and status of a process."""
-    paths = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+    paths = [os.environ.get("PYTHONPATH", ""), str(ROOT), str(ROOT / "tests")]
     settings = {
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "OMP_NUM_THREADS": "1",
@@ -124,6 +127,8 @@ def _death(seed: int, index: int, status: int, folder: Path) -> Finding:
         what = signal.Signals(-status).name
     trace = (folder / "trace").read_text(errors="replace")
     endless = status == 1 and "Timeout" in trace
+    if status > 0 and not endless:  # no call can do this
+        raise RuntimeError((folder / "errors").read_text(errors="replace"))
     kind = "hang without an end" if endless else "crash"
     last = (folder / "errors").read_text(errors="replace").strip()[-300:]
     lines = [x.strip() for x in trace.splitlines() if "flexarm/" in x][:3]

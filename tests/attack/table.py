@@ -1265,7 +1265,7 @@ ALWAYS: dict[str, tuple[str, ...]] = {
     "Loop": ("kind",),
     "beams.Material": ("poisson",),
     "beams.finite_element_link": ("length", "sections"),
-    "control.simulate_loop": ("sample_time",),
+    "control.simulate_loop": ("sample_time", "seed"),
     "optimize.trajectory": ("duration",),
     "optimize.track": ("duration", "start"),
     "optimize.time_optimal": ("limits",),

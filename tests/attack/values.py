@@ -151,6 +151,7 @@ TEXTS: dict[str, Callable[[], Any]] = {
     "no file": lambda: "/nonexistent/flexarm.file",
     "no path": lambda: Path("/nonexistent/flexarm.file"),
     "a folder": lambda: Path("/"),
+    "a full disk": lambda: "/dev/full",
 }
 
 CONTAINERS: dict[str, Callable[[], Any]] = {
@@ -313,6 +314,12 @@ def _unaligned(a: Any, rng: Rng) -> Any:
     return view
 
 
+def _masked(a: Any, rng: Rng) -> Any:
+    a = np.ma.masked_array(a, np.zeros(np.shape(a), bool), fill_value=7.0)
+    a.mask.reshape(-1)[: rng.integers(1, 1 + max(a.size, 1))] = True
+    return a
+
+
 def _foreign(a: Any, rng: Rng) -> Any:
     a = np.asarray(a)
     return a.astype(a.dtype.newbyteorder())
@@ -358,57 +365,52 @@ LAYOUTS: dict[str, Callable[[Any, Rng], Any]] = {
     "overlapping rows": _overlapping,
 }
 
-CHANGES: dict[str, Callable[[Any, Rng], Any]] = (
-    LAYOUTS
-    | {
-        "one nan": _with(np.nan),
-        "all nan": _with(np.nan, True),
-        "one inf": _with(np.inf),
-        "one -inf": _with(-np.inf),
-        "one 1e308": _with(1e308),
-        "one 1e200": _with(1e200),
-        "one -1e150": _with(-1e150),
-        "all 1e308": _with(1e308, True),
-        "one 1e20": _with(1e20),
-        "one 1e-300": _with(1e-300),
-        "all 1e-300": _with(1e-300, True),
-        "all denormal": _with(5e-324, True),
-        "one zero": _with(0.0),
-        "all zero": _with(0.0, True),
-        "negated": lambda a, rng: -np.asarray(a, dtype=float),
-        "one -1": _with(-1.0),
-        "one less": lambda a, rng: np.asarray(a)[..., :-1],
-        "one more": lambda a, rng: np.concatenate(
-            [np.asarray(a), np.asarray(a)[..., -1:]], axis=-1
-        ),
-        "none": lambda a, rng: np.asarray(a)[..., :0],
-        "one more trailing axis": lambda a, rng: np.asarray(a)[..., np.newaxis],
-        "transposed": lambda a, rng: np.asarray(a).T,
-        "flat": lambda a, rng: np.ravel(a),
-        "first only": lambda a, rng: np.ravel(a)[0],
-        "complex": lambda a, rng: np.asarray(a) + 1j,
-        "complex, real": _typed(complex),
-        "text": _typed(str),
-        "datetimes": lambda a, rng: np.asarray(a).astype(int).astype("M8[s]"),
-        "structured": _structured,
-        "masked": lambda a, rng: np.ma.masked_array(
-            a, rng.random(np.shape(a)) < 0.5, fill_value=7.0
-        ),
-        "all masked": lambda a, rng: np.ma.masked_all_like(np.asarray(a, dtype=float)),
-        "matrix": lambda a, rng: np.matrix(np.asarray(a)),
-        "batch of 5": lambda a, rng: np.stack([np.asarray(a)] * 5),
-        "batch of 2**40": lambda a, rng: np.broadcast_to(a, (2**40, *np.shape(a))),
-        "30 more axes": lambda a, rng: np.reshape(a, (1,) * 30 + np.shape(a)),
-        "ragged": lambda a, rng: [np.asarray(a).tolist(), [1.0]],
-        "with None": lambda a, rng: [*np.ravel(a).tolist(), None],
-        "with 10**400": lambda a, rng: [*np.ravel(a).tolist()[:-1], 10**400],
-        "with text": lambda a, rng: [*np.ravel(a).tolist()[:-1], "a"],
-        "with a raiser": lambda a, rng: [
-            *np.ravel(a).tolist()[:-1],
-            hostile("__float__"),
-        ],
-    }
-)
+CHANGES: dict[str, Callable[[Any, Rng], Any]] = LAYOUTS | {
+    "one nan": _with(np.nan),
+    "all nan": _with(np.nan, True),
+    "one inf": _with(np.inf),
+    "one -inf": _with(-np.inf),
+    "one 1e308": _with(1e308),
+    "one 1e200": _with(1e200),
+    "one -1e150": _with(-1e150),
+    "all 1e308": _with(1e308, True),
+    "one 1e20": _with(1e20),
+    "one 1e-300": _with(1e-300),
+    "all 1e-300": _with(1e-300, True),
+    "all denormal": _with(5e-324, True),
+    "one zero": _with(0.0),
+    "all zero": _with(0.0, True),
+    "negated": lambda a, rng: -np.asarray(a, dtype=float),
+    "one -1": _with(-1.0),
+    "one less": lambda a, rng: np.asarray(a)[..., :-1],
+    "one more": lambda a, rng: np.concatenate(
+        [np.asarray(a), np.asarray(a)[..., -1:]], axis=-1
+    ),
+    "none": lambda a, rng: np.asarray(a)[..., :0],
+    "one more trailing axis": lambda a, rng: np.asarray(a)[..., np.newaxis],
+    "transposed": lambda a, rng: np.asarray(a).T,
+    "flat": lambda a, rng: np.ravel(a),
+    "first only": lambda a, rng: np.ravel(a)[0],
+    "complex": lambda a, rng: np.asarray(a) + 1j,
+    "complex, real": _typed(complex),
+    "text": _typed(str),
+    "datetimes": lambda a, rng: np.asarray(a).astype(int).astype("M8[s]"),
+    "structured": _structured,
+    "masked": _masked,
+    "all masked": lambda a, rng: np.ma.masked_all_like(np.asarray(a, dtype=float)),
+    "matrix": lambda a, rng: np.matrix(np.asarray(a)),
+    "batch of 5": lambda a, rng: np.stack([np.asarray(a)] * 5),
+    "batch of 2**40": lambda a, rng: np.broadcast_to(a, (2**40, *np.shape(a))),
+    "30 more axes": lambda a, rng: np.reshape(a, (1,) * 30 + np.shape(a)),
+    "ragged": lambda a, rng: [np.asarray(a).tolist(), [1.0]],
+    "with None": lambda a, rng: [*np.ravel(a).tolist(), None],
+    "with 10**400": lambda a, rng: [*np.ravel(a).tolist()[:-1], 10**400],
+    "with text": lambda a, rng: [*np.ravel(a).tolist()[:-1], "a"],
+    "with a raiser": lambda a, rng: [
+        *np.ravel(a).tolist()[:-1],
+        hostile("__float__"),
+    ],
+}
 
 POOLS = (NUMBERS, TEXTS, CONTAINERS, OBJECTS, ARRAYS)
 

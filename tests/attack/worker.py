@@ -25,11 +25,15 @@ from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-from . import calls, judge
+import numpy as np
 
-SECONDS = 5.0  # of processor time for a call
+from . import breaks, calls, judge
+
+LIMIT = "ATTACK_SECONDS"  # a variable of the environment
+SECONDS = float(os.environ.get(LIMIT, "5"))  # of processor time for a call
 WALL = 60.0
 MEMORY = 6 * 2**30
+POISONED = 77  # status of a process that NumPy has given up
 
 
 class Hang(BaseException):
@@ -65,8 +69,9 @@ def attempt(call: calls.Call) -> tuple[list[judge.Finding], Any]:
                 result = call.run()
                 found += judge.judge_result(call, result)
         except Hang as error:
-            finding = judge._found(call, error, 0, "hang", f"more than {SECONDS:g} s")
-            found.append(finding)
+            rank, kind = (2, "long, as asked") if asked(call) else (0, "hang")
+            text = f"more than {SECONDS:g} s"
+            found.append(judge._found(call, error, rank, kind, text))
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -79,6 +84,12 @@ def attempt(call: calls.Call) -> tuple[list[judge.Finding], Any]:
         if after.get(key, print_) != print_:
             found.append(judge.Finding(0, "changed input", name, "argument", key))
     return found, result
+
+
+def asked(call: calls.Call) -> bool:
+    """Whether a huge number of steps was asked for."""
+    counts = ("max_steps", "max_iterations", "restarts", "time_limit", "search")
+    return any(name in call.wild for name in counts)
 
 
 UNSTEADY = (  # results of a random draw, a clock or a file
@@ -122,6 +133,9 @@ def one(seed: int, index: int, check_repeat: bool = False) -> list[judge.Finding
     found, result = attempt(call)
     if check_repeat and not found and result is not None:
         found += repeat(seed, index, result)
+    if index % 25 == 3:
+        with limited(4.0 * SECONDS):
+            found += breaks.check(seed, index)
     for finding in found:
         finding.seed, finding.index, finding.call = seed, index, text
         finding.room = call.target.room
@@ -148,6 +162,21 @@ def shrink(seed: int, index: int, key: tuple[str, ...]) -> str:
     return calls.build(seed, index, without).text
 
 
+def poisoned() -> bool:
+    """Whether a spoilt pickle has changed a type of NumPy for the whole process.
+
+    The state of a pickled dtype is given to the one of which there is only one if the
+    byte that asks for a copy is wrong.
+    """
+    kinds = ("f8", "f4", "i8", "i4", "u1", "c16", "b1")
+    try:
+        with np.errstate(all="ignore"):
+            np.eye(2) @ np.ones(2)
+            return any(np.dtype(kind).flags for kind in kinds)
+    except RuntimeError:
+        return True
+
+
 def make_calls(folder: Path, trace: Any, seed: int, start: int, stop: int) -> None:
     """Make calls, and print what is wrong with them."""
     place = (folder / "call").open("r+b")
@@ -157,6 +186,8 @@ def make_calls(folder: Path, trace: Any, seed: int, start: int, stop: int) -> No
         faulthandler.dump_traceback_later(WALL, exit=True, file=trace)
         found = one(seed, index, check_repeat=index % 20 == 0)
         faulthandler.cancel_dump_traceback_later()
+        if poisoned():
+            os._exit(POISONED)  # the supervisor goes on in another process
         for finding in found:
             print(json.dumps(dataclasses.asdict(finding)), flush=True)
         if index % 50 == 0:
