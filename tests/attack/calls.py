@@ -91,7 +91,9 @@ def _targets() -> Iterator[Target]:
             yield Target(member.name, member.kind, member.object, owner)
         elif member.kind == "function":
             yield Target(member.name, "function", member.object)
-        elif member.name not in table.MADE:
+        elif member.name not in table.MADE and not issubclass(
+            member.object, BaseException
+        ):
             yield Target(member.name, "class", member.object)
     for name, subject in flips.SUBJECTS.items():
         yield Target(f"spoilt {name}", "spoilt", subject)

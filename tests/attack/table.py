@@ -1392,7 +1392,5 @@ MADE = (
     "plotting.ArmDrawing", "plotting.Explorer", "plotting.Scene",
     "se3.ScrewParameters", "twists.Factorization", "twists.SpatialFactors",
     "twists.SystemJacobian", "urdf.Robot", "urdf.RobotJoint", "urdf.RobotLink",
-    "ArgumentError", "ModelError", "FlexarmError", "ConvergenceError",
-    "ConvergenceWarning", "StiffeningWarning", "StudyWarning", "NotFiniteError",
-    "SingularityError", "urdf.UrdfWarning", "ArmStack",
+    "ArmStack",
 )  # fmt: skip
