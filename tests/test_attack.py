@@ -1,0 +1,109 @@
+"""Wild arguments, spoilt pickles and files: no crash, no hang, every refusal is clear.
+
+The attack is in `tests/attack`; ``python -m tests.attack --seed 21 --only 17`` makes
+one call again, ``--calls 200000 --seed 1 --report FILE`` is the long form.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from attack import calls, judge, planted, report, supervisor, worker
+
+import flexarm as fa
+
+SEED = 21
+# files of the package with unclear errors, and their kinds: to be emptied
+KNOWN = Path(__file__).parent / "attack" / "known.txt"
+
+
+def told(findings: list[judge.Finding]) -> str:
+    """One line of each group of findings."""
+    groups: dict[tuple[str, ...], list[judge.Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.key, []).append(finding)
+    return "\n".join(
+        f"{len(some)} x {some[0].kind} at {some[0].place}: {some[0].message[:200]}\n"
+        f"    --seed {some[0].seed} --only {some[0].index}: {some[0].call[:300]}"
+        for some in groups.values()
+    )
+
+
+def check(found: supervisor.Outcome) -> None:
+    bad = [f for f in found.findings if f.rank == 0 or f.rank == 3]
+    known = KNOWN.read_text().splitlines()
+    bad += [f for f in found.of_rank(1) if report.known_line(f) not in known]
+    assert not bad, told(bad)
+
+
+def test_wild_arguments() -> None:
+    check(supervisor.attack(SEED, 1500))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [100, 101])
+def test_more_wild_arguments(seed: int) -> None:
+    check(supervisor.attack(seed, 4000))
+
+
+# --- the attack itself: what it must see, and what it must pass ---------------
+
+
+def test_a_crash_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(calls.PLANTED, "1")
+    monkeypatch.setenv(worker.LIMIT, "0.2")
+    found = supervisor.attack(0, 24)
+    kinds = {(f.function, f.kind) for f in found.findings}
+    assert ("crashes", "crash") in kinds
+    assert ("hangs", "hang") in kinds
+    assert ("changes", "changed input") in kinds
+    assert ("raw", "ValueError") in kinds
+    names = {f.function for f in found.findings}
+    assert "fine" not in names
+    assert "eats_memory" not in names  # NumPy says how much memory it lacks
+    crashes = [f for f in found.findings if f.function == "crashes"]
+    assert "SIGSEGV" in crashes[0].message
+    assert crashes[0].call.startswith("crashes(x=")
+
+
+def made(function: object, **args: object) -> calls.Call:
+    target = calls.Target("f", "function", function)
+    return calls.Call(target, function, args, ())  # type: ignore[arg-type]
+
+
+def test_another_result_of_the_same_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = made(planted.differs, x=1.0)
+    monkeypatch.setattr(calls, "build", lambda seed, index: call)
+    _, first = worker.attempt(call)
+    assert [f.kind for f in worker.repeat(0, 0, first)] == ["another result"]
+
+
+def test_clear_and_unclear_sentences() -> None:
+    assert not judge.unclear("q has shape (3,), expected (..., 2)")
+    for text in (
+        "",
+        "two\nlines",
+        "x" * 500,
+        "could not broadcast input array",
+        "'NoneType' object is not iterable",
+    ):
+        assert judge.unclear(text), text
+
+
+def test_nan_beside_success() -> None:
+    run = fa.simulate(fa.library.pendulum(), [0.1], [0.0], [0.0, 0.1])
+    assert not judge.judge_result(made(len), run)
+    run.q[...] = np.nan
+    (found,) = judge.judge_result(made(len), run)
+    assert found.kind == "success with NaN"
+
+
+def test_a_call_is_known_by_its_number() -> None:
+    for index in range(30):
+        first, second = calls.build(SEED, index), calls.build(SEED, index)
+        assert first.target is second.target
+        assert list(first.args) == list(second.args)
+        assert first.wild == second.wild
+        assert judge.argument_prints(first) == judge.argument_prints(second)
