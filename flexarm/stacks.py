@@ -14,6 +14,7 @@ from ._calls.arm_like import StackLike
 from ._calls.failures import explained_of_stack
 from ._calls.operands import converted
 from ._calls.records import Rollout
+from ._support.options import explained, explained_class
 from .arm import Arm
 from .errors import ArgumentError, ModelError
 from .model.packing import Packed
@@ -143,6 +144,7 @@ class _Bound:
             ) from None
 
 
+@explained_class
 class ArmStack(StackLike):
     """Arms of one topology that differ in constants only; `stack` makes one.
 
@@ -322,6 +324,7 @@ def _again(arms: tuple[Arm, ...], index: NDArray[np.int64]) -> ArmStack:
     return ArmStack(whole.arms, index, whole._shared)
 
 
+@explained
 def stack(arms: Iterable[Arm]) -> ArmStack:
     """Stack arms of one topology, for sweeps of payloads, lengths or stiffness.
 

@@ -12,7 +12,7 @@ from . import kinematics
 from ._calls.arguments import check_finite, common_batch, real_array
 from ._calls.arm_like import ArmLike
 from ._calls.explain import leading
-from ._support.options import explained
+from ._support.options import explained, explained_class
 from ._support.printing import Printed, Sheet, Table
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class VibrationModes(Printed):
     """Undamped modes of small motions about postures.
@@ -149,6 +150,7 @@ class VibrationModes(Printed):
         return Sheet((Table(rows),))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class ComplexModes:
     """Modes of small motions with damping and gyroscopic forces.

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import positive, real
+from .._support.options import explained_class
 from ..errors import ModelError
 from ._clamped import LinkModes, bisect, known_normalization, payload
 from .limits import mode_count
@@ -136,6 +137,7 @@ def _tip_amplitudes(b: Array, mu: float, nu: float, delta: float) -> Array:
     return np.asarray(np.linalg.svd(rows)[2][:, 1, :])
 
 
+@explained_class
 class BendingModes(LinkModes):
     """Base class of bending modes of uniform beams."""
 
@@ -192,6 +194,7 @@ class BendingModes(LinkModes):
         return self.z
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class BeamModes(BendingModes):
     """Bending modes of a uniform beam, clamped at x = 0, with a payload at its tip.

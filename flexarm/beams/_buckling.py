@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._support.checks import real
+from .._support.options import explained
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
 
 
+@explained
 def buckling_load(
     body: FlexibleBody, node: str | int = "tip", *, acceleration: Any = 0.0
 ) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import real_array
 from .._support.checks import not_negative, positive
 from .._support.description import Description
-from .._support.options import check_choice
+from .._support.options import check_choice, explained_class
 from .._support.quadrature import gauss_count, gauss_rule
 from ..errors import ArgumentError, ModelError
 from .limits import mode_count
@@ -58,6 +58,7 @@ def bisect(
         lo, hi = np.where(holds, lo, middle), np.where(holds, middle, hi)
 
 
+@explained_class
 class LinkModes(Description):
     """Base class of modes of beams and rods."""
 
@@ -146,6 +147,7 @@ class LinkModes(Description):
         self._set(**arrays)
 
 
+@explained_class
 class TorsionModes(LinkModes):
     """Base class of torsion modes of uniform rods."""
 
@@ -205,6 +207,7 @@ class TorsionModes(LinkModes):
         return polar * length
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RodModes(TorsionModes):
     """Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.

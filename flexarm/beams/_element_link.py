@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_MODES
 from .._support.checks import flag, whole_number
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
@@ -34,6 +34,7 @@ from .limits import MAX_NODES, MAX_PAYLOADS, point_count
 Array = NDArray[np.float64]
 
 
+@explained
 def finite_element_link(
     name: str,
     *,

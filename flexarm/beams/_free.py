@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import positive
+from .._support.options import explained_class
 from ._bending import BendingModes
 from ._clamped import TorsionModes, bisect, known_normalization
 from .limits import mode_count
@@ -31,6 +32,7 @@ def _waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
     return np.asarray(turned * np.sin(angle)), np.asarray(far * np.cos(angle))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class _UnloadedBeam(BendingModes):
     """Arguments and normalization of beams without payload."""
@@ -81,6 +83,7 @@ class _UnloadedBeam(BendingModes):
         return np.asarray(scale * self._raw(mode, fraction, order))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class FreeBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, free at both ends.
@@ -126,6 +129,7 @@ class FreeBeamModes(_UnloadedBeam):
         return np.asarray(0.5 * (wave + ends / (1.0 + parity * np.exp(-b))))
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class PinnedBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, pinned at both ends: sines about the chord.
@@ -149,6 +153,7 @@ class PinnedBeamModes(_UnloadedBeam):
         return (sine, cosine, -sine, -cosine)[order]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class FreeRodModes(TorsionModes):
     """Torsion modes of a uniform rod, free at both ends: cosines.

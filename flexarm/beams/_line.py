@@ -28,6 +28,7 @@ from .._support.checks import (
     whole_number,
 )
 from .._support.description import Description
+from .._support.options import explained_class
 from ..bodies.body import check_name
 from ..bodies.sections import Section
 from ..errors import ModelError
@@ -38,6 +39,7 @@ Array = NDArray[np.float64]
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Payload(Description):
     """Mass carried by a link at one place of its line.

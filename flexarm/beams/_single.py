@@ -117,6 +117,7 @@ def clamped_beam_modes(
     )
 
 
+@explained
 def clamped_rod_modes(
     length: float,
     polar_inertia_per_length: float,
@@ -194,6 +195,7 @@ def clamped_rod_modes(
     )
 
 
+@explained
 def free_beam_modes(
     length: float,
     mass_per_length: float,
@@ -269,6 +271,7 @@ def free_beam_modes(
     )
 
 
+@explained
 def pinned_beam_modes(
     length: float,
     mass_per_length: float,
@@ -337,6 +340,7 @@ def pinned_beam_modes(
     )
 
 
+@explained
 def free_rod_modes(
     length: float,
     polar_inertia_per_length: float,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._support.checks import check_inertia, listed, short_text
 from .._support.description import Description
-from .._support.options import did_you_mean
+from .._support.options import did_you_mean, explained_class
 from .._support.printing import Printed
 from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 GROUND = "ground"
 
 
+@explained_class
 class Body(Printed, Description):
     """Base class of rigid and flexible bodies, node by node."""
 

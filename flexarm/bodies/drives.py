@@ -23,6 +23,7 @@ import numpy as np
 
 from .._support.checks import as_array, as_numbers, inertia_matrix, short_text
 from .._support.description import Description
+from .._support.options import explained_class
 from ..errors import ArgumentError, ModelError
 
 # the square of a smaller smoothing velocity underflows
@@ -45,6 +46,7 @@ def _positive(what: str, value: Any) -> float:
     return number
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class CoulombFriction(Description):
     r"""Dry friction, smooth around zero velocity.
@@ -111,6 +113,7 @@ class CoulombFriction(Description):
         return float(self.smoothing_velocity * force / rest)
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Stops(Description):
     r"""Elastic stops at the ends of the range of a joint.
@@ -177,6 +180,7 @@ class Stops(Description):
         )
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Drive(Description):
     """Motor, gear and flexible shaft of a joint of one freedom.

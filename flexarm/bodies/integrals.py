@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._core import MAX_DRIVEN
 from .._support.checks import as_array, check_inertia, check_square, short_text
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from ..errors import ModelError
 from .foreshortening import driven_shapes, projection
 
@@ -34,6 +35,7 @@ RIGID_TOLERANCE = 1e-6
 NOT_RIGID = 1e-13
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class ModalIntegrals(Description):
     """Coefficients of the mass matrix of a body with n modes (B1, B2).
@@ -398,6 +400,7 @@ def _with_driven_shapes(
     return result
 
 
+@explained
 def modal_integrals(body: Any) -> ModalIntegrals:
     """Return the modal integrals of a body: its own, or sums over its nodes.
 
@@ -441,6 +444,7 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     return cast(ModalIntegrals, body._integrals_of_nodes) if own is None else own
 
 
+@explained
 def nodal_integrals(
     mass: ArrayLike,
     com: ArrayLike,

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from .._support.checks import as_array, positive
 from .._support.description import Description
+from .._support.options import explained_class
 from ..errors import ModelError
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Material(Description):
     """Linear elastic material.

@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, positive
 from .._support.description import Description
+from .._support.options import explained_class
 from ..errors import ModelError
 from .materials import Material
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Section(Description):
     r"""Cross section of a beam: shape and material.

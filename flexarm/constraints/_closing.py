@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import place_of
+from .._support.options import explained, place_of
 from ..errors import ConvergenceError
 from ._functions import constraint_violation, need_constraints
 
 Array = NDArray[np.float64]
 
 
+@explained
 def close_loops(
     arm: ArmLike,
     q: Any,

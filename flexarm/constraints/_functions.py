@@ -12,6 +12,7 @@ import numpy as np
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 from ..errors import ArgumentError
 
 
@@ -23,6 +24,7 @@ def need_constraints(arm: AnyArm) -> None:
         )
 
 
+@explained
 def constraint_violation(
     arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
@@ -65,6 +67,7 @@ def constraint_violation(
     return kernels(arm, threads).constraint_violation(q, out)
 
 
+@explained
 def constraint_jacobian(
     arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
@@ -103,6 +106,7 @@ def constraint_jacobian(
     return kernels(arm, threads).constraint_jacobian(q, out)
 
 
+@explained
 def constraint_forces(
     arm: AnyArm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
 ) -> Any:
@@ -153,6 +157,7 @@ def constraint_forces(
     return kernels(arm, threads).constraint_forces(q, qd, tau, out)
 
 
+@explained
 def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:
     """Names of the constraint rows that others imply at one position.
 

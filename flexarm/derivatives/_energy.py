@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ class EnergyDerivatives(NamedTuple):
     dqd: Array
 
 
+@explained
 def energy_derivatives(
     arm: ArmLike, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
 ) -> EnergyDerivatives:

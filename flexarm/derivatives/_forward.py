@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -32,6 +33,7 @@ class ForwardDynamicsDerivatives(NamedTuple):
     dtau: Array
 
 
+@explained
 def forward_dynamics_derivatives(
     arm: ArmLike, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
 ) -> ForwardDynamicsDerivatives:

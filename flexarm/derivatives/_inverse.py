@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -28,6 +29,7 @@ class InverseDynamicsDerivatives(NamedTuple):
     dqd: Array
 
 
+@explained
 def inverse_dynamics_derivatives(
     arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
 ) -> InverseDynamicsDerivatives:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -106,6 +107,7 @@ def inverse_dynamics_jvp(
     return kernels(arm, threads).inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
 
 
+@explained
 def inverse_dynamics_vjp(
     arm: ArmLike,
     q: Any,
@@ -164,6 +166,7 @@ def inverse_dynamics_vjp(
     return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
 
 
+@explained
 def forward_dynamics_jvp(
     arm: ArmLike,
     q: Any,
@@ -235,6 +238,7 @@ def forward_dynamics_jvp(
     return kernels(arm, threads).forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
 
 
+@explained
 def forward_dynamics_vjp(
     arm: ArmLike,
     q: Any,

@@ -11,6 +11,7 @@ from .._calls.arguments import check_finite, real_array
 from .._core import MAX_BODIES
 from .._support.checks import as_array, as_numbers
 from .._support.description import Description
+from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.joints import unit_screw
 from ..errors import ArgumentError, ModelError
@@ -66,6 +67,7 @@ def _listed(vector: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in vector.round(12) + 0.0)
 
 
+@explained_class
 class JointTree(Printed, Description):
     """Base class of the descriptions: a tree of joints, each with screws."""
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.threads import ONE, kernels
+from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -252,6 +253,7 @@ class InnovationsFactors(NamedTuple):
     order: NDArray[np.intp]
 
 
+@explained
 def innovations_factors(
     arm: AnyArm, q: Any, *, threads: int = ONE
 ) -> InnovationsFactors:
@@ -305,6 +307,7 @@ def innovations_factors(
     return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
 
+@explained
 def mass_matrix_inverse_blocks(
     arm: AnyArm, q: Any, *, threads: int = ONE
 ) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from .._calls.chunks import in_chunks
 from .._calls.explain import explain
 from .._calls.nodes import node_numbers
 from .._calls.threads import ONE, threaded
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, turn_spatial
 
@@ -47,6 +47,7 @@ def _compliance(
     return result
 
 
+@explained
 def operational_space_compliance(
     arm: AnyArm,
     q: Any,
@@ -125,6 +126,7 @@ def operational_space_compliance(
         raise explain(arm, name, error, again=again, q=q) from None
 
 
+@explained
 def operational_space_inertia(
     arm: AnyArm,
     q: Any,

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from .. import kinematics
 from .._calls.arguments import check_arm, real_array, refuse_linear
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice
+from .._support.options import check_choice, explained, explained_class
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
 from .mass import body_order, body_rows
@@ -57,6 +57,7 @@ _OPERATORS = ("E_Phi", "Phi", "M_m", "R", "P", "P_plus", "tau_bar", "E_Psi", "Ps
 _NAMES = (*_OPERATORS, "Omega_psi", "G", "K", *_MINIMAL_ROWS)
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SpatialOperators:
     r"""Spatial operators of an arm in given states; read-only arrays.
@@ -369,6 +370,7 @@ def _shaping(arm: ArmLike, q: Array) -> Array:
     return q
 
 
+@explained
 def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     r"""Spatial operators of an arm: the factors of its mass matrix and of its inverse.
 

@@ -12,6 +12,7 @@ from .._support.checks import (
     positive,
     whole_number,
 )
+from .._support.options import explained
 from .._support.quadrature import gauss_rule
 from .._support.sparse import scipy_sparse
 from ..errors import ModelError
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 MAX_ELEMENTS = 100_000
 
 
+@explained
 def beam_mesh(
     length: float,
     n_elements: int,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
+from .._support.options import explained_class
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint
@@ -33,6 +34,7 @@ Array = NDArray[np.float64]
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class MeshModes:
     """Assumed modes of a mesh: shapes of all its degrees of freedom.

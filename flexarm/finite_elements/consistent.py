@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array
+from .._support.options import explained
 from .._support.sparse import as_matrix
 from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
 from ..errors import ModelError
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 TINY = 1e-300  # replaces a zero divisor
 
 
+@explained
 def consistent_integrals(
     mass: Any,
     position: ArrayLike,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
+from .._support.options import explained_class
 from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
@@ -29,6 +30,7 @@ Array = NDArray[np.float64]
 Node = str | int
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteElementModel:
     """Mesh of finite elements, not supported anywhere: nodes, mass and stiffness.

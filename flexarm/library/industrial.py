@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._support.checks import flag
+from .._support.options import explained
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -49,6 +50,7 @@ _PUMA_CHANGES = {
 }
 
 
+@explained
 def puma560(*, damping: bool = False) -> Arm:
     r"""PUMA 560, six revolute joints, rigid.
 
@@ -161,6 +163,7 @@ _IIWA = (
 _IIWA_FLANGE = (0.0, 0.0, 0.045)
 
 
+@explained
 def iiwa14(*, damping: bool = False) -> Arm:
     """KUKA LBR iiwa 14 R820, seven revolute joints, rigid.
 

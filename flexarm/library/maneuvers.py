@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
 from .._support.checks import short_text, whole_number
+from .._support.options import explained
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
@@ -42,6 +43,7 @@ class Maneuver(NamedTuple):
     torque: JointFeedback
 
 
+@explained
 def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     r"""Six seconds of the arm of Cibicik and Egeland under PD control.
 

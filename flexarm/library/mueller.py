@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import se3
 from .._support.checks import as_array
+from .._support.options import explained
 from ..arm import Arm
 from ..bodies.models import RigidBody
 from ..descriptions import SpatialScrews, build_arm
@@ -21,6 +22,7 @@ _DENSITY = 2.0  # kg/m
 _RADIUS = 0.02  # m
 
 
+@explained
 def mueller_remote_center(
     *,
     d: Any = (0.4, 0.3, 0.7, 1.1),

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
+from .._support.options import explained
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
@@ -35,6 +36,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
 }
 
 
+@explained
 def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     """Named configurations of an arm of the library.
 

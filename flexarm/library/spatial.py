@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import not_negative
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..arm import Arm
 from ..beams import (
     BeamModes,
@@ -47,6 +47,7 @@ class _Carried:
     inertia_z: float = 0.0
 
 
+@explained
 def cibicik_egeland(
     *,
     n_modes: int = 2,
@@ -178,6 +179,7 @@ def cibicik_egeland(
     return Arm([link1, link2, link3, link4], name="cibicik_egeland", fidelity=fidelity)
 
 
+@explained
 def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     """Places of the coordinates of the paper among those of `cibicik_egeland`.
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._support.checks import LARGEST
+from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..errors import ArgumentError
@@ -20,6 +21,7 @@ _RISE, _SPIN = 15.0, 6.0  # s, rad/s
 HUB_INERTIA = 4e9  # kg m^2
 
 
+@explained
 def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     r"""Beam on a hub whose motion is given, for the maneuver of `spin_up`.
 
@@ -85,6 +87,7 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     return Arm([beam], gravity=(0, 0, 0), name="spin_up_beam", check_units=False)
 
 
+@explained
 def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
     r"""Angle, rate and torque of the hub of `spin_up_beam`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from .loops import closed_loop, rates_of, read_controller, sampled
 from .state_space import StateSpace, check_model
@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RootLocus:
     """Poles over a gain or a parameter.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._support.options import explained
 from ._names import axes_of, node_and_name
 from .operating_point import Point, Tangent, cross_columns, turned
 from .strain import Output
@@ -50,6 +51,7 @@ def _own_velocity(point: Point, node: int) -> Tangent:
     return Tangent(value, turned(back, dq), turned(back, V.dqd), 0.0)
 
 
+@explained
 def node_position(node: Any = None, axes: str = "xyz") -> Output:
     """Position of a node, in base axes.
 
@@ -77,6 +79,7 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "", 3, _pose)
 
 
+@explained
 def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
 
@@ -104,6 +107,7 @@ def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "rotation", 0, _pose)
 
 
+@explained
 def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Velocity of a node, in base axes.
 
@@ -131,6 +135,7 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "velocity", 3, Point.velocity)
 
 
+@explained
 def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node, in base axes.
 
@@ -158,6 +163,7 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "angular velocity", 0, Point.velocity)
 
 
+@explained
 def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node in its own axes, as a gyroscope on it measures.
 
@@ -183,6 +189,7 @@ def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "gyroscope", 0, _own_velocity)
 
 
+@explained
 def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration of a node, in base axes, without gravity.
 
@@ -210,6 +217,7 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "acceleration", 3, Point.acceleration)
 
 
+@explained
 def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration less gravity in axes of the node, as an accelerometer measures.
 

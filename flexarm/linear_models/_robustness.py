@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError
 from ._linearize import linearize
@@ -27,6 +27,7 @@ Complex = NDArray[np.complex128]
 _NO_RATE = 1e-9
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Robustness(Printed):
     r"""Poles and margins over ranges of parameters.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from .._support.printing import Printed
 from ..errors import ArgumentError
 from ._names import indices
@@ -19,6 +19,7 @@ from ._names import indices
 Model = TypeVar("Model", bound="LinearSystem")
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class LinearSystem(Printed):
     """Checked matrices and named signals, the base of `StateSpace`."""

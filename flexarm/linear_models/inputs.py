@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
 from ._names import axes_of, items_of, node_and_name, node_of_words
@@ -23,6 +24,7 @@ Array = NDArray[np.float64]
 __all__ = ["Input", "actuators", "all_forces", "node_force", "node_moment"]
 
 
+@explained_class
 @dataclass(frozen=True)
 class Input:
     """Forces that act on an arm.
@@ -39,6 +41,7 @@ class Input:
     directions: Callable[[ArmLike, Array], Array]
 
 
+@explained
 def actuators() -> Input:
     """Forces of the ``nu`` actuators, on motors where joints have drives.
 
@@ -65,6 +68,7 @@ def actuators() -> Input:
     return Input(names, directions)
 
 
+@explained
 def all_forces() -> Input:
     """Forces on all ``nv`` coordinates, modes among them.
 
@@ -104,6 +108,7 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
     return Input(names, directions)
 
 
+@explained
 def node_force(node: Any = None, axes: str = "xyz") -> Input:
     """External forces on a node, in base axes: disturbances.
 
@@ -130,6 +135,7 @@ def node_force(node: Any = None, axes: str = "xyz") -> Input:
     return _wrench(node, axes, 3, "force")
 
 
+@explained
 def node_moment(node: Any = None, axes: str = "xyz") -> Input:
     """External moments on a node, in base axes.
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
 from .._support.checks import short_text
-from .._support.options import place_of
+from .._support.options import explained, place_of
 from ..errors import ArgumentError, ModelError
 from ._names import items_of, node_of_words
 from ._node_outputs import (
@@ -109,6 +109,7 @@ def _positions(point: Point, velocities: Any) -> Array:
     return result[..., velocities]
 
 
+@explained
 def joint_positions() -> Output:
     """Positions of the joints: angles in rad, displacements in m.
 
@@ -128,6 +129,7 @@ def joint_positions() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 0, "")
 
 
+@explained
 def joint_velocities() -> Output:
     """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``.
 
@@ -141,6 +143,7 @@ def joint_velocities() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 1, " rate")
 
 
+@explained
 def joint_accelerations() -> Output:
     """Second rates of the joints in rad/s^2 or m/s^2, with direct transmission.
 
@@ -156,6 +159,7 @@ def joint_accelerations() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 2, " acceleration")
 
 
+@explained
 def motor_positions() -> Output:
     """Positions of actuators, as of encoders: motors, and joints without a drive.
 
@@ -169,6 +173,7 @@ def motor_positions() -> Output:
     return _chosen(lambda arm: arm.actuator_indices, 0, "")
 
 
+@explained
 def motor_velocities() -> Output:
     """Rates of motors, and of joints without a drive, in rad/s or m/s.
 
@@ -182,6 +187,7 @@ def motor_velocities() -> Output:
     return _chosen(lambda arm: arm.actuator_indices, 1, " rate")
 
 
+@explained
 def modes(body: str | int | None = None) -> Output:
     """Modal coordinates of a body, or of all.
 
@@ -205,6 +211,7 @@ def modes(body: str | int | None = None) -> Output:
     return _chosen(lambda arm: _modal(arm, body), 0, "")
 
 
+@explained
 def mode_velocities(body: str | int | None = None) -> Output:
     """Rates of modal coordinates of a body, or of all.
 
@@ -239,6 +246,7 @@ def _modal(arm: ArmLike, body: str | int | None) -> slice:
         raise ArgumentError(str(refusal)) from None
 
 
+@explained
 def state() -> Output:
     """All displacements, then all velocities, named as the states.
 
@@ -273,6 +281,7 @@ def state_names(coordinates: Sequence[str]) -> tuple[str, ...]:
     return (*coordinates, *(f"{name} rate" for name in coordinates))
 
 
+@explained
 def combination(
     name: str,
     *,

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice
+from .._support.options import check_choice, explained, explained_class
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True)
 class Output:
     """Signals of an arm.
@@ -36,6 +37,7 @@ class Output:
 _STRAINS = {"stretch": 0, "twist": 1, "y": 2, "z": 3}
 
 
+@explained
 def strain(
     body: str | int, at: float, bending: str = "y", *, distance: float | None = None
 ) -> Output:

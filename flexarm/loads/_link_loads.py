@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..bodies.maps import cross_matrix, rotation
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
@@ -22,6 +22,7 @@ from ._link_wrenches import Wrenches
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True)
 class LinkLoads:
     r"""Loads at the cuts of one link, in the axes of its deformed sections.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnArm
+from .._support.options import explained
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
@@ -15,6 +16,7 @@ from .loops import Coupling
 Array = NDArray[np.float64]
 
 
+@explained
 def expanded(arm: AnArm) -> AnArm:
     """Return an arm with motors as bodies, and without forces inside joints.
 

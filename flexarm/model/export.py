@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm
 from .._calls.arm_like import ArmLike
 from .._support.checks import short_text
+from .._support.options import explained
 from ..errors import ArgumentError
 from .packing import pack
 
@@ -23,6 +24,7 @@ struct switch typedef union unsigned void volatile while"""
 _WIDTH = 86  # of 88: the end of a line in a macro takes two
 
 
+@explained
 def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -> None:
     """Write an arm as a C header, for a controller without Python.
 

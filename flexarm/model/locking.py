@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, common_batch, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._support.checks import as_numbers
+from .._support.options import explained
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -43,6 +44,7 @@ def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
     return result
 
 
+@explained
 def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
     """Return an arm with its brakes on: joints move on the springs of their shafts.
 
@@ -98,6 +100,7 @@ def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
     return _with_locked(arm, {k: float(x) for k, x in zip(chosen, values, strict=True)})
 
 
+@explained
 def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     """Return an arm with its brakes off: motors have coordinates.
 
@@ -135,6 +138,7 @@ def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
 
 
+@explained
 def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
     """Return positions with motors at which their shafts carry given loads.
 

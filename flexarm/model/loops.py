@@ -14,7 +14,7 @@ from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
 from .._support.arrays import kind_of
 from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
-from .._support.options import check_choice
+from .._support.options import check_choice, explained_class
 from ..errors import ModelError
 from .rows import row_of
 
@@ -31,6 +31,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Loop(Description):
     """Connection of two nodes that closes a loop.
@@ -133,6 +134,7 @@ class Loop(Description):
         return _KINDS[self.kind or "fixed"]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Coupling(Description):
     """Linear relation of joint coordinates: gears, belts, differentials.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._support.interrupts import uninterrupted
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import inverse_kinematics
@@ -25,6 +26,7 @@ _SINGULAR, _NONE = 1e-4, 1e-9
 _REACHED = 1e-9  # m
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class PathMotion:
     """Coordinates of an arm along a path, and their derivatives by s.
@@ -55,6 +57,7 @@ class PathMotion:
     tip_second: Array
 
 
+@explained
 def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMotion:
     r"""Joint motion along a path, with exact derivatives by its parameter.
 

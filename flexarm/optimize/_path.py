@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
+from .._support.options import explained_class
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -28,6 +29,7 @@ class PathPoints(NamedTuple):
     second: Array
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Path:
     """Curve over s from 0 to 1, of the tip or of the joints.

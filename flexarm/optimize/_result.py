@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning
 from ..simulation.trajectory import Trajectory
@@ -17,6 +18,7 @@ from ..simulation.trajectory import Trajectory
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Verification:
     """Simulation of the torques of an answer, with finer steps.
@@ -43,6 +45,7 @@ class Verification:
     final_rate: float
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class OptimalMotion:
     """Motion that an optimization found, with data on the search.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.options import explained
 from ..errors import ArgumentError
 from ._follow import PathMotion, follow
 from ._path import Path, PathPoints
@@ -83,6 +84,7 @@ class _Turn:
         return PathPoints(self.center + out, self.angle * ahead, -(self.angle**2) * out)
 
 
+@explained
 def line(start: Any, end: Any) -> Path:
     """Straight line of the tip.
 
@@ -113,6 +115,7 @@ def line(start: Any, end: Any) -> Path:
     return Path("tip", "line", ends, _polygon(ends))
 
 
+@explained
 def arc(start: Any, via: Any, end: Any) -> Path:
     """Arc of a circle through three points, of the tip.
 
@@ -161,6 +164,7 @@ def arc(start: Any, via: Any, end: Any) -> Path:
     return Path("tip", "arc", np.stack([a, b, c]), _Turn(center, along, across, angle))
 
 
+@explained
 def circle(
     center: Any, start: Any, axis: Any = (0.0, 0.0, 1.0), angle: float = 2.0 * np.pi
 ) -> Path:
@@ -210,6 +214,7 @@ def circle(
     return Path("tip", "circle", np.stack([first, middle]), curve)
 
 
+@explained
 def spline(points: Any, *, parameters: Any = None) -> Path:
     """Smooth curve of the tip through points.
 
@@ -248,6 +253,7 @@ def spline(points: Any, *, parameters: Any = None) -> Path:
     return Path("tip", "spline", array, _spline(array, parameters))
 
 
+@explained
 def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> Path:
     """Path of the joints through postures.
 
@@ -300,6 +306,7 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
     return Path("joint", kind, array, _spline(array, parameters))
 
 
+@explained
 def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
     r"""Motion from rest to rest along a path, at given times.
 

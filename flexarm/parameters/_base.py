@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._support.checks import as_generator
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ..kinematics.positions import integrate
@@ -28,6 +29,7 @@ _BEND = 0.3
 _SMALL = 1e-9  # smaller coefficients are rounding
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class BaseParameters(Printed, Description):
     r"""Smallest set of combinations of parameters that determine all forces.
@@ -100,6 +102,7 @@ def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Ar
     return q, qd, qdd
 
 
+@explained
 def base_parameters(
     arm: ArmLike, *, bodies: Any = None, families: Any = "inertia", seed: int = 0
 ) -> BaseParameters:

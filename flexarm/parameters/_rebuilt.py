@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
+from .._support.options import explained
 from ..bodies.body import Body
 from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
 from ..bodies.models import RigidBody
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 _UPPER = np.triu_indices(3)
 
 
+@explained
 def with_inertial_parameters(
     arm: AnArm, values: Any, *, bodies: Any = None, families: Any = None
 ) -> AnArm:

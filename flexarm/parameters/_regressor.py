@@ -14,6 +14,7 @@ from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
 from .._support.description import Description
+from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, ModelError
 from ._layout import (
@@ -32,6 +33,7 @@ Array = NDArray[np.float64]
 _OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class InertialParameters(Printed, Description):
     """Constants of an arm in which its equation of motion is linear.
@@ -185,6 +187,7 @@ def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
     )
 
 
+@explained
 def inertial_parameters(
     arm: ArmLike, *, bodies: Any = None, families: Any = None
 ) -> InertialParameters:
@@ -258,6 +261,7 @@ def inertial_parameters(
     return described(arm, [x for x in every if x.body in of[0] and x.family in of[1]])
 
 
+@explained
 def inertial_regressor(
     arm: ArmLike,
     q: Any,
@@ -341,6 +345,7 @@ def inertial_regressor(
     return _columns(made, "inverse_dynamics", arm.nv, out, threads, q=q, qd=qd, qdd=qdd)
 
 
+@explained
 def energy_regressor(
     arm: ArmLike,
     q: Any,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
+from .._support.options import explained, explained_class
 from ..dynamics import apply_mass_matrix_inverse, forward_dynamics, inverse_dynamics
 from ..errors import ArgumentError
 from .tangent import ArmTangent
@@ -19,6 +20,7 @@ from .tangent import ArmTangent
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class ParameterDerivatives:
     """Derivatives of forces, or of accelerations, with respect to k parameters.
@@ -48,6 +50,7 @@ class ParameterDerivatives:
     error: Array
 
 
+@explained
 def parameter_derivatives(
     make_arm: Callable[[Array], ArmLike],
     p: Any,

@@ -15,6 +15,7 @@ from .._calls.arguments import check_arm, refuse_linear
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE
 from .._support.interrupts import uninterrupted
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
 from ..simulation.core_loop import substeps_of
 from ..simulation.joint_feedback import JointFeedback
@@ -71,6 +72,7 @@ class TrajectoryChange(NamedTuple):
     qd: Array
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class TrajectorySensitivities:
     r"""Derivatives of a trajectory as linear maps, step by step.
@@ -244,6 +246,7 @@ class TrajectorySensitivities:
         return x.reshape(*self.trajectory.q.shape[:-2], *x.shape[1:])
 
 
+@explained
 def trajectory_sensitivities(
     arm: ArmLike,
     q0: Any,

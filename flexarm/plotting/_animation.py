@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, save_gif
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
+@explained_class
 class Animation:
     """A motion, ready to be played, made by `animate`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, finite_number, real_array
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
@@ -53,6 +53,7 @@ _PARTS: dict[str, dict[str, Any]] = {
 _FILL = {"base": GREY, **dict.fromkeys(_MARKERS, "white")}
 
 
+@explained_class
 class ArmDrawing:
     """A drawn arm in one or several configurations, made by `arm` and `snapshots`.
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import vibration
 from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
 from .._support.optional import required
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -35,6 +35,7 @@ _SHOWN = 8  # frequencies
 _STEPS = 400  # of a slider, at most
 
 
+@explained_class
 class Explorer:
     """Sliders and the drawing that they move, made by `interact`.
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._support.optional import required
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._scene_layout import controls, ground, layout, path, title
@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 _MIME = "application/vnd.plotly.v1+json"
 
 
+@explained_class
 class Scene:
     """Arms in space, made by `scene`; the last expression of a cell shows it.
 

@@ -113,6 +113,7 @@ def fold_mass(matrix: Any) -> Array:
     return np.concatenate([upper, lower], axis=-2)
 
 
+@explained
 def folding_matrix() -> Array:
     """Matrix that folds dual vectors, eq. 99.
 
@@ -130,6 +131,7 @@ def folding_matrix() -> Array:
     return fold_mass(np.eye(3))
 
 
+@explained
 def wrench_folding_matrix() -> Array:
     """Matrix that folds a dual wrench and puts its moment first, eq. 102.
 
@@ -157,6 +159,7 @@ def wrench_folding_matrix() -> Array:
     return np.asarray(np.kron(_SWAP, folding_matrix()))
 
 
+@explained
 def exchange_matrix() -> Array:
     """Matrix N that exchanges real and dual parts of a 12-vector, eq. 70.
 

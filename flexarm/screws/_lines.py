@@ -78,6 +78,7 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
     return dual_screw(se3.screw(np.zeros(3), axis, 0.0))
 
 
+@explained
 def unit_screws() -> Array:
     """Lines and free vectors along the axes of a frame.
 

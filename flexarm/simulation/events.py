@@ -17,13 +17,14 @@ import numpy as np
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice
+from .._support.options import check_choice, explained, explained_class
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
 __all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
 
 
+@explained_class
 @dataclass(frozen=True)
 class Event:
     """A function of time and state whose zeros `simulate` finds.
@@ -128,6 +129,7 @@ class Occurrence(NamedTuple):
     qd: Any
 
 
+@explained
 def joint_reaches(
     arm: ArmLike,
     joint: int | str,
@@ -185,6 +187,7 @@ def joint_reaches(
     return Event(distance, direction, terminal, f"{names[at]} reaches {level:g}")
 
 
+@explained
 def node_reaches(
     arm: ArmLike,
     target: Any,
@@ -245,6 +248,7 @@ def node_reaches(
     return Event(clearance, direction, terminal, f"node {number} reaches ({where})")
 
 
+@explained
 def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     """Event: the whole arm becomes slower than a speed.
 

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import in_chunks
+from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from .events import Occurrence
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Trajectory(Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.

@@ -11,7 +11,7 @@ from .. import se3
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
-from .._support.options import check_choice
+from .._support.options import check_choice, explained
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, jacobian, node_pose
@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@explained
 def deflection(
     arm: ArmLike,
     q: Any,
@@ -129,6 +130,7 @@ def rigid_positions(arm: ArmLike, q: Array, held: Any) -> Array:
     return result
 
 
+@explained
 def holding_forces(
     arm: ArmLike,
     q: Any,
@@ -189,6 +191,7 @@ def actuator_forces(arm: ArmLike, tau: Array) -> Array:
     return np.asarray(tau[..., arm.actuator_indices])
 
 
+@explained
 def static_compliance(
     arm: ArmLike,
     q: Any,
@@ -310,6 +313,7 @@ def _weak(K: Array) -> Mask:
     return np.asarray(values[..., -1] <= K.shape[-1] * ROUNDING * values[..., 0])
 
 
+@explained
 def static_stiffness(
     arm: ArmLike,
     q: Any,

@@ -19,7 +19,7 @@ from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
-from .._support.options import explained
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError, ConvergenceError
 from ._descent import descend
 from ._newton import Problem, solve
@@ -41,6 +41,7 @@ Mask = NDArray[np.bool_]
 _BLOCK = 1 << 22  # largest number of entries of the tangents at a time
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """Postures in which the forces of an arm at rest balance.

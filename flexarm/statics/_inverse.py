@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._support.interrupts import uninterrupted
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError, ConvergenceError
 from ..ik import InverseKinematics, inverse_kinematics
 from ._deflection import actuator_forces
@@ -19,6 +20,7 @@ from .coordinates import read_arm
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class InverseStatics:
     """Postures of static equilibrium in which a node has given poses.
@@ -66,6 +68,7 @@ class InverseStatics:
         raise error
 
 
+@explained
 def inverse_statics(
     arm: ArmLike,
     target: Any,

@@ -13,6 +13,7 @@ from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
+from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ..kinematics.nodes import node_pose
 from ._deflection import actuator_forces, compliance_of, pose_change, rigid_positions
@@ -25,6 +26,7 @@ from .spectrum import linear_system, scale_by_mass, signed_frequencies
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class WorkspaceMap:
     """Properties of an arm over many postures of static equilibrium.
@@ -86,6 +88,7 @@ class WorkspaceMap:
         return result
 
 
+@explained
 def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
     """Make positions over a grid of some of the joints.
 
@@ -150,6 +153,7 @@ def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
     return grid
 
 
+@explained
 def workspace_map(
     arm: ArmLike,
     q: Any = None,

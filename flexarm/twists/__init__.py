@@ -71,6 +71,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch
+from .._support.options import explained
 from ..errors import ArgumentError
 from ..kinematics.forms import (
     FORMS,
@@ -109,6 +110,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
+@explained
 def convert(
     V: Any, poses: Any, source: str, target: str, *, columns: bool = False
 ) -> Array:
@@ -178,6 +180,7 @@ def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> 
     return found
 
 
+@explained
 def convert_rates(
     V: Any, rates: Any, poses: Any, source: str, target: str, *, twist: Any = None
 ) -> Array:
@@ -249,6 +252,7 @@ def convert_rates(
     return np.array(np.broadcast_to(result, shape + core))
 
 
+@explained
 def change_body_frame(
     V: Any, change: Any, form: str = "body", *, poses: Any = None, columns: bool = False
 ) -> Array:
@@ -308,6 +312,7 @@ def change_body_frame(
     return _convert(moved, frames @ turn, "body", form, columns)
 
 
+@explained
 def change_base_frame(
     V: Any, change: Any, form: str = "body", *, columns: bool = False
 ) -> Array:

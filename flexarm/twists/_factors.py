@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice
+from .._support.options import check_choice, explained, explained_class
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..dynamics.operator_recursions import own_map, parent_map
@@ -37,6 +37,7 @@ def depth_of(arm: ArmLike) -> int:
     return max(depth)
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemJacobian:
     r"""Factors of the Jacobian of all B bodies: read-only arrays, ``J = A @ X``.
@@ -279,6 +280,7 @@ def conversion_matrices(poses: Array, source: str, target: str) -> Array:
     return np.concatenate(parts, axis=-2)
 
 
+@explained
 def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     r"""Block factors ``J = A X`` of the Jacobian of all bodies in one of four forms.
 
@@ -356,6 +358,7 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     return SystemJacobian(arm, q, form, D, X, P, A)
 
 
+@explained
 def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
     r"""Spatial system Jacobian by screws at rest, body-fixed and in base axes.
 

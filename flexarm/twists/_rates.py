@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_finite, common_batch
 from .._calls.arm_like import ArmLike
+from .._support.options import explained
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError, SingularityError
 from ..kinematics.forms import (
@@ -99,6 +100,7 @@ def _relative_twists(arm: ArmLike, D: Array, V: Array) -> Array:
     return result
 
 
+@explained
 def joint_rates(
     arm: ArmLike, q: Any, V: Any, form: str = "body", *, least_norm: bool = False
 ) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._support.checks import listed, short_text
-from .._support.options import did_you_mean
+from .._support.options import did_you_mean, explained
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.joints import Joint
@@ -40,6 +40,7 @@ class UrdfWarning(UserWarning):
     """A part of a robot description that an arm leaves out."""
 
 
+@explained
 def load(
     source: Any,
     *,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._support.checks import as_array, check_angles, listed
 from .._support.description import Description
-from .._support.options import did_you_mean
+from .._support.options import did_you_mean, explained, explained_class
 from ..errors import ModelError
 from ._xml import MAX_NAME, Element, parse, read_source
 
@@ -23,6 +23,7 @@ MAX_NUMBER = 1e50  # well below overflow
 _SHAPES = ("visual", "collision", "material")
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RobotLink(Description):
     """A link of the file.
@@ -50,6 +51,7 @@ class RobotLink(Description):
     ends: tuple[tuple[str, Any], ...] = ()
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class RobotJoint(Description):
     """A joint of the file.
@@ -95,6 +97,7 @@ class RobotJoint(Description):
         return f"joint {self.name!r} (line {self.line})"
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Robot(Description):
     """Content of a robot description, before it becomes an arm.
@@ -382,6 +385,7 @@ def _walk(
     return found, [above[name] for name in order[1:]]
 
 
+@explained
 def read(source: Any) -> Robot:
     """Read a robot description, without making an arm of it.
 

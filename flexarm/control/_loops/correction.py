@@ -20,6 +20,7 @@ from .motions import Motion, influence
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Computed and desired motion at one time step, as a correction sees them.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.outputs import state_names
@@ -20,6 +21,7 @@ from .motions import Motion, Sensed
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LoopRun(Trajectory):
     """Motion of an arm in a closed loop, and what was measured, computed and sent.

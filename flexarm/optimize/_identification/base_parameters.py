@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm
+from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
@@ -50,6 +51,7 @@ class LinearForces(MeasuredForces):
         return self._Y
 
 
+@explained
 def identify_base_parameters(
     arm: Arm,
     measured: Record | Sequence[Record],

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, real_array
+from ..._support.options import explained, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.operating_point import Point
@@ -20,6 +21,7 @@ from ...simulation.trajectory import Trajectory
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Record:
     """A recorded run: times, measurements, forces of the actuators, initial state.
@@ -200,6 +202,7 @@ def values_of(
     return np.concatenate([o.tangent(point).value for o in outputs], axis=-1)
 
 
+@explained
 def simulated_record(
     run: Trajectory,
     *,

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.description import table
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Identification:
     r"""Parameters that explain measurements best, with their uncertainty.

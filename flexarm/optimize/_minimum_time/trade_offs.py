@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
 from ..._support.interrupts import INTERRUPTED
-from ..._support.options import explained
+from ..._support.options import explained, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
 from .._path import Path
@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 __all__ = ["TradeOff", "trade_off"]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class TradeOff:
     """Shortest times by tolerances of the path.

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...bodies.joints import Joint
 from ...bodies.models import RigidBody
@@ -28,6 +29,7 @@ from .._collocation.local import EquationOfMotion
 Array = NDArray[np.float64]
 
 
+@explained_class
 @dataclass(frozen=True, eq=False)
 class Design:
     """Arm with parameters that `trajectory` chooses.
