@@ -49,7 +49,7 @@ def text(found: Outcome, shrink: bool = True) -> str:
 def room_of(one: Finding) -> str:
     """Folder or file of the package in which it was raised."""
     place = one.place.partition(":")[0]
-    if place.startswith(("tmp", "usr", "root", "home")) or place in ("result", ""):
+    if not place.endswith(".py") or place.startswith(("tmp", "usr", "root", "home")):
         place = one.room.replace(".", "/")
     return place.partition("/")[0].removesuffix(".py") or "?"
 
