@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import traceback
 import warnings
 from collections import Counter
@@ -72,6 +74,7 @@ def functions(some: list[Finding]) -> str:
 
 def show(seed: int, index: int) -> None:
     """Make one call again, and print what happens."""
+    os.chdir(tempfile.mkdtemp(prefix="attack"))  # for files that it writes
     call = calls.build(seed, index)
     print(call.text)
     for name, value in call.args.items():
