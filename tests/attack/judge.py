@@ -8,6 +8,7 @@ import re
 import traceback
 import types
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ JARGON = re.compile(
     r"could not broadcast|setting an array element|object of type '|"
     r"not supported between|has no attribute|'NoneType'|unhashable|cannot reshape|"
     r"LinAlgError|object is not (?:iterable|callable|subscriptable)|truth value|"
-    r"ufunc '|unsupported operand|dtype\('|invalid literal|could not convert|"
+    r"(?<!<)ufunc '|unsupported operand|(?:to|from|with) dtype\(|"
+    r"invalid literal|could not convert|"
     r"operands could not|must be (?:real number|str|int|a string), not|"
     r"takes \d+ positional|index out of|out of bounds|Cannot cast|cannot cast|"
     r"inhomogeneous|matmul|gufunc|einsum|Traceback|list index|"
@@ -42,7 +44,7 @@ NO_NUMBERS = {
     "bytes", "bytearray", "long text", "text array", "recarray", "void", "np.ma.masked",
     "with None", "with text", "ragged", "set()", "{1, 2}", "{}", "generator",
 }  # fmt: skip
-FLEXARM = str(fa.__path__[0])
+FLEXARM = str(Path(fa.__file__).parent)
 
 
 @dataclasses.dataclass
@@ -116,7 +118,8 @@ def unclear(text: str) -> str:
         return "several lines"
     if len(text) > LENGTH:
         return f"long ({'very ' if len(text) > 2000 else ''}long message)"
-    found = JARGON.search(text)
+    # what another reader says stands in brackets
+    found = JARGON.search(re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", "", text))
     return f"jargon ({found[0]})" if found else ""
 
 
@@ -141,7 +144,7 @@ def _found(
 ) -> Finding:
     frames = traceback.extract_tb(error.__traceback__)
     inside = [f for f in frames if f.filename.startswith(FLEXARM)]
-    place = "outside"
+    place = call.target.name  # where the traceback ends at the call
     if inside:
         last = inside[-1]
         place = f"{last.filename.removeprefix(FLEXARM).lstrip('/')}:{last.lineno}"

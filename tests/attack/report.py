@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import traceback
 import warnings
 from collections import Counter
@@ -49,7 +51,7 @@ def text(found: Outcome, shrink: bool = True) -> str:
 def room_of(one: Finding) -> str:
     """Folder or file of the package in which it was raised."""
     place = one.place.partition(":")[0]
-    if place.startswith(("tmp", "usr", "root", "home")) or place in ("result", ""):
+    if not place.endswith(".py") or place.startswith(("tmp", "usr", "root", "home")):
         place = one.room.replace(".", "/")
     return place.partition("/")[0].removesuffix(".py") or "?"
 
@@ -72,6 +74,7 @@ def functions(some: list[Finding]) -> str:
 
 def show(seed: int, index: int) -> None:
     """Make one call again, and print what happens."""
+    os.chdir(tempfile.mkdtemp(prefix="attack"))  # for files that it writes
     call = calls.build(seed, index)
     print(call.text)
     for name, value in call.args.items():

@@ -87,7 +87,9 @@ def attempt(call: calls.Call) -> tuple[list[judge.Finding], Any]:
 
 
 def asked(call: calls.Call) -> bool:
-    """Whether a huge number of steps was asked for."""
+    """Whether a huge number of steps or of states was asked for."""
+    if any("2**40" in label for label in call.wild.values()):
+        return True
     counts = ("max_steps", "max_iterations", "restarts", "time_limit", "search")
     return any(name in call.wild for name in counts)
 
