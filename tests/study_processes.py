@@ -60,7 +60,7 @@ def child(work: Callable[[], Any]) -> int:
         work()
         code = 0
     except fa.ArgumentError as error:
-        code = 1 if "is in use by process" in str(error) else 2
+        code = 1 if "is in use by" in str(error) else 2
         if code == 2:
             traceback.print_exc()
     except BaseException:

@@ -387,3 +387,16 @@ def test_the_file_records_the_study(
         ["the version of Python is different", "'4.0' here"],
         lambda: sweep(scaled, GRID, path=path),
     )
+
+
+def test_a_result_named_after_another_function_is_another_one(tmp_path: Path) -> None:
+    """Its points would not fit those of the first name."""
+    path = tmp_path / "study.nc"
+    done = sweep(scaled, GRID, path=path, key="a")
+    words = ["the name of the function is different ('scaled' there, 'same' here)"]
+    argument_refused(words, lambda: sweep(one, GRID, path=path, key="a"))
+    named = tmp_path / "named.nc"
+    first = sweep(scaled, GRID, path=named, key="a", outputs="y")
+    again = sweep(one, GRID, path=named, key="a", outputs="y")
+    assert again.y.equals(first.y)  # the key says that it is the same study
+    assert done.scaled.equals(first.y.rename("scaled"))

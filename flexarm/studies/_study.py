@@ -18,9 +18,11 @@ from ._points import Points
 LABELS = "a unit, an axis or coords"  # may change while a study is not done
 MENDED = ("the function", "the arm")  # may change where points that failed are left
 _PYTHON = "the version of Python"
+_OUTPUTS = "the set of outputs"
+_NAME = "the name of the function"
 _SHOWN = (
     _PYTHON,
-    "the name of the function",
+    _NAME,
     "the version of flexarm",
     "the key",
     "the seed",
@@ -69,7 +71,9 @@ class Study:
         return found or [LABELS]
 
     def words(self, other: Study, names: list[str]) -> str:
-        """Differences as a text."""
+        """Differences as a text, without a name that follows from another one."""
+        if {MENDED[0], _OUTPUTS} & set(names):
+            names = [name for name in names if name != _NAME]
         shown = [self._with_details(other, name) for name in names[:4]]
         shown += [f"{len(names) - 4} more"] if len(names) > 4 else []
         values = [self._values(other, name) for name in names[:4] if name in _SHOWN]
@@ -133,8 +137,8 @@ def study_of(
         "the seed": {"": str(seed)},
         "the function": {} if key else digests("function", function, pieces=True),
         "the arm": digests("arm", arm, pieces=callable(arm)),
-        "the name of the function": {"": name},
-        "the set of outputs": {"": repr(list(outputs))},
+        _NAME: {"": name},
+        _OUTPUTS: {"": repr(list(outputs))},
         "the order of axes": {"": repr([*points.sizes.items(), points.inner])},
         "the option vectorized": {"": repr(whole)},
     }
