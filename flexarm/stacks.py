@@ -14,6 +14,7 @@ from ._calls.arm_like import StackLike
 from ._calls.failures import explained_of_stack
 from ._calls.operands import converted
 from ._calls.records import Rollout
+from ._support.checks import short_text
 from ._support.options import explained, explained_class
 from .arm import Arm
 from .errors import ArgumentError, ModelError
@@ -144,6 +145,10 @@ class _Bound:
             ) from None
 
 
+class _StackIndexError(ArgumentError, IndexError):
+    """An index beyond the arms of a stack, which ends a loop over it."""
+
+
 @explained_class
 class ArmStack(StackLike):
     """Arms of one topology that differ in constants only; `stack` makes one.
@@ -184,7 +189,13 @@ class ArmStack(StackLike):
         return len(self.index)
 
     def __getitem__(self, key: Any) -> Any:
-        index = self.index[key]
+        try:
+            index = self.index[key]
+        except (IndexError, TypeError, ValueError):
+            raise _StackIndexError(
+                f"index of a stack of shape {self.index.shape} is {short_text(key)}, "
+                "expected numbers within it, slices or a mask"
+            ) from None
         if isinstance(index, np.integer):
             return self.arms[index]
         return self._of(index)

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kinematics
-from ._calls.arguments import check_finite, common_batch, real_array
+from ._calls.arguments import check_finite, common_batch, finite_number, real_array
 from ._calls.arm_like import ArmLike
 from ._calls.explain import leading
+from ._support.checks import short_text
 from ._support.options import explained, explained_class
 from ._support.printing import Printed, Sheet, Table
 from .dynamics.mass import mass_matrix
@@ -122,7 +123,12 @@ class VibrationModes(Printed):
         >>> float(abs(fa.tip_pose(arm, q)[1, 3]).round(5))  # in m
         0.02
         """
-        step = amplitude * self.shapes[..., :, mode]
+        n = self.shapes.shape[-1]
+        if not isinstance(mode, int | np.integer) or not -n <= mode < n:
+            raise ArgumentError(
+                f"mode is {short_text(mode)}, expected a whole number below {n}"
+            )
+        step = finite_number("amplitude", amplitude) * self.shapes[..., :, mode]
         return np.asarray(positions.integrate(self.arm, self.q, step))
 
     def _sheet(self) -> Sheet:

@@ -21,6 +21,7 @@ from test_threads import in_threads
 
 import flexarm as fa
 from flexarm._core import Model
+from flexarm._support.checks import short_text
 from flexarm.control import JointFeedback
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -115,7 +116,7 @@ def test_layouts_and_broadcasts() -> None:
 
 @each("wrong", [0, -1, 2.0, True, False, "2", None, np.float64(2), [2], float("nan")])
 def test_other_numbers_of_threads_are_refused(wrong: Any) -> None:
-    words = [f"threads is {wrong!r}", "expected a whole number, 1 or more"]
+    words = [f"threads is {short_text(wrong)}", "expected a whole number, 1 or more"]
     q, T = np.zeros(6), np.eye(4)
     for call in (
         lambda: fa.mass_matrix(PUMA, q, threads=wrong),

@@ -124,7 +124,8 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
             raise TypeError
     elif kind not in "biuf":
         raise TypeError
-    return np.array(array, dtype=np.float64)
+    with np.errstate(over="ignore"):  # extended precision beyond 1.8e308 is infinite
+        return np.array(array, dtype=np.float64)
 
 
 def _is_real(x: Any) -> bool:

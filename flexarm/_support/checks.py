@@ -22,7 +22,7 @@ T = TypeVar("T")
 POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
 # size of a physical number: products of five of them are far from over- and underflow
-SMALLEST, LARGEST = 1e-50, 1e50
+SMALLEST, LARGEST = 1e-60, 1e60
 
 
 class _Bounded(reprlib.Repr):

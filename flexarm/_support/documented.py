@@ -117,7 +117,8 @@ def _is_numeric(value: Any) -> bool:
         array = np.asarray(value)
         if array.dtype.kind in "cSUMmV":
             return False
-        return bool(np.isfinite(np.asarray(array, dtype=np.float64)).all())
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.asarray(array, dtype=np.float64)).all())
     except (OverflowError, RecursionError, TypeError, ValueError):
         return False
 

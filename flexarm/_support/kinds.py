@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from .checks import short_text
 
 _WORDS: dict[Any, str] = {
@@ -84,7 +84,9 @@ def _fits(value: Any, hint: Any) -> bool:
     if hint is bool:
         return isinstance(value, bool | np.bool_)
     if origin in _SEQUENCES:
-        plain = isinstance(value, list | tuple | range | np.ndarray)
+        plain = isinstance(value, list | tuple | range) or (
+            isinstance(value, np.ndarray) and value.ndim > 0
+        )
         inside = [part for part in parts if part is not Ellipsis]
         return plain and (len(inside) != 1 or all(_fits(v, inside[0]) for v in value))
     kind = hint if origin is None else origin
@@ -144,3 +146,40 @@ def bound_arguments(
         return dict(inspect.signature(function).bind(*args, **options).arguments)
     except TypeError:
         return None
+
+
+def failed(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    options: dict[str, object],
+    error: Exception,
+) -> FlexarmError:
+    """Error of a function whose arguments are each as documented, with all of them."""
+    bound = bound_arguments(function, args, options) or {}
+    given = [
+        f"{name} of shape {np.shape(value)}"
+        if isinstance(value, np.ndarray | list | tuple) and _is_regular(value)
+        else f"{name} {_shown(value)}"
+        for name, value in bound.items()
+        if name != "self"
+    ]
+    name = function.__qualname__.removesuffix(".__init__")
+    numeric = isinstance(error, ArithmeticError | np.linalg.LinAlgError)
+    kind = NotFiniteError if numeric else ArgumentError
+    wanted = (
+        "numbers that are neither so large nor so small, nor singular"
+        if numeric
+        else "sizes that fit each other"
+    )
+    return kind(
+        f"{name} failed for {', '.join(given) or 'this object'}; expected {wanted}, "
+        "see its docstring"
+    )
+
+
+def _is_regular(value: Any) -> bool:
+    """Whether a value has a shape."""
+    try:
+        return len(np.shape(value)) >= 0
+    except (RecursionError, TypeError, ValueError):
+        return False

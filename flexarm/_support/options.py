@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from ..errors import ArgumentError, FlexarmError
 from .checks import short_text
 from .documented import unfit
-from .kinds import bound_arguments, wrong_kind
+from .kinds import bound_arguments, failed, wrong_kind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -133,6 +133,8 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
             raise
         except _EXAMINED as error:
             refusal = _misfit(function, args, options, error)
+            if refusal is None and not _is_of_user(error):
+                raise failed(function, args, options, error) from error
             if refusal is None:
                 raise
         raise refusal

@@ -188,8 +188,9 @@ class Section(Description):
                 "the section has no outermost fibres, which stresses need, expected "
                 "fibres=(along y, along z) in m"
             )
-        bend_z = np.abs(moment_z) * self.fibres[0] / self.I_z
-        bend_y = np.abs(moment_y) * self.fibres[1] / self.I_y
+        axial = as_numbers("axial", axial)
+        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
+        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
         bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
         return np.asarray(np.abs(axial) / self.area + bending)
 
@@ -223,7 +224,7 @@ class Section(Description):
                 "the section has no torsion_modulus, which shear stresses need, "
                 "expected that number in m^3 or a section of a known shape"
             )
-        return np.abs(torsion) / self.torsion_modulus
+        return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus
 
     # shapes
 

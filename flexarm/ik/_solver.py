@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._calls.arguments import any_of, positive_number, real_array
+from .._calls.arguments import any_of, count_of, positive_number, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.nodes import one_node
 from .._calls.records import TargetRun
@@ -207,8 +207,7 @@ def inverse_kinematics(
     check_choice("frame", frame, FRAMES)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)
-    if not (isinstance(restarts, int | np.integer) and restarts >= 0):
-        raise ArgumentError(f"restarts is {restarts!r}, expected a number, 0 or more")
+    restarts = count_of("restarts", restarts, 0)
     rng = generator(rng)
     # arrays for the kernel
     if alone:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
+from .._support.checks import short_text
 from .._support.options import explained, explained_class
 from .._support.printing import Printed
 from ..errors import ArgumentError
@@ -167,9 +168,10 @@ def _names(what: str, given: Any, letter: str, size: int) -> tuple[str, ...]:
     """Check names: different ones, one for each signal."""
     if isinstance(given, str):
         given = (given,)
-    names = tuple(given) if given else tuple(f"{letter}{i}" for i in range(size))
+    named = given is not None and np.size(given) > 0
+    names = tuple(given) if named else tuple(f"{letter}{i}" for i in range(size))
     if len(names) != size or not all(isinstance(name, str) for name in names):
-        raise ArgumentError(f"{what} is {given!r}, expected {size} names")
+        raise ArgumentError(f"{what} is {short_text(given)}, expected {size} names")
     twice: Sequence[str] = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
         raise ArgumentError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.options import explained_class
+from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning
 from ..simulation.trajectory import Trajectory
@@ -183,11 +183,10 @@ def unverified(motion: OptimalMotion) -> OptimalMotion:
 def warned(motion: OptimalMotion) -> OptimalMotion:
     """Return the motion, with a warning if its solver stopped early."""
     if not motion.success:
-        warnings.warn(
+        warn(
             f"{motion.method} stopped early ({motion.status}): {motion.message}; the "
             "result is the best motion found, see success, violation and "
             "verification",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return motion

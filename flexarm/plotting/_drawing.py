@@ -249,7 +249,7 @@ class ArmDrawing:
         >>> [float(round(x, 6)) for x in drawing.ax.get_xlim()]  # in m
         [-2.2, 2.2]
         """
-        every = points[:, self._columns]
+        every = real_array("points", points)[:, self._columns]
         low, high = every.min(axis=0), every.max(axis=0)
         middle, half = (low + high) / 2.0, (high - low) / 2.0
         solid = self.plane == "3d"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import reported
+from .._support.warn import warn
 from ..errors import AccuracyWarning
 from .run import Run
 from .stability import linearized
@@ -59,7 +58,7 @@ def warn_of_errors(run: Run, method: str) -> None:
         "method='Rodas4P', or silence AccuracyWarning"
     )
     run.doubts.append(sentence)
-    warnings.warn(sentence, AccuracyWarning, stacklevel=4)
+    warn(sentence, AccuracyWarning)
 
 
 def _is_transient(run: Run, i: int, h: float, n: int) -> bool:

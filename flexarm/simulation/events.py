@@ -17,6 +17,7 @@ import numpy as np
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.nodes import one_node
 from .._support.options import check_choice, explained, explained_class
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
@@ -237,9 +238,8 @@ def node_reaches(
     radius = _number("distance", distance)
     if not radius > 0.0:
         raise ArgumentError(f"distance is {distance!r}, expected a positive length")
-    number = arm.tip_node if node is None else node
+    number = arm.tip_node if node is None else one_node(arm, node)
     pose = arm._model.quiet("node_pose")
-    pose(number, np.asarray(arm.neutral))  # raises for all but a node
 
     def clearance(t: Any, q: Any, qd: Any) -> Any:
         return np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1) - radius

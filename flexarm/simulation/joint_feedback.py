@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_numbers, count_of, real_array
 from .._calls.arm_like import ArmLike
 from .._support.description import Description
 from .._support.options import explained_class
@@ -147,6 +147,7 @@ class JointFeedback(Description):
                 f"kp has shape {self.kp.shape}, expected a last axis of {nu}: the arm "
                 f"has {nu} joint coordinates"
             )
+        n = count_of("n", n)
         if arm.nq != arm.nv:
             raise ArgumentError(
                 "JointFeedback subtracts joint positions, but the arm has joints with "

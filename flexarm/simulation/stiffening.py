@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import all_finite, parts
+from .._support.warn import warn
 from ..errors import StiffeningWarning
 from ..kinematics.links import link_velocities
 
@@ -51,14 +50,13 @@ def warn_of_stiffening(arm: ArmLike, q: Array, qd: Array) -> None:
             )
     for k, first in bare.items():
         if spins[k] > STIFFENING_SHARE * first:
-            warnings.warn(
+            warn(
                 f"body {arm.bodies[k].name!r} has no geometric stiffening and spins at "
                 f"{spins[k]:.3g} rad/s, {spins[k] / first:.2g} of its first frequency "
                 f"of {first:.3g} rad/s; give it node_foreshortening "
                 "(geometric_stiffening=True of flexible_link), or silence "
                 "StiffeningWarning if its source has none",
                 StiffeningWarning,
-                stacklevel=4,
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import parts
 from .._core import METHODS
+from .._support.warn import warn
 from ..constraints import close_loops
 from ..errors import ConstraintWarning, FlexarmError
 from .run import Run
@@ -140,8 +140,7 @@ class Judge:
 
     def _tell(self, sentence: str) -> None:
         self.run.doubts.append(sentence)
-        # the caller of `simulate`, which is wrapped
-        warnings.warn(sentence, ConstraintWarning, stacklevel=5)
+        warn(sentence, ConstraintWarning)
 
 
 def _worst(ratio: Array) -> tuple[int, int, bool]:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import ArgumentError
-from ._warn import warn
+from .._support.warn import warn
+from ..errors import ArgumentError, StudyWarning
 
 _held: dict[str, int] = {}  # process that holds a lock, by its path
 _guard = threading.Lock()
@@ -65,7 +65,8 @@ def _taken(path: Path, place: Path) -> int:
         except OSError as error:
             warn(
                 f"the folder of {str(path)!r} has no locks ({error.strerror}): take "
-                "care that no other process computes this study"
+                "care that no other process computes this study",
+                StudyWarning,
             )
             return file
         os.close(file)

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._support.optional import required
-from ..errors import ArgumentError
+from .._support.warn import warn
+from ..errors import ArgumentError, StudyWarning
 from ._files import Damaged, on_disk, read_results, unbroken, write_file, write_results
 from ._lock import cannot_write, locked
 from ._study import Study, study_in
 from ._task import Part
-from ._warn import warn
 
 _HEAD = b"flexarm part 1\n"
 _PART = ".part"
@@ -124,7 +124,8 @@ class Store:
                 warn(
                     f"parts cannot be written beside {str(self.path)!r} "
                     f"({error.strerror or error}): the study goes on, and keeps them "
-                    "in memory until they can"
+                    "in memory until they can",
+                    StudyWarning,
                 )
             return False
         return True
@@ -144,7 +145,8 @@ class Store:
         if damaged:
             warn(
                 f"{damaged} parts in {str(self.parts)!r} are damaged, their points are "
-                "computed again"
+                "computed again",
+                StudyWarning,
             )
         return found
 
@@ -207,7 +209,8 @@ class Store:
             left = "; parts are kept, and the same call goes on" * self.has_parts
             warn(
                 f"results cannot be written to {str(self.path)!r} "
-                f"({' '.join(why.split())[:120]}), and are returned only{left}"
+                f"({' '.join(why.split())[:120]}), and are returned only{left}",
+                StudyWarning,
             )
 
     def _replace(self, work: Path) -> None:

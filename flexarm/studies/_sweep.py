@@ -13,8 +13,9 @@ from .._calls.arguments import count_of
 from .._support.checks import short_text
 from .._support.optional import required
 from .._support.options import explained
+from .._support.warn import warn
 from ..arm import Arm
-from ..errors import ArgumentError
+from ..errors import ArgumentError, StudyWarning
 from ..simulation.run import progress_bar
 from ..stacks import ArmStack
 from ._dataset import Output, Results, coordinates_of, outputs_of, part_of
@@ -23,7 +24,6 @@ from ._runners import Span, check_place, computed
 from ._store import Store, store_at
 from ._study import LABELS, MENDED, Study, study_of
 from ._task import FAILED, Task, accepted
-from ._warn import warn
 
 _PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
 MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
@@ -409,7 +409,8 @@ def _warn_of_mended(store: Store, others: Iterable[Study], study: Study) -> None
     verb = "are" if len(different) > 1 else "is"
     warn(
         f"{' and '.join(different)} {verb} not the one that computed the points kept "
-        f"in {str(store.path)!r}, only those that failed are computed with it"
+        f"in {str(store.path)!r}, only those that failed are computed with it",
+        StudyWarning,
     )
 
 
@@ -473,7 +474,8 @@ def _computed(
         goes_on = "; the same call goes on" if store else ""
         warn(
             f"the study was interrupted, {left} of {points.count} points are not "
-            f"computed{goes_on}"
+            f"computed{goes_on}",
+            StudyWarning,
         )
     finally:
         close = getattr(running, "close", None)
@@ -494,7 +496,8 @@ def _with_warning(ds: Any, points: Points) -> Any:
         warn(
             f"{how_many} {points.count} points failed, the first at "
             f"{points.description(int(failed[0]))}: {messages[0]}{_kinds(messages)}; "
-            "see status and message of the result"
+            "see status and message of the result",
+            StudyWarning,
         )
     return ds
 

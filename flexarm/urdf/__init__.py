@@ -7,7 +7,6 @@ flexarm reads the files by the XML parser of the standard library.  The extra
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean, explained
+from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.joints import Joint
@@ -176,7 +176,7 @@ def load(
     options = {"name": robot.name} | options
     arm = Arm(list(bodies.values()), constraints=constraints, **options)
     for note in notes:
-        warnings.warn(note, UrdfWarning, stacklevel=2)
+        warn(note, UrdfWarning)
     return arm
 
 

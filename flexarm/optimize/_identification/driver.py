@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_numbers, positive_number, real_array
 from ..._support.interrupts import held
 from ..._support.options import check_choice, explained
+from ..._support.warn import warn
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
 from ...parameters.trajectory_sensitivity import INTEGRATORS
@@ -230,11 +230,10 @@ def identify(
             times=(started, searched),
         )
     if not result.success:
-        warnings.warn(
+        warn(
             f"{method} stopped early ({result.status}): {result.message}; the result "
             "is the best found",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return result
 

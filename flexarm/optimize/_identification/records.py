@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, real_array
+from ..._support.checks import as_generator
 from ..._support.options import explained, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -265,7 +266,7 @@ def simulated_record(
     qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
     y = values_of(arm, found, run.q, run.qd, qdd)
     size = standard_deviations("noise", noise, len(names), least=0.0)
-    y = y + size * np.random.default_rng(seed).normal(size=y.shape)
+    y = y + size * as_generator("seed", seed).normal(size=y.shape)
     qd0 = None if at_rest else run.qd[0]
     return Record(run.t, y, run.tau, run.q[0], qd0, at_rest=at_rest)
 

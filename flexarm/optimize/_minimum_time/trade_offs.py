@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_numbers, real_array
 from ..._support.interrupts import INTERRUPTED
 from ..._support.options import explained, explained_class
+from ..._support.warn import warn
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
 from .._path import Path
@@ -135,7 +135,7 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     message = f"{good} of {n} searches reached their tolerance"
     if done < n or motions[-1].status == INTERRUPTED:
         message = f"{INTERRUPTED}: {message}, {n - done} are left out"
-        warnings.warn(f"trade_off: {message}", ConvergenceWarning, stacklevel=3)
+        warn(f"trade_off: {message}", ConvergenceWarning)
     return TradeOff(
         tolerances[:done].copy(),
         np.array([m.duration if m.success else np.nan for m in motions]),
