@@ -111,6 +111,11 @@ class VibrationModes(Printed):
         q : (..., nq) ndarray of float
             ``integrate(arm, q, amplitude * shape)``.
 
+        Raises
+        ------
+        ArgumentError
+            If there is no such mode, or `amplitude` is not one finite number.
+
         Examples
         --------
         The first mode of a clamped beam of 1 kg, whose tip moves twice the amplitude:

@@ -71,7 +71,7 @@ def test_integrals_of_two_point_masses_by_hand():
 
 def test_bad_tables_are_refused():
     for columns in (13, 24, 26):
-        with pytest.raises(ValueError, match=f"nodes have {columns} columns"):
+        with pytest.raises(ValueError, match=f"nodes have .*{columns} columns"):
             _core.modal_integrals(2, np.zeros((3, columns)))
     with pytest.raises(ValueError, match="at most 64 modes"):
         _core.modal_integrals(65, np.zeros((1, 13 + 6 * 65)))

@@ -98,7 +98,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     at = max(out.ndim - len(core), 0)
     try:  # out may have more leading axes than the arguments
         fits = np.broadcast_shapes(batch, out.shape[:at]) == out.shape[:at]
-    except ValueError:
+    except (RuntimeError, ValueError):  # of more axes than NumPy broadcasts
         fits = False
     if not fits or out.shape[at:] != core:
         raise ArgumentError(f"out has shape {out.shape}, expected {batch + core}")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number, real_array
+from .._support.checks import short_text
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -157,7 +158,9 @@ def _output_pairs(arm: Arm, given: Any) -> dict[Any, Array]:
             "to limits"
         )
     return {
-        name: pair_of(f"limits.outputs[{name!r}]", x, len(output_rows(arm, name)[0]))
+        name: pair_of(
+            f"limits.outputs[{short_text(name)}]", x, len(output_rows(arm, name)[0])
+        )
         for name, x in given.items()
     }
 

@@ -58,6 +58,12 @@ class Explorer:
         Number of pictures.
     """
 
+    def __reduce__(self) -> Any:
+        raise ArgumentError(
+            "an Explorer is a figure with sliders, which is not copied or pickled; "
+            "expected its arm and q"
+        )
+
     def __init__(
         self, arm: Arm, q: Array, payload: float, scale: float, plane: str | None
     ) -> None:
