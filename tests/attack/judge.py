@@ -90,7 +90,11 @@ def judge_error(call: Call, error: BaseException) -> Finding | None:
         return None
     if isinstance(error, errors.FlexarmError):
         fault = unclear(text)
-        return _found(call, error, 1, f"{name}, {fault}", text) if fault else None
+        if fault:
+            return _found(call, error, 1, f"{name}, {fault}", text)
+        if text.endswith("see its docstring"):  # the arguments, but not the reason
+            return _found(call, error, 2, "refused without a reason", text)
+        return None
     if isinstance(error, MemoryError):
         if text and "\n" not in text:
             return None
