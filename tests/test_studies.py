@@ -561,3 +561,27 @@ def test_errors_of_arguments_end_a_study() -> None:
         ((span, error),) = _finished(pool, fails, [(0, 1)])
     assert span == (0, 1)
     assert isinstance(error, RuntimeError)
+
+
+def test_a_driver_that_ctrl_c_ends_early_is_not_a_point(tmp_path: Path) -> None:
+    """The best so far of a driver is returned to the function, and not kept."""
+    arm, t = fa.library.pendulum(), np.linspace(0.0, 0.01, 11)
+    calls: list[float] = []
+
+    def last(x: float, press: bool) -> float:
+        calls.append(x)
+
+        def torque(t: float, q: Any, qd: Any) -> Any:
+            if press and x == 2.0 and t > 0.005:
+                signal.raise_signal(signal.SIGINT)
+            return [x]
+
+        return float(fa.simulate(arm, [0.0], [0.0], t, torque=torque).q[-1, 0])
+
+    path, grid = tmp_path / "study.nc", {"x": [1.0, 2.0, 3.0]}
+    with ctrl_c(), pytest.warns(fa.StudyWarning, match="interrupted, 2 of 3 points"):
+        cut = sweep(lambda x: last(x, True), grid, path=path, key="k", chunk=1)
+    assert np.isfinite(cut.result.values).tolist() == [True, False, False]
+    whole = sweep(lambda x: last(x, False), grid, path=path, key="k", chunk=1)
+    assert calls == [1.0, 2.0, 2.0, 3.0]
+    assert np.isfinite(whole.result).all()

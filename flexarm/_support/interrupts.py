@@ -60,6 +60,11 @@ class Held:
         """Whether Ctrl-C waits."""
         return self._kept is not None
 
+    @property
+    def raised(self) -> bool:
+        """Whether Ctrl-C has raised where it was allowed to."""
+        return isinstance(self._raised, KeyboardInterrupt)
+
     def owns(self, error: BaseException) -> bool:
         """Whether an exception comes from Ctrl-C, or ends the program."""
         return error is self._raised or not isinstance(error, Exception)

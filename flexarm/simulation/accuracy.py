@@ -51,9 +51,10 @@ def warn_of_errors(run: Run, method: str) -> None:
     shorter = h * (WANTED / float(errors[i])) ** (1.0 / 3.0)
     digits = 10.0 ** (np.floor(np.log10(shorter)) - 1.0)
     wanted = np.floor(shorter / digits) * digits
+    share = f"{100.0 * min(errors[i], 1.0):.0f}"
     sentence = (
         f"steps of {h:.3g} s of ROS34PW2 have an estimated error of "
-        f"{100.0 * min(errors[i], 1.0):.2g} % of the motion{many}, and damp vibration "
+        f"{share} % of the motion{many}, and damp vibration "
         f"that they do not resolve; take max_step={wanted:.2g} or less, or "
         "method='Rodas4P', or silence AccuracyWarning"
     )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.interrupts import allowed, held
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..stacks import stack
@@ -96,7 +97,12 @@ class _Work:
         if not len(numbers):
             return
         try:
-            result = task.function(*self._arm(numbers), **self._given(numbers))
+            # a driver inside of the function returns its best after Ctrl-C, which is
+            # no result of this point
+            with held() as ctrl_c, allowed():
+                result = task.function(*self._arm(numbers), **self._given(numbers))
+            if ctrl_c.raised:
+                raise KeyboardInterrupt
             many = task.vectorized or bool(task.points.inner)
             values = {} if many else _named(result, task.wanted, task.name)
         except Exception as error:
