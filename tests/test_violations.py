@@ -222,3 +222,23 @@ def test_far_is_not_without_bound() -> None:
         far = fa.simulate(slide(), [4e8], [3e4], np.linspace(0.0, 1e5, 101))
     assert far.q.max() > 3e9
     assert far.success
+
+
+def test_sampled_loops_are_judged() -> None:
+    """A loop of a control law says the same of an open mechanism, and stays finite."""
+    arm = four_bar()
+    q = closed_four_bar(arm)
+    rest, t = np.zeros(arm.nv), np.linspace(0.0, 0.05, 6)
+
+    def law(t: float, q: Any, qd: Any) -> Any:
+        return np.zeros((*q.shape[:-1], arm.nu))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = fa.control.simulate_loop(arm, law, q, rest, t, sample_time=0.01)
+    assert run.success
+    start = np.stack([q, moved(q, 1, 0.3)])
+    with pytest.warns(fa.ConstraintWarning, match="at the start of 1 of 2") as caught:
+        run = fa.control.simulate_loop(arm, law, start, rest, t, sample_time=0.01)
+    assert caught[0].filename == __file__
+    assert "flexarm.close_loops" in run.message

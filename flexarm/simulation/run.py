@@ -332,7 +332,7 @@ class Run(Flattened):
             except KeyboardInterrupt:  # the run is over: do not lose its result
                 why = why or INTERRUPTED
 
-    def _doubted(self) -> tuple[bool, str]:
+    def doubted(self) -> tuple[bool, str]:
         """Whether a complete run is a success, and the message of doubts."""
         if not len(self.q):
             return True, ""
@@ -402,7 +402,7 @@ class Run(Flattened):
             success = False
             message = f"{note}: all samples are there, events may be missing"
         if success:
-            success, doubt = self._doubted()
+            success, doubt = self.doubted()
             message += doubt
         steps, rejected = self._counts(reached)
         return Trajectory(

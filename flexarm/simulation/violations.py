@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,10 @@ from .._support.warn import warn
 from ..constraints import close_loops
 from ..errors import ConstraintWarning, FlexarmError
 from .run import Run
-from .trajectory import position_units
+from .trajectory import Trajectory, position_units
 
 Array = NDArray[np.float64]
+Finished = TypeVar("Finished", bound=Trajectory)
 
 # Violation without a warning: share of the size of the arm, and rad.  Closing a loop
 # moves the arm by as much; positions rounded to three digits pass.
@@ -141,6 +143,26 @@ class Judge:
     def _tell(self, sentence: str) -> None:
         self.run.doubts.append(sentence)
         warn(sentence, ConstraintWarning)
+
+
+def judged(run: Finished) -> Finished:
+    """Return the run of a loop with doubts in its message, after warnings.
+
+    For loops that fill arrays of their own; `simulate` judges while it runs.
+    """
+    if not len(run.t):
+        return run
+    made = Run(run.arm, run.q[..., 0, :], run.qd[..., 0, :], run.t, None)
+    made.q = run.q.reshape(-1, *run.q.shape[-2:])
+    made.qd = run.qd.reshape(-1, *run.qd.shape[-2:])
+    if made.one(0).constraints and len(made.q):
+        judge = Judge(made)
+        judge.start()
+        judge.samples(run.method)
+    if not run.success:
+        return replace(run, message="; ".join([run.message, *made.doubts]))
+    success, doubt = made.doubted()
+    return replace(run, success=success, message=f"{run.message}{doubt}")
 
 
 def _worst(ratio: Array) -> tuple[int, int, bool]:

@@ -16,6 +16,7 @@ from ...errors import ArgumentError
 from ...simulation.methods import check_method
 from ...simulation.run import check_accuracy, check_step, state, times
 from ...simulation.stiffening import warn_of_stiffening
+from ...simulation.violations import judged
 from .arrays import Loop
 from .knots import CORE, run_callback, run_core
 from .linear_controller import LinearController
@@ -110,7 +111,9 @@ def simulate_loop(
     LoopRun
         A `Trajectory` with the samples.  A loop that is interrupted by Ctrl-C or
         diverges returns what it has, NaN after that, with ``success=False``; `message`
-        also reports how often limits of actuators were active.
+        also reports how often limits of actuators were active, and doubts: constraints
+        that are violated, for which a ConstraintWarning is given, and motions that grow
+        without bound.
 
     Raises
     ------
@@ -212,7 +215,7 @@ def simulate_loop(
         raise
     run = loop.result(note)
     warn_of_stiffening(arm, run.q, run.qd)
-    return run
+    return judged(run)
 
 
 def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
