@@ -227,7 +227,9 @@ def attacked(
 
 
 @pytest.fixture
-def strike() -> Iterator[Callable[..., Struck]]:
+def strike(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Struck]]:
+    # a strike while Python drops an object is reported there, and found by the driver
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
     with sender() as send:
         yield send
 
@@ -491,6 +493,28 @@ def test_ctrl_c_after_the_last_sample_is_not_lost() -> None:
     assert np.isfinite(run.q).all()
     assert not run.success
     assert run.message.startswith("interrupted: all samples are there")
+
+
+def test_ctrl_c_that_python_loses_ends_a_driver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a handler raises in a destructor goes nowhere."""
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+
+    class Noisy:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def torque(t: float, q: Any, qd: Any) -> Any:
+        if t > 0.5 and not raised.is_set():
+            Noisy()
+        return [0.0]
+
+    with ctrl_c() as raised:
+        run = fa.simulate(SLIDE, [0.0], [0.0], np.linspace(0.0, 1.0, 11), torque=torque)
+    assert raised.is_set()
+    assert not run.success
+    assert run.message.startswith("interrupted")
 
 
 def test_an_identification_that_is_interrupted_says_what_it_knows() -> None:

@@ -41,6 +41,7 @@ class Held:
         self._kept: BaseException | None = None
         self._raised: BaseException | None = None
         self._again = False
+        self._lost = False
 
     def __call__(self, number: int, frame: Any) -> None:
         """Handle SIGINT: the user's handler decides whether it raises."""
@@ -52,7 +53,7 @@ class Held:
                 self.keep(error)
                 return
             # what handles the exception must not be cut off
-            self.waits, self._raised = True, error
+            self.waits, self._raised, self._lost = True, error, True
             raise
 
     @property
@@ -87,8 +88,18 @@ class Held:
         """Raise what waits."""
         error, self._kept, self._again = self._kept, None, False
         if error is not None:
-            self.waits, self._raised = True, error
+            self.waits, self._raised, self._lost = True, error, True
             raise error
+
+    def arrived(self) -> None:
+        """Note that what the handler raised has come up to the driver."""
+        self._lost = False
+
+    def find(self) -> None:
+        """Raise again what Python lost, in a destructor or a callback of `weakref`."""
+        if self._lost and self._raised is not None:
+            self._lost = False
+            raise self._raised
 
 
 # of the main thread, which alone runs handlers
@@ -159,5 +170,9 @@ def allowed() -> Iterator[None]:
     try:
         own.deliver()
         yield
+        own.find()
+    except BaseException:
+        own.arrived()
+        raise
     finally:
         own.waits = waits

@@ -9,6 +9,7 @@ import pickle
 import sys
 import sysconfig
 import types
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -218,8 +219,8 @@ class Content:
 
     def _place(self, thing: Any, name: str) -> str:
         """Name of an object that its module has under this name."""
-        module = getattr(thing, "__module__", None) or pickle.whichmodule(thing, name)  # type: ignore[attr-defined]
-        place = sys.modules.get(module)
+        module = getattr(thing, "__module__", None) or _module_of(thing, name)
+        place = sys.modules.get(str(module))
         for part in name.split("."):
             place = getattr(place, part, None)
         if place is not thing:
@@ -230,6 +231,13 @@ class Content:
         kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
         where = ".".join(self._path[-3:])
         return NoContent(f"{where} ({kind})" if where else kind)
+
+
+def _module_of(thing: Any, name: str) -> str | None:
+    """Module that has an object under a name; looking into some of them warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pickle.whichmodule(thing, name)  # type: ignore[attr-defined, no-any-return]
 
 
 def _joined(*words: str) -> str:
