@@ -21,7 +21,6 @@ def main() -> None:
     parser.add_argument("--only", type=int, help="make this one call, and show it")
     parser.add_argument("--report", type=Path, help="file of the groups (Markdown)")
     parser.add_argument("--lines", type=Path, help="file of all findings (JSON)")
-    parser.add_argument("--known", type=Path, help="write the list of unclear errors")
     given = parser.parse_args()
     if given.only is not None:
         report.show(given.seed, given.only)
@@ -33,9 +32,6 @@ def main() -> None:
         given.lines.write_text(
             "".join(json.dumps(asdict(f)) + "\n" for f in found.findings)
         )
-    if given.known:
-        given.known.write_text("".join(f"{line}\n" for line in report.known(found)))
-        return
     text = report.text(found)
     if given.report:
         given.report.write_text(text, errors="backslashreplace")

@@ -56,15 +56,6 @@ def room_of(one: Finding) -> str:
     return place.partition("/")[0].removesuffix(".py") or "?"
 
 
-def known(found: Outcome) -> list[str]:
-    """Lines of the list of unclear errors that the short test passes."""
-    return sorted({known_line(f) for f in found.of_rank(1)})
-
-
-def known_line(one: Finding) -> str:
-    return f"{one.place.partition(':')[0]}: {one.kind}"
-
-
 def functions(some: list[Finding]) -> str:
     """Names of the functions of a group, the most frequent first."""
     names = [name for name, _ in Counter(f.function for f in some).most_common()]
