@@ -376,3 +376,12 @@ def test_results_in_a_folder_without_the_right_to_write_are_read(
 
     monkeypatch.setattr(_lock.os, "open", never)
     goes_on(path, 0)
+
+
+def test_a_system_without_posix_locks_warns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flexarm.studies._lock.fcntl", None)
+    with pytest.warns(fa.StudyWarning, match="has no locks .*not POSIX"):
+        ds = sweep(double, {"x": [1.0, 2.0]}, path=tmp_path / "study.nc", key="k")
+    assert list(ds.double) == [2.0, 4.0]

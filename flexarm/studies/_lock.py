@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import json
 import os
 import socket
@@ -14,6 +14,11 @@ from pathlib import Path
 
 from .._support.warn import warn
 from ..errors import ArgumentError, StudyWarning
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
 
 _held: dict[str, int] = {}  # process that holds a lock, by its path
 _guard = threading.Lock()
@@ -51,6 +56,8 @@ def _taken(path: Path, place: Path) -> int:
         except OSError as error:
             raise cannot_write(path, error) from None
         try:
+            if fcntl is None:
+                raise OSError(errno.ENOLCK, "the system is not POSIX")
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             there = os.stat(place)
             if os.path.samestat(there, os.fstat(file)):
