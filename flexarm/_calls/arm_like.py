@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._support.checks import listed, short_text
 from .._support.description import Description
-from .._support.options import did_you_mean, explained_class
+from .._support.options import did_you_mean
 from .._support.printing import Printed
 from ..errors import ModelError
 
@@ -23,7 +23,6 @@ def has_motor(joint: Any) -> bool:
     return joint.drive is not None and joint.drive.is_free
 
 
-@explained_class
 class ArmLike(Printed, Description):
     """A tree of bodies with a C model: its sizes, names and indices.
 
@@ -348,7 +347,6 @@ class ArmLike(Printed, Description):
         raise NotImplementedError
 
 
-@explained_class
 class StackLike:
     """Arms of one topology; `flexarm.ArmStack` is one."""
 

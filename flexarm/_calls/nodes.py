@@ -52,6 +52,8 @@ def node_of(arm: AnyArm, node: Any) -> Any:
 def one_node(arm: AnyArm, node: Any) -> int:
     """Return the number of one node, or raise."""
     index = node_of(arm, node)
+    if type(index) is int and 0 <= index < arm.n_nodes:
+        return index
     if np.ndim(index) or not 0 <= int(index) < arm.n_nodes:
         raise ArgumentError(
             f"node is {short_text(node)}, expected one number from 0 to "
@@ -62,6 +64,8 @@ def one_node(arm: AnyArm, node: Any) -> int:
 
 def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
     """Return the numbers of one node or of a list of nodes."""
+    if nodes is None or type(nodes) is int:
+        return [one_node(arm, nodes)]
     given = nodes if isinstance(nodes, list) else [nodes]
     found = [n for each in given for n in np.ravel(node_of(arm, each)).tolist()]
     if not found:

@@ -7,10 +7,8 @@ from typing import Any
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 
 
-@explained
 def jacobian_derivatives(
     arm: ArmLike, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
 ) -> Any:

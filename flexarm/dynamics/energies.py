@@ -7,7 +7,6 @@ from typing import Any
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.threads import ONE, kernels, threaded
-from .._support.options import explained
 
 
 def kinetic_energy(
@@ -133,7 +132,6 @@ def dissipated_power(
     return kernels(arm, threads).dissipated_power(q, qd, out)
 
 
-@explained
 def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Total energy in J, kinetic plus potential.
 

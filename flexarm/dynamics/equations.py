@@ -9,7 +9,7 @@ from typing import Any
 
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 
 # methods, with the suffixes of their kernels "forward_dynamics"
 ARTICULATED = "articulated"
@@ -76,7 +76,6 @@ def inverse_dynamics(
     return kernels(arm, threads).inverse_dynamics(q, qd, qdd, out)
 
 
-@explained
 def forward_dynamics(
     arm: AnyArm,
     q: Any,

@@ -11,7 +11,6 @@ from typing import Any
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 from .forms import check_form, refuse_cut_models
 
 
@@ -24,7 +23,6 @@ def _kernel(arm: AnyArm, name: str, form: str) -> str:
     return f"{name}_{form}"
 
 
-@explained
 def link_velocities(
     arm: AnyArm,
     q: Any,
@@ -94,7 +92,6 @@ def link_velocities(
     return getattr(kernels(arm, threads), name)(q, qd, out)
 
 
-@explained
 def link_accelerations(
     arm: AnyArm,
     q: Any,
@@ -170,7 +167,6 @@ def link_accelerations(
     return getattr(kernels(arm, threads), name)(q, qd, qdd, out)
 
 
-@explained
 def link_jacobians(
     arm: AnyArm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
 ) -> Any:
@@ -230,7 +226,6 @@ def link_jacobians(
     return getattr(kernels(arm, threads), name)(q, out)
 
 
-@explained
 def link_jacobian_rates(
     arm: AnyArm,
     q: Any,

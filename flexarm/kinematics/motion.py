@@ -7,11 +7,10 @@ from typing import Any
 from .._calls.arm_like import AnyArm
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from .nodes import FRAMES, in_base, turned_vector
 
 
-@explained
 def node_acceleration(
     arm: AnyArm,
     q: Any,

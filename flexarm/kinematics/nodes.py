@@ -14,7 +14,7 @@ from .._calls.chunks import in_chunks
 from .._calls.explain import explain
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 
 FRAMES = ("node", "base")
 
@@ -90,7 +90,6 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     return kernels(arm, threads).node_poses(q, out)
 
 
-@explained
 def node_pose(
     arm: AnyArm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
 ) -> Any:
@@ -132,7 +131,6 @@ def node_pose(
     return kernels(arm, threads).node_pose(index, q, out)
 
 
-@explained
 def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
@@ -172,7 +170,6 @@ def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
     return node_pose(arm, q, None, out=out, threads=threads)
 
 
-@explained
 def jacobian(
     arm: AnyArm,
     q: Any,
@@ -229,7 +226,6 @@ def jacobian(
     return in_base(arm, "jacobian", _turned_columns, index, out, threads, q=q)
 
 
-@explained
 def node_velocity(
     arm: AnyArm,
     q: Any,
@@ -284,7 +280,6 @@ def node_velocity(
     return in_base(arm, "node_velocity", turned_vector, index, out, threads, q=q, qd=qd)
 
 
-@explained
 def wrench_forces(
     arm: AnyArm,
     q: Any,

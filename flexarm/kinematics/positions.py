@@ -17,7 +17,6 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 from ..bodies.joints import Joint
 
 Array = NDArray[np.float64]
@@ -125,7 +124,6 @@ def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
     return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
 
 
-@explained
 def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     """Velocities that lead from one position to another in a unit of time.
 
