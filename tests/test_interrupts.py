@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import sys
@@ -23,7 +24,7 @@ from flexarm.optimize import paths, time_optimal, track
 
 # a driver ends within half a second on a machine that is not busy with other things
 SOON, PATIENT = 0.5, 5.0
-MANY = 25
+MANY = int(os.environ.get("FLEXARM_STRIKES", "8"))  # a driver, in the long form
 
 FLEXIBLE = fa.library.farid_two_link()
 ELBOW_UP = fa.library.poses(FLEXIBLE)["A"]

@@ -122,8 +122,9 @@ def unclear(text: str) -> str:
         return "several lines"
     if len(text) > LENGTH:
         return f"long ({'very ' if len(text) > 2000 else ''}long message)"
-    # what another reader says stands in brackets
-    found = JARGON.search(re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", "", text))
+    # what another reader says stands in brackets, what was given before "expected"
+    own = re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", "", text)
+    found = JARGON.search(re.sub(r" is [^;]*?, expected", ", expected", own))
     return f"jargon ({found[0]})" if found else ""
 
 
