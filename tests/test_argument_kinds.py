@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -194,3 +195,9 @@ def test_long_names() -> None:
         assert "\n" not in str(info.value)
         assert len(str(info.value)) <= MAX_LETTERS
         assert "expected" in str(info.value)
+
+
+def test_an_endless_name_is_refused_at_once() -> None:
+    """A look for a letter in it would never end."""
+    with pytest.raises(fa.ArgumentError, match="expected a string without a dot"):
+        MODEL.to_control(itertools.repeat(1))

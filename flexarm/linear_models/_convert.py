@@ -49,9 +49,9 @@ def to_control(model: LinearSystem, name: str | None = None) -> Any:
         what: [text.replace(".", " ") for text in getattr(model, what)]
         for what in ("states", "inputs", "outputs")
     }
-    if name is not None and "." in name:
+    if not (name is None or isinstance(name, str)) or "." in (name or ""):
         raise ArgumentError(
-            f"name is {short_text(name)}, expected a name without a dot, which "
+            f"name is {short_text(name)}, expected a string without a dot, which "
             "python-control refuses"
         )
     options = {} if name is None else {"name": name}
