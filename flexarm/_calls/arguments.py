@@ -154,7 +154,8 @@ def positive_number(name: str, value: Any) -> float:
 
 def count_of(name: str, value: Any, minimum: int = 1) -> int:
     """Return a whole number of at least `minimum`, or raise."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    strange = isinstance(value, bool | np.timedelta64)  # which are integers in Python
+    whole = isinstance(value, int | np.integer) and not strange
     if not whole or value < minimum:
         bound = "zero" if minimum == 0 else minimum
         raise ArgumentError(

@@ -26,6 +26,7 @@ def node_of(arm: AnyArm, node: Any) -> Any:
     except AttributeError:
         any_of(arm)  # raises for all but an arm
         raise
+    any_of(arm)
     if isinstance(node, str):
         if node in arm.node_names:
             return arm.node_names.index(node)

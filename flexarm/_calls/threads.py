@@ -37,7 +37,8 @@ class Threaded:
 
 def threads_of(threads: Any) -> int:
     """Return a number of threads, or raise."""
-    whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+    strange = isinstance(threads, bool | np.timedelta64)  # which are integers in Python
+    whole = isinstance(threads, int | np.integer) and not strange
     if not whole or threads < 1:
         raise ArgumentError(
             f"threads is {short_text(threads)}, expected a whole number, 1 or more, "

@@ -131,7 +131,9 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **options)
         except FlexarmError:
             raise
-        except _EXAMINED as error:
+        except (*_EXAMINED, RuntimeError) as error:
+            if type(error) is RuntimeError and "dimensions" not in str(error):
+                raise  # it is not about arrays of more axes than NumPy has
             refusal = _misfit(function, args, options, error)
             if refusal is None and not _is_of_user(error):
                 raise failed(function, args, options, error) from error

@@ -252,6 +252,7 @@ def nan_in(value: Any, depth: int = 0, name: str = "result") -> str:
         pairs = [
             (f"{name}.{f.name}", getattr(value, f.name, None))
             for f in dataclasses.fields(value)
+            if f.name != "path_error"  # NaN without a path, as documented
         ]
     else:
         return ""
