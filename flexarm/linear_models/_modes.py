@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import finite_number
 from .._support.options import explained
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
@@ -409,7 +410,14 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     >>> bool(ss.controllability().success)
     False
     """
-    return _test(model, model.B, "controllable", model.inputs, tolerance, False)
+    return _test(
+        model,
+        model.B,
+        "controllable",
+        model.inputs,
+        finite_number("tolerance", tolerance),
+        False,
+    )
 
 
 @explained
@@ -445,7 +453,14 @@ def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     the motion without stiffness in link1 is not observable by link1 strain y 0
     """
     C = np.swapaxes(model.C, -1, -2)
-    return _test(model, C, "observable", model.outputs, tolerance, True)
+    return _test(
+        model,
+        C,
+        "observable",
+        model.outputs,
+        finite_number("tolerance", tolerance),
+        True,
+    )
 
 
 def _test(
