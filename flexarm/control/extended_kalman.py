@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.arrays import kind_of
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -204,6 +205,9 @@ class ObservedLaw:
     >>> bool(abs(run.q[-1, 0]) < 1e-3)
     True
     """
+
+    def __repr__(self) -> str:
+        return f"ObservedLaw({kind_of(self.law)}, {kind_of(self.observer)})"
 
     def __init__(self, law: Any, observer: ExtendedKalmanFilter) -> None:
         check_callable("law", law, "of t, q and qd that returns forces")
