@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import ArgumentError
 from .checks import short_text
+from .kinds import shown
 
 _ARRAY = re.compile(r"^(\(.*?\))? ?(array_like|ndarray)( of (float|int))?$")
 _SIZES = ("nq", "nv", "nu")
@@ -176,6 +177,4 @@ def _shown(value: Any) -> str:
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             return f"an array with {value[at]} at index {at}"
-    if value is None or isinstance(value, bool | int | float | complex | str | list):
-        return short_text(value)
-    return f"of type {type(value).__name__}"
+    return short_text(value) if isinstance(value, list) else shown(value)

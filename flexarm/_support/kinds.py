@@ -40,7 +40,7 @@ def wrong_kind(
     for name, value in arguments.items():
         hint = _evaluated(hints.get(name, Any), names)
         if not _fits(value, hint):
-            return ArgumentError(f"{name} is {_shown(value)}, expected {_words(hint)}")
+            return ArgumentError(f"{name} is {shown(value)}, expected {_words(hint)}")
     return None
 
 
@@ -109,7 +109,7 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Text of a plain value; of others their type."""
     plain = value is None or isinstance(value, bool | int | float | complex | str)
     return short_text(value) if plain else f"of type {type(value).__name__}"
@@ -149,18 +149,14 @@ def bound_arguments(
 
 
 def failed(
-    function: Callable[..., object],
-    args: tuple[object, ...],
-    options: dict[str, object],
-    error: Exception,
+    function: Callable[..., object], arguments: Mapping[str, object], error: Exception
 ) -> FlexarmError:
     """Error of a function whose arguments are each as documented, with all of them."""
-    bound = bound_arguments(function, args, options) or {}
     given = [
         f"{name} of shape {np.shape(value)}"
         if isinstance(value, np.ndarray | list | tuple) and _is_regular(value)
-        else f"{name} {_shown(value)}"
-        for name, value in bound.items()
+        else f"{name} {shown(value)}"
+        for name, value in arguments.items()
         if name != "self"
     ]
     name = function.__qualname__.removesuffix(".__init__")

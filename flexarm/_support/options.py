@@ -122,7 +122,8 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function name its wrong or missing arguments in an `ArgumentError`.
 
     A valid call costs 0.1 us more; arguments are examined only after an error that
-    is not of this package: their names first, then their kinds, by the annotations.
+    is not of this package: their names first, then their kinds, by the annotations,
+    and what the docstring says of them.
     """
 
     @wraps(function)
@@ -134,11 +135,18 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         except (*_EXAMINED, RuntimeError) as error:
             if type(error) is RuntimeError and "dimensions" not in str(error):
                 raise  # it is not about arrays of more axes than NumPy has
-            refusal = _misfit(function, args, options, error)
-            if refusal is None and not _is_of_user(error):
-                raise failed(function, args, options, error) from error
-            if refusal is None:
+            bound = bound_arguments(function, args, options)
+            refusal = (
+                _misfit(function, args, options)
+                if bound is None
+                else wrong_kind(function, bound)
+            )
+            if refusal is None and _is_of_user(error):
                 raise
+            if refusal is None:
+                refusal = unfit(function, bound or {})
+            if refusal is None:
+                raise failed(function, bound or {}, error) from error
         raise refusal
 
     return call
@@ -178,15 +186,8 @@ def _misfit(
     function: Callable[..., object],
     args: tuple[object, ...],
     options: dict[str, object],
-    error: Exception,
-) -> ArgumentError | None:
-    """Error that says why arguments do not fit a function, None if they do."""
-    bound = bound_arguments(function, args, options)
-    if bound is not None:
-        refusal = wrong_kind(function, bound)
-        if refusal is None and not _is_of_user(error):
-            refusal = unfit(function, bound)
-        return refusal
+) -> ArgumentError:
+    """Error that says why arguments do not fit the signature of a function."""
     signature = inspect.signature(function)
     name = function.__qualname__.removesuffix(".__init__")
     known = {k: p for k, p in signature.parameters.items() if k != "self"}
