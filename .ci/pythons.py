@@ -107,7 +107,7 @@ def check(python, free, work, copy):
     begun = time.monotonic()
     run(*pip, copy)
     seconds = time.monotonic() - begun
-    told = run(own, "-c", CHECK, *["free"] * free, stdout=subprocess.PIPE)
+    checked = run(own, "-c", CHECK, *["free"] * free, stdout=subprocess.PIPE)
     shutil.copy(copy / "pyproject.toml", work)
     for name in ("csrc", "tests"):  # some tests read C
         shutil.copytree(copy / name, work / name)
@@ -121,7 +121,7 @@ def check(python, free, work, copy):
     )
     sys.stdout.write(done.stdout if done.returncode else "")
     last = (done.stdout.strip().splitlines() or ["pytest said nothing"])[-1]
-    return told.stdout.strip(), seconds, last, done.returncode == 0
+    return checked.stdout.strip(), seconds, last, done.returncode == 0
 
 
 def main():

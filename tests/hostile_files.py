@@ -93,17 +93,17 @@ def read(path: Path) -> Any:
 
 def fault(call: Callable[[], Any]) -> str:
     """What is wrong with the end of a call; nothing after a result or one sentence."""
-    start, told = time.monotonic(), ""
+    start, found = time.monotonic(), ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", fa.urdf.UrdfWarning)
             call()
     except fa.FlexarmError as error:
-        told = sentence_fault(str(error))
+        found = sentence_fault(str(error))
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"[:300]
+        found = f"{type(error).__name__}: {error}"[:300]
     spent = time.monotonic() - start
-    return told or (f"took {spent:.1f} s" if spent > SECONDS else "")
+    return found or (f"took {spent:.1f} s" if spent > SECONDS else "")
 
 
 def sentence_fault(text: str) -> str:
@@ -155,9 +155,9 @@ def main(folder: Path, first: int, last: int) -> None:
         for name, content in contents.items():
             path = folder / name
             path.write_bytes(spoiled(content, random.Random(f"{seed} {name}")))
-            told = fault(lambda path=path: read(path))
-            if told:
-                print(f"{name} of seed {seed}: {told}")
+            found = fault(lambda path=path: read(path))
+            if found:
+                print(f"{name} of seed {seed}: {found}")
     print("done")
 
 

@@ -103,7 +103,7 @@ class Struck(NamedTuple):
     result: Any
 
 
-# waits as told by each line, then sends SIGINT and says when
+# waits as each line says, then sends SIGINT and says when
 _SENDER = """
 import os, signal, sys, time
 for line in sys.stdin:

@@ -17,7 +17,7 @@ SEED = 21
 UNCLEAR = 50 / 200_000
 
 
-def told(findings: list[judge.Finding]) -> str:
+def listed(findings: list[judge.Finding]) -> str:
     """One line of each group of findings."""
     groups: dict[tuple[str, ...], list[judge.Finding]] = {}
     for finding in findings:
@@ -35,7 +35,7 @@ def check(seed: int, count: int) -> None:
     unclear = found.of_rank(1)
     if len(unclear) > count * UNCLEAR:
         bad += unclear
-    assert not bad, told(bad)
+    assert not bad, listed(bad)
 
 
 def test_wild_arguments() -> None:

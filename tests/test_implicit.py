@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from integrator_cases import TIGHT, assert_batch_is_a_loop, orders_of, vibration
+from integrator_cases import (
+    TIGHT,
+    assert_batch_is_a_loop,
+    errors_with_quaternions,
+    orders_of,
+    vibration,
+)
 from numpy.testing import assert_allclose
 from test_simulate import spatial_arm
 from trees import calm_state, floating
@@ -237,16 +243,8 @@ def test_states_converge_with_order_two(method: tuple[str, float]) -> None:
 @each("method", FAMILY)
 @each("seed", [0, 5])
 def test_order_two_with_quaternions(seed: int, method: tuple[str, float]) -> None:
-    arm = floating(seed)
-    q0, qd0 = calm_state(arm, seed)
-    t = np.array([0.0, 0.1])
-    exact = fa.simulate(arm, q0, qd0, t, **TIGHT)
-    errors = []
-    for step in (1e-3, 5e-4, 2.5e-4):
-        found = run(arm, method, q0, qd0, t, max_step=step)
-        assert found.success, found.message
-        away = fa.difference(arm, found.q[-1], exact.q[-1])
-        errors.append(max(np.abs(away).max(), np.abs(found.qd - exact.qd).max()))
+    name, rho = method
+    errors = errors_with_quaternions(seed, method=name, spectral_radius=rho)
     assert_allclose(orders_of(errors), 2.0, rtol=0, atol=0.1)
 
 

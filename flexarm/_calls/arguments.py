@@ -10,6 +10,7 @@ import numpy as np
 from .._support.arrays import (
     MAX_AXES,
     Unsuitable,
+    is_whole,
     kind_of,
     plain_array,
     real_number,
@@ -154,9 +155,7 @@ def positive_number(name: str, value: Any) -> float:
 
 def count_of(name: str, value: Any, minimum: int = 1) -> int:
     """Return a whole number of at least `minimum`, or raise."""
-    strange = isinstance(value, bool | np.timedelta64)  # which are integers in Python
-    whole = isinstance(value, int | np.integer) and not strange
-    if not whole or value < minimum:
+    if not is_whole(value) or value < minimum:
         bound = "zero" if minimum == 0 else minimum
         raise ArgumentError(
             f"{name} is {short_text(value)}, expected a whole number, {bound} or more"

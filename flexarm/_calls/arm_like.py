@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
@@ -168,7 +169,7 @@ class ArmLike(Printed, Description):
                     f"{listed(names, str)}{did_you_mean(body, names)}"
                 )
             return names.index(body)
-        if isinstance(body, bool) or not isinstance(body, int | np.integer):
+        if not is_whole(body):
             raise ModelError(
                 f"body of the arm is {short_text(body)}, expected its name or number"
             )

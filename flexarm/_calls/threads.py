@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .._support.arrays import is_whole
 from .._support.checks import short_text
 from ..errors import ArgumentError
 from .arguments import any_of
@@ -37,9 +36,7 @@ class Threaded:
 
 def threads_of(threads: Any) -> int:
     """Return a number of threads, or raise."""
-    strange = isinstance(threads, bool | np.timedelta64)  # which are integers in Python
-    whole = isinstance(threads, int | np.integer) and not strange
-    if not whole or threads < 1:
+    if not is_whole(threads) or threads < 1:
         raise ArgumentError(
             f"threads is {short_text(threads)}, expected a whole number, 1 or more, "
             "such as os.cpu_count()"

@@ -135,6 +135,12 @@ def _is_real(x: Any) -> bool:
     return not strange and hasattr(type(x), "__float__")
 
 
+def is_whole(value: Any) -> bool:
+    """Whether a value is one whole number; times and booleans are none."""
+    strange = isinstance(value, bool | np.timedelta64)  # which are integers in Python
+    return isinstance(value, int | np.integer) and not strange
+
+
 def real_number(value: Any) -> float:
     """Return one real number as a float.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._core import LIE_TOLERANCE
 from ..errors import ModelError
-from .arrays import Unsuitable, as_floats, kind_of, plain_array
+from .arrays import Unsuitable, as_floats, is_whole, kind_of, plain_array
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -160,8 +160,7 @@ def as_generator(
     """Return a generator of random numbers; without generator or seed a fresh one."""
     if isinstance(value, np.random.Generator):
         return value
-    seed = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if value is None or (seed and value >= 0):
+    if value is None or (is_whole(value) and value >= 0):
         return np.random.default_rng(value)
     raise kind(
         f"{what} is {short_text(value)}, expected a numpy.random.Generator or a seed, "
@@ -272,10 +271,10 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
-    if mass > LARGEST or 0.0 < mass < 1.0 / LARGEST:
+    if mass > LARGEST or 0.0 < mass < SMALLEST:
         raise ModelError(
             f"{who} has the mass {mass:g} kg, expected zero or "
-            f"{1.0 / LARGEST:g} to {LARGEST:g}"
+            f"{SMALLEST:g} to {LARGEST:g}"
         )
     away, scale = float(np.abs(com).max()), float(np.abs(about_origin).max())
     if not away <= LARGEST:

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import is_whole
 from .._support.checks import check_inertia, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
@@ -76,7 +77,7 @@ class Body(Printed, Description):
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
                 f"{did_you_mean(node, self.node_names)}"
             )
-        if isinstance(node, bool) or not isinstance(node, int | np.integer):
+        if not is_whole(node):
             raise ModelError(
                 f"node of body {self.name!r} is {short_text(node)}, expected its name "
                 "or number"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_finite, real_array
 from .._core import MAX_BODIES
+from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers
 from .._support.description import Description
 from .._support.options import explained_class
@@ -31,11 +32,7 @@ def check_parents(parents: Any, n: int) -> tuple[int, ...]:
     if len(given) != n:
         raise ModelError(f"{len(given)} parents are given, expected {n}, one a joint")
     for i, p in enumerate(given):
-        if (
-            isinstance(p, bool)
-            or not isinstance(p, int | np.integer)
-            or not -1 <= p < i
-        ):
+        if not is_whole(p) or not -1 <= p < i:
             raise ModelError(
                 f"parent of joint {i} (counted from 0) is {p!r}, expected -1 for the "
                 f"base or the number of a joint before it"

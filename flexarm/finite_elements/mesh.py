@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
 from .._support.options import explained_class
 from .._support.sparse import scipy_sparse
@@ -214,7 +215,7 @@ class FiniteElementModel:
         """
         if isinstance(node, str) and node in self.node_names:
             return self.node_names.index(node)
-        number = isinstance(node, int | np.integer) and not isinstance(node, bool)
+        number = is_whole(node)
         if number and -self.n_nodes <= int(node) < self.n_nodes:
             return int(node) % self.n_nodes
         raise ModelError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import node_numbers
+from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..errors import ArgumentError
@@ -72,8 +73,7 @@ def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
                 )
             found.append(names.index(item))
             continue
-        whole = isinstance(item, int | np.integer) and not isinstance(item, bool)
-        if not whole or not -len(names) <= item < len(names):
+        if not is_whole(item) or not -len(names) <= item < len(names):
             raise ArgumentError(
                 f"{what} has no number {short_text(item)}, expected one below "
                 f"{len(names)}, or a name"

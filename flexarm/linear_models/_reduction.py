@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.arrays import is_whole
 from .._support.options import explained
 from ..errors import ArgumentError
 from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of, single
@@ -308,7 +309,7 @@ def balanced_reduction(
     array([0.5002, 0.0048])
     """
     n = model.n_states
-    if isinstance(order, bool) or not isinstance(order, int | np.integer):
+    if not is_whole(order):
         raise ArgumentError(f"order is {order!r}, expected a whole number below {n}")
     if not 0 < order <= n:
         raise ArgumentError(f"order is {order}, expected a number from 1 to {n}")

@@ -161,11 +161,7 @@ class ArmDrawing:
         >>> print(drawing.lines[0]["tip"].get_xdata())  # in m
         [2.]
         """
-        if len(shapes) != len(self.lines):
-            raise ArgumentError(
-                f"shapes has {len(shapes)} entries, expected {len(self.lines)}, one "
-                "for each configuration"
-            )
+        self._check_count("shapes", shapes)
         for lines, shape in zip(self.lines, shapes, strict=True):
             for part, line in lines.items():
                 self.set_points(line, shape.part(part)[:, self._columns])
@@ -214,11 +210,7 @@ class ArmDrawing:
         >>> [lines["tip"].get_color() for lines in drawing.lines]
         ['0.7', 'tab:red']
         """
-        if len(colors) != len(self.lines):
-            raise ArgumentError(
-                f"colors has {len(colors)} entries, expected {len(self.lines)}, one "
-                "for each configuration"
-            )
+        self._check_count("colors", colors)
         for lines, each in zip(self.lines, colors, strict=True):
             for part, line in lines.items():
                 if part != "base":
@@ -274,6 +266,14 @@ class ArmDrawing:
         long = max(width, height, 1e-9)
         # the second term is the room of labels
         return (max(6.0 * width / long, 3.2) + 0.6, max(5.4 * height / long, 1.8) + 0.6)
+
+    def _check_count(self, name: str, given: Sequence[Any]) -> None:
+        """Raise unless there is one entry for each configuration."""
+        if len(given) != len(self.lines):
+            raise ArgumentError(
+                f"{name} has {len(given)} entries, expected {len(self.lines)}, one "
+                "for each configuration"
+            )
 
     def _shapes(self, q: ArrayLike) -> list[Shape]:
         scaled = magnify(self.arm, q, self.scale)

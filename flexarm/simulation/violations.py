@@ -109,11 +109,9 @@ class Judge:
         ratio = np.where(np.isfinite(ratio), ratio, 0.0)
         # those that were open, and those that were not
         i, k, stays = _worst(ratio[:, -1:] * self.open[:, np.newaxis])
-        told, run.unsolved = (
-            run.unsolved,
-            stays and not _closes(run.one(i), run.q[i, 0]),
-        )
-        if run.unsolved and not told:
+        warned = run.unsolved
+        run.unsolved = stays and not _closes(run.one(i), run.q[i, 0])
+        if run.unsolved and not warned:
             self._tell(f"{self._row(i, -1)} at the end, {NO_SOLUTION}")
         ratio[self.open] = 0.0
         i, k, grows = _worst(ratio)

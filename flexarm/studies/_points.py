@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers
+from .._support.arrays import is_whole
 from ..errors import ArgumentError
 
 DRAW = "draw"  # the axis of all random draws
@@ -222,7 +223,7 @@ def _drawn(draws: Mapping[str, Any], n: Any, seed: int) -> list[Parameter]:
     }
     if n is None and samples:
         n = len(next(iter(samples.values())))
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+    if not is_whole(n) or n < 1:
         raise ArgumentError(
             f"n_draws is {n!r}, expected the number of draws, 1 or more"
         )

@@ -276,8 +276,8 @@ MECHANICS = [
     ),
     mutant(
         F + "_calls/threads.py",
-        "if not whole or threads < 1:",
-        "if not whole or threads < 0:",
+        "if not is_whole(threads) or threads < 1:",
+        "if not is_whole(threads) or threads < 0:",
         "no threads at all are taken",
         "threads thread_batches",
     ),
