@@ -4,11 +4,14 @@
 conditions: clamped at the base, pinned at both ends or free.  The joint of a link holds
 its base in each case; the conditions differ in the frame in which the link deforms, and
 in the speed of convergence.  `finite_element_link` makes a link of any sections,
-straight or bent, of beam elements.  `buckling_load` is the load that either can bear.
+straight or bent, of beam elements.  With ``segments=n`` both cut the link into pieces,
+for large deflections: a `SegmentedLink`.  `buckling_load` is the load that either can
+bear.
 """
 
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
+from ..bodies.segments import SegmentedLink
 from ._bending import BeamModes
 from ._buckling import buckling_load
 from ._clamped import RodModes
@@ -35,6 +38,7 @@ __all__ = [
     "PinnedBeamModes",
     "RodModes",
     "Section",
+    "SegmentedLink",
     "buckling_load",
     "clamped_beam_modes",
     "clamped_rod_modes",

@@ -28,6 +28,7 @@ from ._line import (
     section_breaks,
 )
 from ._reduction import REDUCTIONS, condensed, damping_matrix, modal
+from ._segments import segment_count, segmented_link
 from ._stations import Stations, body_nodes, foreshortening, make_stations
 from .limits import MAX_NODES, MAX_PAYLOADS, point_count
 
@@ -57,7 +58,8 @@ def finite_element_link(
     roll: ArrayLike = 0.0,
     geometric_stiffening: bool = True,
     n_points: int | None = None,
-) -> FlexibleBody:
+    segments: int | None = None,
+) -> Any:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
     Elements are cubic in bending (Hermite, Euler-Bernoulli), linear in torsion and,
@@ -121,12 +123,16 @@ def finite_element_link(
     n_points : int, optional
         Gauss points of an element, 3 to 64; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
+    segments : int, optional
+        Number of pieces of equal lengths, each with static shapes and a frame of its
+        own, for a link that bends far; at most 256 (see Notes).
 
     Returns
     -------
-    body : FlexibleBody
+    body : FlexibleBody or SegmentedLink
         Body with coordinates named ``"n1 y"``, ``"n1 rz"``, ..., in m and rad in the
-        axes of the element before the node, or ``"bending y 1"``, ...
+        axes of the element before the node, or ``"bending y 1"``, ...  With `segments`
+        a link of several bodies, whose coordinates are those of the ends of its pieces.
 
     Raises
     ------
@@ -162,6 +168,13 @@ def finite_element_link(
     Foreshortening is the second-order displacement of a line whose sections turn with
     the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and the
     rigid rotation of the pieces behind a corner.
+
+    With `segments` the slopes of a piece in its frame are small although the link bends
+    far, and the error of its deflection falls with a high power of their number.  Loads
+    at the end of a piece deform it as its static shapes do, exactly.  Its damping is in
+    proportion to its stiffness: `damping_ratio` is the ratio of the lowest mode of each
+    motion of the whole link with its base at rest, and those of other modes are larger
+    in proportion to their frequency.
 
     The inertia of a payload keeps its components in the frame of the link, as that of
     all nodes; a `RigidBody` on a fixed joint has its gyroscopic moments.
@@ -219,6 +232,33 @@ def finite_element_link(
     named = places(name, total, [*carried, *shaping], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
     per_element = _n_points(name, n_points, sections)
+    if segments is not None:
+        return segmented_link(
+            name,
+            joint,
+            corners,
+            axes,
+            breaks,
+            section_at,
+            segments=segment_count(
+                name,
+                segments,
+                n_modes=n_modes,
+                max_frequency=max_frequency,
+                reduction=None if reduction == "static" else reduction,
+                frame=None if frame == "tangent" else frame,
+                keep=None if keep == ("tip",) else keep,
+                shaping_payloads=shaping or None,
+            ),
+            n_elements=n_elements,
+            per_element=per_element,
+            motions=motions,
+            payloads=carried,
+            nodes=nodes,
+            rotary_inertia=rotary_inertia,
+            damping_ratio=damping_ratio,
+            geometric_stiffening=geometric_stiffening,
+        )
     kind = _reduction(name, reduction, n_modes, max_frequency)
     _check_size(name, line.n_elements, per_element, kind)
     # coordinates of the elements, nodes at Gauss points

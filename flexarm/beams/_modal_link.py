@@ -7,7 +7,7 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import (
     as_array,
     as_numbers,
+    check_inertia,
     flag,
     in_range,
     inertia_matrix,
@@ -28,9 +29,12 @@ from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
+from ..bodies.sections import Section
 from ..errors import ModelError
 from ._bending import BendingModes
 from ._clamped import LinkModes, TorsionModes
+from ._line import Payload
+from ._segments import segment_count, segmented_link
 from .limits import point_count
 
 Array = NDArray[np.float64]
@@ -56,7 +60,8 @@ def flexible_link(
     section_inertia: ArrayLike | None = None,
     n_points: int | None = None,
     geometric_stiffening: bool = True,
-) -> FlexibleBody:
+    segments: int | None = None,
+) -> Any:
     r"""Make a straight uniform link along x that bends and twists in given modes.
 
     The body has a node ``"base"`` at the origin, which carries the hub, nodes ``"g1"``,
@@ -105,12 +110,16 @@ def flexible_link(
         Points of the bent beam are closer to the base along x, as its length does not
         change.  ``False`` neglects this, which is wrong to first order in the modes for
         a link that turns fast (see Notes).
+    segments : int, optional
+        Number of pieces of equal lengths, at most 256, for a link that bends far.  Each
+        has static shapes and a frame of its own, as in `finite_element_link`; the given
+        modes, clamped ones, then say the motions of the link and its stiffness.
 
     Returns
     -------
-    body : FlexibleBody
+    body : FlexibleBody or SegmentedLink
         Body with modes in the order bending y, bending z, torsion, named
-        ``"bending y 1"`` and so on.
+        ``"bending y 1"`` and so on.  With `segments` a link of several bodies.
 
     Raises
     ------
@@ -186,20 +195,48 @@ def flexible_link(
     length = positive(f"length of link {name!r}", length, "m")
     density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
     modes = _modes_of_link(name, length, bending_y, bending_z, torsion)
+    # masses and inertias of hub, link and payload
+    section = _section_inertia(name, section_inertia, torsion)
+    at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
+    at_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
+    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
+    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
+    what = f"tip_com of link {name!r}"
+    tip_com = in_range(what, as_array(what, tip_com, (3,)), "m")
+    floating = next((m.attachment for m in modes.values() if m.attachment), None)
+    if segments is not None:
+        return segmented_link(
+            name,
+            joint,
+            np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]),
+            np.eye(3)[np.newaxis],
+            [],
+            _section_of(modes, density, section),
+            segments=segment_count(
+                name,
+                segments,
+                modal_damping=modal_damping if np.any(modal_damping) else None,
+                **{"modes that move its base": floating},
+            ),
+            n_elements=1,
+            per_element=4
+            if n_points is None
+            else point_count(f"n_points of link {name!r}", n_points, 3),
+            motions=tuple(modes),
+            payloads=_ends(name, length, hub, at_base, payload, tip_com, at_tip),
+            nodes=None,
+            rotary_inertia=True,
+            damping_ratio=damping_ratio,
+            geometric_stiffening=geometric_stiffening,
+        )
     fraction, weight = gauss_rule(_points_of_link(name, n_points, modes))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
     translation, rotation = _node_shapes(modes, x)
-    # masses and inertias of hub, link and payload
-    section = _section_inertia(name, section_inertia, torsion)
     inertia = np.zeros((len(x), 3, 3))
-    inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
+    inertia[0], inertia[-1] = at_base, at_tip
     inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
-    inertia[-1] = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
-    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     com = np.zeros((len(x), 3))
-    what = f"tip_com of link {name!r}"
-    com[-1] = in_range(what, as_array(what, tip_com, (3,)), "m")
+    com[-1] = tip_com
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -215,10 +252,50 @@ def flexible_link(
         mode_names=tuple(
             f"{kind} {j + 1}" for kind, own in modes.items() for j in range(own.n_modes)
         ),
-        attachment=next((m.attachment for m in modes.values() if m.attachment), None),
+        attachment=floating,
         beam=_profile(modes, x, weight),
         node_foreshortening=_foreshortening(modes, x) if geometric_stiffening else None,
     )
+
+
+def _section_of(
+    modes: dict[str, LinkModes], density: float, inertia: Array
+) -> Callable[[float], Section]:
+    """Section everywhere along a uniform link with the stiffness of its modes."""
+    given: dict[str, float] = {
+        kind: own.bending_stiffness
+        if isinstance(own, BendingModes)
+        else own.torsional_stiffness
+        for kind, own in modes.items()
+        if isinstance(own, BendingModes | TorsionModes)
+    }
+    bending = [given.get(kind) for kind in ("bending y", "bending z")]
+    there = [value for value in bending if value is not None] or [1.0]
+    section = Section.from_stiffness(
+        density,
+        [there[0] if value is None else value for value in bending],
+        torsional_stiffness=given.get("torsion"),
+        rotary_inertia=inertia,
+    )
+    return lambda _: section
+
+
+def _ends(
+    name: str,
+    length: float,
+    hub: float,
+    at_base: Array,
+    payload: float,
+    com: Array,
+    at_tip: Array,
+) -> list[Payload]:
+    """Hub and payload of a link, with inertias about their centres of mass."""
+    shift = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    check_inertia(f"payload of link {name!r}", payload, com, at_tip)
+    return [
+        Payload(0.0, mass=hub, inertia=at_base),
+        Payload(length, mass=payload, com=com, inertia=at_tip - shift),
+    ]
 
 
 def _modes_of_link(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,30 @@ from .profile import BeamProfile
 Array = NDArray[np.float64]
 
 GROUND = "ground"
+
+
+@dataclass(frozen=True)
+class Segment(Description):
+    """Place of a body in a link that is cut into pieces.
+
+    Attributes
+    ----------
+    link : str
+        Name of the link.
+    number : int
+        Number of the piece, from 0 on at the base.
+    count : int
+        Number of pieces of the link.
+    """
+
+    link: str
+    number: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Name of the piece among the bodies of an arm."""
+        return f"{self.link}#{self.number + 1}" if self.number else self.link
 
 
 @explained_class
@@ -42,6 +67,7 @@ class Body(Printed, Description):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
+    segment: Segment | None = None
 
     @property
     def attachment_node(self) -> int | None:
@@ -65,8 +91,8 @@ class Body(Printed, Description):
             return self.integrals.m
         return float(self.node_mass.sum())
 
-    def node_index(self, node: str | int) -> int:
-        """Number of a node of this body, given by name or number."""
+    def node_index(self, node: str | int | float) -> int:
+        """Number of a node of this body, by name, number or distance along a beam."""
         if isinstance(node, str):
             if node in self.node_names:
                 return self.node_names.index(node)
@@ -77,6 +103,8 @@ class Body(Printed, Description):
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
                 f"{did_you_mean(node, self.node_names)}"
             )
+        if isinstance(node, float | np.floating) and self.beam is not None:
+            return self.beam.node_at(f"link {self.name!r}", node)
         if not is_whole(node):
             raise ModelError(
                 f"node of body {self.name!r} is {short_text(node)}, expected its name "

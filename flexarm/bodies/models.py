@@ -27,7 +27,7 @@ from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._mode_table import effective_masses, mode_table
-from .body import Body, check_name
+from .body import Body, Segment, check_name
 from .integrals import ModalIntegrals
 from .joints import Joint
 from .maps import attachment_motion, modal_mass
@@ -255,6 +255,8 @@ class FlexibleBody(Body):
     beam : BeamProfile, optional
         Cuts across the beam, for `flexarm.link_loads`; links of `flexarm.beams` have
         it.
+    segment : Segment, optional
+        Place of the body in a link of several pieces; `beams.SegmentedLink` sets it.
 
     Notes
     -----
@@ -302,6 +304,7 @@ class FlexibleBody(Body):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Any = None
     beam: BeamProfile | None = None
+    segment: Segment | None = None
 
     def __post_init__(self) -> None:
         name = check_name("body", self.name)
@@ -351,6 +354,11 @@ class FlexibleBody(Body):
                     "a link of flexarm.beams or None"
                 )
             self.beam.check(f"body {name!r}", n, m)
+        if self.segment is not None and not isinstance(self.segment, Segment):
+            raise ModelError(
+                f"segment of body {name!r} is {kind_of(self.segment)}, expected that "
+                "of a piece of a link or None"
+            )
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
         if m:

@@ -24,6 +24,7 @@ from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 
 
@@ -104,6 +105,7 @@ def planar_chain(
     length: ArrayLike = 1.0,
     mass: ArrayLike = 1.0,
     n_modes: int = 0,
+    segments: int | None = None,
     bending_stiffness: ArrayLike = 100.0,
     damping: float = 0.0,
     damping_ratio: float = 0.0,
@@ -121,6 +123,8 @@ def planar_chain(
         Length in m and mass in kg of each link.
     n_modes : int
         Bending modes in the plane of each link; zero for rigid links.
+    segments : int, optional
+        Number of pieces of each link, in place of `n_modes`, for links that bend far.
     bending_stiffness : float or (n,) array_like of float
         EI of each flexible link, in N m^2.
     damping : float
@@ -142,8 +146,9 @@ def planar_chain(
     Raises
     ------
     ModelError
-        If `n` is not one of 1 to 4096 or `n_modes` not one of 0 to 20, if an array does
-        not have one entry for each link, or if a number is not physical.
+        If `n` is not one of 1 to 4096 or `n_modes` not one of 0 to 20, if `n_modes` and
+        `segments` are both given, if an array does not have one entry for each link, or
+        if a number is not physical.
 
     Notes
     -----
@@ -151,7 +156,8 @@ def planar_chain(
     angle zero        all links along x, level
     joint angles      relative to the link before, positive about z
     inertia           m L^2/12 of each rod about its mass centre
-    modes             clamped-free, of unit modal mass (in m kg^(1/2))
+    modes             clamped-free, of unit modal mass (in m kg^(1/2));
+                      with segments displacements of the ends of pieces (m, rad)
     ================  =================================================
 
     The modes of a link ignore the links on it, except the payload of the last link; a
@@ -180,6 +186,11 @@ def planar_chain(
     # one number for each link
     n = whole_number("n", n, 1, MAX_BODIES)
     n_modes = mode_count(n_modes, rigid=True)
+    if n_modes and segments is not None:
+        raise ModelError(
+            f"planar_chain has n_modes {n_modes} and segments, expected one of them: "
+            "each piece has static shapes; leave out n_modes"
+        )
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)
@@ -189,7 +200,7 @@ def planar_chain(
     geometric_stiffening = flag("geometric_stiffening", geometric_stiffening)
 
     # rods, rigid or with modes of its own
-    bodies: list[Body] = []
+    bodies: list[Body | SegmentedLink] = []
     for i in range(n):
         rod: dict[str, Any] = {
             "joint": Joint(damping=damping),
@@ -198,14 +209,14 @@ def planar_chain(
             "tip_mass": payload_mass if i == n - 1 else 0.0,
         }
         name = f"link{i + 1}"
-        if n_modes == 0:
+        if n_modes == 0 and segments is None:
             bodies.append(rigid_rod(name, **rod))
             continue
         modes = clamped_beam_modes(
             rod["length"],
             rod["mass_per_length"],
             stiffness[i],
-            n_modes,
+            max(n_modes, 1),
             tip_mass=rod["tip_mass"],
         )
         link = flexible_link(
@@ -214,6 +225,7 @@ def planar_chain(
             bending_y=modes,
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
+            segments=segments,
         )
         bodies.append(link)
     return Arm(bodies, gravity=gravity, name="planar_chain")

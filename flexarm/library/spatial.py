@@ -264,7 +264,7 @@ def _tube(
             normalization="link",
         )
 
-    return flexible_link(
+    link: Body = flexible_link(
         name,
         length=length,
         mass_per_length=_MU,
@@ -277,3 +277,4 @@ def _tube(
         section_inertia=_SECTION,
         **options,
     )
+    return link

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.links import link_name
 from .._support.options import explained, explained_class
 from ..bodies.maps import cross_matrix, rotation
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
+from ..bodies.segments import link_profile
 from ..errors import ArgumentError, ModelError
 from ..model.expansion import expanded
 from ..model.loops import Loop
@@ -218,7 +220,7 @@ def link_loads(
     -------
     loads : dict of str to LinkLoads
         Loads of each link by its name, for links of `beams.flexible_link` and
-        `beams.finite_element_link`.
+        `beams.finite_element_link`; one curve for all pieces of a link.
 
     Raises
     ------
@@ -288,11 +290,32 @@ def link_loads(
     if wrench is not None:
         wrenches.add_external(wrench, node, frame)
     result = {}
-    for number, body in enumerate(arm.bodies):
-        profile = body.beam
+    for link in dict.fromkeys(arm._links):
+        pieces = [arm.bodies[k] for k in link]
+        profile = link_profile(pieces)
         if profile is not None:
-            result[body.name] = _loads_of(wrenches, number, profile)
+            parts = [_loads_of(wrenches, k, arm.bodies[k].beam) for k in link]
+            result[link_name(pieces[0])] = _joined(parts, profile)
     return result
+
+
+def _joined(parts: list[LinkLoads], profile: BeamProfile) -> LinkLoads:
+    """Loads of a link, from those of its pieces."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def along(what: str) -> Array:
+        return np.concatenate([getattr(part, what) for part in parts], axis=-2)
+
+    return LinkLoads(
+        name=parts[0].name,
+        at=profile.at,
+        force=along("force"),
+        moment=along("moment"),
+        strain=along("strain"),
+        strain_moment=along("strain_moment"),
+        profile=profile,
+    )
 
 
 def _refuse(arm: ArmLike) -> None:

@@ -437,7 +437,7 @@ def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
         raise ArgumentError(
             f"bodies is {bodies!r}, expected names or numbers of bodies, or None"
         )
-    return tuple(sorted({arm.body_index(b) for b in bodies}))
+    return tuple(sorted({k for b in bodies for k in arm._bodies_of(b)}))
 
 
 def chosen_families(families: Any) -> tuple[str, ...]:

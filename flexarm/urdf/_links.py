@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import beams
 from .._support.checks import as_array, as_numbers, listed, short_text
@@ -16,11 +17,15 @@ from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from ..bodies.joints import unit_vector
 from ..bodies.models import FlexibleBody
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
+
+Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
 _OPTIONS: dict[str, Any] = {
     "modes": 2,
+    "segments": None,
     "planes": "yz",
     "torsional_stiffness": None,
     "polar_inertia_per_length": None,
@@ -107,8 +112,8 @@ def link_tables(source: Any) -> Mapping[str, Any]:
     return tables
 
 
-def described_link(name: str, table: Any) -> FlexibleBody:
-    """Flexible body of a description."""
+def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
+    """Flexible body, or link of several, of a description."""
     who = f"flexible link {short_text(name)}"
     if not isinstance(table, Mapping):
         raise ModelError(
@@ -125,6 +130,12 @@ def described_link(name: str, table: Any) -> FlexibleBody:
         if key not in table:
             raise ModelError(f"{who} has no {key}, expected {', '.join(_NEEDED)}")
     values = _OPTIONS | dict(table)
+    counted = [key for key in ("modes", "torsion_modes") if key in table]
+    if values["segments"] is not None and counted:
+        raise ModelError(
+            f"{who} has segments and {counted[0]}, expected one of them: each piece "
+            "has static shapes; leave out one"
+        )
     try:
         body = beams.flexible_link(
             name,
@@ -132,12 +143,19 @@ def described_link(name: str, table: Any) -> FlexibleBody:
             mass_per_length=values["mass_per_length"],
             damping_ratio=values["damping_ratio"],
             geometric_stiffening=values["geometric_stiffening"],
+            segments=values["segments"],
             **_modes(who, values, table),
         )
     except ModelError as problem:  # of the modes, which have no name
         text = str(problem)
         raise ModelError(text if repr(name) in text else f"{who}: {text}") from None
-    return _placed(who, body, values)
+    R, at = _place(who, values)
+    if isinstance(body, SegmentedLink):
+        first, *others = body.pieces
+        turned = [_placed(piece, R, np.zeros(3)) for piece in others]
+        result: SegmentedLink = body.replace(pieces=(_placed(first, R, at), *turned))
+        return result
+    return _placed(body, R, at)
 
 
 def _modes(
@@ -184,8 +202,8 @@ def _modes(
     return result
 
 
-def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> FlexibleBody:
-    """The body along its axis in the frame of the link, to which it is clamped."""
+def _place(who: str, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    """Axes of a beam, as columns, and its base in the frame of the link."""
     # axes of the beam in those of the link
     x = unit_vector(f"axis of {who}", values["axis"])
     y = values["y_axis"]
@@ -200,9 +218,12 @@ def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> Flexible
             "degrees"
         )
     R = np.column_stack([x, y, np.cross(x, y)])
+    return R, as_array(f"position of {who}", values["position"], (3,))
 
+
+def _placed(body: FlexibleBody, R: Array, at: Array) -> FlexibleBody:
+    """The body along its axis in the frame of the link, to which it is clamped."""
     # shapes and inertias in these axes
-    at = as_array(f"position of {who}", values["position"], (3,))
     inertia, kappa = R @ body.node_inertia @ R.T, body.node_foreshortening
     result: FlexibleBody = body.replace(
         node_position=body.node_position @ R.T + at,
