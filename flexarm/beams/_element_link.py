@@ -111,8 +111,8 @@ def finite_element_link(
     keep : str or sequence of str
         Nodes whose displacements remain coordinates.
     rotary_inertia : bool
-        Sections turn with the slope of deflection (Rayleigh).  Otherwise they have
-        inertia about the axis of the link only, with torsion.
+        Sections turn with the slope of deflection (Rayleigh), always with `segments`.
+        Otherwise they have inertia about the axis of the link only, with torsion.
     damping_ratio : float or (m,) array_like of float
         Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
@@ -255,7 +255,7 @@ def finite_element_link(
             motions=motions,
             payloads=carried,
             nodes=nodes,
-            rotary_inertia=rotary_inertia,
+            rotary_inertia=True,  # pieces may be shorter than their sections are wide
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
         )

@@ -159,7 +159,18 @@ class SegmentedLink(Printed, Description):
         )
 
     def node_index(self, node: str | int | float) -> int:
-        """Number of a node of the link, by name, number or distance along it."""
+        """Number of a node among all nodes of the link.
+
+        Parameters
+        ----------
+        node : str, int or float
+            Its name, number, or distance from the base along the link, in m.
+
+        Returns
+        -------
+        index : int
+            From 0 on, base to tip.
+        """
         k, own = piece_with(self.pieces, node)
         return int(own + sum(piece.n_nodes for piece in self.pieces[:k]))
 

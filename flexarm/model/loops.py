@@ -103,7 +103,9 @@ class Loop(Description):
             if name == "second" and isinstance(end, str) and end == "ground":
                 continue
             pair = isinstance(end, list | tuple) and len(end) == 2
-            if not pair or not all(isinstance(x, str | int | np.integer) for x in end):
+            if not pair or not all(
+                isinstance(x, str | int | float | np.integer) for x in end
+            ):
                 raise ModelError(
                     f"{name} end of the loop is {short_text(end)}, expected a pair "
                     "(body, node)" + (" or 'ground'" if name == "second" else "")
