@@ -67,6 +67,9 @@ class SegmentedLink(Printed, Description):
     bodies have an entry for each of them.  The node at the base of a piece has the name
     of that before it and a plus, ``"n1+"``.
 
+    Pieces move without limits against each other in arms of full fidelity.  In those of
+    lower fidelity they are first order in all coordinates, as other modes.
+
     Examples
     --------
     >>> import flexarm as fa
@@ -80,7 +83,7 @@ class SegmentedLink(Printed, Description):
     ('boom', 'hand', 'boom.n1 y', 'boom.n1 rz', 'boom.tip y', 'boom.tip rz')
     >>> [body.name for body in arm.bodies], arm.mode_slice("boom")
     (['boom', 'boom#2', 'hand'], slice(2, 6, None))
-    >>> arm.node("boom", 0.5) == arm.node("boom", "n1")
+    >>> arm.node("boom", 0.5) == arm.node("boom", "n1") == boom.node_index(0.5)
     True
     """
 

@@ -660,6 +660,12 @@ OWN: dict[str, dict[str, Rule]] = {
         "keep": const("tip"),
         "rotary_inertia": const(False),
         "roll": const(0.0),
+        "segments": one_of(None, 2),
+    },
+    "beams.SegmentedLink": {
+        "joint": lambda d: fa.Joint(),
+        "pieces": lambda d: o.link_in_pieces().pieces,
+        "node": one_of("tip", 0, 0.5),
     },
     "beams.flexible_link": {
         "bending_y": bending,
@@ -675,6 +681,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "n_points": const(5),
         "length": const(1.0),
         "mass_per_length": const(2.0),
+        "segments": one_of(None, 2),
     },
     "finite_elements.": {
         "node": one_of(0, 1),
@@ -976,7 +983,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "n": const(13),
     },
     "library.poses": {"arm": lambda d: o.arm_of("elastic")},
-    "library.planar_chain": {"damping": const(0.1)},
+    "library.planar_chain": {"damping": const(0.1), "segments": one_of(None, 2)},
     "library.pendulum": {"damping": const(0.1)},
     "library.cibicik_egeland": {"damping": const(0.1)},
     "library.farid_planar": {"damping": const(0.1)},
@@ -1312,6 +1319,7 @@ OBJECTS: dict[str, Rule] = {
     "beams.RodModes": rod_modes,
     "beams.Payload": lambda d: fa.beams.Payload(0.5, 1.0),
     "beams.Section": lambda d: o.section(),
+    "beams.SegmentedLink": lambda d: o.link_in_pieces(),
     "control.AdaptiveControl": lambda d: fa.control.AdaptiveControl(
         d.arm, motion(d), 5.0, 5.0, 1.0
     ),
