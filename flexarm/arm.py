@@ -227,7 +227,7 @@ class Arm(ArmLike):
                 where = f"{link_name(base)}.{node}"
             depth_of[link] = depth_of[self._links[parent]] + 1 if parent >= 0 else 0
             depths.append(depth_of[link])
-            f = link_frequencies(pieces)
+            f = link_frequencies(pieces, 5)
             shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
                 ", ..." if len(f) > 4 else ""
             )

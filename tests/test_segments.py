@@ -371,6 +371,56 @@ def test_wrenches_loops_and_outputs_take_names_of_the_link() -> None:
     assert_allclose(row["boom.n1 y"], 6.0 / 0.3**2, rtol=1e-9)
 
 
+def test_parameters_and_angles_of_the_whole_link() -> None:
+    arm = boom_arm()
+    found = fa.inertial_parameters(arm, bodies="boom")
+    who = {name.split(".")[0] for name in found.names}
+    assert who == {"boom", "boom#2", "boom#3"}
+    values = fa.inertial_parameters(arm).values
+    again = fa.with_inertial_parameters(arm, values)
+    assert again.coordinate_names == arm.coordinate_names
+    # the angle of the tip seen from the joint, by all modes
+    chain = fa.library.planar_chain(2, segments=3, length=0.7)
+    E = fa.control.link_angles(chain, 1.0)
+    step = 1e-6 * np.eye(chain.nv)
+    ends = fa.node_pose(chain, step, ("link1", "tip"))[:, :2, 3]
+    seen = np.arctan2(ends[:, 1], ends[:, 0]) / 1e-6
+    assert_allclose(E[0], seen, rtol=1e-5, atol=1e-5)
+
+
+def test_pieces_of_ones_own() -> None:
+    """Bodies without modes or without stiffness may be pieces."""
+    stiff = planar(None).replace(
+        node_translation=np.zeros((len(planar(None).node_mass), 3, 0)),
+        node_rotation=None,
+        stiffness=np.zeros((0, 0)),
+        damping=None,
+        mode_names=(),
+        beam=None,
+        node_foreshortening=None,
+    )
+    soft = fa.FlexibleBody(
+        "soft",
+        node_mass=[1.0],
+        node_position=[[1.0, 0, 0]],
+        stiffness=[0.0],
+        node_translation=[[[0.0], [1.0], [0.0]]],
+        node_names=("end",),
+    )
+    model_refused(
+        ["link 'boom' has a node 'tip' in a piece that is not the last"],
+        lambda: SegmentedLink("boom", fa.Joint(), [stiff, soft]),
+    )
+    stiff = stiff.replace(node_names=(*stiff.node_names[:-1], "middle"))
+    link = SegmentedLink("boom", fa.Joint(), [stiff, soft])
+    assert_allclose(link.frequencies(), [0.0])
+    assert SegmentedLink("boom", fa.Joint(), [stiff]).frequencies().size == 0
+    arm = fa.Arm([link], gravity=(0, 0, 0))
+    assert "1 in 2 pieces" in str(arm) and arm.nv == 2 and link.beam is None
+    assert_allclose(fa.tip_pose(arm, arm.neutral)[0, 3], 2.0)
+    model_refused(["node of link 'boom' is 0.5"], lambda: arm.node("boom", 0.5))
+
+
 def test_a_link_has_one_row_and_one_curve() -> None:
     arm = boom_arm()
     rows = [line.split() for line in str(arm).splitlines()[1:]]

@@ -18,12 +18,12 @@ from .._support.checks import as_array, as_numbers, in_range, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
-from ..bodies.segments import SegmentedLink, link_matrices
+from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
 from ..errors import ModelError
 from ._coordinates import coordinates, known_motions
 from ._element_profile import element_profile
 from ._line import Line, Payload, cut, places
-from ._reduction import condensed, groups, natural_modes
+from ._reduction import condensed, groups
 from ._stations import Stations, body_nodes, foreshortening, make_stations
 from .limits import MAX_SEGMENTS
 
@@ -123,12 +123,12 @@ def _part(line: Line, first: int, last: int) -> Line:
     names = list(line.names[first : last + 1])
     if first:
         names[0] += "+"
-    return Line(
-        line.nodes[first : last + 1] - line.nodes[first],
-        line.at[first : last + 1],
-        line.axes[first:last],
-        tuple(names),
-        line.straight,
+    return replace(
+        line,
+        nodes=line.nodes[first : last + 1] - line.nodes[first],
+        at=line.at[first : last + 1],
+        axes=line.axes[first:last],
+        names=tuple(names),
     )
 
 
@@ -181,8 +181,8 @@ def _damped(
         raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
     factor = np.zeros(len(labels))
     for value, own in zip(zeta, parts.values(), strict=True):
-        omega2, _ = natural_modes(rows[:, own], mass[np.ix_(own, own)])
-        factor[own] = 2.0 * value / np.sqrt(omega2[0])
+        at = np.ix_(own, own)
+        factor[own] = 2.0 * value / lowest_frequencies(mass[at], stiffness[at], 1)[0]
     result, first = [], 0
     for piece in pieces:
         own_factor = np.sqrt(factor[first : first + piece.n_modes])

@@ -111,6 +111,11 @@ class SegmentedLink(Printed, Description):
                     f"link {name!r} has {len(names)} {kind}s and {len(set(names))} "
                     f"different {kind} names, expected one unique name each"
                 )
+        if any("tip" in piece.node_names for piece in given[:-1]):
+            raise ModelError(
+                f"link {name!r} has a node 'tip' in a piece that is not the last, "
+                "expected it at the end of the link; rename the node"
+            )
         pieces = []
         for k, piece in enumerate(given):
             place = Segment(name, k, len(given))
@@ -192,7 +197,7 @@ class SegmentedLink(Printed, Description):
         return link_frequencies(self.pieces)
 
     def _sheet(self) -> Sheet:
-        f = ", ".join(f"{x:.4g}" for x in self.frequencies()[:6])
+        f = ", ".join(f"{x:.4g}" for x in link_frequencies(self.pieces, 6))
         head = (
             f"flexible link {self.name!r}: {len(self.pieces)} pieces, {self.n_modes} "
             f"modes, {self.n_nodes} nodes, {self.total_mass:.4g} kg"
@@ -257,18 +262,34 @@ def link_matrices(pieces: Sequence[Body]) -> tuple[Array, Array]:
     starts = [0, *accumulate(piece.n_modes for piece in pieces)]
     mass, unit = np.zeros((starts[-1],) * 2), np.eye(starts[-1])
     for piece, (_, twist), first in zip(pieces, _frames(pieces), starts, strict=False):
-        motion = np.vstack([unit[first : first + piece.n_modes], twist])
-        rest = np.zeros(piece.n_modes)
-        mass += motion.T @ modal_mass(piece, rest) @ motion
+        last = first + piece.n_modes
+        motion = np.vstack([unit[first:last], twist])[:, :last]
+        own = modal_mass(piece, np.zeros(piece.n_modes))
+        mass[:last, :last] += motion.T @ own @ motion
     return mass, np.asarray(block_diag(*(piece.stiffness for piece in pieces)))
 
 
-def link_frequencies(pieces: Sequence[Body]) -> Array:
-    """Natural frequencies of the pieces of a link, base at rest, in Hz, ascending."""
-    if len(pieces) == 1:
-        return pieces[0].frequencies()
+def lowest_frequencies(mass: Array, stiffness: Array, count: int) -> Array:
+    """Lowest natural frequencies, in rad/s, ascending."""
     from scipy.linalg import eigh
 
+    n = len(mass)
+    if not n:
+        return np.zeros(0)
+    try:
+        # stiffness of pieces is well conditioned, so that these are exact to rounding
+        last = (max(n - count, 0), n - 1)
+        periods = eigh(mass, stiffness, eigvals_only=True, subset_by_index=last)[::-1]
+        return np.asarray(1.0 / np.sqrt(np.maximum(periods, np.finfo(float).tiny)))
+    except np.linalg.LinAlgError:  # modes without stiffness
+        squares = eigh(stiffness, mass, eigvals_only=True)[:count]
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def link_frequencies(pieces: Sequence[Body], count: int | None = None) -> Array:
+    """Natural frequencies of the pieces of a link, base at rest, in Hz, ascending."""
+    if len(pieces) == 1:
+        return pieces[0].frequencies()[:count]
     mass, stiffness = link_matrices(pieces)
-    values = eigh(stiffness, mass, eigvals_only=True)
-    return np.asarray(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
+    lowest = len(mass) if count is None else count
+    return lowest_frequencies(mass, stiffness, lowest) / (2.0 * np.pi)
