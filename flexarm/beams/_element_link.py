@@ -39,9 +39,9 @@ from ._reduction import (
     Basis,
     craig_bampton,
     damping_matrix,
+    damping_ratios,
     modal,
     own_shapes,
-    spread_over,
     unreduced,
 )
 from ._stations import Stations, body_nodes, foreshortening, make_stations
@@ -276,7 +276,7 @@ def finite_element_link(
         kappa = kappa if kappa.any() else None
     nodes_of_body = body_nodes(stations, W, kappa)
     massless = "integrals" in nodes_of_body
-    ratio = spread_over(f"damping_ratio of link {name!r}", damping_ratio, W.shape[1])
+    ratio = damping_ratios(name, damping_ratio, W.shape[1])
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,

@@ -33,7 +33,7 @@ from ._choice import payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
-from ._reduction import damping_matrix, spread_over
+from ._reduction import damping_matrix, damping_ratios, spread_over
 from ._uniform_modes import (
     given_modes,
     modes_by_name,
@@ -380,7 +380,7 @@ def _damped(
     """The link with damping of its coordinates and of its natural modes."""
     name, n = body.name, body.n_modes
     coefficient = spread_over(f"modal_damping of link {name!r}", modal_damping, n)
-    ratio = spread_over(f"damping_ratio of link {name!r}", damping_ratio, n)
+    ratio = damping_ratios(name, damping_ratio, n)
     if not (coefficient.any() or ratio.any()):
         return body
     if any(isinstance(own, CRAIG_BAMPTON) for own in basis.values()):
