@@ -22,6 +22,7 @@ from flexarm.beams import STEEL, Material, Payload, Section, finite_element_link
 
 UNIT = Section.from_stiffness(1.0, 1.0, rotary_inertia=(0.1, 0.0, 0.0))
 SOFT = Material(E=1e7, density=1000.0, G=4e6)  # slow enough to be seen
+EULER: dict[str, Any] = {"shear": False, "rotary_inertia": False}
 
 
 def omega(body: fa.FlexibleBody) -> Any:
@@ -129,7 +130,9 @@ def test_sharp_wedge_and_cone(kind: str, order: int) -> None:
     root = sharp(kind, 0.0)
     exact = p * np.sqrt(root.bending_stiffness[0] / root.mass_per_length)
     found = [
-        omega(planar(sections=lambda x: sharp(kind, x), n_elements=n, n_modes=3))
+        omega(
+            planar(sections=lambda x: sharp(kind, x), n_elements=n, n_modes=3, **EULER)
+        )
         / exact
         - 1.0
         for n in (8, 16, 32)
@@ -184,7 +187,9 @@ def test_truncated_wedge_and_cone(kind: str, order: int) -> None:
 
     for w in exact[:1]:
         assert shoot(w * (1.0 - 1e-8)) * shoot(w * (1.0 + 1e-8)) < 0.0
-    link = planar(sections=lambda x: truncated(kind, x), n_elements=32, n_modes=3)
+    link = planar(
+        sections=lambda x: truncated(kind, x), n_elements=32, n_modes=3, **EULER
+    )
     error = omega(link) / exact - 1.0
     assert (error > -1e-12).all() and error.max() < 4e-6
 
@@ -270,12 +275,12 @@ def test_offset_payload_couples_bending_and_torsion() -> None:
 def test_rotary_inertia_of_sections() -> None:
     """A Rayleigh beam pinned at both ends: omega^2 = EI k^4 / (rho + J k^2)."""
     section = Section.from_stiffness(1.0, 1.0, rotary_inertia=(0.02, 0.01, 0.01))
-    link = planar(
-        sections=section, n_elements=32, frame="chord", rotary_inertia=True, n_modes=3
-    )
+    link = planar(sections=section, n_elements=32, frame="chord", n_modes=3)
     k = np.pi * np.arange(1, 4)
     assert_allclose(omega(link), np.sqrt(k**4 / (1.0 + 0.01 * k**2)), rtol=1e-5)
-    plain = planar(sections=section, n_elements=32, frame="chord", n_modes=3)
+    plain = planar(
+        sections=section, n_elements=32, frame="chord", rotary_inertia=False, n_modes=3
+    )
     assert_allclose(omega(plain), k**2, rtol=1e-5)
 
 
@@ -284,7 +289,7 @@ def test_rotary_inertia_of_sections() -> None:
 
 @pytest.mark.parametrize("n_elements", [1, 2, 5])
 def test_tip_deflection_is_exact(n_elements: int) -> None:
-    """P L^3 / 3 EI, P L^2 / 2 EI, M L / EI, T L / GJ with any number of elements."""
+    """P L^3 / 3 EI + P L / kGA, P L^2 / 2 EI, M L / EI, T L / GJ, by any elements."""
     bar = Section.rectangle(0.02, 0.03, STEEL)
     link = finite_element_link(
         "link", length=0.7, sections=bar, n_elements=n_elements, motions=ALL
@@ -294,6 +299,7 @@ def test_tip_deflection_is_exact(n_elements: int) -> None:
     expected = np.zeros((6, 6))  # moment, force -> rotation, translation
     expected[0, 0], expected[3, 3] = L / GJ, L / EA
     expected[4, 4], expected[5, 5] = L**3 / (3 * EIy), L**3 / (3 * EIz)
+    expected[[4, 5], [4, 5]] += L / bar.shear_stiffness
     expected[2, 2], expected[1, 1] = L / EIy, L / EIz
     expected[4, 2] = expected[2, 4] = L**2 / (2 * EIy)
     expected[5, 1] = expected[1, 5] = -(L**2) / (2 * EIz)
@@ -342,7 +348,6 @@ def test_mass_properties_are_exact() -> None:
         length=0.8,
         sections=box,
         payloads=[load],
-        rotary_inertia=True,
         n_modes=4,
     )
     m, L = box.mass_per_length * 0.8, 0.8
@@ -360,13 +365,13 @@ def test_mass_properties_are_exact() -> None:
 def test_inertia_about_the_line_alone() -> None:
     """With torsion, sections turn about x only: given as integrals, not as nodes."""
     bar = Section.round(0.02, STEEL)
-    link = finite_element_link("link", length=0.5, sections=bar, n_modes=4)
+    link = finite_element_link("link", length=0.5, sections=bar, n_modes=4, **EULER)
     assert link.integrals is not None and not link.node_mass.any()
     m = bar.mass_per_length * 0.5
     J = np.diag([bar.rotary_inertia[0] * 0.5, m * 0.25 / 3, m * 0.25 / 3])
     assert_allclose(link.integrals.J0, J, rtol=1e-13, atol=1e-18)
     bending = finite_element_link(
-        "link", length=0.5, sections=bar, n_modes=4, motions="bending y"
+        "link", length=0.5, sections=bar, n_modes=4, motions="bending y", **EULER
     )
     assert bending.integrals is None
     assert_allclose(fa.modal_integrals(bending).J0, J * [0, 1, 1], rtol=1e-13)

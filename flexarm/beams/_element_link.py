@@ -26,6 +26,7 @@ from ._line import (
     piece_axes,
     places,
     section_breaks,
+    with_sections,
 )
 from ._reduction import REDUCTIONS, condensed, damping_matrix, modal
 from ._stations import Stations, body_nodes, foreshortening, make_stations
@@ -52,7 +53,8 @@ def finite_element_link(
     max_frequency: float | None = None,
     reduction: str | None = None,
     keep: str | Sequence[str] = "tip",
-    rotary_inertia: bool = False,
+    rotary_inertia: bool = True,
+    shear: bool = True,
     damping_ratio: ArrayLike = 0.0,
     roll: ArrayLike = 0.0,
     geometric_stiffening: bool = True,
@@ -60,11 +62,11 @@ def finite_element_link(
 ) -> FlexibleBody:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
-    Elements are cubic in bending (Hermite, Euler-Bernoulli), linear in torsion and,
-    optionally, in stretch, with consistent masses.  The body has a node at each end of
-    an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other bodies can be
-    joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry the mass of
-    the link.
+    Elements are cubic in bending, with shear and rotary inertia (Timoshenko), linear in
+    torsion and, optionally, in stretch, with consistent masses.  The body has a node at
+    each end of an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other
+    bodies can be joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry
+    the mass of the link.
 
     Parameters
     ----------
@@ -109,8 +111,12 @@ def finite_element_link(
     keep : str or sequence of str
         Nodes whose displacements remain coordinates.
     rotary_inertia : bool
-        Sections turn with the slope of deflection (Rayleigh).  Otherwise they have
-        inertia about the axis of the link only, with torsion.
+        Sections have inertia about their own axes.  Otherwise they have it about the
+        axis of the link only, with torsion.
+    shear : bool
+        Sections deform in shear, by their `shear_areas` (Timoshenko).  Otherwise, and
+        for sections of `Section.from_stiffness` without shear stiffness, they remain
+        normal to the line (Euler-Bernoulli).
     damping_ratio : float or (m,) array_like of float
         Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
@@ -143,8 +149,10 @@ def finite_element_link(
     Notes
     -----
     Static deflections under forces at nodes are exact for any number of uniform
-    elements; frequencies converge from above with the fourth power of the length of an
-    element (bending) or with the second (torsion).
+    elements, with shear; frequencies converge from above with the second power of the
+    length of an element, those of bending with the fourth until it is as short as the
+    section is deep.  The rotation of a node is that of the section, from which the
+    slope of the line differs by the shear strain.
 
     Natural modes have unit modal mass, with `shaping_payloads`, which the body does not
     carry.  Their signs make the largest component of momentum positive, or, without
@@ -208,6 +216,7 @@ def finite_element_link(
     geometric_stiffening = flag(
         f"geometric_stiffening of link {name!r}", geometric_stiffening
     )
+    shear = flag(f"shear of link {name!r}", shear)
     keep = names_of(f"keep of link {name!r}", keep)
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
@@ -221,6 +230,7 @@ def finite_element_link(
     per_element = _n_points(name, n_points, sections)
     kind = _reduction(name, reduction, n_modes, max_frequency)
     _check_size(name, line.n_elements, per_element, kind)
+    line = with_sections(line, section_at, per_element, shear)
     # coordinates of the elements, nodes at Gauss points
     kinds = known_motions(name, motions, line)
     T, labels = coordinates(name, line, kinds, frame)
