@@ -153,34 +153,40 @@ def test_torsion_of_rectangles_in_the_table() -> None:
 
 
 def test_torsion_on_a_grid() -> None:
-    """Prandtl: boxes are a little stiffer than their formula, at the corners.
+    """Prandtl: boxes, in which the flow around the corners is known.
 
-    On grids twice as fine these numbers change by 0.1 %.
+    The grid converges with the power 4/3 of its width, of the inner corners.
     """
     # a hollow of one point is a solid bar, and the error of the grid is h^2
     coarse, fine = (prandtl_torsion(20, 20, 10, cells) for cells in (4, 8))
     exact = float(rectangle_torsion(20, 20))
     assert_allclose((4.0 * fine - coarse) / 3.0, exact, rtol=1e-5)
-    for box, lacking in (
-        ((20, 20, 1), 0.020),
-        ((20, 10, 1), 0.026),
-        ((20, 20, 5), 0.066),
-        ((20, 20, 8), 0.019),
+    for box, tolerance in (
+        ((20, 20, 1), 3e-4),
+        ((20, 10, 1), 3e-4),
+        ((20, 20, 5), 3e-4),
+        ((20, 20, 8), 6e-3),
+        ((40, 20, 9), 6e-3),
     ):
         a, b, t = box
         formula = Section.box(a, b, t, STEEL).torsion_constant
-        found = prandtl_torsion(a, b, t, 8)
-        assert_allclose(found / formula - 1.0, lacking, rtol=0, atol=1e-3)
+        coarse, fine = (prandtl_torsion(a, b, t, cells) for cells in (4, 8))
+        exact = fine + (fine - coarse) / (2.0 ** (4.0 / 3.0) - 1.0)
+        assert_allclose(formula, exact, rtol=tolerance)
+    # without a hollow to speak of it is a bar
+    for a in (2.0, 4.0, 100.0):
+        J = Section.box(a, 2.0, 1.0 - 1e-9, STEEL).torsion_constant
+        assert_allclose(J, float(rectangle_torsion(a, 2.0)), rtol=0.013)
 
 
 def test_published_hollow_sections() -> None:
     """EN 10210-2, annex B: 100 x 100 x 5 with round corners has 18.7 cm2, 279, 439 cm4.
 
-    Sharp corners have a little more area, and less of it enclosed by the mean line.
+    Sharp corners have a little more area, and about as much torsion.
     """
     box = Section.box(0.1, 0.1, 0.005, STEEL)
     assert_allclose([box.area * 1e4, box.I_y * 1e8], [19.0, 286.6], rtol=1e-3)
-    assert 0.97 < box.torsion_constant * 1e8 / 439.0 < 1.0
+    assert_allclose(box.torsion_constant * 1e8, 439.0, rtol=3e-3)
     # a thin wall is Bredt's tube
     thin = Section.box(0.2, 0.1, 1e-6, STEEL)
     assert_allclose(
@@ -227,11 +233,10 @@ def test_shear_stress_of_torsion() -> None:
     assert_allclose(tube.shear_stress([1.0, 0.0]), [0.025 / J, 0.0])
     oval = Section.ellipse(0.02, 0.04, STEEL)
     assert_allclose(oval.shear_stress(1.0), 2.0 / (math.pi * 0.02 * 0.01**2))
-    thin = Section.box(0.2, 0.1, 1e-6, STEEL)  # Bredt
+    thin = Section.box(0.2, 0.1, 1e-6, STEEL)  # Bredt's tube
     assert_allclose(thin.shear_stress(1.0), 1.0 / (2.0 * 0.02 * 1e-6), rtol=1e-4)
     strips = Section.i_beam(0.04, 0.08, 0.008, 0.004, STEEL)
-    J = (2 * 0.04 * 0.008**3 + 0.072 * 0.004**3) / 3
-    assert_allclose(strips.shear_stress(1.0), 0.008 / J)
+    assert_allclose(strips.shear_stress(1.0), 0.008 / strips.torsion_constant)
     with pytest.raises(ModelError, match="no torsion_modulus"):
         Section.from_stiffness(1.0, 1.0).shear_stress(1.0)
 

@@ -51,7 +51,7 @@ def element_profile(
     for j in range(count):
         e, f = int(element[j]), int(far[j])
         own = T[6 * e : 6 * e + 12] @ W
-        strain[j] = line.shapes(e, float(f))[2] @ own
+        strain[j] = line.shapes(e, float(f))[2][:4] @ own
         # the section on this side of the cut
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))

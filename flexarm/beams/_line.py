@@ -1,14 +1,15 @@
 r"""Line of a beam cut into elements: places, axes, sections, and shapes in between.
 
 A point of an element is displaced by the six displacements of each of its two nodes:
-stretch and torsion are linear in between, deflections cubic (Hermite).  Rotations of
-sections are the slopes of deflection, :math:`\theta_y = -w'`, :math:`\theta_z = v'`.
+stretch and torsion are linear in between, deflections cubic: the static shapes of a
+uniform element with shear (Timoshenko).  Slopes of the line are rotations of sections
+and shear strains, :math:`v' = \theta_z + \gamma_y`, :math:`w' = -\theta_y + \gamma_z`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from .._support.checks import (
 )
 from .._support.description import Description
 from .._support.options import explained_class
+from .._support.quadrature import gauss_rule
 from ..bodies.body import check_name
 from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
@@ -124,6 +126,12 @@ class Line:
         Names of the nodes, ``"base"`` first and ``"tip"`` last.
     straight : bool
         All elements have one direction, along x.
+    shear_stiffness : (N, 2) ndarray
+        Shear stiffness of each element along y and z, in N; zero is rigid in shear.
+    shear_ratio : (N, 2) ndarray
+        12 EI / (kGA h^2) for deflection along y and z; zero is rigid in shear.
+    shear_centre : (N, 2) ndarray
+        Place of the shear centre of each element along y and z, in m.
     """
 
     nodes: Array
@@ -131,6 +139,9 @@ class Line:
     axes: Array
     names: tuple[str, ...]
     straight: bool
+    shear_stiffness: Array
+    shear_ratio: Array
+    shear_centre: Array
 
     @property
     def n_elements(self) -> int:
@@ -148,30 +159,66 @@ class Line:
         return np.asarray(a + np.multiply.outer(np.asarray(s), b - a))
 
     def shapes(self, element: int, s: float) -> tuple[Array, Array, Array]:
-        """Displacements and strains at a fraction of an element per end displacement.
+        r"""Displacements and strains at a fraction of an element per end displacement.
 
         Returns
         -------
         translation, rotation : (3, 12) ndarray
             In the axes of the link, by three translations and three rotations of the
             node before and of the node behind, in these axes too.
-        strain : (4, 12) ndarray
-            Stretch, rate of twist, curvatures :math:`v''` and :math:`w''`, in the axes
-            of the element.
+        strain : (6, 12) ndarray
+            Stretch, rate of twist, curvatures :math:`\theta_z'`, :math:`-\theta_y'`,
+            which are :math:`v''` and :math:`w''` without shear, and shear strains along
+            y and z, in the axes of the element.
         """
         h = float(self.h[element])
         line, slope = np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
-        v, turn, bend, _ = bending_shapes(s, h, 0.0)
-        move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((4, 12))
+        move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((6, 12))
         move[0, [0, 6]], strain[0, [0, 6]] = line, slope
         spin[0, [3, 9]], strain[1, [3, 9]] = line, slope
-        in_y, in_z, mirror = [1, 5, 7, 11], [2, 4, 8, 10], np.array([1.0, -1, 1, -1])
-        move[1, in_y], spin[2, in_y], strain[2, in_y] = v, turn, bend
-        move[2, in_z], spin[1, in_z] = v * mirror, -turn * mirror
-        strain[3, in_z] = bend * mirror
+        # deflections, of which positive slopes along z are negative rotations about y
+        planes = (([1, 5, 7, 11], 2, 1.0), ([2, 4, 8, 10], 1, -1.0))
+        for plane, (at, about, sign) in enumerate(planes):
+            ratio = float(self.shear_ratio[element, plane])
+            mirror = np.array([1.0, sign, 1.0, sign])
+            v, turn, bend, slide = bending_shapes(s, h, ratio) * mirror
+            move[1 + plane, at], spin[about, at] = v, sign * turn
+            strain[2 + plane, at], strain[4 + plane, at] = bend, slide
+        # they are those of the shear centres, about which the sections twist
+        if self.shear_centre[element].any():
+            y, z = self.shear_centre[element]
+            to_centre = np.eye(12)
+            for first in (0, 6):
+                to_centre[first + 1, first + 3] = -z
+                to_centre[first + 2, first + 3] = y
+            move, spin, strain = (rows @ to_centre for rows in (move, spin, strain))
+            move[1:] += np.outer([z, -y], spin[0])
         R = self.axes[element]
         own = np.kron(np.eye(4), R.T)
         return R @ move @ own, R @ spin @ own, strain @ own
+
+
+def with_sections(
+    line: Line, section_at: Callable[[float], Section], n_points: int, shear: bool
+) -> Line:
+    """Return the line with the shear stiffness and shear centres of its sections.
+
+    An element has the mean compliance in shear, that of its constant shear force.
+    """
+    fraction, weight = gauss_rule(n_points)
+    bending, slack, centre = np.zeros((3, line.n_elements, 2))
+    for e, h in enumerate(line.h):
+        for s, w in zip(fraction, weight, strict=True):
+            section = section_at(float(line.at[e] + s * h))
+            bending[e] += w * section.bending_stiffness
+            slack[e] += w * shear / section.shear_stiffness
+            centre[e] += w * section.shear_centre
+    soft = slack > 0.0
+    stiffness = np.divide(1.0, slack, out=np.zeros_like(slack), where=soft)
+    ratio = 12.0 * bending * slack / line.h[:, np.newaxis] ** 2
+    return replace(
+        line, shear_stiffness=stiffness, shear_ratio=ratio, shear_centre=centre
+    )
 
 
 def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Array:
@@ -321,7 +368,8 @@ def cut(
             "than those of its own nodes"
         )
     straight = len(lengths) == 1 and np.array_equal(axes[0, :, 0], [1.0, 0.0, 0.0])
-    return Line(points, at, axes[piece], tuple(names), straight)
+    bare = np.zeros((len(at) - 1, 2))
+    return Line(points, at, axes[piece], tuple(names), straight, bare, bare, bare)
 
 
 def _fill(sure: Array, count: int) -> Array:

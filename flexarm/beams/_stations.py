@@ -34,7 +34,7 @@ class Stations:
         Undeformed places, in m.
     translation, rotation : (P, 3, n) ndarray
         Shapes of the n coordinates.
-    rows : (4 N p, n) ndarray
+    rows : (6 N p, n) ndarray
         Strains at the Gauss points times the roots of stiffness and weight, so that the
         stiffness matrix is ``rows' rows``.
     mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
@@ -143,7 +143,7 @@ def make_stations(
     P, n = 1 + line.n_elements * step, T.shape[1]
     position, translation, rotation = np.zeros((P, 3)), *np.zeros((2, P, 3, n))
     mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
-    rows, names = np.zeros((line.n_elements, n_points, 4, n)), [line.names[0]]
+    rows, names = np.zeros((line.n_elements, n_points, 6, n)), [line.names[0]]
     turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
     # the base, from the first element
     own = T[:12]
@@ -163,7 +163,8 @@ def make_stations(
             names.append(f"g{e * n_points + k + 1}")
             section = section_at(float(line.at[e] + s * h))
             w = h * float(weight[k])
-            rows[e, k] = np.sqrt(w * stiffnesses(section))[:, None] * (strain @ own)
+            stiff = np.concatenate([stiffnesses(section), line.shear_stiffness[e]])
+            rows[e, k] = np.sqrt(w * stiff)[:, None] * (strain @ own)
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
@@ -194,12 +195,14 @@ def stiffnesses(section: Section) -> Array:
 def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     r"""Second-order displacements of the nodes of a link, from its slopes.
 
-    Where sections turn by :math:`\theta`, the line has the direction
-    :math:`\exp(\tilde\theta) e_x`, whose second-order part is
-    :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all points behind.
-    Along the line this is :math:`-\frac12 (v'^2 + w'^2)`.  The other components are
-    products of twist and slope, by which parts behind a corner remain rigid if they do
-    not bend.
+    Where sections turn by :math:`\theta` and the line is inclined to them by
+    :math:`\gamma` (shear), it has the direction of
+    :math:`\exp(\tilde\theta) (e_x + \gamma)`, whose second-order part is
+    :math:`\frac12 \tilde\theta \tilde\theta e_x + \tilde\theta \gamma
+    - \frac12 \gamma^2 e_x`; its integral moves all points behind.  Along the line this
+    is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
+    are products of twist and slope, by which parts behind a corner remain rigid if they
+    do not bend.
 
     Parameters
     ----------
@@ -220,15 +223,24 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     kappa = [np.zeros((3, T.shape[1], T.shape[1]))]
     for e in range(line.n_elements):
         own, h, axis = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e][:, 0]
+        y, z = line.shear_centre[e]
         for a, b in pairwise(ends):
             total = kappa[-1].copy()
             for x, weight in zip(a + (b - a) * s, (b - a) * h * w, strict=True):
-                theta = line.shapes(e, float(x))[1] @ own
+                _, spin, strain = line.shapes(e, float(x))
+                theta = spin @ own
                 twist = axis @ theta
+                # from the normal of the section to the line
+                slip = strain[4:] + np.outer([z, -y], strain[1])
+                gamma = line.axes[e][:, 1:] @ slip @ own
+                turned = np.cross(theta[:, :, None], gamma[:, None, :], axis=0)
+                bent = theta.T @ theta + gamma.T @ gamma
                 mixed = 0.5 * (
                     theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
                 )
-                total += weight * (mixed - axis[:, None, None] * (theta.T @ theta))
+                total += weight * (
+                    mixed + turned + turned.swapaxes(1, 2) - axis[:, None, None] * bent
+                )
             kappa.append(total)
     return np.array(kappa)
 
