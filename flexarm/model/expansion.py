@@ -91,6 +91,21 @@ def expanded(arm: AnArm) -> AnArm:
     return plain
 
 
+def nodes_as_bodies(arm: AnArm) -> AnArm:
+    """Return an arm with all nodes whose inertia turns, sections too, as bodies."""
+    names = [body.name for body in arm.bodies]
+    bodies: list[Any] = []
+    more: list[RigidBody] = []
+    for body in arm.bodies:
+        nodes = body.replace(section_nodes=())._rigid_nodes if body.n_modes else ()
+        bodies.append(_without(body, nodes))
+        more += [_node_body(body, j, names) for j in nodes]
+    if not more:
+        return arm
+    result: AnArm = arm.replace(bodies=[*bodies, *more], tip=arm.tip, check_units=False)
+    return result
+
+
 def _without(body: Any, nodes: tuple[int, ...]) -> Any:
     """Return a body without the inertia of some nodes, which may leave it none."""
     if not nodes:

@@ -14,7 +14,7 @@ Array = NDArray[Any]
 
 def own_mass(body: Body) -> Array:
     """Masses of the nodes without those that are rigid bodies, (n_nodes,)."""
-    mass = body.node_mass.copy()
+    mass = np.array(body.node_mass)
     mass[list(body._rigid_nodes)] = 0.0
     return mass
 

@@ -520,7 +520,7 @@ def _inertia_slopes(
     tau = np.asarray(a.T @ rate @ y)
     for i, column in enumerate(where):
         step = 1j * COMPLEX_STEP * np.eye(len(where))[i]
-        slope = np.imag(_turned_inertia(body, eta + step)) / COMPLEX_STEP
+        slope = np.asarray(_turned_inertia(body, eta + step)).imag / COMPLEX_STEP
         tau[column] -= 0.5 * slope @ y @ y
     return tau
 
