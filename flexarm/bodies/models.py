@@ -234,8 +234,8 @@ class FlexibleBody(Body):
         Centre of mass of each node relative to it, in the axes of the node, with which
         it turns.
     node_inertia : (n, 3, 3) array_like of float, optional
-        Inertia of each node about the node, in the axes of the node, with which it
-        turns (see Notes).
+        Inertia of each node about the node, in kg m^2 in the axes of the node, with
+        which it turns (see Notes).
     node_names, mode_names : sequence of str, optional
         Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node unless
         a node has that name.
