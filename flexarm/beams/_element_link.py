@@ -203,8 +203,9 @@ def finite_element_link(
     the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and the
     rigid rotation of the pieces behind a corner.
 
-    The inertia of a payload keeps its components in the frame of the link, as that of
-    all nodes; a `RigidBody` on a fixed joint has its gyroscopic moments.
+    A payload with inertia or beside the line turns with its node, exactly like a
+    `RigidBody` on a fixed joint there; sections turn to second order in the coordinates
+    (see `FlexibleBody`).
 
     References
     ----------
@@ -284,8 +285,7 @@ def finite_element_link(
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
         kappa = kappa if kappa.any() else None
-    nodes_of_body = body_nodes(stations, W, kappa)
-    massless = "integrals" in nodes_of_body
+    nodes_of_body, carried_by_beam = body_nodes(stations, W, kappa)
     ratio = damping_ratios(name, damping_ratio, W.shape[1])
     return FlexibleBody(
         name,
@@ -294,7 +294,7 @@ def finite_element_link(
         damping=damping_matrix(rows, mass, ratio),
         mode_names=basis.names,
         attachment=line.names[0] if frame == "chord" else None,
-        beam=element_profile(stations, T, W, section_at, kinds, massless),
+        beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
         **nodes_of_body,
     )
 

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule
+from ..bodies.body import turning
 from ..bodies.integrals import nodal_integrals
 from ..bodies.sections import Section
 from ._line import Line, Payload
 
 Array = NDArray[np.float64]
+Carried = tuple[Array, Array, Array]  # masses, centres of mass, inertias of nodes
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Stations:
     def end(self, node: int) -> int:
         """Node of the body at an end of elements, given the number of that end."""
         return node * (len(self.fraction) + 1)
+
+    def names_of_sections(self) -> tuple[str, ...]:
+        """Names of the nodes at Gauss points."""
+        step = len(self.fraction) + 1
+        return tuple(name for j, name in enumerate(self.names) if j % step)
 
     def physical(self) -> bool:
         """Whether the inertia of each node is physical."""
@@ -245,12 +252,16 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     return np.array(kappa)
 
 
-def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, Any]:
+def body_nodes(
+    stations: Stations, W: Array, kappa: Array | None
+) -> tuple[dict[str, Any], Carried | None]:
     """Arguments of a `FlexibleBody` for modes W: nodes, shapes and masses.
 
     The inertia of sections without rotary inertia is not physical; then modal integrals
-    replace the masses of the nodes.
+    replace the masses of the nodes, except those that are rigid bodies, and these
+    masses are the second result.
     """
+    sections = stations.names_of_sections()
     nodes: dict[str, Any] = {
         "node_position": stations.position,
         "node_translation": stations.translation @ W,
@@ -258,14 +269,34 @@ def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, A
         "node_names": stations.names,
         "node_foreshortening": kappa,
     }
+    names = ("node_mass", "node_com", "node_inertia")
     carried = (stations.mass, stations.com, stations.inertia)
     if stations.physical():
-        names = ("node_mass", "node_com", "node_inertia")
         nodes.update(zip(names, carried, strict=True))
-        return nodes
+        nodes["section_nodes"] = sections
+        return nodes, None
+    # payloads whose inertia turns are rigid bodies
+    rigid = np.zeros(len(stations.mass), dtype=bool)
+    for j, name in enumerate(stations.names):
+        lam, first = nodes["node_rotation"][j], stations.mass[j] * stations.com[j]
+        offset = bool(first.any() and lam.any())
+        if name not in sections:
+            rigid[j] = offset or turning(lam, stations.inertia[j])
+    carried = _among(carried, ~rigid)
     shapes = (nodes["node_rotation"], nodes["node_translation"])
     nodes["integrals"] = nodal_integrals(
         *carried, stations.position, *shapes, foreshortening=kappa
     )
-    nodes["node_mass"] = np.zeros(len(stations.mass))
-    return nodes
+    lumps = _among((stations.mass, stations.com, stations.inertia), rigid)
+    nodes.update(zip(names, lumps, strict=True))
+    return nodes, carried
+
+
+def _among(carried: Carried, which: NDArray[np.bool_]) -> Carried:
+    """Masses, centres and inertias of some nodes, zero for the others."""
+    mass, com, inertia = carried
+    return (
+        np.where(which, mass, 0.0),
+        np.where(which[:, np.newaxis], com, 0.0),
+        np.where(which[:, np.newaxis, np.newaxis], inertia, 0.0),
+    )

@@ -282,13 +282,15 @@ def link_loads(
             "leading axes do not broadcast: q {}, qd {}, qdd {}, expected equal "
             "lengths or 1".format(*(value.shape[:-1] for value in given))
         ) from None
-    if any(body.joint.drive is not None for body in arm.bodies):
-        arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
+    bodies = arm.bodies
+    if any(body.joint.drive is not None or body._rigid_nodes for body in bodies):
+        # motors and rigid nodes as bodies, on the same coordinates
+        arm = expanded(arm)
     wrenches = Wrenches(arm, *given)
     if wrench is not None:
         wrenches.add_external(wrench, node, frame)
     result = {}
-    for number, body in enumerate(arm.bodies):
+    for number, body in enumerate(bodies):
         profile = body.beam
         if profile is not None:
             result[body.name] = _loads_of(wrenches, number, profile)

@@ -123,7 +123,9 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     mass = [body.total_mass for body in bodies]
     given = [body.integrals for body in bodies]
     inertia = [
-        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        float(
+            np.abs(body.node_inertia).sum() + (0.0 if c is None else np.abs(c.J0).sum())
+        )
         for body, c in zip(bodies, given, strict=True)
     ]
     for body, p in zip(bodies, parents, strict=True):

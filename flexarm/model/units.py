@@ -22,8 +22,9 @@ def check_units_of_arm(arm: ArmLike) -> None:
         centres = body.node_position + body.node_com
         inertia = float(np.abs(body.node_inertia).max())
         if body.integrals is not None:
-            centres = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
-            inertia = float(np.abs(body.integrals.J0).max())
+            own = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
+            centres = np.vstack([centres, own])
+            inertia = max(inertia, float(np.abs(body.integrals.J0).max()))
         # lengths
         points = np.vstack([body.node_position, centres, [body.joint.position]])
         reach = float(np.abs(points).max())
