@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any
 
 from .._support.checks import as_array, listed, short_text, whole_number
-from .._support.options import check_choice, did_you_mean
+from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._line import Payload
-from .limits import MAX_PAYLOADS
+from .limits import MAX_PAYLOADS, check_modes
 
 # bases of all links, and those of the natural modes of a link, clamped at its base
 # ("tip-loaded": with what hangs on it), with both ends on the chord or free
@@ -23,7 +23,7 @@ def known_modes(name: str, modes: Any, outboard: Sequence[Payload], free: bool) 
     """Return the name of a basis, or raise if `outboard` contradicts it."""
     who = f"link {name!r}"
     words = (*HELD, *NATURAL, *([FREE] if free else []))
-    check_choice(f"modes of {who}", modes, words, ModelError)
+    check_modes(f"modes of {who}", modes, words)
     if outboard and modes != "tip-loaded":
         raise ModelError(
             f"{who} has modes {modes!r} and outboard masses, which shape natural modes "

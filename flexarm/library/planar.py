@@ -20,11 +20,13 @@ from .._support.checks import (
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import flexible_link
-from ..beams.limits import mode_count
+from ..beams.limits import check_modes, mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..errors import ModelError
+
+_MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
 
 
 @explained
@@ -186,6 +188,7 @@ def planar_chain(
     # one number for each link
     n = whole_number("n", n, 1, MAX_BODIES)
     n_modes = mode_count(n_modes, rigid=True)
+    check_modes("modes", modes, _MODES)
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)
