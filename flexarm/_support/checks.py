@@ -303,7 +303,8 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     if a + b < c - 1e-9 * scale:
         raise ModelError(
             f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
-            "kg m^2, expected none above the sum of the other two"
+            "kg m^2 about its centre of mass, expected none above the sum of the other "
+            "two; an inertia about another point must be shifted"
         )
 
 

@@ -30,6 +30,7 @@ from .._support.checks import (
 from .._support.description import Description
 from .._support.options import explained_class
 from ..bodies.body import check_name
+from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
 from ..finite_elements.elements import bending_shapes
@@ -60,7 +61,7 @@ class Payload(Description):
     Raises
     ------
     ModelError
-        If a number is not physical.
+        If a number is not physical, or it has neither mass nor inertia nor a name.
 
     See Also
     --------
@@ -93,6 +94,12 @@ class Payload(Description):
         )
         if not isinstance(self.name, str) or self.name:
             check_name("node", self.name)
+        elif not self.mass and not self.inertia.any():
+            raise ModelError(
+                f"a payload at {self.at:g} m has no mass, no inertia and no name; "
+                f"expected Payload(at, mass), such as Payload(1.0, mass={self.at:g}) "
+                "for a mass at 1 m"
+            )
 
     def about_place(self) -> Array:
         """Inertia about the place, (3, 3), in kg m^2."""
@@ -336,6 +343,19 @@ def _fill(sure: Array, count: int) -> Array:
     return np.concatenate([*inner, sure[-1:]])
 
 
+def _check_slender(name: str, length: float, section: Section) -> None:
+    """Refuse a section far wider than the link is long: it is in other units."""
+    if section.material.name == BY_STIFFNESS:
+        return
+    radius = float(np.sqrt(max(section.I_y, section.I_z) / section.area))
+    if radius > 2.0 * length:
+        raise ModelError(
+            f"the section of link {name!r} has a radius of gyration of {radius:.3g} m "
+            f"and the link a length of {length:g} m, expected a link longer than wide, "
+            "and all sizes in m; they look like mm"
+        )
+
+
 def section_breaks(
     name: str, sections: Sections, corners: Array
 ) -> tuple[list[float], Callable[[float], Section]]:
@@ -346,6 +366,7 @@ def section_breaks(
     # one section, or a function
     if isinstance(sections, Section):
         uniform = sections
+        _check_slender(name, total, uniform)
         return [], lambda _: uniform
     if callable(sections):
         varying = sections

@@ -22,6 +22,7 @@ from .._support.checks import (
     positive,
     real,
 )
+from .._support.doubtful import warn_of_percent
 from .._support.options import explained
 from .._support.quadrature import gauss_count, gauss_rule
 from ..bodies.body import check_name
@@ -356,6 +357,8 @@ def _damping(
                 f"{what} of link {name!r} is {column.min():g} for mode "
                 f"{int(column.argmin()) + 1}, expected zero or more"
             )
+        if what == "damping_ratio":
+            warn_of_percent(f"{what} of link {name!r}", column)
         columns.append(column)
     coefficient, ratio = columns
     critical = np.concatenate(

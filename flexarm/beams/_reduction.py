@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
+from .._support.doubtful import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
 from ._coordinates import MOTIONS, OF_AXIS, columns_of_nodes
@@ -190,6 +191,7 @@ def damping_matrix(name: str, rows: Array, mass: Array, ratio: ArrayLike) -> Arr
     if zeta.min() < 0.0:
         raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
     in_range(what, zeta, "of critical")
+    warn_of_percent(what, zeta)
     if not zeta.any():
         return np.zeros((n, n))
     omega2, vectors = natural_modes(rows, mass)

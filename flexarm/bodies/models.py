@@ -38,8 +38,11 @@ Array = NDArray[np.float64]
 
 def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
-        text = isinstance(joint, str)
-        such = f", such as flexarm.Joint({short_text(joint)})" if text else ""
+        such = ""
+        if isinstance(joint, str):
+            such = f", such as flexarm.Joint({short_text(joint)})"
+        if joint is Joint:
+            such = ", an object of that class: flexarm.Joint()"
         raise ModelError(
             f"joint of body {name!r} is {kind_of(joint)}, expected flexarm.Joint{such}"
         )

@@ -18,7 +18,7 @@ from .._support.checks import as_array, as_numbers, positive
 from .._support.description import Description
 from .._support.options import explained_class
 from ..errors import ModelError
-from .materials import Material
+from .materials import BY_STIFFNESS, Material
 
 Array = NDArray[np.float64]
 
@@ -519,7 +519,7 @@ class Section(Description):
         EA = 1e6 * max(EI) if axial_stiffness is None else axial_stiffness
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
-        material = Material(E=EA, density=rho, G=GJ, name="a section by its stiffness")
+        material = Material(E=EA, density=rho, G=GJ, name=BY_STIFFNESS)
         return cls(1.0, EI[1] / EA, EI[0] / EA, 1.0, material, rotary_inertia=turn)
 
 

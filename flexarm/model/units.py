@@ -35,7 +35,8 @@ def check_units_of_arm(arm: ArmLike) -> None:
         # inertia by radius of gyration
         mass = float(body.total_mass)
         size = max(reach, float(np.abs(body.node_com).max()))
-        if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:
+        widest = 50.0 * size if size > 0.0 else 20.0
+        if mass > 0.0 and inertia > mass * widest**2:
             raise ModelError(
                 f"body {body.name!r} has an inertia of {inertia:g} kg m^2 with "
                 f"{mass:g} kg within {size:g} m, a radius of gyration of "
