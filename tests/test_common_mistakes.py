@@ -259,6 +259,7 @@ DOUBTFUL: dict[str, Mistake] = {
         lambda: Joint(stops=fa.Stops(-90, 90, stiffness=1e4)),
         ["numpy.deg2rad"],
     ),
+    "angles in degrees": (lambda: run(q0=[90, 45]), ["q0", "numpy.deg2rad"]),
     "damping in percent": (
         lambda: link(damping_ratio=2.0),
         ["critical damping", "expected 0.02"],
@@ -342,6 +343,7 @@ def test_what_is_possible_is_not_refused() -> None:
         Section.from_stiffness(7.85, 2e9)
         fa.Arm([UPPER], gravity=(0, 0, 9.81))  # hangs from the ceiling
         fa.Arm([body(inertia=(0.1, 0.1, 0.1))])
+        run(q0=[100.3, 0.0])  # many turns
         run(t=T + 1.0)  # times that start late
 
 
