@@ -14,9 +14,8 @@ Conventions of all functions, which their docstrings do not repeat:
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
   NaN or infinite raises `NotFiniteError`, which counts such states, names the faulty
   argument, and has all other results as its attribute ``result``.
-* A number of a description that is possible, but looks like one in another unit
-  (limits in degrees, a damping ratio in percent, a modulus in MPa), is taken as it is,
-  with a `UnitsWarning`.
+* A number that is possible, but looks like one in another unit (limits in degrees, a
+  damping ratio in percent, a modulus in MPa), is taken as it is, with a `UnitsWarning`.
 * Ctrl-C ends a call within a fraction of a second, or after one step of its linear
   algebra.  Simulations and searches that have a result by then return their best so
   far, with ``success`` False and a message that starts with "interrupted" (their
@@ -383,9 +382,8 @@ def __getattr__(name: str) -> Any:
 
 def _elsewhere(name: str) -> str:
     """Hint at a module of the package that has a name."""
-    for room in __all__:
-        module = sys.modules.get(f"{__name__}.{room}")
-        if name in getattr(module, "__all__", ()):
+    for room in ("beams", "control", "library", "optimize"):
+        if name in import_module(f".{room}", __name__).__all__:
             return f"; did you mean {room}.{name}?"
     return ""
 

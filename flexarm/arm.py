@@ -245,7 +245,7 @@ class Arm(ArmLike):
             # called for missing attributes; Python itself looks up private names
             kind = type(self)
             public = getattr(sys.modules[__package__ or ""], "__all__", ())
-            hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
             if name in public:
                 hint = f"; expected flexarm.{name}(arm, ...)"
             text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"

@@ -95,9 +95,10 @@ class ConvergenceWarning(UserWarning):
 
 
 class UnitsWarning(UserWarning):
-    """A number of a description that is possible, but looks like one in another unit.
+    """A number that is possible, but looks like one in another unit.
 
-    Such as limits of a joint in degrees, a modulus in MPa, a damping ratio in percent.
+    Such as angles or limits of a joint in degrees, a modulus in MPa, a damping ratio in
+    percent.
     """
 
 

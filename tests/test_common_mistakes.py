@@ -104,8 +104,8 @@ DESCRIPTIONS: dict[str, Mistake] = {
         ["parent='upper', node='tip'"],
     ),
     "a parent misspelled": (
-        lambda: fa.Arm([UPPER, body(Joint(parent="uper"))]),
-        ["'uper'", "mean 'upper'"],
+        lambda: fa.Arm([UPPER, body(Joint(parent="Upper"))]),
+        ["'Upper'", "mean 'upper'"],
     ),
     "a node misspelled": (
         lambda: fa.Arm([link(), body(Joint(parent="boom", node="tpi"))]),
@@ -179,6 +179,8 @@ CALLS: dict[str, Mistake] = {
         lambda: run(torque=fa.control.SetPointPD),
         ["torque(t, q, qd)"],
     ),
+    "duration": (lambda: run(duration=1), ["mean 't'"]),
+    "controller": (lambda: run(controller=None), ["mean 'torque'"]),
     "tau": (lambda: run(tau=[0, 0]), ["mean 'torque'"]),
     "dt": (lambda: run(dt=0.01), ["mean 'max_step'"]),
     "RK4": (lambda: run(method="RK4"), ["mean 'rk4'"]),
@@ -259,6 +261,7 @@ DOUBTFUL: dict[str, Mistake] = {
         lambda: Joint(stops=fa.Stops(-90, 90, stiffness=1e4)),
         ["numpy.deg2rad"],
     ),
+    "angles in degrees": (lambda: run(q0=[90, 45]), ["q0", "numpy.deg2rad"]),
     "damping in percent": (
         lambda: link(damping_ratio=2.0),
         ["critical damping", "expected 0.02"],
@@ -272,9 +275,14 @@ DOUBTFUL: dict[str, Mistake] = {
 ATTRIBUTES: dict[str, Mistake] = {
     "flexible_link": (lambda: fa.flexible_link, ["beams.flexible_link"]),
     "Section": (lambda: fa.Section, ["beams.Section"]),
+    "SetPointPD": (lambda: fa.SetPointPD, ["control.SetPointPD"]),
     "Robot": (lambda: fa.Robot, ["mean 'Arm'"]),
     "Link": (lambda: fa.Link, ["mean 'RigidBody'"]),
     "simulat": (lambda: fa.simulat, ["mean 'simulate'"]),
+    "iiwa": (lambda: fa.library.iiwa, ["mean 'iiwa14'"]),
+    "Steel": (lambda: beams.Steel, ["mean 'STEEL'"]),
+    "forward_kinematics": (lambda: fa.forward_kinematics, ["mean 'tip_pose'"]),
+    "arm.links": (lambda: ARM.links, ["mean 'bodies'"]),
     "arm.simulate": (lambda: ARM.simulate, ["flexarm.simulate(arm, ...)"]),
     "arm.dof": (lambda: ARM.dof, ["mean 'nv'"]),
 }
@@ -341,6 +349,7 @@ def test_what_is_possible_is_not_refused() -> None:
         Section.from_stiffness(7.85, 2e9)
         fa.Arm([UPPER], gravity=(0, 0, 9.81))  # hangs from the ceiling
         fa.Arm([body(inertia=(0.1, 0.1, 0.1))])
+        run(q0=[100.3, 0.0])  # many turns
         run(t=T + 1.0)  # times that start late
 
 

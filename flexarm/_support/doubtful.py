@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ModelError, UnitsWarning
 from .warn import warn
 
-_TURNS = 20.0  # rad; joints with limits so far apart are rare
+TURNS = 20.0  # rad; joints with limits so far apart are rare
 _STEP = 5.0  # degrees, of which limits are multiples
 _SLOWEST = 0.6  # m/s, of sound in the softest of gels
 _DENSEST = 1e6  # kg/m^3
@@ -20,7 +20,7 @@ def warn_of_degrees(what: str, limits: Any) -> None:
     bounds = np.ravel(limits)
     bounds = bounds[np.isfinite(bounds)]
     whole = (bounds % _STEP == 0.0).all()
-    if bounds.size and whole and np.abs(bounds).max() > _TURNS:
+    if bounds.size and whole and np.abs(bounds).max() > TURNS:
         shown = " and ".join(f"{x:g}" for x in bounds[:2])
         warn(
             f"{what} are {shown} rad, many turns; if they are in degrees, "

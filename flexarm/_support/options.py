@@ -44,21 +44,29 @@ _INSIDE = (
 )
 # names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
+    "aba": ("forward_dynamics",),
     "axes": ("axis",),
     "ball": ("spherical",),
     "body": ("RigidBody",),
     "continuous": ("revolute",),
+    "controller": ("torque",),
+    "crba": ("mass_matrix",),
     "damping_ratio": ("damping",),
     "degrees_of_freedom": ("nv",),
     "dof": ("nv",),
+    "duration": ("t",),
+    "eigenfrequencies": ("natural_frequencies",),
+    "fk": ("tip_pose",),
     "dt": ("max_step", "t"),
     "flexiblelink": ("FlexibleBody",),
     "floating": ("free",),
     "force": ("torque", "wrench"),
     "forces": ("torque", "wrench"),
+    "forward_kinematics": ("tip_pose",),
     "g": ("gravity",),
     "hinge": ("revolute",),
     "hold": ("held",),
+    "ik": ("inverse_kinematics",),
     "integrator": ("method",),
     "intervals": ("search",),
     "linear": ("prismatic",),
@@ -67,6 +75,7 @@ _ELSEWHERE = {
     "load": ("wrench",),
     "loads": ("wrench",),
     "max_iterations": ("search",),
+    "modal_analysis": ("vibration_modes",),
     "modes": ("n_modes",),
     "n_dof": ("nv",),
     "n_joints": ("nu",),
@@ -75,6 +84,7 @@ _ELSEWHERE = {
     "payload": ("payload_mass",),
     "pin": ("revolute",),
     "rigid": ("fixed",),
+    "rnea": ("inverse_dynamics",),
     "robot": ("Arm",),
     "rotary": ("revolute",),
     "rotational": ("revolute",),
@@ -82,10 +92,14 @@ _ELSEWHERE = {
     "start": ("q0",),
     "solver": ("method", "search"),
     "step": ("max_step",),
+    "t_end": ("t",),
+    "t_span": ("t",),
     "tau": ("torque",),
+    "time": ("t",),
     "tolerance": ("search",),
     "torque_limits": ("limits",),
     "u": ("torque",),
+    "tspan": ("t",),
     "translational": ("prismatic",),
     "velocity_limits": ("limits",),
     "weld": ("fixed",),
@@ -115,6 +129,16 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def missing_from(module: str, names: Collection[str]) -> Callable[[str], Any]:
+    """Return ``__getattr__`` of a module, which hints at the name that was meant."""
+
+    def missing(name: str) -> Any:
+        hint = "" if name.startswith("_") else did_you_mean(name, names)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+
+    return missing
 
 
 def check_choice(

@@ -92,15 +92,20 @@ def undamped(K: Array) -> tuple[Any, Array, Array]:
     values, vectors = np.linalg.eigh(half)
     squares: Any = values.astype(complex)
     left = vectors.copy()
-    size = np.abs(K).max(axis=(-1, -2), initial=0.0)
-    skew = np.abs(K - half).max(axis=(-1, -2), initial=0.0)
-    for place in np.argwhere(skew > _SKEW * size):
+    for place in np.argwhere(_unsymmetric(K)):
         at = tuple(place)
-        squares[at], vectors[at], left[at] = _unsymmetric(K[at])
+        squares[at], vectors[at], left[at] = _eigen(K[at])
     return squares, vectors, left
 
 
-def _unsymmetric(K: Array) -> tuple[Any, Any, Any]:
+def _unsymmetric(K: Array) -> Mask:
+    """Flags of matrices (..., n, n) that are not symmetric to rounding."""
+    size = np.abs(K).max(axis=(-1, -2), initial=0.0)
+    skew = np.abs(K - np.swapaxes(K, -1, -2)).max(axis=(-1, -2), initial=0.0)
+    return np.asarray(skew > _SKEW * size)
+
+
+def _eigen(K: Array) -> tuple[Any, Array, Array]:
     """Eigenvalues, right and left eigenvectors of one matrix."""
     values, complex_ = np.linalg.eig(K)
     values = values.astype(complex)
@@ -133,16 +138,18 @@ def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Ma
     if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)
     X = scale_by_mass(problem.arm, q, free)
-    back = np.swapaxes(X, -1, -2)
-    K = back @ free.block(problem.tangent(q)) @ X
+    K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
     squares, _, _ = undamped(K)
     lowest = squares.real.min(axis=-1, initial=np.inf)
     zero = np.abs(lowest) <= rounding(squares)
     turning = np.abs(squares.imag).max(axis=-1, initial=0.0)
-    if problem.loads is not None and not problem.loads.conservative:
-        _, D = linear_system(problem.arm, q, None, None, free)
+    follow = np.flatnonzero(_unsymmetric(K))
+    if follow.size:
+        _, D = linear_system(problem.arm, q[follow], None, None, free)
         if D.any():
-            turning = _damped_flutter(K, back @ D @ X)
+            X = X[follow]
+            D = np.swapaxes(X, -1, -2) @ D @ X
+            turning[follow] = _damped_flutter(K[follow], D)
     least = np.where(turning > 0.0, -turning, lowest)
     return least, ~(turning > 0.0) & zero
 
