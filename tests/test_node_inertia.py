@@ -310,6 +310,10 @@ def test_buckling_under_a_mass_beyond_the_tip() -> None:
         return float(np.linalg.eigvalsh((slope + slope.T) / 2.0)[0])
 
     assert least(exact * (1.0 - 1e-4)) > 0.0 > least(exact * (1.0 + 2e-4))
+    # the load of buckling under its weight is none at that weight
+    link = beyond_the_tip(0.0, fa.Joint("fixed"), 3).bodies[0]
+    for weight, sign in ((exact * (1.0 - 1e-4), 1.0), (exact * (1.0 + 2e-4), -1.0)):
+        assert sign * beams.buckling_load(link, acceleration=weight) > 0.0
 
 
 def test_lag_and_flap_of_a_mass_beyond_the_tip() -> None:
