@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._support.checks import as_array, positive
+from .._support.checks import as_array, positive, positive_pair
 from .._support.options import explained_class
 from ..errors import ModelError
 from ._outline import meshed
-from ._section_numbers import SectionNumbers, pair
+from ._section_numbers import SectionNumbers
 from ._section_shapes import (
     box_shear,
     box_torsion,
@@ -474,8 +474,10 @@ class Section(SectionNumbers):
         >>> section.mass_per_length, section.bending_stiffness.tolist()
         (5.0, [1000.0, 1000.0])
         """
-        EI = pair("bending_stiffness of a section", bending_stiffness, "N m^2")
-        kGA = pair("shear_stiffness of a section", shear_stiffness, "N", rigid=True)
+        EI = positive_pair("bending_stiffness of a section", bending_stiffness, "N m^2")
+        kGA = positive_pair(
+            "shear_stiffness of a section", shear_stiffness, "N", infinite=True
+        )
         rho = positive("mass_per_length of a section", mass_per_length, "kg/m")
         GJ = min(EI) if torsional_stiffness is None else torsional_stiffness
         GJ = positive("torsional_stiffness of a section", GJ, "N m^2")
