@@ -349,6 +349,18 @@ def positive(what: str, value: Any, unit: str) -> float:
     return in_range(what, number, unit)
 
 
+def positive_pair(what: str, value: Any, unit: str, *, infinite: bool = False) -> Array:
+    """Return two read-only numbers above zero, from two or one, finite or not."""
+    both = as_numbers(what, value)
+    if both.ndim == 0:
+        both = np.full(2, both)
+    rigid = np.isposinf(both) if infinite else np.zeros(both.shape, dtype=bool)
+    for number in as_array(what, np.where(rigid, 1.0, both), (2,)):
+        positive(what, number, unit)
+    both.flags.writeable = False
+    return both
+
+
 def flag(what: str, value: Any) -> bool:
     """Return True or False, or raise."""
     if not isinstance(value, bool | np.bool_):

@@ -1,9 +1,10 @@
 r"""Line of a beam cut into elements: places, axes, sections, and shapes in between.
 
 A point of an element is displaced by the six displacements of each of its two nodes:
-stretch and torsion are linear in between, deflections cubic: the static shapes of a
-uniform element with shear (Timoshenko).  Slopes of the line are rotations of sections
-and shear strains, :math:`v' = \theta_z + \gamma_y`, :math:`w' = -\theta_y + \gamma_z`.
+stretch and torsion are linear in between, deflections are the static shapes of the
+element with shear (Timoshenko), cubic if it is uniform or rigid in shear.  Slopes of
+the line are rotations of sections and shear strains,
+:math:`v' = \theta_z + \gamma_y`, :math:`w' = -\theta_y + \gamma_z`.
 """
 
 from __future__ import annotations
@@ -35,10 +36,11 @@ from ..bodies.body import check_name
 from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
-from ..finite_elements.elements import bending_shapes
+from ..finite_elements.elements import bending_shapes, varying_bending
 from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
+SHARP = 4.0  # ratio of bending stiffness in one element
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
@@ -126,10 +128,11 @@ class Line:
         Names of the nodes, ``"base"`` first and ``"tip"`` last.
     straight : bool
         All elements have one direction, along x.
-    shear_stiffness : (N, 2) ndarray
-        Shear stiffness of each element along y and z, in N; zero is rigid in shear.
     shear_ratio : (N, 2) ndarray
-        12 EI / (kGA h^2) for deflection along y and z; zero is rigid in shear.
+        12 EI / (kGA h^2) of uniform elements for deflection along y and z; zero is
+        rigid in shear.
+    varying : mapping of (int, int) to ndarray
+        `varying_bending` of element and plane, of those that are not uniform.
     shear_centre : (N, 2) ndarray
         Place of the shear centre of each element along y and z, in m.
     """
@@ -139,9 +142,9 @@ class Line:
     axes: Array
     names: tuple[str, ...]
     straight: bool
-    shear_stiffness: Array
     shear_ratio: Array
     shear_centre: Array
+    varying: Mapping[tuple[int, int], Array]
 
     @property
     def n_elements(self) -> int:
@@ -179,9 +182,8 @@ class Line:
         # deflections, of which positive slopes along z are negative rotations about y
         planes = (([1, 5, 7, 11], 2, 1.0), ([2, 4, 8, 10], 1, -1.0))
         for plane, (at, about, sign) in enumerate(planes):
-            ratio = float(self.shear_ratio[element, plane])
             mirror = np.array([1.0, sign, 1.0, sign])
-            v, turn, bend, slide = bending_shapes(s, h, ratio) * mirror
+            v, turn, bend, slide = self._bending(element, plane, s) * mirror
             move[1 + plane, at], spin[about, at] = v, sign * turn
             strain[2 + plane, at], strain[4 + plane, at] = bend, slide
         # they are those of the shear centres, about which the sections twist
@@ -197,28 +199,36 @@ class Line:
         own = np.kron(np.eye(4), R.T)
         return R @ move @ own, R @ spin @ own, strain @ own
 
+    def _bending(self, element: int, plane: int, s: float) -> Array:
+        """Deflection, rotation, curvature and shear, (4, 4); see `bending_shapes`."""
+        series = self.varying.get((element, plane))
+        if series is not None:
+            return np.asarray(np.polynomial.legendre.legval(2.0 * s - 1.0, series))
+        ratio = float(self.shear_ratio[element, plane])
+        return bending_shapes(s, float(self.h[element]), ratio)
+
 
 def with_sections(
     line: Line, section_at: Callable[[float], Section], n_points: int, shear: bool
 ) -> Line:
-    """Return the line with the shear stiffness and shear centres of its sections.
-
-    An element has the mean compliance in shear, that of its constant shear force.
-    """
+    """Return the line with the stiffness and the shear centres of its sections."""
     fraction, weight = gauss_rule(n_points)
-    bending, slack, centre = np.zeros((3, line.n_elements, 2))
+    ratio, centre = np.zeros((2, line.n_elements, 2))
+    varying: dict[tuple[int, int], Array] = {}
     for e, h in enumerate(line.h):
-        for s, w in zip(fraction, weight, strict=True):
-            section = section_at(float(line.at[e] + s * h))
-            bending[e] += w * section.bending_stiffness
-            slack[e] += w * shear / section.shear_stiffness
-            centre[e] += w * section.shear_centre
-    soft = slack > 0.0
-    stiffness = np.divide(1.0, slack, out=np.zeros_like(slack), where=soft)
-    ratio = 12.0 * bending * slack / line.h[:, np.newaxis] ** 2
-    return replace(
-        line, shear_stiffness=stiffness, shear_ratio=ratio, shear_centre=centre
-    )
+        sections = [section_at(float(line.at[e] + s * h)) for s in fraction]
+        bend = np.array([1.0 / section.bending_stiffness for section in sections])
+        slack = np.array([shear / section.shear_stiffness for section in sections])
+        centre[e] = weight @ [section.shear_centre for section in sections]
+        ratio[e] = 12.0 * (weight @ slack) / (weight @ bend * h * h)
+        for plane in (0, 1):
+            own = bend[:, plane], slack[:, plane]
+            uniform = all(np.ptp(values) <= 1e-12 * values.max() for values in own)
+            # without shear, and near sharp points, cubics are the better shapes
+            taper = own[1].any() and own[0].max() < SHARP * own[0].min()
+            if taper and not uniform:
+                varying[e, plane] = varying_bending(float(h), fraction, weight, *own)
+    return replace(line, shear_ratio=ratio, shear_centre=centre, varying=varying)
 
 
 def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Array:
@@ -369,7 +379,7 @@ def cut(
         )
     straight = len(lengths) == 1 and np.array_equal(axes[0, :, 0], [1.0, 0.0, 0.0])
     bare = np.zeros((len(at) - 1, 2))
-    return Line(points, at, axes[piece], tuple(names), straight, bare, bare, bare)
+    return Line(points, at, axes[piece], tuple(names), straight, bare, bare, {})
 
 
 def _fill(sure: Array, count: int) -> Array:

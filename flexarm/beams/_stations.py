@@ -170,7 +170,10 @@ def make_stations(
             names.append(f"g{e * n_points + k + 1}")
             section = section_at(float(line.at[e] + s * h))
             w = h * float(weight[k])
-            stiff = np.concatenate([stiffnesses(section), line.shear_stiffness[e]])
+            # strains of sections that are rigid in shear are zero
+            kGA = section.shear_stiffness
+            kGA = np.where(np.isfinite(kGA), kGA, 0.0)
+            stiff = np.concatenate([stiffnesses(section), kGA])
             rows[e, k] = np.sqrt(w * stiff)[:, None] * (strain @ own)
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, in_range, positive
+from .._support.checks import as_array, as_numbers, in_range, positive, positive_pair
 from .._support.description import Description
 from ..errors import ModelError
 from .materials import Material
@@ -59,7 +59,9 @@ class SectionNumbers(Description):
         areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
         what = "shear_centre of a section"
         self._set(
-            shear_areas=pair("shear_areas of a section", areas, "m^2", rigid=True),
+            shear_areas=positive_pair(
+                "shear_areas of a section", areas, "m^2", infinite=True
+            ),
             shear_centre=in_range(what, as_array(what, self.shear_centre, (2,)), "m"),
         )
         # inertia
@@ -177,16 +179,3 @@ class SectionNumbers(Description):
                 "expected that number in m^3 or a section of a known shape"
             )
         return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus
-
-
-def pair(what: str, value: ArrayLike, unit: str, *, rigid: bool = False) -> Array:
-    """One number for both directions, or two, each positive; infinite if rigid."""
-    both = as_numbers(what, value)
-    if both.ndim == 0:
-        both = np.full(2, both)
-    hard = np.isposinf(both) if rigid else np.zeros(both.shape, dtype=bool)
-    finite = as_array(what, np.where(hard, 1.0, both), (2,))
-    for number in finite:
-        positive(what, number, unit)
-    both.flags.writeable = False
-    return both

@@ -133,7 +133,7 @@ class LinkLoads:
         Returns
         -------
         stress : (..., S) ndarray
-            Stress in Pa, without that of shear forces.
+            Stress in Pa of torsion about the shear centre, without shear forces.
 
         Raises
         ------
@@ -161,11 +161,17 @@ class LinkLoads:
         >>> print((1e-6 * loads["link"].shear_stress()[0]).round(3))
         6.366
         """
-        torsion = (self.strain_moment if by_strain else self.moment)[..., 0]
+        sections = self._sections()
+        torsion = self.strain_moment[..., 0]
+        if not by_strain:
+            # about the shear centres, from about the line
+            y, z = np.transpose([section.shear_centre for section in sections])
+            torsion = self.moment[..., 0] + z * self.force[..., 1]
+            torsion = torsion - y * self.force[..., 2]
         return np.stack(
             [
                 section.shear_stress(torsion[..., j])
-                for j, section in enumerate(self._sections())
+                for j, section in enumerate(sections)
             ],
             axis=-1,
         )
