@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -350,6 +351,7 @@ def section_breaks(
     if callable(sections):
         varying = sections
 
+        @cache
         def checked(at: float) -> Section:
             found = varying(at)
             if not isinstance(found, Section):

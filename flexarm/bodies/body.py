@@ -16,6 +16,7 @@ from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
+from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,7 @@ class Body(Printed, Description):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
+    unreduced: UnreducedLink | None = None
 
     @property
     def attachment_node(self) -> int | None:

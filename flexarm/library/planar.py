@@ -24,6 +24,7 @@ from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.profile import named_basis
 from ..errors import ModelError
 
 
@@ -98,6 +99,7 @@ def pendulum(
 
 
 @explained
+@named_basis()
 def planar_chain(
     n: int = 2,
     *,
