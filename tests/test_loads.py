@@ -392,7 +392,7 @@ def test_link_in_a_robot_description() -> None:
         "axis": (0, 0, 1),
         "mass_per_length": 2.0,
         "bending_stiffness": 1e7,
-        "modes": 1,
+        "n_modes": 1,
     }
     arm = fa.urdf.load(
         """<robot name="r"><link name="base"/><link name="link"/>

@@ -7,7 +7,7 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,24 @@ from .._support.checks import (
     real,
 )
 from .._support.options import explained
-from .._support.quadrature import gauss_count, gauss_rule
+from .._support.quadrature import gauss_rule
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
-from ..errors import ModelError
 from ._bending import BendingModes
+from ._choice import payload_list
 from ._clamped import LinkModes, TorsionModes
+from ._craig_bampton import CRAIG_BAMPTON
+from ._line import Payload
+from ._reduction import damping_matrix, spread_over
+from ._uniform_modes import (
+    given_modes,
+    modes_by_name,
+    outboard_moments,
+    tip_moments,
+    uniform,
+)
 from .limits import point_count
 
 Array = NDArray[np.float64]
@@ -42,7 +52,15 @@ def flexible_link(
     *,
     length: float,
     mass_per_length: float,
+    bending_stiffness: ArrayLike | None = None,
+    torsional_stiffness: float | None = None,
+    polar_inertia_per_length: float | None = None,
     joint: Joint | None = None,
+    motions: str | Sequence[str] | None = None,
+    modes: str | None = None,
+    n_modes: int | Mapping[str, int] | None = None,
+    max_frequency: float | None = None,
+    outboard: Sequence[Payload] = (),
     bending_y: BendingModes | None = None,
     bending_z: BendingModes | None = None,
     torsion: TorsionModes | None = None,
@@ -71,18 +89,41 @@ def flexible_link(
         Length, in m.
     mass_per_length : float
         :math:`\rho`, in kg/m.
+    bending_stiffness : float or (2,) array_like of float, optional
+        :math:`EI` against deflection along y and along z, in N m^2.
+    torsional_stiffness, polar_inertia_per_length : float, optional
+        :math:`GJ` in N m^2 and :math:`\rho I_p` in kg m; without them the link does
+        not twist.
     joint : Joint, optional
         Connection to the parent; by default a revolute joint about z.
-    bending_y, bending_z : BeamModes, FreeBeamModes or PinnedBeamModes, optional
-        Bending along y (rotation about z, :math:`+v'`) and along z (rotation about y,
-        :math:`-w'`); their bending stiffness is that of the link.
-    torsion : RodModes or FreeRodModes, optional
-        Torsion about x.
+    motions : str or sequence of str, optional
+        Deformations: some of ``"bending y"`` (rotation about z, :math:`+v'`),
+        ``"bending z"`` (rotation about y, :math:`-w'`) and ``"torsion"``; by default
+        all whose stiffness is given.
+    modes : str, optional
+        Basis.  ``"craig-bampton"`` (default): static shapes of the tip, then modes with
+        base and tip held.  ``"static"``: static shapes alone.  ``"clamped-free"``,
+        ``"tip-loaded"``, ``"pinned"`` and ``"free"``: natural modes of the link with
+        its own payload, also with what is `outboard`, pinned at both ends (torsion
+        clamped) and free.
+    n_modes : int or mapping of str to int, optional
+        Number of coordinates **of each motion**, static ones included, or numbers by
+        motion such as ``{"bending y": 3, "torsion": 1}``; by default two in bending and
+        one in torsion.  One in bending is the deflection under a force at the tip.
+    max_frequency : float, optional
+        Keep modes up to this frequency, in Hz, and all static shapes.
+    outboard : sequence of Payload
+        Masses at the tip that only shape ``"tip-loaded"`` modes, in place of the bodies
+        that the link carries.
+    bending_y, bending_z, torsion : BeamModes, RodModes or others, optional
+        Modes of one's own, in place of the arguments from `bending_stiffness` on; their
+        stiffness is that of the link.
     modal_damping : float or (n,) array_like of float
-        Damping coefficients of the modes, in N s/m (bending) or N m s (torsion).
+        Damping coefficients of the coordinates, in N s/m (bending), N m s (torsion).
     damping_ratio : float or (n,) array_like of float
-        Damping ratio of each mode with the payload that it was computed for; adds
-        :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
+        Damping ratio of each natural mode of the link, clamped at its base, in the
+        order of frequencies; of modes of one's own, of each of them with the payload
+        that it was computed for, :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
     base_mass : float
         Mass of the hub, in kg.
     base_inertia : float, (3,), (6,) or (3, 3) array_like of float
@@ -109,14 +150,16 @@ def flexible_link(
     Returns
     -------
     body : FlexibleBody
-        Body with modes in the order bending y, bending z, torsion, named
-        ``"bending y 1"`` and so on.
+        Body with coordinates in the order bending y, bending z, torsion.  Static ones
+        are ``"tip y"``, ``"tip rz"``, ``"tip z"``, ``"tip ry"``, ``"tip rx"``, the
+        displacements of the tip in m and rad; modes ``"bending y 1"`` and so on.
 
     Raises
     ------
     ModelError
-        If no modes are given, if their length is not that of the link, or if a mass,
-        inertia or damping is not physical.
+        If neither stiffness nor modes are given, or both, if options contradict each
+        other, if the length of modes is not that of the link, or if a mass, inertia or
+        damping is not physical.
 
     See Also
     --------
@@ -178,92 +221,85 @@ def flexible_link(
     >>> link.mode_names
     ('bending y 1', 'bending y 2')
     """
-    # nodes at base, Gauss points and tip, and their motion in the modes
+    # description of the link and of what it carries
     name = check_name("body", name)
     geometric_stiffening = flag(
         f"geometric_stiffening of link {name!r}", geometric_stiffening
     )
     length = positive(f"length of link {name!r}", length, "m")
     density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
-    modes = _modes_of_link(name, length, bending_y, bending_z, torsion)
-    fraction, weight = gauss_rule(_points_of_link(name, n_points, modes))
+    what = f"tip_com of link {name!r}"
+    com = in_range(what, as_array(what, tip_com, (3,)), "m")
+    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
+    about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
+    # its modes, given or made by name
+    own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
+    named: dict[str, Any] = {
+        "bending_stiffness": bending_stiffness,
+        "torsional_stiffness": torsional_stiffness,
+        "polar_inertia_per_length": polar_inertia_per_length,
+        "motions": motions,
+        "modes": modes,
+        "n_modes": n_modes,
+        "max_frequency": max_frequency,
+    }
+    loads = payload_list(name, "outboard", outboard)
+    if any(value is not None for value in own.values()):
+        named["outboard"] = loads or None
+        basis = given_modes(name, length, own, named)
+    else:
+        tip = tip_moments(payload, com, about_tip)
+        tip += outboard_moments(name, length, loads)
+        link = uniform(
+            name,
+            length,
+            density,
+            bending_stiffness,
+            torsional_stiffness,
+            polar_inertia_per_length,
+            tip,
+        )
+        word = "craig-bampton" if modes is None else modes
+        basis = modes_by_name(link, word, motions, n_modes, max_frequency, loads)
+    # nodes at base, Gauss points and tip, and their motion in the modes
+    fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
-    translation, rotation = _node_shapes(modes, x)
+    translation, rotation = _node_shapes(basis, x)
     # masses and inertias of hub, link and payload
-    section = _section_inertia(name, section_inertia, torsion)
+    section = _section_inertia(name, section_inertia, basis.get("torsion"))
     inertia = np.zeros((len(x), 3, 3))
     inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
     inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
-    inertia[-1] = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
+    inertia[-1] = about_tip
     hub = real(f"base_mass of link {name!r}", base_mass, "kg")
-    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
-    com = np.zeros((len(x), 3))
-    what = f"tip_com of link {name!r}"
-    com[-1] = in_range(what, as_array(what, tip_com, (3,)), "m")
-    return FlexibleBody(
+    node_com = np.zeros((len(x), 3))
+    node_com[-1] = com
+    body = FlexibleBody(
         name,
         Joint() if joint is None else joint,
         node_position=np.stack([x, 0.0 * x, 0.0 * x], axis=1),
         node_mass=np.concatenate([[hub], density * length * weight, [payload]]),
         node_translation=translation,
         node_rotation=rotation,
-        stiffness=_stiffness(modes),
-        damping=_damping(name, modes, modal_damping, damping_ratio),
-        node_com=com,
+        stiffness=_stiffness(basis),
+        node_com=node_com,
         node_inertia=inertia,
         node_names=("base", *(f"g{j + 1}" for j in range(len(weight))), "tip"),
         mode_names=tuple(
-            f"{kind} {j + 1}" for kind, own in modes.items() for j in range(own.n_modes)
+            label.format(kind) for kind, own in basis.items() for label in own.names
         ),
-        attachment=next((m.attachment for m in modes.values() if m.attachment), None),
-        beam=_profile(modes, x, weight),
-        node_foreshortening=_foreshortening(modes, x) if geometric_stiffening else None,
+        attachment=next((m.attachment for m in basis.values() if m.attachment), None),
+        beam=_profile(basis, x, weight),
+        node_foreshortening=_foreshortening(basis, x) if geometric_stiffening else None,
     )
-
-
-def _modes_of_link(
-    name: str,
-    length: float,
-    bending_y: BendingModes | None,
-    bending_z: BendingModes | None,
-    torsion: TorsionModes | None,
-) -> dict[str, LinkModes]:
-    """Modes by kind, in their order in the body, checked against the link."""
-    given: list[tuple[str, str, Any, type[LinkModes]]] = [
-        ("bending y", "bending_y", bending_y, BendingModes),
-        ("bending z", "bending_z", bending_z, BendingModes),
-        ("torsion", "torsion", torsion, TorsionModes),
-    ]
-    result: dict[str, LinkModes] = {}
-    for kind, argument, modes, expected in given:
-        if modes is None:
-            continue
-        if not isinstance(modes, expected):
-            raise ModelError(
-                f"{argument} of link {name!r} is {type(modes).__name__}, expected "
-                f"{'RodModes' if kind == 'torsion' else 'BeamModes'}"
-            )
-        if abs(modes.length - length) > 1e-12 * length:
-            raise ModelError(
-                f"{argument} of link {name!r} are modes of length {modes.length:g} m, "
-                f"the link is {length:g} m long; compute them for the link"
-            )
-        result[kind] = modes
-    if not result:
-        raise ModelError(
-            f"link {name!r} has no modes, expected bending_y, bending_z or torsion; a "
-            "link that does not deform is a RigidBody"
-        )
-    return result
+    return _damped(body, basis, modal_damping, damping_ratio)
 
 
 def _points_of_link(
     name: str, n_points: int | None, modes: dict[str, LinkModes]
 ) -> int:
     if n_points is None:
-        return gauss_count(
-            max(float(own.beta[-1]) * own.length for own in modes.values())
-        )
+        return max(own.n_points for own in modes.values())
     # one point has no moment of inertia
     return point_count(f"n_points of link {name!r}", n_points, 2)
 
@@ -320,8 +356,7 @@ def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
     kappa = np.zeros((len(x), 3, n, n))
     for kind, own, block in _blocks(modes):
         if kind != "torsion":
-            count = gauss_count(float(own.beta[-1]) * own.length)
-            fraction, weight = gauss_rule(count)
+            fraction, weight = gauss_rule(own.n_points)
             slope = own.slope(np.outer(x, fraction))
             kappa[:, 0, block, block] = -np.einsum(
                 "rjp,sjp,p,j->jrs", slope, slope, weight, x, optimize=True
@@ -336,35 +371,29 @@ def _stiffness(modes: dict[str, LinkModes]) -> Array:
     return stiffness
 
 
-def _damping(
-    name: str,
-    modes: dict[str, LinkModes],
+def _damped(
+    body: FlexibleBody,
+    basis: dict[str, LinkModes],
     modal_damping: ArrayLike,
     damping_ratio: ArrayLike,
-) -> Array:
-    n, columns = _count(modes), []
-    for what, value in (
-        ("modal_damping", modal_damping),
-        ("damping_ratio", damping_ratio),
-    ):
-        given = as_numbers(f"{what} of link {name!r}", value)
-        spread = np.full(n, given) if given.ndim == 0 else given
-        column = as_array(f"{what} of link {name!r}", spread, (n,))
-        in_range(f"{what} of link {name!r}", column, "in SI units")
-        if column.min() < 0.0:
-            raise ModelError(
-                f"{what} of link {name!r} is {column.min():g} for mode "
-                f"{int(column.argmin()) + 1}, expected zero or more"
-            )
-        columns.append(column)
-    coefficient, ratio = columns
-    critical = np.concatenate(
-        [
+) -> FlexibleBody:
+    """The link with damping of its coordinates and of its natural modes."""
+    name, n = body.name, body.n_modes
+    coefficient = spread_over(f"modal_damping of link {name!r}", modal_damping, n)
+    ratio = spread_over(f"damping_ratio of link {name!r}", damping_ratio, n)
+    if not (coefficient.any() or ratio.any()):
+        return body
+    if any(isinstance(own, CRAIG_BAMPTON) for own in basis.values()):
+        rows = np.linalg.cholesky(body.stiffness).T
+        damping = damping_matrix(rows, body.modal_mass(), ratio)
+    else:
+        critical = [
             2.0 * np.sqrt(own.stiffness * np.diag(own.modal_mass))
-            for own in modes.values()
+            for own in basis.values()
         ]
-    )
-    return np.asarray(coefficient + ratio * critical)
+        damping = np.diag(ratio * np.concatenate(critical))
+    result: FlexibleBody = body.replace(damping=np.diag(coefficient) + damping)
+    return result
 
 
 def _inertia(what: str, value: ArrayLike) -> Array:
@@ -376,11 +405,13 @@ def _inertia(what: str, value: ArrayLike) -> Array:
 
 
 def _section_inertia(
-    name: str, value: ArrayLike | None, torsion: TorsionModes | None
+    name: str, value: ArrayLike | None, torsion: LinkModes | None
 ) -> Array:
     if value is not None:
         what = f"section_inertia of link {name!r}"
         return in_range(what, as_array(what, value, (3,)), "kg m")
     # the polar moment of a flat section is the sum of the other two
-    polar = 0.0 if torsion is None else torsion.polar_inertia_per_length
+    polar = 0.0
+    if isinstance(torsion, TorsionModes):
+        polar = torsion.polar_inertia_per_length
     return polar * np.array([1.0, 0.5, 0.5])

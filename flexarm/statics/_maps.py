@@ -219,7 +219,7 @@ def workspace_map(
     >>> grid = fa.joint_grid(arm, {"link1": [0.0], "link2": [2.0, 1.0, 0.0]})
     >>> found = fa.workspace_map(arm, grid)
     >>> found.frequencies[0, :, 0].round(3)
-    array([1.363, 0.937, 0.835])
+    array([1.277, 0.897, 0.802])
     >>> found.sag.shape
     (1, 3)
     """
