@@ -103,6 +103,7 @@ from .errors import (
     ConvergenceWarning,
     FlexarmError,
     ModelError,
+    ModeWarning,
     NotFiniteError,
     SimulationWarning,
     SingularityError,
@@ -141,6 +142,7 @@ from .linear_models import (
     root_locus,
 )
 from .loads import LinkLoads, link_loads
+from .mode_accuracy import LinkModeErrors, ModeErrors, mode_errors
 from .model.export import export_c
 from .model.locking import free_motors, lock_motors, motor_positions
 from .model.loops import Coupling, Loop
@@ -242,8 +244,11 @@ __all__ = [
     "InverseStatics",
     "Joint",
     "LinkLoads",
+    "LinkModeErrors",
     "Loop",
     "ModalIntegrals",
+    "ModeErrors",
+    "ModeWarning",
     "ModelError",
     "NotFiniteError",
     "Occurrence",
@@ -329,6 +334,7 @@ __all__ = [
     "mass_matrix_inverse",
     "mass_matrix_inverse_blocks",
     "modal_integrals",
+    "mode_errors",
     "momentum",
     "motor_positions",
     "natural_frequencies",

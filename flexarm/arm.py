@@ -18,6 +18,7 @@ from . import (
     dynamics,
     kinematics,
     linear_models,
+    mode_accuracy,
     model,
     parameters,
     statics,
@@ -42,6 +43,12 @@ Array = NDArray[np.float64]
 def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
     """Start of each part, and the end of the last one."""
     return (0, *accumulate(sizes))
+
+
+def _copied(kind: Any, fields: tuple[Any, ...]) -> Any:
+    """Return a copy of an arm; it does not warn of its modes again."""
+    with mode_accuracy.without_warning():
+        return kind(*fields)
 
 
 @explained_class
@@ -143,6 +150,10 @@ class Arm(ArmLike):
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
         self._model.bind(weakref.ref(self))
+        mode_accuracy.warn_of_modes(self)
+
+    def __reduce__(self) -> Any:
+        return (_copied, super().__reduce__())
 
     def _set_options(self) -> None:
         if not isinstance(self.constraints, Iterable):
@@ -206,8 +217,14 @@ class Arm(ArmLike):
 
     def _sheet(self) -> Sheet:
         # one row for each body
+        rows: list[tuple[str, ...]]
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
-        for body, parent in zip(self.bodies, self._parents, strict=True):
+        errors = mode_accuracy.table_of_modes(self)
+        if errors:
+            rows[0] = (*rows[0], "error of modes %")
+        for k, (body, parent) in enumerate(
+            zip(self.bodies, self._parents, strict=True)
+        ):
             where = GROUND
             if parent >= 0:
                 base = self.bodies[parent]
@@ -219,9 +236,8 @@ class Arm(ArmLike):
                 ", ..." if len(f) > 4 else ""
             )
             mass = f"{body.total_mass:.4g}"
-            rows.append(
-                (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
-            )
+            row = (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
+            rows.append((*row, errors.get(k, "")) if errors else row)
         depths: list[int] = []
         for parent in self._parents:
             depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -237,7 +253,8 @@ class Arm(ArmLike):
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
         head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
-        return Sheet((head, Table(rows, depths), *motors.described(self), *held))
+        fast = mode_accuracy.fastest(self)
+        return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
@@ -311,6 +328,7 @@ class Arm(ArmLike):
     holding_forces = statics.holding_forces
     static_compliance = statics.static_compliance
     static_stiffness = statics.static_stiffness
+    mode_errors = mode_accuracy.mode_errors
     natural_frequencies = vibration.natural_frequencies
     vibration_modes = vibration.vibration_modes
     complex_modes = vibration.complex_modes

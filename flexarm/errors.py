@@ -104,3 +104,7 @@ class UnitsWarning(UserWarning):
 
 class StudyWarning(UserWarning):
     """A study of which some points failed, or which ended early."""
+
+
+class ModeWarning(UserWarning):
+    """A link whose modes make it too stiff for what it carries."""

@@ -26,6 +26,9 @@ from scipy.optimize import root
 import flexarm as fa
 from flexarm.reference import dual_screws
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 STEP = 1e-30
 JOINTS = ("revolute", "prismatic", "helical", "fixed")
 PAPER = {"rotation_rates": "small", "node_inertia": "newton"}

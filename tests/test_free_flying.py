@@ -7,10 +7,14 @@ angular momentum of the full model stay what they are, whatever the joints do.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
+
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 
 def boom(name, joint, n_modes):

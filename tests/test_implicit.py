@@ -21,6 +21,9 @@ from tube_arm import manoeuvre, tube_arm
 
 import flexarm as fa
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 FAMILY: list[tuple[str, float]] = [
     ("newmark", 1.0),
     ("linear-acceleration", 1.0),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+import pytest
 from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from trees import in_basis, random_state
@@ -17,6 +18,9 @@ from trees import in_basis, random_state
 import flexarm as fa
 from flexarm import beams
 from flexarm.reference import lagrangian
+
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 # modes along y, along z, and whether they foreshorten: FA_STRAIGHT_KINDS; those named
 # "turning" have sections with rotary inertia

@@ -23,6 +23,9 @@ import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
 from flexarm.descriptions import build_arm, joint_frames, spatial_screws
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 
 class PinocchioRobot:
     """A text in Pinocchio, with its coordinates in the order of the arm."""

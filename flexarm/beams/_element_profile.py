@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies.profile import BeamProfile
+from ..bodies.profile import BeamProfile, reciprocal
 from ..bodies.sections import Section
 from ._stations import Carried, Stations, stiffnesses
 
@@ -56,6 +56,12 @@ def element_profile(
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))
         stiffness.append(stiffnesses(sections[-1]) * has)
+    # flexibility inside of the elements
+    inner = [
+        [section_at(float(line.at[e] + s * line.h[e])) for s in stations.fraction]
+        for e in range(line.n_elements)
+    ]
+    inside_of = np.array([[stiffnesses(x) * has for x in row] for row in inner])
     # nodes beyond each cut
     number = np.arange(len(stations.mass))
     # behind the start of an element its node is not beyond, before its end it is
@@ -69,5 +75,6 @@ def element_profile(
         mass_beyond=beyond.astype(np.float64),
         beyond=beyond,
         sections=tuple(sections),
+        flexibility=reciprocal(inside_of),
         carried=carried,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -429,6 +430,7 @@ def section_breaks(
     if callable(sections):
         varying = sections
 
+        @cache
         def checked(at: float) -> Section:
             found = varying(at)
             if not isinstance(found, Section):

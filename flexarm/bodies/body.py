@@ -16,6 +16,7 @@ from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
+from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
 
@@ -46,6 +47,7 @@ class Body(Printed, Description):
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
     section_nodes: tuple[str, ...] = ()
+    unreduced: UnreducedLink | None = None
 
     @property
     def attachment_node(self) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,14 @@ from .._support.checks import (
 from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
+from ._links import unreduced_link
 from ._mode_table import effective_masses, mode_table
 from .body import Body, check_name
 from .integrals import ModalIntegrals
 from .joints import Joint
 from .maps import attachment_motion, modal_mass
 from .profile import BeamProfile
+from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
 
@@ -408,6 +411,14 @@ class FlexibleBody(Body):
                 f"mode {self.mode_names[worst]!r}), expected modes that deform it, as "
                 f"the joint at its attachment {self.attachment!r} does the rest"
             )
+
+    @cached_property
+    def unreduced(self) -> UnreducedLink | None:  # type: ignore[override]
+        """Link without reduction to modes, None if it is not known.
+
+        Links of `flexarm.beams` have it, unless their stiffness or mass was replaced.
+        """
+        return unreduced_link(self)
 
     def effective_masses(self) -> Array:
         """Effective mass of each mode along x, y and z, (n_modes, 3), in kg.

@@ -24,6 +24,7 @@ from ..beams.limits import check_modes, mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.profile import named_basis
 from ..errors import ModelError
 
 _MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
@@ -100,6 +101,7 @@ def pendulum(
 
 
 @explained
+@named_basis()
 def planar_chain(
     n: int = 2,
     *,

@@ -1316,6 +1316,8 @@ OBJECTS: dict[str, Rule] = {
     "RootLocus": lambda d: o.locus(),
     "SpatialOperators": lambda d: fa.operators(o.arm_of("flexible"), np.zeros(6)),
     "StateSpace": lambda d: d.model,
+    "LinkModeErrors": lambda d: o.mode_errors_of("flexible").links[0],
+    "ModeErrors": lambda d: o.mode_errors_of("flexible"),
     "Trajectory": lambda d: o.run_of(d.choice("pendulum", "flexible")),
     "TrajectorySensitivities": lambda d: o.sensitivities(),
     "VibrationModes": lambda d: o.modes_of("flexible"),
