@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from . import (
     dynamics,
     kinematics,
     linear_models,
+    mode_accuracy,
     model,
     parameters,
     statics,
@@ -43,6 +45,12 @@ Array = NDArray[np.float64]
 def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
     """Start of each part, and the end of the last one."""
     return (0, *accumulate(sizes))
+
+
+def _copied(kind: Any, fields: tuple[Any, ...]) -> Any:
+    """Return a copy of an arm; it does not warn of its modes again."""
+    with mode_accuracy.without_warning():
+        return kind(*fields)
 
 
 @explained_class
@@ -108,10 +116,11 @@ class Arm(ArmLike):
     fidelity: str = "full"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bodies, Iterable):
+        if not isinstance(self.bodies, Iterable) or isinstance(self.bodies, str | dict):
             raise ModelError(
                 f"bodies of the arm is {type(self.bodies).__name__}, expected a "
-                "sequence of RigidBody or FlexibleBody, such as [body]"
+                "sequence of RigidBody or FlexibleBody, such as [body]; urdf.load "
+                "makes an arm from a file"
             )
         # tree of bodies
         bodies = flattened(self.bodies)
@@ -147,6 +156,10 @@ class Arm(ArmLike):
             check_units_of_arm(self)
         self._set(_model=Model(*pack(self)))
         self._model.bind(weakref.ref(self))
+        mode_accuracy.warn_of_modes(self)
+
+    def __reduce__(self) -> Any:
+        return (_copied, super().__reduce__())
 
     def _set_options(self) -> None:
         if not isinstance(self.constraints, Iterable):
@@ -214,7 +227,11 @@ class Arm(ArmLike):
 
     def _sheet(self) -> Sheet:
         # one row for each body, or link of several
+        rows: list[tuple[str, ...]]
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
+        errors = mode_accuracy.table_of_modes(self)
+        if errors:
+            rows[0] = (*rows[0], "error of modes %")
         depths: list[int] = []
         depth_of: dict[range, int] = {}
         for link in dict.fromkeys(self._links):
@@ -235,7 +252,9 @@ class Arm(ArmLike):
             modes = str(sum(piece.n_modes for piece in pieces))
             if len(pieces) > 1:
                 modes += f" in {len(pieces)} pieces"
-            rows.append((body.name, where, body.joint.kind, mass, modes, shown))
+            row = (body.name, where, body.joint.kind, mass, modes, shown)
+            shown = errors.get(link[0], "") if len(pieces) == 1 else ""
+            rows.append((*row, shown) if errors else row)
         # one line for each constraint
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
@@ -248,14 +267,18 @@ class Arm(ArmLike):
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
         head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
-        return Sheet((head, Table(rows, depths), *motors.described(self), *held))
+        fast = mode_accuracy.fastest(self)
+        return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(self, name: str) -> Any:
             # called for missing attributes; Python itself looks up private names
             kind = type(self)
-            hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
+            public = getattr(sys.modules[__package__ or ""], "__all__", ())
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
+            if name in public:
+                hint = f"; expected flexarm.{name}(arm, ...)"
             text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
             raise AttributeError(text, name=name, obj=self)
 
@@ -319,6 +342,7 @@ class Arm(ArmLike):
     holding_forces = statics.holding_forces
     static_compliance = statics.static_compliance
     static_stiffness = statics.static_stiffness
+    mode_errors = mode_accuracy.mode_errors
     natural_frequencies = vibration.natural_frequencies
     vibration_modes = vibration.vibration_modes
     complex_modes = vibration.complex_modes

@@ -35,7 +35,7 @@ TOML = """
 length = 1.0
 mass_per_length = 2.0  # kg/m
 bending_stiffness = [50.0, 60.0]
-modes = 1
+n_modes = 1
 """
 ROBOT = robot_of(TWO).replace("><", ">\n<")
 
@@ -72,7 +72,7 @@ def valid_files(folder: Path) -> dict[str, bytes]:
                     "length": 1.0,
                     "mass_per_length": 2.0,
                     "bending_stiffness": [50.0, 60.0],
-                    "modes": 1,
+                    "n_modes": 1,
                 }
             }
         ).encode(),

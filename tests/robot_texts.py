@@ -95,19 +95,17 @@ SIDECAR: dict[str, Any] = {
     "length": 1.0,
     "mass_per_length": 2.0,
     "bending_stiffness": [5.0, 7.0],
-    "modes": 2,
+    "n_modes": 2,
     "damping_ratio": 0.01,
 }
 
 
 def beam_of(name: str = "beam", **options: bool) -> fa.FlexibleBody:
-    modes = [beams.clamped_beam_modes(1.0, 2.0, EI, 2) for EI in (5.0, 7.0)]
     return beams.flexible_link(
         name,
         length=1.0,
         mass_per_length=2.0,
-        bending_y=modes[0],
-        bending_z=modes[1],
+        bending_stiffness=(5.0, 7.0),
         damping_ratio=0.01,
         **options,
     )

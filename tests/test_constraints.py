@@ -13,6 +13,9 @@ from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 KINDS = (
     "fixed",
     "revolute",

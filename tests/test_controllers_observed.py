@@ -12,7 +12,8 @@ from refusals import FLEX, argument_refused
 import flexarm as fa
 from flexarm import control
 
-LINK = fa.library.planar_chain(1, n_modes=3, gravity=(0, 0, 0))
+# natural modes, for which the identity of Luo holds one by one
+LINK = fa.library.planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
 ARM = fa.library.de_luca_siciliano(damping=True)
 
 

@@ -18,6 +18,9 @@ from trees import SEVERAL, random_state
 
 import flexarm as fa
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 BENDING = ("revolute", "prismatic", "helical", "universal", "spherical")
 
 

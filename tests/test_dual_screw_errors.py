@@ -8,6 +8,9 @@ import pytest
 import flexarm as fa
 from flexarm.reference import dual_screws
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 
 def test_refusals():
     arm = fa.library.cibicik_egeland()

@@ -13,6 +13,9 @@ from refusals import argument_refused
 import flexarm as fa
 from flexarm._core import METHODS as CORE
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 SLIDE = fa.Arm([fa.RigidBody("slide", fa.Joint("prismatic", axis=(0, 0, 1)), mass=2.0)])
 METHODS = (*CORE, "DOP853", "Radau")
 T = np.linspace(0.0, 1.0, 5)

@@ -23,6 +23,9 @@ import flexarm as fa
 from flexarm import beams
 from flexarm.reference import lagrangian, twin
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 CONDITIONS = {
     "clamped": beams.clamped_beam_modes,
     "pinned": beams.pinned_beam_modes,

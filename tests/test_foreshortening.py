@@ -22,6 +22,9 @@ from flexarm import beams
 from flexarm.library.spinning_beam import HUB_INERTIA
 from flexarm.reference import lagrangian, twin
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 CONDITIONS = {
     "clamped": beams.clamped_beam_modes,
     "free": beams.free_beam_modes,

@@ -17,6 +17,9 @@ from tube_arm import manoeuvre, tube_arm
 import flexarm as fa
 from flexarm._core import METHODS, STACK_METHODS
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 ARM = fa.library.de_luca_siciliano()
 START = np.array([0, 1.0, 0.05, 0.001, 0.05, 0.001])
 IMPLICIT = tuple(m for m in METHODS if m not in STACK_METHODS)

@@ -156,6 +156,7 @@ ROOMS: layers.Rooms = [
     ("reference", ["reference*"]),
     ("linear models", ["linear_models*"]),
     ("vibration", ["vibration"]),
+    ("errors of modes", ["mode_accuracy"]),
     ("loads", ["loads*"]),
     ("arm", ["arm", "stacks"]),
     (

@@ -18,6 +18,9 @@ from flexarm._support.quadrature import gauss_rule
 from flexarm.beams import STEEL, Payload, Section, finite_element_link, flexible_link
 from flexarm.bodies.profile import integrals_beyond
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 STIFF = Section.from_stiffness(2.0, 1e9, torsional_stiffness=1e9)
 ROD = Section.from_stiffness(
     1.3, (2.0, 5.0), torsional_stiffness=1.7, rotary_inertia=(0.002, 0.001, 0.001)
@@ -389,7 +392,7 @@ def test_link_in_a_robot_description() -> None:
         "axis": (0, 0, 1),
         "mass_per_length": 2.0,
         "bending_stiffness": 1e7,
-        "modes": 1,
+        "n_modes": 1,
     }
     arm = fa.urdf.load(
         """<robot name="r"><link name="base"/><link name="link"/>

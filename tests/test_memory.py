@@ -19,6 +19,9 @@ from trees import quaternions
 import flexarm as fa
 from flexarm._calls import chunks as _chunks
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 FEW, MANY = 10_000, 30_000  # more than a part and more than a look for Ctrl-C
 FIXED = 2**14  # what may differ between two calls: frames, small objects
 # of parts of 4096 states: intermediate arrays of an arm with six coordinates

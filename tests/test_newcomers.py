@@ -151,7 +151,7 @@ MISTAKES: dict[str, tuple[list[str], Callable[[], Any]]] = {
         lambda: fa.simulate(ARM, ZERO, ZERO, T, method="RK4"),
     ),
     "modes of a chain": (
-        ["did you mean 'n_modes'?"],
+        ["modes is 2", "the number of modes is n_modes"],
         lambda: any_fa.library.planar_chain(3, modes=2),
     ),
     "mass of a body": (

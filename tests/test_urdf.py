@@ -23,6 +23,9 @@ import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
 from flexarm.descriptions import build_arm, joint_frames, spatial_screws
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 
 class PinocchioRobot:
     """A text in Pinocchio, with its coordinates in the order of the arm."""
@@ -398,7 +401,12 @@ def test_masses_that_are_replaced_are_told() -> None:
 
 
 def test_payload_shapes_modes_and_has_no_mass() -> None:
-    table = SIDECAR | {"payload_mass": 2.0, "payload_inertia": 0.1, "planes": "y"}
+    table = SIDECAR | {
+        "outboard_mass": 2.0,
+        "outboard_inertia": 0.1,
+        "planes": "y",
+        "modes": "tip-loaded",
+    }
     body = urdf.load(robot_of(TWO), sidecar={"rod1": table}).bodies[0]
     assert_allclose(body.total_mass, 2.0)
     modes = beams.clamped_beam_modes(1.0, 2.0, 5.0, 2, tip_mass=2.0, tip_inertia=0.1)

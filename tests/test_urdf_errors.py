@@ -201,23 +201,31 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
         ),
         (
             {"sidecar": {"rod1": SIDECAR | {"bending_stiffness": (1, 2, 3)}}},
-            ["bending_stiffness of flexible link 'rod1'", "(3,)"],
+            ["bending_stiffness of link 'rod1'", "(3,)"],
         ),
         (
             {"sidecar": {"rod1": SIDECAR | {"bending_stiffness": [[1], [2, 3]]}}},
-            ["bending_stiffness of flexible link 'rod1'", "real numbers"],
+            ["bending_stiffness of link 'rod1'", "real numbers"],
         ),
         (
             {"sidecar": {"rod1": SIDECAR | {"planes": np.array(["y", "z"])}}},
             ["planes of flexible link 'rod1'"],
         ),
         (
-            {"sidecar": {"rod1": SIDECAR | {"torsion_modes": 3}}},
-            ["'rod1' has torsion_modes", "torsional_stiffness"],
+            {"sidecar": {"rod1": SIDECAR | {"n_modes": {"torsion": 3}}}},
+            ["n_modes of link 'rod1' has 'torsion'", "'bending y'"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"modes": 2}}},
+            ["modes of link 'rod1' is 2", "'craig-bampton'"],
+        ),
+        (
+            {"sidecar": {"rod1": SIDECAR | {"outboard_mass": 2.0}}},
+            ["'rod1' has modes 'craig-bampton' and outboard", "modes='tip-loaded'"],
         ),
         (
             {"sidecar": {"rod1": SIDECAR | {"length": -1.0}}},
-            ["flexible link 'rod1': length", "-1"],
+            ["length of link 'rod1'", "-1"],
         ),
         ({"constraints": None}, ["constraints of the arm is NoneType"]),
     ],

@@ -223,7 +223,7 @@ class ArmLike(Printed, Description):
         >>> arm = fa.library.planar_chain(2, n_modes=2)
         >>> at = arm.mode_slice("link2")
         >>> at, arm.coordinate_names[at]
-        (slice(4, 6, None), ('link2.bending y 1', 'link2.bending y 2'))
+        (slice(4, 6, None), ('link2.tip y', 'link2.tip rz'))
         """
         own = self._bodies_of(body)
         at = self.motor_position_slice if positions else self.motor_slice

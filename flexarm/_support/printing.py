@@ -122,6 +122,12 @@ class Sheet:
         return f"<div>{''.join([*result, *_paragraph(caption)])}</div>"
 
 
+def percent(error: float) -> str:
+    """Two digits of an error in percent; rounding is zero."""
+    value = 100.0 * float(error)
+    return "0" if abs(value) < 5e-4 else f"{value:.2g}" if value < 99.5 else "100"
+
+
 def _paragraph(line: str) -> list[str]:
     return [f'<p style="margin: 0.2em 0">{escape(line)}</p>'] if line else []
 

@@ -9,6 +9,9 @@ for large deflections: a `SegmentedLink`.  `buckling_load` is the load that eith
 bear.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
@@ -48,3 +51,6 @@ __all__ = [
     "free_rod_modes",
     "pinned_beam_modes",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

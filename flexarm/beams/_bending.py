@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import positive, real
 from .._support.options import explained_class
+from .._support.quadrature import gauss_count
 from ..errors import ModelError
 from ._clamped import LinkModes, bisect, known_normalization, payload
 from .limits import mode_count
@@ -262,6 +263,11 @@ class BeamModes(BendingModes):
         self._keep(beta=b / self.length, amplitudes=raw)
         scale = self._scale(self.tip_deflection, self.v, link)
         self._keep(amplitudes=raw * scale[:, None])
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points for products of two modes; see `LinkModes`."""
+        return gauss_count(float(_roots(self.n_modes, 0.0, 0.0, 0.0)[-1]))
 
     @property
     def coefficients(self) -> Array:

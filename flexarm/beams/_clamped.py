@@ -75,6 +75,19 @@ class LinkModes(Description):
     k: Array
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates in a link, after the motion of the modes."""
+        return tuple(f"{{}} {j + 1}" for j in range(self.n_modes))
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points for products of two modes; payloads do not change it.
+
+        A payload lowers wave numbers, so the number of the unloaded beam is enough.
+        """
+        return gauss_count(float(self.beta[-1]) * self.length)
+
+    @property
     def frequency(self) -> Array:
         """Natural frequencies, (n,), in Hz, ascending."""
         return np.asarray(self.omega / (2.0 * np.pi))
@@ -118,7 +131,7 @@ class LinkModes(Description):
 
     def _points(self) -> tuple[Array, Array]:
         """Positions and weights, in m, exact for products of two of these modes."""
-        fraction, weight = gauss_rule(gauss_count(float(self.beta[-1]) * self.length))
+        fraction, weight = gauss_rule(self.n_points)
         return self.length * fraction, self.length * weight
 
     def _gram(self, rows: Callable[[Array], Array], factor: float) -> Array:
@@ -252,6 +265,11 @@ class RodModes(TorsionModes):
         self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
         tip = self.tip_rotation
         self._keep(amplitudes=self._scale(tip, tip, link))
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points for products of two modes; see `LinkModes`."""
+        return gauss_count(np.pi * (self.n_modes - 0.5))
 
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         xi = np.multiply.outer(self.beta * self.length, self._fraction(x))

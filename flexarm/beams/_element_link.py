@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_MODES
-from .._support.checks import flag, whole_number
-from .._support.options import check_choice, explained
+from .._support.checks import flag
+from .._support.options import explained
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
-from ._coordinates import coordinates, known_motions, names_of
+from ._choice import (
+    HELD,
+    counts_of,
+    hertz,
+    known_modes,
+    no_static_count,
+    payload_list,
+)
+from ._coordinates import columns_of_nodes, coordinates, known_motions, names_of
 from ._element_profile import element_profile
 from ._line import (
     Payload,
@@ -26,11 +34,20 @@ from ._line import (
     piece_axes,
     places,
     section_breaks,
+    with_sections,
 )
-from ._reduction import REDUCTIONS, condensed, damping_matrix, modal
+from ._reduction import (
+    Basis,
+    craig_bampton,
+    damping_matrix,
+    damping_ratios,
+    modal,
+    own_shapes,
+    unreduced,
+)
 from ._segments import segment_count, segmented_link
 from ._stations import Stations, body_nodes, foreshortening, make_stations
-from .limits import MAX_NODES, MAX_PAYLOADS, point_count
+from .limits import MAX_NODES, point_count
 
 Array = NDArray[np.float64]
 
@@ -45,15 +62,16 @@ def finite_element_link(
     n_elements: int = 4,
     joint: Joint | None = None,
     motions: str | Sequence[str] = ("bending y", "bending z", "torsion"),
-    frame: str = "tangent",
+    frame: str | None = None,
     payloads: Sequence[Payload] = (),
-    shaping_payloads: Sequence[Payload] = (),
     nodes: Mapping[str, float] | None = None,
+    modes: str | ArrayLike = "craig-bampton",
     n_modes: int | Mapping[str, int] | None = None,
     max_frequency: float | None = None,
-    reduction: str | None = None,
     keep: str | Sequence[str] = "tip",
-    rotary_inertia: bool = False,
+    outboard: Sequence[Payload] = (),
+    rotary_inertia: bool = True,
+    shear: bool = True,
     damping_ratio: ArrayLike = 0.0,
     roll: ArrayLike = 0.0,
     geometric_stiffening: bool = True,
@@ -62,11 +80,11 @@ def finite_element_link(
 ) -> Any:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
-    Elements are cubic in bending (Hermite, Euler-Bernoulli), linear in torsion and,
-    optionally, in stretch, with consistent masses.  The body has a node at each end of
-    an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other bodies can be
-    joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry the mass of
-    the link.
+    Elements are cubic in bending, with shear and rotary inertia (Timoshenko), linear in
+    torsion and, optionally, in stretch, with consistent masses.  The body has a node at
+    each end of an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other
+    bodies can be joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry
+    the mass of the link.
 
     Parameters
     ----------
@@ -88,31 +106,41 @@ def finite_element_link(
     motions : str or sequence of str
         Deformations: ``"bending y"``, ``"bending z"``, ``"torsion"``, ``"stretch"``,
         each in the axes of the straight pieces.
-    frame : {"tangent", "chord"}
-        Frame of the body: the tangent at its base, or the line from base to tip, in
-        which the body floats (``attachment="base"``).
+    frame : {"tangent", "chord"}, optional
+        Frame of the body: the tangent at its base (default), or the line from base to
+        tip (default of ``"pinned"``), in which the body floats
+        (``attachment="base"``).
     payloads : sequence of Payload
         Masses carried by the link, each at its place along the line.
-    shaping_payloads : sequence of Payload
-        Masses that only shape the modes, in place of the bodies that the link carries.
     nodes : mapping of str to float, optional
         Additional named nodes, at distances along the line, in m.
+    modes : str or (n, m) array_like of float
+        Basis.  ``"craig-bampton"``: static shapes of the nodes in `keep`, then modes
+        with these nodes held.  ``"static"``: static shapes alone.  ``"clamped-free"``,
+        ``"tip-loaded"`` and ``"pinned"``: natural modes of the link with its own
+        payloads, clamped at the base, also with what is `outboard`, and with base and
+        tip on the chord.  Columns of an array are shapes of one's own in the
+        coordinates of all nodes.
     n_modes : int or mapping of str to int, optional
-        Number of lowest natural modes, in all or by motion, such as
-        ``{"bending y": 2, "torsion": 1}``, if motions are not coupled.  With
-        ``"craig-bampton"``, the number of modes with the kept nodes held.
+        Number of coordinates **of each motion**, static ones included, or numbers by
+        motion such as ``{"bending y": 3, "torsion": 1}``; motions that a corner or an
+        offset payload couples have their sum.  Without `n_modes` and `max_frequency`
+        the coordinates are the displacements of all nodes.
     max_frequency : float, optional
-        Keep natural modes up to this frequency, in Hz.
-    reduction : {"none", "modes", "static", "craig-bampton"}, optional
-        Coordinates of the body: displacements of all nodes; natural modes;
-        displacements of the nodes in `keep` (Guyan); these and modes that leave them at
-        rest.  By default ``"modes"`` if `n_modes` or `max_frequency` is given, else
-        ``"none"``.
+        Keep modes up to this frequency, in Hz, and all static shapes.
     keep : str or sequence of str
-        Nodes whose displacements remain coordinates.
+        Nodes with static shapes: those at which something hangs.  In the chord frame
+        the base has them too.
+    outboard : sequence of Payload
+        Masses that only shape ``"tip-loaded"`` modes, in place of the bodies that the
+        link carries.
     rotary_inertia : bool
-        Sections turn with the slope of deflection (Rayleigh), always with `segments`.
-        Otherwise they have inertia about the axis of the link only, with torsion.
+        Sections have inertia about their own axes.  Otherwise they have it about the
+        axis of the link only, with torsion.
+    shear : bool
+        Sections deform in shear, by their `shear_areas` (Timoshenko).  Otherwise, and
+        for sections of `Section.from_stiffness` without shear stiffness, they remain
+        normal to the line (Euler-Bernoulli).
     damping_ratio : float or (m,) array_like of float
         Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
@@ -130,15 +158,17 @@ def finite_element_link(
     Returns
     -------
     body : FlexibleBody or SegmentedLink
-        Body with coordinates named ``"n1 y"``, ``"n1 rz"``, ..., in m and rad in the
-        axes of the element before the node, or ``"bending y 1"``, ...  With `segments`
-        a link of several bodies, whose coordinates are those of the ends of its pieces.
+        Body with coordinates named ``"tip y"``, ``"tip rz"``, ..., in m and rad in the
+        axes of the element before the node, and modes named ``"bending y 3"``, ...
+        With `segments` a link of several bodies, with coordinates of the ends of its
+        pieces.
 
     Raises
     ------
     ModelError
-        If the line, a section, a payload, a place or the reduction does not fit, or if
-        there are more than 64 coordinates, 256 elements or 4096 nodes.
+        If the line, a section, a payload or a place does not fit, if options of the
+        basis contradict each other or ask for more coordinates than the elements have,
+        or if there are more than 64 coordinates, 256 elements or 4096 nodes.
 
     See Also
     --------
@@ -149,12 +179,23 @@ def finite_element_link(
     Notes
     -----
     Static deflections under forces at nodes are exact for any number of uniform
-    elements; frequencies converge from above with the fourth power of the length of an
-    element (bending) or with the second (torsion).
+    elements, with shear; frequencies converge from above with the second power of the
+    length of an element, those of bending with the fourth until it is as short as the
+    section is deep.  The rotation of a node is that of the section, from which the
+    slope of the line differs by the shear strain.
 
-    Natural modes have unit modal mass, with `shaping_payloads`, which the body does not
-    carry.  Their signs make the largest component of momentum positive, or, without
-    momentum, the first of their largest coordinates.
+    With static shapes any load at the kept nodes deflects a link as its elements do,
+    and frequencies of an arm converge fast with the number of modes: two coordinates in
+    bending and one in torsion are those of one element.  Natural modes of a clamped
+    link do not know what it carries: at the inner links of an arm they converge slowly.
+    Static shapes raise the highest frequency; ``"tip-loaded"`` modes, in which the
+    masses outboard replace them, do not.
+
+    One coordinate in bending is a deflection under forces at the kept nodes, without
+    moments.  Modes have unit modal mass, those of ``"tip-loaded"`` with what is
+    outboard, which the body does not carry.  Signs of natural modes make the largest
+    component of momentum positive, or, without momentum, the first of their largest
+    coordinates; of modes with held nodes the first coordinate is positive.
 
     Without ``"stretch"`` the pieces keep their lengths exactly: a corner moves along a
     piece as much as the previous corner.  Section axes are those of the link, turned at
@@ -176,8 +217,9 @@ def finite_element_link(
     motion of the whole link with its base at rest, and those of other modes are larger
     in proportion to their frequency.
 
-    The inertia of a payload keeps its components in the frame of the link, as that of
-    all nodes; a `RigidBody` on a fixed joint has its gyroscopic moments.
+    A payload with inertia or beside the line turns with its node, exactly like a
+    `RigidBody` on a fixed joint there; sections turn to second order in the coordinates
+    (see `FlexibleBody`).
 
     References
     ----------
@@ -191,8 +233,8 @@ def finite_element_link(
 
     Examples
     --------
-    A tapered tube of aluminium with a gripper of 0.5 kg, its lowest bending modes in
-    both planes and the first torsion mode:
+    A tapered tube of aluminium with a gripper of 0.5 kg, with one mode in each plane
+    beside the displacements of the tip:
 
     >>> from flexarm import beams
     >>> def section(x):
@@ -200,10 +242,10 @@ def finite_element_link(
     >>> link = beams.finite_element_link(
     ...     "forearm", length=0.8, sections=section, n_elements=6,
     ...     payloads=[beams.Payload(0.8, mass=0.5, inertia=(1e-3, 1e-3, 1e-3))],
-    ...     n_modes={"bending y": 2, "bending z": 2, "torsion": 1},
+    ...     n_modes={"bending y": 3, "bending z": 3, "torsion": 1},
     ... )
     >>> link.mode_names
-    ('bending y 1', 'bending y 2', 'bending z 1', 'bending z 2', 'torsion 1')
+    ('tip y', 'tip rz', 'bending y 3', 'tip z', 'tip ry', 'bending z 3', 'tip rx')
 
     Link of Farid (1997), section 4.5: two elements, deflections from the chord:
 
@@ -221,18 +263,18 @@ def finite_element_link(
     geometric_stiffening = flag(
         f"geometric_stiffening of link {name!r}", geometric_stiffening
     )
-    keep = names_of(f"keep of link {name!r}", keep)
+    shear = flag(f"shear of link {name!r}", shear)
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
-    carried, shaping = (
-        _payloads(name, given) for given in (payloads, shaping_payloads)
-    )
+    carried = payload_list(name, "payloads", payloads)
+    shaping = payload_list(name, "outboard", outboard)
     breaks, section_at = section_breaks(name, sections, corners)
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
     named = places(name, total, [*carried, *shaping], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
     per_element = _n_points(name, n_points, sections)
     if segments is not None:
+        named_basis = isinstance(modes, str) and modes in HELD
         return segmented_link(
             name,
             joint,
@@ -243,24 +285,27 @@ def finite_element_link(
             segments=segment_count(
                 name,
                 segments,
+                modes=None if named_basis else modes,
                 n_modes=n_modes,
                 max_frequency=max_frequency,
-                reduction=None if reduction == "static" else reduction,
                 frame=None if frame == "tangent" else frame,
-                keep=None if keep == ("tip",) else keep,
-                shaping_payloads=shaping or None,
+                keep=None if keep == "tip" else keep,
+                outboard=shaping or None,
             ),
             n_elements=n_elements,
             per_element=per_element,
             motions=motions,
             payloads=carried,
             nodes=nodes,
-            rotary_inertia=True,  # pieces may be shorter than their sections are wide
+            rotary_inertia=rotary_inertia,
+            shear=shear,
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
         )
-    kind = _reduction(name, reduction, n_modes, max_frequency)
-    _check_size(name, line.n_elements, per_element, kind)
+    frame = _frame(name, frame, modes)
+    choice = _choice(name, modes, n_modes, max_frequency, keep, shaping)
+    _check_size(name, line.n_elements, per_element, choice.word == "")
+    line = with_sections(line, section_at, per_element, shear)
     # coordinates of the elements, nodes at Gauss points
     kinds = known_motions(name, motions, line)
     T, labels = coordinates(name, line, kinds, frame)
@@ -276,67 +321,130 @@ def finite_element_link(
     mass = stations.mass_matrix(shaping)
     _check_mass(name, mass, labels)
     # coordinates of the body
-    W, names = _reduced(
-        name, kind, stations, mass, labels, n_modes, max_frequency, keep
-    )
+    basis = _basis(name, choice, stations, mass, labels, kinds)
+    W = basis.W
     rows, mass = stations.rows @ W, W.T @ mass @ W
-    stiffness = rows.T @ rows
-    if kind == "modes":  # the rest is rounding
-        stiffness = np.diag(np.diag(stiffness))
     kappa: Array | None = None
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
         kappa = kappa if kappa.any() else None
-    nodes_of_body = body_nodes(stations, W, kappa)
-    massless = "integrals" in nodes_of_body
+    nodes_of_body, carried_by_beam = body_nodes(stations, W, kappa)
+    ratio = damping_ratios(name, damping_ratio, W.shape[1])
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
-        stiffness=stiffness,
-        damping=damping_matrix(name, rows, mass, damping_ratio),
-        mode_names=names,
+        stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
+        damping=damping_matrix(rows, mass, ratio),
+        mode_names=basis.names,
         attachment=line.names[0] if frame == "chord" else None,
-        beam=element_profile(stations, T, W, section_at, kinds, massless),
+        beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
         **nodes_of_body,
     )
 
 
-def _reduced(
+@dataclass(frozen=True)
+class _Choice:
+    """What the user says about the basis.
+
+    Attributes
+    ----------
+    word : str
+        Name of the basis; empty for all coordinates or shapes of one's own.
+    shapes : object
+        Shapes of one's own, or None.
+    n_modes : object
+        Numbers of coordinates as given.
+    max_frequency : float or None
+        Highest frequency of modes, in Hz.
+    keep : tuple of str
+        Nodes with static shapes.
+    """
+
+    word: str
+    shapes: Any
+    n_modes: Any
+    max_frequency: float | None
+    keep: tuple[str, ...]
+
+
+def _choice(
     name: str,
-    kind: str,
+    modes: Any,
+    n_modes: Any,
+    max_frequency: Any,
+    keep: Any,
+    outboard: Sequence[Payload],
+) -> _Choice:
+    """Return the choice of a basis, or raise for options that contradict each other."""
+    nodes = names_of(f"keep of link {name!r}", keep)
+    limit = None if max_frequency is None else hertz(name, max_frequency)
+    counted = n_modes is not None or limit is not None
+    own = not isinstance(modes, str)
+    if own and (counted or outboard):
+        raise ModelError(
+            f"link {name!r} has shapes of its own in modes and n_modes, max_frequency "
+            "or outboard, expected one of both"
+        )
+    word = "" if own else known_modes(name, modes, outboard, free=False)
+    if word == "static":
+        no_static_count(name, n_modes, max_frequency)
+    elif word == "craig-bampton" and not counted:
+        word = ""
+    if word not in HELD and nodes != ("tip",):
+        raise ModelError(
+            f"link {name!r} has keep, but no static shapes of nodes, expected "
+            "modes='static', or 'craig-bampton' and n_modes or max_frequency, with it"
+        )
+    return _Choice(word, modes if own else None, n_modes, limit, nodes)
+
+
+def _frame(name: str, frame: Any, modes: Any) -> str:
+    """Return the frame, by default that of the basis, or raise if they differ."""
+    word = modes if isinstance(modes, str) else ""
+    result = ("chord" if word == "pinned" else "tangent") if frame is None else frame
+    if (word, result) in (("pinned", "tangent"), ("clamped-free", "chord")):
+        raise ModelError(
+            f"link {name!r} has modes {word!r} and frame {result!r}, expected "
+            "'clamped-free' in 'tangent' or 'pinned' in 'chord'"
+        )
+    return str(result) if isinstance(result, str) else result
+
+
+def _basis(
+    name: str,
+    choice: _Choice,
     stations: Stations,
     mass: Array,
     labels: tuple[str, ...],
-    n_modes: Any,
-    max_frequency: float | None,
-    keep: str | Sequence[str],
-) -> tuple[Array, tuple[str, ...]]:
-    """Coordinates of the body as columns, and their names."""
-    rows, names = stations.rows, labels
-    W = np.eye(len(labels))
-    if kind == "modes":
+    kinds: Sequence[str],
+) -> Basis:
+    """Coordinates of the body by those of its elements."""
+    rows, counts = stations.rows, counts_of(name, choice.n_modes, kinds)
+    limit = choice.max_frequency
+    if choice.shapes is not None:
+        result = own_shapes(name, choice.shapes, labels)
+    elif not choice.word:
+        result = unreduced(labels)
+    elif choice.word in HELD:
+        held = columns_of_nodes(name, labels, choice.keep)
+        held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
+        result = craig_bampton(name, rows, mass, labels, held, counts, limit)
+    else:
         momentum = stations.momentum()
-        W, names = modal(name, rows, mass, momentum, labels, n_modes, max_frequency)
-    elif kind != "none":
-        count = (
-            0
-            if n_modes is None
-            else whole_number(f"n_modes of link {name!r}", n_modes, 0)
-        )
-        W, names = condensed(name, rows, mass, labels, keep, count)
-    if W.shape[1] > MAX_MODES:
-        raise _too_many(name, str(W.shape[1]))
-    return W, names
+        result = modal(name, rows, mass, momentum, labels, counts, limit)
+    if result.W.shape[1] > MAX_MODES:
+        raise _too_many(name, str(result.W.shape[1]))
+    return result
 
 
 def _too_many(name: str, count: str) -> ModelError:
     return ModelError(
         f"link {name!r} has {count} coordinates, expected at most {MAX_MODES}; ask for "
-        "fewer by n_modes or reduction, or use fewer elements"
+        "fewer by n_modes, or use fewer elements"
     )
 
 
-def _check_size(name: str, n_elements: int, n_points: int, kind: str) -> None:
+def _check_size(name: str, n_elements: int, n_points: int, whole: bool) -> None:
     """Refuse a link that is too large, before its matrices are made."""
     count = n_elements * (n_points + 1) + 1
     if count > MAX_NODES:
@@ -344,30 +452,8 @@ def _check_size(name: str, n_elements: int, n_points: int, kind: str) -> None:
             f"link {name!r} has {count} nodes, by {n_elements} elements of {n_points} "
             f"Gauss points, expected at most {MAX_NODES}; use fewer of them"
         )
-    if kind == "none" and n_elements > MAX_MODES:
+    if whole and n_elements > MAX_MODES:
         raise _too_many(name, f"{n_elements} or more")
-
-
-def _payloads(name: str, payloads: Any) -> list[Payload]:
-    try:
-        loads = list(islice(payloads, MAX_PAYLOADS + 1))
-    except TypeError:
-        raise ModelError(
-            f"payloads of link {name!r} is {type(payloads).__name__}, expected a list "
-            "of flexarm.beams.Payload"
-        ) from None
-    if len(loads) > MAX_PAYLOADS:
-        raise ModelError(
-            f"link {name!r} has more than {MAX_PAYLOADS} payloads, expected fewer; "
-            "give those at one place as one"
-        )
-    for load in loads:
-        if not isinstance(load, Payload):
-            raise ModelError(
-                f"a payload of link {name!r} is {type(load).__name__}, expected "
-                "flexarm.beams.Payload"
-            )
-    return loads
 
 
 def _n_points(name: str, n_points: int | None, sections: Sections) -> int:
@@ -384,29 +470,3 @@ def _check_mass(name: str, mass: Array, labels: Sequence[str]) -> None:
             f"coordinate {labels[worst]!r} of link {name!r} moves no mass, expected a "
             "section with rotary_inertia about x; or leave 'torsion' out of motions"
         )
-
-
-def _reduction(
-    name: str, reduction: Any, n_modes: Any, max_frequency: float | None
-) -> str:
-    """Return the kind of reduction, or raise for a wrong combination of arguments."""
-    counted = n_modes is not None or max_frequency is not None
-    if reduction is None:
-        return "modes" if counted else "none"
-    check_choice(f"reduction of link {name!r}", reduction, REDUCTIONS, ModelError)
-    if reduction in ("none", "static") and counted:
-        raise ModelError(
-            f"link {name!r} has reduction {reduction!r} and n_modes or max_frequency, "
-            "expected 'modes' or 'craig-bampton' with them"
-        )
-    if reduction == "craig-bampton" and max_frequency is not None:
-        raise ModelError(
-            f"link {name!r} has reduction 'craig-bampton' and max_frequency, expected "
-            "n_modes, the number of modes with the kept nodes held"
-        )
-    if reduction == "modes" and not counted:
-        raise ModelError(
-            f"link {name!r} has reduction 'modes', expected n_modes or max_frequency "
-            "with it"
-        )
-    return str(reduction)

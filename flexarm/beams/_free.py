@@ -21,7 +21,7 @@ from .limits import mode_count
 Array = NDArray[np.float64]
 
 
-def _waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
+def waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
     """Sine and cosine of ``mode pi fraction``, mirrored at the middle.
 
     So sines vanish exactly at the tip.
@@ -30,6 +30,38 @@ def _waves(mode: Array, fraction: Array) -> tuple[Array, Array]:
     far = np.where(fraction > 0.5, (-1.0) ** mode, 1.0)
     turned = np.where(fraction > 0.5, -far, 1.0)
     return np.asarray(turned * np.sin(angle)), np.asarray(far * np.cos(angle))
+
+
+def free_roots(mode: Array) -> Array:
+    """Values of b of beams free, or clamped, at both ends: ``cos b cosh b = 1``."""
+    # splits at the middle of the beam, h = b / 2: even shapes have tan h + tanh h = 0,
+    # odd ones tan h - tanh h = 0, each with one root in (j pi/2, (j + 1) pi/2) for the
+    # j-th of all modes
+    sign, start = -((-1.0) ** mode), 0.5 * np.pi * mode
+    first = np.sin(start) + sign * np.cos(start)
+
+    def reached(h: Array) -> NDArray[np.bool_]:
+        value = np.sin(h) + sign * np.cos(h) * np.tanh(h)
+        return np.asarray(value * first <= 0.0)
+
+    return np.asarray(2.0 * bisect(reached, start, start + 0.5 * np.pi))
+
+
+def free_shapes(b: Array, mode: Array, fraction: Array, order: int) -> Array:
+    """Half of ``cos y / cos h + cosh y / cosh h``, or the same with sines.
+
+    ``y = b (f - 1/2)``, ``h = b / 2``; differentiated in ``beta x``.  Exponentials
+    decay from the ends, so that nothing overflows or cancels.  The second derivatives
+    are the shapes of the beam clamped at both ends.
+    """
+    y, h, even = b * (fraction - 0.5), 0.5 * b, mode % 2.0 == 1.0
+    circular = [np.sin(y), np.cos(y), -np.sin(y), -np.cos(y)]
+    wave = np.where(
+        even, circular[(order + 1) % 4] / np.cos(h), circular[order % 4] / np.sin(h)
+    )
+    parity = np.where(even, 1.0, -1.0)
+    ends = np.exp(y - h) + parity * (-1.0) ** order * np.exp(-y - h)
+    return np.asarray(0.5 * (wave + ends / (1.0 + parity * np.exp(-b))))
 
 
 @explained_class
@@ -100,33 +132,11 @@ class FreeBeamModes(_UnloadedBeam):
     """
 
     def _roots(self, mode: Array) -> Array:
-        # cos b cosh b = 1 splits at the middle of the beam, h = b / 2: even shapes
-        # have tan h + tanh h = 0, odd ones tan h - tanh h = 0, each with one root in
-        # (j pi/2, (j + 1) pi/2) for the j-th of all modes
-        sign, start = -((-1.0) ** mode), 0.5 * np.pi * mode
-        first = np.sin(start) + sign * np.cos(start)
-
-        def reached(h: Array) -> NDArray[np.bool_]:
-            value = np.sin(h) + sign * np.cos(h) * np.tanh(h)
-            return np.asarray(value * first <= 0.0)
-
-        return np.asarray(2.0 * bisect(reached, start, start + 0.5 * np.pi))
+        return free_roots(mode)
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
-        """Half of ``cos y / cos h + cosh y / cosh h``, or the same with sines.
-
-        ``y = b (f - 1/2)``; exponentials decay from the ends, so that nothing overflows
-        or cancels.
-        """
         b = (self.beta * self.length).reshape(mode.shape)
-        y, h, even = b * (fraction - 0.5), 0.5 * b, mode % 2.0 == 1.0
-        circular = [np.sin(y), np.cos(y), -np.sin(y), -np.cos(y)]
-        wave = np.where(
-            even, circular[(order + 1) % 4] / np.cos(h), circular[order % 4] / np.sin(h)
-        )
-        parity = np.where(even, 1.0, -1.0)
-        ends = np.exp(y - h) + parity * (-1.0) ** order * np.exp(-y - h)
-        return np.asarray(0.5 * (wave + ends / (1.0 + parity * np.exp(-b))))
+        return free_shapes(b, mode, fraction, order)
 
 
 @explained_class
@@ -149,7 +159,7 @@ class PinnedBeamModes(_UnloadedBeam):
         return np.asarray(np.pi * mode)
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
-        sine, cosine = _waves(mode, fraction)
+        sine, cosine = waves(mode, fraction)
         return (sine, cosine, -sine, -cosine)[order]
 
 
@@ -190,6 +200,6 @@ class FreeRodModes(TorsionModes):
         fraction = self._fraction(x)
         column = (self.n_modes,) + (1,) * fraction.ndim
         mode = np.arange(1.0, self.n_modes + 1.0).reshape(column)
-        sine, cosine = _waves(mode, fraction)
+        sine, cosine = waves(mode, fraction)
         scale = (self.amplitudes * self.beta**order).reshape(column)
         return np.asarray(scale * (-sine if order else cosine))

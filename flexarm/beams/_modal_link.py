@@ -7,7 +7,7 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,17 +24,28 @@ from .._support.checks import (
     real,
 )
 from .._support.options import explained
-from .._support.quadrature import gauss_count, gauss_rule
+from .._support.quadrature import gauss_rule
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
 from ..bodies.sections import Section
-from ..errors import ModelError
 from ._bending import BendingModes
+from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
+from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
+from ._reduction import damping_matrix, damping_ratios, spread_over
 from ._segments import segment_count, segmented_link
+from ._uniform_modes import (
+    Uniform,
+    given_modes,
+    known_kinds,
+    modes_by_name,
+    outboard_moments,
+    tip_moments,
+    uniform,
+)
 from .limits import point_count
 
 Array = NDArray[np.float64]
@@ -46,7 +57,15 @@ def flexible_link(
     *,
     length: float,
     mass_per_length: float,
+    bending_stiffness: ArrayLike | None = None,
+    torsional_stiffness: float | None = None,
+    polar_inertia_per_length: float | None = None,
     joint: Joint | None = None,
+    motions: str | Sequence[str] | None = None,
+    modes: str | None = None,
+    n_modes: int | Mapping[str, int] | None = None,
+    max_frequency: float | None = None,
+    outboard: Sequence[Payload] = (),
     bending_y: BendingModes | None = None,
     bending_z: BendingModes | None = None,
     torsion: TorsionModes | None = None,
@@ -76,18 +95,41 @@ def flexible_link(
         Length, in m.
     mass_per_length : float
         :math:`\rho`, in kg/m.
+    bending_stiffness : float or (2,) array_like of float, optional
+        :math:`EI` against deflection along y and along z, in N m^2.
+    torsional_stiffness, polar_inertia_per_length : float, optional
+        :math:`GJ` in N m^2 and :math:`\rho I_p` in kg m; without them the link does
+        not twist.
     joint : Joint, optional
         Connection to the parent; by default a revolute joint about z.
-    bending_y, bending_z : BeamModes, FreeBeamModes or PinnedBeamModes, optional
-        Bending along y (rotation about z, :math:`+v'`) and along z (rotation about y,
-        :math:`-w'`); their bending stiffness is that of the link.
-    torsion : RodModes or FreeRodModes, optional
-        Torsion about x.
+    motions : str or sequence of str, optional
+        Deformations: some of ``"bending y"`` (rotation about z, :math:`+v'`),
+        ``"bending z"`` (rotation about y, :math:`-w'`) and ``"torsion"``; by default
+        all whose stiffness is given.
+    modes : str, optional
+        Basis.  ``"craig-bampton"`` (default): static shapes of the tip, then modes with
+        base and tip held.  ``"static"``: static shapes alone.  ``"clamped-free"``,
+        ``"tip-loaded"``, ``"pinned"`` and ``"free"``: natural modes of the link with
+        its own payload, also with what is `outboard`, pinned at both ends (torsion
+        clamped) and free.
+    n_modes : int or mapping of str to int, optional
+        Number of coordinates **of each motion**, static ones included, or numbers by
+        motion such as ``{"bending y": 3, "torsion": 1}``; by default two in bending and
+        one in torsion.  One in bending is the deflection under a force at the tip.
+    max_frequency : float, optional
+        Keep modes up to this frequency, in Hz, and all static shapes.
+    outboard : sequence of Payload
+        Masses at the tip that only shape ``"tip-loaded"`` modes, in place of the bodies
+        that the link carries.
+    bending_y, bending_z, torsion : BeamModes, RodModes or others, optional
+        Modes of one's own, in place of the arguments from `bending_stiffness` on; their
+        stiffness is that of the link.
     modal_damping : float or (n,) array_like of float
-        Damping coefficients of the modes, in N s/m (bending) or N m s (torsion).
+        Damping coefficients of the coordinates, in N s/m (bending), N m s (torsion).
     damping_ratio : float or (n,) array_like of float
-        Damping ratio of each mode with the payload that it was computed for; adds
-        :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
+        Damping ratio of each natural mode of the link, clamped at its base, in the
+        order of frequencies; of modes of one's own, of each of them with the payload
+        that it was computed for, :math:`2 \zeta \sqrt{k_{jj} m_{jj}}`.
     base_mass : float
         Mass of the hub, in kg.
     base_inertia : float, (3,), (6,) or (3, 3) array_like of float
@@ -99,7 +141,7 @@ def flexible_link(
         Centre of mass of the payload relative to the tip, in m.
     tip_inertia : float, (3,), (6,) or (3, 3) array_like of float
         Inertia of the payload **about the tip**, in kg m^2, in the forms of
-        `base_inertia`, with constant components in the frame of the link (see Notes).
+        `base_inertia`, in the axes of the tip, with which it turns (see Notes).
     section_inertia : (3,) array_like of float, optional
         Rotary inertia per length of the cross sections about x, y and z, in kg m.  By
         default zero, and with torsion its polar inertia, half of it about y and z.
@@ -112,20 +154,22 @@ def flexible_link(
         a link that turns fast (see Notes).
     segments : int, optional
         Number of pieces of equal lengths, at most 256, for a link that bends far.  Each
-        has static shapes and a frame of its own, as in `finite_element_link`; the given
-        modes, clamped ones, then say the motions of the link and its stiffness.
+        has static shapes and a frame of its own, as in `finite_element_link`.
 
     Returns
     -------
     body : FlexibleBody or SegmentedLink
-        Body with modes in the order bending y, bending z, torsion, named
-        ``"bending y 1"`` and so on.  With `segments` a link of several bodies.
+        Body with coordinates in the order bending y, bending z, torsion.  Static ones
+        are ``"tip y"``, ``"tip rz"``, ``"tip z"``, ``"tip ry"``, ``"tip rx"``, the
+        displacements of the tip in m and rad; modes ``"bending y 1"`` and so on.  With
+        `segments` a link of several bodies.
 
     Raises
     ------
     ModelError
-        If no modes are given, if their length is not that of the link, or if a mass,
-        inertia or damping is not physical.
+        If neither stiffness nor modes are given, or both, if options contradict each
+        other, if the length of modes is not that of the link, or if a mass, inertia or
+        damping is not physical.
 
     See Also
     --------
@@ -143,10 +187,9 @@ def flexible_link(
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
     the exact integral (24g) of second derivatives.
 
-    The inertia of a node does not turn with the bent tip, so a payload with
-    `tip_inertia` has no gyroscopic moment on the modes of its own link.  This makes no
-    difference in the plane; in space a `RigidBody` on ``Joint("fixed")`` at the tip has
-    it, and is the exact way to carry a payload.
+    Payload and hub turn with the tip and the base, exactly like a `RigidBody` on
+    ``Joint("fixed")`` there; sections turn to second order in the modes (see
+    `FlexibleBody`).
 
     With deflections v and w the point at x moves towards the base by the foreshortening
 
@@ -187,94 +230,136 @@ def flexible_link(
     >>> link.mode_names
     ('bending y 1', 'bending y 2')
     """
-    # nodes at base, Gauss points and tip, and their motion in the modes
+    # description of the link and of what it carries
     name = check_name("body", name)
     geometric_stiffening = flag(
         f"geometric_stiffening of link {name!r}", geometric_stiffening
     )
     length = positive(f"length of link {name!r}", length, "m")
     density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
-    modes = _modes_of_link(name, length, bending_y, bending_z, torsion)
-    # masses and inertias of hub, link and payload
-    section = _section_inertia(name, section_inertia, torsion)
-    at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
-    at_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
-    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     what = f"tip_com of link {name!r}"
-    tip_com = in_range(what, as_array(what, tip_com, (3,)), "m")
-    floating = next((m.attachment for m in modes.values() if m.attachment), None)
+    com = in_range(what, as_array(what, tip_com, (3,)), "m")
+    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
+    about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
+    # its modes, given or made by name
+    own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
+    named: dict[str, Any] = {
+        "bending_stiffness": bending_stiffness,
+        "torsional_stiffness": torsional_stiffness,
+        "polar_inertia_per_length": polar_inertia_per_length,
+        "motions": motions,
+        "modes": modes,
+        "n_modes": n_modes,
+        "max_frequency": max_frequency,
+    }
+    loads = payload_list(name, "outboard", outboard)
     if segments is not None:
+        given = any(value is not None for value in own.values())
+        segments = segment_count(
+            name,
+            segments,
+            modes=None if isinstance(modes, str) and modes in HELD else modes,
+            n_modes=n_modes,
+            max_frequency=max_frequency,
+            outboard=loads or None,
+            modal_damping=modal_damping if np.any(modal_damping) else None,
+            **{"modes of its own": own if given else None},
+        )
+        link = uniform(
+            name,
+            length,
+            density,
+            bending_stiffness,
+            torsional_stiffness,
+            polar_inertia_per_length,
+            np.zeros((4, 4)),
+        )
+        hub = real(f"base_mass of link {name!r}", base_mass, "kg")
+        at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
+        kinds = known_kinds(link, motions)
+        polar = link.torsion[1] if link.torsion and "torsion" in kinds else 0.0
+        section = _section_inertia(name, section_inertia, polar)
         return segmented_link(
             name,
             joint,
             np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]),
             np.eye(3)[np.newaxis],
             [],
-            _section_of(modes, density, section),
-            segments=segment_count(
-                name,
-                segments,
-                modal_damping=modal_damping if np.any(modal_damping) else None,
-                **{"modes that move its base": floating},
-            ),
+            _section_of(link, section),
+            segments=segments,
             n_elements=1,
             per_element=4
             if n_points is None
             else point_count(f"n_points of link {name!r}", n_points, 3),
-            motions=tuple(modes),
-            payloads=_ends(name, length, hub, at_base, payload, tip_com, at_tip),
+            motions=kinds,
+            payloads=_ends(name, length, hub, at_base, payload, com, about_tip),
             nodes=None,
             rotary_inertia=True,
+            shear=False,
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
         )
-    fraction, weight = gauss_rule(_points_of_link(name, n_points, modes))
+    if any(value is not None for value in own.values()):
+        named["outboard"] = loads or None
+        basis = given_modes(name, length, own, named)
+    else:
+        tip = tip_moments(payload, com, about_tip)
+        tip += outboard_moments(name, length, loads)
+        link = uniform(
+            name,
+            length,
+            density,
+            bending_stiffness,
+            torsional_stiffness,
+            polar_inertia_per_length,
+            tip,
+        )
+        word = "craig-bampton" if modes is None else modes
+        basis = modes_by_name(link, word, motions, n_modes, max_frequency, loads)
+    # nodes at base, Gauss points and tip, and their motion in the modes
+    fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
-    translation, rotation = _node_shapes(modes, x)
+    translation, rotation = _node_shapes(basis, x)
+    # masses and inertias of hub, link and payload
+    twists = basis.get("torsion")
+    polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
+    section = _section_inertia(name, section_inertia, polar)
     inertia = np.zeros((len(x), 3, 3))
-    inertia[0], inertia[-1] = at_base, at_tip
+    inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
     inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
-    com = np.zeros((len(x), 3))
-    com[-1] = tip_com
-    return FlexibleBody(
+    inertia[-1] = about_tip
+    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
+    node_com = np.zeros((len(x), 3))
+    node_com[-1] = com
+    sections = tuple(f"g{j + 1}" for j in range(len(weight)))
+    body = FlexibleBody(
         name,
         Joint() if joint is None else joint,
         node_position=np.stack([x, 0.0 * x, 0.0 * x], axis=1),
         node_mass=np.concatenate([[hub], density * length * weight, [payload]]),
         node_translation=translation,
         node_rotation=rotation,
-        stiffness=_stiffness(modes),
-        damping=_damping(name, modes, modal_damping, damping_ratio),
-        node_com=com,
+        stiffness=_stiffness(basis),
+        node_com=node_com,
         node_inertia=inertia,
-        node_names=("base", *(f"g{j + 1}" for j in range(len(weight))), "tip"),
+        node_names=("base", *sections, "tip"),
+        section_nodes=sections,
         mode_names=tuple(
-            f"{kind} {j + 1}" for kind, own in modes.items() for j in range(own.n_modes)
+            label.format(kind) for kind, own in basis.items() for label in own.names
         ),
-        attachment=floating,
-        beam=_profile(modes, x, weight),
-        node_foreshortening=_foreshortening(modes, x) if geometric_stiffening else None,
+        attachment=next((m.attachment for m in basis.values() if m.attachment), None),
+        beam=_profile(basis, x, weight),
+        node_foreshortening=_foreshortening(basis, x) if geometric_stiffening else None,
     )
+    return _damped(body, basis, modal_damping, damping_ratio)
 
 
-def _section_of(
-    modes: dict[str, LinkModes], density: float, inertia: Array
-) -> Callable[[float], Section]:
-    """Section everywhere along a uniform link with the stiffness of its modes."""
-    given: dict[str, float] = {
-        kind: own.bending_stiffness
-        if isinstance(own, BendingModes)
-        else own.torsional_stiffness
-        for kind, own in modes.items()
-        if isinstance(own, BendingModes | TorsionModes)
-    }
-    bending = [given.get(kind) for kind in ("bending y", "bending z")]
-    there = [value for value in bending if value is not None] or [1.0]
+def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
+    """Section everywhere along a uniform link."""
     section = Section.from_stiffness(
-        density,
-        [there[0] if value is None else value for value in bending],
-        torsional_stiffness=given.get("torsion"),
+        link.density,
+        (1.0, 1.0) if link.bending is None else link.bending,
+        torsional_stiffness=None if link.torsion is None else link.torsion[0],
         rotary_inertia=inertia,
     )
     return lambda _: section
@@ -292,55 +377,19 @@ def _ends(
     """Hub and payload of a link, with inertias about their centres of mass."""
     shift = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
     check_inertia(f"payload of link {name!r}", payload, com, at_tip)
-    return [
-        Payload(0.0, mass=hub, inertia=at_base),
-        Payload(length, mass=payload, com=com, inertia=at_tip - shift),
-    ]
-
-
-def _modes_of_link(
-    name: str,
-    length: float,
-    bending_y: BendingModes | None,
-    bending_z: BendingModes | None,
-    torsion: TorsionModes | None,
-) -> dict[str, LinkModes]:
-    """Modes by kind, in their order in the body, checked against the link."""
-    given: list[tuple[str, str, Any, type[LinkModes]]] = [
-        ("bending y", "bending_y", bending_y, BendingModes),
-        ("bending z", "bending_z", bending_z, BendingModes),
-        ("torsion", "torsion", torsion, TorsionModes),
-    ]
-    result: dict[str, LinkModes] = {}
-    for kind, argument, modes, expected in given:
-        if modes is None:
-            continue
-        if not isinstance(modes, expected):
-            raise ModelError(
-                f"{argument} of link {name!r} is {type(modes).__name__}, expected "
-                f"{'RodModes' if kind == 'torsion' else 'BeamModes'}"
-            )
-        if abs(modes.length - length) > 1e-12 * length:
-            raise ModelError(
-                f"{argument} of link {name!r} are modes of length {modes.length:g} m, "
-                f"the link is {length:g} m long; compute them for the link"
-            )
-        result[kind] = modes
-    if not result:
-        raise ModelError(
-            f"link {name!r} has no modes, expected bending_y, bending_z or torsion; a "
-            "link that does not deform is a RigidBody"
-        )
-    return result
+    own, carried = at_base.any(), at_tip.any()
+    loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or own else []
+    if payload or carried:
+        inertia = at_tip - shift
+        loads.append(Payload(length, mass=payload, com=com, inertia=inertia))
+    return loads
 
 
 def _points_of_link(
     name: str, n_points: int | None, modes: dict[str, LinkModes]
 ) -> int:
     if n_points is None:
-        return gauss_count(
-            max(float(own.beta[-1]) * own.length for own in modes.values())
-        )
+        return max(own.n_points for own in modes.values())
     # one point has no moment of inertia
     return point_count(f"n_points of link {name!r}", n_points, 2)
 
@@ -397,8 +446,7 @@ def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
     kappa = np.zeros((len(x), 3, n, n))
     for kind, own, block in _blocks(modes):
         if kind != "torsion":
-            count = gauss_count(float(own.beta[-1]) * own.length)
-            fraction, weight = gauss_rule(count)
+            fraction, weight = gauss_rule(own.n_points)
             slope = own.slope(np.outer(x, fraction))
             kappa[:, 0, block, block] = -np.einsum(
                 "rjp,sjp,p,j->jrs", slope, slope, weight, x, optimize=True
@@ -413,35 +461,29 @@ def _stiffness(modes: dict[str, LinkModes]) -> Array:
     return stiffness
 
 
-def _damping(
-    name: str,
-    modes: dict[str, LinkModes],
+def _damped(
+    body: FlexibleBody,
+    basis: dict[str, LinkModes],
     modal_damping: ArrayLike,
     damping_ratio: ArrayLike,
-) -> Array:
-    n, columns = _count(modes), []
-    for what, value in (
-        ("modal_damping", modal_damping),
-        ("damping_ratio", damping_ratio),
-    ):
-        given = as_numbers(f"{what} of link {name!r}", value)
-        spread = np.full(n, given) if given.ndim == 0 else given
-        column = as_array(f"{what} of link {name!r}", spread, (n,))
-        in_range(f"{what} of link {name!r}", column, "in SI units")
-        if column.min() < 0.0:
-            raise ModelError(
-                f"{what} of link {name!r} is {column.min():g} for mode "
-                f"{int(column.argmin()) + 1}, expected zero or more"
-            )
-        columns.append(column)
-    coefficient, ratio = columns
-    critical = np.concatenate(
-        [
+) -> FlexibleBody:
+    """The link with damping of its coordinates and of its natural modes."""
+    name, n = body.name, body.n_modes
+    coefficient = spread_over(f"modal_damping of link {name!r}", modal_damping, n)
+    ratio = damping_ratios(name, damping_ratio, n)
+    if not (coefficient.any() or ratio.any()):
+        return body
+    if any(isinstance(own, CRAIG_BAMPTON) for own in basis.values()):
+        rows = np.linalg.cholesky(body.stiffness).T
+        damping = damping_matrix(rows, body.modal_mass(), ratio)
+    else:
+        critical = [
             2.0 * np.sqrt(own.stiffness * np.diag(own.modal_mass))
-            for own in modes.values()
+            for own in basis.values()
         ]
-    )
-    return np.asarray(coefficient + ratio * critical)
+        damping = np.diag(ratio * np.concatenate(critical))
+    result: FlexibleBody = body.replace(damping=np.diag(coefficient) + damping)
+    return result
 
 
 def _inertia(what: str, value: ArrayLike) -> Array:
@@ -452,12 +494,9 @@ def _inertia(what: str, value: ArrayLike) -> Array:
     return in_range(what, inertia_matrix(what, value), "kg m^2")
 
 
-def _section_inertia(
-    name: str, value: ArrayLike | None, torsion: TorsionModes | None
-) -> Array:
+def _section_inertia(name: str, value: ArrayLike | None, polar: float) -> Array:
     if value is not None:
         what = f"section_inertia of link {name!r}"
         return in_range(what, as_array(what, value, (3,)), "kg m")
     # the polar moment of a flat section is the sum of the other two
-    polar = 0.0 if torsion is None else torsion.polar_inertia_per_length
     return polar * np.array([1.0, 0.5, 0.5])

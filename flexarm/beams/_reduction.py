@@ -1,4 +1,4 @@
-"""Fewer coordinates for a beam of elements: natural modes, condensation, both.
+"""Coordinates of a link of beam elements: all, natural modes, Craig-Bampton.
 
 Stiffness is given by rows B of strains with K = B' B, which keeps twice the digits:
 energies of soft modes are sums of squares.
@@ -7,21 +7,24 @@ energies of soft modes are sums of squares.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
+from .._support.checks import as_array, as_numbers, in_range
+from .._support.doubtful import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
-from ._coordinates import MOTIONS, OF_AXIS, columns_of_nodes
+from ._choice import check_count
+from ._coordinates import MOTIONS, OF_AXIS
 
 Array = NDArray[np.float64]
 
 COUPLED = 1e-10  # relative to the geometric mean of the diagonal, above rounding
 
-REDUCTIONS = ("none", "modes", "static", "craig-bampton")
+SLOPES = ("rz", "ry")  # coordinates beside the displacement of the same bending
 
 
 def natural_modes(rows: Array, mass: Array) -> tuple[Array, Array]:
@@ -78,121 +81,205 @@ def _signs(vectors: Array, momentum: Array) -> Array:
     return np.asarray(np.sign(np.where(np.abs(largest) > 1e-6, largest, fallback)))
 
 
+@dataclass(frozen=True)
+class Basis:
+    """Coordinates of a link by those of its elements.
+
+    Attributes
+    ----------
+    W : (n, m) ndarray
+        Displacements of the elements per coordinate.
+    names : tuple of str
+        Names of the coordinates.
+    linked : (m, m) ndarray of bool
+        Pairs that the stiffness couples; the rest of it is rounding.
+    """
+
+    W: Array
+    names: tuple[str, ...]
+    linked: NDArray[np.bool_]
+
+
+def unreduced(labels: Sequence[str]) -> Basis:
+    """Displacements of all nodes."""
+    n = len(labels)
+    return Basis(np.eye(n), tuple(labels), np.ones((n, n), dtype=bool))
+
+
+def own_shapes(name: str, modes: Any, labels: Sequence[str]) -> Basis:
+    """Shapes that the user gives as columns."""
+    n = len(labels)
+    W = as_array(f"modes of link {name!r}", modes, (n, None))
+    m = W.shape[1]
+    if not 0 < m <= n or np.linalg.matrix_rank(W) < m:
+        raise ModelError(
+            f"modes of link {name!r} are {m} columns of rank "
+            f"{np.linalg.matrix_rank(W) if W.size else 0}, expected independent shapes "
+            f"of its {n} coordinates, one column each"
+        )
+    names = tuple(f"mode {j + 1}" for j in range(m))
+    return Basis(W, names, np.ones((m, m), dtype=bool))
+
+
+def _heads(parts: Mapping[str, list[int]]) -> dict[str, str]:
+    """Words before the numbers of modes, by group of motions."""
+    alone = len(parts) == 1
+    return {key: "mode" if alone and " and " in key else key for key in parts}
+
+
+def _wanted(name: str, label: str, counts: Mapping[str, int], there: int) -> int:
+    """Number of coordinates of coupled motions: the sum over them."""
+    wanted = sum(counts[kind] for kind in label.split(" and "))
+    check_count(f"n_modes of link {name!r} for {label!r}", wanted, there)
+    return wanted
+
+
 def modal(
     name: str,
     rows: Array,
     mass: Array,
     momentum: Array,
     labels: Sequence[str],
-    n_modes: Any,
-    max_frequency: float | None,
-) -> tuple[Array, tuple[str, ...]]:
-    """Natural modes of the body, as columns, and their names."""
+    counts: Mapping[str, int] | None,
+    limit: float | None,
+) -> Basis:
+    """Lowest natural modes of the link by motion, up to a limit in Hz."""
     parts = groups(rows, mass, labels)
-    columns, names, omegas = [], [], []
+    columns, names, lowest = [], [], []
     for label, own in parts.items():
+        wanted = len(own) if counts is None else _wanted(name, label, counts, len(own))
         omega2, vectors = natural_modes(rows[:, own], mass[np.ix_(own, own)])
-        wide = np.zeros((len(labels), len(own)))
-        wide[own] = vectors * _signs(vectors, momentum[:, own])
+        hertz = np.sqrt(omega2) / (2.0 * np.pi)
+        lowest.append(float(hertz[0]))
+        if limit is not None:
+            wanted = min(wanted, int((hertz <= limit).sum()))
+        wide = np.zeros((len(labels), wanted))
+        wide[own] = (vectors * _signs(vectors, momentum[:, own]))[:, :wanted]
         columns.append(wide)
-        head = "mode" if len(parts) == 1 and " and " in label else label
-        names += [f"{head} {j + 1}" for j in range(len(own))]
-        omegas.append(np.sqrt(omega2))
-    omega = np.concatenate(omegas)
-    chosen = _choose(name, parts, omega, n_modes, max_frequency)
-    return np.hstack(columns)[:, chosen], tuple(names[j] for j in chosen)
+        names += [f"{_heads(parts)[label]} {j + 1}" for j in range(wanted)]
+    if not names:
+        raise ModelError(
+            f"max_frequency of link {name!r} is {limit:g} Hz, below its lowest "
+            f"frequency of {min(lowest):.4g} Hz; a link that does not deform is a "
+            "RigidBody"
+        )
+    return Basis(np.hstack(columns), tuple(names), np.eye(len(names), dtype=bool))
 
 
-def _choose(
+def craig_bampton(
     name: str,
-    parts: Mapping[str, list[int]],
-    omega: Array,
-    n_modes: Any,
-    max_frequency: float | None,
+    rows: Array,
+    mass: Array,
+    labels: Sequence[str],
+    held: Sequence[int],
+    counts: Mapping[str, int] | None,
+    limit: float | None,
+) -> Basis:
+    """Static shapes of held coordinates, then modes with these at rest, by motion.
+
+    Without numbers of coordinates there are static shapes alone, or with a limit in Hz
+    all modes up to it.
+    """
+    n, parts = len(labels), groups(rows, mass, labels)
+    blocks, names = [], []
+    for label, own in parts.items():
+        kept = [j for j in own if j in held]
+        wanted = len(own)
+        if counts is not None:
+            wanted = _wanted(name, label, counts, len(own))
+            if wanted == 0:
+                continue
+            kept = _first_kept(name, label, labels, kept, wanted)
+        elif limit is None:
+            wanted = len(kept)
+        block = _static_and_held(rows, mass, own, kept, wanted - len(kept), limit)
+        head, m = _heads(parts)[label], block[0].shape[1]
+        names += [labels[j] for j in kept]
+        names += [f"{head} {j}" for j in range(len(kept) + 1, m + 1)]
+        blocks.append((own, *block))
+    # all motions together
+    W, linked = np.zeros((n, len(names))), np.zeros((len(names),) * 2, dtype=bool)
+    first = 0
+    for own, columns, coupled in blocks:
+        last = first + columns.shape[1]
+        W[own, first:last], linked[first:last, first:last] = columns, coupled
+        first = last
+    return Basis(W, tuple(names), linked)
+
+
+def _first_kept(
+    name: str, label: str, labels: Sequence[str], kept: list[int], wanted: int
 ) -> list[int]:
-    """Numbers of the chosen modes, in the order of the body."""
-    who = f"link {name!r}"
-    # numbers of modes by motion, or of all
-    if isinstance(n_modes, Mapping):
-        unknown = [key for key in n_modes if key not in parts]
-        if unknown:
-            raise ModelError(
-                f"n_modes of {who} has {short_text(unknown[0])}, expected motions that "
-                f"are not coupled to others: {', '.join(map(repr, parts))}"
-            )
-        chosen, first = [], 0
-        for label, own in parts.items():
-            wanted = n_modes.get(label, 0)
-            count = whole_number(f"n_modes of {who} for {label!r}", wanted, 0)
-            _check_count(f"n_modes of {who} for {label!r}", count, len(own))
-            chosen += list(range(first, first + count))
-            first += len(own)
-    else:
-        order = [int(j) for j in np.argsort(omega, kind="stable")]
-        count = len(order)
-        if n_modes is not None:
-            count = whole_number(f"n_modes of {who}", n_modes, 1)
-            _check_count(f"n_modes of {who}", count, len(order))
-        chosen = order[:count]
-    if max_frequency is not None:
-        limit = float(as_array(f"max_frequency of {who}", max_frequency, ()))
-        slow = [j for j in chosen if omega[j] <= 2.0 * np.pi * limit]
-        if not slow:
-            raise ModelError(
-                f"max_frequency of {who} is {limit:g} Hz, below its lowest frequency "
-                f"of {omega.min() / (2.0 * np.pi):.4g} Hz; a link that does not deform "
-                "is a RigidBody"
-            )
-        chosen = slow
-    if not chosen:
+    """Held coordinates of a group: without slopes if there are too many of them."""
+    if wanted >= len(kept):
+        return kept
+    first = [j for j in kept if labels[j].rsplit(" ", 1)[1] not in SLOPES]
+    if wanted < len(first):
         raise ModelError(
-            f"n_modes of {who} keeps no mode, expected one or more; a link that does "
-            "not deform is a RigidBody"
+            f"n_modes of link {name!r} gives {label!r} {wanted} coordinates, but its "
+            f"kept nodes have {len(kept)} static shapes; expected as many or more, or "
+            "fewer nodes in keep"
         )
-    return chosen
+    return first
 
 
-def _check_count(what: str, wanted: int, there: int) -> None:
-    if wanted > there:
-        raise ModelError(
-            f"{what} is {short_text(wanted)}, its elements have {there}, expected at "
-            "most as many; use more elements"
-        )
-
-
-def condensed(
-    name: str, rows: Array, mass: Array, labels: Sequence[str], keep: Any, n_fixed: int
-) -> tuple[Array, tuple[str, ...]]:
-    """Static shapes of some nodes, and modes with these nodes held, as columns."""
-    held = columns_of_nodes(name, labels, keep)
-    inner = [j for j in range(len(labels)) if j not in held]
-    _check_count(f"n_modes of link {name!r}", n_fixed, len(inner))
-    W = np.zeros((len(labels), len(held) + n_fixed))
-    W[held, np.arange(len(held))] = 1.0
-    if inner:
+def _static_and_held(
+    rows: Array,
+    mass: Array,
+    own: list[int],
+    kept: list[int],
+    n_held: int,
+    limit: float | None,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Columns of one group in its own coordinates, and pairs coupled by stiffness."""
+    inner = [j for j in own if j not in kept]
+    at, rest = [own.index(j) for j in kept], [own.index(j) for j in inner]
+    static = np.zeros((len(own), len(kept)))
+    static[at, np.arange(len(kept))] = 1.0
+    if inner and kept:
         # least squares of strains: the same as - K_ii^-1 K_ih, with twice the digits
-        W[inner, : len(held)] = -np.linalg.lstsq(rows[:, inner], rows[:, held], None)[0]
-    if n_fixed:
-        _, vectors = natural_modes(rows[:, inner], mass[np.ix_(inner, inner)])
-        size = np.abs(vectors)
-        first = np.argmax(size > (1.0 - 1e-6) * size.max(axis=0), axis=0)
-        vectors = vectors * np.sign(vectors[first, np.arange(len(inner))])
-        W[inner, len(held) :] = vectors[:, :n_fixed]
-    fixed = [f"fixed {j + 1}" for j in range(n_fixed)]
-    return W, (*(labels[j] for j in held), *fixed)
+        static[rest] = -np.linalg.lstsq(rows[:, inner], rows[:, kept], None)[0]
+    modes = np.zeros((len(own), 0))
+    if n_held:
+        omega2, vectors = natural_modes(rows[:, inner], mass[np.ix_(inner, inner)])
+        if limit is not None:
+            n_held = min(n_held, int((omega2 <= (2.0 * np.pi * limit) ** 2).sum()))
+        vectors = vectors[:, :n_held]
+        # the first coordinate that moves is positive
+        first = np.argmax(np.abs(vectors) > 1e-6 * np.abs(vectors).max(axis=0), axis=0)
+        modes = np.zeros((len(own), n_held))
+        modes[rest] = vectors * np.sign(vectors[first, np.arange(n_held)])
+    linked = np.eye(len(kept) + n_held, dtype=bool)
+    linked[: len(kept), : len(kept)] = True
+    return np.hstack([static, modes]), linked
 
 
-def damping_matrix(name: str, rows: Array, mass: Array, ratio: ArrayLike) -> Array:
-    """Damping matrix from damping ratios of the natural modes."""
-    n, what = rows.shape[1], f"damping_ratio of link {name!r}"
-    given = as_numbers(what, ratio)
-    zeta = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))
-    if zeta.min() < 0.0:
-        raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
-    in_range(what, zeta, "of critical")
-    if not zeta.any():
-        return np.zeros((n, n))
+def spread_over(what: str, value: ArrayLike, n: int) -> Array:
+    """Return a number for each of n modes, zero or more; one number for all."""
+    given = as_numbers(what, value)
+    result = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))
+    in_range(what, result, "in SI units")
+    if result.min() < 0.0:
+        raise ModelError(
+            f"{what} is {result.min():g} for mode {int(result.argmin()) + 1}, expected "
+            "zero or more"
+        )
+    return result
+
+
+def damping_ratios(name: str, value: ArrayLike, n: int) -> Array:
+    """Return damping ratios of n modes; those above one look like percents."""
+    what = f"damping_ratio of link {name!r}"
+    ratio = spread_over(what, value, n)
+    warn_of_percent(what, ratio)
+    return ratio
+
+
+def damping_matrix(rows: Array, mass: Array, ratio: Array) -> Array:
+    """Damping matrix from damping ratios of the natural modes, by frequency."""
+    if not ratio.any():
+        return np.zeros(mass.shape)
     omega2, vectors = natural_modes(rows, mass)
     dual = mass @ vectors
-    result = (dual * (2.0 * zeta * np.sqrt(omega2))) @ dual.T
+    result = (dual * (2.0 * ratio * np.sqrt(omega2))) @ dual.T
     return np.asarray((result + result.T) / 2.0)

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import as_array, as_numbers, in_range, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
+from ..bodies.profile import named_basis
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
 from ..errors import ModelError
-from ._coordinates import coordinates, known_motions
+from ._coordinates import columns_of_nodes, coordinates, known_motions
 from ._element_profile import element_profile
-from ._line import Line, Payload, cut, places
-from ._reduction import condensed, groups
+from ._line import Line, Payload, cut, places, with_sections
+from ._reduction import craig_bampton, groups
 from ._stations import Stations, body_nodes, foreshortening, make_stations
 from .limits import MAX_SEGMENTS
 
@@ -57,6 +58,7 @@ def segmented_link(
     payloads: Sequence[Payload],
     nodes: Mapping[str, float] | None,
     rotary_inertia: bool,
+    shear: bool,
     damping_ratio: ArrayLike,
     geometric_stiffening: bool,
 ) -> SegmentedLink:
@@ -78,6 +80,7 @@ def segmented_link(
 
     def body(k: int) -> FlexibleBody:
         part = _part(line, ends[k], ends[k + 1])
+        part = with_sections(part, section_at, per_element, shear)
         T, labels = coordinates(name, part, kinds, "tangent")
         stations = make_stations(
             part,
@@ -90,7 +93,9 @@ def segmented_link(
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
         mass = stations.mass_matrix()
-        W, names = condensed(name, stations.rows, mass, labels, part.names[-1], 0)
+        held = columns_of_nodes(name, labels, part.names[-1])
+        basis = craig_bampton(name, stations.rows, mass, labels, held, None, None)
+        W, names = basis.W, basis.names
         worst = int(np.argmin(np.diag(W.T @ mass @ W)))
         if not (W.T @ mass @ W)[worst, worst] > 0.0:
             raise ModelError(
@@ -103,17 +108,17 @@ def segmented_link(
         if geometric_stiffening:
             kappa = foreshortening(part, T @ W, stations.fraction)
             kappa = kappa if kappa.any() else None
-        arrays = body_nodes(stations, W, kappa)
-        massless = "integrals" in arrays
+        arrays, carried_by_beam = body_nodes(stations, W, kappa)
         return FlexibleBody(
             name,
-            stiffness=rows.T @ rows,
+            stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
             mode_names=names,
-            beam=element_profile(stations, T, W, section_at, kinds, massless),
+            beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
             **arrays,
         )
 
-    pieces = [body(k) for k in range(segments)]
+    with named_basis():  # the error is that of the whole link, not of its pieces
+        pieces = [body(k) for k in range(segments)]
     damped = _damped(name, pieces, damping_ratio)
     return SegmentedLink(name, Joint() if joint is None else joint, damped)
 

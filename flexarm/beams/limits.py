@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from .._support.checks import short_text, whole_number
+from .._support.options import check_choice
 from ..errors import ModelError
 
 MAX_BEAM_MODES = 20
@@ -30,6 +32,16 @@ def mode_count(n_modes: Any, rigid: bool = False) -> int:
             f"most {MAX_BEAM_MODES}"
         )
     return count
+
+
+def check_modes(what: str, modes: Any, words: Collection[str]) -> None:
+    """Raise if a basis is not one of the names; numbers of modes have another one."""
+    if isinstance(modes, int):
+        raise ModelError(
+            f"{what} is {short_text(modes)}, expected one of "
+            f"{', '.join(map(repr, words))}; the number of modes is n_modes"
+        )
+    check_choice(what, modes, words, ModelError)
 
 
 def point_count(what: str, n_points: Any, minimum: int) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.printing import Sheet, Table
+from .._support.printing import Sheet, Table, percent
+from .basis import linear_body, lowest_frequencies, modal_compliance_of, node_errors
 from .body import Body
 from .integrals import modal_integrals
 
@@ -14,6 +15,7 @@ Array = NDArray[np.float64]
 COUPLED = 1e-6  # entries off the diagonal, relative to those on it
 SHOWN = 0.1  # directions smaller than that of the largest are left out
 NOTHING = 1e-9  # m per rad, or rad per m
+SEVERAL = 4  # frequencies whose errors are shown
 
 
 def effective_masses(body: Body) -> Array:
@@ -84,4 +86,24 @@ def mode_table(body: Body) -> Sheet:
     if _is_coupled(G) or _is_coupled(K):
         f = ", ".join(f"{x:.4g}" for x in body.frequencies())
         coupled = [f"coupled coordinates, natural frequencies {f} Hz"]
-    return Sheet((title, Table(rows, right=True), *coupled))
+    return Sheet((title, Table(rows, right=True), *coupled, _errors(body)))
+
+
+def _errors(body: Body) -> str:
+    """Line with the errors of the modes at the tip, the base held."""
+    link, tip = body.unreduced, np.array([body.n_nodes - 1])
+    if link is None:
+        return "error of the modes unknown, without an unreduced link"
+    reduced, exact = linear_body(body, tip), link.linear(tip)
+    compliance = modal_compliance_of(reduced)[0], link.compliance(tip)[0]
+    static = node_errors(*compliance, body.node_position[-1], None)
+    f, true = (
+        lowest_frequencies(x.mass, x.stiffness, min(SEVERAL, body.n_modes))
+        for x in (reduced, exact)
+    )
+    return (
+        f"against the unreduced link: node {body.node_names[-1]!r} "
+        f"{percent(static.deflection)} % too stiff in deflection and "
+        f"{percent(static.rotation)} % in rotation, frequencies "
+        f"{', '.join(map(percent, f / true - 1.0))} % too high"
+    )

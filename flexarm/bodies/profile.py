@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,18 @@ from ..errors import ModelError
 from .sections import Section
 
 Array = NDArray[np.float64]
+
+_NAMED: ContextVar[bool] = ContextVar("named basis of links", default=False)
+
+
+@contextmanager
+def named_basis() -> Iterator[None]:
+    """Name the bases of all links made inside, as those of a paper."""
+    before = _NAMED.set(True)
+    try:
+        yield
+    finally:
+        _NAMED.reset(before)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +59,13 @@ class BeamProfile(Description):
         Section of each cut, for stresses.
     carried : tuple of ndarray, optional
         Masses, centres and inertias of the nodes of a body with modal integrals.
+    flexibility : (E, p, 4) array_like of float, optional
+        One over the stiffness at p Gauss points of E elements, zero for directions
+        without motion.  The nodes of the body are then the base, and the Gauss points
+        and the end of each element.
+    named : bool, optional
+        Whether the source of the link names its basis, so that an arm does not warn of
+        it; by default inside of `named_basis`.
     """
 
     at: Any
@@ -56,6 +77,8 @@ class BeamProfile(Description):
     beyond: Any
     sections: tuple[Section, ...] | None = None
     carried: tuple[Any, ...] | None = None
+    flexibility: Any = None
+    named: bool | None = None
 
     def __post_init__(self) -> None:
         # arrays of S cuts and N nodes
@@ -77,6 +100,11 @@ class BeamProfile(Description):
                 f"node and beyond of a beam profile have shapes {self.node.shape} and "
                 f"{self.beyond.shape}, expected {(S,)} and {(S, N)}"
             )
+        if self.flexibility is not None:
+            what = "flexibility of a beam profile"
+            self._set(flexibility=as_array(what, self.flexibility, (None, None, 4)))
+        if self.named is None:
+            self._set(named=_NAMED.get())
         # masses of the nodes
         if self.carried is not None:
             mass, com, inertia = self.carried
@@ -198,7 +226,14 @@ def uniform_profile(
         stiffness=np.broadcast_to(stiffness, (N, 4)),
         mass_beyond=mass,
         beyond=beyond,
+        flexibility=np.broadcast_to(reciprocal(stiffness), (1, N - 2, 4)),
     )
+
+
+def reciprocal(stiffness: Array) -> Array:
+    """One over each stiffness, zero for a direction that does not deform."""
+    some = stiffness > 0.0
+    return np.where(some, 1.0 / np.where(some, stiffness, 1.0), 0.0)
 
 
 def integrals_beyond(x: Array, weight: Array) -> Array:

@@ -173,7 +173,7 @@ class SpatialOperators:
         >>> ops = fa.operators(arm, np.zeros(6))
         >>> at = ops.coordinate_rows("link2")
         >>> at, ops.coordinate_names[at]
-        (slice(3, 6, None), ('link2.bending y 1', 'link2.bending y 2', 'link2'))
+        (slice(3, 6, None), ('link2.tip y', 'link2.tip rz', 'link2'))
         """
         return body_rows(self.arm)[self.arm.body_index(body)]
 

@@ -17,6 +17,7 @@ from ..bodies.body import Body
 from ..bodies.drives import Drive
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.profile import named_basis
 from ..errors import ModelError
 from .planar import _each
 
@@ -27,6 +28,7 @@ _GRAVITY = 9.81  # m/s^2, not in the thesis
 
 
 @explained
+@named_basis()
 def farid_planar(
     *,
     n_links: int = 3,
@@ -164,6 +166,7 @@ def farid_planar(
 
 
 @explained
+@named_basis()
 def farid_two_link(
     *,
     bending_stiffness: ArrayLike = 1500.0,
@@ -250,6 +253,7 @@ def farid_two_link(
 
 
 @explained
+@named_basis()
 def farid_spatial(
     *,
     bending_stiffness: float = 5000.0,

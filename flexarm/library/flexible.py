@@ -13,6 +13,7 @@ from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
+from ..bodies.profile import named_basis
 from .planar import rigid_rod
 
 _DLS_LENGTH = 0.5  # m
@@ -21,6 +22,7 @@ _DLS_STIFFNESS = 1.0  # N m^2
 
 
 @explained
+@named_basis()
 def de_luca_siciliano(
     *,
     payload_mass: float = 0.1,

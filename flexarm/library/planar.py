@@ -19,13 +19,16 @@ from .._support.checks import (
 )
 from .._support.options import explained
 from ..arm import Arm
-from ..beams import clamped_beam_modes, flexible_link
-from ..beams.limits import mode_count
+from ..beams import flexible_link
+from ..beams.limits import check_modes, mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.profile import named_basis
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
+
+_MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
 
 
 @explained
@@ -99,12 +102,14 @@ def pendulum(
 
 
 @explained
+@named_basis()
 def planar_chain(
     n: int = 2,
     *,
     length: ArrayLike = 1.0,
     mass: ArrayLike = 1.0,
     n_modes: int = 0,
+    modes: str = "craig-bampton",
     segments: int | None = None,
     bending_stiffness: ArrayLike = 100.0,
     damping: float = 0.0,
@@ -122,7 +127,10 @@ def planar_chain(
     length, mass : float or (n,) array_like of float
         Length in m and mass in kg of each link.
     n_modes : int
-        Bending modes in the plane of each link; zero for rigid links.
+        Coordinates of bending in the plane of each link; zero for rigid links.
+    modes : str
+        Basis of the links, as of `beams.flexible_link`: ``"craig-bampton"``,
+        ``"static"``, ``"clamped-free"``, ``"pinned"`` or ``"free"``.
     segments : int, optional
         Number of pieces of each link, in place of `n_modes`, for links that bend far.
     bending_stiffness : float or (n,) array_like of float
@@ -130,7 +138,7 @@ def planar_chain(
     damping : float
         Viscous friction of each joint, in N m s.
     damping_ratio : float
-        Damping ratio of each mode.
+        Damping ratio of each natural mode of a link, clamped at its base.
     payload_mass : float
         Point mass at the tip of the last link, in kg.
     gravity : (3,) array_like of float
@@ -156,12 +164,13 @@ def planar_chain(
     angle zero        all links along x, level
     joint angles      relative to the link before, positive about z
     inertia           m L^2/12 of each rod about its mass centre
-    modes             clamped-free, of unit modal mass (in m kg^(1/2));
-                      with segments displacements of the ends of pieces (m, rad)
+    coordinates       displacement of the tip in m, its rotation in rad,
+                      then modes with both ends held, of unit modal mass
     ================  =================================================
 
-    The modes of a link ignore the links on it, except the payload of the last link; a
-    few more modes correct that.
+    Two coordinates are one cubic element, which deflects under loads at the tip as the
+    rod does: frequencies of an arm are right to some tenths of a percent for the first
+    half of its modes.  Clamped-free modes ignore the links on a link.
 
     References
     ----------
@@ -186,6 +195,7 @@ def planar_chain(
     # one number for each link
     n = whole_number("n", n, 1, MAX_BODIES)
     n_modes = mode_count(n_modes, rigid=True)
+    check_modes("modes", modes, _MODES)
     if n_modes and segments is not None:
         raise ModelError(
             f"planar_chain has n_modes {n_modes} and segments, expected one of them: "
@@ -212,17 +222,13 @@ def planar_chain(
         if n_modes == 0 and segments is None:
             bodies.append(rigid_rod(name, **rod))
             continue
-        modes = clamped_beam_modes(
-            rod["length"],
-            rod["mass_per_length"],
-            stiffness[i],
-            max(n_modes, 1),
-            tip_mass=rod["tip_mass"],
-        )
         link = flexible_link(
             name,
             **rod,
-            bending_y=modes,
+            bending_stiffness=stiffness[i],
+            motions="bending y",
+            modes=modes,
+            n_modes=n_modes if n_modes and modes != "static" else None,
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
             segments=segments,

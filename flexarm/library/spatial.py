@@ -21,6 +21,7 @@ from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.profile import named_basis
 from ..errors import ModelError
 
 # Table I, in SI units
@@ -48,6 +49,7 @@ class _Carried:
 
 
 @explained
+@named_basis()
 def cibicik_egeland(
     *,
     n_modes: int = 2,

@@ -10,6 +10,7 @@ from .._support.checks import LARGEST
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
+from ..bodies.profile import named_basis
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ HUB_INERTIA = 4e9  # kg m^2
 
 
 @explained
+@named_basis()
 def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     r"""Beam on a hub whose motion is given, for the maneuver of `spin_up`.
 

@@ -75,14 +75,14 @@ def all_forces() -> Input:
     Returns
     -------
     input : Input
-        Signals ``"link1 force"``, ``"link1.bending y 1 force"``.
+        Signals ``"link1 force"``, ``"link1.tip y force"``.
 
     Examples
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
     >>> fa.linearize(arm, [0.0, 0.0], inputs=[fa.inputs.all_forces()]).inputs
-    ('link1 force', 'link1.bending y 1 force')
+    ('link1 force', 'link1.tip y force')
     """
 
     def names(arm: ArmLike) -> tuple[str, ...]:

@@ -199,14 +199,14 @@ def modes(body: str | int | None = None) -> Output:
     Returns
     -------
     output : Output
-        Signals ``"link1.bending y 1"``.
+        Signals ``"link1.tip y"``.
 
     Examples
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
     >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.modes()]).outputs
-    ('link1.bending y 1',)
+    ('link1.tip y',)
     """
     return _chosen(lambda arm: _modal(arm, body), 0, "")
 
@@ -223,14 +223,14 @@ def mode_velocities(body: str | int | None = None) -> Output:
     Returns
     -------
     output : Output
-        Signals ``"link1.bending y 1 rate"``.
+        Signals ``"link1.tip y rate"``.
 
     Examples
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
     >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.mode_velocities()]).outputs
-    ('link1.bending y 1 rate',)
+    ('link1.tip y rate',)
     """
     return _chosen(lambda arm: _modal(arm, body), 1, " rate")
 

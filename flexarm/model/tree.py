@@ -8,7 +8,8 @@ from .._calls.arm_like import has_motor
 from .._calls.links import link_name, link_ranges, piece_with
 from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
 from .._support.arrays import is_whole
-from .._support.checks import listed
+from .._support.checks import listed, short_text
+from .._support.options import did_you_mean
 from ..bodies.body import GROUND, Body
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
@@ -48,15 +49,16 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
             parent = link_name(bodies[i - 1]) if i else GROUND
         if parent != GROUND and parent not in number:
             raise ModelError(
-                f"body {body.name!r} has the parent {parent!r}, expected {GROUND!r} or "
-                f"one of {listed(names, str)}"
+                f"body {body.name!r} has the parent {short_text(parent)}, expected "
+                f"{GROUND!r} or one of {listed(names, str)}"
+                f"{_meant_parent(parent, names)}"
             )
         p = -1 if parent == GROUND else number[parent]
         if p >= 0 and parent == link_name(bodies[p]) and len(links[p]) > 1:
             own = [bodies[k] for k in links[p]]
             p += piece_with(own, body.joint.node)[0]
         parents.append(p)
-    _check_order(names, parents)
+    _check_order(names, parents, [body.joint.parent is None for body in bodies])
     return tuple(parents)
 
 
@@ -76,6 +78,15 @@ def with_named_nodes(
             node = own[p - links[p].start].node_names[piece_with(own, joint.node)[1]]
             result[i] = body.replace(joint=joint.replace(node=node))
     return tuple(result)
+
+
+def _meant_parent(given: str, names: list[str]) -> str:
+    """Hint at the body, or the body and its node, that was meant."""
+    for separator in "./":
+        body, found, node = given.partition(separator)
+        if found and body in names:
+            return f"; did you mean parent={body!r}, node={node!r}?"
+    return did_you_mean(given, [*names, GROUND])
 
 
 def _check_sizes(bodies: tuple[Body, ...]) -> None:
@@ -101,7 +112,7 @@ def _check_sizes(bodies: tuple[Body, ...]) -> None:
         )
 
 
-def _check_order(names: list[str], parents: list[int]) -> None:
+def _check_order(names: list[str], parents: list[int], default: list[bool]) -> None:
     reached = [False] * len(names)  # a path to the ground is known
     for i in range(len(names)):
         path = [i]
@@ -110,10 +121,17 @@ def _check_order(names: list[str], parents: list[int]) -> None:
             path.append(parents[path[-1]])
             if path[-1] in seen:
                 loop = path[path.index(path[-1]) :]
+                hint = next((k for k in loop if default[k]), None)
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
                     + f", expected trees with the root {GROUND!r}"
+                    + (
+                        ""
+                        if hint is None
+                        else f"; {names[hint]!r} names no parent, and has the body "
+                        "before it in the list"
+                    )
                 )
             seen.add(path[-1])
         for k in path:
@@ -132,7 +150,9 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     mass = [body.total_mass for body in bodies]
     given = [body.integrals for body in bodies]
     inertia = [
-        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        float(
+            np.abs(body.node_inertia).sum() + (0.0 if c is None else np.abs(c.J0).sum())
+        )
         for body, c in zip(bodies, given, strict=True)
     ]
     for body, p in zip(bodies, parents, strict=True):

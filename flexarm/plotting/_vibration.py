@@ -73,7 +73,7 @@ def vibration(
     >>> modes = fa.vibration_modes(arm, np.zeros(6), held="joints")
     >>> drawing = fa.plotting.vibration(modes, 1)
     >>> drawing.ax.get_title()
-    'mode 1, 9.82 Hz'
+    'mode 1, 8.84 Hz'
     """
     if not isinstance(modes, VibrationModes):
         raise ArgumentError(

@@ -247,14 +247,14 @@ def static_compliance(
 
     Examples
     --------
-    A cantilever of EI = 100 N m^2 and 1 m: L/EI, L^2/(2 EI), L^3/(3 EI) approximately,
+    A cantilever of EI = 100 N m^2 and 1 m: L/EI, L^2/(2 EI), L^3/(3 EI),
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=20, gravity=(0, 0, 0))
-    >>> C = fa.static_compliance(arm, np.zeros(21))
+    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    >>> C = fa.static_compliance(arm, np.zeros(3))
     >>> C[[2, 2, 4], [2, 4, 4]].round(4)
-    array([0.0098, 0.005 , 0.0033])
+    array([0.01  , 0.005 , 0.0033])
     """
     read_arm(arm, "static compliance")
     check_choice("frame", frame, FRAMES)

@@ -117,18 +117,18 @@ def load(
     ==========================  ====================================================
     length, mass_per_length     in m, kg/m
     bending_stiffness           EI in N m^2: a number, or two, in y and z of the beam
-    modes                       bending modes in each plane, 2 by default
+    modes, n_modes,             basis of the link, number of its coordinates by motion,
+    max_frequency               as of `flexarm.beams.flexible_link`
     planes                      "y", "z" or "yz" (default)
     torsional_stiffness         GJ in N m^2; without it the link does not twist
     polar_inertia_per_length    of torsion, in kg m
-    torsion_modes               1 by default
     axis                        of the beam, in the frame of the link; x by default
     y_axis                      its y, across the axis; by default as near as can be
                                 to y of the link
     position                    of its base, zero by default, in m
     segments                    pieces of a link that bends far, in place of modes
     damping_ratio               of all modes, 0 by default
-    payload_mass, _inertia      carried at the tip: they shape the modes and have no
+    outboard_mass, _inertia     at the tip, for the modes "tip-loaded": they have no
                                 mass in the arm, where the links have it
     ==========================  ====================================================
 
@@ -154,7 +154,7 @@ def load(
     (('rod',), [[-2.0, 2.0]])
     >>> beam = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 5.0}
     >>> fa.urdf.load(text, sidecar={"rod": beam | {"planes": "y"}}).coordinate_names
-    ('rod', 'rod.bending y 1', 'rod.bending y 2')
+    ('rod', 'rod.tip y', 'rod.tip rz')
     """
     # the root, which may be the ground
     robot = read(source)

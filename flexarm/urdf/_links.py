@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import beams
-from .._support.checks import as_array, as_numbers, listed, short_text
+from .._support.checks import as_array, as_numbers, listed, positive, short_text
 from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from ..bodies.joints import unit_vector
@@ -24,21 +24,33 @@ Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
 _OPTIONS: dict[str, Any] = {
-    "modes": 2,
+    "modes": "craig-bampton",
+    "n_modes": None,
+    "max_frequency": None,
     "segments": None,
     "planes": "yz",
     "torsional_stiffness": None,
     "polar_inertia_per_length": None,
-    "torsion_modes": 1,
     "axis": (1.0, 0.0, 0.0),
     "y_axis": None,
     "position": (0.0, 0.0, 0.0),
     "damping_ratio": 0.0,
-    "payload_mass": 0.0,
-    "payload_inertia": 0.0,
+    "outboard_mass": None,
+    "outboard_inertia": None,
     "geometric_stiffening": True,
 }
-
+# keys that go to the link as they are
+_PASSED = (
+    *_NEEDED,
+    "torsional_stiffness",
+    "polar_inertia_per_length",
+    "modes",
+    "n_modes",
+    "max_frequency",
+    "segments",
+    "damping_ratio",
+    "geometric_stiffening",
+)
 
 MAX_BYTES = 1_000_000
 MAX_DOTS = 100  # of a line; the reader of TOML is quadratic in the parts of a key
@@ -130,21 +142,12 @@ def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
         if key not in table:
             raise ModelError(f"{who} has no {key}, expected {', '.join(_NEEDED)}")
     values = _OPTIONS | dict(table)
-    counted = [key for key in ("modes", "torsion_modes") if key in table]
-    if values["segments"] is not None and counted:
-        raise ModelError(
-            f"{who} has segments and {counted[0]}, expected one of them: each piece "
-            "has static shapes; leave out one"
-        )
     try:
         body = beams.flexible_link(
             name,
-            length=values["length"],
-            mass_per_length=values["mass_per_length"],
-            damping_ratio=values["damping_ratio"],
-            geometric_stiffening=values["geometric_stiffening"],
-            segments=values["segments"],
-            **_modes(who, values, table),
+            **{key: values[key] for key in _PASSED},
+            motions=_motions(who, values),
+            outboard=_outboard(who, values),
         )
     except ModelError as problem:  # of the modes, which have no name
         text = str(problem)
@@ -158,48 +161,27 @@ def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
     return _placed(body, R, at)
 
 
-def _modes(
-    who: str, values: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    # bending in each plane
+def _motions(who: str, values: Mapping[str, Any]) -> list[str]:
+    """Deformations: bending in the given planes, torsion with its stiffness."""
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
         raise ModelError(
             f"planes of {who} are {short_text(planes)}, expected 'y', 'z' or 'yz'"
         )
-    stiffness = as_numbers(f"bending_stiffness of {who}", values["bending_stiffness"])
-    if stiffness.ndim == 0:
-        stiffness = np.full(2, stiffness)
-    stiffness = as_array(f"bending_stiffness of {who}", stiffness, (2,))
-    result: dict[str, Any] = {}
-    for plane, EI in zip("yz", stiffness, strict=True):
-        if plane in planes:
-            result[f"bending_{plane}"] = beams.clamped_beam_modes(
-                values["length"],
-                values["mass_per_length"],
-                float(EI),
-                values["modes"],
-                tip_mass=values["payload_mass"],
-                tip_inertia=values["payload_inertia"],
-            )
+    twists = values["torsional_stiffness"] is not None
+    return [f"bending {plane}" for plane in planes] + ["torsion"] * twists
 
-    # torsion, if both of its parameters are given
-    GJ, polar = values["torsional_stiffness"], values["polar_inertia_per_length"]
-    if (GJ is None) != (polar is None):
-        raise ModelError(
-            f"{who} has one of torsional_stiffness and polar_inertia_per_length, "
-            "expected both or none"
-        )
-    if GJ is None and "torsion_modes" in given:
-        raise ModelError(
-            f"{who} has torsion_modes, expected torsional_stiffness and "
-            "polar_inertia_per_length beside them"
-        )
-    if GJ is not None:
-        result["torsion"] = beams.clamped_rod_modes(
-            values["length"], polar, GJ, values["torsion_modes"]
-        )
-    return result
+
+def _outboard(who: str, values: Mapping[str, Any]) -> list[beams.Payload]:
+    """Mass and inertia at the tip that only shape the modes."""
+    mass, about = values["outboard_mass"], values["outboard_inertia"]
+    if mass is None and about is None:
+        return []
+    inertia = 0.0 if about is None else about
+    if as_numbers(f"outboard_inertia of {who}", inertia).ndim == 0:
+        inertia = 3 * (inertia,)
+    at = positive(f"length of {who}", values["length"], "m")
+    return [beams.Payload(at, mass=0.0 if mass is None else mass, inertia=inertia)]
 
 
 def _place(who: str, values: Mapping[str, Any]) -> tuple[Array, Array]:

@@ -32,7 +32,7 @@ LINKS = {
         "length": 1.0,
         "mass_per_length": 2.0,
         "bending_stiffness": [100.0, 80.0],
-        "modes": 1,
+        "n_modes": 1,
         "planes": "yz",
         "torsional_stiffness": 50.0,
         "polar_inertia_per_length": 0.1,
@@ -44,7 +44,7 @@ TOML = """[a]
 length = 1.0
 mass_per_length = 2.0
 bending_stiffness = [100.0, 80.0]
-modes = 1
+n_modes = 1
 planes = "yz"
 damping_ratio = 0.01
 """

@@ -231,6 +231,11 @@ def modes_of(name: str) -> fa.VibrationModes:
 
 
 @functools.cache
+def mode_errors_of(name: str) -> fa.ModeErrors:
+    return arm_of(name).mode_errors()
+
+
+@functools.cache
 def control_run() -> Any:
     c = fa.control
     arm = arm_of("planar")

@@ -6,6 +6,7 @@ A rule is a function of a `Draw`.  `RULES` has them by the name of the argument,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -638,6 +639,8 @@ OWN: dict[str, dict[str, Rule]] = {
         "I_z": const(1e-6),
         "torsion_constant": const(1e-6),
         "rotary_inertia": const(None),
+        "shear_areas": one_of(None, (1e-3, 5e-4)),
+        "shear_centre": one_of((0.0, 0.0), (0.01, -0.02)),
     },
     "beams.buckling_load": {
         "body": flexible_body,
@@ -652,13 +655,14 @@ OWN: dict[str, dict[str, Rule]] = {
         "motions": one_of(("bending y", "torsion"), "bending z"),
         "frame": one_of("tangent", "chord"),
         "payloads": lambda d: [fa.beams.Payload(0.5, 1.0)],
-        "shaping_payloads": const(()),
+        "outboard": const(()),
         "nodes": lambda d: {"middle": 0.5},
         "n_modes": one_of(None, 2),
         "max_frequency": const(None),
-        "reduction": const(None),
+        "modes": const("craig-bampton"),
         "keep": const("tip"),
-        "rotary_inertia": const(False),
+        "rotary_inertia": one_of(True, False),
+        "shear": one_of(True, False),
         "roll": const(0.0),
         "segments": one_of(None, 2),
     },
@@ -668,6 +672,14 @@ OWN: dict[str, dict[str, Rule]] = {
         "node": one_of("tip", 0, 0.5),
     },
     "beams.flexible_link": {
+        "bending_stiffness": const(None),
+        "torsional_stiffness": const(None),
+        "polar_inertia_per_length": const(None),
+        "motions": const(None),
+        "modes": const(None),
+        "n_modes": const(None),
+        "max_frequency": const(None),
+        "outboard": const(()),
         "bending_y": bending,
         "bending_z": bending,
         "torsion": rod_modes,
@@ -705,7 +717,7 @@ OWN: dict[str, dict[str, Rule]] = {
     "finite_elements.beam_mesh": {
         "n_elements": const(2),
         "section_inertia": const((0.01, 0.005, 0.005)),
-        "shear_stiffness": const(None),
+        "shear_stiffness": one_of(math.inf, (1e6, 2e6)),
     },
     "finite_elements.read_matrix_market": {
         "coordinates": lambda d: o.mesh().coordinates,
@@ -1311,6 +1323,8 @@ OBJECTS: dict[str, Rule] = {
     "RootLocus": lambda d: o.locus(),
     "SpatialOperators": lambda d: fa.operators(o.arm_of("flexible"), np.zeros(6)),
     "StateSpace": lambda d: d.model,
+    "LinkModeErrors": lambda d: o.mode_errors_of("flexible").links[0],
+    "ModeErrors": lambda d: o.mode_errors_of("flexible"),
     "Trajectory": lambda d: o.run_of(d.choice("pendulum", "flexible")),
     "TrajectorySensitivities": lambda d: o.sensitivities(),
     "VibrationModes": lambda d: o.modes_of("flexible"),

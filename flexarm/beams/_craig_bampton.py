@@ -1,0 +1,170 @@
+r"""Craig-Bampton shapes of uniform beams and rods, in closed form.
+
+Static shapes of the tip, by its displacement and rotation, then the modes of the beam
+with base and tip held: the default basis of a link that carries other links.  A frame
+element has only the static ones.
+
+R. R. Craig, M. C. C. Bampton, "Coupling of substructures for dynamic analyses", AIAA
+Journal 6(7), 1968, 1313-1319.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import positive
+from .._support.options import explained_class
+from .._support.quadrature import gauss_count
+from ._bending import BendingModes
+from ._clamped import TorsionModes
+from ._free import free_roots, free_shapes, waves
+from .limits import mode_count
+
+Array = NDArray[np.float64]
+
+# integrals of cubics, of their foreshortening and of products of two of these
+CUBIC_POINTS = 6
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class CraigBamptonBeamModes(BendingModes):
+    """Static shapes of the tip of a uniform beam, then modes with both ends held.
+
+    One shape is the deflection under a force at the tip, two are the cubics of Hermite
+    for displacement and rotation of the tip.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers of the modes, in 1/m; zero for the static shapes.
+    upward : bool
+        Whether positive rotations of the tip are positive slopes, as of bending along
+        y; along z they are negative.
+    """
+
+    length: float
+    mass_per_length: float
+    bending_stiffness: float
+    n_modes: int
+    upward: bool = True
+    normalization: str = "mass"
+    beta: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._set(
+            length=positive("length of the beam", self.length, "m"),
+            mass_per_length=positive(
+                "mass_per_length of the beam", self.mass_per_length, "kg/m"
+            ),
+            bending_stiffness=positive(
+                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+        )
+        b = free_roots(self._held())
+        static = np.zeros(min(self.n_modes, 2))
+        self._keep(beta=np.concatenate([static, b / self.length]))
+
+    def _held(self) -> Array:
+        """Numbers of the modes with both ends held."""
+        return np.arange(1.0, self.n_modes - 1.0)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates in a link; see `LinkModes`."""
+        static = ("tip y", "tip rz") if self.upward else ("tip z", "tip ry")
+        later = (f"{{}} {j}" for j in range(3, self.n_modes + 1))
+        return (*static[: self.n_modes], *later)
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points for products of two modes; see `LinkModes`."""
+        highest = float(self.beta[-1]) * self.length
+        return gauss_count(highest) if highest > 0.0 else CUBIC_POINTS
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        f, L = self._fraction(x), self.length
+        if self.n_modes == 1:
+            cubics = [([0.0, 0.0, 1.5, -0.5], 1.0)]
+        else:
+            turn = L if self.upward else -L
+            cubics = [([0.0, 0.0, 3.0, -2.0], 1.0), ([0.0, 0.0, -1.0, 1.0], turn)]
+        rows = [
+            scale * np.polynomial.Polynomial(c).deriv(order)(f) for c, scale in cubics
+        ]
+        static = np.stack(rows) / L**order
+        mode = self._held().reshape((-1,) + (1,) * f.ndim)
+        beta = self.beta[2:].reshape(mode.shape)
+        # unit modal mass: the mean square of the shapes of free beams is 1/4
+        size = 2.0 / np.sqrt(self.mass_per_length * L) * (-1.0) ** (mode - 1.0)
+        held = size * beta**order * free_shapes(beta * L, mode, f, order + 2)
+        return np.concatenate([static, held])
+
+    @property
+    def k(self) -> Array:  # type: ignore[override]
+        """Integral of EI phi_j'' phi_k'', (n, n), in SI units."""
+        L, n = self.length, self.n_modes
+        result = np.diag(self.omega**2)
+        turn = 6.0 * L if self.upward else -6.0 * L
+        cubic = np.array([[12.0, -turn], [-turn, 4.0 * L**2]])
+        static = np.array([[3.0]]) if n == 1 else cubic
+        result[:2, :2] = self.bending_stiffness / L**3 * static
+        return result
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class CraigBamptonRodModes(TorsionModes):
+    """Rotation of the tip of a uniform rod, then modes with both ends held.
+
+    Attributes
+    ----------
+    beta : (n,) ndarray of float
+        Wave numbers of the modes, in 1/m; zero for the static shape.
+    """
+
+    length: float
+    polar_inertia_per_length: float
+    torsional_stiffness: float
+    n_modes: int
+    normalization: str = "mass"
+    beta: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._set_rod()
+        self._keep(beta=np.pi * np.arange(float(self.n_modes)) / self.length)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the coordinates in a link; see `LinkModes`."""
+        return ("tip rx", *(f"{{}} {j}" for j in range(2, self.n_modes + 1)))
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points for products of two modes; see `LinkModes`."""
+        highest = float(self.beta[-1]) * self.length
+        return gauss_count(highest) if highest > 0.0 else CUBIC_POINTS
+
+    def _derivative(self, x: ArrayLike, order: int) -> Array:
+        f, L = self._fraction(x), self.length
+        static = [f, np.full(f.shape, 1.0 / L), np.zeros(f.shape)][min(order, 2)]
+        mode = np.arange(1.0, self.n_modes).reshape((-1,) + (1,) * f.ndim)
+        beta = self.beta[1:].reshape(mode.shape)
+        sine, cosine = waves(mode, f)
+        wave = [sine, cosine, -sine, -cosine][order]
+        size = np.sqrt(2.0 / (self.polar_inertia_per_length * L))
+        return np.concatenate([static[np.newaxis], size * beta**order * wave])
+
+    @property
+    def k(self) -> Array:  # type: ignore[override]
+        """Integral of GJ theta_j' theta_k' over the rod, (n, n), in SI units."""
+        result = np.diag(self.omega**2)
+        result[0, 0] = self.torsional_stiffness / self.length
+        return result
+
+
+CRAIG_BAMPTON = (CraigBamptonBeamModes, CraigBamptonRodModes)

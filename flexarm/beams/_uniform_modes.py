@@ -1,0 +1,229 @@
+"""Modes of a uniform link: made by the name of a basis, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array, as_numbers, listed
+from ..errors import ModelError
+from ._bending import BeamModes, BendingModes
+from ._choice import counts_of, hertz, known_modes, no_static_count
+from ._clamped import LinkModes, RodModes, TorsionModes
+from ._coordinates import names_of
+from ._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
+from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
+from ._line import Payload
+from .limits import MAX_BEAM_MODES, mode_count
+
+Array = NDArray[np.float64]
+
+KINDS: tuple[str, ...] = ("bending y", "bending z", "torsion")
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Data of a uniform link that deforms.
+
+    Attributes
+    ----------
+    name : str
+        Name of the link.
+    length, density : float
+        Length in m and mass per length in kg/m.
+    bending : (2,) ndarray or None
+        EI along y and z.
+    torsion : (float, float) or None
+        GJ and polar inertia per length.
+    tip : (4, 4) ndarray
+        Mass, first and second moments that shape natural modes, about the tip: of
+        ``(1, x, y, z)`` in the first row and column, the inertia in the rest.
+    """
+
+    name: str
+    length: float
+    density: float
+    bending: Array | None
+    torsion: tuple[float, float] | None
+    tip: Array
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Motions whose stiffness is given."""
+        bends, twists = self.bending is not None, self.torsion is not None
+        return (*(KINDS[:2] if bends else ()), *(KINDS[2:] if twists else ()))
+
+
+def uniform(
+    name: str,
+    length: float,
+    density: float,
+    bending_stiffness: ArrayLike | None,
+    torsional_stiffness: float | None,
+    polar_inertia: float | None,
+    tip: Array,
+) -> Uniform:
+    """Data of a uniform link, checked."""
+    bending, torsion = None, None
+    if bending_stiffness is not None:
+        what = f"bending_stiffness of link {name!r}"
+        given = as_numbers(what, bending_stiffness)
+        bending = as_array(what, np.full(2, given) if given.ndim == 0 else given, (2,))
+    if (torsional_stiffness is None) != (polar_inertia is None):
+        raise ModelError(
+            f"link {name!r} has one of torsional_stiffness and "
+            "polar_inertia_per_length, expected both or none"
+        )
+    if torsional_stiffness is not None and polar_inertia is not None:
+        torsion = (torsional_stiffness, polar_inertia)
+    if bending is None and torsion is None:
+        raise ModelError(
+            f"link {name!r} has no stiffness, expected bending_stiffness, "
+            "torsional_stiffness or modes of its own in bending_y, bending_z or "
+            "torsion; a link that does not deform is a RigidBody"
+        )
+    return Uniform(name, length, density, bending, torsion, tip)
+
+
+def tip_moments(mass: float, com: Array, inertia: Array) -> Array:
+    """Mass, first and second moments of a payload about the tip, (4, 4)."""
+    result = np.zeros((4, 4))
+    result[0, 0], result[1:, 1:] = mass, inertia
+    result[0, 1:] = result[1:, 0] = mass * com
+    return result
+
+
+def outboard_moments(name: str, length: float, loads: Sequence[Payload]) -> Array:
+    """Moments of masses at the tip of a uniform link, (4, 4)."""
+    result = np.zeros((4, 4))
+    for load in loads:
+        if abs(load.at - length) > 1e-9 * length:
+            raise ModelError(
+                f"outboard of link {name!r} has a payload at {load.at:g} m, expected "
+                f"the tip at {length:g} m; finite_element_link has others"
+            )
+        result += tip_moments(load.mass, load.com, load.about_place())
+    return result
+
+
+def modes_by_name(
+    link: Uniform,
+    word: str,
+    motions: Any,
+    n_modes: Any,
+    max_frequency: Any,
+    outboard: Sequence[Payload],
+) -> dict[str, LinkModes]:
+    """Modes by motion of a named basis."""
+    name = link.name
+    word = known_modes(name, word, outboard, free=True)
+    if word == "static":
+        no_static_count(name, n_modes, max_frequency)
+    kinds = known_kinds(link, motions)
+    counts = counts_of(name, n_modes, kinds)
+    limit = None if max_frequency is None else hertz(name, max_frequency)
+    if counts is None:
+        few = limit is None
+        counts = {
+            kind: (1 if kind == "torsion" else 2) if few else MAX_BEAM_MODES
+            for kind in kinds
+        }
+    result = {}
+    for kind, count in counts.items():
+        if count:
+            own = _maker(link, word, kind)
+            found = own(mode_count(count))
+            slow = count if limit is None else _slow(found, limit)
+            if slow:
+                result[kind] = found if slow == count else own(slow)
+    if not result:
+        raise ModelError(
+            f"max_frequency of link {name!r} is {limit:g} Hz, below its lowest "
+            "frequency; a link that does not deform is a RigidBody"
+        )
+    return result
+
+
+def known_kinds(link: Uniform, motions: Any) -> tuple[str, ...]:
+    """Motions of a uniform link, by default all whose stiffness is given."""
+    who = f"motions of link {link.name!r}"
+    given = link.motions if motions is None else names_of(who, motions)
+    if not given or len(set(given)) != len(given) or not set(given) <= set(KINDS):
+        raise ModelError(
+            f"{who} are {listed(given)}, expected some of "
+            f"{', '.join(map(repr, KINDS))}, each once"
+        )
+    lacking = [kind for kind in given if kind not in link.motions]
+    if lacking:
+        needed = "torsional" if lacking[0] == "torsion" else "bending"
+        raise ModelError(
+            f"{who} have {lacking[0]!r}, expected its {needed}_stiffness with it"
+        )
+    return tuple(kind for kind in KINDS if kind in given)
+
+
+def _slow(modes: LinkModes, limit: float) -> int:
+    """Number of modes up to a frequency; static shapes, of frequency zero, count."""
+    return int((modes.frequency <= limit).sum())
+
+
+def _maker(link: Uniform, word: str, kind: str) -> Callable[[int], LinkModes]:
+    """Make modes of a motion, given their number."""
+    if kind == "torsion":
+        assert link.torsion is not None
+        GJ, polar = link.torsion
+        if word in ("craig-bampton", "static"):
+            return lambda n: CraigBamptonRodModes(link.length, polar, GJ, n)
+        if word == "free":
+            return lambda n: FreeRodModes(link.length, polar, GJ, n)
+        twist = float(link.tip[1, 1])
+        return lambda n: RodModes(link.length, polar, GJ, n, tip_inertia=twist)
+    assert link.bending is not None
+    upward = kind == "bending y"
+    beam = (link.length, link.density, float(link.bending[0 if upward else 1]))
+    if word in ("craig-bampton", "static"):
+        return lambda n: CraigBamptonBeamModes(*beam, n, upward=upward)
+    if word == "free":
+        return lambda n: FreeBeamModes(*beam, n)
+    if word == "pinned":
+        return lambda n: PinnedBeamModes(*beam, n)
+    mass, moment = float(link.tip[0, 0]), float(link.tip[0, 1])
+    turn = float(link.tip[3, 3] if upward else link.tip[2, 2])
+    return lambda n: BeamModes(
+        *beam, n, tip_mass=mass, tip_inertia=turn, tip_moment=moment
+    )
+
+
+def given_modes(
+    name: str, length: float, given: Mapping[str, Any], others: Mapping[str, Any]
+) -> dict[str, LinkModes]:
+    """Modes that the user made, by motion, checked against the link."""
+    clash = next((key for key, value in others.items() if value is not None), None)
+    if clash is not None:
+        raise ModelError(
+            f"link {name!r} has {clash} and modes of its own in "
+            f"{next(key for key, own in given.items() if own is not None)}, expected "
+            "one of both"
+        )
+    result: dict[str, LinkModes] = {}
+    for argument, modes in given.items():
+        if modes is None:
+            continue
+        kind = argument.replace("_", " ")
+        expected = TorsionModes if kind == "torsion" else BendingModes
+        if not isinstance(modes, expected):
+            raise ModelError(
+                f"{argument} of link {name!r} is {type(modes).__name__}, expected "
+                f"{'RodModes' if kind == 'torsion' else 'BeamModes'}"
+            )
+        if abs(modes.length - length) > 1e-12 * length:
+            raise ModelError(
+                f"{argument} of link {name!r} are modes of length {modes.length:g} m, "
+                f"the link is {length:g} m long; compute them for the link"
+            )
+        result[kind] = modes
+    return result

@@ -1,0 +1,116 @@
+"""Errors of the modes of a link: against the same link before reduction.
+
+Modes restrict the motion of a link, so that its static compliance is too small and its
+frequencies are too high (J. S. Przemieniecki, *Theory of Matrix Structural Analysis*,
+1968, chapter 9; R. R. Craig, A. J. Kurdila, *Fundamentals of Structural Dynamics*,
+2006, chapter 17).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .body import Body
+from .maps import modal_mass
+from .unreduced import LinearBody
+
+Array = NDArray[np.float64]
+
+# principal directions with less of the largest compliance do not count: of a node, and
+# of what it carries, which also moves sideways by the rotation of the node
+STIFF, STIFF_LOAD = 0.01, 0.1
+
+
+def linear_body(body: Body, nodes: NDArray[np.intp]) -> LinearBody:
+    """Return the small motions of a body in its modes, and those of some nodes."""
+    n, held = body.n_modes, body.attachment_node
+    M = modal_mass(body, np.zeros(n))
+    at = nodes if held is None else np.append(nodes, held)
+    turn, where = body.node_rotation[at], body.node_position[at]
+    moved = body.node_translation[at] + np.cross(where[:, :, None], turn, axis=1)
+    motion = np.concatenate([turn, moved], axis=1)
+    G, L = M[:n, :n], M[n:, :n]
+    if held is not None:  # its joint holds that node, not the frame
+        back, motion = motion[-1], motion[:-1] - motion[-1]
+        carried = back.T @ L
+        G = G - carried - carried.T + back.T @ M[n:, n:] @ back
+        L = L - M[n:, n:] @ back
+    return LinearBody(body.stiffness, G, L, motion)
+
+
+class NodeErrors(NamedTuple):
+    """Parts of the static compliance of a node that the modes lack, the worst ones."""
+
+    deflection: float  # under a force at the node
+    rotation: float  # under a moment
+    sag: float  # of what the node carries, under its weight
+
+
+def _lacking(reduced: Array, exact: Array, stiff: float = STIFF) -> float:
+    """Largest part of the compliance that is missing, of its principal directions."""
+    values, vectors = np.linalg.eigh(exact)
+    if not values[-1] > 0.0:
+        return 0.0
+    some = values > stiff * values[-1]
+    found = np.einsum("ir,ij,jr->r", vectors, reduced, vectors)
+    return float((1.0 - found[some] / values[some]).max())
+
+
+def node_errors(
+    reduced: Array, exact: Array, place: Array, load: Array | None
+) -> NodeErrors:
+    """Errors of compliances (6, 6) about the origin of a node.
+
+    Parameters
+    ----------
+    reduced, exact : (6, 6) ndarray
+        Twist per wrench, with the modes and of the unreduced link.
+    place : (3,) ndarray
+        Position of the node.
+    load : (3,) ndarray or None
+        Mass centre of what the node carries; None for nothing.
+    """
+
+    def at(x: Array) -> Array:  # wrench about the origin per force at x
+        return np.vstack([np.cross(x, np.eye(3)).T, np.eye(3)])
+
+    force = at(place)
+    deflection = _lacking(force.T @ reduced @ force, force.T @ exact @ force)
+    rotation = _lacking(reduced[:3, :3], exact[:3, :3])
+    sag = deflection
+    if load is not None:
+        weight = at(load)
+        both = weight.T @ reduced @ weight, weight.T @ exact @ weight
+        sag = _lacking(*both, STIFF_LOAD)
+    return NodeErrors(deflection, rotation, sag)
+
+
+def modal_compliance_of(body: LinearBody) -> Array:
+    """Twists of nodes per wrench on each of them, about the origin, (k, 6, 6)."""
+    B = body.motion
+    flat = B.reshape(-1, B.shape[2]).T
+    moved = np.linalg.solve(body.stiffness, flat).reshape(B.shape[2], len(B), 6)
+    return np.asarray(B @ np.moveaxis(moved, 1, 0))
+
+
+def loaded_mass(body: LinearBody, loads: Array) -> Array:
+    """Modal mass with spatial inertias (k, 6, 6) on the nodes, (n, n)."""
+    B = body.motion
+    n = B.shape[2]
+    M = body.mass + B.reshape(-1, n).T @ (loads @ B).reshape(-1, n)
+    return np.asarray((M + M.T) / 2.0)
+
+
+def lowest_frequencies(mass: Array, stiffness: Array, count: int) -> Array:
+    """Lowest frequencies in Hz, ascending."""
+    from scipy.linalg import eigh
+
+    n = len(mass)
+    count = min(count, n)
+    if not count:
+        return np.zeros(0)
+    top = eigh(mass, stiffness, eigvals_only=True, subset_by_index=[n - count, n - 1])
+    return np.asarray(1.0 / np.sqrt(top[::-1]) / (2.0 * np.pi))

@@ -1,0 +1,226 @@
+r"""Links before reduction: a beam without assumed modes, held at its base.
+
+A beam that is held at one end is statically determinate: the wrenches on its places
+give the strains of every cut, without elements.  Coordinates are these strains at Gauss
+points (curvatures, rate of twist, stretch), scaled to unit stiffness; a place moves by
+their integrals from the base on.  So static deflections are exact, and frequencies
+converge with the eighth power of the distance of the points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.quadrature import gauss_rule
+
+Array = NDArray[np.float64]
+
+PIECES = 6  # smallest number of pieces between which strains may have kinks
+MANY = 32  # from here on pieces have two points, as the cubics of elements
+
+
+class LinearBody(NamedTuple):
+    """Small motions of a body about its undeformed shape, in the axes of its frame.
+
+    Twists and momenta are [angular; linear] and about the origin of the frame, which
+    the joint holds.
+    """
+
+    stiffness: Array  # (n, n)
+    mass: Array  # (n, n)
+    momentum: Array  # (6, n), of all masses per rate
+    motion: Array  # (k, 6, n), of k nodes per coordinate
+
+
+def spatial_inertia(mass: Array, moment: Array, inertia: Array) -> Array:
+    """Inertia on [angular; linear] about the origin, (..., 6, 6).
+
+    Parameters
+    ----------
+    mass, moment, inertia : (...), (..., 3) and (..., 3, 3) ndarray
+        Mass, first moment and inertia, all about the origin.
+    """
+    skew = np.cross(np.eye(3), moment[..., np.newaxis, :])
+    result = np.zeros((*mass.shape, 6, 6))
+    result[..., :3, :3] = inertia
+    result[..., :3, 3:], result[..., 3:, :3] = skew, np.swapaxes(skew, -1, -2)
+    result[..., 3:, 3:] = mass[..., np.newaxis, np.newaxis] * np.eye(3)
+    return result
+
+
+def about_origin(mass: Array, com: Array, inertia: Array, position: Array) -> Array:
+    """Spatial inertia of nodes given by inertias about themselves, (N, 6, 6)."""
+
+    def square(x: Array) -> Array:
+        size = np.einsum("ni,ni->n", x, x)[:, None, None] * np.eye(3)
+        return np.asarray(size - x[:, :, None] * x[:, None, :])
+
+    centre = position + com
+    shift = mass[:, None, None] * (square(centre) - square(com))
+    return spatial_inertia(mass, mass[:, None] * centre, inertia + shift)
+
+
+@lru_cache(maxsize=64)
+def _lagrange(n: int, at: tuple[float, ...]) -> Array:
+    """Values at some places of the polynomials through n Gauss points, (places, n)."""
+    legendre = np.polynomial.legendre
+    x, weight = gauss_rule(n)
+    degrees = 2.0 * np.arange(n) + 1.0
+    known = legendre.legvander(2.0 * x - 1.0, n - 1) * degrees * weight[:, None]
+    return np.asarray(legendre.legvander(2.0 * np.array(at) - 1.0, n - 1) @ known.T)
+
+
+def _integrals(n: int, to: Array) -> Array:
+    """Integrals of these polynomials from zero to some places, (places, n)."""
+    x, weight = gauss_rule(n)
+    values = _lagrange(n, tuple(np.outer(to, x).ravel())).reshape(len(to), n, n)
+    return np.asarray(to[:, None] * np.einsum("k,pkj->pj", weight, values))
+
+
+@dataclass(frozen=True, eq=False)
+class UnreducedLink:
+    """A beam of E elements of p Gauss points each, and the masses on it.
+
+    Attributes
+    ----------
+    ends : (E + 1, 3) ndarray
+        Ends of the elements in the frame of the body, from the base on.
+    axes : (E, 3, 3) ndarray
+        Columns are the axes of each element.
+    flexibility : (E, p, 4) ndarray
+        One over EA, GJ and EI in both planes at the Gauss points; zero for directions
+        without motion.
+    mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
+        Of the base, and of the Gauss points and the end of each element, P = 1 + E (p +
+        1), each about itself.
+    """
+
+    ends: Array
+    axes: Array
+    flexibility: Array
+    mass: Array
+    com: Array
+    inertia: Array
+
+    @property
+    def n_points(self) -> int:
+        """Number of Gauss points of an element."""
+        return int(self.flexibility.shape[1])
+
+    @cached_property
+    def _pieces(self) -> tuple[int, int]:
+        """Pieces of an element, and Gauss points of a piece."""
+        count = len(self.axes)
+        pieces = -(-PIECES // count)
+        return pieces, 4 if pieces * count < MANY else 2
+
+    def _spread(self, values: Array) -> Array:
+        """Values at the Gauss points of the pieces, (points, ...), from (E, p, ...)."""
+        pieces, n = self._pieces
+        at = (np.arange(pieces)[:, None] + gauss_rule(n)[0]).ravel() / pieces
+        flat = values.reshape(*values.shape[:2], -1)
+        there = np.einsum("sp,epv->esv", _lagrange(self.n_points, tuple(at)), flat)
+        return np.asarray(there.reshape(-1, *values.shape[2:]))
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array, Array]:
+        """Positions, lengths and units of strain (points, F, 6) of the coordinates."""
+        pieces, n = self._pieces
+        x, w = gauss_rule(n)
+        at = (np.arange(pieces)[:, None] + x).ravel() / pieces
+        steps = np.diff(self.ends, axis=0)
+        position = self.ends[:-1, None] + at[None, :, None] * steps[:, None]
+        position = position.reshape(-1, 3)
+        each = np.tile(w, pieces) / pieces
+        length = (np.linalg.norm(steps, axis=1)[:, None] * each).ravel()
+        # twists by stretch, twist and curvatures, about the origin
+        axes = np.repeat(self.axes, len(at), axis=0)
+        along, y, z = (axes[:, :, i] for i in range(3))
+        unit = np.zeros((len(position), 4, 6))
+        unit[:, 0, 3:] = along
+        for row, turn in ((1, along), (2, z), (3, -y)):
+            unit[:, row, :3], unit[:, row, 3:] = turn, np.cross(position, turn)
+        # interpolation may overshoot at abrupt changes
+        low = 0.5 * self.flexibility.min(axis=(0, 1))
+        flexibility = np.maximum(self._spread(self.flexibility), low)
+        return (
+            position,
+            length,
+            unit * np.sqrt(length[:, None] * flexibility)[..., None],
+        )
+
+    def _motion(self, element: NDArray[np.intp], fraction: Array) -> Array:
+        """Motion of places by the coordinates, (places, 6, n)."""
+        pieces, n = self._pieces
+        _, w = gauss_rule(n)
+        piece = np.minimum((fraction * pieces).astype(int), pieces - 1)
+        number = np.arange(len(self.axes) * pieces)
+        reached = number < (element * pieces + piece)[:, None]
+        part = np.repeat(reached[:, :, None].astype(np.float64), n, axis=2)
+        inside = _integrals(n, fraction * pieces - piece) / w
+        part[np.arange(len(part)), element * pieces + piece] = inside
+        unit = self._points[2]
+        columns = unit.reshape(-1, 6)
+        some = columns.any(axis=1)
+        share = np.repeat(part.reshape(len(part), len(unit)), unit.shape[1], axis=1)[
+            :, some
+        ]
+        return np.asarray(share[:, None, :] * columns[some].T)
+
+    def node_motion(self, nodes: NDArray[np.intp]) -> Array:
+        """Motion of nodes of the body by the coordinates, (nodes, 6, n)."""
+        step = self.n_points + 1
+        element, k = np.divmod(np.maximum(nodes, 1) - 1, step)
+        fraction = np.append(gauss_rule(self.n_points)[0], 1.0)[k]
+        return self._motion(element, np.where(nodes > 0, fraction, 0.0))
+
+    @cached_property
+    def _inertia(self) -> tuple[Array, Array]:
+        """Mass of the coordinates (n, n) and their momentum (6, n)."""
+        E, p = self.flexibility.shape[:2]
+        h = np.linalg.norm(np.diff(self.ends, axis=0), axis=1)
+        per_length = (h[:, None] * gauss_rule(p)[1])[..., None]
+        # per length at the Gauss points of the pieces, then masses at ends
+        full = np.concatenate(
+            [self.mass[:, None], self.com * self.mass[:, None]], axis=1
+        )
+        full = np.concatenate([full, self.inertia.reshape(-1, 9)], axis=1)
+        inner = full[1:].reshape(E, p + 1, 13)[:, :-1] / per_length
+        pieces, n = self._pieces
+        position, length, _ = self._points
+        moved = self._spread(inner) * length[:, None]
+        at = (np.arange(pieces)[:, None] + gauss_rule(n)[0]).ravel() / pieces
+        element = np.repeat(np.arange(E), len(at))
+        lumps = np.arange(0, E * (p + 1) + 1, p + 1)
+        lumps = lumps[full[lumps].any(axis=1)]
+        every = np.concatenate([moved, full[lumps]])
+        mass = every[:, 0]
+        some = np.where(mass > 0.0, mass, 1.0)
+        inertia = about_origin(
+            mass,
+            every[:, 1:4] / some[:, None],
+            every[:, 4:].reshape(-1, 3, 3),
+            np.concatenate([position, self.ends[lumps // (p + 1)]]),
+        )
+        B = np.concatenate(
+            [self._motion(element, np.tile(at, E)), self.node_motion(lumps)]
+        )
+        carried = inertia @ B
+        n_all = B.shape[2]
+        M = B.reshape(-1, n_all).T @ carried.reshape(-1, n_all)
+        return (M + M.T) / 2.0, carried.sum(axis=0)
+
+    def linear(self, nodes: NDArray[np.intp]) -> LinearBody:
+        """Return the small motions of the beam, and of some nodes of the body."""
+        mass, momentum = self._inertia
+        return LinearBody(np.eye(len(mass)), mass, momentum, self.node_motion(nodes))
+
+    def compliance(self, nodes: NDArray[np.intp]) -> Array:
+        """Twists of nodes per wrench on each of them, about the origin, (k, 6, 6)."""
+        B = self.node_motion(nodes)
+        return np.asarray(B @ np.swapaxes(B, 1, 2))

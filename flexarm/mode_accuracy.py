@@ -1,0 +1,530 @@
+"""Errors of the modes of the links of an arm, against the links before reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._calls.arguments import check_arm, check_finite, real_array
+from ._calls.arm_like import ArmLike
+from ._support.options import explained, explained_class
+from ._support.printing import Printed, Sheet, Table, percent
+from ._support.warn import warn
+from .bodies.basis import (
+    NodeErrors,
+    linear_body,
+    loaded_mass,
+    lowest_frequencies,
+    modal_compliance_of,
+    node_errors,
+)
+from .bodies.body import Body
+from .bodies.unreduced import (
+    LinearBody,
+    UnreducedLink,
+    about_origin,
+    spatial_inertia,
+)
+from .errors import ArgumentError, ModeWarning
+from .kinematics import link_poses, node_poses
+from .model.motors import hidden_bodies, merged, mounts_by_carrier
+from .simulation.stability import stable_step
+
+Array = NDArray[np.float64]
+
+LARGEST = 0.02  # error of a basis of which an arm warns
+COUNT = 4  # frequencies that are compared
+WIDE = 12  # modes of an unreduced link in the whole arm, beside its static shapes
+MANY = 200  # velocities up to which a table has the highest frequency
+
+# links whose modes an arm has warned of; copies from a pickle do not warn again
+_TOLD: WeakSet[UnreducedLink] = WeakSet()
+_QUIET: ContextVar[bool] = ContextVar("no warning of modes", default=False)
+
+
+@contextmanager
+def without_warning() -> Iterator[None]:
+    """Make copies of arms that have been checked."""
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class LinkModeErrors:
+    """Errors of the modes of one link.
+
+    Attributes
+    ----------
+    name : str
+        Name of the link.
+    known : bool
+        Whether its unreduced link is known; all others are empty if not.
+    nodes : tuple of str
+        Nodes on which other bodies hang, or the tip of a last link.
+    carried : (k,) ndarray of float
+        Mass that hangs on each of them, in kg.
+    deflection, rotation : (k,) ndarray of float
+        Part of the static compliance that is missing, of the deflection under a force
+        and of the rotation under a moment at the node, in the worst direction.
+    sag : (k,) ndarray of float
+        The same of the deflection of what hangs on the node under its own weight, with
+        its joints locked; that under a force at a node that carries nothing.
+    frequencies, unreduced_frequencies : (m,) ndarray of float
+        First frequencies in Hz with the base held and all that is outboard rigid, with
+        the modes and of the unreduced link.
+    """
+
+    name: str
+    known: bool
+    nodes: tuple[str, ...]
+    carried: Array
+    deflection: Array
+    rotation: Array
+    sag: Array
+    frequencies: Array
+    unreduced_frequencies: Array
+
+    @property
+    def frequency_errors(self) -> Array:
+        """Relative errors of the frequencies, (m,), positive for too high ones."""
+        return np.asarray(self.frequencies / self.unreduced_frequencies - 1.0)
+
+    @property
+    def largest(self) -> float:
+        """Largest error of deflection, sag and first frequency; NaN if not known."""
+        if not self.known:
+            return float("nan")
+        parts = [self.deflection, self.sag, self.frequency_errors[:1]]
+        return float(np.concatenate(parts).max(initial=0.0))
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class ModeErrors(Printed):
+    """Errors of the modes of an arm, which `print` shows as a table.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    q : (nq,) ndarray of float
+        Posture.
+    links : tuple of LinkModeErrors
+        One for each body with modes.
+    frequencies, unreduced_frequencies : (m,) ndarray of float
+        First frequencies of the whole arm in Hz with locked joints, without gravity,
+        with the modes and with unreduced links; bodies whose unreduced link is not
+        known have their modes in both.
+    """
+
+    arm: Any  # flexarm.Arm
+    q: Array
+    links: tuple[LinkModeErrors, ...]
+    frequencies: Array
+    unreduced_frequencies: Array
+
+    @property
+    def frequency_errors(self) -> Array:
+        """Relative errors of the frequencies of the arm, (m,)."""
+        return np.asarray(self.frequencies / self.unreduced_frequencies - 1.0)
+
+    @property
+    def largest(self) -> float:
+        """Largest error of a link whose unreduced link is known, or zero."""
+        return max((x.largest for x in self.links if x.known), default=0.0)
+
+    def _sheet(self) -> Sheet:
+        head = f"errors of the modes of {self.arm!r}"
+        if not self.links:
+            return Sheet((head, "no body has modes"))
+        title = ("link", "node", "carries kg", "deflection %", "rotation %", "sag %")
+        rows: list[tuple[str, ...]] = [(*title, "unreduced Hz", "error %")]
+        for link in self.links:
+            hertz, errors = _hertz(link), _percents(link.frequency_errors)
+            if not link.known:
+                rows.append((link.name, "", "", *["unknown"] * 3, "unknown", ""))
+            for j, node in enumerate(link.nodes):
+                static = (link.deflection[j], link.rotation[j], link.sag[j])
+                numbers = [f"{link.carried[j]:.4g}", *map(percent, static)]
+                first = (link.name, hertz, errors) if not j else ("", "", "")
+                rows.append((first[0], node, *numbers, *first[1:]))
+        whole = (
+            "whole arm, joints locked: unreduced "
+            f"{_hertz(self)} Hz, errors {_percents(self.frequency_errors)} %"
+        )
+        return Sheet((head, Table(rows), *([whole] if len(self.frequencies) else [])))
+
+
+def _percents(errors: Array) -> str:
+    return ", ".join(map(percent, errors))
+
+
+def _hertz(found: LinkModeErrors | ModeErrors) -> str:
+    return ", ".join(f"{f:.4g}" for f in found.unreduced_frequencies)
+
+
+@explained
+def mode_errors(arm: ArmLike, q: Any = None) -> ModeErrors:
+    r"""Errors of the modes of all links, against the links before reduction.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm; loops and couplings are left out of account.
+    q : (nq,) array_like of float, optional
+        Posture, which places the bodies outboard of each link; by default
+        ``arm.neutral``.
+
+    Returns
+    -------
+    errors : ModeErrors
+        Errors of static compliance and of the first frequencies of each link and of the
+        whole arm; ``print(errors)`` shows a table.
+
+    Raises
+    ------
+    ArgumentError
+        If `q` is not one posture.
+
+    See Also
+    --------
+    natural_frequencies : those of the arm, with gravity and moving joints.
+
+    Notes
+    -----
+    Assumed modes restrict the motion of a link, so that it is too stiff.  Its base held
+    and all bodies outboard rigid, with locked joints, it is compared with the link of
+    which the modes were taken.  That link is statically determinate: its strains at
+    Gauss points are the coordinates, and the deflections their integrals.  Its static
+    deflections are exact and its first frequencies accurate to 1e-6.
+
+    Principal directions in which a node is more than a hundred times stiffer than in
+    others do not count, ten times for the sag.  Modes of `finite_elements` and bodies
+    made by hand have no link to compare with: their errors are unknown.  Stacks have
+    the errors of their arms.
+
+    References
+    ----------
+    .. [1] R. R. Craig, A. J. Kurdila, *Fundamentals of Structural Dynamics*, 2nd ed.,
+       Wiley, 2006, chapter 17.
+
+    Examples
+    --------
+    Two links of clamped-free modes.  The second one carries nothing, so that the first
+    one needs the static shapes of its tip:
+
+    >>> import warnings
+    >>> import flexarm as fa
+    >>> modes = fa.beams.clamped_beam_modes(1.0, 1.0, 100.0, 2)
+    >>> links = {"length": 1.0, "mass_per_length": 1.0, "bending_y": modes}
+    >>> first = fa.beams.flexible_link("first", **links)
+    >>> elbow = fa.Joint(parent="first")
+    >>> second = fa.beams.flexible_link("second", joint=elbow, **links)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", fa.ModeWarning)
+    ...     arm = fa.Arm([first, second])
+    >>> print(arm.mode_errors())
+    errors of the modes of <Arm 'arm': 2 bodies, 2 joint and 4 modal coordinates>
+    link    node  carries kg  ...
+    """
+    check_arm(arm)
+    posture = arm.neutral if q is None else real_array("q", q)
+    if posture.shape != (arm.nq,):
+        raise ArgumentError(
+            f"q has shape {posture.shape}, expected ({arm.nq},), one posture"
+        )
+    check_finite("q", posture)
+    locked = _Locked(arm, posture)
+    known = {k: arm.bodies[k].unreduced for k in locked.flexible}
+    links = tuple(_link_errors(locked, k, known[k]) for k in locked.flexible)
+    frequencies = unreduced = np.zeros(0)
+    if any(known.values()):
+        frequencies = locked.frequencies({})
+        unreduced = locked.frequencies({k: x for k, x in known.items() if x})
+    count = min(len(frequencies), len(unreduced))
+    return ModeErrors(arm, posture, links, frequencies[:count], unreduced[:count])
+
+
+def _link_errors(
+    locked: _Locked, k: int, unreduced: UnreducedLink | None
+) -> LinkModeErrors:
+    body, at = locked.arm.bodies[k], locked.loaded(k)
+    names = tuple(body.node_names[j] for j in at)
+    loads = locked.loads(k, at)
+    if unreduced is None:
+        none = np.zeros(0)
+        return LinkModeErrors(body.name, False, (), *[none] * 6)
+    static = _static(body, unreduced, at, loads)
+    reduced, exact = linear_body(body, at), unreduced.linear(at)
+    count = min(COUNT, body.n_modes)
+    each = [
+        lowest_frequencies(loaded_mass(x, loads), x.stiffness, count)
+        for x in (reduced, exact)
+    ]
+    columns = np.array(static).reshape(-1, 3).T
+    return LinkModeErrors(body.name, True, names, loads[:, 5, 5], *columns, *each)
+
+
+def _static(
+    body: Body, unreduced: UnreducedLink, at: NDArray[np.intp], loads: Array
+) -> list[NodeErrors]:
+    """Static errors of loaded nodes."""
+    reduced = modal_compliance_of(linear_body(body, at))
+    exact = unreduced.compliance(at)
+    result = []
+    for j, node in enumerate(at):
+        mass, moment = float(loads[j, 5, 5]), loads[j, [2, 0, 1], [4, 5, 3]]
+        centre = moment / mass if mass > 0.0 else None
+        result.append(
+            node_errors(reduced[j], exact[j], body.node_position[node], centre)
+        )
+    return result
+
+
+class _Lump(NamedTuple):
+    """Something rigid that hangs on a node of a body, or of the ground (-1)."""
+
+    carrier: int
+    node: int
+    inertia: Array  # (6, 6) about the origin of the base
+
+
+class _Locked:
+    """An arm with locked joints: inertias outboard of each link, in the base frame."""
+
+    def __init__(self, arm: ArmLike, q: Array) -> None:
+        self.arm = arm
+        self.flexible = [k for k, body in enumerate(arm.bodies) if body.n_modes]
+        poses = link_poses(arm, q)
+        # V in the frame of a body = X V in the base
+        self.to_body = [_motion(T) for T in poses]
+        self.children: dict[int, list[int]] = {}
+        for k, p in enumerate(arm._parents):
+            self.children.setdefault(p, []).append(k)
+        motors = mounts_by_carrier(arm)
+        own = [_inertia_of(arm, k, motors) for k in range(len(arm.bodies))]
+        own = [X.T @ I @ X for X, I in zip(self.to_body, own, strict=True)]
+        self.lumps = _hidden_lumps(arm, q) if motors else []
+        # inertias of the trees from each body outward
+        self.outward = own
+        for lump in self.lumps:
+            if lump.carrier >= 0:
+                self.outward[lump.carrier] = self.outward[lump.carrier] + lump.inertia
+        for k in reversed(range(len(own))):
+            if (p := arm._parents[k]) >= 0:
+                self.outward[p] = self.outward[p] + self.outward[k]
+
+    def node_of(self, k: int) -> int:
+        """Node of its parent on which a body hangs."""
+        parent = self.arm.bodies[self.arm._parents[k]]
+        return int(parent.node_index(self.arm.bodies[k].joint.node))
+
+    def loaded(self, k: int) -> NDArray[np.intp]:
+        """Nodes of a body on which others hang, and the tip of arm or branch."""
+        on = {self.node_of(child) for child in self.children.get(k, [])}
+        body, node = self.arm.tip
+        if self.arm.body_index(body) == k:
+            on.add(self.arm.bodies[k].node_index(node))
+        if not on:
+            on.add(self.arm.bodies[k].n_nodes - 1)
+        return np.array(sorted(on), dtype=np.intp)
+
+    def loads(self, k: int, at: Iterable[int]) -> Array:
+        """Inertias on nodes of a body in its frame, (nodes, 6, 6)."""
+        back = np.linalg.inv(self.to_body[k])
+        result = []
+        for node in at:
+            found = np.zeros((6, 6))
+            for child in self.children.get(k, []):
+                if self.node_of(child) == node:
+                    found += self.outward[child]
+            for lump in self.lumps:
+                if (lump.carrier, lump.node) == (k, node):
+                    found += lump.inertia
+            result.append(back.T @ found @ back)
+        return np.array(result)
+
+    def frequencies(self, unreduced: dict[int, UnreducedLink]) -> Array:
+        """First frequencies in Hz, with the given links in place of their modes."""
+        parts: dict[int, LinearBody] = {}
+        on: dict[int, NDArray[np.intp]] = {k: self.loaded(k) for k in self.flexible}
+        for k in self.flexible:
+            body, at = self.arm.bodies[k], on[k]
+            link = unreduced.get(k)
+            loads = self.loads(k, at)
+            x = linear_body(body, at) if link is None else _few(link.linear(at), loads)
+            # to the base frame, with what hangs on the nodes
+            X = self.to_body[k]
+            motion = np.linalg.inv(X) @ x.motion
+            parts[k] = LinearBody(
+                x.stiffness, loaded_mass(x, loads), X.T @ x.momentum, motion
+            )
+        sizes = [len(parts[k].mass) for k in self.flexible]
+        first = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        M, K = np.zeros((2, first[-1], first[-1]))
+        # from the tips inward: momentum of the tree of a body per rate
+        trees: list[list[tuple[slice, Array]]] = [[] for _ in self.arm.bodies]
+        for i in reversed(range(len(self.arm.bodies))):
+            if i in parts:
+                part, j = parts[i], self.flexible.index(i)
+                own = slice(first[j], first[j + 1])
+                M[own, own], K[own, own] = part.mass, part.stiffness
+                momentum = part.momentum.copy()
+                for node, moves in zip(on[i], part.motion, strict=True):
+                    back = self.to_body[i]
+                    held = back.T @ self.loads(i, [node])[0] @ back
+                    momentum += held @ moves
+                    for child in self.children.get(i, []):
+                        if self.node_of(child) == node:
+                            for other, carried in trees[child]:
+                                M[own, other] = moves.T @ carried
+                                M[other, own] = M[own, other].T
+                trees[i].append((own, momentum))
+            for child in self.children.get(i, []):
+                trees[i] += trees[child]
+        try:
+            return lowest_frequencies(M, K, COUNT)
+        except np.linalg.LinAlgError:  # a body without stiffness in some mode
+            return np.zeros(0)
+
+
+def _few(link: LinearBody, loads: Array) -> LinearBody:
+    """Return an unreduced link in its static shapes and its lowest modes."""
+    from scipy.linalg import eigh
+
+    n = len(link.mass)
+    lowest = [max(n - WIDE, 0), n - 1]
+    _, modes = eigh(loaded_mass(link, loads), subset_by_index=lowest)
+    static = link.motion.reshape(-1, n).T
+    size = np.linalg.norm(static, axis=0)
+    static = static[:, size > 0.0] / size[size > 0.0]
+    U, s, _ = np.linalg.svd(np.hstack([modes, static]), full_matrices=False)
+    W = U[:, s > 1e-6 * s[0]]
+    return LinearBody(W.T @ W, W.T @ link.mass @ W, link.momentum @ W, link.motion @ W)
+
+
+def _motion(pose: Array) -> Array:
+    """Matrix from twists about the origin of the base to those in a frame."""
+    R, x = pose[:3, :3], pose[:3, 3]
+    X = np.zeros((6, 6))
+    X[:3, :3] = X[3:, 3:] = R.T
+    X[3:, :3] = -R.T @ np.cross(x, np.eye(3)).T
+    return X
+
+
+def _moments(m: Array) -> Array:
+    """Spatial inertia of mass, first moment and inertia (10,)."""
+    J = m[4:][[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3)
+    return spatial_inertia(m[0], m[1:4], J)
+
+
+def _inertia_of(arm: ArmLike, k: int, motors: Any) -> Array:
+    """Spatial inertia of an undeformed body, with motor parts that belong to it."""
+    body = arm.bodies[k]
+    if motors:
+        whole = merged(arm, k, motors)
+        if whole is not None:
+            return _moments(whole)
+    if (c := body.integrals) is not None:
+        return spatial_inertia(np.asarray(c.m), c.mp0, c.J0)
+    nodes = body.node_mass, body.node_com, body.node_inertia, body.node_position
+    return np.asarray(about_origin(*nodes).sum(axis=0))
+
+
+def _hidden_lumps(arm: ArmLike, q: Array) -> list[_Lump]:
+    """Parts of motors that are bodies of their own in the C model."""
+    poses, result = node_poses(arm, q), []
+    for hidden in hidden_bodies(arm):
+        k, joint = hidden.mount.carrier, hidden.mount.joint
+        if k < 0:
+            continue
+        node = arm.bodies[k].node_index(joint.node)
+        pose = np.eye(4)
+        pose[:3, :3] = joint.rotation
+        pose[:3, 3] = joint.position + joint.rotation @ hidden.offset
+        X = _motion(poses[arm._node_offset[k] + node] @ pose)
+        result.append(_Lump(k, node, X.T @ _moments(hidden.moments) @ X))
+    return result
+
+
+# when an arm is made, and its table
+
+
+def warn_of_modes(arm: ArmLike) -> None:
+    """Warn once of links whose modes make them too stiff for what they carry."""
+    some = [
+        (k, link)
+        for k, body in enumerate(arm.bodies)
+        if body.beam is not None and not body.beam.named
+        if (link := body.unreduced) is not None and link not in _TOLD
+    ]
+    if not some or _QUIET.get():
+        return
+    locked, found = _Locked(arm, arm.neutral), []
+    for k, link in some:
+        at = locked.loaded(k)
+        loads = locked.loads(k, at)
+        for j, errors in enumerate(_static(arm.bodies[k], link, at, loads)):
+            largest = max(errors.deflection, errors.sag)
+            if largest > LARGEST:
+                name = arm.bodies[k].node_names[at[j]]
+                found.append((largest, arm.bodies[k].name, name, loads[j, 5, 5]))
+                _TOLD.add(link)
+    if not found:
+        return
+    error, link_name, node, mass = max(found)
+    carries = f", which carries {mass:.3g} kg," if mass > 0.0 else ""
+    more = len({x[1] for x in found}) - 1
+    warn(
+        f"the modes of link {link_name!r} make its node {node!r}{carries} "
+        f"{percent(error)} % too stiff"
+        + (
+            f", those of {more} more links above {100.0 * LARGEST:.0f} %"
+            if more
+            else ""
+        )
+        + "; give it the static shapes of that node, modes='craig-bampton' with "
+        f"keep={node!r}, or see print(arm.mode_errors())",
+        ModeWarning,
+    )
+
+
+def table_of_modes(arm: ArmLike) -> dict[int, str]:
+    """Largest error of each body with modes, in percent, for the table of an arm."""
+    flexible = [k for k, body in enumerate(arm.bodies) if body.n_modes]
+    if not flexible:
+        return {}
+    locked = _Locked(arm, arm.neutral)
+    result = {}
+    for k in flexible:
+        link = arm.bodies[k].unreduced
+        found = None if link is None else _link_errors(locked, k, link)
+        result[k] = "unknown" if found is None else percent(found.largest)
+    return result
+
+
+def fastest(arm: ArmLike) -> list[str]:
+    """Line with the highest frequency and the largest stable step of ``"rk4"``."""
+    if arm.nv > MANY or not arm.stiffness_matrix.any():
+        return []
+    try:
+        step, rate = stable_step(arm, arm.neutral, "rk4")
+    except np.linalg.LinAlgError:
+        return []
+    if not np.isfinite(step):
+        return []
+    what = f"highest frequency {abs(rate) / (2.0 * np.pi):.4g} Hz"
+    if abs(rate.imag) < 0.1 * abs(rate):
+        what = f"fastest decay {abs(rate):.3g} per s, by damping"
+    return [f"{what}: method 'rk4' is stable with steps up to {1e3 * step:.3g} ms"]

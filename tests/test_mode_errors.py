@@ -1,0 +1,361 @@
+"""Errors of the modes of links, against frames of fine elements of our own.
+
+The frames (`frame.py`) know nothing of the package: cubic beam elements in NumPy, with
+the joints rigid.  Frequencies of the same arm in its modes are those of
+`natural_frequencies`, from the kernels.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from each import each
+from frame import Frame
+from numpy.testing import assert_allclose
+
+import flexarm as fa
+from flexarm import beams
+
+TUBE = beams.Section.tube(0.04, 0.002, beams.STEEL)
+UNIFORM = {
+    "EI": TUBE.bending_stiffness,
+    "GJ": TUBE.torsional_stiffness,
+    "mass": TUBE.mass_per_length,
+    "polar": TUBE.rotary_inertia[0],
+    "n": 16,
+}
+CRAIG_BAMPTON: dict[str, Any] = {"reduction": "craig-bampton", "n_modes": 4}
+
+
+def link(name: str, parent: str | None = None, **options: Any) -> fa.FlexibleBody:
+    joint = fa.Joint(parent=parent) if parent else fa.Joint()
+    options = {"length": 1.0, "sections": TUBE, "joint": joint} | options
+    return beams.finite_element_link(name, **options)
+
+
+def load(parent: str, node: str = "tip", mass: float = 5.0) -> fa.RigidBody:
+    return fa.RigidBody("load", fa.Joint("fixed", parent=parent, node=node), mass=mass)
+
+
+def tubes(**options: Any) -> list[Any]:
+    """Two steel tubes of 1 m with 5 kg at the tip."""
+    return [link("upper", **options), link("fore", "upper", **options), load("fore")]
+
+
+def clamped_free(**options: Any) -> dict[str, Any]:
+    """Arguments of a link in natural modes, clamped at its base, free at its tip."""
+    return {"n_modes": 2, "reduction": "modes"} | options
+
+
+def quiet(bodies: Any, **options: Any) -> fa.Arm:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.ModeWarning)
+        return fa.Arm(bodies, **options)
+
+
+def locked(arm: fa.Arm, q: Any) -> Any:
+    """Frequencies by the kernels, with joints and motors locked, without gravity."""
+    held = [j for j in range(arm.motor_slice.stop)]
+    return fa.natural_frequencies(arm.replace(gravity=(0, 0, 0)), q, held=held)
+
+
+def bent_frame(angle: float, mass: float = 5.0) -> tuple[Frame, int, int]:
+    frame = Frame()
+    elbow = frame.beam(0, (1, 0, 0), **UNIFORM)
+    tip = frame.beam(elbow, (1 + np.cos(angle), np.sin(angle), 0), **UNIFORM)
+    frame.lump(tip, mass)
+    return frame, elbow, tip
+
+
+# errors that are known
+
+
+def test_two_tubes_with_a_load() -> None:
+    """5.03 and 6.00 Hz in clamped-free modes, 4.17 and 4.49 Hz in truth."""
+    with pytest.warns(fa.ModeWarning, match=r"'upper' make its node 'tip', which carr"):
+        arm = fa.Arm(tubes(**clamped_free()))
+    q = arm.neutral
+    q[1] = 1.2
+    errors = arm.mode_errors(q)
+    frame, _, _ = bent_frame(1.2)
+    assert_allclose(errors.unreduced_frequencies, frame.frequencies(4), rtol=1e-5)
+    assert_allclose(errors.frequencies, locked(arm, q)[:4], rtol=1e-9)
+    assert_allclose(errors.frequencies[:2], [5.030, 6.001], atol=1e-3)
+    assert_allclose(errors.unreduced_frequencies[:2], [4.169, 4.492], atol=1e-3)
+    # the upper link alone, with the rest as one rigid body
+    upper, fore = errors.links
+    mass = UNIFORM["mass"]
+    com = (0.5 * mass + 5.0) / (mass + 5.0) * np.array([np.cos(1.2), np.sin(1.2), 0.0])
+    at = np.array([np.cos(1.2), np.sin(1.2), 0.0])
+    square = mass / 3.0 + 5.0  # second moment along the fore link, about the elbow
+    about = (square - (mass + 5.0) * com @ com) * (np.eye(3) - np.outer(at, at))
+    about += UNIFORM["polar"] * np.outer(at, at)
+    alone = Frame()
+    tip = alone.beam(0, (1, 0, 0), **UNIFORM)
+    values, axes = np.linalg.eigh(about)
+    alone.lump(tip, mass + 5.0, com)
+    for value, axis in zip(values, axes.T, strict=True):
+        number = 6 * tip + 3 + np.arange(3)
+        alone.blocks.append((number, np.zeros((3, 3)), value * np.outer(axis, axis)))
+    assert_allclose(upper.unreduced_frequencies, alone.frequencies(4)[:2], rtol=1e-6)
+    assert_allclose(upper.carried, [mass + 5.0])
+    assert fore.nodes == ("tip",)
+    assert fore.largest == pytest.approx(0.0292, abs=1e-4)  # 1 - 12 / b^4 of one mode
+    # compliance of the tip in one clamped-free mode in each plane
+    exact, C = alone.compliance(tip), fa.FlexibleBody.modal_mass(arm.bodies[0])
+    shape = arm.bodies[0].node_translation[-1]
+    found = shape @ np.linalg.inv(arm.bodies[0].stiffness) @ shape.T
+    assert C.shape == (2, 2)
+    assert_allclose(upper.deflection[0], 1.0 - found[1, 1] / exact[1, 1], rtol=1e-9)
+    assert upper.rotation[0] == pytest.approx(1.0)  # there is no torsion
+
+
+def test_planar_chain_in_clamped_free_modes() -> None:
+    """Three rods, levelled: frequencies 5 to 15 % too high, droop too small."""
+    modes = beams.clamped_beam_modes(1.0, 1.0, 100.0, 2)
+    given = {"length": 1.0, "mass_per_length": 1.0, "bending_y": modes}
+    chain = [beams.flexible_link("link1", **given)]
+    for i in (2, 3):
+        joint = fa.Joint(parent=f"link{i - 1}")
+        chain.append(beams.flexible_link(f"link{i}", joint=joint, **given))
+    with pytest.warns(
+        fa.ModeWarning, match="'link1' .* 9.9 % too stiff, those of 1 more"
+    ):
+        arm = fa.Arm(chain)
+    frame, end = Frame(), 0
+    for i in (1, 2, 3):
+        end = frame.beam(end, (i, 0, 0), (100.0, 1e8), 1e8, 1.0, 1.0, 16)
+    errors = arm.mode_errors()
+    assert_allclose(errors.unreduced_frequencies[:3], frame.frequencies(3), rtol=1e-5)
+    assert_allclose(errors.frequencies, locked(arm, arm.neutral)[:4], rtol=1e-9)
+    assert_allclose(100 * errors.frequency_errors[:3], [5.3, 8.1, 15.5], atol=0.1)
+    # deflection and slope of the elbow under the weight of two rods, at 1 m from it
+    by_force, by_moment = modes.tip_deflection, modes.tip_slope
+    wrench = by_force + by_moment  # displacement of the mass centre in each mode
+    lacking = 1.0 - np.sum(wrench**2 / modes.stiffness) / ((1 / 3 + 1 + 1) / 100.0)
+    assert_allclose(errors.links[0].sag, lacking, rtol=1e-6)
+    assert errors.links[2].largest == pytest.approx(0.0046, abs=1e-4)
+
+
+# links that are right
+
+
+@each(
+    "options",
+    {
+        "Craig-Bampton": CRAIG_BAMPTON,
+        "all coordinates": {"n_elements": 2},
+        "chord": {"frame": "chord", "n_elements": 2},
+        "a tapered tube": CRAIG_BAMPTON
+        | {
+            "sections": lambda x: beams.Section.tube(0.05 - 0.02 * x, 2e-3, beams.STEEL)
+        },
+        "rotary inertia": CRAIG_BAMPTON | {"rotary_inertia": True},
+    },
+)
+def test_right_links_do_not_warn(options: dict[str, Any]) -> None:
+    arm = fa.Arm(tubes(**options))  # a warning would be an error
+    errors = arm.mode_errors()
+    assert [x.known for x in errors.links] == [True, True]
+    tolerance = 2e-4 if callable(options.get("sections")) else 1e-10
+    for x in errors.links:
+        assert np.abs(np.r_[x.deflection, x.sag]).max() < tolerance
+    assert -1e-6 < errors.frequency_errors[0] < 1e-3
+    assert -1e-6 < errors.largest < 1e-3
+
+
+def test_bent_link_and_payloads_against_a_frame() -> None:
+    corners = [
+        (0, 0, 0),
+        (0.6, 0, 0),
+        (0.9, 0.5, 0),
+        (1.2, 0.6, 0.2),
+    ]
+    heavy = beams.Payload(
+        0.6, mass=2.0, com=(0.0, 0.1, 0.05), inertia=(0.01, 0.02, 0.03)
+    )
+    bent = link("bent", length=None, points=corners, payloads=[heavy], n_elements=6)
+    arm = quiet([bent, load("bent")])
+    frame, end, corner = Frame(), 0, 0
+    for j, x in enumerate(corners[1:]):
+        end = frame.beam(end, x, **UNIFORM)
+        corner = end if j == 0 else corner
+    frame.lump(end, 5.0)
+    frame.lump(corner, 2.0, (0.0, 0.1, 0.05), (0.01, 0.02, 0.03))
+    (errors,) = arm.mode_errors().links
+    assert_allclose(errors.unreduced_frequencies, frame.frequencies(4), rtol=1e-5)
+    unreduced = bent.unreduced
+    assert unreduced is not None
+    found = unreduced.compliance(np.array([bent.n_nodes - 1]))[0]
+    at = np.eye(6)  # from the origin to the tip
+    at[3:, :3] = np.cross(np.eye(3), corners[-1]).T
+    moved = at @ found @ at.T
+    swap = [3, 4, 5, 0, 1, 2]
+    assert_allclose(moved[np.ix_(swap, swap)], frame.compliance(end), atol=1e-9)
+
+
+def test_links_of_many_and_few_elements() -> None:
+    for n in (1, 5, 40):
+        body = link("link", n_elements=n, **(CRAIG_BAMPTON if n > 1 else {}))
+        frame = Frame()
+        tip = frame.beam(0, (1, 0, 0), **UNIFORM)
+        frame.lump(tip, 5.0)
+        (errors,) = fa.Arm([body, load("link")]).mode_errors().links
+        assert_allclose(errors.unreduced_frequencies, frame.frequencies(4), rtol=1e-5)
+
+
+def test_frames_that_float() -> None:
+    """Pinned modes: the joint holds the base, whose slope is in error."""
+    modes = beams.pinned_beam_modes(1.0, 1.0, 100.0, 3)
+    body = beams.flexible_link("link", length=1.0, mass_per_length=1.0, bending_y=modes)
+    arm = quiet([body, load("link")])
+    (errors,) = arm.mode_errors().links
+    assert_allclose(errors.frequencies, locked(arm, arm.neutral), rtol=1e-9)
+    slopes = np.sum(modes.slope(0.0) ** 2 / modes.stiffness)
+    assert_allclose(errors.deflection, 1.0 - slopes * 300.0, rtol=1e-9)
+    frame = Frame()
+    tip = frame.beam(0, (1, 0, 0), (100.0, 1e8), 1e8, 1.0, 1.0, 16)
+    frame.lump(tip, 5.0)
+    assert_allclose(errors.unreduced_frequencies[0], frame.frequencies(1)[0], rtol=1e-5)
+
+
+@each("kind", ["farid_two_link", "cibicik_egeland", "de_luca_siciliano"])
+def test_locked_arms_by_the_kernels(kind: str) -> None:
+    """Also rotors and stators are outboard."""
+    arm = getattr(fa.library, kind)()
+    q = arm.neutral + 0.4 * (np.arange(arm.nq) < arm.joint_slice.stop)
+    assert_allclose(arm.mode_errors(q).frequencies, locked(arm, q)[:4], rtol=1e-9)
+
+
+def test_motors_are_outboard() -> None:
+    drive = fa.Drive(
+        rotor_inertia=0.02,
+        gear_ratio=5.0,
+        stiffness=1e3,
+        rotor_mass=1.0,
+        stator_mass=2.0,
+    )
+    elbow = fa.Joint(parent="upper", axis=(0, 0, 1), drive=drive, position=(0, 0.1, 0))
+    arm = quiet(
+        [link("upper", **clamped_free()), link("fore", joint=elbow), load("fore")]
+    )
+    q = arm.neutral
+    q[1] = 0.7
+    assert_allclose(arm.mode_errors(q).frequencies, locked(arm, q)[:4], rtol=1e-9)
+
+
+# the warning
+
+
+def test_a_node_in_the_middle_is_named_with_the_option() -> None:
+    given = {"nodes": {"middle": 0.4}, **CRAIG_BAMPTON, "n_modes": 0}
+    text = r"'boom' make its node 'middle', which carries 5 kg, .* keep='middle'"
+    with pytest.warns(fa.ModeWarning, match=text) as caught:
+        fa.Arm([link("boom", **given), load("boom", "middle")])
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert len(str(caught[0].message)) < 300
+    fa.Arm(
+        [link("boom", **given | {"keep": ["middle", "tip"]}), load("boom", "middle")]
+    )
+
+
+def test_an_arm_warns_once() -> None:
+    bodies = tubes(**clamped_free())
+    with pytest.warns(fa.ModeWarning) as caught:
+        arm = fa.Arm(bodies)
+    assert len(caught) == 1
+    assert "1 more" in str(caught[0].message)
+    # neither its copies nor what is computed from it
+    for other in (
+        arm.replace(gravity=(0, 0, 0)),
+        pickle.loads(pickle.dumps(arm)),
+        copy.deepcopy(arm),
+    ):
+        print(other, other.mode_errors())
+    assert pickle.loads(pickle.dumps(arm)) == arm
+
+
+def test_the_library_names_its_bases() -> None:
+    arm = fa.library.de_luca_siciliano(n_modes=1)
+    other = fa.Arm([arm.bodies[0], load("link1", mass=0.1)], gravity=(0, 0, 0))
+    assert other.mode_errors().largest > 0.02
+    assert fa.library.planar_chain(3, n_modes=1).nv == 6
+
+
+def test_unknown_links() -> None:
+    mesh = fa.finite_elements.beam_mesh(
+        1.0, 4, mass_per_length=1.0, bending_stiffness=100.0, axial_stiffness=1e6,
+        torsional_stiffness=50.0, section_inertia=(1e-3, 0, 0),
+    )  # fmt: skip
+    body = mesh.clamped_modes("0", 2).body("mesh", nodes=["4"])
+    softer = link("fore", "mesh", **clamped_free())
+    softer = softer.replace(stiffness=0.5 * softer.stiffness)
+    arm = fa.Arm([body, softer, load("fore")])
+    errors = arm.mode_errors()
+    assert [x.known for x in errors.links] == [False, False]
+    assert np.isnan(errors.links[0].largest)
+    assert errors.largest == 0.0
+    assert not len(errors.frequencies)
+    assert str(errors).count("unknown") == 8
+    assert str(arm).count("unknown") == 2
+    assert "unknown" in str(body)
+    changed = fa.inertial_parameters(fa.Arm([link("a", n_elements=1)]))
+    values = changed.values * 1.1
+    other = fa.with_inertial_parameters(fa.Arm([link("a", n_elements=1)]), values)
+    assert other.bodies[0].unreduced is None
+
+
+def test_refusals() -> None:
+    arm = fa.library.planar_chain(2, n_modes=1)
+    with pytest.raises(
+        fa.ArgumentError, match=r"q has shape \(2,\), expected \(4,\), o"
+    ):
+        arm.mode_errors([0.0, 0.0])
+    with pytest.raises(fa.NotFiniteError, match=r"q\[1\] is nan"):
+        arm.mode_errors([0.0, np.nan, 0.0, 0.0])
+    assert "no body has modes" in str(fa.library.pendulum().mode_errors())
+
+
+# tables
+
+
+def test_tables_of_an_arm_and_a_body() -> None:
+    arm = quiet(tubes(**clamped_free()))
+    text = str(arm)
+    assert "error of modes %" in text
+    upper = next(line for line in text.splitlines() if line.startswith("upper"))
+    assert float(upper.split()[-1]) == pytest.approx(
+        100 * arm.mode_errors().links[0].largest, rel=0.05
+    )
+    body = str(arm.bodies[0])
+    assert "node 'tip' 2.9 % too stiff in deflection and 100 % in rotation" in body
+    assert "frequencies 0.0033, 0.0033 % too high" in body
+    rigid = str(fa.library.iiwa14())
+    assert "error of modes" not in rigid
+
+
+def test_highest_frequency_and_largest_step_of_rk4() -> None:
+    """At 2 sqrt(2) / omega without damping; the motion grows beyond."""
+    arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    top = fa.natural_frequencies(arm, arm.neutral)[-1]
+    step = 2.0 * np.sqrt(2.0) / (2.0 * np.pi * top)
+    line = next(x for x in str(arm).splitlines() if x.startswith("highest"))
+    hertz, ms = (float(word) for word in (line.split()[2], line.split()[-2]))
+    assert_allclose([hertz, ms], [top, 1e3 * step], rtol=2e-3)
+    q = arm.neutral
+    q[2] = 1e-6
+    for factor, grows in ((0.99, False), (1.03, True)):
+        t = factor * 1e-3 * ms * np.arange(400)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run = fa.simulate(arm, q, np.zeros(3), t, method="rk4")
+        last = np.abs(np.nan_to_num(run.q[-1], nan=1e9, posinf=1e9)).max()
+        assert (last > 1e-5) == grows
+    damped = fa.library.pendulum(damping=50.0).replace(gravity=(0, 0, 0))
+    assert "highest" not in str(damped)
