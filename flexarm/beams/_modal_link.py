@@ -292,10 +292,12 @@ def _ends(
     """Hub and payload of a link, with inertias about their centres of mass."""
     shift = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
     check_inertia(f"payload of link {name!r}", payload, com, at_tip)
-    return [
-        Payload(0.0, mass=hub, inertia=at_base),
-        Payload(length, mass=payload, com=com, inertia=at_tip - shift),
-    ]
+    own, carried = at_base.any(), at_tip.any()
+    loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or own else []
+    if payload or carried:
+        inertia = at_tip - shift
+        loads.append(Payload(length, mass=payload, com=com, inertia=inertia))
+    return loads
 
 
 def _modes_of_link(
