@@ -63,7 +63,7 @@ def segmented_link(
     """Make a link of pieces of equal lengths; arguments are those of its line.
 
     Pieces are cut into elements at corners, steps of the section, payloads and named
-    nodes; only the displacements of their ends are coordinates.
+    nodes; the displacements of their ends, payloads and named nodes are coordinates.
     """
     # the whole line, with ends of pieces among the ends of its elements
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
@@ -90,7 +90,8 @@ def segmented_link(
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
         mass = stations.mass_matrix()
-        W, names = condensed(name, stations.rows, mass, labels, part.names[-1], 0)
+        kept = _kept(part, named)
+        W, names = condensed(name, stations.rows, mass, labels, kept, 0)
         worst = int(np.argmin(np.diag(W.T @ mass @ W)))
         if not (W.T @ mass @ W)[worst, worst] > 0.0:
             raise ModelError(
@@ -130,6 +131,17 @@ def _part(line: Line, first: int, last: int) -> Line:
         axes=line.axes[first:last],
         names=tuple(names),
     )
+
+
+def _kept(part: Line, named: Mapping[float, str]) -> tuple[str, ...]:
+    """Nodes with static shapes: the end of a piece, and those that carry something."""
+    near = 1e-9 * float(part.at[-1])
+    inside = [
+        name
+        for name, at in zip(part.names[1:-1], part.at[1:-1], strict=True)
+        if any(abs(at - place) < near for place in named)
+    ]
+    return (*inside, part.names[-1])
 
 
 def _numbered(stations: Stations, first: int) -> tuple[str, ...]:
