@@ -171,11 +171,11 @@ def test_a_link_in_pieces_is_the_chain_made_by_hand() -> None:
     assert_allclose(runs[0].q, runs[1].q, rtol=1e-6, atol=1e-9)
 
 
-def tip_compliance(link: Any) -> Any:
-    """Small motions of the tip per wrench on it, (6, 6)."""
-    arm = fa.Arm([link], gravity=(0, 0, 0), tip=(link.name, "tip"))
+def tip_compliance(link: Any, node: Any = "tip") -> Any:
+    """Small motions of a node per wrench on it, (6, 6)."""
+    arm = fa.Arm([link], gravity=(0, 0, 0))
     q = np.zeros(arm.nq)
-    J = fa.jacobian(arm, q)[:, arm.mode_slice(link.name)]
+    J = fa.jacobian(arm, q, (link.name, node))[:, arm.mode_slice(link.name)]
     K = arm.stiffness_matrix[arm.mode_slice(link.name), arm.mode_slice(link.name)]
     return J @ np.linalg.solve(K, J.T)
 
@@ -207,6 +207,9 @@ def test_pieces_bend_as_the_unreduced_link(options: dict[str, Any], n: int) -> N
     assert isinstance(link, SegmentedLink) and len(link.pieces) == n
     assert_allclose(link.total_mass, fine.total_mass, rtol=1e-13)
     assert_allclose(tip_compliance(link), tip_compliance(fine), rtol=1e-7, atol=1e-9)
+    for node in (0.35, 0.5, 0.6) if "nodes" in options else ():
+        one, two = (tip_compliance(x, node) for x in (link, fine))
+        assert_allclose(one, two, rtol=1e-7, atol=1e-9)
     if n == 5:
         assert_allclose(link.frequencies()[:2], fine.frequencies()[:2], rtol=0.004)
     # the same rigid body
@@ -312,7 +315,7 @@ def test_names_mean_the_whole_link() -> None:
     # children hang on the piece that has their node
     assert arm._parents == (-1, 0, 1, 2, 3, 1, 0)
     modes = arm.coordinate_names[arm.mode_slice("boom")]
-    assert len(modes) == 15 and all(name.startswith("boom.") for name in modes)
+    assert len(modes) == 20 and all(name.startswith("boom.") for name in modes)
     assert modes[:2] == ("boom.n1 y", "boom.n1 rz") and modes[-1] == "boom.tip rx"
     assert arm.mode_slice("boom").stop == arm.mode_slice("fore").start
     assert arm.mode_slice(1) == arm.mode_slice("boom#2")
@@ -427,9 +430,9 @@ def test_a_link_has_one_row_and_one_curve() -> None:
     arm = boom_arm()
     rows = [line.split() for line in str(arm).splitlines()[1:]]
     assert [row[0] for row in rows[:5]] == ["body", "boom", "fore", "eye", "mid"]
-    assert rows[2][1:3] == ["boom.tip", "revolute"] and "15 in 3 pieces" in str(arm)
+    assert rows[2][1:3] == ["boom.tip", "revolute"] and "20 in 3 pieces" in str(arm)
     assert rows[3][1] == "boom.camera"
-    assert repr(arm).startswith("<Arm 'arm': 4 links of 7 bodies, 3 joint and 19 modal")
+    assert repr(arm).startswith("<Arm 'arm': 4 links of 7 bodies, 3 joint and 24 modal")
     assert "3 pieces" in str(spatial())
     # loads of the whole link
     q, qd, _ = states(arm, 0.02)
@@ -443,7 +446,7 @@ def test_a_link_has_one_row_and_one_curve() -> None:
     # continuous at ends of pieces on which nothing hangs
     at = np.flatnonzero(np.isclose(boom.at, 0.6))
     assert_allclose(boom.moment[:, at[0]], boom.moment[:, at[1]], atol=1e-9)
-    assert boom.profile.strain.shape == (8, 4, 15)
+    assert boom.profile.strain.shape == (8, 4, 20)
 
 
 def test_loads_are_those_of_one_body() -> None:

@@ -212,10 +212,11 @@ def finite_element_link(
 
     With `segments` the slopes of a piece in its frame are small although the link bends
     far, and the error of its deflection falls with a high power of their number.  Loads
-    at the end of a piece deform it as its static shapes do, exactly.  Its damping is in
-    proportion to its stiffness: `damping_ratio` is the ratio of the lowest mode of each
-    motion of the whole link with its base at rest, and those of other modes are larger
-    in proportion to their frequency.
+    at ends of pieces, at payloads and at named nodes deform it as its elements do: all
+    of them have static shapes.  Its damping is in proportion to its stiffness:
+    `damping_ratio` is the ratio of the lowest mode of each motion of the whole link
+    with its base at rest, and those of other modes are larger in proportion to their
+    frequency.
 
     A payload with inertia or beside the line turns with its node, exactly like a
     `RigidBody` on a fixed joint there; sections turn to second order in the coordinates

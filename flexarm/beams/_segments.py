@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import as_array, as_numbers, in_range, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
-from ..bodies.profile import named_basis
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
 from ..errors import ModelError
@@ -65,7 +64,7 @@ def segmented_link(
     """Make a link of pieces of equal lengths; arguments are those of its line.
 
     Pieces are cut into elements at corners, steps of the section, payloads and named
-    nodes; only the displacements of their ends are coordinates.
+    nodes; the displacements of their ends, payloads and named nodes are coordinates.
     """
     # the whole line, with ends of pieces among the ends of its elements
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
@@ -93,7 +92,7 @@ def segmented_link(
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
         mass = stations.mass_matrix()
-        held = columns_of_nodes(name, labels, part.names[-1])
+        held = columns_of_nodes(name, labels, _kept(part, named))
         basis = craig_bampton(name, stations.rows, mass, labels, held, None, None)
         W, names = basis.W, basis.names
         worst = int(np.argmin(np.diag(W.T @ mass @ W)))
@@ -117,8 +116,7 @@ def segmented_link(
             **arrays,
         )
 
-    with named_basis():  # the error is that of the whole link, not of its pieces
-        pieces = [body(k) for k in range(segments)]
+    pieces = [body(k) for k in range(segments)]
     damped = _damped(name, pieces, damping_ratio)
     return SegmentedLink(name, Joint() if joint is None else joint, damped)
 
@@ -135,6 +133,17 @@ def _part(line: Line, first: int, last: int) -> Line:
         axes=line.axes[first:last],
         names=tuple(names),
     )
+
+
+def _kept(part: Line, named: Mapping[float, str]) -> tuple[str, ...]:
+    """Nodes with static shapes: the end of a piece, and those that carry something."""
+    near = 1e-9 * float(part.at[-1])
+    inside = [
+        name
+        for name, at in zip(part.names[1:-1], part.at[1:-1], strict=True)
+        if any(abs(at - place) < near for place in named)
+    ]
+    return (*inside, part.names[-1])
 
 
 def _numbered(stations: Stations, first: int) -> tuple[str, ...]:
