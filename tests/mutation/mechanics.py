@@ -493,6 +493,28 @@ MECHANICS = [
         "a default in the signature",
         "events",
     ),
+    # loads that follow
+    mutant(
+        F + "statics/spectrum.py",
+        "skew > _SKEW * size",
+        "skew > 10.0 * size",
+        "a stiffness under a load that follows is symmetrized",
+        "follower_loads",
+    ),
+    mutant(
+        F + "statics/spectrum.py",
+        "        if D.any():",
+        "        if not D.any():",
+        "damping has no part in flutter",
+        "follower_loads",
+    ),
+    mutant(
+        F + "vibration.py",
+        "else lie_brackets(self.arm, self.qd)",
+        "else None",
+        "displacements of a spinning ball do not turn",
+        "follower_loads",
+    ),
     # statics
     mutant(
         F + "statics/given_loads.py",
