@@ -195,6 +195,46 @@ def test_frequencies_of_cantilevers(slender: int) -> None:
             assert (error > 0.0).all() and (error < limit).all(), error
 
 
+def test_bending_couples_with_torsion_beside_the_shear_centre() -> None:
+    """The matrix exponential of six states; inertia acts at the line."""
+    y, L = 0.05, 1.0
+    section = SLACK.replace(shear_centre=(y, 0.0))
+    EI, kGA = float(section.bending_stiffness[1]), float(section.shear_stiffness[1])
+    GJ, m = section.torsional_stiffness, section.mass_per_length
+    polar, J, _ = section.rotary_inertia
+
+    def determinant(w: float) -> float:
+        # deflection of the centre, rotation, moment, shear force, twist, torsion
+        A = np.zeros((6, 6))
+        A[0, [1, 3]] = 1.0, 1.0 / kGA
+        A[1, 2], A[4, 5] = 1.0 / EI, 1.0 / GJ
+        A[2, [1, 3]] = -J * w * w, -1.0
+        A[3, [0, 4]] = np.array([-1.0, y]) * m * w * w
+        A[5, [0, 4]] = y * m * w * w, -(polar + m * y * y) * w * w
+        free, held = [2, 3, 5], [2, 3, 5]
+        return float(np.linalg.det(expm(A * L)[np.ix_(free, held)]))
+
+    exact = roots(determinant, 0.5, 30.0, 4)
+    errors = []
+    for n in (16, 32):
+        link = finite_element_link(
+            "link",
+            length=L,
+            sections=section,
+            n_elements=n,
+            motions=("bending z", "torsion"),
+            n_modes=4,
+        )
+        errors.append(omega(link) / exact - 1.0)
+    assert (errors[1] > 0.0).all() and errors[1].max() < 3e-3
+    assert_allclose(errors[0] / errors[1], 4.0, rtol=0.1)
+    # the coupling is not small
+    alone = finite_element_link(
+        "link", length=L, sections=section, motions="bending z", n_elements=16
+    )
+    assert omega(alone)[0] > 1.01 * exact[0]
+
+
 def test_estimate_of_what_bernoulli_neglects() -> None:
     """The docs: half of (beta r)^2 (1 + E / kG), about, and the ends of its table."""
     beta2 = np.array([1.87510, 4.69409, 7.85476]) ** 2

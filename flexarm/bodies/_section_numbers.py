@@ -57,11 +57,17 @@ class SectionNumbers(Description):
                 positive("distance of the outermost fibre of a section", value, "m")
             self._set(fibres=fibres)
         areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
+        areas = positive_pair("shear_areas of a section", areas, "m^2", infinite=True)
+        finite = areas[np.isfinite(areas)]
+        if (finite > self.area * (1.0 + 1e-9)).any():
+            raise ModelError(
+                f"shear_areas of a section is {finite.max():g} m^2 of an area of "
+                f"{self.area:g} m^2, expected less: the area times a coefficient, "
+                "or math.inf, rigid in shear"
+            )
         what = "shear_centre of a section"
         self._set(
-            shear_areas=positive_pair(
-                "shear_areas of a section", areas, "m^2", infinite=True
-            ),
+            shear_areas=areas,
             shear_centre=in_range(what, as_array(what, self.shear_centre, (2,)), "m"),
         )
         # inertia

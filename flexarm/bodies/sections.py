@@ -484,15 +484,17 @@ class Section(SectionNumbers):
         EA = 1e6 * max(EI) if axial_stiffness is None else axial_stiffness
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
-        material = Material(E=EA, density=rho, G=GJ, name="a section by its stiffness")
+        # no shear area is larger than the area
+        G = max([GJ, *kGA[np.isfinite(kGA)].tolist()])
+        material = Material(E=EA, density=rho, G=G, name="a section by its stiffness")
         return cls(
             1.0,
             EI[1] / EA,
             EI[0] / EA,
-            1.0,
+            GJ / G,
             material,
             rotary_inertia=turn,
-            shear_areas=kGA / GJ,
+            shear_areas=kGA / G,
         )
 
 
