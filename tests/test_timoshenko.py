@@ -197,7 +197,7 @@ def test_frequencies_of_cantilevers(slender: int) -> None:
 
 def test_bending_couples_with_torsion_beside_the_shear_centre() -> None:
     """The matrix exponential of six states; inertia acts at the line."""
-    y, L = 0.05, 1.0
+    y, L = 0.1, 1.0
     section = SLACK.replace(shear_centre=(y, 0.0))
     EI, kGA = float(section.bending_stiffness[1]), float(section.shear_stiffness[1])
     GJ, m = section.torsional_stiffness, section.mass_per_length
@@ -232,7 +232,7 @@ def test_bending_couples_with_torsion_beside_the_shear_centre() -> None:
     alone = finite_element_link(
         "link", length=L, sections=section, motions="bending z", n_elements=16
     )
-    assert omega(alone)[0] > 1.01 * exact[0]
+    assert omega(alone)[0] > 1.003 * exact[0]
 
 
 def test_estimate_of_what_bernoulli_neglects() -> None:
