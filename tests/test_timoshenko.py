@@ -148,11 +148,11 @@ def field(w: float, section: Section) -> Any:
     )
 
 
-def roots(f: Any, start: float, end: float, count: int) -> Any:
-    x = np.linspace(start, end, 600)
+def roots(f: Any, start: float, end: float, count: int, points: int = 400) -> Any:
+    x = np.linspace(start, end, points)
     y = [f(at) for at in x]
     found = [
-        brentq(f, a, b, xtol=1e-13)
+        brentq(f, a, b, xtol=1e-11)
         for (a, b), (c, d) in zip(pairwise(x), pairwise(y), strict=True)
         if c * d < 0.0
     ]
@@ -182,16 +182,11 @@ def test_frequencies_of_cantilevers(slender: int) -> None:
         )
         assert below * above < 0.0
     for n, limit in zip((4, 16), CANTILEVERS[slender], strict=True):
-        link = finite_element_link(
-            "bar",
-            length=1.0,
-            sections=bar,
-            motions=("bending y", "bending z"),
-            n_elements=n,
-            n_modes={"bending y": 2, "bending z": 2},
-        )
-        for plane in (slice(0, 2), slice(2, 4)):
-            error = np.sqrt(np.diag(link.stiffness))[plane] / exact - 1.0
+        for motion in ("bending y", "bending z"):
+            link = finite_element_link(
+                "bar", length=1.0, sections=bar, motions=motion, n_elements=n
+            )
+            error = omega(link)[:2] / exact - 1.0
             assert (error > 0.0).all() and (error < limit).all(), error
 
 
@@ -214,19 +209,18 @@ def test_bending_couples_with_torsion_beside_the_shear_centre() -> None:
         free, held = [2, 3, 5], [2, 3, 5]
         return float(np.linalg.det(expm(A * L)[np.ix_(free, held)]))
 
-    exact = roots(determinant, 0.5, 30.0, 4)
+    exact = roots(determinant, 0.5, 25.0, 4, 80)
     errors = []
-    for n in (16, 32):
+    for n in (10, 20):
         link = finite_element_link(
             "link",
             length=L,
             sections=section,
             n_elements=n,
             motions=("bending z", "torsion"),
-            n_modes=4,
         )
-        errors.append(omega(link) / exact - 1.0)
-    assert (errors[1] > 0.0).all() and errors[1].max() < 3e-3
+        errors.append(omega(link)[:4] / exact - 1.0)
+    assert (errors[1] > 0.0).all() and errors[1].max() < 8e-3
     assert_allclose(errors[0] / errors[1], 4.0, rtol=0.1)
     # the coupling is not small
     alone = finite_element_link(
@@ -401,7 +395,7 @@ def test_torsion_about_the_shear_centre() -> None:
 
 def test_energy_of_a_thick_link_is_kept() -> None:
     """An arm of two links with all of it in free motion."""
-    options: dict[str, Any] = {"sections": SLACK, "n_elements": 2, "n_modes": 4}
+    options: dict[str, Any] = {"sections": SLACK, "n_elements": 1}
     load = Payload(0.6, mass=0.3, inertia=(0.01, 0.02, 0.02))
     links = [
         finite_element_link("first", length=0.5, **options),
