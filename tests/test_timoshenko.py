@@ -209,7 +209,7 @@ def test_bending_couples_with_torsion_beside_the_shear_centre() -> None:
         free, held = [2, 3, 5], [2, 3, 5]
         return float(np.linalg.det(expm(A * L)[np.ix_(free, held)]))
 
-    exact = roots(determinant, 0.5, 25.0, 4, 80)
+    exact = roots(determinant, 0.5, 30.0, 4, 100)
     errors = []
     for n in (10, 20):
         link = finite_element_link(
