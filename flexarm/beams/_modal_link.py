@@ -175,7 +175,11 @@ def flexible_link(
     Masses given here are those of the arm.  The payload for which the modes were
     computed only shapes them, and `mass_per_length` may differ from theirs.  With
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
-    the exact integral (24g) of second derivatives.
+    the exact integral (24g) of second derivatives, without shear: frequencies are too
+    high by about :math:`\tfrac12 (\beta r)^2 E / kG` (wavenumber, radius of gyration),
+    and by a half of :math:`(\beta r)^2` without `section_inertia`.  For a solid square
+    bar that is 0.8 % of the first and 5 % of the second clamped frequency at 10 depths,
+    0.03 % and 0.2 % at 50; `finite_element_link` has both.
 
     Payload and hub turn with the tip and the base, exactly like a `RigidBody` on
     ``Joint("fixed")`` there; sections turn to second order in the modes (see
