@@ -110,7 +110,7 @@ def finite_element_link(
         Nodes whose displacements remain coordinates.
     rotary_inertia : bool
         Sections turn with the slope of deflection (Rayleigh).  Otherwise they have
-        inertia about the axis of the link only, with torsion.
+        inertia about the axis of the link only, with torsion, which keeps that axis.
     damping_ratio : float or (m,) array_like of float
         Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
@@ -164,8 +164,8 @@ def finite_element_link(
     rigid rotation of the pieces behind a corner.
 
     A payload with inertia or beside the line turns with its node, exactly like a
-    `RigidBody` on a fixed joint there; sections turn to second order in the coordinates
-    (see `FlexibleBody`).
+    `RigidBody` on a fixed joint there; sections with rotary inertia turn to second
+    order in the coordinates (see `FlexibleBody`).
 
     References
     ----------
