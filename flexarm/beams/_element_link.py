@@ -134,7 +134,7 @@ def finite_element_link(
         link carries.
     rotary_inertia : bool
         Sections have inertia about their own axes.  Otherwise they have it about the
-        axis of the link only, with torsion.
+        axis of the link only, with torsion, which keeps that axis.
     shear : bool
         Sections deform in shear, by their `shear_areas` (Timoshenko).  Otherwise, and
         for sections of `Section.from_stiffness` without shear stiffness, they remain
@@ -204,8 +204,8 @@ def finite_element_link(
     rigid rotation of the pieces behind a corner.
 
     A payload with inertia or beside the line turns with its node, exactly like a
-    `RigidBody` on a fixed joint there; sections turn to second order in the coordinates
-    (see `FlexibleBody`).
+    `RigidBody` on a fixed joint there; sections with rotary inertia turn to second
+    order in the coordinates (see `FlexibleBody`).
 
     References
     ----------
