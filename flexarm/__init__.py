@@ -14,6 +14,8 @@ Conventions of all functions, which their docstrings do not repeat:
 * A wrong shape, type or name raises `ArgumentError` before any work.  A result that is
   NaN or infinite raises `NotFiniteError`, which counts such states, names the faulty
   argument, and has all other results as its attribute ``result``.
+* A number that is possible, but looks like one in another unit (limits in degrees, a
+  damping ratio in percent, a modulus in MPa), is taken as it is, with a `UnitsWarning`.
 * Ctrl-C ends a call within a fraction of a second, or after one step of its linear
   algebra.  Simulations and searches that have a result by then return their best so
   far, with ``success`` False and a message that starts with "interrupted" (their
@@ -26,6 +28,7 @@ Conventions of all functions, which their docstrings do not repeat:
 (6,)
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +109,7 @@ from .errors import (
     SingularityError,
     StiffeningWarning,
     StudyWarning,
+    UnitsWarning,
 )
 from .finite_elements.consistent import consistent_integrals
 from .ik import InverseKinematics, inverse_kinematics
@@ -263,6 +267,7 @@ __all__ = [
     "TrajectoryChange",
     "TrajectoryGradient",
     "TrajectorySensitivities",
+    "UnitsWarning",
     "VibrationModes",
     "WorkspaceMap",
     "__version__",
@@ -376,8 +381,17 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     from ._support.options import did_you_mean
 
-    hint = "" if name.startswith("_") else did_you_mean(name, __all__)
+    hint = "" if name.startswith("_") else _elsewhere(name)
+    hint = hint or ("" if name.startswith("_") else did_you_mean(name, __all__))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+
+
+def _elsewhere(name: str) -> str:
+    """Hint at a module of the package that has a name."""
+    for room in ("beams", "control", "library", "optimize"):
+        if name in import_module(f".{room}", __name__).__all__:
+            return f"; did you mean {room}.{name}?"
+    return ""
 
 
 def __dir__() -> list[str]:

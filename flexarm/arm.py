@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -112,10 +113,11 @@ class Arm(ArmLike):
     fidelity: str = "full"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bodies, Iterable):
+        if not isinstance(self.bodies, Iterable) or isinstance(self.bodies, str | dict):
             raise ModelError(
                 f"bodies of the arm is {type(self.bodies).__name__}, expected a "
-                "sequence of RigidBody or FlexibleBody, such as [body]"
+                "sequence of RigidBody or FlexibleBody, such as [body]; urdf.load "
+                "makes an arm from a file"
             )
         # tree of bodies
         bodies = tuple(self.bodies)
@@ -259,7 +261,10 @@ class Arm(ArmLike):
         def __getattr__(self, name: str) -> Any:
             # called for missing attributes; Python itself looks up private names
             kind = type(self)
-            hint = "" if name.startswith("_") else did_you_mean(name, dir(kind))
+            public = getattr(sys.modules[__package__ or ""], "__all__", ())
+            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
+            if name in public:
+                hint = f"; expected flexarm.{name}(arm, ...)"
             text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
             raise AttributeError(text, name=name, obj=self)
 

@@ -94,6 +94,14 @@ class ConvergenceWarning(UserWarning):
     """An optimization that ended early: its result is the best one so far."""
 
 
+class UnitsWarning(UserWarning):
+    """A number that is possible, but looks like one in another unit.
+
+    Such as angles or limits of a joint in degrees, a modulus in MPa, a damping ratio in
+    percent.
+    """
+
+
 class StudyWarning(UserWarning):
     """A study of which some points failed, or which ended early."""
 

@@ -18,7 +18,8 @@ from ._support.checks import short_text
 from ._support.options import explained, explained_class
 from .arm import Arm
 from .errors import ArgumentError, ModelError
-from .model.packing import Packed
+from .model.lumps import rigid_nodes, union
+from .model.packing import Packed, pack
 
 # attributes that all arms of a stack share
 _COMMON = (
@@ -290,15 +291,33 @@ def _value_difference(what: str, first: Any, other: Any) -> str:
     return "" if first == other else f"{other!r} in place of {first!r} as {what}"
 
 
-def _topology(arm: Arm) -> tuple[Any, ...]:
+def _models(arms: tuple[Arm, ...]) -> list[_core.Model]:
+    """Models with bodies on the nodes that are rigid bodies in any of the arms.
+
+    Where a node is not one in an arm, as with a payload of zero, its body is massless.
+    """
+    rigid = [rigid_nodes(arm) for arm in arms]
+    try:
+        places = union(rigid)
+    except ValueError:  # other numbers of bodies
+        places = rigid[0]
+    return [
+        arm._model
+        if own == places or len(own) != len(places)
+        else _core.Model(*pack(arm, rigid=own, places=places))
+        for arm, own in zip(arms, rigid, strict=True)
+    ]
+
+
+def _topology(model: _core.Model) -> tuple[Any, ...]:
     """Numbers that must be equal in all arms of a stack."""
-    packed = Packed._make(arm._model.__reduce__()[1])
+    packed = Packed._make(model.__reduce__()[1])
     counts = len(packed.couplings)
     return packed.topology.tolist(), packed.loops.tolist(), packed.acting, counts
 
 
 def _difference(first: Arm, other: Arm) -> str:
-    """Text of the difference of two topologies, or nothing."""
+    """Text of a difference that has names, or nothing."""
     kinds = [
         [f"{b.name}: {b.joint.kind}" for b in arm.bodies] for arm in (first, other)
     ]
@@ -321,12 +340,6 @@ def _difference(first: Arm, other: Arm) -> str:
         )
         or _value_difference("fidelity", first.fidelity, other.fidelity)
         or _value_difference("node at its tip", first.tip_node, other.tip_node)
-        or (
-            "another structure: attachments, foreshortening, integrals, drives or "
-            "passive forces differ"
-            if _topology(first) != _topology(other)
-            else ""
-        )
     )
 
 
@@ -421,15 +434,22 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
             "arms of linear fidelity do not stack, they are computed state by state; "
             "expected fidelity 'full' or 'ruthless'"
         )
-    topology = _topology(first)
+    models = _models(arms)
+    topology = _topology(models[0])
     for i, arm in enumerate(arms[1:], 1):
-        if (how := _difference(first, arm)) or topology != _topology(arm):
+        how = _difference(first, arm)
+        if not how and topology != _topology(models[i]):
+            how = (
+                "another structure: attachments, foreshortening, integrals, drives or "
+                "passive forces differ"
+            )
+        if how:
             raise ArgumentError(
                 f"arm {i} of the stack has {how}, expected arms that differ from the "
                 "first in numbers only"
             )
     try:
-        core = _core.Stack(tuple(arm._model for arm in arms))
+        core = _core.Stack(tuple(models))
     except ValueError as error:
         raise ModelError(f"the stack cannot be built: {error}") from None
     index = np.arange(len(arms))

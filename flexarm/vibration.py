@@ -18,9 +18,19 @@ from ._support.printing import Printed, Sheet, Table
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
 from .kinematics import positions
+from .linear_models.operating_point import lie_brackets
 from .statics.coordinates import freedom, held_coordinates, read_arm, read_positions
 from .statics.given_loads import Loads, read_loads
-from .statics.spectrum import linear_system, rounding, scale_by_mass, signed_frequencies
+from .statics.spectrum import (
+    first_order,
+    grows,
+    linear_system,
+    rounding,
+    scale_by_mass,
+    signed_frequencies,
+    undamped,
+    without_flutter,
+)
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -41,13 +51,15 @@ class VibrationModes(Printed):
         Flags of free velocities; there are n modes, one for each without couplings.
     squares : (..., n) ndarray of float
         Squares of the circular frequencies in 1/s^2, ascending; negative for unstable
-        motions.
+        motions, NaN for a pair of complex ones: flutter, by a load that follows a node.
     shapes : (..., nv, n) ndarray of float
         Velocity directions of each mode, of unit modal mass, ``x' M x = 1``; the entry
-        with the largest part of its kinetic energy is positive.
+        with the largest part of its kinetic energy is positive.  Modes that flutter
+        have complex shapes, see `complex_modes`, and NaN here.
     damping_ratios : (..., n) ndarray of float
-        Damping ratio of each mode, without coupling of modes: ``x' D x / (2 omega)``;
-        NaN for a zero or imaginary frequency.
+        Damping ratio of each mode, without coupling of modes: ``x' D x / (2 omega)``
+        (from the left by the left eigenvector if the stiffness is not symmetric); NaN
+        for a zero or imaginary frequency, and for flutter.
     participation : (..., nv, n) ndarray of float
         Part of each coordinate in the kinetic energy of a mode, ``x_i (M x)_i``, with
         sum one; by coupling some may exceed one and others be negative.
@@ -63,13 +75,22 @@ class VibrationModes(Printed):
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies in Hz, (..., n), negative for unstable motions."""
+        """Frequencies in Hz, (..., n), negative for divergence, NaN for flutter."""
         return signed_frequencies(self.squares)
 
     @property
     def unstable(self) -> Mask:
-        """Flags of motions that grow like ``exp(2 pi |f| t)``, (..., n)."""
-        return np.asarray(self.squares < -rounding(self.squares)[..., np.newaxis])
+        """Flags of motions that grow, by divergence or flutter, (..., n).
+
+        Divergence grows like ``exp(2 pi |f| t)``.
+        """
+        diverges = self.squares < -rounding(self.squares)[..., np.newaxis]
+        return np.asarray(diverges | self.flutter)
+
+    @property
+    def flutter(self) -> Mask:
+        """Flags of pairs of modes of which one oscillates and grows, (..., n)."""
+        return np.isnan(self.squares)
 
     @property
     def rigid(self) -> Mask:
@@ -114,7 +135,8 @@ class VibrationModes(Printed):
         Raises
         ------
         ArgumentError
-            If there is no such mode, or `amplitude` is not one finite number.
+            If there is no such mode, it flutters, or `amplitude` is not one finite
+            number.
 
         Examples
         --------
@@ -133,6 +155,11 @@ class VibrationModes(Printed):
             raise ArgumentError(
                 f"mode is {short_text(mode)}, expected a whole number below {n}"
             )
+        if self.flutter[..., mode].any():
+            raise ArgumentError(
+                f"mode {mode} flutters and has no real shape; expected another one, or "
+                "the complex shapes of complex_modes"
+            )
         step = finite_number("amplitude", amplitude) * self.shapes[..., :, mode]
         return np.asarray(positions.integrate(self.arm, self.q, step))
 
@@ -141,10 +168,12 @@ class VibrationModes(Printed):
             f = self.frequencies.reshape(-1, self.squares.shape[-1])
             if not len(f):
                 return Sheet((f"{f.shape[1]} modes of no posture",))
-            head = (
-                f"{f.shape[1]} modes of {len(f)} postures, lowest frequency "
-                f"{f[:, 0].min():.4g} to {f[:, 0].max():.4g} Hz"
-            )
+            head = f"{f.shape[1]} modes of {len(f)} postures"
+            first = f[~np.isnan(f[:, 0]), 0]
+            if len(first):
+                head += f", lowest frequency {first.min():.4g} to {first.max():.4g} Hz"
+            if self.flutter.any():
+                head += f", flutter in {np.isnan(f).any(axis=1).sum()}"
             return Sheet((head,))
         names = self.arm.coordinate_names
         rows = [("mode", "Hz", "damping", "kinetic energy in")]
@@ -152,12 +181,11 @@ class VibrationModes(Printed):
             part = self.participation[:, i]
             main = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
             shares = ", ".join(f"{names[j]} {100.0 * part[j]:.0f} %" for j in main)
-            kind = (
-                " rigid" if self.rigid[i] else " unstable" if self.unstable[i] else ""
-            )
+            kind = " rigid" * int(self.rigid[i]) + " unstable" * int(self.unstable[i])
+            hertz = " flutter" if self.flutter[i] else f"{f:.5g}{kind}"
             ratio = self.damping_ratios[i]
             damped = f"{ratio:.4g}" if np.isfinite(ratio) else ""
-            rows.append((str(i), f"{f:.5g}{kind}", damped, shares))
+            rows.append((str(i), hertz, damped, shares))
         return Sheet((Table(rows),))
 
 
@@ -179,6 +207,8 @@ class ComplexModes:
         those with positive real part grow.
     shapes : (..., nv, 2 n) ndarray of complex
         Velocity directions, of unit length in the metric of the mass matrix.
+    unstable : (..., 2 n) ndarray of bool
+        Flags of motions that grow beyond rounding, by divergence or flutter.
     """
 
     arm: Any  # flexarm.Arm
@@ -186,6 +216,7 @@ class ComplexModes:
     free: Mask
     eigenvalues: NDArray[np.complex128]
     shapes: NDArray[np.complex128]
+    unstable: Mask
 
     @property
     def frequencies(self) -> Array:
@@ -197,6 +228,12 @@ class ComplexModes:
         """Ratios ``-Re(s)/|s|``, (..., 2 n): 1 if overdamped, negative if unstable."""
         size = np.abs(self.eigenvalues)
         return np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))
+
+    @property
+    def flutter(self) -> Mask:
+        """Flags of motions that oscillate and grow, (..., 2 n)."""
+        turns = np.abs(self.eigenvalues.imag) > 1e-6 * np.abs(self.eigenvalues)
+        return np.asarray(self.unstable & turns)
 
 
 @explained
@@ -212,8 +249,9 @@ def natural_frequencies(
 ) -> Array:
     r"""Natural frequencies of small motions about postures.
 
-    Of :math:`M \delta\ddot q + K \delta q = 0` with the mass matrix and the symmetric
-    part of the tangent stiffness of modes, springs in joints, gravity and loads.
+    Of :math:`M \delta\ddot q + K \delta q = 0` with the mass matrix and the tangent
+    stiffness of modes, springs in joints, gravity and loads.  A load that follows its
+    node makes K unsymmetric; damping counts only with `qd`.
 
     Parameters
     ----------
@@ -229,14 +267,16 @@ def natural_frequencies(
         gyroscopic forces then count; frequencies are the absolute values of the complex
         eigenvalues, one of each pair.
     wrench, node, frame
-        Load, as in `equilibrium`.
+        Load, as in `equilibrium`; by default it follows its node.
 
     Returns
     -------
     f : (..., n) ndarray of float
         Frequencies in Hz of the n free coordinates, ascending.  A negative one stands
-        for an imaginary one, of a motion that grows like ``exp(2 pi |f| t)``.  Motions
-        without stiffness have zero to rounding.
+        for an imaginary one, of a motion that grows like ``exp(2 pi |f| t)``
+        (divergence), NaN for a vibration that grows (flutter): both of two frequencies
+        that have merged, the growing pair with `qd`.  Motions without stiffness have
+        zero to rounding.
 
     See Also
     --------
@@ -246,7 +286,10 @@ def natural_frequencies(
 
     Notes
     -----
-    L. Meirovitch, *Fundamentals of Vibrations*, 2001, sections 7.5 and 4.8.
+    L. Meirovitch, *Fundamentals of Vibrations*, 2001, sections 7.5 and 4.8; for loads
+    that follow V. V. Bolotin, *Nonconservative Problems of the Theory of Elastic
+    Stability*, 1963.  Without damping the two frequencies of a flutter merge at the
+    critical load; with damping, `complex_modes`, it may be far lower.
 
     Examples
     --------
@@ -268,11 +311,23 @@ def natural_frequencies(
     >>> fa.natural_frequencies(arm, [[-np.pi / 2], [np.pi / 2]]).round(4)
     array([[ 0.705],
            [-0.705]])
+
+    A column under a tip force that stays tangential flutters at 20.05 EI/L^2:
+
+    >>> arm = fa.library.planar_chain(1, n_modes=4, gravity=(0, 0, 0))  # EI = 100
+    >>> push = np.zeros((3, 6))
+    >>> push[:, 3] = 0.0, -1500.0, -2200.0
+    >>> f = fa.natural_frequencies(arm, np.zeros(5), held="joints", wrench=push)
+    >>> f[:, :2].round(1)
+    array([[ 5.6, 35.1],
+           [10.5, 25.9],
+           [ nan,  nan]])
     """
     job = _Job(arm, q, held, qd, wrench, node, frame)
     if qd is None:
-        return signed_frequencies(np.linalg.eigvalsh(job.system()[0]))
-    return _one_of_each_pair(np.linalg.eigvals(job.first_order()))
+        return signed_frequencies(without_flutter(undamped(job.system()[0])[0]))
+    values = np.linalg.eigvals(job.first_order())
+    return _one_of_each_pair(values, grows(values, job.system()[0]))
 
 
 @explained
@@ -322,7 +377,9 @@ def vibration_modes(
     """
     job = _Job(arm, q, held, None, wrench, node, frame)
     K, D, X = job.system()
-    squares, vectors = np.linalg.eigh(K)
+    values, vectors, left = undamped(K)
+    squares = without_flutter(values)
+    vectors = np.where(np.isnan(squares)[..., np.newaxis, :], np.nan, vectors)
     shapes = job.free.spread(X @ vectors)
     part = shapes * (mass_matrix(arm, job.q) @ shapes)
     main = np.take_along_axis(shapes, part.argmax(axis=-2)[..., np.newaxis, :], -2)
@@ -331,7 +388,7 @@ def vibration_modes(
         omega = np.where(
             squares > rounding(squares)[..., None], np.sqrt(squares), np.nan
         )
-        damped = np.einsum("...ir,...ij,...jr->...r", vectors, D, vectors)
+        damped = np.einsum("...ir,...ij,...jr->...r", left, D, vectors)
         ratio = damped / (2.0 * omega)
     return VibrationModes(
         arm, job.q, job.free.mask, squares, sign * shapes, ratio, part
@@ -352,7 +409,7 @@ def complex_modes(
     r"""Eigenvalues and shapes of motions with damping or about a steady rotation.
 
     Of :math:`M \delta\ddot q + D \delta\dot q + K \delta q = 0` with the tangents of
-    inverse dynamics at `q`, `qd` and zero acceleration, not symmetrized.
+    inverse dynamics at `q`, `qd` and zero acceleration.
 
     Parameters
     ----------
@@ -393,8 +450,9 @@ def complex_modes(
     vectors = np.take_along_axis(vectors, order[..., np.newaxis, :], -1)
     half = vectors[..., : vectors.shape[-1] // 2, :]
     half = half / np.linalg.norm(half, axis=-2, keepdims=True)
-    shapes = job.free.spread(job.system()[2] @ half)
-    return ComplexModes(arm, job.q, job.free.mask, values, shapes)
+    K, _, X = job.system()
+    shapes = job.free.spread(X @ half)
+    return ComplexModes(arm, job.q, job.free.mask, values, shapes, grows(values, K))
 
 
 class _Job:
@@ -432,40 +490,40 @@ class _Job:
                 "move"
             )
 
-    def system(self, symmetric: bool = True) -> tuple[Array, Array, Array]:
+    def system(self) -> tuple[Array, Array, Array]:
         """Stiffness and damping in coordinates of unit mass, and these coordinates."""
         X = scale_by_mass(self.arm, self.q, self.free)
         K, D = linear_system(self.arm, self.q, self.qd, self.loads, self.free)
         back = np.swapaxes(X, -1, -2)
-        K, D = back @ K @ X, back @ D @ X
-        if symmetric:
-            K = 0.5 * (K + np.swapaxes(K, -1, -2))
-        return K, D, X
+        return back @ K @ X, back @ D @ X, X
 
     def first_order(self) -> Array:
         """Matrix of the state (positions, velocities) in coordinates of unit mass."""
-        K, D, _ = self.system(symmetric=False)
-        n = K.shape[-1]
-        A = np.zeros((*K.shape[:-2], 2 * n, 2 * n))
-        A[..., :n, n:] = np.eye(n)
-        A[..., n:, :n], A[..., n:, n:] = -K, -D
-        return A
+        K, D, X = self.system()
+        G = None if self.qd is None else lie_brackets(self.arm, self.qd)
+        if G is None:
+            return first_order(K, D)
+        # displacements turn, seen from an arm that moves
+        return first_order(K, D, np.linalg.solve(X, self.free.block(G) @ X))
 
 
-def _one_of_each_pair(values: Any) -> Array:
+def _one_of_each_pair(values: Any, growing: Mask) -> Array:
     """Frequencies of eigenvalues (..., 2 n): |s| of complex pairs, real ones in pairs.
 
     Two real ones, the largest with the smallest, give the frequency of the square
-    ``s1 s2``: positive if both decay, negative if one grows.
+    ``s1 s2``: positive if both decay, negative if one grows.  Complex ones that grow
+    give NaN, in their place.
     """
     flat = np.asarray(values, complex).reshape(-1, values.shape[-1])
     n = flat.shape[1] // 2
     result = np.empty((len(flat), n))
-    for row, each in zip(result, flat, strict=True):
-        upper = each[each.imag > 0.0]
+    flags = growing.reshape(flat.shape)
+    for row, each, grown in zip(result, flat, flags, strict=True):
+        upper = each.imag > 0.0
         real = np.sort(each[each.imag == 0.0].real)
-        squares = np.concatenate(
-            [np.abs(upper) ** 2, (real * real[::-1])[: len(real) // 2]]
-        )
-        row[:] = np.sort(signed_frequencies(squares))
+        pairs = (real * real[::-1])[: len(real) // 2]
+        squares = np.concatenate([np.abs(each[upper]) ** 2, pairs])
+        flutter = np.pad(grown[upper], (0, len(pairs)))
+        row[:] = np.where(flutter, np.nan, signed_frequencies(squares))
+        row[:] = row[np.argsort(squares)]
     return result.reshape(*values.shape[:-1], n)

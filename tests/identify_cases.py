@@ -13,7 +13,9 @@ T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
 SIGMA = 0.01
 
-LINK = fa.library.planar_chain(1, n_modes=2, bending_stiffness=30.0, payload_mass=0.3)
+LINK = fa.library.planar_chain(
+    1, n_modes=2, modes="clamped-free", bending_stiffness=30.0, payload_mass=0.3
+)
 DLS = fa.library.de_luca_siciliano()
 
 

@@ -22,6 +22,7 @@ from flexarm.beams import STEEL, Material, Payload, Section, finite_element_link
 
 UNIT = Section.from_stiffness(1.0, 1.0, rotary_inertia=(0.1, 0.0, 0.0))
 SOFT = Material(E=1e7, density=1000.0, G=4e6)  # slow enough to be seen
+EULER: dict[str, Any] = {"shear": False, "rotary_inertia": False}
 
 
 def omega(body: fa.FlexibleBody) -> Any:
@@ -141,7 +142,7 @@ def test_sharp_wedge_and_cone(kind: str, order: int) -> None:
         "sections": lambda x: sharp(kind, x),
         "modes": NATURAL,
         "n_modes": 3,
-        "rotary_inertia": False,
+        **EULER,
     }
     found = [omega(planar(**cut, n_elements=n)) / exact - 1.0 for n in (8, 16, 32)]
     assert (np.array(found) > 0.0).all()
@@ -199,7 +200,7 @@ def test_truncated_wedge_and_cone(kind: str, order: int) -> None:
         n_elements=32,
         modes=NATURAL,
         n_modes=3,
-        rotary_inertia=False,
+        **EULER,
     )
     error = omega(link) / exact - 1.0
     assert (error > -1e-12).all() and error.max() < 4e-6
@@ -308,7 +309,7 @@ def test_rotary_inertia_of_sections() -> None:
 
 @pytest.mark.parametrize("n_elements", [1, 2, 5])
 def test_tip_deflection_is_exact(n_elements: int) -> None:
-    """P L^3 / 3 EI, P L^2 / 2 EI, M L / EI, T L / GJ with any number of elements."""
+    """P L^3 / 3 EI + P L / kGA, P L^2 / 2 EI, M L / EI, T L / GJ, by any elements."""
     bar = Section.rectangle(0.02, 0.03, STEEL)
     link = finite_element_link(
         "link", length=0.7, sections=bar, n_elements=n_elements, motions=ALL
@@ -318,6 +319,7 @@ def test_tip_deflection_is_exact(n_elements: int) -> None:
     expected = np.zeros((6, 6))  # moment, force -> rotation, translation
     expected[0, 0], expected[3, 3] = L / GJ, L / EA
     expected[4, 4], expected[5, 5] = L**3 / (3 * EIy), L**3 / (3 * EIz)
+    expected[[4, 5], [4, 5]] += L / bar.shear_stiffness
     expected[2, 2], expected[1, 1] = L / EIy, L / EIz
     expected[4, 2] = expected[2, 4] = L**2 / (2 * EIy)
     expected[5, 1] = expected[1, 5] = -(L**2) / (2 * EIz)
@@ -383,20 +385,13 @@ def test_mass_properties_are_exact() -> None:
 def test_inertia_about_the_line_alone() -> None:
     """With torsion, sections turn about x only: given as integrals, not as nodes."""
     bar = Section.round(0.02, STEEL)
-    link = finite_element_link(
-        "link", length=0.5, sections=bar, n_modes=4, rotary_inertia=False
-    )
+    link = finite_element_link("link", length=0.5, sections=bar, n_modes=4, **EULER)
     assert link.integrals is not None and not link.node_mass.any()
     m = bar.mass_per_length * 0.5
     J = np.diag([bar.rotary_inertia[0] * 0.5, m * 0.25 / 3, m * 0.25 / 3])
     assert_allclose(link.integrals.J0, J, rtol=1e-13, atol=1e-18)
     bending = finite_element_link(
-        "link",
-        length=0.5,
-        sections=bar,
-        n_modes=4,
-        motions="bending y",
-        rotary_inertia=False,
+        "link", length=0.5, sections=bar, n_modes=4, motions="bending y", **EULER
     )
     assert bending.integrals is None
     assert_allclose(fa.modal_integrals(bending).J0, J * [0, 1, 1], rtol=1e-13)

@@ -433,6 +433,7 @@ def test_sections_of_pieces() -> None:
     flexibility = tip @ np.linalg.solve(link.stiffness, tip)
     EI = [float(s.bending_stiffness[0]) for s in (stiff, soft)]
     expected = 0.45**3 / (3 * EI[1]) + 0.45**2 * 0.6 / EI[0]
+    expected += 0.45 / float(soft.shear_stiffness[0])
     assert_allclose(flexibility, expected, rtol=1e-11)
 
 

@@ -61,7 +61,7 @@ def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.nda
             soft,
             [1.0, 0.02],
             ["joints", "tip position xy", "tip velocity y", "tip accelerometer xy"],
-            {"state": ["link1", "link1.tip y", "link1 rate"]},
+            {"state": ["link1", "link1.bending y 1", "link1 rate"]},
         ),
         (
             lambda p: fa.library.planar_chain(

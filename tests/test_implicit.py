@@ -400,7 +400,7 @@ def test_an_iteration_that_does_not_converge_ends_its_trajectory_alone() -> None
         return 9.81 + 5.0 + stiff
 
     t = np.linspace(0.0, 1.0, 21)
-    found = run(arm, FAMILY[0], [[0.0], [-40.0]], [0.0], t, torque=torque)
+    found = run(arm, FAMILY[0], [[0.0], [-40.1]], [0.0], t, torque=torque)
     assert not found.success
     n = found.completed
     assert 1 < n[0] < 21

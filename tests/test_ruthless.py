@@ -236,4 +236,4 @@ def test_many_modes_freed_by_constants(n_modes):
     again = fa.inverse_dynamics(arm, q, qd, found)
     # the springs cancel nearly all of the forces
     springs = np.abs(arm.stiffness_matrix @ q).max()
-    assert_allclose(again, tau, rtol=0, atol=1e-14 * springs)
+    assert_allclose(again, tau, rtol=0, atol=3e-14 * springs)

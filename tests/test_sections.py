@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from each import each
 from numpy.testing import assert_allclose
 from refusals import model_refused
 from scipy.sparse import csr_matrix, diags, identity, kron
@@ -153,34 +155,40 @@ def test_torsion_of_rectangles_in_the_table() -> None:
 
 
 def test_torsion_on_a_grid() -> None:
-    """Prandtl: boxes are a little stiffer than their formula, at the corners.
+    """Prandtl: boxes, in which the flow around the corners is known.
 
-    On grids twice as fine these numbers change by 0.1 %.
+    The grid converges with the power 4/3 of its width, of the inner corners.
     """
     # a hollow of one point is a solid bar, and the error of the grid is h^2
     coarse, fine = (prandtl_torsion(20, 20, 10, cells) for cells in (4, 8))
     exact = float(rectangle_torsion(20, 20))
     assert_allclose((4.0 * fine - coarse) / 3.0, exact, rtol=1e-5)
-    for box, lacking in (
-        ((20, 20, 1), 0.020),
-        ((20, 10, 1), 0.026),
-        ((20, 20, 5), 0.066),
-        ((20, 20, 8), 0.019),
+    for box, tolerance in (
+        ((20, 20, 1), 3e-4),
+        ((20, 10, 1), 3e-4),
+        ((20, 20, 5), 3e-4),
+        ((20, 20, 8), 6e-3),
+        ((40, 20, 9), 6e-3),
     ):
         a, b, t = box
         formula = Section.box(a, b, t, STEEL).torsion_constant
-        found = prandtl_torsion(a, b, t, 8)
-        assert_allclose(found / formula - 1.0, lacking, rtol=0, atol=1e-3)
+        coarse, fine = (prandtl_torsion(a, b, t, cells) for cells in (4, 8))
+        exact = fine + (fine - coarse) / (2.0 ** (4.0 / 3.0) - 1.0)
+        assert_allclose(formula, exact, rtol=tolerance)
+    # without a hollow to speak of it is a bar
+    for a in (2.0, 4.0, 100.0):
+        J = Section.box(a, 2.0, 1.0 - 1e-9, STEEL).torsion_constant
+        assert_allclose(J, float(rectangle_torsion(a, 2.0)), rtol=0.013)
 
 
 def test_published_hollow_sections() -> None:
     """EN 10210-2, annex B: 100 x 100 x 5 with round corners has 18.7 cm2, 279, 439 cm4.
 
-    Sharp corners have a little more area, and less of it enclosed by the mean line.
+    Sharp corners have a little more area, and about as much torsion.
     """
     box = Section.box(0.1, 0.1, 0.005, STEEL)
     assert_allclose([box.area * 1e4, box.I_y * 1e8], [19.0, 286.6], rtol=1e-3)
-    assert 0.97 < box.torsion_constant * 1e8 / 439.0 < 1.0
+    assert_allclose(box.torsion_constant * 1e8, 439.0, rtol=3e-3)
     # a thin wall is Bredt's tube
     thin = Section.box(0.2, 0.1, 1e-6, STEEL)
     assert_allclose(
@@ -201,6 +209,179 @@ def test_torsion_of_round_sections() -> None:
     assert_allclose(thin.I_y, math.pi * 1e-9 / 8.0, rtol=1e-8)
     oval = Section.ellipse(0.04, 0.02, STEEL)  # pi a^3 b^3 / (a^2 + b^2)
     assert_allclose(oval.torsion_constant, math.pi * 0.02**3 * 0.01**3 / 5e-4)
+
+
+# shear: coefficients by Cowper, and by finite elements
+
+BRASS = Material(E=2.6, density=1.0, poisson=0.3)
+CORK = Material(E=2.0, density=1.0, poisson=0.0)
+
+
+def test_shear_coefficients_of_cowper() -> None:
+    """His closed forms, and his printed table for a Poisson's ratio of 0.3."""
+    nu = 0.3
+
+    def coefficients(section: Section) -> Any:
+        return section.shear_areas / section.area
+
+    bar = coefficients(Section.rectangle(0.02, 0.05, BRASS))
+    assert_allclose(bar, 10 * (1 + nu) / (12 + 11 * nu), rtol=1e-12)
+    assert_allclose(bar, 0.850, rtol=0, atol=5e-4)
+    rod = coefficients(Section.round(0.02, BRASS))
+    assert_allclose(rod, 6 * (1 + nu) / (7 + 6 * nu), rtol=1e-12)
+    assert_allclose(rod, 0.886, rtol=0, atol=5e-4)
+    # a thin tube, and a tube that is nearly a bar
+    thin = coefficients(Section.tube(0.02, 1e-8, BRASS))
+    assert_allclose(thin, 2 * (1 + nu) / (4 + 3 * nu), rtol=1e-5)
+    assert_allclose(thin, 0.531, rtol=0, atol=5e-4)
+    full = coefficients(Section.tube(0.02, 0.01 * (1 - 1e-9), BRASS))
+    assert_allclose(full, rod, rtol=1e-12)
+    # a thin square box: m = n = 1
+    box = coefficients(Section.box(0.1, 0.1, 1e-8, BRASS))
+    square = 10 * (1 + nu) * 16 / (12 + 72 + 240 + nu * 302 + 10 * (6 + nu))
+    assert_allclose(box, square, rtol=1e-5)
+    # an I-section: m = 2 b t / (h s), n = b / h
+    m, n = 2 * 0.1 * 2e-6 / (0.2 * 1e-6), 0.5
+    bottom = 12 + 72 * m + 150 * m**2 + 90 * m**3
+    bottom += nu * (11 + 66 * m + 135 * m**2 + 90 * m**3)
+    bottom += 30 * n**2 * (m + m**2) + 5 * nu * n**2 * (8 * m + 9 * m**2)
+    beam = Section.i_beam(0.1, 0.2, 2e-6, 1e-6, BRASS)
+    exact = 10 * (1 + nu) * (1 + 3 * m) ** 2 / bottom
+    assert_allclose(coefficients(beam)[1], exact, rtol=1e-4)
+    # numbers of no isotropic material: without Poisson's ratio
+    fibre = Material(E=140.0, density=1.0, G=5.0)
+    assert_allclose(coefficients(Section.round(1.0, fibre)), 6.0 / 7.0, rtol=1e-12)
+
+
+# by sectionproperties 3.10 with fine meshes, Poisson's ratio 0: along y, along z, and
+# the tolerance of the formulas
+SHEAR_BY_MESH: dict[str, tuple[Section, float, float, float]] = {
+    "ellipse": (Section.ellipse(4.0, 2.0, CORK), 0.8864, 0.8077, 1e-3),
+    "tube": (Section.tube(1.0, 0.1, CORK), 0.5102, 0.5102, 1e-3),
+    "thin box": (Section.box(20.0, 10.0, 0.2, CORK), 0.6150, 0.2229, 0.02),
+    "square box": (Section.box(10.0, 10.0, 0.5, CORK), 0.4278, 0.4278, 0.03),
+    "box": (Section.box(20.0, 10.0, 1.0, CORK), 0.6358, 0.2240, 0.05),
+    "thick box": (Section.box(20.0, 10.0, 3.0, CORK), 0.7180, 0.2596, 0.08),
+    "thickest box": (Section.box(10.0, 10.0, 3.0, CORK), 0.6021, 0.6021, 0.02),
+    "i": (Section.i_beam(100.0, 200.0, 8.5, 5.6, CORK), 0.5280, 0.3847, 0.03),
+    "thick i": (Section.i_beam(100.0, 100.0, 20.0, 15.0, CORK), 0.7098, 0.2598, 0.05),
+}
+
+
+@each("shape", list(SHEAR_BY_MESH))
+def test_shear_areas_by_finite_elements(shape: str) -> None:
+    section, *mesh, tolerance = SHEAR_BY_MESH[shape]
+    assert_allclose(section.shear_areas / section.area, mesh, rtol=tolerance)
+
+
+def test_torsion_of_i_sections_by_finite_elements() -> None:
+    """By sectionproperties 3.10; in mm.  Thin strips were 5 to 20 % too stiff."""
+    for sizes, J, tolerance in (
+        ((100, 200, 8.5, 5.6), 50734.4, 4e-3),
+        ((100, 100, 20, 15), 583208.0, 0.01),
+    ):
+        found = Section.i_beam(*sizes, STEEL).torsion_constant
+        assert_allclose(found, J, rtol=tolerance)
+    # webs thicker than flanges: continued by strips
+    thick = [Section.i_beam(100, 200, 10, s, STEEL) for s in (15.99, 16.01)]
+    ratio = thick[1].torsion_constant / thick[0].torsion_constant
+    assert_allclose(ratio, 1.0, rtol=4e-3)
+
+
+def test_shear_areas_given() -> None:
+    bar = Section(2.0, 1.0, 1.0, 1.0, STEEL)
+    assert_allclose(bar.shear_areas, 5.0 / 3.0)
+    assert bar.shear_centre.tolist() == [0.0, 0.0]
+    own = bar.replace(shear_areas=(1.0, math.inf), shear_centre=(0.1, -0.2))
+    assert own.shear_stiffness.tolist() == [81e9, math.inf]
+    assert pickle.loads(pickle.dumps(own)) == own
+    assert bar.replace(shear_areas=0.5).shear_areas.tolist() == [0.5, 0.5]
+    by_numbers = Section.from_stiffness(1.0, 2.0, shear_stiffness=(3.0, 5.0))
+    assert_allclose(by_numbers.shear_stiffness, [3.0, 5.0], rtol=1e-15)
+    assert np.isposinf(Section.from_stiffness(1.0, 2.0).shear_stiffness).all()
+
+
+# any shape, by the package sectionproperties
+
+
+def corners(*sizes: float) -> Any:
+    """Corners of a rectangle of two sides, somewhere."""
+    return np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * sizes + [0.3, -0.1]
+
+
+def test_outlines_by_finite_elements() -> None:
+    pytest.importorskip("sectionproperties")
+    bar, own = Section.rectangle(0.02, 0.01, CORK), corners(0.02, 0.01)
+    box, wall = Section.box(0.1, 0.05, 0.003, CORK), corners(0.1, 0.05)
+    hollow = corners(0.094, 0.044) + 0.003
+    for shape, outline, holes in ((bar, own, []), (box, wall, [hollow])):
+        found = Section.from_outline(outline, CORK, holes=holes, n_elements=500)
+        for name in ("area", "I_y", "I_z", "fibres", "rotary_inertia"):
+            assert_allclose(getattr(found, name), getattr(shape, name), rtol=1e-9)
+        assert_allclose(found.torsion_constant, shape.torsion_constant, rtol=1e-3)
+        assert_allclose(found.shear_areas, shape.shear_areas, rtol=0.05)
+        assert_allclose(found.shear_centre, 0.0, atol=1e-5)
+    # a channel: 3 b^2 / (6 b + h) behind the middle of its web, thin walls
+    b, h, t = 0.0395, 0.059, 0.001
+    y, z = [0, 0.04, 0.04, t, t, 0.04, 0.04, 0], [0, 0, t, t, 0.059, 0.059, 0.06, 0.06]
+    channel = Section.from_outline(np.transpose([y, z]), STEEL, n_elements=300)
+    centre = b * b / (2.0 * b + h)  # from the middle of the web
+    assert_allclose(
+        channel.shear_centre,
+        [-(centre + 3.0 * b * b / (6.0 * b + h)), 0.0],
+        rtol=5e-3,
+        atol=1e-6,
+    )
+
+
+def test_outlines_are_turned_to_their_principal_axes() -> None:
+    """The angle of the message, and polygons of shapely."""
+    pytest.importorskip("sectionproperties")
+    from shapely.geometry import Polygon
+
+    angle = [(0, 0), (0.05, 0), (0.05, 0.005), (0.005, 0.005), (0.005, 0.08), (0, 0.08)]
+    error = model_refused(
+        ["principal axes of the outline"], lambda: Section.from_outline(angle, STEEL)
+    )
+    turn = float(str(error).split("angle=")[1].split(",")[0])
+    assert f"roll={-turn:.9g}" in str(error)
+    for shape in (angle, Polygon(angle)):
+        found = Section.from_outline(shape, STEEL, angle=turn, n_elements=200)
+        # the corner of both legs is near the shear centre
+        y, z = np.array([0.0025, 0.0025]) - Polygon(angle).centroid.coords[0]
+        c, s = math.cos(turn), math.sin(turn)
+        assert_allclose(found.shear_centre, [c * y - s * z, s * y + c * z], atol=6e-4)
+
+
+def test_outlines_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sectionproperties", None)
+    monkeypatch.setitem(sys.modules, "sectionproperties.pre", None)
+    with pytest.raises(ImportError, match=r'pip install "flexarm\[sections\]"'):
+        Section.from_outline(corners(1.0, 1.0), STEEL)
+
+
+def test_refused_outlines() -> None:
+    pytest.importorskip("sectionproperties")
+    from sectionproperties.pre.library import rectangular_section
+
+    square = corners(1.0, 1.0)
+    two = rectangular_section(d=1, b=1).align_to(rectangular_section(d=1, b=1), "top")
+    apart = two.shift_section(0, 1) + rectangular_section(d=1, b=1)
+    for words, call in (
+        ("less than 3 corners", lambda: Section.from_outline(square[:2], STEEL)),
+        (
+            "not one simple area",
+            lambda: Section.from_outline(square[[0, 2, 1, 3]], STEEL),
+        ),
+        ("not one simple area", lambda: Section.from_outline(apart, STEEL)),
+        ("has shape (4,), expected", lambda: Section.from_outline(square[:, 0], STEEL)),
+        ("n_elements is 7", lambda: Section.from_outline(square, STEEL, n_elements=7)),
+        (
+            "not one simple area",
+            lambda: Section.from_outline(square, STEEL, holes=[square + 0.5]),
+        ),
+    ):
+        model_refused([words], call)
 
 
 def test_stress() -> None:
@@ -227,11 +408,10 @@ def test_shear_stress_of_torsion() -> None:
     assert_allclose(tube.shear_stress([1.0, 0.0]), [0.025 / J, 0.0])
     oval = Section.ellipse(0.02, 0.04, STEEL)
     assert_allclose(oval.shear_stress(1.0), 2.0 / (math.pi * 0.02 * 0.01**2))
-    thin = Section.box(0.2, 0.1, 1e-6, STEEL)  # Bredt
+    thin = Section.box(0.2, 0.1, 1e-6, STEEL)  # Bredt's tube
     assert_allclose(thin.shear_stress(1.0), 1.0 / (2.0 * 0.02 * 1e-6), rtol=1e-4)
     strips = Section.i_beam(0.04, 0.08, 0.008, 0.004, STEEL)
-    J = (2 * 0.04 * 0.008**3 + 0.072 * 0.004**3) / 3
-    assert_allclose(strips.shear_stress(1.0), 0.008 / J)
+    assert_allclose(strips.shear_stress(1.0), 0.008 / strips.torsion_constant)
     with pytest.raises(ModelError, match="no torsion_modulus"):
         Section.from_stiffness(1.0, 1.0).shear_stress(1.0)
 
@@ -271,6 +451,18 @@ REFUSED = {
     ),
     "expected no negative number": lambda: Section(
         1.0, 1.0, 1.0, 1.0, STEEL, rotary_inertia=(1.0, -1.0, 1.0)
+    ),
+    "shear_areas of a section is -1 m^2": lambda: Section(
+        1.0, 1.0, 1.0, 1.0, STEEL, shear_areas=-1.0
+    ),
+    "shear_areas of a section is nan": lambda: Section(
+        1.0, 1.0, 1.0, 1.0, STEEL, shear_areas=(1.0, math.nan)
+    ),
+    "shear_centre of a section has shape (3,)": lambda: Section(
+        1.0, 1.0, 1.0, 1.0, STEEL, shear_centre=(1.0, 0.0, 0.0)
+    ),
+    "shear_stiffness of a section is 0 N": lambda: Section.from_stiffness(
+        1.0, 1.0, shear_stiffness=0.0
     ),
     "I_y of a section is 0 m": lambda: Section(1.0, 0.0, 1.0, 1.0, STEEL),
     "no outermost fibres": lambda: Section.from_stiffness(1.0, 1.0).normal_stress(

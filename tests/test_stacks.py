@@ -311,6 +311,7 @@ def test_arms_of_different_structure() -> None:
     heavy = link.replace(
         node_com=c,
         node_inertia=link.node_inertia + link.node_mass[:, None, None] * about,
+        section_nodes=(),
     )
     turned = base.bodies[1].joint.replace(axis=(0.1, 0.2, 1.0))
     arms = fa.stack(

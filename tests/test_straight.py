@@ -22,8 +22,13 @@ from flexarm.reference import lagrangian
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
-# modes along y, along z, and whether they foreshorten: FA_STRAIGHT_KINDS
+# modes along y, along z, and whether they foreshorten: FA_STRAIGHT_KINDS; those named
+# "turning" have sections with rotary inertia
 KINDS = {
+    "two-two turning": (2, 2, True),
+    "one-one turning": (1, 1, True),
+    "two-none turning": (2, 0, True),
+    "none-one turning": (0, 1, True),
     "two-two": (2, 2, True),
     "one-one": (1, 1, True),
     "two-none": (2, 0, True),
@@ -52,6 +57,7 @@ def link(name, kind, joint):
         bending_y=y,
         bending_z=z,
         geometric_stiffening=stiffens,
+        section_inertia=(0.05, 0.03, 0.04) if "turning" in kind else None,
     )
     return body.replace(damping=0.01 * body.stiffness)
 

@@ -14,6 +14,12 @@
  *                 J0     = sum J - m (l0~ l0~ + p~ l0~ + l0~ p~)
  *                 J1(r)  = -sum m gamma_r~ (l0 + p)~, symmetrized
  *                 J2(r,s)= -sum m gamma_r~ gamma_s~, symmetrized
+ *             The inertia of a node without offset turns with it, to second order in the
+ *             modes: its angular velocity is omega + phid + 1/2 phi x phid for the
+ *             rotation phi = lambda eta, and with [a, J] = a~ J - J a~
+ *                 J1(r) += [lambda_r, J],  J2(r,s) += [lambda_r, [lambda_s, J]], sym.
+ *                 F1(r,s) += [lambda_s, J] lambda_r + 1/2 J (lambda_s x lambda_r)
+ *             Heavy inertias and offset masses that turn are bodies of their own.
  * Checked by  tests/test_modal.py: kinetic energy of the nodes, the NumPy twin.
  */
 #include "model/modal.h"
@@ -22,6 +28,9 @@
 
 #include <math.h>
 #include <string.h>
+
+/* relative to inertia and rotation: change by turning about an axis of revolution */
+#define ROUNDING 1e-13
 
 typedef struct {
     double x[3];
@@ -55,6 +64,30 @@ static void sym_add_pair(double *S, double w, const double *a, const double *b)
     S[3] += w * (d - 2.0 * a[1] * b[1]);
     S[4] -= w * (a[1] * b[2] + b[1] * a[2]);
     S[5] += w * (d - 2.0 * a[2] * b[2]);
+}
+
+/* [a, J] = a~ J - J a~, written to out; entries below `nothing` are rounding */
+static void sym_turn(const double *a, const double *J, double nothing, double *out)
+{
+    out[0] = 2.0 * (a[1] * J[2] - a[2] * J[1]);
+    out[1] = a[1] * J[4] - a[2] * J[3] + a[2] * J[0] - a[0] * J[2];
+    out[2] = a[1] * J[5] - a[2] * J[4] + a[0] * J[1] - a[1] * J[0];
+    out[3] = 2.0 * (a[2] * J[1] - a[0] * J[4]);
+    out[4] = a[2] * J[2] - a[0] * J[5] + a[0] * J[3] - a[1] * J[1];
+    out[5] = 2.0 * (a[0] * J[4] - a[1] * J[2]);
+    for (int i = 0; i < 6; i++) {
+        out[i] = fabs(out[i]) <= nothing ? 0.0 : out[i];
+    }
+}
+
+/* largest absolute value of `count` numbers */
+static double largest(const double *x, int count)
+{
+    double size = 0.0;
+    for (int i = 0; i < count; i++) {
+        size = fmax(size, fabs(x[i]));
+    }
+    return size;
 }
 
 size_t fa_modal_size(int n)
@@ -108,6 +141,36 @@ int fa_modal_is_skew(int n, const double *F1)
     return sum <= 1e-14 * largest;
 }
 
+/* inertia J of a node, which turns with it to second order */
+static void modal_add_turned(int n, const double *J, double (*lambda)[3], double *F1,
+                             double *J1, double *J2)
+{
+    double first[FA_MAX_MODES][6], second[6];
+    const double size = largest(J, 6);
+
+    for (int r = 0; r < n; r++) {
+        sym_turn(lambda[r], J, ROUNDING * size * largest(lambda[r], 3), first[r]);
+        for (int i = 0; i < 6; i++) {
+            J1[6 * r + i] += first[r][i];
+        }
+    }
+    for (int r = 0; r < n; r++) {
+        for (int s = 0; s < n; s++) {
+            const vec turn = vec_cross(lambda[s], lambda[r]);
+            const vec own = vec_sym_mul(J, turn.x),
+                      change = vec_sym_mul(first[s], lambda[r]);
+            for (int i = 0; i < 3; i++) {
+                F1[3 * (r * n + s) + i] += change.x[i] + 0.5 * own.x[i];
+            }
+            sym_turn(lambda[r], first[s], 0.0, second);
+            for (int i = 0; i < 6; i++) {
+                J2[6 * (r * n + s) + i] += 0.5 * second[i];
+                J2[6 * (s * n + r) + i] += 0.5 * second[i];
+            }
+        }
+    }
+}
+
 void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage,
                         fa_body *body)
 {
@@ -131,6 +194,9 @@ void fa_modal_integrals(int n, int n_nodes, const double *nodes, double *storage
 
         modal_add_rigid(node, body);
         modal_shapes(n, node, gamma, lambda);
+        if (largest(J, 6) > 0.0 && largest(p, 3) == 0.0) {
+            modal_add_turned(n, J, lambda, F1, J1, J2);
+        }
         for (int r = 0; r < n; r++) {
             const vec turned = vec_cross(p, lambda[r]);
             const vec momentum = vec_cross(l0p, gamma[r]);

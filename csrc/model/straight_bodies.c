@@ -6,6 +6,10 @@
  *                 F1(r,s) = -p X(r,s) e_a for s of the other direction, else 0
  *                 J2(r,s) = 2 A(r,s) (1 - e_own e_own') for s of the same direction,
  *                           -X(r,s) (e_b e_c' + e_c e_b') for one of the other
+ *             with rotary inertia, S(r,s) = sum (J_a - J_own) lambda_r lambda_s over the
+ *             sections, J diagonal on a, b, c:
+ *                 J2(r,s) -= 2 S(r,s) (e_a e_a' - e_own e_own') of the same direction;
+ *                 F1(r,s) = -p X_F(r,s) e_a with X_F apart from X of J2     (M1a)
  *             twisting modes: F0_r = F0 e_a, and nothing else but G
  *             G, K, C, K_k couple modes of one direction alone                    (M1)
  * Checked by  tests/test_straight.py: bodies with and without the structure.
@@ -46,12 +50,12 @@ static int zero_but(const double *x, int count, int but)
 }
 
 /* the kind of these numbers of modes and driven shapes, or 0 */
-static int kind_of(const fa_straight *s, int driven)
+static int kind_of(const fa_straight *s, int driven, int with_rotary)
 {
-#define STRAIGHT_KIND(kind, nb, nc, nt, p, c_first, a)                                 \
+#define STRAIGHT_KIND(kind, nb, nc, nt, p, c_first, a, rotary)                         \
     if (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                      \
         s->count[TWIST] == (nt) && driven == (p) && s->axis == (a) &&                  \
-        (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&                              \
+        (rotary) == with_rotary && (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&   \
         ((nt) == 0 || s->at[TWIST] == (nb) + (nc))) {                                  \
         return kind;                                                                   \
     }
@@ -64,8 +68,9 @@ static int nearly(double x, double y, double scale)
     return fabs(x - y) <= 1e-13 * scale;
 }
 
-/* direction of a mode by its second derivative of the inertia, or -1 */
-static int direction(const fa_body *b, int a, int r)
+/* direction of a mode by its second derivative of the inertia, or -1: across it, and
+ * with rotary inertia along it too, but less */
+static int direction(const fa_body *b, int a, int r, int rotary)
 {
     const double *J = b->modal.J2 + 6 * (r * b->n_modes + r);
 
@@ -73,7 +78,9 @@ static int direction(const fa_body *b, int a, int r)
         return TWIST;
     }
     for (int d = 0; d < 2; d++) {
-        if (J[place[(a + 1 + d) % 3][(a + 1 + d) % 3]] == 0.0) {
+        const int own = (a + 1 + d) % 3, other = (a + 2 - d) % 3;
+        const double least = rotary ? fabs(J[place[other][other]]) : 0.0;
+        if (fabs(J[place[own][own]]) <= least) {
             return d;
         }
     }
@@ -81,10 +88,10 @@ static int direction(const fa_body *b, int a, int r)
 }
 
 /* number and first mode of each direction; false unless they stand side by side */
-static int directions(const fa_body *b, int a, fa_straight *s, int *of)
+static int directions(const fa_body *b, int a, int rotary, fa_straight *s, int *of)
 {
     for (int r = 0; r < b->n_modes; r++) {
-        const int d = of[r] = direction(b, a, r);
+        const int d = of[r] = direction(b, a, r, rotary);
         if (d < 0 || (s->count[d] > 0 && of[r - 1] != d)) {
             return 0;
         }
@@ -92,7 +99,7 @@ static int directions(const fa_body *b, int a, fa_straight *s, int *of)
             s->at[d] = r;
         }
     }
-    return (s->kind = kind_of(s, b->driven.n)) > 0;
+    return (s->kind = kind_of(s, b->driven.n, rotary)) > 0;
 }
 
 /* what one mode of direction d has */
@@ -111,7 +118,8 @@ static int mode_fits(const fa_body *b, int a, int d, int r)
 }
 
 /* what two modes of directions d and e have; scale: the size of sum m gamma gamma */
-static int pair_fits(const fa_body *b, int a, int d, int e, int r, int s, double scale)
+static int pair_fits(const fa_body *b, int a, int rotary, int d, int e, int r, int s,
+                     double scale)
 {
     const fa_modal *m = &b->modal;
     const int n = b->n_modes, rs = r * n + s, own = (a + 1 + d) % 3;
@@ -131,13 +139,17 @@ static int pair_fits(const fa_body *b, int a, int d, int e, int r, int s, double
         double rest[6];
         memcpy(rest, J2, sizeof rest);
         rest[place[a][a]] = rest[place[other][other]] = 0.0;
+        if (rotary) {
+            rest[place[own][own]] = 0.0;
+        }
         return zero_but(F1, 3, -1) && zero_but(rest, 6, -1) &&
-               nearly(J2[place[a][a]], J2[place[other][other]], scale);
+               nearly(J2[place[a][a]] + J2[place[own][own]], J2[place[other][other]],
+                      scale);
     }
     if (d != TWIST && e != TWIST) {
         const int bc = place[own][other];
         return zero_but(F1, 3, a) && zero_but(J2, 6, bc) &&
-               nearly(F1[a], d == ALONG_B ? J2[bc] : -J2[bc], scale);
+               (rotary || nearly(F1[a], d == ALONG_B ? J2[bc] : -J2[bc], scale));
     }
     return zero_but(F1, 3, -1) && zero_but(J2, 6, -1);
 }
@@ -166,13 +178,14 @@ static int driven_fits(const fa_body *b, int a, const int *of)
     return 1;
 }
 
-static int body_fits(const fa_body *b, int a, fa_straight *s, int *of)
+static int body_fits(const fa_body *b, int a, int rotary, fa_straight *s, int *of)
 {
     const int n = b->n_modes;
     double scale = 0.0;
 
     *s = (fa_straight){.axis = a};
-    if (!directions(b, a, s, of) || !driven_fits(b, a, of) || !zero_but(b->mp0, 3, a)) {
+    if (!directions(b, a, rotary, s, of) || !driven_fits(b, a, of) ||
+        !zero_but(b->mp0, 3, a)) {
         return 0;
     }
     for (int i = 0; i < 6 * n * n; i++) {
@@ -183,7 +196,7 @@ static int body_fits(const fa_body *b, int a, fa_straight *s, int *of)
             return 0;
         }
         for (int t = 0; t < n; t++) {
-            if (!pair_fits(b, a, of[r], of[t], r, t, scale)) {
+            if (!pair_fits(b, a, rotary, of[r], of[t], r, t, scale)) {
                 return 0;
             }
         }
@@ -203,8 +216,35 @@ static double *keep_block(const double *x, int rows, int at, int n, double *out)
     return out;
 }
 
+/* what rotary inertia adds to the constants of the modes along direction d (M1a) */
+static double *keep_rotary(const fa_body *b, const fa_straight *s, int d, double *out)
+{
+    const int n = b->n_modes, a = s->axis, own = (a + 1 + d) % 3;
+    const int at = s->at[d], end = at + s->count[d];
+    const int from = s->at[!d], to = from + s->count[!d];
+    const double p = d ? -1.0 : 1.0, *F1 = b->modal.F1 + a;
+
+    for (int r = at; r < end; r++) {
+        for (int t = at; t < end; t++) {
+            *out++ = 0.5 * b->modal.J2[6 * (r * n + t) + place[own][own]];
+        }
+    }
+    for (int r = at; r < end; r++) {
+        for (int t = from; t < to; t++) {
+            *out++ = -p * F1[3 * (r * n + t)];
+        }
+    }
+    for (int r = at; r < end; r++) {
+        for (int t = from; t < to; t++) {
+            *out++ = 0.5 * p * (F1[3 * (t * n + r)] - F1[3 * (r * n + t)]);
+        }
+    }
+    return out;
+}
+
 /* constants of the modes along direction d */
-static double *keep_bends(const fa_body *b, const fa_straight *s, int d, double *out)
+static double *keep_bends(const fa_body *b, const fa_straight *s, int d, int rotary,
+                          double *out)
 {
     const fa_modal *m = &b->modal;
     const fa_driven *driven = &b->driven;
@@ -223,7 +263,9 @@ static double *keep_bends(const fa_body *b, const fa_straight *s, int d, double 
     out += FA_BEND_A(count) - count;
     for (int r = at; r < at + count; r++) {
         for (int t = at; t < at + count; t++) {
-            *out++ = 0.5 * m->J2[6 * (r * n + t) + place[a][a]];
+            *out++ =
+                0.5 *
+                m->J2[6 * (r * n + t) + (rotary ? place[other][other] : place[a][a])];
         }
     }
     out = keep_block(m->G, 0, at, count, out);
@@ -240,11 +282,11 @@ static double *keep_bends(const fa_body *b, const fa_straight *s, int d, double 
             *out++ = -m->J2[6 * (r * n + t) + place[own][other]];
         }
     }
-    return out;
+    return rotary ? keep_rotary(b, s, d, out) : out;
 }
 
 /* constants of the body */
-static double *keep_body(const fa_body *b, fa_straight *s, double *out)
+static double *keep_body(const fa_body *b, fa_straight *s, int rotary, double *out)
 {
     const int a = s->axis, at = s->at[TWIST], count = s->count[TWIST];
 
@@ -259,8 +301,8 @@ static double *keep_body(const fa_body *b, fa_straight *s, double *out)
         out[FA_STRAIGHT_W + k] = b->driven.w[3 * k];
         out[FA_STRAIGHT_E + k] = b->driven.E[3 * k + a];
     }
-    out = keep_bends(b, s, ALONG_B, out + FA_STRAIGHT_MODES);
-    out = keep_bends(b, s, ALONG_C, out);
+    out = keep_bends(b, s, ALONG_B, rotary, out + FA_STRAIGHT_MODES);
+    out = keep_bends(b, s, ALONG_C, rotary, out);
     for (int r = at; r < at + count; r++) {
         *out++ = b->modal.F0[3 * r + a];
     }
@@ -308,20 +350,20 @@ static double *keep_node(const fa_body *b, fa_node *node, double *out)
 
 double *fa_straight_build(fa_body *b, fa_node *nodes, double *constants)
 {
-    int of[FA_MAX_MODES], a = 0;
+    int of[FA_MAX_MODES], way = 0; /* axes, then axes with rotary inertia */
     fa_straight s;
 
     b->straight = (fa_straight){.kind = 0};
     if (b->n_modes == 0 || b->node_is_offset || b->joint == FA_JOINT_FLOATING) {
         return constants;
     }
-    while (a < 3 && !body_fits(b, a, &s, of)) {
-        a++;
+    while (way < 6 && !body_fits(b, way % 3, way / 3, &s, of)) {
+        way++;
     }
-    if (a == 3) {
+    if (way == 6) {
         return constants;
     }
-    constants = keep_body(b, &s, constants);
+    constants = keep_body(b, &s, way / 3, constants);
     s.size = (int)(constants - s.constants);
     b->straight = s;
     for (int j = 0; j < b->n_nodes; j++) {

@@ -7,8 +7,10 @@
  * driven shapes, if there are any, are the shift and the stretch of B6. Most integrals
  * of such a body are zero, and the others follow from these (M1): F0, J1, E, u_kr of a
  * bending mode (one number each), A = sum m gamma_r gamma_s of modes of one direction, X
- * the same of two modes of different directions, G, K, C by directions. Kernels:
- * kernels/bodies/straight.h.
+ * the same of two modes of different directions, G, K, C by directions. The inertia of
+ * sections that turn, diagonal on a, b, c, adds S to products of modes of one direction,
+ * and other products of modes of different ones to F1 than to J2: kinds with rotary
+ * inertia. Kernels: kernels/bodies/straight.h.
  */
 #ifndef FA_STRAIGHT_H
 #define FA_STRAIGHT_H
@@ -36,7 +38,14 @@ enum {
 #define FA_BEND_C(n) ((5 + 3 * (n)) * (n))
 #define FA_BEND_N(n) ((5 + 4 * (n)) * (n)) /* [2][n][n] K_k of the driven shapes */
 #define FA_BEND_X(n) ((5 + 6 * (n)) * (n)) /* [n][m] */
-#define FA_BEND_SIZE(n, m) (FA_BEND_X(n) + (n) * (m))
+#define FA_BEND_PLAIN(n, m) (FA_BEND_X(n) + (n) * (m))
+
+/* then, with rotary inertia: S [n][n], X_F and X_G [n][m] */
+#define FA_BEND_S(n, m) FA_BEND_PLAIN(n, m)
+#define FA_BEND_XF(n, m) (FA_BEND_S(n, m) + (n) * (n))
+#define FA_BEND_XG(n, m) (FA_BEND_XF(n, m) + (n) * (m))
+#define FA_BEND_SIZE(n, m, rotary)                                                     \
+    (FA_BEND_PLAIN(n, m) + ((rotary) ? ((n) + 2 * (m)) * (n) : 0))
 
 /* constants of n twisting modes */
 #define FA_TWIST_F0 0 /* [n] about a */
@@ -54,22 +63,32 @@ enum {
 
 /*
  * Bodies that are treated so: number of modes along b, along c, twisting, of driven
- * shapes; whether modes along c come first; the axis a. All are compile-time constants of
- * the kernels. Others are bodies of any kind.
+ * shapes; whether modes along c come first; the axis a; whether sections have rotary
+ * inertia. All are compile-time constants of the kernels. Others are bodies of any kind.
  */
 #define FA_STRAIGHT_KINDS(KIND)                                                        \
-    KIND(1, 2, 2, 0, 2, 0, 0)                                                          \
-    KIND(2, 2, 2, 0, 2, 1, 0)                                                          \
-    KIND(3, 2, 2, 0, 2, 0, 2)                                                          \
-    KIND(4, 1, 1, 0, 1, 0, 0)                                                          \
-    KIND(5, 1, 1, 0, 1, 1, 0)                                                          \
-    KIND(6, 1, 1, 0, 1, 0, 2)                                                          \
-    KIND(7, 2, 0, 0, 2, 0, 0)                                                          \
-    KIND(8, 0, 2, 0, 2, 0, 0)                                                          \
-    KIND(9, 2, 0, 0, 0, 0, 0)                                                          \
-    KIND(10, 0, 2, 0, 0, 0, 0)                                                         \
-    KIND(11, 1, 0, 0, 1, 0, 0)                                                         \
-    KIND(12, 0, 1, 0, 1, 0, 0)
+    KIND(1, 2, 2, 0, 2, 0, 0, 0)                                                       \
+    KIND(2, 2, 2, 0, 2, 1, 0, 0)                                                       \
+    KIND(3, 2, 2, 0, 2, 0, 2, 0)                                                       \
+    KIND(4, 1, 1, 0, 1, 0, 0, 0)                                                       \
+    KIND(5, 1, 1, 0, 1, 1, 0, 0)                                                       \
+    KIND(6, 1, 1, 0, 1, 0, 2, 0)                                                       \
+    KIND(7, 2, 0, 0, 2, 0, 0, 0)                                                       \
+    KIND(8, 0, 2, 0, 2, 0, 0, 0)                                                       \
+    KIND(9, 2, 0, 0, 0, 0, 0, 0)                                                       \
+    KIND(10, 0, 2, 0, 0, 0, 0, 0)                                                      \
+    KIND(11, 1, 0, 0, 1, 0, 0, 0)                                                      \
+    KIND(12, 0, 1, 0, 1, 0, 0, 0)                                                      \
+    KIND(13, 2, 2, 0, 2, 0, 0, 1)                                                      \
+    KIND(14, 2, 2, 0, 2, 1, 0, 1)                                                      \
+    KIND(15, 2, 2, 0, 2, 0, 2, 1)                                                      \
+    KIND(16, 1, 1, 0, 1, 0, 0, 1)                                                      \
+    KIND(17, 1, 1, 0, 1, 1, 0, 1)                                                      \
+    KIND(18, 1, 1, 0, 1, 0, 2, 1)                                                      \
+    KIND(19, 2, 0, 0, 2, 0, 0, 1)                                                      \
+    KIND(20, 0, 2, 0, 2, 0, 0, 1)                                                      \
+    KIND(21, 1, 0, 0, 1, 0, 0, 1)                                                      \
+    KIND(22, 0, 1, 0, 1, 0, 0, 1)
 
 /* most constants that a body and one of its nodes can have, of n modes */
 size_t fa_straight_size(int n);

@@ -303,7 +303,8 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     if a + b < c - 1e-9 * scale:
         raise ModelError(
             f"{who} has the principal moments of inertia {a:.4g}, {b:.4g}, {c:.4g} "
-            "kg m^2, expected none above the sum of the other two"
+            "kg m^2 about its centre of mass, expected none above the sum of the other "
+            "two; an inertia about another point must be shifted"
         )
 
 
@@ -346,6 +347,18 @@ def positive(what: str, value: Any, unit: str) -> float:
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
     return in_range(what, number, unit)
+
+
+def positive_pair(what: str, value: Any, unit: str, *, infinite: bool = False) -> Array:
+    """Return two read-only numbers above zero, from two or one, finite or not."""
+    both = as_numbers(what, value)
+    if both.ndim == 0:
+        both = np.full(2, both)
+    rigid = np.isposinf(both) if infinite else np.zeros(both.shape, dtype=bool)
+    for number in as_array(what, np.where(rigid, 1.0, both), (2,)):
+        positive(what, number, unit)
+    both.flags.writeable = False
+    return both
 
 
 def flag(what: str, value: Any) -> bool:

@@ -6,6 +6,7 @@ import difflib
 import inspect
 import sys
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import FrozenInstanceError
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -27,6 +28,9 @@ _EXAMINED = (
     TypeError,
     ValueError,
 )
+# annotations of lists of several things, parameters that take many values
+_LISTS = ("Iterable", "Sequence")
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 # packages whose errors are not those of the user's own functions
 _INSIDE = (
     "flexarm",
@@ -40,31 +44,65 @@ _INSIDE = (
 )
 # names that other packages, or earlier versions, have for the same thing
 _ELSEWHERE = {
+    "aba": ("forward_dynamics",),
     "axes": ("axis",),
+    "ball": ("spherical",),
+    "body": ("RigidBody",),
+    "continuous": ("revolute",),
+    "controller": ("torque",),
+    "crba": ("mass_matrix",),
     "damping_ratio": ("damping",),
     "degrees_of_freedom": ("nv",),
     "dof": ("nv",),
+    "duration": ("t",),
+    "eigenfrequencies": ("natural_frequencies",),
+    "fk": ("tip_pose",),
     "dt": ("max_step", "t"),
-    "force": ("torque",),
+    "flexiblelink": ("FlexibleBody",),
+    "floating": ("free",),
+    "force": ("torque", "wrench"),
+    "forces": ("torque", "wrench"),
+    "forward_kinematics": ("tip_pose",),
     "g": ("gravity",),
+    "hinge": ("revolute",),
     "hold": ("held",),
+    "ik": ("inverse_kinematics",),
     "integrator": ("method",),
     "intervals": ("search",),
+    "linear": ("prismatic",),
+    "link": ("RigidBody",),
     "links": ("bodies",),
+    "load": ("wrench",),
+    "loads": ("wrench",),
     "max_iterations": ("search",),
+    "modal_analysis": ("vibration_modes",),
     "modes": ("n_modes",),
     "n_dof": ("nv",),
     "n_joints": ("nu",),
     "n_links": ("bodies", "n"),
     "ndof": ("nv",),
     "payload": ("payload_mass",),
+    "pin": ("revolute",),
+    "rigid": ("fixed",),
+    "rnea": ("inverse_dynamics",),
+    "robot": ("Arm",),
+    "rotary": ("revolute",),
+    "rotational": ("revolute",),
+    "slider": ("prismatic",),
+    "start": ("q0",),
     "solver": ("method", "search"),
     "step": ("max_step",),
+    "t_end": ("t",),
+    "t_span": ("t",),
     "tau": ("torque",),
+    "time": ("t",),
     "tolerance": ("search",),
     "torque_limits": ("limits",),
     "u": ("torque",),
+    "tspan": ("t",),
+    "translational": ("prismatic",),
     "velocity_limits": ("limits",),
+    "weld": ("fixed",),
     "x0": ("q0",),
 }
 
@@ -91,6 +129,16 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
+
+
+def missing_from(module: str, names: Collection[str]) -> Callable[[str], Any]:
+    """Return ``__getattr__`` of a module, which hints at the name that was meant."""
+
+    def missing(name: str) -> Any:
+        hint = "" if name.startswith("_") else did_you_mean(name, names)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+
+    return missing
 
 
 def check_choice(
@@ -168,7 +216,27 @@ def explained_class(made: C) -> C:
         if isinstance(member, classmethod | staticmethod):
             wrapped = type(member)(wrapped)
         setattr(made, name, wrapped)
+    if "__setattr__" in vars(made) and hasattr(made, "__dataclass_fields__"):
+        _explain_frozen(made)
     return made
+
+
+def _explain_frozen(made: Any) -> None:
+    """Say how to change a frozen dataclass, where one assigns to its fields."""
+    inner = made.__setattr__
+
+    def assign(self: Any, name: str, value: Any) -> None:
+        try:
+            inner(self, name, value)
+        except FrozenInstanceError:
+            kind = type(self).__name__
+            copy = f"; {kind.lower()}.replace({name}=...) returns a changed copy"
+            raise FrozenInstanceError(
+                f"{name} of {kind} cannot be assigned, expected objects that stay as "
+                f"they are made{copy if hasattr(self, 'replace') else ''}"
+            ) from None
+
+    made.__setattr__ = assign
 
 
 def _is_of_user(error: Exception) -> bool:
@@ -190,7 +258,8 @@ def _misfit(
     """Error that says why arguments do not fit the signature of a function."""
     signature = inspect.signature(function)
     name = function.__qualname__.removesuffix(".__init__")
-    known = {k: p for k, p in signature.parameters.items() if k != "self"}
+    parameters = signature.parameters.items()
+    known = {k: p for k, p in parameters if k not in ("self", "cls")}
     # names that do not exist
     for option in options:
         if option not in known:
@@ -204,6 +273,8 @@ def _misfit(
     if given > len(places):
         rest = [k for k in known if k not in places]
         hint = f"; name the others, as in {rest[0]}=value" if rest else ""
+        if len(places) == 1 and str(known[places[0]].annotation).startswith(_LISTS):
+            hint = f"; pass a list, as in {name}([...])"
         return ArgumentError(
             f"{name} is given {given} arguments without names, expected at most "
             f"{len(places)} ({', '.join(places)}){hint}"
@@ -212,8 +283,10 @@ def _misfit(
     needed = [k for k, p in known.items() if p.default is p.empty]
     missing = [k for k in needed if k not in places[:given] and k not in options]
     call = [f"{k}=..." if known[k].kind is known[k].KEYWORD_ONLY else k for k in needed]
+    rest = [k for k, p in known.items() if k not in needed and p.kind not in _MANY]
+    more = f"; optional: {', '.join(rest)}" if 0 < len(rest) <= 6 else ""
     return ArgumentError(
-        f"{name} lacks {', '.join(missing)}, expected {name}({', '.join(call)})"
+        f"{name} lacks {', '.join(missing)}, expected {name}({', '.join(call)}){more}"
         if missing
         else f"{name} is given an argument twice, by its place and by its name, "
         f"expected each of {', '.join(places)} once"

@@ -7,6 +7,9 @@ in the speed of convergence.  `finite_element_link` makes a link of any sections
 straight or bent, of beam elements.  `buckling_load` is the load that either can bear.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
 from ._bending import BeamModes
@@ -44,3 +47,6 @@ __all__ = [
     "free_rod_modes",
     "pinned_beam_modes",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

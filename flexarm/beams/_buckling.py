@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._support.checks import real
 from .._support.options import explained
 from ..bodies.models import FlexibleBody
 from ..errors import ModelError
+
+Array = NDArray[np.float64]
 
 
 @explained
@@ -104,10 +107,19 @@ def buckling_load(
                 "the weight along it; expected acceleration=0"
             )
         weight = np.einsum("j,i,jirs->rs", body.node_mass, inward, kappa)
-        stiffness -= rate * weight
+        stiffness -= rate * (weight + _turning_weight(body, inward))
     # work of the force on the node
     work = np.tensordot(inward, kappa[index], 1)
     return _least_load(stiffness, 0.5 * (work + work.T))
+
+
+def _turning_weight(body: FlexibleBody, inward: Array) -> Array:
+    """Second derivatives of the weight of masses beside nodes that turn, (n, n)."""
+    lam, first = body.node_rotation, body.node_mass[:, None] * body.node_com
+    swing = np.cross(lam, first[:, :, None], axis=1)
+    twice = np.cross(lam[:, :, :, None], swing[:, :, None, :], axis=1)
+    fall = np.einsum("i,jirs->rs", inward, twice)
+    return np.asarray(0.5 * (fall + fall.T))
 
 
 def _least_load(stiffness: Any, work: Any) -> float:

@@ -34,14 +34,15 @@ from ._line import (
     piece_axes,
     places,
     section_breaks,
+    with_sections,
 )
 from ._reduction import (
     Basis,
     craig_bampton,
     damping_matrix,
+    damping_ratios,
     modal,
     own_shapes,
-    spread_over,
     unreduced,
 )
 from ._stations import Stations, body_nodes, foreshortening, make_stations
@@ -69,6 +70,7 @@ def finite_element_link(
     keep: str | Sequence[str] = "tip",
     outboard: Sequence[Payload] = (),
     rotary_inertia: bool = True,
+    shear: bool = True,
     damping_ratio: ArrayLike = 0.0,
     roll: ArrayLike = 0.0,
     geometric_stiffening: bool = True,
@@ -76,11 +78,11 @@ def finite_element_link(
 ) -> FlexibleBody:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
-    Elements are cubic in bending (Hermite, Euler-Bernoulli), linear in torsion and,
-    optionally, in stretch, with consistent masses.  The body has a node at each end of
-    an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other bodies can be
-    joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry the mass of
-    the link.
+    Elements are cubic in bending, with shear and rotary inertia (Timoshenko), linear in
+    torsion and, optionally, in stretch, with consistent masses.  The body has a node at
+    each end of an element, ``"base"``, ``"n1"``, ``"n2"``, ... ``"tip"``, where other
+    bodies can be joined, and nodes ``"g1"``, ``"g2"``, ... at Gauss points, which carry
+    the mass of the link.
 
     Parameters
     ----------
@@ -131,8 +133,12 @@ def finite_element_link(
         Masses that only shape ``"tip-loaded"`` modes, in place of the bodies that the
         link carries.
     rotary_inertia : bool
-        Sections turn with the slope of deflection (Rayleigh).  ``False``: they have
-        inertia about the axis of the link only, with torsion.
+        Sections have inertia about their own axes.  Otherwise they have it about the
+        axis of the link only, with torsion.
+    shear : bool
+        Sections deform in shear, by their `shear_areas` (Timoshenko).  Otherwise, and
+        for sections of `Section.from_stiffness` without shear stiffness, they remain
+        normal to the line (Euler-Bernoulli).
     damping_ratio : float or (m,) array_like of float
         Damping ratios of the natural modes of the body, in the order of frequencies.
     roll : float or (k - 1,) array_like of float
@@ -166,8 +172,10 @@ def finite_element_link(
     Notes
     -----
     Static deflections under forces at nodes are exact for any number of uniform
-    elements; frequencies converge from above with the fourth power of the length of an
-    element (bending) or with the second (torsion).
+    elements, with shear; frequencies converge from above with the second power of the
+    length of an element, those of bending with the fourth until it is as short as the
+    section is deep.  The rotation of a node is that of the section, from which the
+    slope of the line differs by the shear strain.
 
     With static shapes any load at the kept nodes deflects a link as its elements do,
     and frequencies of an arm converge fast with the number of modes: two coordinates in
@@ -195,8 +203,9 @@ def finite_element_link(
     the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and the
     rigid rotation of the pieces behind a corner.
 
-    The inertia of a payload keeps its components in the frame of the link, as that of
-    all nodes; a `RigidBody` on a fixed joint has its gyroscopic moments.
+    A payload with inertia or beside the line turns with its node, exactly like a
+    `RigidBody` on a fixed joint there; sections turn to second order in the coordinates
+    (see `FlexibleBody`).
 
     References
     ----------
@@ -240,6 +249,7 @@ def finite_element_link(
     geometric_stiffening = flag(
         f"geometric_stiffening of link {name!r}", geometric_stiffening
     )
+    shear = flag(f"shear of link {name!r}", shear)
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
     carried = payload_list(name, "payloads", payloads)
@@ -252,6 +262,7 @@ def finite_element_link(
     frame = _frame(name, frame, modes)
     choice = _choice(name, modes, n_modes, max_frequency, keep, shaping)
     _check_size(name, line.n_elements, per_element, choice.word == "")
+    line = with_sections(line, section_at, per_element, shear)
     # coordinates of the elements, nodes at Gauss points
     kinds = known_motions(name, motions, line)
     T, labels = coordinates(name, line, kinds, frame)
@@ -274,9 +285,8 @@ def finite_element_link(
     if geometric_stiffening:
         kappa = foreshortening(line, T @ W, stations.fraction)
         kappa = kappa if kappa.any() else None
-    nodes_of_body = body_nodes(stations, W, kappa)
-    massless = "integrals" in nodes_of_body
-    ratio = spread_over(f"damping_ratio of link {name!r}", damping_ratio, W.shape[1])
+    nodes_of_body, carried_by_beam = body_nodes(stations, W, kappa)
+    ratio = damping_ratios(name, damping_ratio, W.shape[1])
     return FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -284,7 +294,7 @@ def finite_element_link(
         damping=damping_matrix(rows, mass, ratio),
         mode_names=basis.names,
         attachment=line.names[0] if frame == "chord" else None,
-        beam=element_profile(stations, T, W, section_at, kinds, massless),
+        beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
         **nodes_of_body,
     )
 

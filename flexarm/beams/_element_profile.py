@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..bodies.profile import BeamProfile, reciprocal
 from ..bodies.sections import Section
-from ._stations import Stations, stiffnesses
+from ._stations import Carried, Stations, stiffnesses
 
 Array = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ def element_profile(
     W: Array,
     section_at: Callable[[float], Section],
     motions: Sequence[str],
-    carried: bool,
+    carried: Carried | None,
 ) -> BeamProfile:
     """Cuts at both ends of each element; see `BeamProfile`.
 
@@ -34,8 +34,8 @@ def element_profile(
         Section at a distance along the line.
     motions : sequence of str
         Motions of the link.
-    carried : bool
-        Whether the nodes of the body are without mass.
+    carried : tuple of ndarray, optional
+        Masses, centres and inertias of nodes that the integrals of the body replace.
     """
     line, count = stations.line, 2 * stations.line.n_elements
     element = np.arange(count) // 2
@@ -51,7 +51,7 @@ def element_profile(
     for j in range(count):
         e, f = int(element[j]), int(far[j])
         own = T[6 * e : 6 * e + 12] @ W
-        strain[j] = line.shapes(e, float(f))[2] @ own
+        strain[j] = line.shapes(e, float(f))[2][:4] @ own
         # the section on this side of the cut
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))
@@ -76,5 +76,5 @@ def element_profile(
         beyond=beyond,
         sections=tuple(sections),
         flexibility=reciprocal(inside_of),
-        carried=(stations.mass, stations.com, stations.inertia) if carried else None,
+        carried=carried,
     )

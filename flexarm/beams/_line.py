@@ -1,14 +1,16 @@
 r"""Line of a beam cut into elements: places, axes, sections, and shapes in between.
 
 A point of an element is displaced by the six displacements of each of its two nodes:
-stretch and torsion are linear in between, deflections cubic (Hermite).  Rotations of
-sections are the slopes of deflection, :math:`\theta_y = -w'`, :math:`\theta_z = v'`.
+stretch and torsion are linear in between, deflections are the static shapes of the
+element with shear (Timoshenko), cubic if it is uniform or rigid in shear.  Slopes of
+the line are rotations of sections and shear strains,
+:math:`v' = \theta_z + \gamma_y`, :math:`w' = -\theta_y + \gamma_z`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -30,13 +32,16 @@ from .._support.checks import (
 )
 from .._support.description import Description
 from .._support.options import explained_class
+from .._support.quadrature import gauss_rule
 from ..bodies.body import check_name
+from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
-from ..finite_elements.elements import bending_shapes
+from ..finite_elements.elements import bending_shapes, varying_bending
 from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
+SHARP = 4.0  # ratio of bending stiffness in one element
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
@@ -61,7 +66,7 @@ class Payload(Description):
     Raises
     ------
     ModelError
-        If a number is not physical.
+        If a number is not physical, or it has neither mass nor inertia nor a name.
 
     See Also
     --------
@@ -94,6 +99,12 @@ class Payload(Description):
         )
         if not isinstance(self.name, str) or self.name:
             check_name("node", self.name)
+        elif not self.mass and not self.inertia.any():
+            raise ModelError(
+                f"a payload at {self.at:g} m has no mass, no inertia and no name; "
+                f"expected Payload(at, mass), such as Payload(1.0, mass={self.at:g}) "
+                "for a mass at 1 m"
+            )
 
     def about_place(self) -> Array:
         """Inertia about the place, (3, 3), in kg m^2."""
@@ -118,6 +129,13 @@ class Line:
         Names of the nodes, ``"base"`` first and ``"tip"`` last.
     straight : bool
         All elements have one direction, along x.
+    shear_ratio : (N, 2) ndarray
+        12 EI / (kGA h^2) of uniform elements for deflection along y and z; zero is
+        rigid in shear.
+    varying : mapping of (int, int) to ndarray
+        `varying_bending` of element and plane, of those that are not uniform.
+    shear_centre : (N, 2) ndarray
+        Place of the shear centre of each element along y and z, in m.
     """
 
     nodes: Array
@@ -125,6 +143,9 @@ class Line:
     axes: Array
     names: tuple[str, ...]
     straight: bool
+    shear_ratio: Array
+    shear_centre: Array
+    varying: Mapping[tuple[int, int], Array]
 
     @property
     def n_elements(self) -> int:
@@ -142,30 +163,73 @@ class Line:
         return np.asarray(a + np.multiply.outer(np.asarray(s), b - a))
 
     def shapes(self, element: int, s: float) -> tuple[Array, Array, Array]:
-        """Displacements and strains at a fraction of an element per end displacement.
+        r"""Displacements and strains at a fraction of an element per end displacement.
 
         Returns
         -------
         translation, rotation : (3, 12) ndarray
             In the axes of the link, by three translations and three rotations of the
             node before and of the node behind, in these axes too.
-        strain : (4, 12) ndarray
-            Stretch, rate of twist, curvatures :math:`v''` and :math:`w''`, in the axes
-            of the element.
+        strain : (6, 12) ndarray
+            Stretch, rate of twist, curvatures :math:`\theta_z'`, :math:`-\theta_y'`,
+            which are :math:`v''` and :math:`w''` without shear, and shear strains along
+            y and z, in the axes of the element.
         """
         h = float(self.h[element])
         line, slope = np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
-        v, turn, bend, _ = bending_shapes(s, h, 0.0)
-        move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((4, 12))
+        move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((6, 12))
         move[0, [0, 6]], strain[0, [0, 6]] = line, slope
         spin[0, [3, 9]], strain[1, [3, 9]] = line, slope
-        in_y, in_z, mirror = [1, 5, 7, 11], [2, 4, 8, 10], np.array([1.0, -1, 1, -1])
-        move[1, in_y], spin[2, in_y], strain[2, in_y] = v, turn, bend
-        move[2, in_z], spin[1, in_z] = v * mirror, -turn * mirror
-        strain[3, in_z] = bend * mirror
+        # deflections, of which positive slopes along z are negative rotations about y
+        planes = (([1, 5, 7, 11], 2, 1.0), ([2, 4, 8, 10], 1, -1.0))
+        for plane, (at, about, sign) in enumerate(planes):
+            mirror = np.array([1.0, sign, 1.0, sign])
+            v, turn, bend, slide = self._bending(element, plane, s) * mirror
+            move[1 + plane, at], spin[about, at] = v, sign * turn
+            strain[2 + plane, at], strain[4 + plane, at] = bend, slide
+        # they are those of the shear centres, about which the sections twist
+        if self.shear_centre[element].any():
+            y, z = self.shear_centre[element]
+            to_centre = np.eye(12)
+            for first in (0, 6):
+                to_centre[first + 1, first + 3] = -z
+                to_centre[first + 2, first + 3] = y
+            move, spin, strain = (rows @ to_centre for rows in (move, spin, strain))
+            move[1:] += np.outer([z, -y], spin[0])
         R = self.axes[element]
         own = np.kron(np.eye(4), R.T)
         return R @ move @ own, R @ spin @ own, strain @ own
+
+    def _bending(self, element: int, plane: int, s: float) -> Array:
+        """Deflection, rotation, curvature and shear, (4, 4); see `bending_shapes`."""
+        series = self.varying.get((element, plane))
+        if series is not None:
+            return np.asarray(np.polynomial.legendre.legval(2.0 * s - 1.0, series))
+        ratio = float(self.shear_ratio[element, plane])
+        return bending_shapes(s, float(self.h[element]), ratio)
+
+
+def with_sections(
+    line: Line, section_at: Callable[[float], Section], n_points: int, shear: bool
+) -> Line:
+    """Return the line with the stiffness and the shear centres of its sections."""
+    fraction, weight = gauss_rule(n_points)
+    ratio, centre = np.zeros((2, line.n_elements, 2))
+    varying: dict[tuple[int, int], Array] = {}
+    for e, h in enumerate(line.h):
+        sections = [section_at(float(line.at[e] + s * h)) for s in fraction]
+        bend = np.array([1.0 / section.bending_stiffness for section in sections])
+        slack = np.array([shear / section.shear_stiffness for section in sections])
+        centre[e] = weight @ [section.shear_centre for section in sections]
+        ratio[e] = 12.0 * (weight @ slack) / (weight @ bend * h * h)
+        for plane in (0, 1):
+            own = bend[:, plane], slack[:, plane]
+            uniform = all(np.ptp(values) <= 1e-12 * values.max() for values in own)
+            # without shear, and near sharp points, cubics are the better shapes
+            taper = own[1].any() and own[0].max() < SHARP * own[0].min()
+            if taper and not uniform:
+                varying[e, plane] = varying_bending(float(h), fraction, weight, *own)
+    return replace(line, shear_ratio=ratio, shear_centre=centre, varying=varying)
 
 
 def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Array:
@@ -315,7 +379,8 @@ def cut(
             "than those of its own nodes"
         )
     straight = len(lengths) == 1 and np.array_equal(axes[0, :, 0], [1.0, 0.0, 0.0])
-    return Line(points, at, axes[piece], tuple(names), straight)
+    bare = np.zeros((len(at) - 1, 2))
+    return Line(points, at, axes[piece], tuple(names), straight, bare, bare, {})
 
 
 def _fill(sure: Array, count: int) -> Array:
@@ -337,6 +402,19 @@ def _fill(sure: Array, count: int) -> Array:
     return np.concatenate([*inner, sure[-1:]])
 
 
+def _check_slender(name: str, length: float, section: Section) -> None:
+    """Refuse a section far wider than the link is long: it is in other units."""
+    if section.material.name == BY_STIFFNESS:
+        return
+    radius = float(np.sqrt(max(section.I_y, section.I_z) / section.area))
+    if radius > 2.0 * length:
+        raise ModelError(
+            f"the section of link {name!r} has a radius of gyration of {radius:.3g} m "
+            f"and the link a length of {length:g} m, expected a link longer than wide, "
+            "and all sizes in m; they look like mm"
+        )
+
+
 def section_breaks(
     name: str, sections: Sections, corners: Array
 ) -> tuple[list[float], Callable[[float], Section]]:
@@ -347,6 +425,7 @@ def section_breaks(
     # one section, or a function
     if isinstance(sections, Section):
         uniform = sections
+        _check_slender(name, total, uniform)
         return [], lambda _: uniform
     if callable(sections):
         varying = sections

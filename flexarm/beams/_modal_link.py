@@ -33,7 +33,7 @@ from ._choice import payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
-from ._reduction import damping_matrix, spread_over
+from ._reduction import damping_matrix, damping_ratios, spread_over
 from ._uniform_modes import (
     given_modes,
     modes_by_name,
@@ -135,7 +135,7 @@ def flexible_link(
         Centre of mass of the payload relative to the tip, in m.
     tip_inertia : float, (3,), (6,) or (3, 3) array_like of float
         Inertia of the payload **about the tip**, in kg m^2, in the forms of
-        `base_inertia`, with constant components in the frame of the link (see Notes).
+        `base_inertia`, in the axes of the tip, with which it turns (see Notes).
     section_inertia : (3,) array_like of float, optional
         Rotary inertia per length of the cross sections about x, y and z, in kg m.  By
         default zero, and with torsion its polar inertia, half of it about y and z.
@@ -177,10 +177,9 @@ def flexible_link(
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
     the exact integral (24g) of second derivatives.
 
-    The inertia of a node does not turn with the bent tip, so a payload with
-    `tip_inertia` has no gyroscopic moment on the modes of its own link.  This makes no
-    difference in the plane; in space a `RigidBody` on ``Joint("fixed")`` at the tip has
-    it, and is the exact way to carry a payload.
+    Payload and hub turn with the tip and the base, exactly like a `RigidBody` on
+    ``Joint("fixed")`` there; sections turn to second order in the modes (see
+    `FlexibleBody`).
 
     With deflections v and w the point at x moves towards the base by the foreshortening
 
@@ -274,6 +273,7 @@ def flexible_link(
     hub = real(f"base_mass of link {name!r}", base_mass, "kg")
     node_com = np.zeros((len(x), 3))
     node_com[-1] = com
+    sections = tuple(f"g{j + 1}" for j in range(len(weight)))
     body = FlexibleBody(
         name,
         Joint() if joint is None else joint,
@@ -284,7 +284,8 @@ def flexible_link(
         stiffness=_stiffness(basis),
         node_com=node_com,
         node_inertia=inertia,
-        node_names=("base", *(f"g{j + 1}" for j in range(len(weight))), "tip"),
+        node_names=("base", *sections, "tip"),
+        section_nodes=sections,
         mode_names=tuple(
             label.format(kind) for kind, own in basis.items() for label in own.names
         ),
@@ -380,7 +381,7 @@ def _damped(
     """The link with damping of its coordinates and of its natural modes."""
     name, n = body.name, body.n_modes
     coefficient = spread_over(f"modal_damping of link {name!r}", modal_damping, n)
-    ratio = spread_over(f"damping_ratio of link {name!r}", damping_ratio, n)
+    ratio = damping_ratios(name, damping_ratio, n)
     if not (coefficient.any() or ratio.any()):
         return body
     if any(isinstance(own, CRAIG_BAMPTON) for own in basis.values()):

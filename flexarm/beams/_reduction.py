@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, in_range
+from .._support.doubtful import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
 from ._choice import check_count
@@ -264,6 +265,14 @@ def spread_over(what: str, value: ArrayLike, n: int) -> Array:
             "zero or more"
         )
     return result
+
+
+def damping_ratios(name: str, value: ArrayLike, n: int) -> Array:
+    """Return damping ratios of n modes; those above one look like percents."""
+    what = f"damping_ratio of link {name!r}"
+    ratio = spread_over(what, value, n)
+    warn_of_percent(what, ratio)
+    return ratio
 
 
 def damping_matrix(rows: Array, mass: Array, ratio: Array) -> Array:

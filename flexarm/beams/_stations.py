@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule
+from ..bodies.body import turning
 from ..bodies.integrals import nodal_integrals
 from ..bodies.sections import Section
 from ._line import Line, Payload
 
 Array = NDArray[np.float64]
+Carried = tuple[Array, Array, Array]  # masses, centres of mass, inertias of nodes
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Stations:
         Undeformed places, in m.
     translation, rotation : (P, 3, n) ndarray
         Shapes of the n coordinates.
-    rows : (4 N p, n) ndarray
+    rows : (6 N p, n) ndarray
         Strains at the Gauss points times the roots of stiffness and weight, so that the
         stiffness matrix is ``rows' rows``.
     mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
@@ -55,6 +57,11 @@ class Stations:
     def end(self, node: int) -> int:
         """Node of the body at an end of elements, given the number of that end."""
         return node * (len(self.fraction) + 1)
+
+    def names_of_sections(self) -> tuple[str, ...]:
+        """Names of the nodes at Gauss points."""
+        step = len(self.fraction) + 1
+        return tuple(name for j, name in enumerate(self.names) if j % step)
 
     def physical(self) -> bool:
         """Whether the inertia of each node is physical."""
@@ -143,7 +150,7 @@ def make_stations(
     P, n = 1 + line.n_elements * step, T.shape[1]
     position, translation, rotation = np.zeros((P, 3)), *np.zeros((2, P, 3, n))
     mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
-    rows, names = np.zeros((line.n_elements, n_points, 4, n)), [line.names[0]]
+    rows, names = np.zeros((line.n_elements, n_points, 6, n)), [line.names[0]]
     turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
     # the base, from the first element
     own = T[:12]
@@ -163,7 +170,11 @@ def make_stations(
             names.append(f"g{e * n_points + k + 1}")
             section = section_at(float(line.at[e] + s * h))
             w = h * float(weight[k])
-            rows[e, k] = np.sqrt(w * stiffnesses(section))[:, None] * (strain @ own)
+            # strains of sections that are rigid in shear are zero
+            kGA = section.shear_stiffness
+            kGA = np.where(np.isfinite(kGA), kGA, 0.0)
+            stiff = np.concatenate([stiffnesses(section), kGA])
+            rows[e, k] = np.sqrt(w * stiff)[:, None] * (strain @ own)
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
@@ -194,12 +205,14 @@ def stiffnesses(section: Section) -> Array:
 def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     r"""Second-order displacements of the nodes of a link, from its slopes.
 
-    Where sections turn by :math:`\theta`, the line has the direction
-    :math:`\exp(\tilde\theta) e_x`, whose second-order part is
-    :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all points behind.
-    Along the line this is :math:`-\frac12 (v'^2 + w'^2)`.  The other components are
-    products of twist and slope, by which parts behind a corner remain rigid if they do
-    not bend.
+    Where sections turn by :math:`\theta` and the line is inclined to them by
+    :math:`\gamma` (shear), it has the direction of
+    :math:`\exp(\tilde\theta) (e_x + \gamma)`, whose second-order part is
+    :math:`\frac12 \tilde\theta \tilde\theta e_x + \tilde\theta \gamma
+    - \frac12 \gamma^2 e_x`; its integral moves all points behind.  Along the line this
+    is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
+    are products of twist and slope, by which parts behind a corner remain rigid if they
+    do not bend.
 
     Parameters
     ----------
@@ -220,25 +233,38 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     kappa = [np.zeros((3, T.shape[1], T.shape[1]))]
     for e in range(line.n_elements):
         own, h, axis = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e][:, 0]
+        y, z = line.shear_centre[e]
         for a, b in pairwise(ends):
             total = kappa[-1].copy()
             for x, weight in zip(a + (b - a) * s, (b - a) * h * w, strict=True):
-                theta = line.shapes(e, float(x))[1] @ own
+                _, spin, strain = line.shapes(e, float(x))
+                theta = spin @ own
                 twist = axis @ theta
+                # from the normal of the section to the line
+                slip = strain[4:] + np.outer([z, -y], strain[1])
+                gamma = line.axes[e][:, 1:] @ slip @ own
+                turned = np.cross(theta[:, :, None], gamma[:, None, :], axis=0)
+                bent = theta.T @ theta + gamma.T @ gamma
                 mixed = 0.5 * (
                     theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
                 )
-                total += weight * (mixed - axis[:, None, None] * (theta.T @ theta))
+                total += weight * (
+                    mixed + turned + turned.swapaxes(1, 2) - axis[:, None, None] * bent
+                )
             kappa.append(total)
     return np.array(kappa)
 
 
-def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, Any]:
+def body_nodes(
+    stations: Stations, W: Array, kappa: Array | None
+) -> tuple[dict[str, Any], Carried | None]:
     """Arguments of a `FlexibleBody` for modes W: nodes, shapes and masses.
 
     The inertia of sections without rotary inertia is not physical; then modal integrals
-    replace the masses of the nodes.
+    replace the masses of the nodes, except those that are rigid bodies, and these
+    masses are the second result.
     """
+    sections = stations.names_of_sections()
     nodes: dict[str, Any] = {
         "node_position": stations.position,
         "node_translation": stations.translation @ W,
@@ -246,14 +272,34 @@ def body_nodes(stations: Stations, W: Array, kappa: Array | None) -> dict[str, A
         "node_names": stations.names,
         "node_foreshortening": kappa,
     }
+    names = ("node_mass", "node_com", "node_inertia")
     carried = (stations.mass, stations.com, stations.inertia)
     if stations.physical():
-        names = ("node_mass", "node_com", "node_inertia")
         nodes.update(zip(names, carried, strict=True))
-        return nodes
+        nodes["section_nodes"] = sections
+        return nodes, None
+    # payloads whose inertia turns are rigid bodies
+    rigid = np.zeros(len(stations.mass), dtype=bool)
+    for j, name in enumerate(stations.names):
+        lam, first = nodes["node_rotation"][j], stations.mass[j] * stations.com[j]
+        offset = bool(first.any() and lam.any())
+        if name not in sections:
+            rigid[j] = offset or turning(lam, stations.inertia[j])
+    carried = _among(carried, ~rigid)
     shapes = (nodes["node_rotation"], nodes["node_translation"])
     nodes["integrals"] = nodal_integrals(
         *carried, stations.position, *shapes, foreshortening=kappa
     )
-    nodes["node_mass"] = np.zeros(len(stations.mass))
-    return nodes
+    lumps = _among((stations.mass, stations.com, stations.inertia), rigid)
+    nodes.update(zip(names, lumps, strict=True))
+    return nodes, carried
+
+
+def _among(carried: Carried, which: NDArray[np.bool_]) -> Carried:
+    """Masses, centres and inertias of some nodes, zero for the others."""
+    mass, com, inertia = carried
+    return (
+        np.where(which, mass, 0.0),
+        np.where(which[:, np.newaxis], com, 0.0),
+        np.where(which[:, np.newaxis, np.newaxis], inertia, 0.0),
+    )

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 
 GROUND = "ground"
 
+# rounding of axes and inertias
+ROUNDING = 1e-12
+
 
 @explained_class
 class Body(Printed, Description):
@@ -43,6 +46,7 @@ class Body(Printed, Description):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
+    section_nodes: tuple[str, ...] = ()
     unreduced: UnreducedLink | None = None
 
     @property
@@ -62,10 +66,9 @@ class Body(Printed, Description):
 
     @property
     def total_mass(self) -> float:
-        """Mass of the modal integrals, if given, or of all nodes, in kg."""
-        if self.integrals is not None:
-            return self.integrals.m
-        return float(self.node_mass.sum())
+        """Mass of all nodes and of the modal integrals, if they are given, in kg."""
+        given = 0.0 if self.integrals is None else self.integrals.m
+        return given + float(self.node_mass.sum())
 
     def node_index(self, node: str | int) -> int:
         """Number of a node of this body, given by name or number."""
@@ -94,8 +97,7 @@ class Body(Printed, Description):
 
     def modal_mass(self) -> Array:
         """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
-        if self.integrals is not None:
-            return np.array(self.integrals.G)
+        given = 0.0 if self.integrals is None else self.integrals.G
         lam, gam, p = self.node_rotation, self.node_translation, self.node_com
         # translation of the centre of mass of each node: gamma - p x lambda
         centre = gam - np.cross(p[:, :, None], lam, axis=1)
@@ -104,22 +106,66 @@ class Body(Printed, Description):
             - p[:, :, None] * p[:, None, :]
         )
         return np.asarray(
-            np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
+            given
+            + np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
             + np.einsum("nir,nij,njs->rs", lam, about, lam)
         )
 
     @cached_property
-    def _integrals_of_nodes(self) -> ModalIntegrals:
-        """Sums over the nodes, computed once for all arms with this body."""
+    def _rigid_nodes(self) -> tuple[int, ...]:
+        """Numbers of the nodes that are rigid bodies of their own; see `turning`."""
+        lam, J = self.node_rotation, self.node_inertia
+        moment = self.node_mass[:, np.newaxis] * self.node_com
+        sections = {self.node_names.index(name) for name in self.section_nodes}
+        found = []
+        for j in range(self.n_nodes):
+            if self.integrals is not None:
+                rigid = bool(self.node_mass[j] or J[j].any())
+            elif moment[j].any():
+                rigid = bool(lam[j].any())
+            else:
+                rigid = j not in sections and turning(lam[j], J[j])
+            if rigid:
+                found.append(j)
+        return tuple(found)
+
+    @cached_property
+    def _own_integrals(self) -> ModalIntegrals:
+        """Integrals without the nodes that are rigid bodies, for all arms with it."""
+        return self._integrals_without(self._rigid_nodes)
+
+    def _integrals_without(self, nodes: tuple[int, ...]) -> ModalIntegrals:
+        """Given integrals, or sums over all nodes but some."""
+        if self.integrals is not None:
+            return self.integrals
+        held = np.ones(self.n_nodes)
+        held[list(nodes)] = 0.0
         return nodal_integrals(
+            held * self.node_mass,
+            held[:, np.newaxis] * self.node_com,
+            held[:, np.newaxis, np.newaxis] * self.node_inertia,
+            self.node_position,
+            self.node_rotation,
+            self.node_translation,
+            self.node_foreshortening,
+        )
+
+    @cached_property
+    def _whole_integrals(self) -> ModalIntegrals:
+        """Integrals of the body with the nodes that are rigid bodies."""
+        if self.integrals is None:
+            return self._integrals_without(())
+        if not self._rigid_nodes:
+            return self.integrals
+        more = nodal_integrals(
             self.node_mass,
             self.node_com,
             self.node_inertia,
             self.node_position,
             self.node_rotation,
             self.node_translation,
-            self.node_foreshortening,
         )
+        return self.integrals.plus(more)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
@@ -139,6 +185,29 @@ class Body(Printed, Description):
                 self.node_com[j],
                 self.node_inertia[j],
             )
+
+
+def turning(rotation: Array, inertia: Array) -> bool:
+    """Whether modes change the inertia of a node by turning it.
+
+    They do not if the node turns about one axis of revolution of its inertia, as a
+    thin disc about z in the plane.
+
+    Parameters
+    ----------
+    rotation : (3, n) ndarray
+        Mode slopes of the node.
+    inertia : (3, 3) ndarray
+        Inertia of the node.
+    """
+    if not inertia.any() or not rotation.any():
+        return False
+    axes, size, _ = np.linalg.svd(rotation)
+    if len(size) > 1 and size[1] > ROUNDING * size[0]:
+        return True
+    cross = np.cross(axes[:, 0], np.eye(3), axisb=0, axisc=0)
+    change = cross @ inertia - inertia @ cross
+    return bool(np.abs(change).max() > ROUNDING * np.abs(inertia).max())
 
 
 def check_name(kind: str, name: object) -> str:

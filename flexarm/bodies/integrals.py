@@ -13,7 +13,7 @@ same few numbers give all of the dynamics.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,10 @@ Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # accepts a mass matrix printed with seven digits
 RIGID_TOLERANCE = 1e-6
+
+# relative to inertia and rotation of a node: change of an inertia by turning about an
+# axis of revolution
+ROUNDING = 1e-13
 
 # smallest part of the kinetic energy of a mode that remains after subtraction of rigid
 # motions: zero to rounding for a rigid mode, small for an interface close to the clamp
@@ -171,6 +175,34 @@ class ModalIntegrals(Description):
         M[..., turn, move], M[..., move, turn] = lever, -lever
         M[..., move, move] = self.m * np.eye(3)
         return M
+
+    def plus(self, other: ModalIntegrals) -> ModalIntegrals:
+        """Integrals of two bodies that move in the same modes, as those of one.
+
+        Parameters
+        ----------
+        other : ModalIntegrals
+            With as many modes and without driven shapes, which do not move it.
+
+        Returns
+        -------
+        integrals : ModalIntegrals
+            Sums; the driven shapes are those of the first.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> rod = fa.modal_integrals(fa.RigidBody("rod", mass=2.0))
+        >>> rod.plus(rod).m
+        4.0
+        """
+        names = ("m", "mp0", "mp1", "E", "F0", "F1", "G", "J0", "J1s", "J2s")
+        total = {name: getattr(self, name) + getattr(other, name) for name in names}
+        if self.driven is not None:
+            p, n = len(self.driven.second), self.n_modes
+            both = self.driven.integrals.plus(other.change_basis(np.eye(n, n + p)))
+            total["driven"] = self.driven.replace(integrals=both)
+        return ModalIntegrals(**total)
 
     def change_basis(self, W: ArrayLike) -> ModalIntegrals:
         """Integrals for coordinates eta' with eta = W eta'.
@@ -385,6 +417,42 @@ def _skew_columns(x: Array) -> Array:
     return result
 
 
+class _Turned(NamedTuple):
+    """Part of the integrals by inertias that turn with their nodes."""
+
+    F1: Array
+    J1s: Array
+    J2s: Array
+
+
+def _turned_inertia(p: Array, J: Array, lam: Array) -> _Turned:
+    r"""Integrals of inertias that turn with their nodes, to second order (B2).
+
+    With :math:`\phi = \lambda\eta` the angular velocity of a node is
+    :math:`\omega + \dot\phi + \tfrac12 \phi\times\dot\phi`, and its inertia
+    :math:`J + [\tilde\phi, J] + \tfrac12 [\tilde\phi, [\tilde\phi, J]]`.
+    """
+    n = lam.shape[2]
+    heavy = J.any(axis=(1, 2)) & ~p.any(axis=1) & lam.any(axis=(1, 2))
+    J, lam = J[heavy], lam[heavy]
+    turn = _skew_columns(lam)
+    # rounding of axes of revolution is left out
+    size = np.abs(J).max(axis=(1, 2), initial=0.0)[:, np.newaxis]
+    size = size * np.abs(lam).max(axis=1, initial=0.0)
+    first = np.einsum("jrik,jkl->jril", turn, J)
+    first = first + first.swapaxes(2, 3)
+    first[np.abs(first) <= ROUNDING * size[:, :, np.newaxis, np.newaxis]] = 0.0
+    second = np.einsum("jrik,jskl->rsil", turn, first)
+    second = 0.5 * (second + second.swapaxes(2, 3))
+    both = np.einsum("jsik,jkr->jirs", turn, lam)
+    F1 = np.einsum("jsik,jkr->irs", first, lam) + 0.5 * np.einsum(
+        "jik,jkrs->irs", J, both
+    )
+    return _Turned(
+        F1.reshape(3, n, n), first.sum(axis=0), second + second.swapaxes(0, 1)
+    )
+
+
 def _with_driven_shapes(
     m: Array, p: Array, J: Array, l0: Array, lam: Array, gamma: Array, kappa: Array
 ) -> ModalIntegrals:
@@ -403,6 +471,9 @@ def _with_driven_shapes(
 @explained
 def modal_integrals(body: Any) -> ModalIntegrals:
     """Return the modal integrals of a body: its own, or sums over its nodes.
+
+    Nodes that are rigid bodies in an arm (see `FlexibleBody`) are in them: exact for
+    the undeformed body, and to the order of `nodal_integrals` for a deformed one.
 
     Parameters
     ----------
@@ -436,12 +507,11 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
     [0.1 0.1]
     """
-    if not hasattr(type(body), "_integrals_of_nodes"):
+    if not hasattr(type(body), "_whole_integrals"):
         raise ModelError(
             f"body is {short_text(body)}, expected RigidBody or FlexibleBody"
         )
-    own: ModalIntegrals | None = body.integrals
-    return cast(ModalIntegrals, body._integrals_of_nodes) if own is None else own
+    return cast(ModalIntegrals, body._whole_integrals)
 
 
 @explained
@@ -463,7 +533,9 @@ def nodal_integrals(
     com : (N, 3) array_like of float
         Centre of mass :math:`p` of each node relative to the node, in m.
     inertia : (N, 3, 3) array_like of float
-        Inertia :math:`J` of each node about the node, in kg m^2.
+        Inertia :math:`J` of each node about the node, in kg m^2.  It turns with the
+        node, to second order in the modes, if `com` of the node is zero; otherwise
+        both keep their components.
     position : (N, 3) array_like of float
         Undeformed positions :math:`l_0`, in m.
     rotation, translation : (N, 3, n) array_like of float
@@ -520,6 +592,7 @@ def nodal_integrals(
     centre = gamma - p_x @ lam
     first = -np.einsum("j,jrik,jkl->ril", m, gamma_x, l_x + p_x)
     second = -np.einsum("j,jrik,jskl->rsil", m, gamma_x, gamma_x)
+    turned = _turned_inertia(p, J, lam)
     twice = l_x @ l_x + p_x @ l_x + l_x @ p_x
     mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
     turning = np.einsum("jir,jik,jks->rs", lam, J, lam)
@@ -534,9 +607,9 @@ def nodal_integrals(
             + np.einsum("j,jik,jkr->ir", m, l_x, centre)
             + np.einsum("j,jik,jkr->ir", m, p_x, gamma)
         ),
-        F1=np.einsum("j,jsik,jkr->irs", m, gamma_x, centre),
+        F1=np.einsum("j,jsik,jkr->irs", m, gamma_x, centre) + turned.F1,
         G=turning + mixed + mixed.T + moving,
         J0=np.einsum("jik->ik", J) - np.einsum("j,jik->ik", m, twice),
-        J1s=first + first.swapaxes(1, 2),
-        J2s=second + second.swapaxes(0, 1),
+        J1s=first + first.swapaxes(1, 2) + turned.J1s,
+        J2s=second + second.swapaxes(0, 1) + turned.J2s,
     )

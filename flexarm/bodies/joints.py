@@ -27,6 +27,8 @@ from .._support.checks import (
     short_text,
 )
 from .._support.description import Description
+from .._support.doubtful import warn_of_degrees
+from .._support.kinds import shown
 from .._support.options import did_you_mean, explained_class
 from ..errors import ModelError
 from .drives import CoulombFriction, Drive, Stops, finite_number
@@ -106,6 +108,11 @@ class Joint(Description):
     stops : Stops, optional
         Of a joint of one freedom: elastic stops at the ends of its range.
 
+    Warns
+    -----
+    UnitsWarning
+        If limits or stops of an angle look like degrees.
+
     Notes
     -----
     At neutral coordinates the frame of the body coincides with the joint frame.
@@ -183,11 +190,20 @@ class Joint(Description):
                 f"{did_you_mean(self.kind, JOINT_KINDS)}"
             )
         if self.parent is not None and not isinstance(self.parent, str):
+            name = getattr(self.parent, "name", None)
+            hint = f": parent={short_text(name)}" if isinstance(name, str) else ""
             raise ModelError(
-                f"parent of the joint is {short_text(self.parent)}, expected the name "
-                "of a body or 'ground'"
+                f"parent of the joint is {shown(self.parent)}, expected the name of a "
+                f"body or 'ground'{hint}"
             )
-        rotation = as_array("rotation of the joint", self.rotation, (3, 3))
+        rotation = as_numbers("rotation of the joint", self.rotation)
+        if rotation.shape != (3, 3):
+            raise ModelError(
+                f"rotation of the joint has shape {rotation.shape}, expected (3, 3), a "
+                "matrix such as se3.so3_exp([0, 0, angle]) or "
+                "se3.rotation_from_quaternion([w, x, y, z])"
+            )
+        rotation = as_array("rotation of the joint", rotation, (3, 3))
         check_rotation("rotation of the joint", rotation)
         self._set(
             axis=unit_vector("axis of the joint", self.axis),
@@ -201,6 +217,12 @@ class Joint(Description):
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
         self._set(limits=self._check_limits())
         _check_joint_forces(self)
+        if self.kind in ("revolute", "universal"):
+            if self.limits is not None:
+                warn_of_degrees("limits of the joint", self.limits)
+            if self.stops is not None:
+                bounds = (self.stops.lower, self.stops.upper)
+                warn_of_degrees("stops of the joint", bounds)
 
     def _check_pitch(self) -> float:
         pitch = float(as_array("pitch of the joint", self.pitch, ()))

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .body import Body
-from .integrals import modal_integrals
 from .joints import Joint
 
 Array = NDArray[np.float64]
@@ -241,7 +240,7 @@ def twist_map(
 def modal_mass(body: Body, eta: Array) -> Array:
     """Mass matrix of a body on (etad; omega; v), eqs. 21-23.
 
-    A sum over its nodes, unless it has modal integrals or foreshortening (B6).
+    From its modal integrals, and the nodes that are rigid bodies.
 
     Parameters
     ----------
@@ -255,23 +254,14 @@ def modal_mass(body: Body, eta: Array) -> Array:
     M_m : (..., n + 6, n + 6) ndarray
         In kg m^2, kg and the units of the modes.
     """
-    if body.integrals is not None or body.node_foreshortening is not None:
-        return np.asarray(modal_integrals(body).mass_matrix(eta))
-
-    # M_s of eq. 81: inertia of each node about it, on its twist
-    n, m = body.n_modes, body.node_mass[:, np.newaxis, np.newaxis]
-    M_s = np.zeros((body.n_nodes, 6, 6))
-    M_s[:, :3, :3] = body.node_inertia
-    M_s[:, :3, 3:] = m * cross_matrix(body.node_com)
-    M_s[:, 3:, :3] = transpose(M_s[:, :3, 3:])
-    M_s[:, 3:, 3:] = m * np.eye(3)
-
-    total = np.zeros((*eta.shape[:-1], n + 6, n + 6))
-    for j in range(body.n_nodes):
-        A = np.zeros((*eta.shape[:-1], 6, n + 6))
-        A[..., :3, :n] = body.node_rotation[j]
-        A[..., 3:, :n] = body.node_translation[j]
-        A[..., :, n:] = np.eye(6)
-        A[..., 3:, n : n + 3] = -cross_matrix(node_place(body, j, eta))
-        total += transpose(A) @ M_s[j] @ A
-    return total
+    total = body._own_integrals.mass_matrix(eta)
+    # M_s of eq. 81 for nodes that are rigid bodies: inertia about each, on its twist
+    for j in body._rigid_nodes:
+        m, A = body.node_mass[j], twist_map(body, j, eta)
+        M_s = np.zeros((6, 6))
+        M_s[:3, :3] = body.node_inertia[j]
+        M_s[:3, 3:] = m * cross_matrix(body.node_com[j])
+        M_s[3:, :3] = transpose(M_s[:3, 3:])
+        M_s[3:, 3:] = m * np.eye(3)
+        total = total + transpose(A) @ M_s @ A
+    return np.asarray(total)

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from .._support.checks import as_array, positive
 from .._support.description import Description
+from .._support.doubtful import check_moduli
 from .._support.options import explained_class
 from ..errors import ModelError
+
+# name of materials that stand for the stiffness and mass of a section of 1 m^2
+BY_STIFFNESS = "a section by its stiffness"
 
 
 @explained_class
@@ -31,7 +35,13 @@ class Material(Description):
     Raises
     ------
     ModelError
-        If a number is not physical, or if both `G` and `poisson` are given.
+        If a number is not physical, such as `E` in GPa, or if both `G` and `poisson`
+        are given.
+
+    Warns
+    -----
+    UnitsWarning
+        If `E` looks like MPa, or `density` like g/cm^3.
 
     Examples
     --------
@@ -67,6 +77,8 @@ class Material(Description):
                     "0.5"
                 )
             G = E / (2.0 * (1.0 + nu))
+        if self.name != BY_STIFFNESS:
+            check_moduli(self.name, E, G, density)
         self._set(E=E, density=density, G=G, poisson=None)
 
 

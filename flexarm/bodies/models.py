@@ -41,8 +41,11 @@ Array = NDArray[np.float64]
 
 def _check_joint(name: str, joint: object) -> Joint:
     if not isinstance(joint, Joint):
-        text = isinstance(joint, str)
-        such = f", such as flexarm.Joint({short_text(joint)})" if text else ""
+        such = ""
+        if isinstance(joint, str):
+            such = f", such as flexarm.Joint({short_text(joint)})"
+        if joint is Joint:
+            such = ", an object of that class: flexarm.Joint()"
         raise ModelError(
             f"joint of body {name!r} is {kind_of(joint)}, expected flexarm.Joint{such}"
         )
@@ -234,11 +237,11 @@ class FlexibleBody(Body):
     damping : (m, m) or (m,) array_like of float, optional
         Modal damping, in N m s by unit of the modes squared; zero by default.
     node_com : (n, 3) array_like of float, optional
-        Centre of mass of each node relative to it.  It turns with the node for velocity
-        and weight; in the inertia of the deformed body its components stay fixed.
+        Centre of mass of each node relative to it, in the axes of the node, with which
+        it turns.
     node_inertia : (n, 3, 3) array_like of float, optional
-        Inertia of each node about the node.  Its components stay fixed in the frame of
-        the body: no gyroscopic moment of a node acts on the modes of its own body.
+        Inertia of each node about the node, in kg m^2 in the axes of the node, with
+        which it turns (see Notes).
     node_names, mode_names : sequence of str, optional
         Names; ``"0"``, ``"1"``, ... by default.  ``"tip"`` means the last node unless
         a node has that name.
@@ -248,8 +251,9 @@ class FlexibleBody(Body):
         follow by the exact displacement of the node.  By default the joint holds the
         frame itself.
     integrals : ModalIntegrals, optional
-        Modal integrals of the body, in place of sums over its nodes: the nodes then
-        have no mass, and only those are needed that carry other bodies or are drawn.
+        Modal integrals of the body, in place of sums over its nodes.  Only those nodes
+        are needed that carry other bodies or are drawn; nodes with mass are rigid
+        bodies in addition.
     node_foreshortening : (n, 3, m, m) array_like of float, optional
         Second derivatives ``kappa`` of the position of each node in the modes, in m by
         unit of the modes squared, symmetric and zero at the `attachment`.  A slender
@@ -258,6 +262,9 @@ class FlexibleBody(Body):
     beam : BeamProfile, optional
         Cuts across the beam, for `flexarm.link_loads`; links of `flexarm.beams` have
         it.
+    section_nodes : sequence of str or int, optional
+        Nodes that are sections of a beam, with small inertia and `node_com` zero; see
+        Notes.
 
     Notes
     -----
@@ -266,6 +273,18 @@ class FlexibleBody(Body):
     modes that turn but do not move that node; for a free one the undeformed body with
     no node at rest.  Modes must not contain a motion of the rigid body, which the joint
     has already.
+
+    A node with inertia or an offset mass that the modes turn is a rigid body in the
+    arm, exactly like a `RigidBody` on a fixed joint at the node: its weight, its
+    centrifugal and gyroscopic forces and moments are those of any deflection.  Each
+    costs about as much time as a rigid body without a joint.  No such body is needed
+    for a point mass, nor for a node that turns about one axis of revolution of its
+    inertia, as a thin disc in the plane.  The inertia of `section_nodes`, of which a
+    beam has many, is a part of that of the body to second order in the modes, so that
+    the equations of motion are right to first order.  A truncated inertia is not
+    positive for large rotations of nodes that carry most of the inertia; do not use it
+    for payloads.  An arm of fidelity "ruthless" has all inertia in its bodies, those of
+    the undeformed arm.
 
     Nodes, and the bodies that they carry, follow their quadratic positions exactly.  In
     the kinetic energy of the body itself a uniform shift and stretch with the same
@@ -305,6 +324,7 @@ class FlexibleBody(Body):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Any = None
     beam: BeamProfile | None = None
+    section_nodes: Any = ()
 
     def __post_init__(self) -> None:
         name = check_name("body", self.name)
@@ -345,6 +365,7 @@ class FlexibleBody(Body):
         self._check_nodes()
         if self.attachment is not None:
             self._set(attachment=self.node_names[self.node_index(self.attachment)])
+        self._set(section_nodes=self._sections())
         if self.integrals is not None:
             self._check_integrals(self.integrals)
         if self.beam is not None:
@@ -450,6 +471,22 @@ class FlexibleBody(Body):
             )
         return as_array(what, (kappa + kappa.swapaxes(2, 3)) / 2.0, (n, 3, m, m))
 
+    def _sections(self) -> tuple[str, ...]:
+        """Names of the nodes that are sections of a beam, checked."""
+        given, who = self.section_nodes, f"section_nodes of body {self.name!r}"
+        if isinstance(given, str) or not isinstance(given, Collection):
+            raise ModelError(
+                f"{who} is {short_text(given)}, expected names or numbers of nodes"
+            )
+        numbers = [self.node_index(node) for node in given]
+        for j in numbers:
+            if self.node_com[j].any():
+                raise ModelError(
+                    f"{who} contain {self.node_names[j]!r}, whose mass is beside it; "
+                    "expected node_com zero, leave it out"
+                )
+        return tuple(self.node_names[j] for j in numbers)
+
     def _check_integrals(self, integrals: object) -> None:
         who = f"body {self.name!r}"
         if not isinstance(integrals, ModalIntegrals):
@@ -461,11 +498,6 @@ class FlexibleBody(Body):
             raise ModelError(
                 f"integrals of {who} are those of {integrals.n_modes} modes, its mode "
                 f"shapes are {self.n_modes}; expected as many"
-            )
-        if any(np.any(x) for x in (self.node_mass, self.node_com, self.node_inertia)):
-            raise ModelError(
-                f"{who} has modal integrals and nodes with mass, expected massless "
-                "nodes; join a RigidBody to a node with a fixed joint to add a mass"
             )
         integrals.check(who, self.mode_names)
 

@@ -3,33 +3,45 @@ r"""Cross sections of beams, from shape and material.
 Axes: x along the beam, y and z the principal axes of the section through its centre.
 ``I_y`` is the second moment of area about y, :math:`\int z^2 dA`, and resists
 deflection along z; ``I_z`` is :math:`\int y^2 dA` and resists deflection along y.
+Shear forces meet the shear areas, parts of the area that resist them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .._support.checks import as_array, as_numbers, positive
-from .._support.description import Description
+from .._support.checks import as_array, positive, positive_pair
 from .._support.options import explained_class
 from ..errors import ModelError
-from .materials import Material
-
-Array = NDArray[np.float64]
+from ._outline import meshed
+from ._section_numbers import SectionNumbers
+from ._section_shapes import (
+    box_shear,
+    box_torsion,
+    ellipse_shear,
+    i_beam_shear,
+    i_beam_torsion,
+    rectangle_modulus,
+    rectangle_shear,
+    rectangle_torsion,
+    tube_shear,
+)
+from .materials import BY_STIFFNESS, Material
 
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class Section(Description):
+class Section(SectionNumbers):
     r"""Cross section of a beam: shape and material.
 
-    `Section.round`, `tube`, `rectangle`, `box`, `ellipse`, `i_beam` or, without a
-    shape, `from_stiffness` make one.
+    `Section.round`, `tube`, `rectangle`, `box`, `ellipse`, `i_beam`, for any other
+    shape `from_outline`, or, without a shape, `from_stiffness` make one.
 
     Parameters
     ----------
@@ -52,6 +64,13 @@ class Section(Description):
         times ``(I_y + I_z, I_y, I_z)``.
     torsion_modulus : float, optional
         Torsion moment for a unit of the largest shear stress, in m^3.
+    shear_areas : float or (2,) array_like of float, optional
+        Areas that resist shear along y and along z, :math:`k A`, in m^2, so that the
+        shear stiffness is :math:`k G A`; ``math.inf`` is rigid in shear.  By default
+        5/6 of the area, which is right for rectangles and too large for hollow ones.
+    shear_centre : (2,) array_like of float
+        Place of the shear centre along y and z, from the centre, in m.  Forces through
+        it do not twist the beam.
 
     Raises
     ------
@@ -62,12 +81,21 @@ class Section(Description):
     --------
     finite_element_link : a flexible link made of sections.
 
+    Notes
+    -----
+    The named shapes have the shear coefficients k of Cowper [3]_, with the Poisson's
+    ratio of E and G of the material, or zero if an isotropic material cannot have
+    these.  Warping of sections by torsion is free everywhere: clamped ends of open thin
+    sections (I, channels, angles) are stiffer in torsion.
+
     References
     ----------
     .. [1] S. P. Timoshenko, J. N. Goodier, *Theory of Elasticity*, 3rd ed.,
        McGraw-Hill, 1970, chapter 10 (torsion).
     .. [2] W. C. Young, R. G. Budynas, *Roark's Formulas for Stress and Strain*, 7th
        ed., McGraw-Hill, 2002, tables A.1 and 10.1.
+    .. [3] G. R. Cowper, "The shear coefficient in Timoshenko's beam theory", J. Applied
+       Mechanics 33(2), 1966, 335-340.
 
     Examples
     --------
@@ -79,152 +107,9 @@ class Section(Description):
     0.140577
     >>> print(bar.mass_per_length, bar.bending_stiffness.round(3))
     0.785 [175. 175.]
+    >>> print((bar.shear_areas / bar.area).round(3))  # 10 (1 + nu) / (12 + 11 nu)
+    [0.85 0.85]
     """
-
-    area: float
-    I_y: float
-    I_z: float
-    torsion_constant: float
-    material: Material
-    fibres: Any = None
-    rounded: bool = False
-    rotary_inertia: Any = None
-    torsion_modulus: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.material, Material):
-            raise ModelError(
-                f"material of a section is {type(self.material).__name__}, expected "
-                "flexarm.beams.Material, such as flexarm.beams.STEEL"
-            )
-        # shape
-        for name, unit in (
-            ("area", "m^2"),
-            ("I_y", "m^4"),
-            ("I_z", "m^4"),
-            ("torsion_constant", "m^4"),
-        ):
-            self._set(
-                **{name: positive(f"{name} of a section", getattr(self, name), unit)}
-            )
-        if self.torsion_modulus is not None:
-            W = positive("torsion_modulus of a section", self.torsion_modulus, "m^3")
-            self._set(torsion_modulus=W)
-        if self.fibres is not None:
-            fibres = as_array("fibres of a section", self.fibres, (2,))
-            for value in fibres:
-                positive("distance of the outermost fibre of a section", value, "m")
-            self._set(fibres=fibres)
-        # inertia
-        if self.rotary_inertia is None:
-            turn = np.array([self.I_y + self.I_z, self.I_y, self.I_z])
-            self._set(rotary_inertia=self.material.density * turn)
-        turn = as_array("rotary_inertia of a section", self.rotary_inertia, (3,))
-        if (turn < 0.0).any():
-            raise ModelError(
-                f"rotary_inertia of a section is {tuple(turn.tolist())} kg m, expected "
-                "no negative number"
-            )
-        self._set(rotary_inertia=turn)
-
-    # properties for beams
-
-    @property
-    def mass_per_length(self) -> float:
-        """Density times area, in kg/m."""
-        return self.material.density * self.area
-
-    @property
-    def bending_stiffness(self) -> Array:
-        """``E I`` against deflection along y and along z, (2,), in N m^2."""
-        return self.material.E * np.array([self.I_z, self.I_y])
-
-    @property
-    def torsional_stiffness(self) -> float:
-        """``G J``, in N m^2."""
-        assert self.material.G is not None
-        return self.material.G * self.torsion_constant
-
-    @property
-    def axial_stiffness(self) -> float:
-        """``E A``, in N."""
-        return self.material.E * self.area
-
-    def normal_stress(
-        self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
-    ) -> Array:
-        """Largest absolute normal stress in the section, in Pa.
-
-        Parameters
-        ----------
-        axial : (...) array_like of float
-            Axial force, in N.
-        moment_y, moment_z : (...) array_like of float
-            Bending moments about y and z, in N m; they broadcast.
-
-        Returns
-        -------
-        stress : (...) ndarray
-            Stress of the worst fibre, in Pa; ``stress / E`` is its strain.
-
-        Raises
-        ------
-        ModelError
-            If the section has no outermost fibres.
-
-        Notes
-        -----
-        Stresses of both bending moments add up in a corner, on an ellipse as vectors.
-
-        Examples
-        --------
-        >>> from flexarm import beams
-        >>> bar = beams.Section.rectangle(0.01, 0.02, beams.STEEL)
-        >>> float(bar.normal_stress(0.0, 0.0, 10.0)) / 1e6  # 6 M / (b h^2)
-        30.0
-        """
-        if self.fibres is None:
-            raise ModelError(
-                "the section has no outermost fibres, which stresses need, expected "
-                "fibres=(along y, along z) in m"
-            )
-        axial = as_numbers("axial", axial)
-        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
-        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
-        bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
-        return np.asarray(np.abs(axial) / self.area + bending)
-
-    def shear_stress(self, torsion: ArrayLike) -> Array:
-        """Largest absolute shear stress of a torsion moment, in Pa.
-
-        Parameters
-        ----------
-        torsion : (...) array_like of float
-            Torsion moment, in N m.
-
-        Returns
-        -------
-        stress : (...) ndarray
-            Stress at the worst point of the outline, in Pa, without shear forces.
-
-        Raises
-        ------
-        ModelError
-            If the section has no torsion modulus.
-
-        Examples
-        --------
-        >>> from flexarm import beams
-        >>> bar = beams.Section.rectangle(0.01, 0.01, beams.STEEL)
-        >>> print((bar.shear_stress(1.0) * 0.01**3).round(4))  # 1 / 0.208
-        4.8039
-        """
-        if self.torsion_modulus is None:
-            raise ModelError(
-                "the section has no torsion_modulus, which shear stresses need, "
-                "expected that number in m^3 or a section of a known shape"
-            )
-        return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus
 
     # shapes
 
@@ -278,6 +163,7 @@ class Section(Description):
         """
         a = 0.5 * positive("width of a section", width, "m")
         b = 0.5 * positive("height of a section", height, "m")
+        nu = _poisson(material)
         return cls(
             area=math.pi * a * b,
             I_y=0.25 * math.pi * a * b**3,
@@ -287,6 +173,10 @@ class Section(Description):
             fibres=(a, b),
             rounded=True,
             torsion_modulus=0.5 * math.pi * a * b * min(a, b),
+            shear_areas=math.pi
+            * a
+            * b
+            * np.array([ellipse_shear(a, b, nu), ellipse_shear(b, a, nu)]),
         )
 
     @classmethod
@@ -328,6 +218,7 @@ class Section(Description):
             fibres=(0.5 * d, 0.5 * d),
             rounded=True,
             torsion_modulus=4.0 * I / d,
+            shear_areas=ring * tube_shear(1.0 - 2.0 * t / d, _poisson(material)),
         )
 
     @classmethod
@@ -359,10 +250,11 @@ class Section(Description):
             area=y * z,
             I_y=y * z**3 / 12.0,
             I_z=y**3 * z / 12.0,
-            torsion_constant=_rectangle_torsion(max(y, z), min(y, z)),
+            torsion_constant=rectangle_torsion(max(y, z), min(y, z)),
             material=material,
             fibres=(0.5 * y, 0.5 * z),
-            torsion_modulus=_rectangle_modulus(max(y, z), min(y, z)),
+            torsion_modulus=rectangle_modulus(max(y, z), min(y, z)),
+            shear_areas=y * z * rectangle_shear(_poisson(material)),
         )
 
     @classmethod
@@ -383,36 +275,34 @@ class Section(Description):
         Returns
         -------
         section : Section
-            Section.  Area and second moments are exact; the torsion constant is that of
-            EN 10210-2 (2006), annex B, with the mean line of length s around the area
-            :math:`A_m`: Bredt's tube and the walls themselves,
-
-            .. math:: J = \frac{4 A_m^2 t}{s} + \frac{s t^3}{3}.
-
-            It neglects some stiffness of the corners: 2 % of a square box with walls of
-            a twentieth of its side, 7 % with walls of a quarter, by Poisson's equation
-            on a grid.
+            Section.  Area and second moments are exact.  The torsion constant is that
+            of Prandtl's stress function along the walls and around the corners, within
+            0.03 % with walls up to a quarter of the shorter side, 1 % with any.  The
+            torsion modulus is without the peak of stress in the inner corners.  The
+            shear areas are those of thin walls by Cowper over the whole depth of the
+            webs, within 5 % with walls up to a tenth of the shorter side, 8 % with any.
 
         Examples
         --------
         >>> from flexarm import beams
         >>> box = beams.Section.box(0.1, 0.1, 0.005, beams.STEEL)
         >>> round(box.torsion_constant * 1e8, 1)  # cm^4
-        430.3
+        439.5
         """
         y = positive("width of a section", width, "m")
         z = positive("height of a section", height, "m")
         t = _wall(thickness, min(y, z))
-        around, inside = 2.0 * (y + z - 2.0 * t), (y - t) * (z - t)
-        a, b = y - 2.0 * t, z - 2.0 * t
+        a, b, nu = y - 2.0 * t, z - 2.0 * t, _poisson(material)
+        torsion, modulus = box_torsion(y, z, t)
         return cls(
-            area=around * t,
+            area=2.0 * (y + z - 2.0 * t) * t,
             I_y=(y * z**3 - a * b**3) / 12.0,
             I_z=(y**3 * z - a**3 * b) / 12.0,
-            torsion_constant=4.0 * inside**2 * t / around + around * t**3 / 3.0,
+            torsion_constant=torsion,
             material=material,
             fibres=(0.5 * y, 0.5 * z),
-            torsion_modulus=2.0 * inside * t,
+            torsion_modulus=modulus,
+            shear_areas=(box_shear(z, y, t, nu), box_shear(y, z, t, nu)),
         )
 
     @classmethod
@@ -433,13 +323,20 @@ class Section(Description):
         Returns
         -------
         section : Section
-            Section with the torsion constant of thin strips, each a third of length
-            times cube of thickness; warping of the flanges is neglected.
+            Section with the torsion constant of strips and their joints [1]_; warping
+            of the flanges is neglected.  The shear area along the web is that of thin
+            walls by Cowper over the whole depth, within 5 %; along y it is that of the
+            flanges as rectangles.
 
         Raises
         ------
         ModelError
             If web or flanges are too thick.
+
+        References
+        ----------
+        .. [1] I. A. El Darwish, B. G. Johnston, "Torsion of structural shapes", J.
+           Structural Division ASCE 91(1), 1965, 203-227.
 
         Examples
         --------
@@ -458,7 +355,8 @@ class Section(Description):
                 f"of {y:g} m"
             )
         inner = z - 2.0 * t
-        torsion = (2.0 * y * t**3 + (z - t) * s**3) / 3.0
+        torsion, nu = i_beam_torsion(y, z, t, s), _poisson(material)
+        flanges = 2.0 * y * t * rectangle_shear(nu)
         return cls(
             area=2.0 * y * t + inner * s,
             I_y=(y * z**3 - (y - s) * inner**3) / 12.0,
@@ -467,7 +365,71 @@ class Section(Description):
             material=material,
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=torsion / max(t, s),
+            shear_areas=(flanges, i_beam_shear(y, z, t, s, nu)),
         )
+
+    @classmethod
+    def from_outline(
+        cls,
+        outline: Any,
+        material: Material,
+        *,
+        holes: Sequence[ArrayLike] = (),
+        angle: float = 0.0,
+        n_elements: int = 1000,
+    ) -> Section:
+        """Section of any shape, by a mesh of the package sectionproperties.
+
+        Parameters
+        ----------
+        outline : (k, 2) array_like of float, Polygon or Geometry
+            Corners along y and z, in m, in order around the shape; or a polygon of
+            shapely, or a geometry of sectionproperties of one material, in m.
+        material : Material
+            Elastic moduli and density.
+        holes : sequence of (k, 2) array_like of float
+            Outlines of hollows, in m, for an outline by its corners.
+        angle : float
+            Angle by which the outline is turned about x first, in rad, to have y and z
+            as its principal axes; the `roll` of the link is its opposite.
+        n_elements : int
+            Approximate number of triangles, 100 to 100000.
+
+        Returns
+        -------
+        section : Section
+            Section with torsion constant, shear areas and shear centre by finite
+            elements (free warping, Pilkey's shear coefficients [1]_), about its centre,
+            wherever the outline is; without a torsion modulus, since the stress in
+            sharp inner corners is infinite.
+
+        Raises
+        ------
+        ModelError
+            If the outline is no area, or if y and z are not its principal axes.
+        ImportError
+            If sectionproperties is missing: ``pip install "flexarm[sections]"``.
+
+        References
+        ----------
+        .. [1] W. D. Pilkey, *Analysis and Design of Elastic Beams*, Wiley, 2002,
+           chapters 5 and 6; R. van Leeuwen, *sectionproperties*, J. Open Source
+           Software 9(96), 2024, 6105.
+
+        Examples
+        --------
+        A channel, open towards +y, twists about a centre behind its web:
+
+        >>> from flexarm import beams
+        >>> channel = beams.Section.from_outline(
+        ...     [(0, 0), (40, 0), (40, 4), (4, 4), (4, 56), (40, 56), (40, 60), (0, 60)]
+        ...     * np.array(1e-3), beams.STEEL
+        ... )  # doctest: +SKIP
+        >>> print((1e3 * channel.shear_centre).round(1))  # doctest: +SKIP
+        [-25.9   0. ]
+        """
+        found = meshed(outline, holes, angle, n_elements, _poisson(material))
+        return cls(material=material, **found)
 
     @classmethod
     def from_stiffness(
@@ -477,6 +439,7 @@ class Section(Description):
         *,
         torsional_stiffness: float | None = None,
         axial_stiffness: float | None = None,
+        shear_stiffness: ArrayLike = math.inf,
         rotary_inertia: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Section:
         r"""Section without a shape, from its mass and stiffness per length.
@@ -491,6 +454,9 @@ class Section(Description):
             :math:`GJ`, in N m^2; by default that of the softer bending.
         axial_stiffness : float, optional
             :math:`EA`, in N; by default 1e6 times the stiffer bending over 1 m^2.
+        shear_stiffness : float or (2,) array_like of float
+            :math:`kGA` along y and along z, in N; rigid in shear (Euler-Bernoulli) by
+            default.
         rotary_inertia : (3,) array_like of float
             Inertia per length about x, y and z, in kg m; torsion needs the first one.
 
@@ -508,19 +474,34 @@ class Section(Description):
         >>> section.mass_per_length, section.bending_stiffness.tolist()
         (5.0, [1000.0, 1000.0])
         """
-        EI = as_numbers("bending_stiffness of a section", bending_stiffness)
-        EI = np.full(2, EI) if EI.ndim == 0 else EI
-        EI = as_array("bending_stiffness of a section", EI, (2,))
-        for value in EI:
-            positive("bending_stiffness of a section", value, "N m^2")
+        EI = positive_pair("bending_stiffness of a section", bending_stiffness, "N m^2")
+        kGA = positive_pair(
+            "shear_stiffness of a section", shear_stiffness, "N", infinite=True
+        )
         rho = positive("mass_per_length of a section", mass_per_length, "kg/m")
         GJ = min(EI) if torsional_stiffness is None else torsional_stiffness
         GJ = positive("torsional_stiffness of a section", GJ, "N m^2")
         EA = 1e6 * max(EI) if axial_stiffness is None else axial_stiffness
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
-        material = Material(E=EA, density=rho, G=GJ, name="a section by its stiffness")
-        return cls(1.0, EI[1] / EA, EI[0] / EA, 1.0, material, rotary_inertia=turn)
+        material = Material(E=EA, density=rho, G=GJ, name=BY_STIFFNESS)
+        return cls(
+            1.0,
+            EI[1] / EA,
+            EI[0] / EA,
+            1.0,
+            material,
+            rotary_inertia=turn,
+            shear_areas=kGA / GJ,
+        )
+
+
+def _poisson(material: Any) -> float:
+    """Poisson's ratio of E and G, or 0 for those of no isotropic material."""
+    if not isinstance(material, Material) or material.G is None:
+        return 0.0  # refused by the constructor
+    nu = 0.5 * material.E / material.G - 1.0
+    return nu if -1.0 < nu <= 0.5 else 0.0
 
 
 def _wall(thickness: float, side: float) -> float:
@@ -531,22 +512,3 @@ def _wall(thickness: float, side: float) -> float:
             f"{side:g} m; without a hollow it is a solid section"
         )
     return t
-
-
-def _rectangle_torsion(a: float, b: float) -> float:
-    """Torsion constant of a rectangle with sides a >= b (Timoshenko, Goodier, 109)."""
-    n = np.arange(1.0, 60.0, 2.0)
-    # tanh differs from one in the first terms only; the sum of the ones is known
-    decay = np.exp(-n * np.pi * a / b)
-    lacking = -2.0 * decay / (1.0 + decay)
-    zeta = 31.0 / 32.0 * 1.0369277551433699  # sum over odd n of 1 / n^5
-    series = zeta + float(np.sum(lacking / n**5))
-    return a * b**3 * (1.0 / 3.0 - 64.0 / math.pi**5 * (b / a) * series)
-
-
-def _rectangle_modulus(a: float, b: float) -> float:
-    """Torsion modulus of a rectangle with sides a >= b (the same, 109)."""
-    n = np.arange(1.0, 60.0, 2.0)
-    decay = np.exp(-0.5 * n * np.pi * a / b)  # 1 / cosh = 2 e / (1 + e^2)
-    series = float(np.sum(2.0 * decay / (1.0 + decay**2) / n**2))
-    return _rectangle_torsion(a, b) / (b * (1.0 - 8.0 / math.pi**2 * series))

@@ -30,6 +30,9 @@ limits, noise and rounding; of a `LinearController` the whole loop runs in C.
    Embodying the Invention", claims 1, 6, 7, 16 and 31.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from ..simulation.joint_feedback import JointFeedback
 from ._loops.correction import Comparison, ComputedTorque
 from ._loops.linear_controller import LinearController
@@ -104,3 +107,6 @@ __all__ = [
     "zero_vibration",
     "zero_vibration_derivative",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import (
     as_array,
-    as_numbers,
     in_range,
     positive,
+    positive_pair,
     whole_number,
 )
 from .._support.options import explained
@@ -34,7 +36,7 @@ def beam_mesh(
     axial_stiffness: float,
     torsional_stiffness: float,
     section_inertia: ArrayLike,
-    shear_stiffness: ArrayLike | None = None,
+    shear_stiffness: ArrayLike = math.inf,
 ) -> FiniteElementModel:
     r"""Make a mesh of a straight uniform beam along x.
 
@@ -59,8 +61,9 @@ def beam_mesh(
     section_inertia : (3,) array_like of float
         Rotary inertia per length of the cross sections about x, y and z, in kg m; zero
         about y and z for Euler-Bernoulli beams.
-    shear_stiffness : float or (2,) array_like of float, optional
-        :math:`k G A` along y and z, in N (Timoshenko); rigid in shear by default.
+    shear_stiffness : float or (2,) array_like of float
+        :math:`k G A` along y and z, in N (Timoshenko), as `Section.shear_stiffness`;
+        ``math.inf``, the default, is rigid in shear.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def beam_mesh(
     rho = positive("mass_per_length of the beam mesh", mass_per_length, "kg/m")
     EA = positive("axial_stiffness of the beam mesh", axial_stiffness, "N")
     GJ = positive("torsional_stiffness of the beam mesh", torsional_stiffness, "N m^2")
-    EI = _pair("bending_stiffness of the beam mesh", bending_stiffness, "N m^2")
+    EI = positive_pair("bending_stiffness of the beam mesh", bending_stiffness, "N m^2")
     section = as_array("section_inertia of the beam mesh", section_inertia, (3,))
     in_range("section_inertia of the beam mesh", section, "kg m")
     if not ((section >= 0.0).all() and section[0] > 0.0):
@@ -102,9 +105,9 @@ def beam_mesh(
             f"section_inertia of the beam mesh is {tuple(section.tolist())}, expected "
             "more than zero about x and no negative number"
         )
-    GA = None
-    if shear_stiffness is not None:
-        GA = _pair("shear_stiffness of the beam mesh", shear_stiffness, "N")
+    GA = positive_pair(
+        "shear_stiffness of the beam mesh", shear_stiffness, "N", infinite=True
+    )
     K, M = _element(L / count, rho, EI, EA, GJ, section, GA)
 
     # equal elements, assembled in sparse matrices
@@ -120,20 +123,14 @@ def beam_mesh(
     )
 
 
-def _pair(what: str, value: ArrayLike, unit: str) -> tuple[float, float]:
-    one = as_numbers(what, value).ndim == 0
-    both = [value, value] if one else as_array(what, value, (2,)).tolist()
-    return positive(what, both[0], unit), positive(what, both[1], unit)
-
-
 def _element(
     h: float,
     rho: float,
-    EI: tuple[float, float],
+    EI: Array,
     EA: float,
     GJ: float,
     section: Array,
-    GA: tuple[float, float] | None,
+    GA: Array,
 ) -> tuple[Array, Array]:
     """Stiffness and mass of one element, (12, 12) each, by Gauss points."""
     K, M = np.zeros((2, 12, 12))
@@ -148,10 +145,10 @@ def _element(
         for plane, (at, sign, spin) in enumerate(
             (([1, 5, 7, 11], 1.0, section[2]), ([2, 4, 8, 10], -1.0, section[1]))
         ):
-            shear = 0.0 if GA is None else 12.0 * EI[plane] / (GA[plane] * h * h)
+            shear = 12.0 * EI[plane] / (GA[plane] * h * h)
             v, turn, bend, slide = bending_shapes(s, h, shear) * [1.0, sign, 1.0, sign]
             stiff = EI[plane] * np.outer(bend, bend)
-            if GA is not None:
+            if shear > 0.0:
                 stiff += GA[plane] * np.outer(slide, slide)
             K[np.ix_(at, at)] += w * stiff
             M[np.ix_(at, at)] += w * (

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
+from .._support.doubtful import warn_of_percent
 from .._support.options import explained_class
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
@@ -206,6 +207,7 @@ class MeshModes:
         zeta = in_range(what, as_array(what, zeta, (self.n_modes,)), "")
         if (zeta < 0.0).any():
             raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
+        warn_of_percent(what, zeta)
         if not zeta.any():
             return np.zeros((self.n_modes, self.n_modes))
         compliance, vectors = modal_compliance(self.mass, self.stiffness)

@@ -33,3 +33,55 @@ def bending_shapes(s: float, h: float, shear: float) -> Array:
     ]
     slide = [-shear / h, -0.5 * shear, shear / h, -0.5 * shear]
     return np.array([v, turn, bend, slide]) / (1.0 + shear)
+
+
+def varying_bending(
+    h: float, fraction: Array, weight: Array, bend: Array, shear: Array
+) -> Array:
+    r"""Shapes of an element whose stiffness varies, as series of Legendre polynomials.
+
+    The static ones: a linear moment :math:`M` gives :math:`\theta' = M / EI` and
+    :math:`v' = \theta - M' / kGA`, integrated exactly for the polynomials through the
+    Gauss points.
+
+    Parameters
+    ----------
+    h : float
+        Length, in m.
+    fraction, weight : (p,) ndarray
+        Gauss points and weights on 0 to 1.
+    bend, shear : (p,) ndarray
+        1 / EI and 1 / kGA at the Gauss points.
+
+    Returns
+    -------
+    coefficients : (p + 3, 4, 4) ndarray
+        Of the polynomials in 2 s - 1; values as those of `bending_shapes`.
+    """
+    legendre = np.polynomial.legendre
+    p = len(fraction)
+    # series through the values: exact sums at Gauss points
+    order = 2.0 * np.arange(p) + 1.0
+    series = (
+        order[:, np.newaxis]
+        * (legendre.legvander(2.0 * fraction - 1.0, p - 1) * weight[:, np.newaxis]).T
+    )
+    soft, slack = series @ bend, series @ shear
+    # curvature, shear strain, rotation and deflection of the moments 1 and s - 1/2
+    size = p + 3
+    curves = np.zeros((4, size, 2))
+    for j, kappa in enumerate((soft, legendre.legmul(soft, [0.0, 0.5]))):
+        gamma = (-j / h) * slack
+        theta = 0.5 * h * legendre.legint(kappa, lbnd=-1)
+        v = 0.5 * h * legendre.legint(legendre.legadd(theta, gamma), lbnd=-1)
+        for row, c in enumerate((v, theta, kappa, gamma)):
+            curves[row, : len(c), j] = c
+    # moments by the end values: deflection and rotation at both ends
+    ends = legendre.legval(1.0, curves[:2].swapaxes(0, 1))
+    moments = np.linalg.solve(ends, [[-1.0, -h, 1.0, 0.0], [0.0, -1.0, 0.0, 1.0]])
+    result = curves @ moments
+    # rigid motion with the first end: v1 + theta1 h s, theta1
+    result[0, 0] += [1.0, 0.5 * h, 0.0, 0.0]
+    result[0, 1] += [0.0, 0.5 * h, 0.0, 0.0]
+    result[1, 0] += [0.0, 1.0, 0.0, 0.0]
+    return np.asarray(result.swapaxes(0, 1))

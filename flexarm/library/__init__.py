@@ -8,6 +8,9 @@ joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_
 `cibicik_egeland_maneuver` and `spin_up` motions.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
@@ -38,3 +41,6 @@ __all__ = [
     "spin_up",
     "spin_up_beam",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

@@ -133,7 +133,7 @@ class LinkLoads:
         Returns
         -------
         stress : (..., S) ndarray
-            Stress in Pa, without that of shear forces.
+            Stress in Pa of torsion about the shear centre, without shear forces.
 
         Raises
         ------
@@ -161,11 +161,17 @@ class LinkLoads:
         >>> print((1e-6 * loads["link"].shear_stress()[0]).round(3))
         6.366
         """
-        torsion = (self.strain_moment if by_strain else self.moment)[..., 0]
+        sections = self._sections()
+        torsion = self.strain_moment[..., 0]
+        if not by_strain:
+            # about the shear centres, from about the line
+            y, z = np.transpose([section.shear_centre for section in sections])
+            torsion = self.moment[..., 0] + z * self.force[..., 1]
+            torsion = torsion - y * self.force[..., 2]
         return np.stack(
             [
                 section.shear_stress(torsion[..., j])
-                for j, section in enumerate(self._sections())
+                for j, section in enumerate(sections)
             ],
             axis=-1,
         )
@@ -282,13 +288,15 @@ def link_loads(
             "leading axes do not broadcast: q {}, qd {}, qdd {}, expected equal "
             "lengths or 1".format(*(value.shape[:-1] for value in given))
         ) from None
-    if any(body.joint.drive is not None for body in arm.bodies):
-        arm = expanded(arm)  # rotors and stators as bodies, on the same coordinates
+    bodies = arm.bodies
+    if any(body.joint.drive is not None or body._rigid_nodes for body in bodies):
+        # motors and rigid nodes as bodies, on the same coordinates
+        arm = expanded(arm)
     wrenches = Wrenches(arm, *given)
     if wrench is not None:
         wrenches.add_external(wrench, node, frame)
     result = {}
-    for number, body in enumerate(arm.bodies):
+    for number, body in enumerate(bodies):
         profile = body.beam
         if profile is not None:
             result[body.name] = _loads_of(wrenches, number, profile)

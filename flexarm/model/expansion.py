@@ -1,7 +1,8 @@
-"""Motors of flexible joints as bodies of the tree."""
+"""Motors of flexible joints and rigid nodes of bodies, as bodies of the tree."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._support.options import explained
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
+from .lumps import rigid_nodes
 
 Array = NDArray[np.float64]
 
@@ -19,6 +21,8 @@ Array = NDArray[np.float64]
 @explained
 def expanded(arm: AnArm) -> AnArm:
     """Return an arm with motors as bodies, and without forces inside joints.
+
+    Nodes whose inertia turns with them (see `FlexibleBody`) are bodies too.
 
     Parameters
     ----------
@@ -28,8 +32,8 @@ def expanded(arm: AnArm) -> AnArm:
     Returns
     -------
     plain : Arm
-        Rotors ``"body_motor"`` and stators ``"body_stator"`` follow the bodies; the
-        coordinates are those of `arm`, in the same order.
+        Nodes ``"body_node"``, stators ``"body_stator"`` and rotors ``"body_motor"``
+        follow the bodies; the coordinates are those of `arm`, in the same order.
 
     Examples
     --------
@@ -46,11 +50,13 @@ def expanded(arm: AnArm) -> AnArm:
     bodies: list[Any] = []
     still: list[RigidBody] = []
     rotors: list[RigidBody] = []
-    for k, body in enumerate(arm.bodies):
+    for k, (body, rigid) in enumerate(zip(arm.bodies, rigid_nodes(arm), strict=True)):
         joint, p = body.joint, arm._parents[k]
         parent = "ground" if p < 0 else names[p]
-        # the body without its drive
-        bodies.append(body.replace(joint=joint.replace(parent=parent, **none)))
+        # the body without its drive, and without its rigid nodes
+        plain_joint = joint.replace(parent=parent, **none)
+        bodies.append(_without(body.replace(joint=plain_joint), rigid))
+        still += [_node_body(body, j, names) for j in rigid]
         if joint.drive is None:
             continue
         # the stator, fixed on the carrier
@@ -83,6 +89,50 @@ def expanded(arm: AnArm) -> AnArm:
         check_units=False,
     )
     return plain
+
+
+def nodes_as_bodies(arm: AnArm) -> AnArm:
+    """Return an arm with all nodes whose inertia turns, sections too, as bodies."""
+    names = [body.name for body in arm.bodies]
+    bodies: list[Any] = []
+    more: list[RigidBody] = []
+    for body in arm.bodies:
+        nodes = body.replace(section_nodes=())._rigid_nodes if body.n_modes else ()
+        bodies.append(_without(body, nodes))
+        more += [_node_body(body, j, names) for j in nodes]
+    if not more:
+        return arm
+    result: AnArm = arm.replace(bodies=[*bodies, *more], tip=arm.tip, check_units=False)
+    return result
+
+
+def _without(body: Any, nodes: tuple[int, ...]) -> Any:
+    """Return a body without the inertia of some nodes, which may leave it none."""
+    if not nodes:
+        return body
+    light = copy.copy(body)
+    light.__dict__.pop("_rigid_nodes", None)
+    light.__dict__.pop("_own_integrals", None)
+    light.__dict__.pop("_whole_integrals", None)
+    for name in ("node_mass", "node_com", "node_inertia"):
+        values = getattr(body, name).copy()
+        values[list(nodes)] = 0.0
+        values.flags.writeable = False
+        light._set(**{name: values})
+    return light
+
+
+def _node_body(body: Any, node: int, names: list[str]) -> RigidBody:
+    """Return the inertia of a node as a body fixed on it."""
+    name = f"{body.name}_{body.node_names[node]}"
+    while name in names:
+        name += "_"
+    names.append(name)
+    m, p, J = body.node_mass[node], body.node_com[node], body.node_inertia[node]
+    p = p if m else np.zeros(3)
+    result = RigidBody(name, Joint("fixed", parent=body.name, node=node), mass=m, com=p)
+    result._set(inertia=J - m * (float(p @ p) * np.eye(3) - np.outer(p, p)))
+    return result
 
 
 def _renamed(constraint: Any) -> Any:

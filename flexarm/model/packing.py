@@ -4,7 +4,8 @@ The C model has joints of one screw and poses.  A joint with several screws beco
 chain: massless bodies without nodes carry all screws except the last.  A floating body
 gets such a carrier for its joint, to which its own node is attached.  A screw whose
 axis does not pass through the frame moves a carrier on the axis, on which the next body
-is fixed.  Motors of flexible joints are bodies without nodes, after all others.
+is fixed.  Nodes of flexible bodies whose inertia turns with them are bodies on fixed
+joints, without nodes, after all others; motors of flexible joints follow them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from .._core import (
     TOPOLOGY_COLUMNS,
 )
 from ..bodies.body import Body
-from ..bodies.integrals import DrivenShapes, modal_integrals
+from ..bodies.integrals import ModalIntegrals
 from ..bodies.joints import Joint, on_axis
 from .loops import pack_constraints
+from .lumps import NodeBody, Nodes, integrals_without, node_bodies, rigid_nodes
 from .motors import Hidden, force_rows, hidden_bodies, merged, mounts_by_carrier
 from .rows import row_of
 
@@ -100,9 +102,11 @@ def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
-def _node_rows(body: Body, massless: bool) -> Array:
+def _node_rows(body: Body, massless: bool, rigid: tuple[int, ...]) -> Array:
+    """Rows of the nodes; those that are rigid bodies of their own have no mass."""
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-    own = 0.0 if massless else 1.0
+    own = np.full((body.n_nodes, 1), 0.0 if massless else 1.0)
+    own[list(rigid)] = 0.0
     kappa = body.node_foreshortening
     modes = [body.node_translation, body.node_rotation]
     if kappa is not None:
@@ -118,11 +122,21 @@ def _node_rows(body: Body, massless: bool) -> Array:
     return np.hstack([*(parts[name] for name in columns), *shapes]).ravel()
 
 
-def _driven(body: Body) -> DrivenShapes | None:
-    """Driven shapes of a body, of its foreshortening or its integrals, or None."""
+def _integrals(body: Body, rigid: tuple[int, ...]) -> ModalIntegrals | None:
+    """Integrals of a body if they are given or have driven shapes, or None."""
     if body.integrals is None and body.node_foreshortening is None:
         return None
-    return modal_integrals(body).driven
+    return integrals_without(body, rigid)
+
+
+def _fixed_row() -> Array:
+    """Constants of a fixed joint in the frame of its node."""
+    return row_of(
+        JOINT_COLUMNS,
+        axis=np.array([0.0, 0.0, 1.0]),
+        position=np.zeros(3),
+        rotation=np.eye(3),
+    )
 
 
 def _hidden_row(hidden: Hidden) -> Array:
@@ -137,6 +151,17 @@ def _hidden_row(hidden: Hidden) -> Array:
     )
 
 
+def _lump_link(arm: ArmLike, lump: NodeBody, place: list[int]) -> Array:
+    """Topology of a node that is a rigid body."""
+    return row_of(
+        TOPOLOGY_COLUMNS,
+        parent=place[lump.body],
+        node=arm._node_offset[lump.body] + lump.node,
+        joint=JOINT_KINDS.index("fixed"),
+        integrals=True,
+    )
+
+
 def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
     """Body of the C model, and node, that carry a part of a motor."""
     p = hidden.mount.carrier
@@ -146,18 +171,32 @@ def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
     return place[p], arm._node_offset[p] + node
 
 
-def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
+def pack(
+    arm: ArmLike,
+    *,
+    integrals: bool = False,
+    rigid: Nodes | None = None,
+    places: Nodes | None = None,
+) -> Packed:
     """Return an arm as the plain arrays from which its C model is built.
 
-    With `integrals` all bodies have modal integrals and no mass on nodes: inertia then
-    is a linear function of the arrays.
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    integrals : bool
+        Whether all bodies have modal integrals and no mass on nodes: inertia then is a
+        linear function of the arrays.
+    rigid, places : tuple of tuple of int, optional
+        As of `node_bodies`; by default those of the arm.
     """
     topology: list[Array] = []
     joints, nodes, modal = [], [], []
     place: list[int] = []  # number of each body in the C model
     joint_at: dict[int, int] = {}  # number of the carrier that has the joint
     motors = mounts_by_carrier(arm)
-    for body, p in zip(arm.bodies, arm._parents, strict=True):
+    rigid = rigid_nodes(arm) if rigid is None else rigid
+    for body, p, turning in zip(arm.bodies, arm._parents, rigid, strict=True):
         joint = body.joint
         parent, node = -1, -1
         if p >= 0:
@@ -169,9 +208,11 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
         joint_at[len(place)] = len(topology)
         moments, own_integrals = merged(arm, len(place), motors), None
         if integrals and moments is None:
-            own_integrals = modal_integrals(body)
+            own_integrals = integrals_without(body, turning)
             moments = own_integrals.pack()
-        shapes = _driven(body) if own_integrals is None else own_integrals.driven
+        elif moments is None:
+            own_integrals = _integrals(body, turning)
+        shapes = None if own_integrals is None else own_integrals.driven
         # topology: modes and nodes belong to the last link
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
@@ -196,7 +237,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             parent, node = len(topology) - 1, -1
         # nodes and modes
         place.append(parent)
-        nodes.append(_node_rows(body, integrals))
+        nodes.append(_node_rows(body, integrals, turning))
         modal += [body.stiffness.ravel(), body.damping.ravel()]
         if body.integrals is not None:
             modal.append(body.integrals.pack())
@@ -204,6 +245,11 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             modal.append(moments)
         if shapes is not None:
             modal.append(shapes.pack())
+    # nodes that are rigid bodies
+    for lump in node_bodies(arm, rigid, places):
+        topology.append(_lump_link(arm, lump, place))
+        joints.append(_fixed_row())
+        modal.append(lump.moments)
     # motors
     rotor_at: dict[int, int] = {}
     for hidden in hidden_bodies(arm):

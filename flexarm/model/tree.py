@@ -6,7 +6,8 @@ import numpy as np
 
 from .._calls.arm_like import has_motor
 from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
-from .._support.checks import listed
+from .._support.checks import listed, short_text
+from .._support.options import did_you_mean
 from ..bodies.body import GROUND, Body
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
@@ -43,12 +44,22 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
             parent = names[i - 1] if i else GROUND
         if parent != GROUND and parent not in number:
             raise ModelError(
-                f"body {body.name!r} has the parent {parent!r}, expected {GROUND!r} or "
-                f"one of {listed(names, str)}"
+                f"body {body.name!r} has the parent {short_text(parent)}, expected "
+                f"{GROUND!r} or one of {listed(names, str)}"
+                f"{_meant_parent(parent, names)}"
             )
         parents.append(-1 if parent == GROUND else number[parent])
-    _check_order(names, parents)
+    _check_order(names, parents, [body.joint.parent is None for body in bodies])
     return tuple(parents)
+
+
+def _meant_parent(given: str, names: list[str]) -> str:
+    """Hint at the body, or the body and its node, that was meant."""
+    for separator in "./":
+        body, found, node = given.partition(separator)
+        if found and body in names:
+            return f"; did you mean parent={body!r}, node={node!r}?"
+    return did_you_mean(given, [*names, GROUND])
 
 
 def _check_sizes(bodies: tuple[Body, ...]) -> None:
@@ -74,7 +85,7 @@ def _check_sizes(bodies: tuple[Body, ...]) -> None:
         )
 
 
-def _check_order(names: list[str], parents: list[int]) -> None:
+def _check_order(names: list[str], parents: list[int], default: list[bool]) -> None:
     reached = [False] * len(names)  # a path to the ground is known
     for i in range(len(names)):
         path = [i]
@@ -83,10 +94,17 @@ def _check_order(names: list[str], parents: list[int]) -> None:
             path.append(parents[path[-1]])
             if path[-1] in seen:
                 loop = path[path.index(path[-1]) :]
+                hint = next((k for k in loop if default[k]), None)
                 raise ModelError(
                     "the bodies form a cycle, "
                     + " -> ".join(names[k] for k in loop)
                     + f", expected trees with the root {GROUND!r}"
+                    + (
+                        ""
+                        if hint is None
+                        else f"; {names[hint]!r} names no parent, and has the body "
+                        "before it in the list"
+                    )
                 )
             seen.add(path[-1])
         for k in path:
@@ -105,7 +123,9 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     mass = [body.total_mass for body in bodies]
     given = [body.integrals for body in bodies]
     inertia = [
-        float(np.abs(body.node_inertia if c is None else c.J0).sum())
+        float(
+            np.abs(body.node_inertia).sum() + (0.0 if c is None else np.abs(c.J0).sum())
+        )
         for body, c in zip(bodies, given, strict=True)
     ]
     for body, p in zip(bodies, parents, strict=True):

@@ -22,8 +22,9 @@ def check_units_of_arm(arm: ArmLike) -> None:
         centres = body.node_position + body.node_com
         inertia = float(np.abs(body.node_inertia).max())
         if body.integrals is not None:
-            centres = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
-            inertia = float(np.abs(body.integrals.J0).max())
+            own = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
+            centres = np.vstack([centres, own])
+            inertia = max(inertia, float(np.abs(body.integrals.J0).max()))
         # lengths
         points = np.vstack([body.node_position, centres, [body.joint.position]])
         reach = float(np.abs(points).max())
@@ -35,7 +36,8 @@ def check_units_of_arm(arm: ArmLike) -> None:
         # inertia by radius of gyration
         mass = float(body.total_mass)
         size = max(reach, float(np.abs(body.node_com).max()))
-        if mass > 0.0 and size > 0.0 and inertia > mass * (50.0 * size) ** 2:
+        widest = 50.0 * size if size > 0.0 else 20.0
+        if mass > 0.0 and inertia > mass * widest**2:
             raise ModelError(
                 f"body {body.name!r} has an inertia of {inertia:g} kg m^2 with "
                 f"{mass:g} kg within {size:g} m, a radius of gyration of "

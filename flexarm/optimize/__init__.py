@@ -1,5 +1,8 @@
 """Optimal motion: tracking, minimum time, optimal control, identification."""
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from . import paths
 from ._identification.base_parameters import identify_base_parameters
 from ._identification.driver import identify
@@ -34,3 +37,6 @@ __all__ = [
     "trade_off",
     "trajectory",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

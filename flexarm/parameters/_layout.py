@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._core import INTEGRAL_COLUMNS, JOINT_COLUMNS, PASSIVE_COLUMNS, PASSIVE_KINDS
 from ..bodies.body import Body
-from ..bodies.integrals import ModalIntegrals, modal_integrals
+from ..bodies.integrals import ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
+from ..model.lumps import NodeBody, integrals_without, node_bodies, rigid_nodes
 from ..model.motors import Hidden, JointForce, hidden_bodies, joint_forces
 from ..model.packing import Packed, joint_rows, pack
 
@@ -291,6 +292,13 @@ class _Walk:
             at = [("passive", width * i + first + column, 1.0) for i in rows]
             yield self.one(f"{b.name}.{name}", unit, "joint", force.body, at)
 
+    def node(self, lump: NodeBody) -> Iterator[Place]:
+        """Yield the ten parameters of a node that is a rigid body."""
+        body = self.arm.bodies[lump.body]
+        name = f"{body.name}.{body.node_names[lump.node]}"
+        yield from self.moments(lump.body, name, True)
+        self.link += 1
+
     def hidden(self, part: Hidden) -> Iterator[Place]:
         body = part.mount.driven
         name = self.arm.bodies[body].name
@@ -344,14 +352,16 @@ def _rate_unit(body: Body, i: int) -> str:
 
 def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
     """Return the arrays of an arm, and all constants in which its forces are linear."""
-    walk, found = _Walk(arm), []
+    walk, found, rigid = _Walk(arm), [], rigid_nodes(arm)
     for k, body in enumerate(arm.bodies):
         found += list(walk.friction(k))
         found += list(walk.square(k, "K", "N m/eta^2", "stiffness"))
         found += list(walk.square(k, "C", "N m s/eta^2", "damping"))
         found += list(walk.integrals(k))
         if not isinstance(body, RigidBody):
-            found += list(walk.driven(k, modal_integrals(body)))
+            found += list(walk.driven(k, integrals_without(body, rigid[k])))
+    for lump in node_bodies(arm, rigid):
+        found += list(walk.node(lump))
     for hidden in hidden_bodies(arm):
         found += list(walk.hidden(hidden))
     assert walk.modal == len(walk.packed.modal)

@@ -11,10 +11,11 @@ from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._support.options import explained
 from ..bodies.body import Body
-from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
+from ..bodies.integrals import DrivenShapes, ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
-from ..model.motors import Lump, merged, moments_at
+from ..model.lumps import integrals_without, rigid_nodes
+from ..model.motors import Lump, hidden_bodies, merged, moments_at
 from ..model.packing import Packed
 from ._layout import Place, chosen_bodies, chosen_families, given_size, parameters_of
 
@@ -114,7 +115,10 @@ def _rebuilt(
     arm: AnArm, packed: Packed, every: list[Place], changed: dict[str, float]
 ) -> AnArm:
     bodies: list[Body] = []
-    at = 0
+    at, rigid = 0, rigid_nodes(arm)
+    # moments of rigid nodes stand after all bodies, before those of motors
+    stop = len(packed.modal) - 10 * len(hidden_bodies(arm))
+    lumps = packed.modal[stop - 10 * sum(map(len, rigid)) : stop].reshape(-1, 10)
     for k, body in enumerate(arm.bodies):
         n = body.n_modes
         # arrays of the body
@@ -128,7 +132,8 @@ def _rebuilt(
             bodies.append(_rigid(arm, k, moments).replace(joint=joint))
             continue
         # driven shapes
-        own = modal_integrals(body)
+        own = integrals_without(body, rigid[k])
+        moved_nodes, lumps = lumps[: len(rigid[k])], lumps[len(rigid[k]) :]
         driven = None
         if own.driven is not None:
             size = len(own.driven.pack())
@@ -142,7 +147,9 @@ def _rebuilt(
         ]
         new: dict[str, Any] = {"joint": joint}
         if "inertia" in moved:
-            new |= _massless(body, _integrals(moments, n, driven))
+            new |= _by_integrals(
+                body, _integrals(moments, n, driven), rigid[k], moved_nodes
+            )
         if "stiffness" in moved:
             new["stiffness"] = K
         if "damping" in moved:
@@ -152,14 +159,31 @@ def _rebuilt(
     return result
 
 
-def _massless(body: Body, integrals: ModalIntegrals) -> dict[str, Any]:
+def _by_integrals(
+    body: Body, integrals: ModalIntegrals, rigid: tuple[int, ...], moments: Array
+) -> dict[str, Any]:
+    """Integrals, and moments of the nodes that are rigid bodies."""
     n = body.n_nodes
+    mass, com, inertia = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
+    for j, x in zip(rigid, moments, strict=True):
+        mass[j], inertia[j] = x[0], _full(x[4:])
+        com[j] = _centre(f"{body.name}.{body.node_names[j]}", x[0], x[1:4])
     return {
         "integrals": integrals,
-        "node_mass": np.zeros(n),
-        "node_com": np.zeros((n, 3)),
-        "node_inertia": np.zeros((n, 3, 3)),
+        "node_mass": mass,
+        "node_com": com,
+        "node_inertia": inertia,
     }
+
+
+def _centre(name: str, m: float, first: Array) -> Array:
+    """Centre of mass, or a refusal of a first moment without a mass."""
+    if not m and first.any():
+        raise ModelError(
+            f"body {name!r} has the mass 0 kg and the first moment "
+            f"{first.tolist()} kg m, expected a mass"
+        )
+    return first / (m or 1.0)
 
 
 def _full(upper: Array) -> Array:
@@ -182,12 +206,7 @@ def _rigid(arm: ArmLike, k: int, moments: Array) -> RigidBody:
     if all_of_it is not None:
         motors = all_of_it - own
         m, first, J = m - motors[0], first - motors[1:4], J - motors[4:]
-    if not m and first.any():
-        raise ModelError(
-            f"body {body.name!r} has the mass 0 kg and the first moment "
-            f"{first.tolist()} kg m, expected a mass"
-        )
-    c = first / (m or 1.0)
+    c = _centre(body.name, m, first)
     inertia = _full(J) - m * (float(c @ c) * np.eye(3) - np.outer(c, c))
     result: RigidBody = body.replace(mass=m, com=c, inertia=inertia)
     return result

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._core import Model
-from ..bodies.integrals import DrivenShapes, modal_integrals
+from ..bodies.integrals import DrivenShapes
 from ..errors import ArgumentError, FlexarmError, ModelError
+from ..model.lumps import Nodes, integrals_without, rigid_nodes, union
 from ..model.packing import Packed, pack
 from ._layout import driven_places, linear_masks
 from ._regressor import Models
@@ -101,7 +102,11 @@ class ArmTangent:
         self.steps = STEP * _sizes(values, scale)
         # derivatives of linear constants, and arms of changed geometry
         self.arm: ArmLike = made_arm(make_arm, values)
-        self._base = pack(self.arm, integrals=True)
+        self._rigid = rigid_nodes(self.arm)
+        for j in range(len(values)):  # rigid nodes of any arm are so in all
+            for node in (-1.0, 1.0):
+                self._rigid = self._with_nodes(j, node)
+        self._base = pack(self.arm, integrals=True, rigid=self._rigid)
         self._masks = linear_masks(self._base)
         linear: list[Model] = []
         moved: list[Model] = []
@@ -117,6 +122,18 @@ class ArmTangent:
             self.rules.append((rule, moves))
         self._linear = Models(linear, self.arm.fidelity)
         self._moved = Models(moved, self.arm.fidelity) if moved else None
+
+    def _with_nodes(self, j: int, node: float) -> Nodes:
+        """Rigid nodes, with those of the arm at a node of a rule, if it exists."""
+        try:
+            return union([self._rigid, rigid_nodes(self._arm_at(j, node))])
+        except (ModelError, ValueError):  # refused later, or of another structure
+            return self._rigid
+
+    def _arm_at(self, j: int, node: float) -> ArmLike:
+        p = self.p.copy()
+        p[j] += node * self.steps[j]
+        return made_arm(self._make_arm, p)
 
     def _packs(self, j: int, rules: tuple[Rule, ...]) -> tuple[Rule, list[Packed]]:
         """Return arrays at the nodes of the first rule for which all arms exist."""
@@ -134,25 +151,29 @@ class ArmTangent:
     def _pack(self, j: int, node: float) -> Packed:
         if node == 0.0:
             return self._base
-        p = self.p.copy()
-        p[j] += node * self.steps[j]
-        arm = made_arm(self._make_arm, p)
-        packed = pack(arm, integrals=True)
+        arm = self._arm_at(j, node)
+        if len(arm.bodies) != len(self._rigid):
+            raise self._other_structure(j, node)
+        packed = pack(arm, integrals=True, rigid=self._rigid)
         for name in ("topology", "loops"):
             ours, theirs = getattr(self._base, name), getattr(packed, name)
             if not np.array_equal(ours, theirs):
-                raise ArgumentError(
-                    f"make_arm returned arms of different structure for parameter {j} "
-                    f"= {self.p[j]:g} and {p[j]:g}, expected the same bodies, joints, "
-                    "modes, nodes and constraints"
-                )
+                raise self._other_structure(j, node)
         if packed.acting != self._base.acting:
             raise ArgumentError(
                 f"forces inside joints vanish or appear at parameter {j} = "
                 f"{self.p[j]:g}, expected the same springs, friction and stops"
             )
-        _align(self._base, packed, arm)
+        _align(self._base, packed, arm, self._rigid)
         return packed
+
+    def _other_structure(self, j: int, node: float) -> ArgumentError:
+        p = self.p[j]
+        return ArgumentError(
+            f"make_arm returned arms of different structure for parameter {j} = {p:g} "
+            f"and {p + node * self.steps[j]:g}, expected the same bodies, joints, "
+            "modes, nodes and constraints"
+        )
 
     def _rate(self, packs: list[Packed], weights: Array) -> Packed:
         """Arrays of derivatives of the linear constants, with the base's geometry."""
@@ -207,7 +228,7 @@ class ArmTangent:
         return results[0], results[1]
 
 
-def _align(base: Packed, packed: Packed, arm: ArmLike) -> None:
+def _align(base: Packed, packed: Packed, arm: ArmLike, rigid: Nodes) -> None:
     """Turn the driven shapes of bodies to be closest to those of the base.
 
     Any orthogonal mixture of them, with any signs, represents the same motion; the one
@@ -215,8 +236,9 @@ def _align(base: Packed, packed: Packed, arm: ArmLike) -> None:
     """
     driven = [
         shapes
-        for body in arm.bodies
-        if body.n_modes and (shapes := modal_integrals(body).driven) is not None
+        for body, nodes in zip(arm.bodies, rigid, strict=True)
+        if body.n_modes
+        and (shapes := integrals_without(body, nodes).driven) is not None
     ]
     for (at, p, n), shapes in zip(driven_places(base), driven, strict=True):
         ours = base.modal[at : at + p * n * n].reshape(p, n * n)

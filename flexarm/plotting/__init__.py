@@ -5,6 +5,9 @@ units and returns the drawn objects, so that anything can be changed afterwards.
 Without matplotlib they raise an `ImportError` that says how to install it.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from ._animation import Animation, animate
 from ._drawing import ArmDrawing, arm
 from ._histories import deflections, energies, joints, tip
@@ -49,3 +52,6 @@ __all__ = [
     "vibration",
     "workspace",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

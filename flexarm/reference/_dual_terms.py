@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..model.expansion import nodes_as_bodies
 from ._dual_chain import (
     Frame,
     Points,
@@ -38,12 +39,6 @@ from ._dual_pairs import (
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
-def _own_moments(points: Points, moment: Pair) -> Array:
-    """Forces of moments at the points of a body on its own modes, (..., n, 1)."""
-    folded = moment.real + moment.dual
-    return np.asarray((points.lam.swapaxes(-1, -2) @ folded).sum(axis=-3))
-
-
 def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pair:
     """Wrenches of the velocity forces of points, Newton and Euler (101), (104)-(108).
 
@@ -62,33 +57,17 @@ def _inertia_forces(points: Points, own: Pair, section: Pair, rate: Pair) -> Pai
     return stack(moment + cross(com, _times(mass, a)), force)
 
 
-def _kinetic_forces(
-    points: Points, own: Pair, section: Pair, rate: Pair
-) -> tuple[Pair, Pair]:
-    """Wrenches of the velocity forces from the energy, and moments on the own modes.
-
-    With the momentum h = D t of a point, Lagrange's equations in the twist of the frame
-    are those of Newton and Euler for h.  On its own modes the moment is the rate of h
-    alone, since the energy does not depend on the rotation of the point.
-    """
-    omega = own[ANGULAR]
-    h, h_rate = points.D @ section, points.D @ rate
-    gyroscopic = cross(omega, h[ANGULAR]) + cross(section[LINEAR], h[LINEAR])
-    force = h_rate[LINEAR] + cross(omega, h[LINEAR])
-    return stack(h_rate[ANGULAR] + gyroscopic, force), h_rate[ANGULAR]
-
-
 def _times(factor: Array, x: Pair) -> Pair:
     return Pair(factor * x.real, factor * x.dual)
 
 
-def _weights(arm: ArmLike, frame: Frame, points: Points) -> tuple[Pair, Pair]:
-    """Weights at points (123), (124), and their moments about them without turning."""
+def _weights(arm: ArmLike, frame: Frame, points: Points) -> Pair:
+    """Weights at points (123), (124)."""
     g = frame.R @ fixed(arm.gravity[:, np.newaxis])
     force = _times(points.mass, g[..., np.newaxis, :, :])
     theta = points.lam @ frame.eta[..., np.newaxis, :, :]
     com = fixed(points.com) + first_order(cross_columns(theta, points.com))
-    return stack(cross(com, force), force), cross(fixed(points.com), force)
+    return stack(cross(com, force), force)
 
 
 class Terms(NamedTuple):
@@ -102,7 +81,9 @@ def sum_terms(
 ) -> Terms:
     """M and C u of (112), gravity part of (109): sums over points of all bodies."""
     check_options(rotation_rates, node_inertia)
-    newton = node_inertia == "newton"
+    if node_inertia == "lagrange":
+        # every node whose inertia turns is a rigid body, to first order
+        arm = nodes_as_bodies(arm)
     mass: Any = 0.0
     velocity: Any = 0.0
     weight: Any = 0.0
@@ -111,25 +92,14 @@ def sum_terms(
         points = points_of(body)
         columns = columns_at(frame, points)
         mass = mass + fold(columns, points.D @ columns).sum(axis=-3)
-
-        loads, moment = _weights(arm, frame, points)
+        loads = _weights(arm, frame, points)
         weight = weight + fold(columns, loads).sum(axis=-3)
-        if not newton:
-            own_rows = _own_moments(points, moment - loads[ANGULAR])
-            weight[..., frame.modes, :] += own_rows
         if u is None or frame.motion is None:
             continue
-
         # rate of P-hat, every column carried along by its own body (76)-(79)
         carriers, own, section = twists_at(frame, frame.motion, points)
         jacobian = jacobian_form(columns, arm.nu)
         rate = motion_cross(carriers - own, jacobian) @ fixed(u[..., np.newaxis, :, :])
-        if newton:
-            wrenches = _inertia_forces(points, own, section, rate)
-            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
-        else:
-            wrenches, moment = _kinetic_forces(points, own, section, rate)
-            velocity = velocity + fold(columns, wrenches).sum(axis=-3)
-            own_rows = _own_moments(points, moment - wrenches[ANGULAR])
-            velocity[..., frame.modes, :] += own_rows
+        wrenches = _inertia_forces(points, own, section, rate)
+        velocity = velocity + fold(columns, wrenches).sum(axis=-3)
     return Terms(mass, velocity, weight)

@@ -12,6 +12,13 @@ from ..bodies.body import Body
 Array = NDArray[Any]
 
 
+def own_mass(body: Body) -> Array:
+    """Masses of the nodes without those that are rigid bodies, (n_nodes,)."""
+    mass = np.array(body.node_mass)
+    mass[list(body._rigid_nodes)] = 0.0
+    return mass
+
+
 def mass_foreshortening(body: Body, affine: bool = True) -> Array | None:
     """Second derivatives of places of nodes, as in the kinetic energy.
 
@@ -28,8 +35,8 @@ def mass_foreshortening(body: Body, affine: bool = True) -> Array | None:
     kappa : (n_nodes, 3, n, n) ndarray
         None without foreshortening.
     """
-    kappa, m = body.node_foreshortening, body.node_mass
-    if kappa is None or not affine:
+    kappa, m = body.node_foreshortening, own_mass(body)
+    if kappa is None or not affine or not m.any():
         return kappa
     place = body.node_position + body.node_com
     basis = np.column_stack([np.ones(len(m)), place])

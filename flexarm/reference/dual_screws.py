@@ -38,8 +38,9 @@ the Lagrangian model of the package:
 ``node_inertia``
     ``"newton"``: inertia forces of a node are those of a body that turns with it, its
     inertia taken in the axes of the undeformed link (104)-(107).
-    ``"lagrange"``: those of its kinetic energy with inertia and mass centre of fixed
-    components.  The two differ in velocity forces of nodes with rotary inertia.
+    ``"lagrange"``: those of a rigid body fixed on the node, whose inertia and mass
+    centre turn with it.  The two differ in M and in forces of first order in the
+    deformation.
 
 The defaults are the paper's.  With ``"exact"`` and ``"lagrange"``, the options
 `LINEAR_ARM`, every entry is that of the linear arm.

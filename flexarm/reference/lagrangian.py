@@ -30,8 +30,16 @@ bodies,
    u = v + \omega\times l + \dot l, \qquad (L1)
 
 where :math:`(\omega; v)` follows from the derivative of the pose of the body,
-:math:`p, J` keep their components in it and
-:math:`l = l_0 + \gamma\eta + b`.  Foreshortening :math:`\tfrac12\eta'\kappa\,\eta` of a
+and :math:`l = l_0 + \gamma\eta + b`.  A node whose inertia or offset mass the modes
+turn is a true rigid body, with the exact derivative of its own pose in place of this
+sum.  The inertia of other nodes, sections of beams with :math:`p = 0`, turns by
+:math:`\phi = \lambda\eta` up to second order in the modes and their rates,
+
+.. math:: T_J = \tfrac12 \left(w + \tfrac12 \phi\times\dot\phi\right) \cdot \left(J
+   + [\tilde\phi, J] + \tfrac12 [\tilde\phi, [\tilde\phi, J]]\right)
+   \left(w + \tfrac12 \phi\times\dot\phi\right) + O(3). \qquad (L1a)
+
+Foreshortening :math:`\tfrac12\eta'\kappa\,\eta` of a
 node is in its pose in full; in T the field b is the affine one, :math:`\alpha + B c`
 with :math:`c = l_0 + p`, of the same :math:`\sum m\,b` and :math:`\sum m\,c\,b'` (B6);
 `kinetic_energy` has the full sum as an option.  The potential
@@ -72,7 +80,7 @@ from ._dual_poses import (
     node_displacement,
     state_of,
 )
-from ._mass_foreshortening import mass_foreshortening
+from ._mass_foreshortening import mass_foreshortening, own_mass
 from .duals import (
     COMPLEX_STEP,
     Array,
@@ -86,12 +94,16 @@ from .duals import (
 
 
 def _motors(arm: ArmLike, poses: list[Dual], state: State) -> list[motors.Part]:
-    """Rotors and stators on the nodes that carry joints with drives."""
+    """Rotors and stators on the nodes that carry joints with drives; rigid nodes."""
 
     def place(body: int, node: int) -> Dual:
         return multiply(poses[body], node_displacement(arm, body, node, state))
 
-    return motors.parts(arm, place, state.q, state.delta)
+    return motors.parts(arm, place, state.q, state.delta) + [
+        motors.node_part(body, node, place(k, node))
+        for k, body in enumerate(arm.bodies)
+        for node in body._rigid_nodes
+    ]
 
 
 def poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -236,13 +248,39 @@ def link_jacobians(
 
 
 def _node_inertia(body: Body) -> Array:
-    """Matrices of (L1) in (w; u) of every node, (n_nodes, 6, 6)."""
+    """Matrices of (L1) in (w; u) of each node, zero for rigid ones, (n_nodes, 6, 6)."""
     result = np.zeros((body.n_nodes, 6, 6))
-    m = body.node_mass[:, None, None]
+    m = own_mass(body)[:, None, None]
     first = m * skew(body.node_com)
     result[:, :3, :3] = body.node_inertia
     result[:, :3, 3:], result[:, 3:, :3] = first, -first
     result[:, 3:, 3:] = m * np.eye(3)
+    result[list(body._rigid_nodes)] = 0.0
+    return result
+
+
+def _turned_inertia(body: Body, eta: Array) -> Array | None:
+    """What (L1a) adds to (L1) on (etad; omega; v), (n + 6, n + 6), or None."""
+    if body.integrals is not None:
+        return np.asarray(body.integrals.mass_matrix(eta))
+    n = len(eta)
+    own = [
+        j
+        for j in range(body.n_nodes)
+        if body.node_inertia[j].any() and j not in body._rigid_nodes
+    ]
+    if not n or not own:
+        return None
+    result = np.zeros((n + 6, n + 6), dtype=np.result_type(eta, float))
+    for j in own:
+        J, lam = body.node_inertia[j], body.node_rotation[j]
+        phi = skew(lam @ eta)
+        first = phi @ J - J @ phi
+        second = phi @ first - first @ phi
+        momentum = (first + 0.5 * J @ phi) @ lam  # per modal rate, against omega
+        result[n : n + 3, n : n + 3] += first + 0.5 * second
+        result[n : n + 3, :n] += momentum
+        result[:n, n : n + 3] += momentum.T
     return result
 
 
@@ -293,18 +331,22 @@ def _body_jacobian(
     return _node_velocity(arm.bodies[k], twists, eta, pick, affine)
 
 
-def _quadratic_form(
+def _quadratic_forms(
     arm: ArmLike, k: int, pose: Dual, state: State, affine: bool = True
-) -> tuple[Array, Array]:
-    """Columns A of y = A qd for all parts of the body, and I of T = 1/2 y' I y."""
-    integrals = arm.bodies[k].integrals
-    if integrals is not None:
+) -> list[tuple[Array, Array]]:
+    """Columns A of y = A qd for all parts of the body, and I of T = 1/2 y' I y.
+
+    First those of the nodes, unless integrals are given, then of the whole body.
+    """
+    forms, body = [], arm.bodies[k]
+    if body.integrals is None:
+        forms.append((_body_jacobian(arm, k, pose, state, affine), _node_inertia(body)))
+    turned = _turned_inertia(body, modal_coordinates(arm, k, state))
+    if turned is not None:
         twists = twist_of(inverse_of(pose.value) @ pose.partials)
         A = np.concatenate([_modal_selector(arm, k), twists.T])
-        eta = modal_coordinates(arm, k, state)
-        return A[np.newaxis], integrals.mass_matrix(eta)[np.newaxis]
-    body = arm.bodies[k]
-    return _body_jacobian(arm, k, pose, state, affine), _node_inertia(body)
+        forms.append((A[np.newaxis], turned[np.newaxis]))
+    return forms
 
 
 def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
@@ -337,8 +379,8 @@ def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -
     total = np.zeros((arm.nv, arm.nv))
     poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
-        a, inertia = _quadratic_form(arm, k, pose, state)
-        total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
+        for a, inertia in _quadratic_forms(arm, k, pose, state):
+            total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
     for part in _motors(arm, poses, state):
         a = motors.part_columns(part)
         total = total + a.T @ part.inertia @ a
@@ -385,9 +427,9 @@ def kinetic_energy(
     energy = 0.0
     poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
-        a, inertia = _quadratic_form(arm, k, pose, state, affine)
-        y = a @ qd
-        energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
+        for a, inertia in _quadratic_forms(arm, k, pose, state, affine):
+            y = a @ qd
+            energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     for part in _motors(arm, poses, state):
         y = motors.part_columns(part) @ qd
         energy = energy + 0.5 * y @ part.inertia @ y
@@ -410,13 +452,12 @@ def _potential(
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
         given = body.integrals
         if given is None:
-            # the offset of a node turns with it, to first order as in (L1)
-            swing = skew(body.node_com) @ body.node_rotation
-            shapes = body.node_mass @ (body.node_translation - swing).swapaxes(0, 1)
-            place = body.node_mass @ (body.node_position + body.node_com)
-            mass, second = body.total_mass, body.node_foreshortening
+            masses = own_mass(body)
+            shapes = masses @ body.node_translation.swapaxes(0, 1)
+            place = masses @ (body.node_position + body.node_com)
+            mass, second = masses.sum(), body.node_foreshortening
             if second is not None:
-                second = np.tensordot(body.node_mass, second, axes=1)
+                second = np.tensordot(masses, second, axes=1)
         else:
             mass, place, shapes, second = given.m, given.mp0, given.E, None
             if given.driven is not None:
@@ -474,13 +515,13 @@ def potential_energy(
 def _inertia_slopes(
     arm: ArmLike, k: int, eta: Array, a: Array, y: Array, rate: Array
 ) -> Array:
-    """Forces of a mass matrix M_m(eta): ``A' dM_m/dt y - 1/2 y' dM_m/dq y``."""
-    integrals, where = arm.bodies[k].integrals, mode_columns(arm, k)
+    """Forces of an inertia that varies: ``A' dI/dt y - 1/2 y' dI/dq y``."""
+    body, where = arm.bodies[k], mode_columns(arm, k)
     tau = np.asarray(a.T @ rate @ y)
-    if integrals is not None and where:
-        step = 1j * COMPLEX_STEP * np.eye(len(where))
-        slopes = integrals.mass_matrix(eta + step).imag / COMPLEX_STEP
-        tau[where] -= 0.5 * slopes @ y @ y
+    for i, column in enumerate(where):
+        step = 1j * COMPLEX_STEP * np.eye(len(where))[i]
+        slope = np.asarray(_turned_inertia(body, eta + step)).imag / COMPLEX_STEP
+        tau[column] -= 0.5 * slope @ y @ y
     return tau
 
 
@@ -562,28 +603,38 @@ def generalized_forces(
     for part in parts:
         tau = tau + motors.part_forces(part, qd, qdd)
     for k, dual in enumerate(poses):
-        body, where = arm.bodies[k], mode_columns(arm, k)
-        twist, twist_partials = twist_and_partials(dual)
+        tau = tau + _body_forces(arm, k, dual, moving, qd, qdd)
+    return np.asarray(tau)
 
-        # velocities of the nodes, y = A qd, the rate of A, and dy/dq
-        jacobian, inertia = _quadratic_form(arm, k, dual, moving)
+
+def _body_forces(
+    arm: ArmLike, k: int, pose: Dual, moving: State, qd: Array, qdd: Array
+) -> Array:
+    """Lagrange's equations of one body without its potential."""
+    body, where = arm.bodies[k], mode_columns(arm, k)
+    eta, tau = moving.q[arm.mode_slice(k, positions=True)], np.zeros(arm.nv)
+    twist, twist_partials = twist_and_partials(pose)
+    none = np.zeros((len(where), arm.nv))
+    # velocities of the nodes, y = A qd, the rate of A, and dy/dq
+    forms = []
+    if body.integrals is None:
+        y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
+        spin = skew(twist_of(twist)[:3])
+        y_partials[:, 3:, where] += spin @ body.node_translation
+        kappa = mass_foreshortening(body)
+        if kappa is not None:
+            y_partials[:, 3:, where] += spin @ (kappa @ eta) + kappa @ qd[where]
+        forms.append(y_partials)
+    forms.append(np.concatenate([none, twist_of(twist_partials).T])[None])
+    quadratic = _quadratic_forms(arm, k, pose, moving)
+    for (jacobian, inertia), y_partials in zip(quadratic, forms, strict=False):
         a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
-        none, eta = np.zeros((len(where), arm.nv)), q[arm.mode_slice(k, positions=True)]
-        if body.integrals is None:
-            y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
-            spin = skew(twist_of(twist)[:3])
-            y_partials[:, 3:, where] += spin @ body.node_translation
-            kappa = mass_foreshortening(body)
-            if kappa is not None:
-                y_partials[:, 3:, where] += spin @ (kappa @ eta) + kappa @ qd[where]
-        else:
-            y_partials = np.concatenate([none, twist_of(twist_partials).T])[None]
+        if np.iscomplexobj(inertia):
             rate = inertia[0].imag / COMPLEX_STEP
             tau += _inertia_slopes(arm, k, eta, a[0], a[0] @ qd, rate)
-
-        inertia = inertia.real
+            inertia = inertia.real
         momentum = np.einsum("nij,nj->ni", inertia, a @ qd)
         force = np.einsum("nij,nj->ni", inertia, a @ qdd + a_rate @ qd)
         tau += np.einsum("nia,ni->a", a_rate - y_partials, momentum)
         tau += np.einsum("nia,ni->a", a, force)
-    return np.asarray(tau)
+    return tau

@@ -44,6 +44,7 @@ __all__ = [
     "expanded",
     "motor_damping",
     "moved",
+    "node_part",
     "part_columns",
     "part_forces",
     "parts",
@@ -151,6 +152,46 @@ def parts(
             pose = multiply(pose, constant(moved, arm.nv))
         result.append(Part(pose, spin, rotor))
     return result
+
+
+def node_part(body: Any, node: int, pose: Dual) -> Part:
+    """Inertia of a node of a flexible body that turns with it, a true rigid body.
+
+    Parameters
+    ----------
+    body : FlexibleBody
+        Body with the node.
+    node : int
+        Number of the node.
+    pose : Dual
+        Pose of the node.
+
+    Returns
+    -------
+    part : Part
+        With its frame at the centre of mass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> modes = fa.beams.clamped_beam_modes(1.0, 0.5, 20.0, 2)
+    >>> body = fa.beams.flexible_link(
+    ...     "link", length=1.0, mass_per_length=0.5, bending_y=modes, tip_mass=2.0,
+    ...     tip_com=(0.1, 0, 0), tip_inertia=(0.01, 0.03, 0.03)
+    ... )
+    >>> motors, pose = fa.reference.motors, fa.reference.duals.constant(np.eye(4), 2)
+    >>> part = motors.node_part(body, body.node_index("tip"), pose)
+    >>> part.inertia.diagonal()  # kg m^2 about the mass centre, kg
+    array([0.01, 0.01, 0.01, 2.  , 2.  , 2.  ])
+    """
+    m, p = body.node_mass[node], body.node_com[node] * bool(body.node_mass[node])
+    to_centre, inertia = np.eye(4), np.zeros((6, 6))
+    to_centre[:3, 3] = p
+    inertia[:3, :3] = body.node_inertia[node] - m * (p @ p * np.eye(3) - np.outer(p, p))
+    inertia[3:, 3:] = m * np.eye(3)
+    nv = len(pose.partials)
+    return Part(multiply(pose, constant(to_centre, nv)), np.zeros((6, nv)), inertia)
 
 
 def part_columns(part: Part) -> Array:

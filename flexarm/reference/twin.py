@@ -295,14 +295,14 @@ def _base_acceleration(arm: ArmLike) -> Array:
 def _with_rotors(
     arm: ArmLike, wrenches: ArrayLike | None
 ) -> tuple[ArmLike, Array | None]:
-    """The arm with motors as bodies, whose nodes have no wrenches."""
-    driven = any(body.joint.drive for body in arm.bodies)
-    plain = _with_motors_as_bodies(arm) if driven else arm
+    """The arm with motors and rigid nodes as bodies, whose nodes have no wrenches."""
+    more = any(body.joint.drive or body._rigid_nodes for body in arm.bodies)
+    plain = _with_motors_as_bodies(arm) if more else arm
     if wrenches is None:
         return plain, None
     loads = np.asarray(wrenches)
-    more = np.zeros((plain.n_nodes - arm.n_nodes, 6))
-    return plain, np.concatenate([loads, more])
+    none = np.zeros((plain.n_nodes - arm.n_nodes, 6))
+    return plain, np.concatenate([loads, none])
 
 
 def inverse_dynamics(

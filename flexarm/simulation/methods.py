@@ -119,6 +119,8 @@ def simulate(
     StiffeningWarning
         If a link without geometric stiffening spins at more than 0.2 of its first
         frequency.
+    UnitsWarning
+        If angles of `q0` look like degrees.
 
     Notes
     -----

@@ -17,6 +17,7 @@ from .._calls.chunks import all_finite
 from .._calls.explain import expected
 from .._calls.groups import groups
 from .._calls.records import Flattened, Gains, new_report, reported
+from .._support.doubtful import TURNS, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
 from .._support.progress import LateBar
@@ -95,7 +96,19 @@ def state(arm: AnyArm, name: str, value: Any) -> Array:
             f"{name} has shape {array.shape}, expected a last axis of {counted}"
         )
     check_numbers(name, array)
+    if name == "q0":
+        _warn_of_degrees(any_of(arm), array)
     return array
+
+
+def _warn_of_degrees(arm: ArmLike, q: Array) -> None:
+    """Warn of angles of revolute joints that look like degrees."""
+    if not q.size or np.abs(q).max() <= TURNS or arm.nq != arm.nv:
+        return
+    turning = [k for k, b in enumerate(arm.bodies) if b.joint.kind == "revolute"]
+    angles = [q[..., arm.body_joint_slice(k)] for k in turning]
+    if angles:
+        warn_of_degrees("angles of q0", np.concatenate(angles, axis=-1))
 
 
 def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:

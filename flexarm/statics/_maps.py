@@ -21,7 +21,13 @@ from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import inverse_statics
 from .coordinates import freedom, held_coordinates, read_arm
 from .given_loads import read_loads
-from .spectrum import linear_system, scale_by_mass, signed_frequencies
+from .spectrum import (
+    linear_system,
+    scale_by_mass,
+    signed_frequencies,
+    undamped,
+    without_flutter,
+)
 
 Array = NDArray[np.float64]
 
@@ -48,7 +54,8 @@ class WorkspaceMap:
     tau : (..., nu) ndarray of float
         Holding forces of the actuators in N m or N.
     squares : (..., n) ndarray of float
-        Squares of the circular frequencies of small motions, in 1/s^2, ascending.
+        Squares of the circular frequencies of small motions, in 1/s^2, ascending; NaN
+        for flutter.
     deflection : (..., 6) ndarray of float
         Rotation vector in rad and displacement in m from the rigid arm, base axes.
     compliance : (..., 6, 6) ndarray of float
@@ -255,7 +262,7 @@ def _mapped(
     K, _ = linear_system(arm, q, None, loads, free)
     X = scale_by_mass(arm, q, free)
     scaled = np.swapaxes(X, -1, -2) @ K @ X
-    squares = np.linalg.eigvalsh(0.5 * (scaled + np.swapaxes(scaled, -1, -2)))
+    squares = without_flutter(undamped(scaled)[0])
     pose = node_pose(arm, q, node)
     rigid = node_pose(arm, rigid_positions(arm, q, "motors"), node)
     compliance, _ = compliance_of(arm, q, node, K, free, "base")

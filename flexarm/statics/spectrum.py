@@ -20,7 +20,12 @@ Mask = NDArray[np.bool_]
 
 # rounding of an eigenvalue, relative to the largest one
 ROUNDING = 64.0 * np.finfo(float).eps
+# part by which rounding splits a double eigenvalue
 _SPLIT = 1e-6
+# part of the largest circular frequency below which a motion is at rest
+_AT_REST = 1e-7
+# part of a stiffness below which it is symmetric, and of vectors that are parallel
+_SKEW, _DEFECT = 1e-12, 1e-14
 
 
 def scale_by_mass(arm: ArmLike, q: Array, free: Freedom) -> Array:
@@ -55,8 +60,8 @@ def has_mass(arm: ArmLike, q: Array, free: Freedom) -> Mask:
 
 
 def rounding(squares: Any) -> Array:
-    """Size below which squares (..., n) are zero, (...)."""
-    largest = np.abs(squares).max(axis=-1, initial=0.0)
+    """Size below which squares (..., n) are zero, (...); NaN does not count."""
+    largest = np.fmax.reduce(np.abs(squares), axis=-1, initial=0.0)
     return np.asarray(ROUNDING * squares.shape[-1] * largest)
 
 
@@ -65,28 +70,113 @@ def signed_frequencies(squares: Any) -> Array:
     return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
 
 
+def undamped(K: Array) -> tuple[Any, Array, Array]:
+    """Squares of circular frequencies of a stiffness in coordinates of unit mass.
+
+    Parameters
+    ----------
+    K : (..., n, n) ndarray of float
+        Tangent stiffness.  It is not symmetric under loads that follow a node, and away
+        from an equilibrium of joints with quaternions.
+
+    Returns
+    -------
+    squares : (..., n) ndarray of complex
+        Eigenvalues, ascending by their real parts; pairs of complex ones mean flutter.
+    vectors : (..., n, n) ndarray of float
+        Eigenvectors of unit length, two of the plane of a complex pair.
+    left : (..., n, n) ndarray of float
+        Left ones, with ``left' vectors = 1``.
+    """
+    half = 0.5 * (K + np.swapaxes(K, -1, -2))
+    values, vectors = np.linalg.eigh(half)
+    squares: Any = values.astype(complex)
+    left = vectors.copy()
+    for place in np.argwhere(_unsymmetric(K)):
+        at = tuple(place)
+        squares[at], vectors[at], left[at] = _eigen(K[at])
+    return squares, vectors, left
+
+
+def _unsymmetric(K: Array) -> Mask:
+    """Flags of matrices (..., n, n) that are not symmetric to rounding."""
+    size = np.abs(K).max(axis=(-1, -2), initial=0.0)
+    skew = np.abs(K - np.swapaxes(K, -1, -2)).max(axis=(-1, -2), initial=0.0)
+    return np.asarray(skew > _SKEW * size)
+
+
+def _eigen(K: Array) -> tuple[Any, Array, Array]:
+    """Eigenvalues, right and left eigenvectors of one matrix."""
+    values, complex_ = np.linalg.eig(K)
+    values = values.astype(complex)
+    vectors = np.where(values.imag < 0.0, complex_.imag, complex_.real)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(float).tiny)
+    left = np.linalg.pinv(vectors, rcond=_DEFECT).T
+    # rounding moves an eigenvalue by its condition, and splits double ones by a root
+    size = np.abs(values)
+    condition = np.linalg.norm(left, axis=0)
+    unsure = ROUNDING * len(K) * size.max() * np.minimum(condition, 1e8)
+    values[size <= unsure] = 0.0
+    real = np.abs(values.imag) <= np.maximum(unsure, _SPLIT * size)
+    values[real] = values[real].real
+    order = np.lexsort((values.imag, values.real))
+    return values[order], vectors[:, order], left[:, order]
+
+
+def without_flutter(squares: Any) -> Array:
+    """Real squares, with NaN for complex ones."""
+    return np.where(squares.imag == 0.0, squares.real, np.nan)
+
+
 def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Mask]:
     """Smallest squares of circular frequencies (n,), and whether they are zero.
 
-    For a load without a potential the smallest eigenvalue, or minus the largest
-    imaginary part of complex ones, which mean flutter.
+    Where motions flutter minus the largest imaginary part of the complex squares.
+    Damping counts only for an unsymmetric stiffness, that of loads without a potential:
+    no other is stabilized or destabilized by it.
     """
     if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)
     X = scale_by_mass(problem.arm, q, free)
     K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
-    if problem.loads is None or problem.loads.conservative:
-        values: Any = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2)))
-        return values[:, 0], np.asarray(np.abs(values[:, 0]) <= rounding(values))
-    complex_ = np.linalg.eigvals(K)
-    values = complex_.real
-    zero = rounding(values)
-    # rounding splits double eigenvalues by the root of its size
-    twisted = np.abs(complex_.imag) - _SPLIT * np.abs(complex_) - zero[:, None]
-    turning = (twisted > 0.0).any(axis=-1)
-    lowest = values.min(axis=-1)
-    least = np.where(turning, -np.abs(complex_.imag).max(axis=-1), lowest)
-    return least, ~turning & (np.abs(lowest) <= zero)
+    squares, _, _ = undamped(K)
+    lowest = squares.real.min(axis=-1, initial=np.inf)
+    zero = np.abs(lowest) <= rounding(squares)
+    turning = np.abs(squares.imag).max(axis=-1, initial=0.0)
+    follow = np.flatnonzero(_unsymmetric(K))
+    if follow.size:
+        _, D = linear_system(problem.arm, q[follow], None, None, free)
+        if D.any():
+            X = X[follow]
+            D = np.swapaxes(X, -1, -2) @ D @ X
+            turning[follow] = _damped_flutter(K[follow], D)
+    least = np.where(turning > 0.0, -turning, lowest)
+    return least, ~(turning > 0.0) & zero
+
+
+def _damped_flutter(K: Array, D: Array) -> Array:
+    """Largest imaginary part (n,) of squares of eigenvalues that grow and oscillate."""
+    s = np.linalg.eigvals(first_order(K, D))
+    growing = (s * s).imag * grows(s, K)
+    return np.asarray(np.abs(growing).max(axis=-1, initial=0.0))
+
+
+def first_order(K: Array, D: Array, turning: Any = None) -> Array:
+    """Matrix of the state (positions, velocities) in coordinates of unit mass."""
+    n = K.shape[-1]
+    A = np.zeros((*K.shape[:-2], 2 * n, 2 * n))
+    A[..., :n, n:] = np.eye(n)
+    A[..., n:, :n], A[..., n:, n:] = -K, -D
+    if turning is not None:
+        A[..., :n, :n] = turning
+    return A
+
+
+def grows(s: Any, K: Array) -> Mask:
+    """Flags of eigenvalues (..., n) of `first_order` that grow, beyond rounding."""
+    size = np.abs(s)
+    at_rest = _AT_REST * np.sqrt(np.abs(K).max(axis=(-1, -2), initial=0.0))
+    return np.asarray((s.real > _SPLIT * size) & (size > at_rest[..., np.newaxis]))
 
 
 def linear_system(

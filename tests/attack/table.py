@@ -6,6 +6,7 @@ A rule is a function of a `Draw`.  `RULES` has them by the name of the argument,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -638,6 +639,8 @@ OWN: dict[str, dict[str, Rule]] = {
         "I_z": const(1e-6),
         "torsion_constant": const(1e-6),
         "rotary_inertia": const(None),
+        "shear_areas": one_of(None, (1e-3, 5e-4)),
+        "shear_centre": one_of((0.0, 0.0), (0.01, -0.02)),
     },
     "beams.buckling_load": {
         "body": flexible_body,
@@ -658,7 +661,8 @@ OWN: dict[str, dict[str, Rule]] = {
         "max_frequency": const(None),
         "modes": const("craig-bampton"),
         "keep": const("tip"),
-        "rotary_inertia": const(False),
+        "rotary_inertia": one_of(True, False),
+        "shear": one_of(True, False),
         "roll": const(0.0),
     },
     "beams.flexible_link": {
@@ -706,7 +710,7 @@ OWN: dict[str, dict[str, Rule]] = {
     "finite_elements.beam_mesh": {
         "n_elements": const(2),
         "section_inertia": const((0.01, 0.005, 0.005)),
-        "shear_stiffness": const(None),
+        "shear_stiffness": one_of(math.inf, (1e6, 2e6)),
     },
     "finite_elements.read_matrix_market": {
         "coordinates": lambda d: o.mesh().coordinates,

@@ -94,7 +94,14 @@ CORE = [
         "sym_add_pair(body->J0, m, p, l0);",
         "sym_add_pair(body->J0, 0.5 * m, p, l0);",
         "factor in the inertia of nodes whose mass is beside them",
-        "modal_integrals modal",
+        "modal_integrals modal ruthless",
+    ),
+    mutant(
+        C + "model/modal.c",
+        "change.x[i] + 0.5 * own.x[i];",
+        "change.x[i] - 0.5 * own.x[i];",
+        "angular velocity of a section that turns, second order",
+        "node_inertia",
     ),
     mutant(
         C + "model/model.c",
@@ -140,7 +147,7 @@ CORE = [
     ),
     mutant(
         C + "model/straight_bodies.c",
-        "|| !zero_but(b->mp0, 3, a)) {",
+        "||\n        !zero_but(b->mp0, 3, a)) {",
         ") {",
         "a beam with its mass beside the axis is taken for a straight one",
         "straight",

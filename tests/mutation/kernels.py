@@ -431,6 +431,13 @@ KERNELS = [
     ),
     mutant(
         K + "bodies/straight.h",
+        "sum->h2[0] -= p * flow * rate[r];",
+        "sum->h2[0] += p * flow * rate[r];",
+        "sign of the moment of sections that bend in two planes",
+        "straight",
+    ),
+    mutant(
+        K + "bodies/straight.h",
         "force[k] += Wc * v->alpha[1] - Wb * v->alpha[2];",
         "force[k] += Wc * v->alpha[1] + Wb * v->alpha[2];",
         "sign of an angular acceleration on a foreshortened straight beam",

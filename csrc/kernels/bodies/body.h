@@ -12,7 +12,7 @@
  *             b_v      = omega x (mp1 etad + P)                                 (B3)
  *             gravity enters as an acceleration of the base, E_r.g on mode r; its
  *             potential has the centre of mass at mp0 + E eta, so the moment gains
- *             g x (E - mp1) eta where offset masses turn with their nodes        (B4)
+ *             g x (E - mp1) eta where given integrals have E apart from mp1      (B4)
  *             f_m = M_m (etadd; alpha) + b_m + (K eta + C etad; 0; 0)           (B5)
  *             Sums over the repeated modes s, and r where it is not free.
  * Source      Jain and Rodriguez, eqs. 23 and 86; the velocity terms are those of the
@@ -140,7 +140,7 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
             z_f[k] -= turn * etad[r];
         }
     }
-    /* the symmetric part of F1, which only offset masses give */
+    /* the symmetric part of F1, of sections that turn their inertia */
     for (int r = 0; r < n && !b->F1_is_skew; r++) {
         for (int k = 0; k <= r; k++) {
             const fa_constant *rk = c->F1 + 3 * (r * n + k),

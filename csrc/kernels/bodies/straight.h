@@ -9,6 +9,8 @@
  *             w_k' = w_k + zeta_k, W_k = u_kr eta_r (one for each direction)
  *             F_r = (-p X_r; F0_r + p U_r along o),  J_r = A_r, A_r on aa and oo twice,
  *             J1_r - U_r on a and own, -X_r on bc                               (M2)
+ *             with rotary inertia, S_r = S(r,s) eta_s: J_r on aa -2 S_r, on own +2 S_r, and
+ *             X_F of F1 in place of X in F_r                                    (M2a)
  *             forces depend on velocities by omega and the true acceleration of the
  *             origin, x = v' + omega x v, alone, as masses do not feel where the
  *             velocity v is counted from. With alpha = omega', q_k = zeta_k'':
@@ -19,10 +21,13 @@
  *                   - J1_r omega_a omega_own - X_r (p alpha_a - omega_b omega_c)
  *                   - A_r (omega_a^2 + omega_o^2) + U_r (p alpha_o + omega_a omega_own)
  *                   + 2 p (omega_o u_kr zetad_k - omega_a X(r,s) e_s) + N_kr f_k  (M3)
+ *             with rotary inertia + S_r (omega_a^2 - omega_own^2), X_F beside alpha_a and
+ *             X_G, the mean of X_F by rows and columns, beside e_s              (M3a)
  *             h = F_r e_r + F_k zetad_k,  d = mp1_r e_r + E_k zetad_k
  *             n = J alpha + mp x x + h'' + J' omega + omega x (J omega + h)
  *             f = m x + alpha x mp + d'' + omega x (omega x mp + 2 d)             (M4)
- *             with J' the rate of J, and h'', d'' as h, d with etadd and q_k.
+ *             with J' the rate of J, and h'', d'' as h, d with etadd and q_k; with rotary
+ *             inertia h'' on a - p X_F(r,s) e_r e_s, which else is zero.
  * Checked by  tests/test_straight.py: the same body without its flag; Lagrangian, twin.
  */
 #ifndef FA_KERNELS_STRAIGHT_H
@@ -37,15 +42,16 @@
 #include "model/straight_bodies.h"
 
 /* how many modes there are along b, along c, twisting, how many driven shapes; the first
- * mode of each direction; the axis a of the body */
+ * mode of each direction; the axis a of the body; whether sections have rotary inertia */
 typedef struct {
-    int bends[2], twists, driven, at[3], axis;
+    int bends[2], twists, driven, at[3], axis, rotary;
 } straight_size;
 
 /* modes of one direction in a deformed body (M2) */
 typedef struct {
     const fa_constant *c;
     fa_real X[FA_MAX_MODES], A[FA_MAX_MODES], U[FA_MAX_MODES];
+    fa_real F[FA_MAX_MODES], S[FA_MAX_MODES]; /* X_F and S, with rotary inertia */
     fa_real N[2 * FA_MAX_MODES], W[2];
 } straight_bends;
 
@@ -71,12 +77,12 @@ FA_INLINE const fa_constant *straight_bend(const fa_body *b, const straight_size
                                            const int d)
 {
     return b->straight.constants + FA_STRAIGHT_MODES +
-           (d ? FA_BEND_SIZE(z.bends[0], z.bends[1]) : 0);
+           (d ? FA_BEND_SIZE(z.bends[0], z.bends[1], z.rotary) : 0);
 }
 
 FA_INLINE const fa_constant *straight_twist(const fa_body *b, const straight_size z)
 {
-    return straight_bend(b, z, 1) + FA_BEND_SIZE(z.bends[1], z.bends[0]);
+    return straight_bend(b, z, 1) + FA_BEND_SIZE(z.bends[1], z.bends[0], z.rotary);
 }
 
 /* U_r of all modes (M2) */
@@ -102,9 +108,10 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
                                const fa_real *eta, straight_shape *s)
 {
     const fa_constant *body = b->straight.constants;
-    fa_real zeta[2], across[2], slanted = {0}, stretched = {0};
+    fa_real zeta[2], across[2], spun[2], slanted = {0}, stretched = {0};
 
     fa_zero(zeta, 2);
+    fa_zero(spun, 2);
     for (int i = 0; i < 6; i++) {
         s->J[i] = fa_spread(body[FA_STRAIGHT_J0 + i]);
     }
@@ -121,6 +128,11 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         for (int r = 0; r < n; r++) {
             g->A[r] = straight_sum(n, c + FA_BEND_A(n) + r * n, own);
             g->X[r] = straight_sum(m, c + FA_BEND_X(n) + r * m, other);
+            if (z.rotary) {
+                g->F[r] = straight_sum(m, c + FA_BEND_XF(n, m) + r * m, other);
+                g->S[r] = straight_sum(n, c + FA_BEND_S(n, m) + r * n, own);
+                spun[d] += g->S[r] * own[r];
+            }
             across[d] += g->A[r] * own[r];
             s->mp[1 + d] += c[FA_BEND_E(n) + r] * own[r];
             s->J[1 + d] += c[FA_BEND_J1(n) + r] * own[r];
@@ -152,6 +164,11 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
     s->J[3] += across[1] + stretched;
     s->J[4] -= slanted;
     s->J[5] += across[0] + stretched;
+    if (z.rotary) {
+        s->J[0] -= spun[0] + spun[1];
+        s->J[3] += spun[0];
+        s->J[5] += spun[1];
+    }
 }
 
 /* how a body moves: on a, b, c, angular velocity and acceleration, acceleration of the
@@ -235,7 +252,10 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
     const fa_real bc = w[1] * w[2], twice_a = 2.0 * p * w[0], twice_o = 2.0 * p * w[o];
     const fa_real turn = what ? p * v->alpha[0] - bc : -bc;
     const fa_real lift = what ? p * v->alpha[o] + slant : slant;
-    fa_real spin = {0}, slanted = {0};
+    const fa_real gyro = w[0] * w[0] - w[own] * w[own];
+    const fa_constant *X_G = c + (z.rotary ? FA_BEND_XG(n, m) : FA_BEND_X(n));
+    const fa_real *X_F = z.rotary ? g->F : g->X;
+    fa_real spin = {0}, slanted = {0}, turned = {0}, spun = {0};
 
     FA_UNROLL
     for (int r = 0; r < n; r++) {
@@ -246,7 +266,15 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
                       g->U[r] * lift;
         row += straight_sum(n, c + FA_BEND_K(n) + r * n, eta);
         row += straight_sum(n, c + FA_BEND_C(n) + r * n, rate);
-        row -= twice_a * straight_sum(m, c + FA_BEND_X(n) + r * m, others);
+        row -= twice_a * straight_sum(m, X_G + r * m, others);
+        if (z.rotary) {
+            const fa_real flow = straight_sum(m, c + FA_BEND_XF(n, m) + r * m, others);
+            row += g->S[r] * gyro;
+            row += what ? p * v->alpha[0] * (g->X[r] - g->F[r]) : (fa_real){0};
+            turned += g->F[r] * rate[r];
+            sum->h2[0] -= p * flow * rate[r];
+            spun += g->S[r] * rate[r];
+        }
         FA_UNROLL
         for (int k = 0; k < z.driven; k++) {
             row += twice_o * (c[FA_BEND_U(n) + k * n + r] * zetad[k]);
@@ -256,7 +284,7 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
             const fa_real *second = v->etadd + at;
             row += c[FA_BEND_F0 + r] * v->alpha[o];
             row += straight_sum(n, c + FA_BEND_G(n) + r * n, second);
-            sum->h2[0] -= p * g->X[r] * second[r];
+            sum->h2[0] -= p * X_F[r] * second[r];
             sum->h2[o] += F * second[r];
             sum->d2[own] += E * second[r];
         }
@@ -267,10 +295,14 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
         sum->d[own] += E * rate[r];
         sum->J[own] += (J1 - g->U[r]) * rate[r];
     }
-    sum->h[0] -= p * slanted;
+    sum->h[0] -= p * (z.rotary ? turned : slanted);
     sum->J[0] += 2.0 * spin;
     sum->J[d ? 3 : 5] += 2.0 * spin;
     sum->J[4] -= slanted;
+    if (z.rotary) {
+        sum->J[0] -= 2.0 * spun;
+        sum->J[d ? 5 : 3] += 2.0 * spun;
+    }
 }
 
 /* rows of the twisting modes, and their sums */
@@ -409,7 +441,8 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
         FA_UNROLL
         for (int r = 0; r < count; r++) {
             const double p = d ? -1.0 : 1.0;
-            fa_real row[4] = {-p * g->X[r], zero, zero, zero}, *y = Y + 6 * (at + r);
+            fa_real row[4] = {-p * (z.rotary ? g->F[r] : g->X[r]), zero, zero, zero},
+                    *y = Y + 6 * (at + r);
             row[2 - d] = g->c[FA_BEND_F0 + r] + p * g->U[r];
             FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
@@ -440,8 +473,8 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
 }
 
 /* the sizes of a kind */
-#define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a)                                    \
-    {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a}
+#define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a, rotary)                            \
+    {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a, rotary}
 
 /* calls STRAIGHT_STEP(sizes) for a straight body, sizes as compile-time constants */
 #if FA_UNROLLED_MODES > 0

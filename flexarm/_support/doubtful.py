@@ -1,0 +1,73 @@
+"""Numbers that are possible, but look like those of another unit: a warning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import ModelError, UnitsWarning
+from .warn import warn
+
+TURNS = 20.0  # rad; joints with limits so far apart are rare
+_STEP = 5.0  # degrees, of which limits are multiples
+_SLOWEST = 0.6  # m/s, of sound in the softest of gels
+_DENSEST = 1e6  # kg/m^3
+
+
+def warn_of_degrees(what: str, limits: Any) -> None:
+    """Warn of bounds (n,) of an angle that are large multiples of 5."""
+    bounds = np.ravel(limits)
+    bounds = bounds[np.isfinite(bounds)]
+    whole = (bounds % _STEP == 0.0).all()
+    if bounds.size and whole and np.abs(bounds).max() > TURNS:
+        shown = " and ".join(f"{x:g}" for x in bounds[:2])
+        warn(
+            f"{what} are {shown} rad, many turns; if they are in degrees, "
+            "numpy.deg2rad converts them",
+            UnitsWarning,
+        )
+
+
+def warn_of_percent(what: str, ratio: Any) -> None:
+    """Warn of damping ratios above one, which leave no vibration."""
+    most = float(np.max(ratio, initial=0.0))
+    if most > 1.0:
+        warn(
+            f"{what} is {most:g} of critical damping, so that no vibration remains; if "
+            f"it is {most:g} percent, expected {most / 100.0:g}",
+            UnitsWarning,
+        )
+
+
+def check_moduli(name: str, E: float, G: float, density: float) -> None:
+    """Refuse moduli and densities of no material, and warn of improbable ones."""
+    if density > _DENSEST:
+        raise ModelError(
+            f"density of {name} is {density:g} kg/m^3, which no material has; expected "
+            "Material(E, density) in Pa and kg/m^3"
+        )
+    # without dimensions anything goes
+    softest = density * _SLOWEST**2
+    if density >= 100.0 and softest > E:
+        raise ModelError(
+            f"E of {name} is {E:g} Pa, softer than any gel; expected Pa, such as "
+            f"{1e9 * E:g} for {E:g} GPa"
+        )
+    if 1e5 * G < E:
+        raise ModelError(
+            f"G of {name} is {G:g} Pa beside E of {E:g} Pa; expected Pa, such as "
+            f"{1e9 * G:g} for {G:g} GPa"
+        )
+    if density >= 1500.0 and 4e4 <= E <= 1.2e6:
+        warn(
+            f"E of {name} is {E:g} Pa with {density:g} kg/m^3, as of a heavy rubber; "
+            f"if it is in MPa, expected {1e6 * E:g}",
+            UnitsWarning,
+        )
+    if E >= 1e9 and 0.1 <= density <= 25.0:
+        warn(
+            f"density of {name} is {density:g} kg/m^3 with E of {E:g} Pa, lighter than "
+            f"any solid so stiff; if it is in g/cm^3, expected {1e3 * density:g}",
+            UnitsWarning,
+        )

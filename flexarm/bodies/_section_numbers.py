@@ -1,0 +1,181 @@
+"""Numbers of a cross section, checked, and what beams and stresses need of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array, as_numbers, in_range, positive, positive_pair
+from .._support.description import Description
+from ..errors import ModelError
+from .materials import Material
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SectionNumbers(Description):
+    """Area, moments and stiffness; `Section` documents the fields and makes shapes."""
+
+    area: float
+    I_y: float
+    I_z: float
+    torsion_constant: float
+    material: Material
+    fibres: Any = None
+    rounded: bool = False
+    rotary_inertia: Any = None
+    torsion_modulus: float | None = None
+    shear_areas: Any = None
+    shear_centre: Any = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.material, Material):
+            raise ModelError(
+                f"material of a section is {type(self.material).__name__}, expected "
+                "flexarm.beams.Material, such as flexarm.beams.STEEL"
+            )
+        # shape
+        for name, unit in (
+            ("area", "m^2"),
+            ("I_y", "m^4"),
+            ("I_z", "m^4"),
+            ("torsion_constant", "m^4"),
+        ):
+            self._set(
+                **{name: positive(f"{name} of a section", getattr(self, name), unit)}
+            )
+        if self.torsion_modulus is not None:
+            W = positive("torsion_modulus of a section", self.torsion_modulus, "m^3")
+            self._set(torsion_modulus=W)
+        if self.fibres is not None:
+            fibres = as_array("fibres of a section", self.fibres, (2,))
+            for value in fibres:
+                positive("distance of the outermost fibre of a section", value, "m")
+            self._set(fibres=fibres)
+        areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
+        what = "shear_centre of a section"
+        self._set(
+            shear_areas=positive_pair(
+                "shear_areas of a section", areas, "m^2", infinite=True
+            ),
+            shear_centre=in_range(what, as_array(what, self.shear_centre, (2,)), "m"),
+        )
+        # inertia
+        if self.rotary_inertia is None:
+            turn = np.array([self.I_y + self.I_z, self.I_y, self.I_z])
+            self._set(rotary_inertia=self.material.density * turn)
+        turn = as_array("rotary_inertia of a section", self.rotary_inertia, (3,))
+        if (turn < 0.0).any():
+            raise ModelError(
+                f"rotary_inertia of a section is {tuple(turn.tolist())} kg m, expected "
+                "no negative number"
+            )
+        self._set(rotary_inertia=turn)
+
+    # properties for beams
+
+    @property
+    def mass_per_length(self) -> float:
+        """Density times area, in kg/m."""
+        return self.material.density * self.area
+
+    @property
+    def bending_stiffness(self) -> Array:
+        """``E I`` against deflection along y and along z, (2,), in N m^2."""
+        return self.material.E * np.array([self.I_z, self.I_y])
+
+    @property
+    def torsional_stiffness(self) -> float:
+        """``G J``, in N m^2."""
+        assert self.material.G is not None
+        return self.material.G * self.torsion_constant
+
+    @property
+    def axial_stiffness(self) -> float:
+        """``E A``, in N."""
+        return self.material.E * self.area
+
+    @property
+    def shear_stiffness(self) -> Array:
+        """``k G A`` along y and along z, (2,), in N; ``inf`` is rigid in shear."""
+        return np.asarray(self.material.G * self.shear_areas)
+
+    def normal_stress(
+        self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
+    ) -> Array:
+        """Largest absolute normal stress in the section, in Pa.
+
+        Parameters
+        ----------
+        axial : (...) array_like of float
+            Axial force, in N.
+        moment_y, moment_z : (...) array_like of float
+            Bending moments about y and z, in N m; they broadcast.
+
+        Returns
+        -------
+        stress : (...) ndarray
+            Stress of the worst fibre, in Pa; ``stress / E`` is its strain.
+
+        Raises
+        ------
+        ModelError
+            If the section has no outermost fibres.
+
+        Notes
+        -----
+        Stresses of both bending moments add up in a corner, on an ellipse as vectors.
+
+        Examples
+        --------
+        >>> from flexarm import beams
+        >>> bar = beams.Section.rectangle(0.01, 0.02, beams.STEEL)
+        >>> float(bar.normal_stress(0.0, 0.0, 10.0)) / 1e6  # 6 M / (b h^2)
+        30.0
+        """
+        if self.fibres is None:
+            raise ModelError(
+                "the section has no outermost fibres, which stresses need, expected "
+                "fibres=(along y, along z) in m"
+            )
+        axial = as_numbers("axial", axial)
+        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
+        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
+        bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
+        return np.asarray(np.abs(axial) / self.area + bending)
+
+    def shear_stress(self, torsion: ArrayLike) -> Array:
+        """Largest absolute shear stress of a torsion moment, in Pa.
+
+        Parameters
+        ----------
+        torsion : (...) array_like of float
+            Torsion moment, in N m.
+
+        Returns
+        -------
+        stress : (...) ndarray
+            Stress at the worst point of the outline, in Pa, without shear forces.
+
+        Raises
+        ------
+        ModelError
+            If the section has no torsion modulus.
+
+        Examples
+        --------
+        >>> from flexarm import beams
+        >>> bar = beams.Section.rectangle(0.01, 0.01, beams.STEEL)
+        >>> print((bar.shear_stress(1.0) * 0.01**3).round(4))  # 1 / 0.208
+        4.8039
+        """
+        if self.torsion_modulus is None:
+            raise ModelError(
+                "the section has no torsion_modulus, which shear stresses need, "
+                "expected that number in m^3 or a section of a known shape"
+            )
+        return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus
