@@ -434,10 +434,11 @@ def _inertia_of(arm: ArmLike, k: int, motors: Any) -> Array:
         whole = merged(arm, k, motors)
         if whole is not None:
             return _moments(whole)
-    if (c := body.integrals) is not None:
-        return spatial_inertia(np.asarray(c.m), c.mp0, c.J0)
     nodes = body.node_mass, body.node_com, body.node_inertia, body.node_position
-    return np.asarray(about_origin(*nodes).sum(axis=0))
+    found = about_origin(*nodes).sum(axis=0)
+    if (c := body.integrals) is not None:
+        found = found + spatial_inertia(np.asarray(c.m), c.mp0, c.J0)
+    return np.asarray(found)
 
 
 def _hidden_lumps(arm: ArmLike, q: Array) -> list[_Lump]:

@@ -36,8 +36,9 @@ THREE: dict[str, Any] = {"n_modes": {"bending y": 3, "bending z": 3, "torsion": 
 
 def link(name: str, parent: str | None = None, **options: Any) -> fa.FlexibleBody:
     joint = fa.Joint(parent=parent) if parent else fa.Joint()
-    given = {"length": 1.0, "sections": TUBE, "joint": joint, "rotary_inertia": False}
-    options = given | options
+    given = {"length": 1.0, "sections": TUBE, "joint": joint}
+    euler = {"rotary_inertia": False, "shear": False}
+    options = given | euler | options
     return beams.finite_element_link(name, **options)
 
 
@@ -158,7 +159,14 @@ def test_planar_chain_in_clamped_free_modes() -> None:
         | {
             "sections": lambda x: beams.Section.tube(0.05 - 0.02 * x, 2e-3, beams.STEEL)
         },
-        "rotary inertia": THREE | {"rotary_inertia": True},
+        "shear": THREE | {"rotary_inertia": True, "shear": True},
+        "a tapered tube with shear": THREE
+        | {
+            "sections": lambda x: beams.Section.tube(
+                0.05 - 0.02 * x, 2e-3, beams.STEEL
+            ),
+            "shear": True,
+        },
     },
 )
 def test_right_links_do_not_warn(options: dict[str, Any]) -> None:
@@ -192,6 +200,7 @@ def test_bent_link_and_payloads_against_a_frame() -> None:
     frame.lump(corner, 2.0, (0.0, 0.1, 0.05), (0.01, 0.02, 0.03))
     (errors,) = arm.mode_errors().links
     assert_allclose(errors.unreduced_frequencies, frame.frequencies(4), rtol=1e-5)
+    assert_allclose(errors.frequencies, locked(arm, arm.neutral)[:4], rtol=1e-9)
     unreduced = bent.unreduced
     assert unreduced is not None
     found = unreduced.compliance(np.array([bent.n_nodes - 1]))[0]
@@ -210,6 +219,27 @@ def test_links_of_many_and_few_elements() -> None:
         frame.lump(tip, 5.0)
         (errors,) = fa.Arm([body, load("link")]).mode_errors().links
         assert_allclose(errors.unreduced_frequencies, frame.frequencies(4), rtol=1e-5)
+
+
+def test_shear_and_shear_centre() -> None:
+    """Tip deflection F L^3 / 3 EI + F L / kGA; a force beside its centre twists."""
+    channel = TUBE.replace(shear_centre=(0.0, 0.02))
+    body = link("link", sections=channel, shear=True, n_elements=1)
+    unreduced = body.unreduced
+    assert unreduced is not None
+    found = unreduced.compliance(np.array([body.n_nodes - 1]))[0]
+    EI, GJ = TUBE.bending_stiffness[0], TUBE.torsional_stiffness
+    at_tip = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0])  # wrench about the base
+    by_hand = 1.0 / (3.0 * EI) + 1.0 / TUBE.shear_stiffness[0] + 0.02**2 / GJ
+    assert_allclose(at_tip @ found @ at_tip, by_hand, rtol=1e-9)
+    # Timoshenko elements converge to it
+    fine = link(
+        "link", sections=channel, shear=True, rotary_inertia=True, n_elements=12
+    )
+    (errors,) = fa.Arm([fine, load("link")]).mode_errors().links
+    assert np.abs(errors.frequency_errors).max() < 2e-3
+    assert errors.frequency_errors.min() > -1e-6
+    assert errors.largest < 1e-5
 
 
 def test_frames_that_float() -> None:
