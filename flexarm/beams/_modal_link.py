@@ -348,7 +348,7 @@ def _profile(modes: dict[str, LinkModes], x: Array, weight: Array) -> BeamProfil
         elif isinstance(own, BendingModes):
             strain[:, row, columns] = own.curvature(x).T
             stiffness[row] = own.bending_stiffness
-    return uniform_profile(x, weight, strain, stiffness)
+    return uniform_profile(x, weight, strain, stiffness, _stiffness(modes))
 
 
 def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
