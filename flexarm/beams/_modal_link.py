@@ -108,8 +108,9 @@ def flexible_link(
         clamped) and free.
     n_modes : int or mapping of str to int, optional
         Number of coordinates **of each motion**, static ones included, or numbers by
-        motion such as ``{"bending y": 3, "torsion": 1}``; by default two in bending and
-        one in torsion.  One in bending is the deflection under a force at the tip.
+        motion such as ``{"bending y": 3, "torsion": 1}``; by default three in bending
+        and two in torsion.  Two in bending and one in torsion are static; one in
+        bending is the deflection under a force at the tip.
     max_frequency : float, optional
         Keep modes up to this frequency, in Hz, and all static shapes.
     outboard : sequence of Payload
