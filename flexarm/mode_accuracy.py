@@ -280,8 +280,9 @@ def _static(
     body: Body, unreduced: UnreducedLink, at: NDArray[np.intp], loads: Array
 ) -> list[NodeErrors]:
     """Static errors of loaded nodes."""
-    reduced = modal_compliance_of(linear_body(body, at))
-    exact = unreduced.compliance(at)
+    with np.errstate(all="ignore"):  # of sizes that overflow, whose errors are NaN
+        reduced = modal_compliance_of(linear_body(body, at))
+        exact = unreduced.compliance(at)
     result = []
     for j, node in enumerate(at):
         mass, moment = float(loads[j, 5, 5]), loads[j, [2, 0, 1], [4, 5, 3]]
@@ -393,10 +394,7 @@ class _Locked:
                 trees[i].append((own, momentum))
             for child in self.children.get(i, []):
                 trees[i] += trees[child]
-        try:
-            return lowest_frequencies(M, K, COUNT)
-        except np.linalg.LinAlgError:  # a body without stiffness in some mode
-            return np.zeros(0)
+        return lowest_frequencies(M, K, COUNT)
 
 
 def _few(link: LinearBody, loads: Array) -> LinearBody:
@@ -436,10 +434,11 @@ def _inertia_of(arm: ArmLike, k: int, motors: Any) -> Array:
         whole = merged(arm, k, motors)
         if whole is not None:
             return _moments(whole)
-    if (c := body.integrals) is not None:
-        return spatial_inertia(np.asarray(c.m), c.mp0, c.J0)
     nodes = body.node_mass, body.node_com, body.node_inertia, body.node_position
-    return np.asarray(about_origin(*nodes).sum(axis=0))
+    found = about_origin(*nodes).sum(axis=0)
+    if (c := body.integrals) is not None:
+        found = found + spatial_inertia(np.asarray(c.m), c.mp0, c.J0)
+    return np.asarray(found)
 
 
 def _hidden_lumps(arm: ArmLike, q: Array) -> list[_Lump]:
@@ -479,25 +478,31 @@ def warn_of_modes(arm: ArmLike) -> None:
             largest = max(errors.deflection, errors.sag)
             if largest > LARGEST:
                 name = arm.bodies[k].node_names[at[j]]
-                found.append((largest, arm.bodies[k].name, name, loads[j, 5, 5]))
+                found.append((largest, k, name, float(loads[j, 5, 5])))
                 _TOLD.add(link)
     if not found:
         return
-    error, link_name, node, mass = max(found)
+    error, k, node, mass = max(found)
+    body, more = arm.bodies[k], len({x[1] for x in found}) - 1
+    others = f", and {more} more above {LARGEST:.0%}" if more else ""
     carries = f", which carries {mass:.3g} kg," if mass > 0.0 else ""
-    more = len({x[1] for x in found}) - 1
     warn(
-        f"the modes of link {link_name!r} make its node {node!r}{carries} "
+        f"the modes of link {body.name!r} make its node {node!r}{carries} "
         f"{percent(error)} % too stiff"
-        + (
-            f", those of {more} more links above {100.0 * LARGEST:.0f} %"
-            if more
-            else ""
-        )
-        + "; give it the static shapes of that node, modes='craig-bampton' with "
-        f"keep={node!r}, or see print(arm.mode_errors())",
+        f"{others}; {_remedy(body, node)}, or see print(arm.mode_errors())",
         ModeWarning,
     )
+
+
+def _remedy(body: Body, node: str) -> str:
+    """Option of a link that corrects the deflection of a node."""
+    if any(name.startswith(f"{node} ") for name in body.mode_names):
+        return "raise n_modes to 2 or more in bending and 1 in torsion"
+    if body.beam is None or len(body.beam.at) < body.n_nodes:  # of elements
+        return f"give it static shapes: modes='craig-bampton', keep={node!r}"
+    if node == body.node_names[-1]:
+        return "give it static shapes: modes='craig-bampton' of flexible_link"
+    return "make it by finite_element_link with that place in nodes= and keep="
 
 
 def table_of_modes(arm: ArmLike) -> dict[int, str]:

@@ -125,7 +125,9 @@ class Sheet:
 def percent(error: float) -> str:
     """Two digits of an error in percent; rounding is zero."""
     value = 100.0 * float(error)
-    return "0" if abs(value) < 5e-4 else f"{value:.2g}" if value < 99.5 else "100"
+    if abs(value) < 5e-4:
+        return "0"
+    return f"{value:.0f}" if abs(value) >= 99.5 else f"{value:.2g}"
 
 
 def _paragraph(line: str) -> list[str]:

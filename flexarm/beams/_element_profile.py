@@ -56,12 +56,6 @@ def element_profile(
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))
         stiffness.append(stiffnesses(sections[-1]) * has)
-    # flexibility inside of the elements
-    inner = [
-        [section_at(float(line.at[e] + s * line.h[e])) for s in stations.fraction]
-        for e in range(line.n_elements)
-    ]
-    inside_of = np.array([[stiffnesses(x) * has for x in row] for row in inner])
     # nodes beyond each cut
     number = np.arange(len(stations.mass))
     # behind the start of an element its node is not beyond, before its end it is
@@ -75,6 +69,23 @@ def element_profile(
         mass_beyond=beyond.astype(np.float64),
         beyond=beyond,
         sections=tuple(sections),
-        flexibility=reciprocal(inside_of),
+        flexibility=_flexibility(stations, section_at, has),
+        shear_centre=line.shear_centre,
+        modal_stiffness=(stations.rows @ W).T @ (stations.rows @ W),
         carried=carried,
     )
+
+
+def _flexibility(
+    stations: Stations, section_at: Callable[[float], Section], has: Array
+) -> Array:
+    """One over the stiffness at the Gauss points of the elements, (N, p, 6)."""
+    line = stations.line
+    found = np.zeros((line.n_elements, len(stations.fraction), 6))
+    for e, h in enumerate(line.h):
+        slides = has[2:] * (line.shear_ratio[e] > 0.0)
+        for k, s in enumerate(stations.fraction):
+            section = section_at(float(line.at[e] + s * h))
+            found[e, k, :4] = reciprocal(stiffnesses(section) * has)
+            found[e, k, 4:] = slides / section.shear_stiffness
+    return found

@@ -8,6 +8,7 @@ frequencies are too high (J. S. Przemieniecki, *Theory of Matrix Structural Anal
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ class NodeErrors(NamedTuple):
 
 def _lacking(reduced: Array, exact: Array, stiff: float = STIFF) -> float:
     """Largest part of the compliance that is missing, of its principal directions."""
+    if not (np.isfinite(exact).all() and np.isfinite(reduced).all()):
+        return float("nan")
     values, vectors = np.linalg.eigh(exact)
     if not values[-1] > 0.0:
         return 0.0
@@ -90,10 +93,12 @@ def node_errors(
 
 def modal_compliance_of(body: LinearBody) -> Array:
     """Twists of nodes per wrench on each of them, about the origin, (k, 6, 6)."""
-    B = body.motion
-    flat = B.reshape(-1, B.shape[2]).T
-    moved = np.linalg.solve(body.stiffness, flat).reshape(B.shape[2], len(B), 6)
-    return np.asarray(B @ np.moveaxis(moved, 1, 0))
+    B, n = body.motion, body.motion.shape[2]
+    try:
+        moved = np.linalg.solve(body.stiffness, B.reshape(-1, n).T)
+    except np.linalg.LinAlgError:  # of a size that underflows
+        return np.full((len(B), 6, 6), np.nan)
+    return np.asarray(B @ np.moveaxis(moved.reshape(n, len(B), 6), 1, 0))
 
 
 def loaded_mass(body: LinearBody, loads: Array) -> Array:
@@ -105,12 +110,15 @@ def loaded_mass(body: LinearBody, loads: Array) -> Array:
 
 
 def lowest_frequencies(mass: Array, stiffness: Array, count: int) -> Array:
-    """Lowest frequencies in Hz, ascending."""
+    """Lowest frequencies in Hz, ascending; NaN without stiffness in some direction."""
     from scipy.linalg import eigh
 
     n = len(mass)
     count = min(count, n)
-    if not count:
-        return np.zeros(0)
-    top = eigh(mass, stiffness, eigvals_only=True, subset_by_index=[n - count, n - 1])
-    return np.asarray(1.0 / np.sqrt(top[::-1]) / (2.0 * np.pi))
+    found = np.full(count, np.nan)
+    if count and np.isfinite(mass).all() and np.isfinite(stiffness).all():
+        top = [n - count, n - 1]
+        with contextlib.suppress(np.linalg.LinAlgError), np.errstate(all="ignore"):
+            values = eigh(mass, stiffness, eigvals_only=True, subset_by_index=top)
+            found = 1.0 / np.sqrt(values[::-1]) / (2.0 * np.pi)
+    return np.asarray(found)

@@ -47,7 +47,8 @@ class BeamProfile(Description):
     axes : (S, 3, 3) array_like of float
         Columns are the axes of the section in the frame of the straight body.
     strain : (S, 4, m) array_like of float
-        Stretch, rate of twist and curvatures :math:`v''`, :math:`w''` of each mode.
+        Stretch, rate of twist and curvatures of each mode, :math:`v''` and :math:`w''`
+        without shear.
     stiffness : (S, 4) array_like of float
         EA, GJ and EI in both planes; zero for directions without motion.
     mass_beyond : (S, N) array_like of float
@@ -59,10 +60,14 @@ class BeamProfile(Description):
         Section of each cut, for stresses.
     carried : tuple of ndarray, optional
         Masses, centres and inertias of the nodes of a body with modal integrals.
-    flexibility : (E, p, 4) array_like of float, optional
-        One over the stiffness at p Gauss points of E elements, zero for directions
-        without motion.  The nodes of the body are then the base, and the Gauss points
-        and the end of each element.
+    flexibility : (E, p, 6) array_like of float, optional
+        One over EA, GJ, EI in both planes and kGA in both at p Gauss points of E
+        elements, zero for directions without motion.  The nodes of the body are then
+        the base, and the Gauss points and the end of each element.
+    shear_centre : (E, 2) array_like of float, optional
+        Place of the shear centre of each element along y and z, in m, zero by default.
+    modal_stiffness : (m, m) array_like of float, optional
+        Stiffness of the modes, to know them again.
     named : bool, optional
         Whether the source of the link names its basis, so that an arm does not warn of
         it; by default inside of `named_basis`.
@@ -78,6 +83,8 @@ class BeamProfile(Description):
     sections: tuple[Section, ...] | None = None
     carried: tuple[Any, ...] | None = None
     flexibility: Any = None
+    shear_centre: Any = None
+    modal_stiffness: Any = None
     named: bool | None = None
 
     def __post_init__(self) -> None:
@@ -101,8 +108,7 @@ class BeamProfile(Description):
                 f"{self.beyond.shape}, expected {(S,)} and {(S, N)}"
             )
         if self.flexibility is not None:
-            what = "flexibility of a beam profile"
-            self._set(flexibility=as_array(what, self.flexibility, (None, None, 4)))
+            self._set_flexibility()
         if self.named is None:
             self._set(named=_NAMED.get())
         # masses of the nodes
@@ -114,6 +120,19 @@ class BeamProfile(Description):
                 as_array("inertia of a beam profile", inertia, (N, 3, 3)),
             )
             self._set(carried=carried)
+
+    def _set_flexibility(self) -> None:
+        who, m = "of a beam profile", self.strain.shape[2]
+        given = as_array(f"flexibility {who}", self.flexibility, (None, None, 6))
+        centre = self.shear_centre
+        centre = np.zeros((len(given), 2)) if centre is None else centre
+        self._set(
+            flexibility=given,
+            shear_centre=as_array(f"shear_centre {who}", centre, (len(given), 2)),
+            modal_stiffness=as_array(
+                f"modal_stiffness {who}", self.modal_stiffness, (m, m)
+            ),
+        )
 
     def check(self, who: str, n_nodes: int, n_modes: int) -> None:
         """Raise if the profile is that of another body."""
@@ -197,7 +216,7 @@ def joined_profile(profiles: Sequence[BeamProfile]) -> BeamProfile:
 
 
 def uniform_profile(
-    x: Array, weight: Array, strain: Array, stiffness: Array
+    x: Array, weight: Array, strain: Array, stiffness: Array, modal_stiffness: Array
 ) -> BeamProfile:
     """Cuts at all nodes of a uniform link: base, Gauss points, tip.
 
@@ -211,8 +230,11 @@ def uniform_profile(
         Stretch, rate of twist and curvatures.
     stiffness : (4,) ndarray
         Stiffness against them.
+    modal_stiffness : (m, m) ndarray
+        Stiffness of the modes.
     """
     N = len(x)
+    flexibility = np.append(reciprocal(stiffness), [0.0, 0.0])  # rigid in shear
     number = np.arange(N)
     beyond = number > number[:, np.newaxis]
     beyond[-1, -1] = True  # the last cut is before the tip
@@ -226,7 +248,8 @@ def uniform_profile(
         stiffness=np.broadcast_to(stiffness, (N, 4)),
         mass_beyond=mass,
         beyond=beyond,
-        flexibility=np.broadcast_to(reciprocal(stiffness), (1, N - 2, 4)),
+        flexibility=np.broadcast_to(flexibility, (1, N - 2, 6)),
+        modal_stiffness=modal_stiffness,
     )
 
 

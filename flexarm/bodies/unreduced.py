@@ -92,9 +92,11 @@ class UnreducedLink:
         Ends of the elements in the frame of the body, from the base on.
     axes : (E, 3, 3) ndarray
         Columns are the axes of each element.
-    flexibility : (E, p, 4) ndarray
-        One over EA, GJ and EI in both planes at the Gauss points; zero for directions
-        without motion.
+    flexibility : (E, p, 6) ndarray
+        One over EA, GJ, EI in both planes and kGA in both at the Gauss points; zero for
+        directions without motion.
+    shear_centre : (E, 2) ndarray
+        Place of the shear centre along y and z of each element.
     mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
         Of the base, and of the Gauss points and the end of each element, P = 1 + E (p +
         1), each about itself.
@@ -103,6 +105,7 @@ class UnreducedLink:
     ends: Array
     axes: Array
     flexibility: Array
+    shear_centre: Array
     mass: Array
     com: Array
     inertia: Array
@@ -138,13 +141,17 @@ class UnreducedLink:
         position = position.reshape(-1, 3)
         each = np.tile(w, pieces) / pieces
         length = (np.linalg.norm(steps, axis=1)[:, None] * each).ravel()
-        # twists by stretch, twist and curvatures, about the origin
+        # twists by stretch, twist, curvatures and shear, about the origin
         axes = np.repeat(self.axes, len(at), axis=0)
         along, y, z = (axes[:, :, i] for i in range(3))
-        unit = np.zeros((len(position), 4, 6))
-        unit[:, 0, 3:] = along
-        for row, turn in ((1, along), (2, z), (3, -y)):
-            unit[:, row, :3], unit[:, row, 3:] = turn, np.cross(position, turn)
+        centre = np.repeat(self.shear_centre, len(at), axis=0)
+        centre = position + centre[:, :1] * y + centre[:, 1:] * z
+        unit = np.zeros((len(position), 6, 6))
+        turns = ((1, along, centre), (2, z, position), (3, -y, position))
+        for row, turn, where in turns:
+            unit[:, row, :3], unit[:, row, 3:] = turn, np.cross(where, turn)
+        for row, move in ((0, along), (4, y), (5, z)):
+            unit[:, row, 3:] = move
         # interpolation may overshoot at abrupt changes
         low = 0.5 * self.flexibility.min(axis=(0, 1))
         flexibility = np.maximum(self._spread(self.flexibility), low)
