@@ -343,6 +343,8 @@ def test_names_mean_the_whole_link() -> None:
         fa.node_pose(arm, arm.neutral, ("boom", 0.5)),
         fa.node_pose(arm, arm.neutral, "boom.camera"),
     )
+    assert arm.node("boom", np.float32(0.5)) == arm.node("boom", "camera")
+    assert planar(None).node_index(1.0) == planar(None).node_index("tip")
     # numbers of nodes of a link, also for what hangs on it
     number = arm.node("boom", "camera") - arm.node_slice("boom").start
     on = fa.RigidBody("x", fa.Joint("fixed", parent="boom", node=number), mass=1.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from numbers import Real
 from typing import Any
 
 from .._support.arrays import is_whole
@@ -80,7 +81,7 @@ def piece_with(pieces: Sequence[Any], node: Any) -> tuple[int, int]:
         number = int(node) % ends[-1]
         k = next(k for k in range(len(pieces)) if number < ends[k + 1])
         return k, number - ends[k]
-    if isinstance(node, float) and all(piece.beam is not None for piece in pieces):
+    if isinstance(node, Real) and all(piece.beam is not None for piece in pieces):
         at = real(f"node of {who}", node, "m")
         tips = [float(piece.beam.at[-1]) * (1.0 + 1e-9) for piece in pieces]
         k = next((k for k, tip in enumerate(tips) if at <= tip), len(pieces) - 1)
