@@ -98,6 +98,7 @@ from .errors import (
     ConstraintWarning,
     ConvergenceError,
     ConvergenceWarning,
+    DeflectionWarning,
     FlexarmError,
     ModelError,
     NotFiniteError,
@@ -125,6 +126,7 @@ from .kinematics.nodes import (
     wrench_forces,
 )
 from .kinematics.positions import difference, integrate, position_rates
+from .kinematics.slopes import largest_slope
 from .linear_models import (
     Robustness,
     RootLocus,
@@ -222,6 +224,7 @@ __all__ = [
     "ConvergenceWarning",
     "CoulombFriction",
     "Coupling",
+    "DeflectionWarning",
     "Drive",
     "EnergyDerivatives",
     "Equilibrium",
@@ -310,6 +313,7 @@ __all__ = [
     "jacobian_derivatives",
     "joint_grid",
     "kinetic_energy",
+    "largest_slope",
     "library",
     "linearize",
     "link_accelerations",
