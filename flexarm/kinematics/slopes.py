@@ -104,7 +104,8 @@ def _slopes(arm: AnyArm, q: Array) -> Array:
         arms, n = arm.arms, len(any_of(arm).bodies)
 
         def of_one(i: int, given: list[Any]) -> Array:
-            return _slopes(arms[i], *given)
+            one = in_chunks(arms[i], lambda x: _slopes(arms[i], x), tuple(given), (1,))
+            return np.asarray(one)
 
         return by_arm(arm.index, of_one, [q], [1], (n,))
     result = np.zeros((*q.shape[:-1], len(arm.bodies)))
@@ -151,8 +152,7 @@ def slope_bounds(arm: ArmLike, q: Array) -> Array:
 
 def estimated_error(arm: ArmLike, body: int, slope: float) -> float:
     """Largest error of the deflection of a link by its slope, as a share of it."""
-    link = arm.bodies[body]
-    third = link.node_foreshortening is not None and link.beam is not None
+    third = getattr(arm.bodies[body], "_strain_energy", None) is not None
     return (_ERROR if third and arm.fidelity == "full" else _LINEAR_ERROR) * slope**2
 
 
