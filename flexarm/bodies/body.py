@@ -16,6 +16,7 @@ from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
+from .slopes import slope_shapes
 from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
@@ -166,6 +167,14 @@ class Body(Printed, Description):
             self.node_translation,
         )
         return self.integrals.plus(more)
+
+    @cached_property
+    def slope_shapes(self) -> Array:
+        """Slopes of the nodes for a unit of each mode, (nodes, components, n_modes).
+
+        Rotations of the nodes without those about the line of a straight body.
+        """
+        return slope_shapes(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
