@@ -470,7 +470,8 @@ def _with_driven_shapes(
         return plain
     still = np.zeros_like(shapes)
     both = [np.concatenate(x, axis=2) for x in ((lam, still), (gamma, shapes))]
-    driven = DrivenShapes(second, node_sums(m, p, J, l0, *both, None, turns))
+    whole = node_sums(m, p, J, l0, both[0], both[1], None, turns)
+    driven = DrivenShapes(second, whole)
     result: ModalIntegrals = plain.replace(driven=driven)
     return result
 
