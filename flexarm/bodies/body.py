@@ -47,7 +47,7 @@ class Body(Printed, Description):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
-    section_nodes: tuple[str, ...] = ()
+    section_nodes: tuple[int, ...] = ()
     unreduced: UnreducedLink | None = None
 
     @property
@@ -117,7 +117,6 @@ class Body(Printed, Description):
         """Numbers of the nodes that are rigid bodies of their own; see `turning`."""
         lam, J = self.node_rotation, self.node_inertia
         moment = self.node_mass[:, np.newaxis] * self.node_com
-        sections = {self.node_names.index(name) for name in self.section_nodes}
         found = []
         for j in range(self.n_nodes):
             if self.integrals is not None:
@@ -125,7 +124,7 @@ class Body(Printed, Description):
             elif moment[j].any():
                 rigid = bool(lam[j].any())
             else:
-                rigid = j not in sections and turning(lam[j], J[j])
+                rigid = j not in self.section_nodes and turning(lam[j], J[j])
             if rigid:
                 found.append(j)
         return tuple(found)
