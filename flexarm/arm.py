@@ -53,6 +53,11 @@ def _copied(kind: Any, fields: tuple[Any, ...]) -> Any:
         return kind(*fields)
 
 
+def _size_of(error: str) -> float:
+    """Size of an error in a table; one that is not known is the largest."""
+    return float("inf") if error == "unknown" else float(error)
+
+
 @explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm(ArmLike):
@@ -253,8 +258,9 @@ class Arm(ArmLike):
             if len(pieces) > 1:
                 modes += f" in {len(pieces)} pieces"
             row = (body.name, where, body.joint.kind, mass, modes, shown)
-            shown = errors.get(link[0], "") if len(pieces) == 1 else ""
-            rows.append((*row, shown) if errors else row)
+            found = [errors[k] for k in link if k in errors]
+            worst = max(found, key=_size_of, default="")
+            rows.append((*row, worst) if errors else row)
         # one line for each constraint
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"
