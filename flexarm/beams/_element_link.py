@@ -128,7 +128,7 @@ def finite_element_link(
         Keep modes up to this frequency, in Hz, and all static shapes.
     keep : str or sequence of str
         Nodes with static shapes: those at which something hangs.  In the chord frame
-        the base has them too.
+        the base has them too; nodes of bent links move along their piece, ``"tip x"``.
     outboard : sequence of Payload
         Masses that only shape ``"tip-loaded"`` modes, in place of the bodies that the
         link carries.
@@ -387,13 +387,37 @@ def _basis(
     elif choice.word in HELD:
         held = columns_of_nodes(name, labels, choice.keep)
         held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
-        result = craig_bampton(name, rows, mass, labels, held, counts, limit)
+        along = _along(stations, choice.keep, held)
+        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit)
     else:
         momentum = stations.momentum()
         result = modal(name, rows, mass, momentum, labels, counts, limit)
     if result.W.shape[1] > MAX_MODES:
         raise _too_many(name, str(result.W.shape[1]))
     return result
+
+
+def _along(
+    stations: Stations, keep: Sequence[str], held: Sequence[int]
+) -> dict[str, Array]:
+    """Displacements of kept nodes along their elements, by others: of bent links.
+
+    The pieces of a link without stretch keep their lengths, so the motion of a node
+    along its element is that of the corners before it.
+    """
+    line, found = stations.line, dict[str, Array]()
+    independent: list[Array] = []
+    for node in keep:
+        j = line.names.index(node)
+        row = line.axes[j - 1][:, 0] @ stations.translation[stations.end(j)]
+        free = np.delete(row, held)
+        size = float(np.abs(row).max(initial=0.0))
+        if size > 0.0 and np.abs(free).max(initial=0.0) > 1e-9 * size:
+            more = np.array([*independent, free])
+            if np.linalg.matrix_rank(more) == len(more):
+                independent.append(free)
+                found[f"{node} x"] = np.where(np.abs(row) > 1e-12 * size, row, 0.0)
+    return found
 
 
 def _too_many(name: str, count: str) -> ModelError:

@@ -34,13 +34,7 @@ from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
 from ._reduction import damping_matrix, damping_ratios, spread_over
-from ._uniform_modes import (
-    given_modes,
-    modes_by_name,
-    outboard_moments,
-    tip_moments,
-    uniform,
-)
+from ._uniform_modes import given_modes, modes_by_name, tip_moments, uniform
 from .limits import point_count
 
 Array = NDArray[np.float64]
@@ -252,35 +246,26 @@ def flexible_link(
     com = in_range(what, as_array(what, tip_com, (3,)), "m")
     payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    # its modes, given or made by name
+    # its modes, of its own or by name
     own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
-    named: dict[str, Any] = {
+    stiffness: dict[str, Any] = {
         "bending_stiffness": bending_stiffness,
         "torsional_stiffness": torsional_stiffness,
         "polar_inertia_per_length": polar_inertia_per_length,
+    }
+    options: dict[str, Any] = {
         "motions": motions,
         "modes": modes,
         "n_modes": n_modes,
         "max_frequency": max_frequency,
+        "outboard": payload_list(name, "outboard", outboard),
     }
-    loads = payload_list(name, "outboard", outboard)
     if any(value is not None for value in own.values()):
-        named["outboard"] = loads or None
-        basis = given_modes(name, length, own, named)
+        basis = given_modes(name, length, own, stiffness | options)
     else:
         tip = tip_moments(payload, com, about_tip)
-        tip += outboard_moments(name, length, loads)
-        link = uniform(
-            name,
-            length,
-            density,
-            bending_stiffness,
-            torsional_stiffness,
-            polar_inertia_per_length,
-            tip,
-        )
-        word = "craig-bampton" if modes is None else modes
-        basis = modes_by_name(link, word, motions, n_modes, max_frequency, loads)
+        link = uniform(name, length, density, tip, **stiffness)
+        basis = modes_by_name(link, **options)
     # nodes at base, Gauss points and tip, and their motion in the modes
     fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
