@@ -28,7 +28,6 @@ Conventions of all functions, which their docstrings do not repeat:
 (6,)
 """
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -83,7 +83,7 @@ class Name(SphinxRole):
 
 
 # base classes whose members are those of one public class
-_PARTS = {"ArmLike", "LinearSystem"}
+_PARTS = {"ArmLike", "LinearSystem", "SectionNumbers"}
 
 
 class Public(SphinxDirective):

@@ -106,6 +106,7 @@ def beam_of(name: str = "beam", **options: bool) -> fa.FlexibleBody:
         length=1.0,
         mass_per_length=2.0,
         bending_stiffness=(5.0, 7.0),
+        n_modes=2,
         damping_ratio=0.01,
         **options,
     )

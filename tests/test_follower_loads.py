@@ -95,6 +95,9 @@ def test_frequencies_of_the_column_of_beck() -> None:
     assert_allclose(f[:, :2] * TWO_PI, expected, rtol=4e-4)
     assert_allclose(f[:3, :2] * TWO_PI, expected[:3], rtol=5e-5)
 
+    mapped = fa.workspace_map(arm, np.zeros((1, arm.nq)), wrench=push(10.0))
+    assert_allclose(mapped.frequencies[0], f[1], rtol=1e-9)
+
     # modes of the same squares, of unit mass, with damping ratios of damped ones
     modes = fa.vibration_modes(column(1e-4), rest, wrench=push(10.0))
     assert_allclose(modes.frequencies, f[1], rtol=1e-9)

@@ -14,7 +14,7 @@ from beam_frames import frame_frequencies, frame_sag
 from each import each
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import model_refused
-from scipy.linalg import eigh
+from scipy.linalg import eigh, null_space
 
 import flexarm as fa
 from flexarm import beams
@@ -117,9 +117,9 @@ def test_links_of_formulas_and_of_elements_are_one() -> None:
     assert_allclose(found.modal_mass()[bending, bending], M, atol=1e-5 * M.max())
     # static shapes alone, by name and by default
     for one, other in (
-        ({"modes": "static"}, {}),
-        ({"n_modes": {"bending y": 2, "bending z": 2}}, {}),
-        ({"n_modes": 2, "motions": "bending z"}, {"motions": "bending z"}),
+        ({"modes": "static"}, {"n_modes": 2}),
+        ({"n_modes": {"bending y": 3, "bending z": 3}}, {}),
+        ({"n_modes": 3, "motions": "bending z"}, {"motions": "bending z"}),
     ):
         uniform = {"length": 1.0, "mass_per_length": 2.0, "bending_stiffness": 3.0}
         assert beams.flexible_link("a", **uniform, **one) == beams.flexible_link(  # type: ignore[arg-type]
@@ -202,6 +202,24 @@ def test_planar_chain_of_cubic_elements() -> None:
         state = np.concatenate([q, np.zeros(6)])
         found = fa.deflection(arm, state, held="joints")[3:6]
         assert_allclose(found, droop, rtol=0, atol=1e-5 * np.abs(droop).max())
+
+
+def test_free_joints() -> None:
+    """A rod between two pins: 11 % too stiff as one cubic, right with one mode more."""
+    exact = np.pi**2 / (2.0 * np.pi)
+    found = []
+    for n in (2, 3):
+        rod = fa.library.planar_chain(
+            1, n_modes=n, bending_stiffness=1.0, gravity=(0, 0, 0)
+        )
+        # its tip held on the x axis
+        row = fa.jacobian(rod, np.zeros(rod.nq))[4:5]
+        N = null_space(row)
+        K, M = rod.stiffness_matrix, fa.mass_matrix(rod, np.zeros(rod.nq))
+        omega2 = eigh(N.T @ K @ N, N.T @ M @ N, eigvals_only=True)
+        found.append(np.sqrt(omega2[0]) / (2.0 * np.pi) / exact - 1.0)
+    assert_allclose(found[0], np.sqrt(120.0) / np.pi**2 - 1.0, rtol=1e-9)
+    assert 0.0 < found[1] < 2e-3
 
 
 def test_modes_of_loaded_links_converge() -> None:

@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from trees import SEVERAL, calm_state, conservative, floating, random_state
 
 import flexarm as fa
+from flexarm.bodies.maps import rotation
 from flexarm.reference import lagrangian
 
 FRAME = ("parent", "node", "position", "rotation")
@@ -120,22 +121,31 @@ def sums_over_nodes(arm, q, qd):
         etad = qd[arm.mode_slice(k)]
         kappa = lagrangian.mass_foreshortening(body)
         second = np.zeros((body.n_nodes, 3, body.n_modes, body.n_modes))
-        second = second if kappa is None else kappa
+        second = second if kappa is None else kappa.copy()
+        if body.node_foreshortening is not None:  # rigid nodes follow their places
+            for j in body._rigid_nodes:
+                second[j] = body.node_foreshortening[j]
         for j in range(body.n_nodes):
             slopes = body.node_translation[j] + second[j] @ eta
             place = body.node_position[j] + body.node_translation[j] @ eta
             place = R @ (place + 0.5 * second[j] @ eta @ eta)
-            p, m = R @ body.node_com[j], body.node_mass[j]
+            m = body.node_mass[j]
             u = speed[:3, 3] + np.cross(omega, place)
             u += R @ slopes @ etad
-            w = omega + R @ body.node_rotation[j] @ etad
-            J = R @ body.node_inertia[j] @ R.T
+            # the node turns by exp(phi), its angular velocity is the exact rate
+            phi = body.node_rotation[j] @ eta
+            turn, jacobian = rotation(phi)
+            kept = j not in body._rigid_nodes
+            turn = np.eye(3) if kept else turn
+            w = body.node_rotation[j] @ etad
+            w = omega + R @ (w if kept else jacobian @ w)
+            p, J = R @ turn @ body.node_com[j], body.node_inertia[j]
+            J = R @ turn @ J @ turn.T @ R.T
             force = m * (u + np.cross(w, p))
             linear += force
             # about the node, then about the base
             angular += J @ w + m * np.cross(p, u) + np.cross(x + place, force)
-            turned = np.cross(R @ body.node_rotation[j] @ eta, p)
-            moment += m * (x + place + p + turned)
+            moment += m * (x + place + p)
     return np.concatenate([angular, linear]), moment
 
 

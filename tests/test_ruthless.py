@@ -232,8 +232,8 @@ def test_many_modes_freed_by_constants(n_modes):
     other = fa.forward_dynamics(arm, q, qd, tau, method="basic")
     condition = float(np.linalg.cond(fa.mass_matrix(arm, q)))
     size = np.abs(other).max()
-    assert_allclose(found, other, rtol=0, atol=1e-14 * condition * size)
+    assert_allclose(found, other, rtol=0, atol=3e-14 * condition * size)
     again = fa.inverse_dynamics(arm, q, qd, found)
     # the springs cancel nearly all of the forces
     springs = np.abs(arm.stiffness_matrix @ q).max()
-    assert_allclose(again, tau, rtol=0, atol=3e-14 * springs)
+    assert_allclose(again, tau, rtol=0, atol=1e-14 * springs)

@@ -455,6 +455,9 @@ REFUSED = {
     "shear_areas of a section is -1 m^2": lambda: Section(
         1.0, 1.0, 1.0, 1.0, STEEL, shear_areas=-1.0
     ),
+    "0.85 m^2 of an area of 0.0001 m^2, expected less": lambda: Section(
+        1e-4, 1.0, 1.0, 1.0, STEEL, shear_areas=(math.inf, 0.85)
+    ),
     "shear_areas of a section is nan": lambda: Section(
         1.0, 1.0, 1.0, 1.0, STEEL, shear_areas=(1.0, math.nan)
     ),

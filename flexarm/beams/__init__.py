@@ -1,10 +1,12 @@
 """Flexible links: modes of beams and rods, finite elements, and bodies made of them.
 
-`flexible_link` makes a uniform link of exact modes, for one of the reference
-conditions: clamped at the base, pinned at both ends or free.  The joint of a link holds
-its base in each case; the conditions differ in the frame in which the link deforms, and
-in the speed of convergence.  `finite_element_link` makes a link of any sections,
-straight or bent, of beam elements.  `buckling_load` is the load that either can bear.
+`flexible_link` makes a uniform link of shapes in closed form, `finite_element_link` a
+link of any sections, straight or bent, of beam elements.  Both have by default the
+static shapes of the tip, where other bodies hang, then modes with base and tip held
+(``modes="craig-bampton"``); natural modes, clamped at the base, pinned at both ends or
+free, are other names of `modes`.  The joint of a link holds its base in each case; the
+bases differ in the frame in which the link deforms, and in the speed of convergence.
+`buckling_load` is the load that either can bear.
 """
 
 from typing import TYPE_CHECKING

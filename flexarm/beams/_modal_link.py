@@ -75,7 +75,7 @@ def flexible_link(
     n_points: int | None = None,
     geometric_stiffening: bool = True,
 ) -> FlexibleBody:
-    r"""Make a straight uniform link along x that bends and twists in given modes.
+    r"""Make a straight uniform link along x that bends and twists.
 
     The body has a node ``"base"`` at the origin, which carries the hub, nodes ``"g1"``,
     ``"g2"``, ... at Gauss points, which carry the link, and a node ``"tip"`` at x = L,
@@ -108,8 +108,9 @@ def flexible_link(
         clamped) and free.
     n_modes : int or mapping of str to int, optional
         Number of coordinates **of each motion**, static ones included, or numbers by
-        motion such as ``{"bending y": 3, "torsion": 1}``; by default two in bending and
-        one in torsion.  One in bending is the deflection under a force at the tip.
+        motion such as ``{"bending y": 3, "torsion": 1}``; by default three in bending
+        and two in torsion.  Two in bending and one in torsion are static; one in
+        bending is the deflection under a force at the tip.
     max_frequency : float, optional
         Keep modes up to this frequency, in Hz, and all static shapes.
     outboard : sequence of Payload
@@ -168,14 +169,23 @@ def flexible_link(
 
     Notes
     -----
+    The default basis deflects under loads at the tip as the beam does, so frequencies
+    of an arm converge fast with the number of modes [3]_.  The modes of a clamped beam
+    do not know the links that it carries: as inner links they are 5 to 20 % too stiff,
+    and converge with one over their number.
+
     The joint always moves the base.  If modes move it too (free and pinned ones), the
     body floats, ``attachment="base"``: its frame is that of the modes, parallel to the
     base of the straight link.
 
-    Masses given here are those of the arm.  The payload for which the modes were
-    computed only shapes them, and `mass_per_length` may differ from theirs.  With
+    Masses given here are those of the arm.  The payload of modes of one's own only
+    shapes them, and `mass_per_length` may differ from theirs.  With
     `section_inertia` the sections turn with the slope (Rayleigh beam).  Stiffness is
-    the exact integral (24g) of second derivatives.
+    the exact integral (24g) of second derivatives, without shear: frequencies are too
+    high by about :math:`\tfrac12 (\beta r)^2 E / kG` (wavenumber, radius of gyration),
+    and by a half of :math:`(\beta r)^2` without `section_inertia`.  For a solid square
+    bar that is 0.8 % of the first and 5 % of the second clamped frequency at 10 depths,
+    0.03 % and 0.2 % at 50; `finite_element_link` has both.
 
     Payload and hub turn with the tip and the base, exactly like a `RigidBody` on
     ``Joint("fixed")`` there; sections turn to second order in the modes (see
@@ -200,14 +210,25 @@ def flexible_link(
        lightweight robots", IEEE Trans. SMC 21(4), 1991, sections III to V.
     .. [2] T. R. Kane, R. R. Ryan, A. K. Banerjee, "Dynamics of a cantilever beam
        attached to a moving base", J. Guidance, Control, and Dynamics 10(2), 1987.
+    .. [3] R. R. Craig, M. C. C. Bampton, "Coupling of substructures for dynamic
+       analyses", AIAA Journal 6(7), 1968.
 
     Examples
     --------
+    A rod with the displacements of its tip and one mode more in the plane:
+
+    >>> from flexarm import beams
+    >>> link = beams.flexible_link(
+    ...     "link", length=1.0, mass_per_length=1.0, bending_stiffness=100.0,
+    ...     motions="bending y"
+    ... )
+    >>> link.mode_names
+    ('tip y', 'tip rz', 'bending y 3')
+
     The outer link of the two-link arm of [1]_.  Payloads are equal, so the modal
     mass is that of the link, 0.1 kg:
 
     >>> import numpy as np
-    >>> from flexarm import beams
     >>> modes = beams.clamped_beam_modes(
     ...     0.5, 0.2, 1.0, 2, tip_mass=0.1, tip_inertia=0.0005, normalization="link"
     ... )
@@ -368,7 +389,9 @@ def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
 def _stiffness(modes: dict[str, LinkModes]) -> Array:
     stiffness = np.zeros((_count(modes),) * 2)
     for _, own, block in _blocks(modes):
-        stiffness[block, block] = own.k
+        static = isinstance(own, CRAIG_BAMPTON)
+        # natural modes are orthogonal: the rest of the integrals is rounding
+        stiffness[block, block] = own.k if static else np.diag(np.diag(own.k))
     return stiffness
 
 

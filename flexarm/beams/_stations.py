@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule
 from ..bodies.body import turning
-from ..bodies.integrals import nodal_integrals
+from ..bodies.integrals import node_sums
 from ..bodies.sections import Section
 from ._line import Line, Payload
 
@@ -287,8 +287,9 @@ def body_nodes(
             rigid[j] = offset or turning(lam, stations.inertia[j])
     carried = _among(carried, ~rigid)
     shapes = (nodes["node_rotation"], nodes["node_translation"])
-    nodes["integrals"] = nodal_integrals(
-        *carried, stations.position, *shapes, foreshortening=kappa
+    # an inertia about the line alone keeps its axis: it has no gyroscopic moment
+    nodes["integrals"] = node_sums(
+        *carried, stations.position, *shapes, foreshortening=kappa, turns=False
     )
     lumps = _among((stations.mass, stations.com, stations.inertia), rigid)
     nodes.update(zip(names, lumps, strict=True))

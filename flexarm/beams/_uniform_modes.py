@@ -127,9 +127,9 @@ def modes_by_name(
     counts = counts_of(name, n_modes, kinds)
     limit = None if max_frequency is None else hertz(name, max_frequency)
     if counts is None:
-        few = limit is None
+        few, static = limit is None, dict(zip(KINDS, (2, 2, 1), strict=True))
         counts = {
-            kind: (1 if kind == "torsion" else 2) if few else MAX_BEAM_MODES
+            kind: static[kind] + (word != "static") if few else MAX_BEAM_MODES
             for kind in kinds
         }
     result = {}

@@ -1,4 +1,4 @@
-"""Numbers of a cross section, checked, and what beams and stresses need of them."""
+"""Numbers of a cross section, checked, and its stiffness."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .._support.checks import as_array, as_numbers, in_range, positive, positive_pair
+from .._support.checks import as_array, in_range, positive, positive_pair
 from .._support.description import Description
 from ..errors import ModelError
 from .materials import Material
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SectionNumbers(Description):
-    """Area, moments and stiffness; `Section` documents the fields and makes shapes."""
+    """Fields of a `Section`, which documents them, makes shapes and knows stresses."""
 
     area: float
     I_y: float
@@ -57,11 +57,17 @@ class SectionNumbers(Description):
                 positive("distance of the outermost fibre of a section", value, "m")
             self._set(fibres=fibres)
         areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
+        areas = positive_pair("shear_areas of a section", areas, "m^2", infinite=True)
+        finite = areas[np.isfinite(areas)]
+        if (finite > self.area * (1.0 + 1e-9)).any():
+            raise ModelError(
+                f"shear_areas of a section is {finite.max():g} m^2 of an area of "
+                f"{self.area:g} m^2, expected less: the area times a coefficient, "
+                "or math.inf, rigid in shear"
+            )
         what = "shear_centre of a section"
         self._set(
-            shear_areas=positive_pair(
-                "shear_areas of a section", areas, "m^2", infinite=True
-            ),
+            shear_areas=areas,
             shear_centre=in_range(what, as_array(what, self.shear_centre, (2,)), "m"),
         )
         # inertia
@@ -103,79 +109,3 @@ class SectionNumbers(Description):
     def shear_stiffness(self) -> Array:
         """``k G A`` along y and along z, (2,), in N; ``inf`` is rigid in shear."""
         return np.asarray(self.material.G * self.shear_areas)
-
-    def normal_stress(
-        self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
-    ) -> Array:
-        """Largest absolute normal stress in the section, in Pa.
-
-        Parameters
-        ----------
-        axial : (...) array_like of float
-            Axial force, in N.
-        moment_y, moment_z : (...) array_like of float
-            Bending moments about y and z, in N m; they broadcast.
-
-        Returns
-        -------
-        stress : (...) ndarray
-            Stress of the worst fibre, in Pa; ``stress / E`` is its strain.
-
-        Raises
-        ------
-        ModelError
-            If the section has no outermost fibres.
-
-        Notes
-        -----
-        Stresses of both bending moments add up in a corner, on an ellipse as vectors.
-
-        Examples
-        --------
-        >>> from flexarm import beams
-        >>> bar = beams.Section.rectangle(0.01, 0.02, beams.STEEL)
-        >>> float(bar.normal_stress(0.0, 0.0, 10.0)) / 1e6  # 6 M / (b h^2)
-        30.0
-        """
-        if self.fibres is None:
-            raise ModelError(
-                "the section has no outermost fibres, which stresses need, expected "
-                "fibres=(along y, along z) in m"
-            )
-        axial = as_numbers("axial", axial)
-        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
-        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
-        bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
-        return np.asarray(np.abs(axial) / self.area + bending)
-
-    def shear_stress(self, torsion: ArrayLike) -> Array:
-        """Largest absolute shear stress of a torsion moment, in Pa.
-
-        Parameters
-        ----------
-        torsion : (...) array_like of float
-            Torsion moment, in N m.
-
-        Returns
-        -------
-        stress : (...) ndarray
-            Stress at the worst point of the outline, in Pa, without shear forces.
-
-        Raises
-        ------
-        ModelError
-            If the section has no torsion modulus.
-
-        Examples
-        --------
-        >>> from flexarm import beams
-        >>> bar = beams.Section.rectangle(0.01, 0.01, beams.STEEL)
-        >>> print((bar.shear_stress(1.0) * 0.01**3).round(4))  # 1 / 0.208
-        4.8039
-        """
-        if self.torsion_modulus is None:
-            raise ModelError(
-                "the section has no torsion_modulus, which shear stresses need, "
-                "expected that number in m^3 or a section of a known shape"
-            )
-        return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus

@@ -454,16 +454,23 @@ def _turned_inertia(p: Array, J: Array, lam: Array) -> _Turned:
 
 
 def _with_driven_shapes(
-    m: Array, p: Array, J: Array, l0: Array, lam: Array, gamma: Array, kappa: Array
+    m: Array,
+    p: Array,
+    J: Array,
+    l0: Array,
+    lam: Array,
+    gamma: Array,
+    kappa: Array,
+    turns: bool,
 ) -> ModalIntegrals:
     """Integrals that include the shapes that foreshortening drives (B6)."""
     shapes, second = driven_shapes(m, l0 + p, kappa)
-    plain = nodal_integrals(m, p, J, l0, lam, gamma)
+    plain = node_sums(m, p, J, l0, lam, gamma, None, turns)
     if not len(second):
         return plain
     still = np.zeros_like(shapes)
     both = [np.concatenate(x, axis=2) for x in ((lam, still), (gamma, shapes))]
-    driven = DrivenShapes(second, nodal_integrals(m, p, J, l0, *both))
+    driven = DrivenShapes(second, node_sums(m, p, J, l0, *both, None, turns))
     result: ModalIntegrals = plain.replace(driven=driven)
     return result
 
@@ -575,6 +582,22 @@ def nodal_integrals(
     >>> c.E[:, 0].tolist(), c.F0[:, 0].tolist(), c.G.tolist()
     ([0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [[1.0]])
     """
+    return node_sums(
+        mass, com, inertia, position, rotation, translation, foreshortening
+    )
+
+
+def node_sums(
+    mass: ArrayLike,
+    com: ArrayLike,
+    inertia: ArrayLike,
+    position: ArrayLike,
+    rotation: ArrayLike,
+    translation: ArrayLike,
+    foreshortening: ArrayLike | None = None,
+    turns: bool = True,
+) -> ModalIntegrals:
+    """Return `nodal_integrals`, or with inertias that keep their axes."""
     # checked arrays, in the letters of the patent
     gamma = as_array("translation of the modes", translation, (None, 3, None))
     N, _, n = gamma.shape
@@ -585,14 +608,14 @@ def nodal_integrals(
     l0 = as_array("position of the nodes", position, (N, 3))
     if foreshortening is not None:
         kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
-        return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa)
+        return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa, turns)
     gamma_x, p_x, l_x = _skew_columns(gamma), _skew_columns(p.T), _skew_columns(l0.T)
 
     # sums over the nodes
     centre = gamma - p_x @ lam
     first = -np.einsum("j,jrik,jkl->ril", m, gamma_x, l_x + p_x)
     second = -np.einsum("j,jrik,jskl->rsil", m, gamma_x, gamma_x)
-    turned = _turned_inertia(p, J, lam)
+    turned = _turned_inertia(p, J if turns else np.zeros_like(J), lam)
     twice = l_x @ l_x + p_x @ l_x + l_x @ p_x
     mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
     turning = np.einsum("jir,jik,jks->rs", lam, J, lam)

@@ -47,7 +47,8 @@ class BeamProfile(Description):
     axes : (S, 3, 3) array_like of float
         Columns are the axes of the section in the frame of the straight body.
     strain : (S, 4, m) array_like of float
-        Stretch, rate of twist and curvatures :math:`v''`, :math:`w''` of each mode.
+        Stretch, rate of twist and curvatures of each mode, :math:`v''` and :math:`w''`
+        without shear.
     stiffness : (S, 4) array_like of float
         EA, GJ and EI in both planes; zero for directions without motion.
     mass_beyond : (S, N) array_like of float

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, positive, positive_pair
+from .._support.checks import as_array, as_numbers, positive, positive_pair
 from .._support.options import explained_class
 from ..errors import ModelError
 from ._outline import meshed
@@ -33,6 +33,8 @@ from ._section_shapes import (
     tube_shear,
 )
 from .materials import BY_STIFFNESS, Material
+
+Array = NDArray[np.float64]
 
 
 @explained_class
@@ -110,6 +112,82 @@ class Section(SectionNumbers):
     >>> print((bar.shear_areas / bar.area).round(3))  # 10 (1 + nu) / (12 + 11 nu)
     [0.85 0.85]
     """
+
+    def normal_stress(
+        self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
+    ) -> Array:
+        """Largest absolute normal stress in the section, in Pa.
+
+        Parameters
+        ----------
+        axial : (...) array_like of float
+            Axial force, in N.
+        moment_y, moment_z : (...) array_like of float
+            Bending moments about y and z, in N m; they broadcast.
+
+        Returns
+        -------
+        stress : (...) ndarray
+            Stress of the worst fibre, in Pa; ``stress / E`` is its strain.
+
+        Raises
+        ------
+        ModelError
+            If the section has no outermost fibres.
+
+        Notes
+        -----
+        Stresses of both bending moments add up in a corner, on an ellipse as vectors.
+
+        Examples
+        --------
+        >>> from flexarm import beams
+        >>> bar = beams.Section.rectangle(0.01, 0.02, beams.STEEL)
+        >>> float(bar.normal_stress(0.0, 0.0, 10.0)) / 1e6  # 6 M / (b h^2)
+        30.0
+        """
+        if self.fibres is None:
+            raise ModelError(
+                "the section has no outermost fibres, which stresses need, expected "
+                "fibres=(along y, along z) in m"
+            )
+        axial = as_numbers("axial", axial)
+        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
+        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
+        bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
+        return np.asarray(np.abs(axial) / self.area + bending)
+
+    def shear_stress(self, torsion: ArrayLike) -> Array:
+        """Largest absolute shear stress of a torsion moment, in Pa.
+
+        Parameters
+        ----------
+        torsion : (...) array_like of float
+            Torsion moment, in N m.
+
+        Returns
+        -------
+        stress : (...) ndarray
+            Stress at the worst point of the outline, in Pa, without shear forces.
+
+        Raises
+        ------
+        ModelError
+            If the section has no torsion modulus.
+
+        Examples
+        --------
+        >>> from flexarm import beams
+        >>> bar = beams.Section.rectangle(0.01, 0.01, beams.STEEL)
+        >>> print((bar.shear_stress(1.0) * 0.01**3).round(4))  # 1 / 0.208
+        4.8039
+        """
+        if self.torsion_modulus is None:
+            raise ModelError(
+                "the section has no torsion_modulus, which shear stresses need, "
+                "expected that number in m^3 or a section of a known shape"
+            )
+        return np.abs(as_numbers("torsion", torsion)) / self.torsion_modulus
 
     # shapes
 
@@ -484,15 +562,17 @@ class Section(SectionNumbers):
         EA = 1e6 * max(EI) if axial_stiffness is None else axial_stiffness
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
-        material = Material(E=EA, density=rho, G=GJ, name=BY_STIFFNESS)
+        # no shear area is larger than the area
+        G = max([GJ, *kGA[np.isfinite(kGA)].tolist()])
+        material = Material(E=EA, density=rho, G=G, name=BY_STIFFNESS)
         return cls(
             1.0,
             EI[1] / EA,
             EI[0] / EA,
-            1.0,
+            GJ / G,
             material,
             rotary_inertia=turn,
-            shear_areas=kGA / GJ,
+            shear_areas=kGA / G,
         )
 
 

@@ -30,7 +30,10 @@ class LinkLoads:
     Forces and moments that the part beyond a cut exerts on the part before it: a
     positive axial force is tension, moments are right-handed about their axes, so that
 
-    .. math:: M_x = GJ\,\theta', \qquad M_y = -EI_y\,w'', \qquad M_z = EI_z\,v''.
+    .. math:: M_x = GJ\,\theta', \qquad M_y = -EI_y\,w'', \qquad M_z = EI_z\,v'',
+
+    where :math:`v''` and :math:`w''` stand for the curvatures by the rotations of the
+    sections, from which those of the line differ by shear.
 
     Attributes
     ----------

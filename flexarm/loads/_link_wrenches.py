@@ -17,7 +17,7 @@ from .._calls.nodes import one_node
 from .._support.options import check_choice
 from ..bodies.body import Body
 from ..bodies.foreshortening import driven_shapes
-from ..bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from ..bodies.integrals import ModalIntegrals, modal_integrals, node_sums
 from ..bodies.maps import cross_matrix, node_place
 from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError
@@ -124,13 +124,14 @@ class Parts:
         """Integrals of the part beyond a cut, and the motion as in `whole`."""
         mass, com, inertia = self._carried
         left = self._profile.mass_beyond[cut]
-        c = nodal_integrals(
+        c = node_sums(
             left * mass,
             com,
             left[:, np.newaxis, np.newaxis] * inertia,
             self._body.node_position,
             self._rotation,
             self._translation,
+            turns=self._profile.carried is None,
         )
         return c, _with_driven(self._second, motion)
 

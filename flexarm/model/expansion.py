@@ -56,7 +56,7 @@ def expanded(arm: AnArm) -> AnArm:
         # the body without its drive, and without its rigid nodes
         plain_joint = joint.replace(parent=parent, **none)
         bodies.append(_without(body.replace(joint=plain_joint), rigid))
-        still += [_node_body(body, j, names) for j in rigid]
+        still += [node_body(body, j, names) for j in rigid]
         if joint.drive is None:
             continue
         # the stator, fixed on the carrier
@@ -99,7 +99,7 @@ def nodes_as_bodies(arm: AnArm) -> AnArm:
     for body in arm.bodies:
         nodes = body.replace(section_nodes=())._rigid_nodes if body.n_modes else ()
         bodies.append(_without(body, nodes))
-        more += [_node_body(body, j, names) for j in nodes]
+        more += [node_body(body, j, names) for j in nodes]
     if not more:
         return arm
     result: AnArm = arm.replace(bodies=[*bodies, *more], tip=arm.tip, check_units=False)
@@ -122,12 +122,23 @@ def _without(body: Any, nodes: tuple[int, ...]) -> Any:
     return light
 
 
-def _node_body(body: Any, node: int, names: list[str]) -> RigidBody:
-    """Return the inertia of a node as a body fixed on it."""
+def node_body(body: Any, node: int, names: list[str] | None = None) -> RigidBody:
+    """Return the inertia of a node as a body fixed on it.
+
+    Parameters
+    ----------
+    body : FlexibleBody
+        Body with the node.
+    node : int
+        Its number.
+    names : list of str, optional
+        Names of other bodies, to which that of this one is added.
+    """
+    taken = [] if names is None else names
     name = f"{body.name}_{body.node_names[node]}"
-    while name in names:
+    while name in taken:
         name += "_"
-    names.append(name)
+    taken.append(name)
     m, p, J = body.node_mass[node], body.node_com[node], body.node_inertia[node]
     p = p if m else np.zeros(3)
     result = RigidBody(name, Joint("fixed", parent=body.name, node=node), mass=m, com=p)

@@ -43,7 +43,7 @@ def with_inertial_parameters(
     -------
     changed : Arm
         Arm of the same geometry.  Its flexible bodies have modal `integrals` in place
-        of masses on nodes.
+        of masses on nodes, except nodes that are rigid bodies (see `FlexibleBody`).
 
     Raises
     ------

@@ -227,7 +227,8 @@ def inertial_parameters(
                   ``mx, my, mz`` (first moment :math:`m c`) and ``Ixx`` ... ``Izz``
                   (inertia about the **origin of its frame**), zero or not; of a
                   flexible body the `ModalIntegrals` that are not zero, those of
-                  foreshortening (``driven1``, ...) included
+                  foreshortening (``driven1``, ...) included, and the ten of each node
+                  that is a rigid body, about the node, such as ``link.tip.m``
     ``stiffness`` modal stiffness ``K[r,s]``, not zero
     ``damping``   modal damping ``C[r,s]``, not zero
     ``joint``     viscous friction of each velocity; stiffness and damping of springs

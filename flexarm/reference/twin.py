@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
-from ..model.expansion import expanded
+from ..model.expansion import expanded, node_body
 from . import motors
 from ._fidelity import check_full
 from .hops import Hop, Node, hop, node_of, node_wrench_forces
@@ -98,6 +98,22 @@ def _bias(
     return bias
 
 
+def _rigid_node(
+    body: Body, j: int, state: tuple[Array, Array, Array]
+) -> tuple[Array, Array]:
+    """Inertia and velocity forces of a node that is a rigid body, as those of its body.
+
+    It hangs on the node by a fixed joint (C1, A7).
+    """
+    lump, none = node_body(body, j), np.zeros(0)
+    integrals = modal_integrals(lump)
+    step = hop(node_of(body, j), lump, state, (none, none), (none, none))
+    M = body_inertia(integrals, none)
+    A = np.concatenate([step.Y, step.X], axis=1)
+    bias = body_velocity_forces(integrals, none, none, step.V) + M @ step.c
+    return A.T @ M @ A, A.T @ bias
+
+
 def sweep_outward(
     arm: ArmLike, q: Array, qd: Array, wrenches: Array | None = None
 ) -> list[BodyState]:
@@ -142,11 +158,14 @@ def sweep_outward(
         step = hop(node, body, parent, own, (etas[k], qd[modes]))
         gravity.append(step.R.T @ (gravity[p] if p >= 0 else arm.gravity))
 
-        integrals = modal_integrals(body)
+        integrals = body._own_integrals
         M = body_inertia(integrals, etas[k])
         state = (etas[k], qd[modes], step.V)
         loads = None if wrenches is None else wrenches[arm.node_slice(k)]
         bias = _bias(body, integrals, state, gravity[k], loads)
+        for j in body._rigid_nodes:
+            own_M, own_bias = _rigid_node(body, j, state)
+            M, bias = M + own_M, bias + own_bias
         states.append(BodyState(p, dof, modes, step, M, bias))
     return states
 
@@ -295,9 +314,9 @@ def _base_acceleration(arm: ArmLike) -> Array:
 def _with_rotors(
     arm: ArmLike, wrenches: ArrayLike | None
 ) -> tuple[ArmLike, Array | None]:
-    """The arm with motors and rigid nodes as bodies, whose nodes have no wrenches."""
-    more = any(body.joint.drive or body._rigid_nodes for body in arm.bodies)
-    plain = _with_motors_as_bodies(arm) if more else arm
+    """The arm with motors as bodies, whose nodes have no wrenches."""
+    driven = any(body.joint.drive for body in arm.bodies)
+    plain = _with_motors_as_bodies(arm) if driven else arm
     if wrenches is None:
         return plain, None
     loads = np.asarray(wrenches)

@@ -150,7 +150,7 @@ def load(
     (('rod',), [[-2.0, 2.0]])
     >>> beam = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 5.0}
     >>> fa.urdf.load(text, sidecar={"rod": beam | {"planes": "y"}}).coordinate_names
-    ('rod', 'rod.tip y', 'rod.tip rz')
+    ('rod', 'rod.tip y', 'rod.tip rz', 'rod.bending y 3')
     """
     # the root, which may be the ground
     robot = read(source)

@@ -15,7 +15,7 @@ ROBOT = """<robot name="crane"><link name="base"/>
     <parent link="base"/><child link="boom"/></joint>
   <joint name="grip" type="fixed"><origin xyz="2 0 0"/>
     <parent link="boom"/><child link="load"/></joint></robot>"""
-BEAM = {"length": 2.0, "mass_per_length": 2.0, "bending_stiffness": 900.0, "modes": 3}
+BEAM = {"length": 2.0, "mass_per_length": 2.0, "bending_stiffness": 900.0, "n_modes": 3}
 
 rigid = fa.urdf.load(ROBOT)  # or the name of a file
 flexible = fa.urdf.load(ROBOT, sidecar={"boom": BEAM})

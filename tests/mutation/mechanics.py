@@ -55,7 +55,7 @@ MECHANICS = [
         "sections loads",
     ),
     mutant(
-        F + "beams/_modal_link.py",
+        F + "beams/_uniform_modes.py",
         "if abs(modes.length - length) > 1e-12 * length:",
         "if modes.length - length > 1e-12 * length:",
         "modes of a shorter beam are taken",
@@ -141,10 +141,17 @@ MECHANICS = [
     ),
     mutant(
         F + "beams/_reduction.py",
-        "            first += len(own)\n",
-        "            first += count\n",
-        "modes of a second motion are counted from those chosen of the first",
-        "beam_elements finite_elements",
+        'wanted = sum(counts[kind] for kind in label.split(" and "))',
+        'wanted = max(counts[kind] for kind in label.split(" and "))',
+        "coupled motions have as many modes as one of them",
+        "beam_elements",
+    ),
+    mutant(
+        F + "beams/_craig_bampton.py",
+        "turn = L if self.upward else -L",
+        "turn = L",
+        "rotation of the tip about y has the sign of the slope",
+        "link_bases",
     ),
     mutant(
         F + "finite_elements/eigenproblems.py",
@@ -492,6 +499,28 @@ MECHANICS = [
         "direction: int = 0,",
         "a default in the signature",
         "events",
+    ),
+    # loads that follow
+    mutant(
+        F + "statics/spectrum.py",
+        "skew > _SKEW * size",
+        "skew > 10.0 * size",
+        "a stiffness under a load that follows is symmetrized",
+        "follower_loads",
+    ),
+    mutant(
+        F + "statics/spectrum.py",
+        "        if D.any():",
+        "        if not D.any():",
+        "damping has no part in flutter",
+        "follower_loads",
+    ),
+    mutant(
+        F + "vibration.py",
+        "else lie_brackets(self.arm, self.qd)",
+        "else None",
+        "displacements of a spinning ball do not turn",
+        "follower_loads",
     ),
     # statics
     mutant(
