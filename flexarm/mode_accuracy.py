@@ -534,7 +534,10 @@ def table_of_modes(arm: ArmLike) -> dict[int, str]:
 
 def fastest(arm: ArmLike) -> list[str]:
     """Line with the highest frequency and the largest stable step of ``"rk4"``."""
-    if arm.nv > MANY or not arm.stiffness_matrix.any():
+    if arm.nv > MANY:
+        line = f"highest frequency: not computed for more than {MANY} coordinates"
+        return [line] if any(body.n_modes for body in arm.bodies) else []
+    if not arm.stiffness_matrix.any():
         return []
     try:
         step, rate = stable_step(arm, arm.neutral, "rk4")

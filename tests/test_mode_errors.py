@@ -400,5 +400,7 @@ def test_highest_frequency_and_largest_step_of_rk4() -> None:
             run = fa.simulate(arm, q, np.zeros(3), t, method="rk4")
         last = np.abs(np.nan_to_num(run.q[-1], nan=1e9, posinf=1e9)).max()
         assert (last > 1e-5) == grows
+    many = fa.library.planar_chain(101, n_modes=1)
+    assert "frequency: not computed for more than 200" in str(many)
     damped = fa.library.pendulum(damping=50.0).replace(gravity=(0, 0, 0))
     assert "highest" not in str(damped)
