@@ -100,6 +100,7 @@ from .errors import (
     ConstraintWarning,
     ConvergenceError,
     ConvergenceWarning,
+    DeflectionWarning,
     FlexarmError,
     ModelError,
     ModeWarning,
@@ -129,6 +130,7 @@ from .kinematics.nodes import (
     wrench_forces,
 )
 from .kinematics.positions import difference, integrate, position_rates
+from .kinematics.slopes import largest_slope
 from .linear_models import (
     Robustness,
     RootLocus,
@@ -227,6 +229,7 @@ __all__ = [
     "ConvergenceWarning",
     "CoulombFriction",
     "Coupling",
+    "DeflectionWarning",
     "Drive",
     "EnergyDerivatives",
     "Equilibrium",
@@ -319,6 +322,7 @@ __all__ = [
     "jacobian_derivatives",
     "joint_grid",
     "kinetic_energy",
+    "largest_slope",
     "library",
     "linearize",
     "link_accelerations",

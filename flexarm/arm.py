@@ -323,6 +323,7 @@ class Arm(ArmLike):
     difference = kinematics.difference
     position_rates = kinematics.position_rates
     node_acceleration = kinematics.node_acceleration
+    largest_slope = kinematics.largest_slope
     momentum = kinematics.momentum
     center_of_mass = kinematics.center_of_mass
     constraint_violation = _constraints.constraint_violation

@@ -71,7 +71,7 @@ class SingularityError(NotFiniteError):
 
 
 class SimulationWarning(UserWarning):
-    """A simulated motion that is doubtful; the others are its kinds."""
+    """A motion or posture that is doubtful; the others are its kinds."""
 
 
 class StiffeningWarning(SimulationWarning):
@@ -84,6 +84,10 @@ class AccuracyWarning(SimulationWarning):
 
 class ConstraintWarning(SimulationWarning):
     """A simulated motion, or its start, that violates loops or couplings."""
+
+
+class DeflectionWarning(SimulationWarning):
+    """A link that bends farther than its model; see `flexarm.largest_slope`."""
 
 
 class ConvergenceError(FlexarmError):

@@ -267,6 +267,7 @@ class ArmStack(StackLike):
     node_acceleration = Arm.node_acceleration
     momentum = Arm.momentum
     center_of_mass = Arm.center_of_mass
+    largest_slope = Arm.largest_slope
     integrate = Arm.integrate
     difference = Arm.difference
     position_rates = Arm.position_rates

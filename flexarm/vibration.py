@@ -18,6 +18,7 @@ from ._support.printing import Printed, Sheet, Table
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
 from .kinematics import positions
+from .kinematics.slopes import warn_of_slopes
 from .linear_models.operating_point import lie_brackets
 from .statics.coordinates import freedom, held_coordinates, read_arm, read_positions
 from .statics.given_loads import Loads, read_loads
@@ -278,6 +279,12 @@ def natural_frequencies(
         that have merged, the growing pair with `qd`.  Motions without stiffness have
         zero to rounding.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     See Also
     --------
     vibration_modes : shapes and damping.
@@ -356,6 +363,12 @@ def vibration_modes(
     modes : VibrationModes
         Shapes of unit modal mass; ``print(modes)`` shows a table.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     See Also
     --------
     flexarm.plotting.vibration : draws them.
@@ -428,6 +441,12 @@ def complex_modes(
     modes : ComplexModes
         Modes, twice as many as free coordinates, in conjugate pairs.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     Notes
     -----
     L. Meirovitch, *Fundamentals of Vibrations*, 2001, section 7.14, in first-order
@@ -482,6 +501,7 @@ class _Job:
         self.batch = common_batch(shapes)
         self.q = np.array(np.broadcast_to(given["q"], (*self.batch, arm.nq)))
         self.qd = given.get("qd")
+        warn_of_slopes(arm, given["q"])
         self.loads: Loads | None = loads
         self.free = freedom(arm, held_coordinates(arm, held))
         if not self.free.n:

@@ -112,6 +112,7 @@ def test_coarse_samples_are_refined_by_integration_not_by_interpolation() -> Non
     assert_allclose(coarse.events[0].q, [-1.0], rtol=0, atol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("method", ["rk4", "generalized-alpha", "Rodas4P", "RK45"])
 @pytest.mark.parametrize("kind", ["samples", "hold", "feedback", "function"])
 def test_forces_are_those_of_the_run(method: str, kind: str) -> None:

@@ -205,6 +205,7 @@ def test_maps_compute_with_the_numbers(kind: str) -> None:
                 same(public(name)(*given[:i], KINDS[kind](x), *given[i + 1 :]), wanted)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_drivers_compute_with_the_numbers(kind: str) -> None:
     for given, run in DRIVERS.values():

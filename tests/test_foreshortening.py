@@ -124,7 +124,7 @@ def spun_up(n_modes, fidelity="full", method="rk4", **options):
     angle, _, torque = fa.library.spin_up(t)
     still = np.zeros(arm.nv)
     run = fa.simulate(arm, still, still, t, torque=torque[:, None], method=method)
-    assert run.success, run.message
+    assert run.completed == len(t), run.message
     # a run that strays by 72 m shakes the hub, too
     assert_allclose(run.q[:, 0], angle, rtol=1e-4, atol=1e-6)
     return arm.bodies[0], t, run.q[:, 1:]
@@ -206,7 +206,10 @@ def test_spin_up_of_a_flexible_beam(n_modes, deflection, shortening):
 
 def test_spin_up_without_stiffening_runs_away():
     words = "'beam' has no geometric stiffening and spins at .* give it"
-    with pytest.warns(fa.StiffeningWarning, match=words):
+    with (
+        pytest.warns(fa.StiffeningWarning, match=words),
+        pytest.warns(fa.DeflectionWarning, match="segments="),
+    ):
         body, t, eta = spun_up(3, geometric_stiffening=False)
     tip = eta @ body.node_translation[-1, 1]
     assert_allclose(np.interp([7.5, 10.0], t, tip), [-1.46, -72.0], rtol=4e-3)
@@ -287,6 +290,7 @@ def test_mass_matrices_are_positive_for_any_deflection(condition, slope):
         assert np.linalg.eigvalsh(fa.mass_matrix(arm, q))[0] > 0.0
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("method", ["rk4", "ROS34PW2"])
 def test_energy_is_kept_at_the_order_of_the_integrator(method):
     """In space, with a body on the tip, at deflections that shorten by a percent."""
@@ -296,7 +300,7 @@ def test_energy_is_kept_at_the_order_of_the_integrator(method):
     for n in (401, 801):
         t = np.linspace(0.0, 0.2, n)
         run = fa.simulate(arm, q, 2.0 * qd, t, method=method)
-        assert run.success, run.message
+        assert run.completed == n, run.message  # beyond the range of the model
         errors.append(np.abs(run.energy - run.energy[0]).max() / run.energy.max())
     order = 4 if method == "rk4" else 3
     assert errors[1] < 2e-5

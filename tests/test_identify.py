@@ -54,6 +54,7 @@ def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.nda
     return np.stack(columns, axis=-1)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize(
     ("make", "p", "outputs", "options"),
     [

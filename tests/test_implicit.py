@@ -251,6 +251,7 @@ def test_order_two_with_quaternions(seed: int, method: tuple[str, float]) -> Non
     assert_allclose(orders_of(errors), 2.0, rtol=0, atol=0.1)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_order_two_under_sampled_forces() -> None:
     t = np.linspace(0.0, 0.2, 5)
     torque = np.random.default_rng(1).normal(size=(5, 2))
@@ -379,6 +380,7 @@ def test_agrees_with_radau_on_the_arm_of_de_luca() -> None:
 # calls
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @each("kind", ["none", "samples", "function", "feedback"])
 @each("method", [FAMILY[0], FAMILY[4]])
 def test_batch_is_a_loop_bit_for_bit(method: tuple[str, float], kind: str) -> None:

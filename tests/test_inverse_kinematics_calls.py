@@ -183,6 +183,7 @@ def test_poses_are_refused_where_orientation_is_free_too() -> None:
         fa.inverse_kinematics(rigid("iiwa14"), T, weights=weights)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_restarts_begin_at_the_modes_that_were_given() -> None:
     # modes that a first run left far from equilibrium spoil no other
     arm = soft_arm("ruthless")

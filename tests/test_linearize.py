@@ -345,6 +345,7 @@ def test_small_motions_follow_the_linear_model() -> None:
     assert_allclose((apart[1] / apart[2])[big], 2.0, rtol=0.1)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_a_batch_is_the_models_one_by_one() -> None:
     arm = fa.library.de_luca_siciliano()
     rng = np.random.default_rng(0)

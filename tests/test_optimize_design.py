@@ -91,6 +91,7 @@ def test_derivatives_of_rest_and_of_the_tip() -> None:
     check(TipPlace(FLEX, [0, 1]), np.array([[0.3, -0.2, 0.05, 0.02]]))
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("q", [[0.3, -0.5], [1.0, 0.2]])
 def test_rest_is_static_equilibrium(q: Any) -> None:
     rest = Rest(ParametricEquation(Payloads(FLEX), np.array([0.4])), 1)

@@ -213,7 +213,7 @@ def test_vibration_that_is_left_costs() -> None:
 
 def test_places_of_the_tip_and_limits_of_outputs() -> None:
     place = fa.tip_pose(FLEX, [0.8, 0.5, 0, 0, 0, 0])[:3, 3]
-    motion = optimize.trajectory(FLEX, [0.0, 0.0], {"tip": place}, duration=1.0)
+    motion = optimize.trajectory(FLEX, [0.0, 0.0], {"tip": place}, duration=2.0)
     assert motion.success
     assert_allclose(motion.tip[-1], place, atol=1e-8)
     bent = abs(motion.q[:, 2]).max()
@@ -221,7 +221,7 @@ def test_places_of_the_tip_and_limits_of_outputs() -> None:
         FLEX,
         [0.0, 0.0],
         {"tip": place},
-        duration=1.0,
+        duration=2.0,
         limits={"outputs": {"modes": [0.8 * bent, 1.0, 1.0, 1.0]}},
     )
     assert held.success and held.objective > motion.objective
@@ -233,7 +233,7 @@ def test_places_of_the_tip_and_limits_of_outputs() -> None:
         FLEX,
         [0.0, 0.0],
         {"tip": place},
-        duration=1.0,
+        duration=2.0,
         limits={"outputs": {strain: 0.8 * most}},
     )
     assert calm.success and abs(calm.q @ rows).max() <= 0.8 * most * (1.0 + 1e-6)

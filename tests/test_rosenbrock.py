@@ -265,6 +265,7 @@ def test_agrees_with_radau_on_the_arm_of_de_luca() -> None:
 ARM = fa.library.de_luca_siciliano()
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("fidelity", FIDELITIES)
 @pytest.mark.parametrize("kind", ["none", "samples", "function", "feedback"])
 def test_batch_is_a_loop_bit_for_bit(kind: str, fidelity: str) -> None:

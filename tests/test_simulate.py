@@ -91,6 +91,7 @@ def test_torque_function_sees_the_state_of_each_stage():
     assert_allclose(run.tau[:, 0], -18.0 * run.q[:, 0], rtol=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_batch_is_a_loop_bit_for_bit():
     arm = fa.library.de_luca_siciliano()
     rng = np.random.default_rng(0)

@@ -56,6 +56,7 @@ def test_limit_of_an_arm_is_where_the_method_starts_to_diverge(
     assert largest[1] > 1e-3 or not run.success
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("method", ["rk4", "linear-acceleration"])
 def test_message_tells_the_limit_and_a_step_that_works(method: str) -> None:
     arm = fa.library.de_luca_siciliano()

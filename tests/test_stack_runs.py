@@ -78,6 +78,7 @@ def test_axes_of_a_stack_broadcast(method: str) -> None:
     assert np.array_equal(again.energy, run.energy)
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("method", [*LANES, "newmark"])
 def test_feedback_and_functions(method: str) -> None:
     arms = sweep(chain(), 4, 5)

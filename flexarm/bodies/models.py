@@ -263,8 +263,8 @@ class FlexibleBody(Body):
         Cuts across the beam, for `flexarm.link_loads`; links of `flexarm.beams` have
         it.
     section_nodes : sequence of str or int, optional
-        Nodes that are sections of a beam, with small inertia and `node_com` zero; see
-        Notes.
+        Nodes that are sections of a beam, with small inertia and `node_com` zero, kept
+        as numbers; see Notes.
 
     Notes
     -----
@@ -471,8 +471,8 @@ class FlexibleBody(Body):
             )
         return as_array(what, (kappa + kappa.swapaxes(2, 3)) / 2.0, (n, 3, m, m))
 
-    def _sections(self) -> tuple[str, ...]:
-        """Names of the nodes that are sections of a beam, checked."""
+    def _sections(self) -> tuple[int, ...]:
+        """Numbers of the nodes that are sections of a beam, checked."""
         given, who = self.section_nodes, f"section_nodes of body {self.name!r}"
         if isinstance(given, str) or not isinstance(given, Collection):
             raise ModelError(
@@ -485,7 +485,7 @@ class FlexibleBody(Body):
                     f"{who} contain {self.node_names[j]!r}, whose mass is beside it; "
                     "expected node_com zero, leave it out"
                 )
-        return tuple(self.node_names[j] for j in numbers)
+        return tuple(numbers)
 
     def _check_integrals(self, integrals: object) -> None:
         who = f"body {self.name!r}"

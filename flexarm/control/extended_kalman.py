@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.arrays import kind_of
 from .._support.options import explained_class
 from ..arm import Arm
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DeflectionWarning
 from ..linear_models import linearize
 from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
 from ._matrices import sampled_noise, times
@@ -163,7 +164,9 @@ class ExtendedKalmanFilter:
             Forces in N m or N that are held until then.
         """
         tau = real_array("tau", tau)
-        A = linearize(self.arm, self.q, self.qd, tau).A
+        with warnings.catch_warnings():  # the motion itself has one warning
+            warnings.simplefilter("ignore", DeflectionWarning)
+            A = linearize(self.arm, self.q, self.qd, tau).A
         none = np.zeros((*A.shape[:-1], 1))
         Ad, _, noise = sampled_noise(A, none, self.process, self.dt)
         self.P = kalman_predict(self.P, Ad, noise)

@@ -19,6 +19,7 @@ from .._support.interrupts import allowed, held
 from .._support.options import check_choice, explained
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from ..kinematics.nodes import FRAMES
+from ..kinematics.slopes import warn_of_slopes
 from ..model.locking import motor_positions
 from ..model.motors import rigid_couplings
 from ._result import InverseKinematics, message
@@ -129,6 +130,12 @@ def inverse_kinematics(
         After Ctrl-C in the first run; after one in a restart the result has the best
         positions so far.
 
+    Warns
+    -----
+    DeflectionWarning
+        With `deflection`, if a link bends to a slope of more than 0.5 in its own frame;
+        see `flexarm.largest_slope`.
+
     See Also
     --------
     node_pose : the inverse.
@@ -219,7 +226,10 @@ def inverse_kinematics(
     found = _drive(job, T, q, start, int(restarts), rng)
     _unwind(job, start, q)
     q = motor_positions(one, q)
-    return _result(job, batch, T, q, found)
+    result = _result(job, batch, T, q, found)
+    if job.deflected:
+        warn_of_slopes(one, result.q[np.asarray(result.success)])
+    return result
 
 
 class _Job:

@@ -17,12 +17,14 @@ from .nodes import (
     wrench_forces,
 )
 from .positions import difference, integrate, position_rates
+from .slopes import largest_slope
 
 __all__ = [
     "center_of_mass",
     "difference",
     "integrate",
     "jacobian",
+    "largest_slope",
     "link_accelerations",
     "link_jacobian_rates",
     "link_jacobians",

@@ -17,6 +17,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError, SingularityError
+from ..kinematics.slopes import warn_of_slopes
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
 from ..statics.given_loads import Loads, read_loads
@@ -93,6 +94,12 @@ def linearize(
         If the mass matrix is not positive definite.
     ConvergenceError
         If `settle` finds no equilibrium.
+
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
 
     See Also
     --------
@@ -179,7 +186,9 @@ def linearize(
         for name, x in known.items()
     }
     if settle:
-        _settle(arm, at, wrench, node, frame)
+        _settle(arm, at, wrench, node, frame)  # which warns of slopes
+    else:
+        warn_of_slopes(arm, at["q"])
 
     # point: coordinates that are independent, mass matrix, accelerations
     basis = _Basis(arm, at["q"])

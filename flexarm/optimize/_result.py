@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._support.options import explained_class
 from .._support.warn import warn
 from ..arm import Arm
-from ..errors import ConvergenceError, ConvergenceWarning
+from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
+from ..kinematics.slopes import SLOPE_END, judge_slopes, quiet_slopes
 from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -158,6 +159,11 @@ class OptimalMotion:
         return np.array(columns)
 
     @property
+    def largest_slope(self) -> Array:
+        """(n,) largest slopes in rad of a link in its own frame."""
+        return np.asarray(quiet_slopes(self.arm, self.q).max(axis=-1))
+
+    @property
     def tip(self) -> Array:
         """(n, 3) positions of the tip in m."""
         place = self.arm._model.quiet("node_pose")(self.arm.tip_node, self.q)
@@ -181,7 +187,20 @@ def unverified(motion: OptimalMotion) -> OptimalMotion:
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:
-    """Return the motion, with a warning if its solver stopped early."""
+    """Return the motion, with warnings if links bend far or its solver stopped early.
+
+    A motion beyond the range of its model is no success.
+    """
+    slopes, bent = judge_slopes(motion.arm, motion.q, motion.success)
+    if bent:
+        warn(bent, DeflectionWarning)
+        lost = bool((slopes > SLOPE_END).any())
+        motion = replace(
+            motion,
+            message=f"{motion.message}; {bent}",
+            success=not lost,
+            status="failed" if lost else motion.status,
+        )
     if not motion.success:
         warn(
             f"{motion.method} stopped early ({motion.status}): {motion.message}; the "

@@ -145,7 +145,7 @@ def _errors(
     axes: Any,
 ) -> tuple[Array, float, float]:
     """Path errors by axes, and errors of place and speed after the motion."""
-    if not run.success:
+    if run.completed < len(run.t):
         return np.full(3, np.inf), np.inf, np.inf
     tip, t = run.tip, run.t
     path_error = np.full(3, np.nan)

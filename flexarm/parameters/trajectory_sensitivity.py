@@ -410,7 +410,7 @@ def sensitivities(
     run = uninterrupted(
         simulate(arm, q0, qd0, t, torque=torque, max_step=max_step, **options)
     )
-    if not run.success:
+    if np.any(run.completed < len(run.t)):
         raise NotFiniteError(
             f"the motion has no sensitivities: {run.message}; expected one that "
             "reaches the last time"

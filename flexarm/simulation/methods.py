@@ -20,6 +20,7 @@ from .accuracy import warn_of_errors
 from .core_loop import run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
+from .runaway import judge_energy, judge_slopes
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
 from .violations import Judge
@@ -96,8 +97,9 @@ def simulate(
         Samples at the times `t`.  After a Ctrl-C, a divergence, or an iteration that
         does not converge, samples are NaN, with ``success=False``.  For a fixed step
         above the stability limit of the first trajectory at its start, `message` has
-        that limit.  ``success`` is also False if the motion grew without bound, or the
-        constraints contradict each other.
+        that limit.  ``success`` is also False if the motion grew without bound, the
+        constraints contradict each other, a link bends to a slope above one, where its
+        model ends, or the energy of an arm without forces grows.
 
     Raises
     ------
@@ -116,6 +118,9 @@ def simulate(
     ConstraintWarning
         If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
         the arm, at the start or at a sample, or by velocities at the start.
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
     StiffeningWarning
         If a link without geometric stiffening spins at more than 0.2 of its first
         frequency.
@@ -233,6 +238,8 @@ def simulate(
                 if judge is not None:
                     judge.samples(method)
                 warn_of_errors(run, method)
+                judge_slopes(run)
+                judge_energy(run)
         except KeyboardInterrupt:
             note = INTERRUPTED
         except Exception as error:

@@ -152,6 +152,7 @@ class Run(Flattened):
         self.doubts: list[str] = []  # sentences about runs that reach the end
         self.errors: Array | None = None  # estimated ones of fixed steps
         self.unsolved = False  # no motion satisfies the constraints
+        self.lost = False  # beyond the range of the model
         self.ended: list[tuple[str, float, int]] = []  # event, time, trajectory
         self.integrate: Callable[[Run], str]  # another one by the same method
         self.q0, self.qd0 = q0, qd0
@@ -359,11 +360,22 @@ class Run(Flattened):
             doubts[:0] = [f"the motion{many} grew without bound{wild[2]}"]
             if len(doubts) == 1:
                 doubts += ["try a smaller max_step, check forces and parameters"]
-        success = wild is None and not self.unsolved
+        success = wild is None and not self.unsolved and not self.lost
         return success, "".join([", but " * bool(doubts), "; ".join(doubts)])
 
-    def _wild(self) -> tuple[int, int, str] | None:
-        """First trajectory without bound, their number and a clause, or None."""
+    def is_whole(self) -> Any:
+        """Whether each trajectory reached its end, and did not grow without bound."""
+        last = np.concatenate([self.q[:, -1], self.qd[:, -1]], axis=-1)
+        ends = np.asarray(np.isfinite(last).all(axis=-1))
+        ends[[i for _, _, i in self.ended]] = True
+        rates = self._rates()
+        return ends if rates is None else ends & ~(rates[2] >= _WILD).any(axis=1)
+
+    def _rates(self) -> tuple[Array, Array, Array] | None:
+        """Largest rates at all samples, of velocities, positions and both, or None.
+
+        None if no number is large.
+        """
         ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
         if not max(map(max, ends)) >= _WILD:
             return None
@@ -371,9 +383,14 @@ class Run(Flattened):
         span = np.maximum(self.t - self.t[0], 1.0)[:, np.newaxis]
         size = np.abs(self.qd).max(axis=-1)
         gone = (np.abs(self.q - self.q[:, :1]) / span).max(axis=-1)
-        wild = np.maximum(size, gone) >= _WILD
-        if not wild.any():
+        return size, gone, np.maximum(size, gone)
+
+    def _wild(self) -> tuple[int, int, str] | None:
+        """First trajectory without bound, their number and a clause, or None."""
+        rates = self._rates()
+        if rates is None or not (rates[2] >= _WILD).any():
             return None
+        size, wild = rates[0], rates[2] >= _WILD
         k = int(wild.any(axis=0).argmax())
         i = int(wild[:, k].argmax())
         found = self.qd if size[i, k] >= _WILD else self.q

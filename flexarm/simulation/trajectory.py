@@ -13,6 +13,7 @@ from .._calls.arm_like import ArmLike
 from .._calls.chunks import in_chunks
 from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
+from ..kinematics.slopes import quiet_slopes
 from .events import Occurrence
 
 Array = NDArray[np.float64]
@@ -39,7 +40,8 @@ class Trajectory(Printed):
         Integrator.
     success : bool
         Whether every trajectory reached the last time, none of them grew without bound
-        (1e6 rad/s or m/s), and the constraints do not contradict each other.
+        (1e6 rad/s or m/s), gained energy without forces or bent links to slopes above
+        one, and the constraints do not contradict each other.
     message : str
         Reason for the end, and doubts about the result.
     steps, rejected : (...) ndarray of int
@@ -101,6 +103,14 @@ class Trajectory(Printed):
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
 
         return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
+
+    @property
+    def largest_slope(self) -> Array:
+        """Largest slope in rad of a link in its own frame, (..., n)."""
+        one = any_of(self.arm) is self.arm
+        slopes = quiet_slopes(self.arm if one else self.arm[..., np.newaxis], self.q)
+        finite = np.isfinite(self.q).all(axis=-1)
+        return np.where(finite, slopes.max(axis=-1), np.nan)
 
     @property
     def violation(self) -> Array:

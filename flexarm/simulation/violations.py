@@ -15,6 +15,7 @@ from .._support.warn import warn
 from ..constraints import close_loops
 from ..errors import ConstraintWarning, FlexarmError
 from .run import Run
+from .runaway import judge_slopes
 from .trajectory import Trajectory, position_units
 
 Array = NDArray[np.float64]
@@ -146,6 +147,8 @@ class Judge:
 def judged(run: Finished) -> Finished:
     """Return the run of a loop with doubts in its message, after warnings.
 
+    Of its constraints, and of the slopes of its links.
+
     For loops that fill arrays of their own; `simulate` judges while it runs.
     """
     if not len(run.t):
@@ -157,6 +160,7 @@ def judged(run: Finished) -> Finished:
         judge = Judge(made)
         judge.start()
         judge.samples(run.method)
+    judge_slopes(made)
     if not run.success:
         return replace(run, message="; ".join([run.message, *made.doubts]))
     success, doubt = made.doubted()

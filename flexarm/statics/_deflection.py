@@ -15,6 +15,7 @@ from .._support.options import check_choice, explained
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, jacobian, node_pose
+from ..kinematics.slopes import warn_of_slopes
 from ._equilibrium import equilibrium
 from .coordinates import (
     Freedom,
@@ -69,7 +70,14 @@ def deflection(
     Raises
     ------
     ConvergenceError
-        If there is no equilibrium, stable or not; ``error.result`` has the others.
+        If there is no equilibrium, stable or not, in the range of the model;
+        ``error.result`` has the others.
+
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
 
     See Also
     --------
@@ -160,7 +168,14 @@ def holding_forces(
     Raises
     ------
     ConvergenceError
-        If there is no equilibrium, stable or not; ``error.result`` has the others.
+        If there is no equilibrium, stable or not, in the range of the model;
+        ``error.result`` has the others.
+
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
 
     See Also
     --------
@@ -235,6 +250,12 @@ def static_compliance(
     SingularityError
         If a motion has no stiffness.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     See Also
     --------
     static_stiffness : its inverse.
@@ -260,6 +281,7 @@ def static_compliance(
     check_choice("frame", frame, FRAMES)
     number = one_node(arm, node)
     at = read_positions(arm, q)
+    warn_of_slopes(arm, at)
     loaded = number if loaded is None and wrench is not None else loaded
     # stiffness of the free coordinates under the load
     loads = read_loads(arm, wrench, loaded, wrench_frame)
@@ -342,6 +364,12 @@ def static_stiffness(
     SingularityError
         If a motion of the arm has no stiffness, or the node cannot move in all
         directions, as always with fewer than six free coordinates.
+
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
 
     See Also
     --------

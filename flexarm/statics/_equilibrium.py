@@ -20,7 +20,9 @@ from .._calls.explain import leading
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
 from .._support.options import explained, explained_class
-from ..errors import ArgumentError, ConvergenceError
+from .._support.warn import warn
+from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
+from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
 from ._newton import Problem, solve
 from .coordinates import (
@@ -57,7 +59,8 @@ class Equilibrium:
     residual : (..., nv) ndarray of float
         Remaining forces on the free coordinates, in N m or N.
     success : (...) ndarray of bool
-        Whether an equilibrium was found, stable or not.
+        Whether an equilibrium was found, stable or not, within the range of the model:
+        with slopes of links up to one.
     stable : (...) ndarray of bool
         Whether small motions with the held coordinates at rest remain small.
     lowest_square : (...) ndarray of float
@@ -69,7 +72,10 @@ class Equilibrium:
     iterations : (...) ndarray of int
         Number of steps of Newton's method.
     message : str
-        Number of equilibria that were not found or are not stable, and the first.
+        Number of equilibria that were not found or are not stable, and the first; the
+        link that bends too far for its model.
+    largest_slope : (...) ndarray of float
+        Largest slope in rad of a link in its own frame, see `flexarm.largest_slope`.
     """
 
     q: Array
@@ -80,6 +86,7 @@ class Equilibrium:
     lowest_square: Any
     iterations: Any
     message: str
+    largest_slope: Any
 
     def check(self, *, stable: bool = True) -> Equilibrium:
         """Return itself if all equilibria are found and stable.
@@ -175,7 +182,7 @@ def equilibrium(
     -------
     result : Equilibrium
         Positions, holding forces and flags; ``success`` is False for an equilibrium
-        that is not found.
+        that is not found, or beyond the range of the model.
 
     Raises
     ------
@@ -184,6 +191,12 @@ def equilibrium(
     KeyboardInterrupt
         After Ctrl-C before one of the equilibria is found; later the result has those
         found.
+
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; above one,
+        ``success`` and ``stable`` are False.
 
     See Also
     --------
@@ -381,21 +394,32 @@ def _result(
     least: Array,
     iterations: Any,
 ) -> Equilibrium:
-    """Return the result in the shape of the user."""
+    """Return the result in the shape of the user, after a warning."""
 
     def shaped(array: Any) -> Any:
         return array.reshape(batch) if batch else array[0]
 
+    positions = q.reshape(*batch, arm.nq)
+    slopes, bent = judge_slopes(arm, positions, success.reshape(batch))
+    # beyond the model there is no equilibrium
+    slopes = np.reshape(slopes, -1)
+    lost = slopes > SLOPE_END
+    stable, least = stable & ~lost, np.where(lost, np.nan, least)
+    success = success & ~lost
+    message = _message(success.reshape(batch), stable.reshape(batch))
+    if bent:
+        warn(bent, DeflectionWarning)
+        message = f"{message}: {bent}"
     return Equilibrium(
-        q.reshape(*batch, arm.nq),
+        positions,
         tau.reshape(*batch, arm.nv),
         residual.reshape(*batch, arm.nv),
         shaped(success),
         shaped(stable),
         shaped(least),
         shaped(iterations),
-        f"{INTERRUPTED} before all were computed: " * stopped
-        + _message(success.reshape(batch), stable.reshape(batch)),
+        f"{INTERRUPTED} before all were computed: " * stopped + message,
+        shaped(slopes),
     )
 
 

@@ -110,6 +110,12 @@ def inverse_statics(
     NotFiniteError
         If a target or a start is NaN or infinite.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     See Also
     --------
     inverse_kinematics : finds joints and modes.

@@ -205,6 +205,12 @@ def workspace_map(
     ArgumentError
         If options of `inverse_kinematics` have no `target`.
 
+    Warns
+    -----
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame; see
+        `flexarm.largest_slope`.
+
     See Also
     --------
     flexarm.plotting.workspace : draws it.

@@ -89,6 +89,7 @@ class Results:
         self.values: dict[str, NDArray[Any]] = {}
         self.status = np.full(self.points.count, NOT_RUN, dtype=np.int8)
         self.failed: dict[int, str] = {}
+        self.doubts: dict[int, str] = {}
 
     def add(self, part: Part) -> None:
         """Store a part."""
@@ -102,6 +103,7 @@ class Results:
             found = {name: x[good - part.start] for name, x in part.values.items()}
             put(found, self.values, good, self.points.count)
         self.status[good] = OK
+        self.doubts |= {i: why for i, why in part.doubts.items() if i not in failed}
         for number in good.tolist():
             self.failed.pop(number, None)
         for number, why in failed.items():
@@ -118,6 +120,7 @@ class Results:
                 int(run[-1]) + 1,
                 {name: x[run] for name, x in self.values.items()},
                 {i: self.failed[i] for i in run.tolist() if i in self.failed},
+                {i: self.doubts[i] for i in run.tolist() if i in self.doubts},
             )
             for run in np.split(there, ends)
             if len(run)
@@ -201,7 +204,7 @@ class Results:
 
         # status and message of each point
         messages = np.full(self.points.count, "", dtype=object)
-        for number, why in self.failed.items():
+        for number, why in (self.doubts | self.failed).items():
             messages[number] = why
         flags = {
             "flag_values": np.array([OK, FAILED, NOT_RUN], dtype=np.int8),
@@ -211,7 +214,7 @@ class Results:
         data["message"] = (
             axes,
             messages.reshape(lengths),
-            {"long_name": "why it failed"},
+            {"long_name": "why it failed, or a warning"},
         )
 
         attrs = {
@@ -253,6 +256,8 @@ def part_of(dataset: Any, points: Points) -> Part:
     status = outcome.status.values.reshape(-1)
     messages = outcome.message.values.reshape(-1)
     failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
+    said = np.flatnonzero((status == OK) & (messages != ""))
+    doubts = {int(i): str(messages[i]) for i in said}
     values: dict[str, NDArray[Any]] = {}
     types = json.loads(dataset.attrs.get("types", "{}"))
     if len(failed) == points.count:  # variables are declared, not computed
@@ -266,7 +271,7 @@ def part_of(dataset: Any, points: Points) -> Part:
             array[status != OK] = 0
             array = array.astype(types[name])
         values[name] = array
-    return Part(0, points.count, values, failed)
+    return Part(0, points.count, values, failed, doubts)
 
 
 def _units(unit: str | None, **others: Any) -> dict[str, Any]:

@@ -258,6 +258,9 @@ def _encoded(study: Study, parts: Sequence[Part]) -> bytes:
         arrays[f"{i} failed"] = np.array(list(part.failed), dtype=np.int64)
         messages = json.dumps(list(part.failed.values()))
         arrays[f"{i} messages"] = np.frombuffer(messages.encode(), np.uint8)
+        arrays[f"{i} doubted"] = np.array(list(part.doubts), dtype=np.int64)
+        doubts = json.dumps(list(part.doubts.values()))
+        arrays[f"{i} doubts"] = np.frombuffer(doubts.encode(), np.uint8)
     file = io.BytesIO()
     save: Any = np.savez
     save(file, **arrays)
@@ -283,9 +286,17 @@ def _decoded(data: bytes) -> tuple[Study, list[Part]]:
                 for name in found
                 if name.startswith(begin)
             }
-            messages = json.loads(found[f"{i} messages"].tobytes())
-            failed = dict(zip(found[f"{i} failed"].tolist(), messages, strict=True))
-            parts.append(Part(start, stop, values, failed))
+            texts = [
+                dict(
+                    zip(
+                        found[f"{i} {numbers}"].tolist(),
+                        json.loads(found[f"{i} {text}"].tobytes()),
+                        strict=True,
+                    )
+                )
+                for numbers, text in (("failed", "messages"), ("doubted", "doubts"))
+            ]
+            parts.append(Part(start, stop, values, *texts))
     return study_in(words["study"]), parts
 
 

@@ -15,7 +15,7 @@ from .._support.optional import required
 from .._support.options import explained
 from .._support.warn import warn
 from ..arm import Arm
-from ..errors import ArgumentError, StudyWarning
+from ..errors import ArgumentError, DeflectionWarning, StudyWarning
 from ..simulation.run import progress_bar
 from ..stacks import ArmStack
 from ._dataset import Output, Results, coordinates_of, outputs_of, part_of
@@ -23,7 +23,7 @@ from ._points import Points, points_of
 from ._runners import Span, check_place, computed
 from ._store import Store, store_at
 from ._study import LABELS, MENDED, Study, study_of
-from ._task import FAILED, Task, accepted
+from ._task import FAILED, OK, Task, accepted
 
 _PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
 MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
@@ -137,6 +137,9 @@ def sweep(
         `retry_failed` continues with another function or arm; if parts of `path` were
         damaged, and are computed again; or if parts or results cannot be written, as on
         a full disk: the study goes on, and the results are returned.
+    DeflectionWarning
+        If links bend too far at some points, once for all: ``ds.message`` has the
+        sentence of each, or of a call for many points at the first of these.
 
     See Also
     --------
@@ -487,7 +490,7 @@ def _computed(
 
 
 def _with_warning(ds: Any, points: Points) -> Any:
-    """Return the results, with a warning of points that failed."""
+    """Return the results, with warnings of points that failed or are doubtful."""
     status = ds.status.transpose(*points.sizes).values.reshape(-1)
     failed = (status == FAILED).nonzero()[0]
     if len(failed):
@@ -498,6 +501,15 @@ def _with_warning(ds: Any, points: Points) -> Any:
             f"{points.description(int(failed[0]))}: {messages[0]}{_kinds(messages)}; "
             "see status and message of the result",
             StudyWarning,
+        )
+    messages = ds.message.transpose(*points.sizes).values.reshape(-1)
+    doubted = ((status == OK) & (messages != "")).nonzero()[0]
+    if len(doubted):
+        first = points.description(int(doubted[0]))
+        warn(
+            f"at {len(doubted)} of {points.count} points, the first at {first}: "
+            f"{messages[doubted[0]]}; see message of the result",
+            DeflectionWarning,
         )
     return ds
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.interrupts import allowed, held
+from .._support.warn import kept_warnings
 from ..arm import Arm
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DeflectionWarning
 from ..stacks import stack
 from ._points import Points
 
@@ -35,6 +36,8 @@ class Part:
     stop: int
     values: dict[str, NDArray[Any]]
     failed: dict[int, str]  # why, by the number of the point
+    # sentences on slopes of links; those of a call for many points at its first one
+    doubts: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class _Work:
         )
         self._done: list[tuple[Numbers, dict[str, NDArray[Any]]]] = []
         self._failed: dict[int, str] = {}
+        self._doubts: dict[int, str] = {}
 
     def call(self, numbers: Numbers) -> None:
         """Results of these points, by one call or, where it fails, by several."""
@@ -99,7 +103,11 @@ class _Work:
         try:
             # a driver inside of the function returns its best after Ctrl-C, which is
             # no result of this point
-            with held() as ctrl_c, allowed():
+            with (
+                held() as ctrl_c,
+                allowed(),
+                kept_warnings(DeflectionWarning) as kept,
+            ):
                 result = task.function(*self._arm(numbers), **self._given(numbers))
             if ctrl_c.raised:
                 raise KeyboardInterrupt
@@ -119,6 +127,8 @@ class _Work:
             _check_leading(values, len(numbers))
         else:
             values = {name: x[np.newaxis] for name, x in values.items()}
+        if kept[DeflectionWarning]:
+            self._doubts[int(numbers[0])] = kept[DeflectionWarning]
         self._done.append((numbers, values))
 
     def _with_arms(self, numbers: Numbers) -> Numbers:
@@ -198,7 +208,9 @@ class _Work:
                 self._failed.update(dict.fromkeys(map(int, numbers), why))
                 continue
             put(found, values, numbers - self._start, count)
-        return Part(self._start, stop, values, dict(sorted(self._failed.items())))
+        doubts = {i: x for i, x in self._doubts.items() if i not in self._failed}
+        failed = dict(sorted(self._failed.items()))
+        return Part(self._start, stop, values, failed, dict(sorted(doubts.items())))
 
 
 def _message(error: Exception) -> str:

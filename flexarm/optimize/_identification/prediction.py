@@ -86,7 +86,7 @@ class OutputError:
         found = []
         for number in range(len(self.records)):
             run = self.run(arm, x, number, finer)
-            if not run.success:
+            if run.completed < len(run.t):  # beyond the model a search may go on
                 return None
             found.append(run)
         return found
@@ -97,7 +97,7 @@ class OutputError:
         sizes = []
         for number in range(len(self.records)):
             run = self.run(arm, x, number, quiet=False)
-            if not run.success:
+            if run.completed < len(run.t):
                 end = run.t[max(int(run.completed) - 1, 0)]
                 raise NotFiniteError(
                     f"the motion of record {number} with the parameters p0 ends at "
@@ -116,7 +116,6 @@ class OutputError:
     ) -> Trajectory:
         """The simulated motion of a record."""
         record = self.records[number]
-        q0, qd0 = self._start(arm, x, number)
         options = dict(self.options)
         if finer > 1:
             gap = float(np.diff(record.t).max())
@@ -124,6 +123,7 @@ class OutputError:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             if quiet:
                 warnings.simplefilter("ignore", SimulationWarning)
+            q0, qd0 = self._start(arm, x, number)
             run = simulate(
                 arm, q0, qd0, record.t, torque=record.tau, progress=False, **options
             )
@@ -165,9 +165,9 @@ class OutputError:
         tangent = ArmTangent(self.arms, p, scale, SHORT_RULES)
         found = []
         for number, record in enumerate(self.records):
-            q0, qd0 = self._start(arm, x, number)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SimulationWarning)
+                q0, qd0 = self._start(arm, x, number)
                 made = sensitivities(
                     arm, q0, qd0, record.t, tangent, torque=record.tau, **self.options
                 )

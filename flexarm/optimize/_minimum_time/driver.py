@@ -125,6 +125,9 @@ def time_optimal(
     -----
     ConvergenceWarning
         If a search stops early; the result has its best motion and its status.
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame, see
+        `flexarm.largest_slope`; above one the motion is no success.
 
     See Also
     --------

@@ -152,6 +152,9 @@ def track(
     ConvergenceWarning
         If a search stops early, or the simulated tip strays by more than a fiftieth of
         the extent of its trajectory; the result is the best found.
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame, see
+        `flexarm.largest_slope`; above one the motion is no success.
 
     See Also
     --------

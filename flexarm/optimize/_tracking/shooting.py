@@ -110,7 +110,7 @@ class Shooting:
         self.simulations += 1
         tau = self.forces(x)
         run = self._simulated(tau)
-        if not run.success:
+        if run.completed < len(self.t):  # beyond the model a search may go on
             return None
         qdd = self.arm._model.quiet("forward_dynamics")(
             run.q, run.qd, tau @ self.task.acts.T

@@ -94,6 +94,9 @@ def trajectory(
     ConvergenceWarning
         If the solver stops early or the simulated motion ends elsewhere; the result has
         the best motion and its status.
+    DeflectionWarning
+        If a link bends to a slope of more than 0.5 in its own frame, see
+        `flexarm.largest_slope`; above one the motion is no success.
 
     See Also
     --------

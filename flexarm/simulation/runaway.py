@@ -1,0 +1,103 @@
+"""Runs that leave the range of their model: slopes of links, energy that grows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.chunks import STATES
+from .._support.warn import warn
+from ..errors import DeflectionWarning
+from ..kinematics.slopes import (
+    SLOPE_END,
+    SLOPE_LIMIT,
+    quiet_slopes,
+    slope_bounds,
+    slope_sentence,
+)
+from .run import Run
+
+Array = NDArray[np.float64]
+
+# Energy that errors of the steps may add to a passive arm, of its largest kinetic one.
+_GAIN = 0.1
+_CHECKED = 8  # samples of a run whose energy is computed, besides the first
+_ROUNDING = 1e-9  # of energies
+_FEW = 64  # coordinates with cheap eigenvalues
+
+
+def judge_slopes(run: Run) -> None:
+    """Warn if links of some trajectories bend too far; fail beyond any meaning."""
+    largest, sample, link = _largest(run)
+    if not largest.any():
+        return
+    largest[~run.is_whole()] = 0.0  # these fail for other reasons
+    bad = largest > SLOPE_LIMIT
+    if not bad.any():
+        return
+    i = int(largest.argmax())
+    arm, slope, k = run.one(i), float(largest[i]), int(sample[i])
+    run.lost = run.lost or slope > SLOPE_END
+    many = f" in {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
+    clause = f" at t = {run.t[k]:.6g} s{many}"
+    blamed = run.lost and run.doubt is not None and arm.nv <= _FEW and run.doubt(i)
+    if blamed:  # on the step
+        name = arm.bodies[link[i]].name
+        run.doubts.append(f"link {name!r} bends to a slope of {slope:.3g}{clause}")
+        return
+    sentence = slope_sentence(arm, int(link[i]), slope, clause)
+    run.doubts.append(sentence)
+    warn(sentence, DeflectionWarning)
+
+
+def _largest(run: Run) -> tuple[Array, Any, Any]:
+    """Largest slope of each trajectory, its sample and its link; 0 within the limit."""
+    n = len(run.q)
+    largest, sample, link = np.zeros(n), *np.zeros((2, n), dtype=np.intp)
+    for arm, at in run.arms():
+        # one pass over the modes, then exact slopes of those that may be too large
+        where = np.arange(n)[at][slope_bounds(arm, run.q[at]) > SLOPE_LIMIT]
+        step = max(1, STATES // len(run.t))
+        for first in range(0, len(where), step):
+            some = where[first : first + step]
+            slopes = np.nan_to_num(quiet_slopes(arm, run.q[some]), nan=0.0)
+            shape, flat = slopes.shape[1:], slopes.reshape(len(some), -1)
+            place = flat.argmax(axis=1)
+            largest[some] = flat[np.arange(len(some)), place]
+            sample[some], link[some] = np.unravel_index(place, shape)
+    return largest, sample, link
+
+
+def judge_energy(run: Run) -> None:
+    """Fail a run without forces whose energy grows, though its arm cannot gain it."""
+    driven = run.function is not None or run.samples is not None
+    if driven or not len(run.q):
+        return
+    arm = run.one(0)
+    if arm.fidelity != "full" or arm.constraints:  # which do not keep energy
+        return
+    n = len(run.t)
+    at = np.unique(np.linspace(0, n - 1, min(n, _CHECKED + 1)).astype(int))
+    q, qd = run.q[:, at], run.qd[:, at]
+    arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
+    quiet = arms._model.quiet
+    with np.errstate(all="ignore"):
+        T, V = quiet("kinetic_energy")(q, qd), quiet("potential_energy")(q)
+        gain = np.fmax.reduce(T + V, axis=1) - (T + V)[:, 0]
+        size = np.fmax.reduce(np.abs(T) + np.abs(V), axis=1)
+        most = np.fmax.reduce(T, axis=1)
+        bad = np.asarray((gain > _GAIN * most) & (gain > _ROUNDING * size))
+    if not bad.any():
+        return
+    bad &= run.is_whole()  # others fail for other reasons
+    if not bad.any():
+        return
+    run.lost = True
+    i = int(np.where(bad, gain, 0.0).argmax())
+    many = f" of {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
+    run.doubts.append(
+        f"without forces the energy{many} grew by {gain[i]:.3g} J, with a kinetic "
+        f"energy of {most[i]:.3g} J at most; take a smaller max_step"
+    )
