@@ -21,6 +21,9 @@ from flexarm import beams
 from flexarm.beams import STEEL, Payload, Section
 from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 TUBE = Section.tube(0.04, 0.002, STEEL)
 Z = (0.0, 0.0, 1.0)
 
