@@ -97,6 +97,12 @@ class Arm(ArmLike):
         If the bodies do not form a tree, are not physical, or are more than 4096 with
         16384 velocities of joints, motors and modes; the message says which.
 
+    Warns
+    -----
+    ModeWarning
+        If the modes of a link make a loaded node more than 2 % too stiff, or its first
+        frequency as much too high; see `mode_errors`.
+
     Notes
     -----
     The coordinates are the joint coordinates in the order of the bodies, those of

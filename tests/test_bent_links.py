@@ -496,7 +496,7 @@ REFUSED: dict[str, Any] = {
     "n_modes of link 'link' for 'bending y' is 100, its elements have 8": {
         "n_modes": 100
     },
-    "n_modes of link 'link' gives 'bending z and torsion' 1 coordinates, but": {
+    "n_modes of link 'link' is too small for the static shapes of its kept": {
         "n_modes": {"torsion": 1}
     },
     "n_modes of link 'link' has 'stretch', expected motions": {

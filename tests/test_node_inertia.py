@@ -23,6 +23,9 @@ from flexarm.reference import lagrangian, twin
 from flexarm.reference._dual_poses import dual_poses, node_displacement, state_of
 from flexarm.reference.duals import COMPLEX_STEP, inverse_of, multiply, twist_of
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 Array = Any
 
 # the oracle

@@ -46,7 +46,7 @@ from ._reduction import (
     unreduced,
 )
 from ._segments import segment_count, segmented_link
-from ._stations import Stations, body_nodes, foreshortening, make_stations
+from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
 from .limits import MAX_NODES, point_count
 
 Array = NDArray[np.float64]
@@ -130,7 +130,7 @@ def finite_element_link(
         Keep modes up to this frequency, in Hz, and all static shapes.
     keep : str or sequence of str
         Nodes with static shapes: those at which something hangs.  In the chord frame
-        the base has them too.
+        the base has them too; nodes of bent links move along their piece, ``"tip x"``.
     outboard : sequence of Payload
         Masses that only shape ``"tip-loaded"`` modes, in place of the bodies that the
         link carries.
@@ -431,7 +431,8 @@ def _basis(
     elif choice.word in HELD:
         held = columns_of_nodes(name, labels, choice.keep)
         held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
-        result = craig_bampton(name, rows, mass, labels, held, counts, limit)
+        along = moved_along(stations, choice.keep, held)
+        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit)
     else:
         momentum = stations.momentum()
         result = modal(name, rows, mass, momentum, labels, counts, limit)

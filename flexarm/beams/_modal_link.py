@@ -42,7 +42,6 @@ from ._uniform_modes import (
     given_modes,
     known_kinds,
     modes_by_name,
-    outboard_moments,
     tip_moments,
     uniform,
 )
@@ -262,18 +261,20 @@ def flexible_link(
     com = in_range(what, as_array(what, tip_com, (3,)), "m")
     payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    # its modes, given or made by name
+    # its modes, of its own or by name
     own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
-    named: dict[str, Any] = {
+    stiffness: dict[str, Any] = {
         "bending_stiffness": bending_stiffness,
         "torsional_stiffness": torsional_stiffness,
         "polar_inertia_per_length": polar_inertia_per_length,
+    }
+    options: dict[str, Any] = {
         "motions": motions,
         "modes": modes,
         "n_modes": n_modes,
         "max_frequency": max_frequency,
+        "outboard": payload_list(name, "outboard", outboard),
     }
-    loads = payload_list(name, "outboard", outboard)
     if segments is not None:
         given = any(value is not None for value in own.values())
         segments = segment_count(
@@ -282,19 +283,11 @@ def flexible_link(
             modes=None if isinstance(modes, str) and modes in HELD else modes,
             n_modes=n_modes,
             max_frequency=max_frequency,
-            outboard=loads or None,
+            outboard=options["outboard"] or None,
             modal_damping=modal_damping if np.any(modal_damping) else None,
             **{"modes of its own": own if given else None},
         )
-        link = uniform(
-            name,
-            length,
-            density,
-            bending_stiffness,
-            torsional_stiffness,
-            polar_inertia_per_length,
-            np.zeros((4, 4)),
-        )
+        link = uniform(name, length, density, np.zeros((4, 4)), **stiffness)
         hub = real(f"base_mass of link {name!r}", base_mass, "kg")
         at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
         kinds = known_kinds(link, motions)
@@ -321,22 +314,11 @@ def flexible_link(
             geometric_stiffening=geometric_stiffening,
         )
     if any(value is not None for value in own.values()):
-        named["outboard"] = loads or None
-        basis = given_modes(name, length, own, named)
+        basis = given_modes(name, length, own, stiffness | options)
     else:
         tip = tip_moments(payload, com, about_tip)
-        tip += outboard_moments(name, length, loads)
-        link = uniform(
-            name,
-            length,
-            density,
-            bending_stiffness,
-            torsional_stiffness,
-            polar_inertia_per_length,
-            tip,
-        )
-        word = "craig-bampton" if modes is None else modes
-        basis = modes_by_name(link, word, motions, n_modes, max_frequency, loads)
+        link = uniform(name, length, density, tip, **stiffness)
+        basis = modes_by_name(link, **options)
     # nodes at base, Gauss points and tip, and their motion in the modes
     fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
     x = length * np.concatenate([[0.0], fraction, [1.0]])

@@ -24,7 +24,7 @@ from ._coordinates import columns_of_nodes, coordinates, known_motions
 from ._element_profile import element_profile
 from ._line import Line, Payload, cut, places, with_sections
 from ._reduction import craig_bampton, groups
-from ._stations import Stations, body_nodes, foreshortening, make_stations
+from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
 from .limits import MAX_SEGMENTS
 
 Array = NDArray[np.float64]
@@ -92,8 +92,12 @@ def segmented_link(
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
         mass = stations.mass_matrix()
-        held = columns_of_nodes(name, labels, _kept(part, named))
-        basis = craig_bampton(name, stations.rows, mass, labels, held, None, None)
+        kept = _kept(part, named)
+        held = columns_of_nodes(name, labels, kept)
+        along = moved_along(stations, kept, held)
+        basis = craig_bampton(
+            name, stations.rows, mass, labels, held, along, None, None
+        )
         W, names = basis.W, basis.names
         worst = int(np.argmin(np.diag(W.T @ mass @ W)))
         if not (W.T @ mass @ W)[worst, worst] > 0.0:

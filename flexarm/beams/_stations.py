@@ -304,3 +304,26 @@ def _among(carried: Carried, which: NDArray[np.bool_]) -> Carried:
         np.where(which[:, np.newaxis], com, 0.0),
         np.where(which[:, np.newaxis, np.newaxis], inertia, 0.0),
     )
+
+
+def moved_along(
+    stations: Stations, keep: Sequence[str], held: Sequence[int]
+) -> dict[str, Array]:
+    """Displacements of kept nodes along their elements, by others: of bent links.
+
+    The pieces of a link without stretch keep their lengths, so the motion of a node
+    along its element is that of the corners before it.
+    """
+    line, found = stations.line, dict[str, Array]()
+    independent: list[Array] = []
+    for node in keep:
+        j = line.names.index(node)
+        row = line.axes[j - 1][:, 0] @ stations.translation[stations.end(j)]
+        free = np.delete(row, held)
+        size = float(np.abs(row).max(initial=0.0))
+        if size > 0.0 and np.abs(free).max(initial=0.0) > 1e-9 * size:
+            more = np.array([*independent, free])
+            if np.linalg.matrix_rank(more) == len(more):
+                independent.append(free)
+                found[f"{node} x"] = np.where(np.abs(row) > 1e-12 * size, row, 0.0)
+    return found
