@@ -107,7 +107,7 @@ def test_acceleration_along_a_simulated_motion(seed):
 # momentum and centre of mass
 
 
-def twice_cross(phi, J):
+def commutator(phi, J):
     """[phi, J], the change of an inertia that turns."""
     return cross_matrix(phi) @ J - J @ cross_matrix(phi)
 
@@ -148,10 +148,10 @@ def sums_over_nodes(arm, q, qd):
             J = R @ turn @ J @ turn.T @ R.T
             if kept:  # a section, to second order
                 own, spun = body.node_inertia[j], body.node_rotation[j] @ etad
-                first = twice_cross(phi, own)
-                h = (first + 0.5 * twice_cross(phi, first)) @ R.T @ omega
-                h += (first + 0.5 * own @ cross_matrix(phi)) @ spun
-                angular += R @ h
+                first = commutator(phi, own)
+                more = (first + 0.5 * commutator(phi, first)) @ R.T @ omega
+                more += (first + 0.5 * own @ cross_matrix(phi)) @ spun
+                angular += R @ more
             force = m * (u + np.cross(w, p))
             linear += force
             # about the node, then about the base
