@@ -16,6 +16,7 @@ from ..errors import ModelError
 from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
+from .strain_energy import StrainEnergy, strain_energy_of
 
 Array = NDArray[np.float64]
 
@@ -118,6 +119,11 @@ class Body(Printed, Description):
             self.node_translation,
             self.node_foreshortening,
         )
+
+    @cached_property
+    def _strain_energy(self) -> StrainEnergy | None:
+        """Strain energy of a straight beam with foreshortening, else None."""
+        return strain_energy_of(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._support.options import explained, explained_class
-from ..bodies.maps import cross_matrix, rotation
+from ..bodies.maps import cross_matrix, node_turn
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
 from ..errors import ArgumentError, ModelError
@@ -318,7 +318,7 @@ def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoad
     for j, node in enumerate(profile.node):
         about_frame = wrenches.beyond(number, profile, j)
         place = wrenches.place(number, int(node))
-        R = rotation(eta @ body.node_rotation[node].T)[0] @ profile.axes[j]
+        R = node_turn(body, int(node), eta)[0] @ profile.axes[j]
         force = -about_frame[..., 3:]
         moment = -about_frame[..., :3]
         moment = moment - (cross_matrix(place) @ force[..., np.newaxis])[..., 0]

@@ -39,7 +39,9 @@ class Packed(NamedTuple):
     topology: NDArray[np.intc]  # (n, TOPOLOGY_COLUMNS), body by body
     joints: Array  # (n, JOINT_COLUMNS)
     nodes: Array  # per node: NODE_COLUMNS, whose modes are gamma, lambda, kappa
-    modal: Array  # per body: stiffness, damping, given integrals, driven shapes
+    modal: (
+        Array  # per body: stiffness, damping, integrals, driven shapes, strain energy
+    )
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, LOOP_COLUMNS)
     frames: Array  # (l, 2, FRAME_COLUMNS)
@@ -172,6 +174,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             own_integrals = modal_integrals(body)
             moments = own_integrals.pack()
         shapes = _driven(body) if own_integrals is None else own_integrals.driven
+        strain = None if arm.fidelity != "full" else body._strain_energy
         # topology: modes and nodes belong to the last link
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
@@ -190,6 +193,7 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
                 integrals=last and (body.integrals is not None or moments is not None),
                 second=last and body.node_foreshortening is not None,
                 shapes=0 if shapes is None or not last else len(shapes.second),
+                strain=0 if strain is None or not last else len(strain.stiffness),
             )
             topology.append(link)
             joints.append(row)
@@ -204,6 +208,8 @@ def pack(arm: ArmLike, *, integrals: bool = False) -> Packed:
             modal.append(moments)
         if shapes is not None:
             modal.append(shapes.pack())
+        if strain is not None:
+            modal.append(strain.pack())
     # motors
     rotor_at: dict[int, int] = {}
     for hidden in hidden_bodies(arm):

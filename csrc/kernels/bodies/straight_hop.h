@@ -2,7 +2,7 @@
  * straight_hop.h -- from a straight body to the next one (M5 to M7)
  *
  * Modes move a node by few numbers: turning theta about a, b, c and shifts along them,
- * and a child follows by one 6 x 6 matrix, with J = J_l(phi) and x as in K2, K3:
+ * and a child follows by one 6 x 6 matrix, with J = J_l(phi) Dphi and x as in K2, K3:
  *
  * Equations   (theta; s)_r = lambda_r about a or the other direction; gamma_r along the
  *             own one and kappa(r,s) eta_s along a                              (M5)
@@ -98,7 +98,7 @@ FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_b
     straight_bend_node(node, z, eta, bent);
     straight_gather(node, z, eta, bent, t->phi, l);
     l[z.axis] *= 0.5;
-    node_turn(t, Rn);
+    node_turn(node->axis, t, Rn);
     node_jacobian(t, s->J);
     hop_arm(b, q, arm);
     fa_rotate(t->x, Rn, arm);
