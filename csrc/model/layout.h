@@ -85,9 +85,12 @@ typedef struct {
 typedef struct {
     int n;               /* Gauss points, or 0: the energy is quadratic */
     int at[3], count[3]; /* first mode and number of modes of each */
+    int plane; /* of one or two modes that bend in one plane: which, 0 or 1; else -1 */
     const fa_constant
         *constants; /* [n] weights times EI, EI, GJ; slopes or twist and their
                                    * rates along the beam, [2][count] each */
+    const fa_constant
+        *forces; /* [FA_STRAIN_FORCES] of these: polynomials, see strain.h */
 } fa_strain;
 
 typedef struct {

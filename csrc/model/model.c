@@ -152,7 +152,8 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
         modal_size += model_modal_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
         *constants += fa_straight_size(n) + model_strain_size(t);
-        *constants += t[FA_TOPO_STRAIN] > 0 ? 3 * (size_t)t[FA_TOPO_NODES] : 0;
+        *constants +=
+            t[FA_TOPO_STRAIN] > 0 ? 3 * (size_t)t[FA_TOPO_NODES] + FA_STRAIN_FORCES : 0;
         *constants += (size_t)t[FA_TOPO_NODES] * fa_straight_node_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
         *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_SHAPES]);
@@ -505,7 +506,7 @@ static void model_strains(const fa_description *d, fa_body *bodies, fa_node *nod
         modal += model_modal_size(t);
         if (t[FA_TOPO_STRAIN] > 0) {
             constants = fa_strain_build(t[FA_TOPO_STRAIN], modal - model_strain_size(t),
-                                        bodies + k, nodes, constants);
+                                        d->is_general, bodies + k, nodes, constants);
         }
     }
 }

@@ -207,6 +207,7 @@ static void stack_read_strains(const fa_model *m, const stack_marks *marks)
         const fa_strain *s = &m->bodies[k].strain;
         const int size = 3 + 2 * (s->count[0] + s->count[1] + s->count[2]);
         stack_read(m, marks, s->constants, (size_t)(s->n * size));
+        stack_read(m, marks, s->forces, FA_STRAIN_FORCES);
     }
 }
 

@@ -104,6 +104,7 @@ static void sk_body(const sk_lanes *l, const fa_body_one *from, fa_body *to)
     SK_POINT(straight.constants);
     memcpy(&to->strain, &from->strain, offsetof(fa_strain_one, constants));
     SK_POINT(strain.constants);
+    SK_POINT(strain.forces);
 }
 
 static void sk_node(const sk_lanes *l, const fa_node_one *from, fa_node *to)

@@ -14,6 +14,7 @@
  *             dV/dx_0 = m_0 w + p (a_3 k_0 + 3/4 tau x_0) - M (a_2 k_1 + chi x_0/4),
  *             dV/dx_1 = m_1 w + p (a_3 k_1 + 3/4 tau x_1) + M (a_2 k_0 - chi x_1/4),
  *             dV/dtheta = EI kappa . dkappa/dtheta,  dV/dtheta' = M - GJ theta'.
+ *             One or two modes in one plane have polynomials in place of the sum.
  * Checked by  tests/test_strain_energy.py
  */
 #ifndef FA_KERNELS_STRAIN_H
@@ -150,16 +151,50 @@ FA_INLINE void strain_plane_add(const strain_size z, const int d, int n_points,
     }
 }
 
-/* derivatives of the energy by the modes, added to z_f [n] (W3) */
-FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
-                                const fa_real *eta, fa_real *z_f)
+/* P(u, v) of FA_STRAIN_TERMS coefficients, the highest powers first */
+FA_INLINE fa_real strain_polynomial(const fa_constant *c, fa_real u, fa_real v)
+{
+    fa_real sum = {0};
+
+    FA_UNROLL
+    for (int j = FA_STRAIN_DEGREE; j >= 0; j--) {
+        const int last = j > 0 ? j : 1;
+        fa_real inner = {0};
+        FA_UNROLL
+        for (int t = FA_STRAIN_DEGREE; t >= last; t--) {
+            inner = inner * u + *c++;
+        }
+        sum = sum * v + (j > 0 ? inner : inner * u);
+    }
+    return sum;
+}
+
+/* forces of one or two modes that bend in one plane, from `at` on */
+FA_INLINE void strain_few_add(const fa_constant *c, const int n, int at,
+                              const fa_real *eta, fa_real *z_f)
+{
+    const fa_real a = eta[at], u = a * a;
+
+    if (n == 1) {
+        c += FA_STRAIN_TERMS - FA_STRAIN_DEGREE;
+        z_f[at] += a * u * (((c[0] * u + c[1]) * u + c[2]) * u + c[3]);
+        return;
+    }
+    const fa_real b = eta[at + 1], v = b * b;
+    FA_UNROLL
+    for (int r = 0; r < 2; r++) {
+        z_f[at + r] += a * strain_polynomial(c, u, v);
+        z_f[at + r] += b * strain_polynomial(c + FA_STRAIN_TERMS, u, v);
+        c += 2 * FA_STRAIN_TERMS;
+    }
+}
+
+/* derivatives of the energy by the modes, point by point, added to z_f [n] (W3) */
+FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
+                                 const fa_real *eta, fa_real *z_f)
 {
     const fa_constant *c = strain->constants;
 
-    if (z.count[2] == 0 && (z.count[0] == 0 || z.count[1] == 0)) {
-        strain_plane_add(z, z.count[0] == 0, strain->n, c, eta, z_f);
-        return;
-    }
     for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
         strain_point s, f;
         strain_moments m;
@@ -167,6 +202,21 @@ FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
         strain_moments_at(c, &s, &m);
         strain_forces(c, &s, &m, &f);
         strain_rows_add(z, c, &f, 1, z_f);
+    }
+}
+
+/* the same of a straight body, whose sizes the compiler knows */
+FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
+                                const fa_real *eta, fa_real *z_f)
+{
+    const int d = z.count[0] == 0;
+
+    if (z.count[2] > 0 || (z.count[0] > 0 && z.count[1] > 0)) {
+        strain_points_add(strain, z, eta, z_f);
+    } else if (z.count[d] <= 2) {
+        strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
+    } else {
+        strain_plane_add(z, d, strain->n, strain->constants, eta, z_f);
     }
 }
 
@@ -181,7 +231,14 @@ FA_INLINE strain_size strain_size_of(const fa_strain *strain)
 FA_NOINLINE void strain_any_add(const fa_strain *strain, const fa_real *eta,
                                 fa_real *z_f)
 {
-    strain_force_add(strain, strain_size_of(strain), eta, z_f);
+    const strain_size z = strain_size_of(strain);
+
+    if (strain->plane >= 0) {
+        const int d = strain->plane;
+        strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
+    } else {
+        strain_points_add(strain, z, eta, z_f);
+    }
 }
 
 /* the energy itself (W3) */

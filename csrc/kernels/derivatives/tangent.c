@@ -376,6 +376,8 @@ FA_INLINE void tg_hand_on(const fa_model *model, const int wide, const tg_work *
 
     if (bends) {
         tg_bend_at(w->bodies[b->parent].R, self, &bend);
+    } else { /* not read */
+        memset(&bend, 0, sizeof bend);
     }
     for (int s = 0; s < np; s++) {
         tg_coordinate *c = w->own + at + s;
@@ -416,6 +418,8 @@ FA_NOINLINE void tg_float(const fa_model *model, const int wide, const tg_work *
 
     if (bends) {
         tg_bend_at(self->R, self, &bend);
+    } else { /* not read */
+        memset(&bend, 0, sizeof bend);
     }
     for (int r = 0; r < n; r++) { /* rows as they were without the hop */
         tg_rows(wide, w->own, at + r, screws, n, at, out);
