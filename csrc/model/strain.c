@@ -10,6 +10,7 @@
 #include "model/strain.h"
 
 #include "model/description.h"
+#include "model/kinds.h"
 
 /* whether rotation i (0: twist, 1, 2) and its rate are zero but for modes of a range */
 static int strain_within(int n, int p, const double *given, int i, int at, int count)

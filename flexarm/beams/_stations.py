@@ -197,9 +197,9 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     Where sections turn by :math:`\theta`, the line has the direction
     :math:`\exp(\tilde\theta) e_x`, whose second-order part is
     :math:`\frac12 \tilde\theta \tilde\theta e_x`; its integral moves all points behind.
-    Along the line this is :math:`-\frac12 (v'^2 + w'^2)`.  The other components are
-    products of twist and slope, by which parts behind a corner remain rigid if they do
-    not bend.
+    Along the line this is :math:`-\frac12 (v'^2 + w'^2)`.  The other components of a
+    bent line are products of twist and slope, by which parts behind a corner remain
+    rigid if they do not bend; those of a straight one are zero (W1).
 
     Parameters
     ----------
@@ -218,6 +218,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     ends = np.concatenate([[0.0], fraction, [1.0]])
     s, w = gauss_rule(3)  # exact: slopes are of second degree
     kappa = [np.zeros((3, T.shape[1], T.shape[1]))]
+    tangent = line.axes[0][:, 0]
+    straight = bool(np.abs(line.axes[:, :, 0] - tangent).max() < 1e-12)
     for e in range(line.n_elements):
         own, h, axis = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e][:, 0]
         for a, b in pairwise(ends):
@@ -228,6 +230,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 mixed = 0.5 * (
                     theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
                 )
+                if straight:
+                    mixed = axis[:, None, None] * np.outer(twist, twist)
                 total += weight * (mixed - axis[:, None, None] * (theta.T @ theta))
             kappa.append(total)
     return np.array(kappa)

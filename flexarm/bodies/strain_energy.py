@@ -137,6 +137,12 @@ def _curvature(s: Array, rate: Array) -> _Curvature:
     return _Curvature(value, by_turn, by_rate)
 
 
+def section_strains(s: Array, rate: Array) -> Array:
+    """Rate of twist and curvatures about y, z (W2) from slopes and rates, (..., 3)."""
+    value = _curvature(s.reshape(-1, 3), rate.reshape(-1, 3)).value
+    return np.asarray(value.reshape(s.shape))
+
+
 def section_turn(s: Array, axis: Array) -> Array:
     """Rotation vectors of sections (W1), (..., 3) from (..., 3)."""
     theta = (s @ axis)[..., None]
