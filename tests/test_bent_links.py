@@ -188,7 +188,7 @@ def test_mass_properties_of_stairs() -> None:
 
 
 def exact_line(body: fa.FlexibleBody, points: Any, n: int, eta: Any) -> Any:
-    """Ends of elements where each section turns by its rotation and keeps its length."""
+    """Ends of elements where sections turn by their rotation and keep their length."""
     ends = [j for j, name in enumerate(body.node_names) if name[0] != "g"]
     result = [body.node_position[0]]
     x, w = np.polynomial.legendre.leggauss(12)

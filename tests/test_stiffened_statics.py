@@ -133,7 +133,7 @@ def elastica(load: float) -> Any:
 
 def test_a_large_load_to_the_first_nonlinear_order() -> None:
     # the shortening -alpha^2/15 is that of the model, too, and the next order of the
-    # deflection, -4 alpha^3/105: its error is of seventh order, of the shortening fourth
+    # deflection, -4 alpha^3/105: its error is of seventh, of the shortening of fourth
     off = []
     for alpha in (0.25, 0.125):
         load = [0, 0, 0, 0, alpha * STIFFNESS / LENGTH**2, 0]

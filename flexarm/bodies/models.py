@@ -276,7 +276,8 @@ class FlexibleBody(Body):
     ``v'' / cos`` of the angle, both to third order and more.  A `beam` that does not
     fit the rotations of the nodes is ignored in this, as in bodies made by hand.
 
-    Given `integrals` have the terms of foreshortening in ``driven``.  Forces and Jacobians of a ruthless arm ignore them.
+    Given `integrals` have the terms of foreshortening in ``driven``.  Forces and
+    Jacobians of a ruthless arm ignore them.
 
     Examples
     --------
