@@ -483,8 +483,9 @@ def warn_of_modes(arm: ArmLike) -> None:
         return
     _, k, worst = max(found, key=lambda x: x[0])
     others = f", and {len(found) - 1} more above {LARGEST:.0%}" if found[1:] else ""
+    body = arm.bodies[k]
     warn(
-        f"the modes of link {link_name(arm.bodies[k])!r} make {_wrong(arm.bodies[k], worst)}"
+        f"the modes of link {link_name(body)!r} make {_wrong(body, worst)}"
         f"{others}; see print(arm.mode_errors())",
         ModeWarning,
     )

@@ -17,6 +17,8 @@ import pytest
 from each import each
 from frame import Frame
 from numpy.testing import assert_allclose
+from robot_texts import SIDECAR, robot_of
+from robot_texts import TWO as LINKS
 
 import flexarm as fa
 from flexarm import beams
@@ -29,6 +31,7 @@ UNIFORM = {
     "polar": TUBE.rotary_inertia[0],
     "n": 16,
 }
+ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 # by default: two coordinates of bending in each plane, one of torsion
 TWO: dict[str, Any] = {"n_modes": {"bending y": 2, "bending z": 2, "torsion": 1}}
 THREE: dict[str, Any] = {"n_modes": {"bending y": 3, "bending z": 3, "torsion": 2}}
@@ -404,3 +407,30 @@ def test_highest_frequency_and_largest_step_of_rk4() -> None:
     assert "frequency: not computed for more than 200" in str(many)
     damped = fa.library.pendulum(damping=50.0).replace(gravity=(0, 0, 0))
     assert "highest" not in str(damped)
+
+
+def test_links_along_any_axis_of_a_robot_description() -> None:
+    """The same beam along z, and one that starts 0.25 m from the frame of its link."""
+    table = SIDECAR | {"torsional_stiffness": 3.0, "polar_inertia_per_length": 0.01}
+    table |= {"modes": "clamped-free", "n_modes": 2}
+    text = robot_of(LINKS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arm = fa.urdf.load(text, sidecar={"rod1": table})
+        moved = table | {"axis": [0, 0, 1], "position": [0, 0, 0.25]}
+        other = fa.urdf.load(text, sidecar={"rod1": moved})
+    principal = []
+    for body in (arm.bodies[0], other.bodies[0]):
+        assert body.unreduced is not None
+        at_tip = np.eye(6)
+        at_tip[3:, :3] = np.cross(np.eye(3), body.node_position[-1]).T
+        found = body.unreduced.compliance(np.array([body.n_nodes - 1]))[0]
+        found = at_tip @ found @ at_tip.T
+        principal += [np.linalg.eigvalsh(found[at, at]) for at in (LINEAR, ANGULAR)]
+    assert_allclose(principal[:2], principal[2:], rtol=1e-9, atol=1e-15)
+    assert_allclose(principal[0], [0.0, 1 / 21.0, 1 / 15.0], atol=1e-12)  # L^3 / 3 EI
+    for x in (arm, other):
+        assert_allclose(
+            x.mode_errors().frequencies, locked(x, x.neutral)[:4], rtol=1e-9
+        )
+        assert x.mode_errors().frequency_errors.min() > -1e-6

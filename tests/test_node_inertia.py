@@ -72,10 +72,12 @@ def true_forces(arm: fa.Arm, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 def tree(seed: int) -> fa.Arm:
-    """Nodes with offset masses and any inertia, no foreshortening."""
-    return fa.library.random_tree(
+    """Nodes with offset masses and any inertia, no sections and no foreshortening."""
+    arm = fa.library.random_tree(
         seed, 2 + seed % 2, max_modes=2, n_nodes=2, foreshortening=0.0
     )
+    assert not any(body.section_nodes for body in arm.bodies)
+    return arm
 
 
 def sectioned(arm: fa.Arm, every: int = 1) -> fa.Arm:

@@ -211,7 +211,8 @@ def flexible_link(
     compression softens them up to buckling [2]_.  Without it a rotation at
     :math:`\Omega` lowers the frequencies in its plane instead of raising them, and the
     motion diverges at :math:`\Omega` above the first of them.  Torsion has no
-    foreshortening; its combination with bending is neglected.
+    foreshortening.  With it slopes are the sines of the angles of the sections, and
+    strain energy and rotations are those of third order, with twist.
 
     References
     ----------

@@ -18,6 +18,7 @@ from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
 from .slopes import slope_shapes
+from .strain_energy import StrainEnergy, strain_energy_of
 from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
@@ -202,6 +203,11 @@ class Body(Printed, Description):
         Rotations of the nodes without those about the line of a straight body.
         """
         return slope_shapes(self)
+
+    @cached_property
+    def _strain_energy(self) -> StrainEnergy | None:
+        """Strain energy of a straight beam with foreshortening, else None."""
+        return strain_energy_of(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""

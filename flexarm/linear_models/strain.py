@@ -69,7 +69,8 @@ def strain(
 
     Notes
     -----
-    By the modes of the link, as ``strain`` of `flexarm.link_loads`: between its cuts by
+    By the modes of the link to first order (``strain`` of `flexarm.link_loads` has the
+    third one, too, of straight links with foreshortening): between its cuts by
     the polynomial through the cuts, which for modes that are analytic functions is as
     good as the cuts, or linear inside of a finite element.  Strain feedback on the
     curvature at the base is that of Z.-H. Luo, IEEE Trans. Automatic Control 38(11),
