@@ -298,24 +298,10 @@ def _draw_flexible(
         if not np.linalg.cond(body.modal_mass()) < 1e3:
             continue
         if held is None:
-            return _with_section(body)
+            return body
         if np.linalg.cond(_seen_from(body, held).modal_mass()) < 1e3:
             result: FlexibleBody = body.replace(attachment=held)
-            return _with_section(result)
-
-
-def _with_section(body: FlexibleBody) -> FlexibleBody:
-    """The body with its second node as a section, if it has modes in several axes."""
-    if body.n_modes < 2 or body.n_nodes < 3:
-        return body
-    j, com, inertia = 1, body.node_com.copy(), body.node_inertia.copy()
-    c = com[j].copy()
-    inertia[j] -= body.node_mass[j] * (c @ c * np.eye(3) - np.outer(c, c))
-    com[j] = 0.0
-    result: FlexibleBody = body.replace(
-        node_com=com, node_inertia=inertia, section_nodes=(j,)
-    )
-    return result
+            return result
 
 
 def _foreshortened(rng: Generator, body: Body) -> Body:
