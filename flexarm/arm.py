@@ -25,16 +25,18 @@ from . import (
     vibration,
 )
 from ._calls.arm_like import ArmLike, has_motor
+from ._calls.links import link_name
 from ._core import FIDELITIES, Model
 from ._support.checks import as_array, as_vector, short_text
 from ._support.options import check_choice, did_you_mean, explained_class
 from ._support.printing import Sheet, Table
 from .bodies.body import GROUND
+from .bodies.segments import flattened, link_frequencies
 from .errors import ModelError
 from .model import motors
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.packing import Packed, pack
-from .model.tree import check_mass, find_parents
+from .model.tree import check_mass, find_parents, with_named_nodes
 from .model.units import check_units_of_arm
 
 Array = NDArray[np.float64]
@@ -51,6 +53,11 @@ def _copied(kind: Any, fields: tuple[Any, ...]) -> Any:
         return kind(*fields)
 
 
+def _size_of(error: str) -> float:
+    """Size of an error in a table; one that is not known is the largest."""
+    return float("inf") if error == "unknown" else float(error)
+
+
 @explained_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm(ArmLike):
@@ -58,8 +65,9 @@ class Arm(ArmLike):
 
     Parameters
     ----------
-    bodies : sequence of RigidBody or FlexibleBody
-        From base to tip, each after its parent; one or more are on the ground.
+    bodies : sequence of RigidBody, FlexibleBody or beams.SegmentedLink
+        From base to tip, each after its parent; one or more are on the ground.  Links
+        in pieces become their pieces, which remain one link by name.
     gravity : (3,) array_like of float
         Acceleration of free fall in the base frame, in m/s^2.
     name : str
@@ -88,6 +96,12 @@ class Arm(ArmLike):
     ModelError
         If the bodies do not form a tree, are not physical, or are more than 4096 with
         16384 velocities of joints, motors and modes; the message says which.
+
+    Warns
+    -----
+    ModeWarning
+        If the modes of a link make a loaded node more than 2 % too stiff, or its first
+        frequency as much too high; see `mode_errors`.
 
     Notes
     -----
@@ -120,11 +134,14 @@ class Arm(ArmLike):
                 "makes an arm from a file"
             )
         # tree of bodies
-        bodies = tuple(self.bodies)
+        bodies = flattened(self.bodies)
         parents = find_parents(bodies)
+        bodies = with_named_nodes(bodies, parents)
         check_mass(bodies, parents)
         # body and node of the tip
         tip = self.tip
+        if tip is None and bodies[-1].segment is not None:
+            tip = (link_name(bodies[-1]), "tip")
         if tip is None:
             tip = (bodies[-1].name, bodies[-1].n_nodes - 1)
         if not isinstance(tip, list | tuple) or len(tip) != 2:
@@ -180,8 +197,8 @@ class Arm(ArmLike):
 
     def _blocks(self, which: str) -> Array:
         result = np.zeros((self.nv, self.nv))
-        for body in self.bodies:
-            at = self.mode_slice(body.name)
+        for k, body in enumerate(self.bodies):
+            at = self.mode_slice(k)
             result[at, at] = getattr(body, which)
         motors.add_linear_forces(self, which, result)
         return result
@@ -210,37 +227,46 @@ class Arm(ArmLike):
     def __repr__(self) -> str:
         modes = self.nv - self.motor_slice.stop
         motors = f", {self._n_motors} motor" if self._n_motors else ""
+        links = len(set(self._links))
+        bodies = f"{len(self.bodies)} bodies"
+        if links < len(self.bodies):
+            bodies = f"{links} links of {bodies}"
         return (
-            f"<Arm {self.name!r}: {len(self.bodies)} bodies, {self.nu} joint{motors} "
+            f"<Arm {self.name!r}: {bodies}, {self.nu} joint{motors} "
             f"and {modes} modal coordinates>"
         )
 
     def _sheet(self) -> Sheet:
-        # one row for each body
+        # one row for each body, or link of several
         rows: list[tuple[str, ...]]
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
         errors = mode_accuracy.table_of_modes(self)
         if errors:
             rows[0] = (*rows[0], "error of modes %")
-        for k, (body, parent) in enumerate(
-            zip(self.bodies, self._parents, strict=True)
-        ):
+        depths: list[int] = []
+        depth_of: dict[range, int] = {}
+        for link in dict.fromkeys(self._links):
+            pieces = [self.bodies[k] for k in link]
+            body, parent = pieces[0], self._parents[link.start]
             where = GROUND
             if parent >= 0:
                 base = self.bodies[parent]
-                where = (
-                    f"{base.name}.{base.node_names[base.node_index(body.joint.node)]}"
-                )
-            f = body.frequencies()
+                node = base.node_names[base.node_index(body.joint.node)]
+                where = f"{link_name(base)}.{node}"
+            depth_of[link] = depth_of[self._links[parent]] + 1 if parent >= 0 else 0
+            depths.append(depth_of[link])
+            f = link_frequencies(pieces, 5)
             shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
                 ", ..." if len(f) > 4 else ""
             )
-            mass = f"{body.total_mass:.4g}"
-            row = (body.name, where, body.joint.kind, mass, str(body.n_modes), shown)
-            rows.append((*row, errors.get(k, "")) if errors else row)
-        depths: list[int] = []
-        for parent in self._parents:
-            depths.append(depths[parent] + 1 if parent >= 0 else 0)
+            mass = f"{sum(piece.total_mass for piece in pieces):.4g}"
+            modes = str(sum(piece.n_modes for piece in pieces))
+            if len(pieces) > 1:
+                modes += f" in {len(pieces)} pieces"
+            row = (body.name, where, body.joint.kind, mass, modes, shown)
+            found = [errors[k] for k in link if k in errors]
+            worst = max(found, key=_size_of, default="")
+            rows.append((*row, worst) if errors else row)
         # one line for each constraint
         held = [
             f"loop {c.name}: locks {' '.join(c.locked)}"

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._calls.arguments import check_arm, check_finite, real_array
 from ._calls.arm_like import ArmLike
+from ._calls.links import link_name
 from ._support.options import explained, explained_class
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
@@ -44,8 +45,8 @@ COUNT = 4  # frequencies that are compared
 WIDE = 12  # modes of an unreduced link in the whole arm, beside its static shapes
 MANY = 200  # velocities up to which a table has the highest frequency
 
-# links whose modes an arm has warned of; copies from a pickle do not warn again
-_TOLD: WeakSet[UnreducedLink] = WeakSet()
+# what links carried when their modes were checked; copies from a pickle are not
+_SEEN: WeakKeyDictionary[UnreducedLink, bytes] = WeakKeyDictionary()
 _QUIET: ContextVar[bool] = ContextVar("no warning of modes", default=False)
 
 
@@ -466,31 +467,53 @@ def warn_of_modes(arm: ArmLike) -> None:
         (k, link)
         for k, body in enumerate(arm.bodies)
         if body.beam is not None and not body.beam.named
-        if (link := body.unreduced) is not None and link not in _TOLD
+        if (link := body.unreduced) is not None
     ]
     if not some or _QUIET.get():
         return
     locked, found = _Locked(arm, arm.neutral), []
     for k, link in some:
-        at = locked.loaded(k)
-        loads = locked.loads(k, at)
-        for j, errors in enumerate(_static(arm.bodies[k], link, at, loads)):
-            largest = max(errors.deflection, errors.sag)
-            if largest > LARGEST:
-                name = arm.bodies[k].node_names[at[j]]
-                found.append((largest, k, name, float(loads[j, 5, 5])))
-                _TOLD.add(link)
+        loads = locked.loads(k, locked.loaded(k)).tobytes()
+        if _SEEN.get(link) == loads:
+            continue
+        _SEEN[link], errors = loads, _link_errors(locked, k, link)
+        if (largest := _largest(arm.bodies[k], errors)) > LARGEST:
+            found.append((largest, k, errors))
     if not found:
         return
-    error, k, node, mass = max(found)
-    body, more = arm.bodies[k], len({x[1] for x in found}) - 1
-    others = f", and {more} more above {LARGEST:.0%}" if more else ""
-    carries = f", which carries {mass:.3g} kg," if mass > 0.0 else ""
+    _, k, worst = max(found, key=lambda x: x[0])
+    others = f", and {len(found) - 1} more above {LARGEST:.0%}" if found[1:] else ""
+    body = arm.bodies[k]
     warn(
-        f"the modes of link {body.name!r} make its node {node!r}{carries} "
-        f"{percent(error)} % too stiff"
-        f"{others}; {_remedy(body, node)}, or see print(arm.mode_errors())",
+        f"the modes of link {link_name(body)!r} make {_wrong(body, worst)}"
+        f"{others}; see print(arm.mode_errors())",
         ModeWarning,
+    )
+
+
+def _largest(body: Body, errors: LinkModeErrors) -> float:
+    """Largest error of a link; of a piece of one that of its deflections.
+
+    Frequencies of a piece alone are far above those of the link.
+    """
+    if body.segment is None or not errors.known:
+        return errors.largest
+    return float(np.maximum(errors.deflection, errors.sag).max(initial=0.0))
+
+
+def _wrong(body: Body, errors: LinkModeErrors) -> str:
+    """Largest error of a link, and the option that corrects it."""
+    static = np.maximum(errors.deflection, errors.sag)
+    j = int(static.argmax())
+    if static[j] <= LARGEST:
+        return (
+            f"its first frequency {percent(errors.largest)} % too high with what it "
+            "carries: raise n_modes"
+        )
+    node, mass = errors.nodes[j], float(errors.carried[j])
+    carries = f", which carries {mass:.3g} kg," if mass > 0.0 else ""
+    return f"its node {node!r}{carries} {percent(static[j])} % too stiff: " + _remedy(
+        body, node
     )
 
 
@@ -498,10 +521,12 @@ def _remedy(body: Body, node: str) -> str:
     """Option of a link that corrects the deflection of a node."""
     if any(name.startswith(f"{node} ") for name in body.mode_names):
         return "raise n_modes to 2 or more in bending and 1 in torsion"
+    last = body.node_names[-1]
     if body.beam is None or len(body.beam.at) < body.n_nodes:  # of elements
-        return f"give it static shapes: modes='craig-bampton', keep={node!r}"
-    if node == body.node_names[-1]:
-        return "give it static shapes: modes='craig-bampton' of flexible_link"
+        keep = repr(node) if node == last else f"({node!r}, {last!r})"
+        return f"give it static shapes, modes='craig-bampton', keep={keep}"
+    if node == last:
+        return "give it static shapes, modes='craig-bampton' of flexible_link"
     return "make it by finite_element_link with that place in nodes= and keep="
 
 
@@ -514,14 +539,19 @@ def table_of_modes(arm: ArmLike) -> dict[int, str]:
     result = {}
     for k in flexible:
         link = arm.bodies[k].unreduced
-        found = None if link is None else _link_errors(locked, k, link)
-        result[k] = "unknown" if found is None else percent(found.largest)
+        result[k] = "unknown"
+        if link is not None:
+            found = _link_errors(locked, k, link)
+            result[k] = percent(_largest(arm.bodies[k], found))
     return result
 
 
 def fastest(arm: ArmLike) -> list[str]:
     """Line with the highest frequency and the largest stable step of ``"rk4"``."""
-    if arm.nv > MANY or not arm.stiffness_matrix.any():
+    if arm.nv > MANY:
+        line = f"highest frequency: not computed for more than {MANY} coordinates"
+        return [line] if any(body.n_modes for body in arm.bodies) else []
+    if not arm.stiffness_matrix.any():
         return []
     try:
         step, rate = stable_step(arm, arm.neutral, "rk4")

@@ -54,7 +54,7 @@ def test_more_wild_arguments(seed: int) -> None:
 def test_a_crash_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(calls.PLANTED, "1")
     monkeypatch.setenv(worker.LIMIT, "0.2")
-    found = supervisor.attack(0, 24)
+    found = supervisor.attack(1, 24)
     kinds = {(f.function, f.kind) for f in found.findings}
     assert ("crashes", "crash") in kinds
     assert ("hangs", "hang") in kinds

@@ -18,6 +18,7 @@ from scipy.linalg import eigh
 
 import flexarm as fa
 from flexarm.beams import STEEL, Payload, Section, finite_element_link
+from flexarm.bodies.strain_energy import section_turn
 from flexarm.reference.rotations import exponential
 
 # unequal stiffness in all directions
@@ -195,7 +196,7 @@ def test_mass_properties_of_stairs() -> None:
 
 
 def exact_line(body: fa.FlexibleBody, points: Any, n: int, eta: Any) -> Any:
-    """Ends of elements where each section turns by exp(theta) and keeps its length."""
+    """Ends of elements where sections turn by their rotation and keep their length."""
     ends = [j for j, name in enumerate(body.node_names) if name[0] != "g"]
     result = [body.node_position[0]]
     x, w = np.polynomial.legendre.leggauss(12)
@@ -212,6 +213,8 @@ def exact_line(body: fa.FlexibleBody, points: Any, n: int, eta: Any) -> Any:
         place = result[-1]
         for point, weight in zip(0.5 * (x + 1.0), 0.5 * w, strict=True):
             turn = np.polynomial.polynomial.polyval(point, fit)
+            if body._strain_energy is not None:
+                turn = section_turn(turn, body._strain_energy.axis)
             place = place + weight * exponential(turn) @ step
         result.append(place)
     return ends, np.array(result)
@@ -220,7 +223,10 @@ def exact_line(body: fa.FlexibleBody, points: Any, n: int, eta: Any) -> Any:
 @pytest.mark.parametrize("frame", ["tangent", "chord"])
 @pytest.mark.parametrize("line", ["straight", "ell", "stairs"])
 def test_foreshortening_is_the_second_order_of_the_line(line: str, frame: str) -> None:
-    """What is left of the exact line of turning sections is of third order."""
+    """What is left of the exact line of turning sections is of third order.
+
+    That of a straight line, whose deflections are linear, is of fourth order.
+    """
     points = {"straight": [[0, 0, 0], [1, 0, 0]], "ell": ELL, "stairs": STAIRS}[line]
     body = bent(points, frame=frame)
     rng = np.random.default_rng(1)
@@ -234,8 +240,10 @@ def test_foreshortening_is_the_second_order_of_the_line(line: str, frame: str) -
             + 0.5 * size**2 * body.node_foreshortening @ eta @ eta
         )
         left.append(np.abs(l[ends] - exact).max())
-    assert 1e-9 < left[0] < 1e-5
-    assert_allclose(left[0] / left[1], 8.0, rtol=0.05)
+    straight = line == "straight"
+    assert straight or left[0] > 1e-9
+    assert left[0] < (1e-8 if straight else 1e-5)
+    assert_allclose(left[0] / left[1], 16.0 if straight else 8.0, rtol=0.05)
 
 
 def test_foreshortening_of_an_element() -> None:
@@ -276,7 +284,7 @@ def test_rotating_beam(eta: float) -> None:
             qd = np.concatenate([[eta], np.zeros(n)])
             return fa.inverse_dynamics(arm, q, qd, np.zeros(n + 1))[1:]
 
-        h = 1e-4
+        h = 1e-6  # slopes within elements are sines: forces have a third order
         K = np.array([forces(h * e) - forces(-h * e) for e in np.eye(n)]) / (2 * h)
         M = fa.mass_matrix(arm, np.zeros(n + 1))[1:, 1:]
         found = np.sqrt(eigh((K + K.T) / 2, M, eigvals_only=True))[:2]
@@ -496,7 +504,7 @@ REFUSED: dict[str, Any] = {
     "n_modes of link 'link' for 'bending y' is 100, its elements have 8": {
         "n_modes": 100
     },
-    "n_modes of link 'link' gives 'bending z and torsion' 1 coordinates, but": {
+    "n_modes of link 'link' is too small for the static shapes of its kept": {
         "n_modes": {"torsion": 1}
     },
     "n_modes of link 'link' has 'stretch', expected motions": {

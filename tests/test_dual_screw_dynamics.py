@@ -48,10 +48,8 @@ def states(arm, seed, shape=(), size=0.01):
 
 
 def arm_of(seed):
-    if seed == 0:  # all its sections as rigid bodies, for M of first order
-        arm = fa.library.cibicik_egeland(fidelity="linear")
-        bodies = [b.replace(section_nodes=()) if b.n_modes else b for b in arm.bodies]
-        return arm.replace(bodies=bodies)
+    if seed == 0:
+        return fa.library.cibicik_egeland(fidelity="linear")
     arm = fa.library.random_tree(
         seed, 1 + seed % 5, joints=JOINTS, branches=1 + seed % 2, foreshortening=0.0
     )

@@ -154,8 +154,20 @@ def beam_alone(body, cut):
             along = bend - 2.0 * w * (phi @ etad) - wdot * y - w * w * at
             across = 2.0 * w * (slope @ etad) + wdot * at - w * w * y
             force = force - (m * along) @ slope - (m * across) @ phi
+            force = force - third_order(eta)
             mass = G + np.einsum("j,jr,js->rs", m, slope, slope)
         return np.concatenate([etad, np.linalg.solve(mass, force)])
+
+    modes = beams.clamped_beam_modes(10.0, 1.2, 1.4e4, n)
+    x, weight = np.polynomial.legendre.leggauss(30)
+    sine, rate = modes.slope(5.0 * (x + 1.0)), modes.curvature(5.0 * (x + 1.0))
+
+    def third_order(eta):
+        """Of 1/2 int EI (kappa^2 - v''^2), kappa = v'' (1 + v'^2/2 + 3 v'^4/8)."""
+        s, k = eta @ sine, eta @ rate
+        c, slope = 1.0 + s**2 / 2.0 + 0.375 * s**4, s + 1.5 * s**3
+        on_rate, on_sine = k * (c * c - 1.0), k * k * c * slope
+        return 7e4 * (rate @ (weight * on_rate) + sine @ (weight * on_sine))
 
     t = np.linspace(0.0, 9.0, 3601)
     options = {"method": "LSODA", "rtol": 1e-9, "atol": 1e-11, "t_eval": t}
@@ -177,8 +189,9 @@ def test_spin_up_of_a_flexible_beam(n_modes, deflection, shortening):
 
     The numbers are those of assumed modes with T cut after second order, which a beam
     alone gives to each digit, and so does linear fidelity; geometrically exact are
-    0.57385 m and 0.018824 m.  The nodes as they move differ by 0.25 % (the next order:
-    slopes are 0.08), and the uniform stretch of flexarm differs from them by 5e-5.  The
+    0.57385 m and 0.018824 m.  The nodes as they move have 0.25 % more (the next order:
+    slopes are 0.08), which the strain energy of this order takes away again, and the
+    uniform stretch of flexarm differs from them by 5e-5.  The
     printed foreshortening has the elastic stretch by the centrifugal force, 8e-5 m of
     it at that time.
     """
@@ -194,7 +207,8 @@ def test_spin_up_of_a_flexible_beam(n_modes, deflection, shortening):
     assert_allclose(beam_alone(body, cut=True), deflection, rtol=0, atol=6e-6)
     assert_allclose(found, beam_alone(body, cut=False), rtol=1e-4)
     assert_allclose(found, deflection, rtol=3e-3)
-    assert_allclose(found, 0.57385, rtol=0.011)
+    assert_allclose(found, 0.57385, rtol=1e-3 if n_modes > 1 else 8e-3)
+    assert abs(found - 0.57385) < abs(deflection - 0.57385) or n_modes == 2
     assert abs(when - 6.76) < 0.02
 
     kappa = body.node_foreshortening[-1, 0]
@@ -314,7 +328,7 @@ def test_masses_that_foreshortening_does_not_move():
     mass = np.zeros(link.n_nodes)
     mass[0] = 1.0
     inertia = np.broadcast_to(1e-3 * np.eye(3), link.node_inertia.shape)
-    body = link.replace(node_mass=mass, node_inertia=inertia)
+    body = link.replace(node_mass=mass, node_inertia=inertia, beam=None)
     q, qd = np.array([0.1, 0.02, -0.03]), np.ones(3)
     arm, plain = (fa.Arm([b]) for b in (body, body.replace(node_foreshortening=None)))
     assert_allclose(

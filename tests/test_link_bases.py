@@ -21,6 +21,9 @@ from flexarm import beams
 from flexarm.beams import STEEL, Payload, Section
 from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 TUBE = Section.tube(0.04, 0.002, STEEL)
 Z = (0.0, 0.0, 1.0)
 
@@ -328,6 +331,38 @@ def test_bodies_at_inner_nodes() -> None:
     row = few.node_translation[at, 1]
     found = row @ np.linalg.solve(few.stiffness, row)
     assert_allclose(found, 0.5**3 / (3.0 * EI), rtol=1e-10)
+
+
+def test_static_shapes_of_bent_links() -> None:
+    """Forces and moments at the tip along all axes: along its last piece too."""
+    section = Section.from_stiffness(
+        1.0, (3.0, 5.0), torsional_stiffness=2.0, rotary_inertia=(0.02, 0.01, 0.01)
+    )
+
+    def flexibility(link: fa.FlexibleBody) -> Any:
+        tip = np.vstack([link.node_translation[-1], link.node_rotation[-1]])
+        return tip @ np.linalg.solve(link.stiffness, tip.T)
+
+    flat = [[0, 0, 0], [0.6, 0, 0], [0.6, 0.45, 0]]
+    for points in (flat, [*flat, [0.6, 0.45, 0.3]]):
+        line: dict[str, Any] = {"points": points, "n_elements": 8, "sections": section}
+        whole = beams.finite_element_link("a", **line)
+        few = beams.finite_element_link("a", modes="static", **line)
+        names = {f"tip {x}" for x in ("x", "y", "z", "rx", "ry", "rz")}
+        assert set(few.mode_names) == names
+        assert_allclose(flexibility(few), flexibility(whole), rtol=0, atol=1e-12)
+        # a coordinate is the displacement of the tip in the axes of its last piece
+        x = few.mode_names.index("tip x")
+        last = np.subtract(*np.array(points)[[-1, -2]], dtype=float)
+        moved = np.linalg.norm(last) ** -1 * last @ few.node_translation[-1]
+        assert_allclose(moved, np.eye(6)[x], atol=1e-12)
+        more = beams.finite_element_link("a", n_modes=4, **line)
+        error = more.frequencies()[:4] / whole.frequencies()[:4] - 1.0
+        assert (error > -1e-9).all() and (error < 2e-3).all()
+        assert more.n_modes == 12
+    # in the chord frame too
+    chord = beams.finite_element_link("a", n_modes=3, frame="chord", **line)
+    assert chord.n_modes == 9
 
 
 def test_payload_sweep_is_a_stack() -> None:

@@ -17,6 +17,8 @@ import pytest
 from each import each
 from frame import Frame
 from numpy.testing import assert_allclose
+from robot_texts import SIDECAR, robot_of
+from robot_texts import TWO as LINKS
 
 import flexarm as fa
 from flexarm import beams
@@ -29,6 +31,7 @@ UNIFORM = {
     "polar": TUBE.rotary_inertia[0],
     "n": 16,
 }
+ANGULAR, LINEAR = slice(0, 3), slice(3, 6)
 # by default: two coordinates of bending in each plane, one of torsion
 TWO: dict[str, Any] = {"n_modes": {"bending y": 2, "bending z": 2, "torsion": 1}}
 THREE: dict[str, Any] = {"n_modes": {"bending y": 3, "bending z": 3, "torsion": 2}}
@@ -128,7 +131,7 @@ def test_planar_chain_in_clamped_free_modes() -> None:
     for i in (2, 3):
         joint = fa.Joint(parent=f"link{i - 1}")
         chain.append(beams.flexible_link(f"link{i}", joint=joint, **given))
-    with pytest.warns(fa.ModeWarning, match="'link1' .* 9.9 % too stiff, and 1 more"):
+    with pytest.warns(fa.ModeWarning, match="'link1' .* 9.9 % too stiff.*and 1 more"):
         arm = fa.Arm(chain)
     frame, end = Frame(), 0
     for i in (1, 2, 3):
@@ -287,13 +290,23 @@ def test_motors_are_outboard() -> None:
 
 def test_a_node_in_the_middle_is_named_with_the_option() -> None:
     given = {"nodes": {"middle": 0.4}, **TWO}
-    text = r"'boom' make its node 'middle', which carries 5 kg, .* keep='middle'"
+    text = r"'boom' make its node 'middle', .* 5 kg, .* keep=\('middle', 'tip'\)"
     with pytest.warns(fa.ModeWarning, match=text) as caught:
         fa.Arm([link("boom", **given), load("boom", "middle")])
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert len(str(caught[0].message)) < 300
-    fa.Arm([link("boom", **given | {"keep": "middle"}), load("boom", "middle")])
+    counts = {"bending y": 4, "bending z": 4, "torsion": 2}
+    given |= {"keep": ("middle", "tip"), "n_modes": counts}
+    fa.Arm([link("boom", **given), load("boom", "middle")])
+
+
+def test_frequencies_alone_are_in_error() -> None:
+    """Static shapes of a node near the base leave what is beyond it rigid."""
+    options = {"nodes": {"near": 0.2}, "keep": "near", **TWO}
+    text = r"'boom' make its first frequency \d+ % too high .*: raise n_modes"
+    with pytest.warns(fa.ModeWarning, match=text):
+        fa.Arm([link("boom", **options), load("boom", "near")])
 
 
 def test_an_arm_warns_once() -> None:
@@ -301,9 +314,9 @@ def test_an_arm_warns_once() -> None:
     with pytest.warns(fa.ModeWarning) as caught:
         arm = fa.Arm(bodies)
     assert len(caught) == 1
-    assert "and 1 more above 2%; give it static shapes: modes='craig-b" in str(
-        caught[0].message
-    )
+    text = str(caught[0].message)
+    assert "too stiff: give it static shapes, modes='craig-bampton', keep='tip'" in text
+    assert "and 1 more above 2%; see print(arm.mode_errors())" in text
     # neither its copies nor what is computed from it
     for other in (
         arm.replace(gravity=(0, 0, 0)),
@@ -390,5 +403,34 @@ def test_highest_frequency_and_largest_step_of_rk4() -> None:
             run = fa.simulate(arm, q, np.zeros(3), t, method="rk4")
         last = np.abs(np.nan_to_num(run.q[-1], nan=1e9, posinf=1e9)).max()
         assert (last > 1e-5) == grows
+    many = fa.library.planar_chain(101, n_modes=1)
+    assert "frequency: not computed for more than 200" in str(many)
     damped = fa.library.pendulum(damping=50.0).replace(gravity=(0, 0, 0))
     assert "highest" not in str(damped)
+
+
+def test_links_along_any_axis_of_a_robot_description() -> None:
+    """The same beam along z, and one that starts 0.25 m from the frame of its link."""
+    table = SIDECAR | {"torsional_stiffness": 3.0, "polar_inertia_per_length": 0.01}
+    table |= {"modes": "clamped-free", "n_modes": 2}
+    text = robot_of(LINKS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arm = fa.urdf.load(text, sidecar={"rod1": table})
+        moved = table | {"axis": [0, 0, 1], "position": [0, 0, 0.25]}
+        other = fa.urdf.load(text, sidecar={"rod1": moved})
+    principal = []
+    for body in (arm.bodies[0], other.bodies[0]):
+        assert body.unreduced is not None
+        at_tip = np.eye(6)
+        at_tip[3:, :3] = np.cross(np.eye(3), body.node_position[-1]).T
+        found = body.unreduced.compliance(np.array([body.n_nodes - 1]))[0]
+        found = at_tip @ found @ at_tip.T
+        principal += [np.linalg.eigvalsh(found[at, at]) for at in (LINEAR, ANGULAR)]
+    assert_allclose(principal[:2], principal[2:], rtol=1e-9, atol=1e-15)
+    assert_allclose(principal[0], [0.0, 1 / 21.0, 1 / 15.0], atol=1e-12)  # L^3 / 3 EI
+    for x in (arm, other):
+        assert_allclose(
+            x.mode_errors().frequencies, locked(x, x.neutral)[:4], rtol=1e-9
+        )
+        assert x.mode_errors().frequency_errors.min() > -1e-6

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 from trees import SEVERAL, calm_state, conservative, floating, random_state
 
 import flexarm as fa
-from flexarm.bodies.maps import rotation
+from flexarm.bodies.maps import cross_matrix, rotation
 from flexarm.reference import lagrangian
 
 FRAME = ("parent", "node", "position", "rotation")
@@ -107,6 +107,11 @@ def test_acceleration_along_a_simulated_motion(seed):
 # momentum and centre of mass
 
 
+def commutator(phi, J):
+    """[phi, J], the change of an inertia that turns."""
+    return cross_matrix(phi) @ J - J @ cross_matrix(phi)
+
+
 def sums_over_nodes(arm, q, qd):
     """Momentum about the origin of the base, and sum of m (centre of mass)."""
     h, moment = 1e-40, np.zeros(3)
@@ -141,6 +146,12 @@ def sums_over_nodes(arm, q, qd):
             w = omega + R @ (w if kept else jacobian @ w)
             p, J = R @ turn @ body.node_com[j], body.node_inertia[j]
             J = R @ turn @ J @ turn.T @ R.T
+            if kept:  # a section, to second order
+                own, spun = body.node_inertia[j], body.node_rotation[j] @ etad
+                first = commutator(phi, own)
+                more = (first + 0.5 * commutator(phi, first)) @ R.T @ omega
+                more += (first + 0.5 * own @ cross_matrix(phi)) @ spun
+                angular += R @ more
             force = m * (u + np.cross(w, p))
             linear += force
             # about the node, then about the base

@@ -23,6 +23,9 @@ from flexarm.reference import lagrangian, twin
 from flexarm.reference._dual_poses import dual_poses, node_displacement, state_of
 from flexarm.reference.duals import COMPLEX_STEP, inverse_of, multiply, twist_of
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 Array = Any
 
 # the oracle
@@ -69,10 +72,12 @@ def true_forces(arm: fa.Arm, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 def tree(seed: int) -> fa.Arm:
-    """Nodes with offset masses and any inertia, no foreshortening."""
-    return fa.library.random_tree(
+    """Nodes with offset masses and any inertia, no sections and no foreshortening."""
+    arm = fa.library.random_tree(
         seed, 2 + seed % 2, max_modes=2, n_nodes=2, foreshortening=0.0
     )
+    assert not any(body.section_nodes for body in arm.bodies)
+    return arm
 
 
 def sectioned(arm: fa.Arm, every: int = 1) -> fa.Arm:
@@ -161,6 +166,21 @@ def test_sections_beside_twin_and_lagrangian(seed: int) -> None:
         moved[arm.nq - arm.nv + i] += 1e-30j
         slope = twin.inverse_dynamics(arm, moved, qd, qdd).imag / 1e-30
         assert_allclose(dq[:, i], slope, rtol=0, atol=1e-10 * abs(dq).max())
+    forward = fa.forward_dynamics_derivatives(arm, q, qd, tau)
+    for found, slope in zip(forward[:2], (dq, dqd), strict=True):
+        expected = -np.linalg.solve(M, slope)
+        worst = np.linalg.cond(M) * np.abs(expected).max()
+        assert_allclose(found, expected, rtol=0, atol=1e-13 * worst)
+    # gradients of the energy, by complex steps of the Lagrangian's
+    energy = fa.energy_derivatives(arm, q, qd)
+    for i, unit in enumerate(1j * COMPLEX_STEP * np.eye(arm.nv)):
+        slope = lagrangian.kinetic_energy(arm, q, qd, delta=unit).imag
+        slope += lagrangian.potential_energy(arm, q, delta=unit).imag
+        size = np.abs(energy.dq).max()
+        assert abs(energy.dq[i] - slope / COMPLEX_STEP) < 1e-11 * size
+    assert_allclose(energy.dqd, M @ qd, rtol=0, atol=1e-11 * np.abs(M @ qd).max())
+    inverse = fa.mass_matrix_inverse(arm, q)
+    assert_allclose(inverse @ M, np.eye(arm.nv), atol=1e-14 * np.linalg.cond(M) + 1e-12)
     # sums over nodes in C and in Python
     model = _core.Model(*pack(arm, integrals=True))
     again = model.quiet("inverse_dynamics")(q, qd, qdd)

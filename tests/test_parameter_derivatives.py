@@ -146,7 +146,7 @@ def test_against_differences_of_whole_arms(make_arm: Maker, p: list[float]) -> N
     values = np.array(p)
     arm = make_arm(values)
     rng = np.random.default_rng(3)
-    made = [random_state(rng, arm) for _ in range(3)]
+    made = [random_state(rng, arm, 0.1) for _ in range(3)]
     q, qd, qdd = (np.array(x) for x in zip(*made, strict=True))
     tau = fa.inverse_dynamics(arm, q, qd, qdd)
     got = fa.parameter_derivatives(make_arm, values, q, qd, tau=tau)
@@ -160,7 +160,7 @@ def test_against_differences_of_whole_arms(make_arm: Maker, p: list[float]) -> N
     for ours, expected in ((got.forces, forces), (got.accelerations, accelerations)):
         scale = np.abs(expected).max(axis=(0, 1))
         assert (np.abs(ours - expected) < 1e-8 * scale).all()
-    assert (got.error < 1e-9).all()
+    assert (got.error < 3e-9).all()
 
 
 def test_payload_of_zero() -> None:

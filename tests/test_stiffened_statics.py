@@ -90,8 +90,9 @@ def test_a_load_that_follows_the_tip_flutters_at_the_load_of_beck() -> None:
 def test_a_slanted_cantilever_droops_as_a_beam_column(angle: float) -> None:
     # weight P at the tip of an arm at an angle to the horizon: N = P sin compresses it,
     # (P cos/N) (tan(k L)/k - L) with k^2 = N/(EI); upside down it pulls: tanh
+    # little across, as the closed form is linear in it
     P = 20.0
-    along, across = P * np.sin(angle), P * np.cos(angle)
+    along, across = P * np.sin(angle), 1e-4 * P * np.cos(angle)
     k = np.sqrt(complex(along / STIFFNESS))
     expected = across * LENGTH**3 / (3.0 * STIFFNESS)
     if along:
@@ -131,8 +132,8 @@ def elastica(load: float) -> Any:
 
 
 def test_a_large_load_to_the_first_nonlinear_order() -> None:
-    # the shortening -alpha^2/15 is that of the model, too; its deflection is linear in
-    # the load and misses -4 alpha^3/105: 0.7 % at alpha = 0.25, 1 % at 0.3, 10 % at 1
+    # the shortening -alpha^2/15 is that of the model, too, and the next order of the
+    # deflection, -4 alpha^3/105: its error is of seventh, of the shortening of fourth
     off = []
     for alpha in (0.25, 0.125):
         load = [0, 0, 0, 0, alpha * STIFFNESS / LENGTH**2, 0]
@@ -141,11 +142,11 @@ def test_a_large_load_to_the_first_nonlinear_order() -> None:
         tip = fa.tip_pose(arm, rest.check().q)[:2, 3] / LENGTH
         exact = elastica(alpha)
         off.append(tip - exact)
-        assert_allclose(tip[0] - 1.0, -(alpha**2) / 15.0, rtol=1e-5)
-        assert abs(tip[1] / exact[1] - 1.0) < 4.0 / 35.0 * alpha**2
-        assert abs(tip[0] - exact[0]) < 0.03 * alpha**4
+        assert abs(tip[0] - 1.0 + alpha**2 / 15.0) < 0.016 * alpha**4
+        assert abs(tip[1] - exact[1]) < 1e-3 * alpha**7
+        assert abs(tip[0] - exact[0]) < 0.0032 * alpha**4
     ratio = off[0] / off[1]
-    assert_allclose(ratio, [16.0, 8.0], rtol=0.1)
+    assert_allclose(ratio, [16.0, 128.0], rtol=0.1)
 
 
 # rotation

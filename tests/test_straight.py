@@ -149,7 +149,7 @@ def cycled(body, times):
         node_position=body.node_position @ P.T,
         node_com=body.node_com @ P.T,
         node_inertia=P @ body.node_inertia @ P.T,
-        beam=None,
+        beam=None if body.beam is None else body.beam.turned(P),
         **shapes,
     )
 

@@ -23,6 +23,9 @@ from flexarm import beams
 from flexarm.beams import STEEL, Material, Payload, Section, finite_element_link
 from flexarm.reference.rotations import exponential
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 SOFT = Material(E=2.6, density=1.0, poisson=0.3)
 # all of it at once: two shear stiffnesses, a shear centre beside the line
 SLACK = Section.from_stiffness(

@@ -55,13 +55,14 @@ def held_at(body: FlexibleBody, node: int) -> FlexibleBody:
 
 def in_basis(body: FlexibleBody, W: Array) -> FlexibleBody:
     """The body in coordinates eta' with eta = W eta'."""
-    kappa = body.node_foreshortening
+    kappa, beam = body.node_foreshortening, body.beam
     result: FlexibleBody = body.replace(
         node_translation=body.node_translation @ W,
         node_rotation=body.node_rotation @ W,
         node_foreshortening=None if kappa is None else W.T @ kappa @ W,
         stiffness=W.T @ body.stiffness @ W,
         damping=W.T @ body.damping @ W,
+        beam=None if beam is None else beam.replace(strain=beam.strain @ W),
     )
     return result
 

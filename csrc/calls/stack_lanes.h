@@ -13,11 +13,13 @@
 #include "model/layout.h"
 #include "model/stacks.h"
 #include "model/straight_bodies.h"
+#include "model/strain.h"
 
 #define FA_STACK_LANES
 #include "lanes/lane.h"
 
 typedef fa_straight fa_straight_one;
+typedef fa_strain fa_strain_one;
 typedef fa_body fa_body_one;
 typedef fa_node fa_node_one;
 typedef fa_loop fa_loop_one;
@@ -34,6 +36,7 @@ static inline int fa_model_inside_one(const fa_model_one *model, int i,
 #define fa_driven fa_driven_lanes
 #define fa_fast fa_fast_lanes
 #define fa_straight fa_straight_lanes
+#define fa_strain fa_strain_lanes
 #define fa_body fa_body_lanes
 #define fa_node fa_node_lanes
 #define fa_loop fa_loop_lanes

@@ -34,6 +34,7 @@ enum {
     FA_TOPO_SECOND,    /* 1: nodes have kappa, positions quadratic in the modes */
     FA_TOPO_SHAPES,    /* number of shapes that the modes drive (B6) */
     FA_TOPO_DRIVES,    /* a rotor: 1 + the body whose joint it drives; else 0 */
+    FA_TOPO_STRAIN,    /* Gauss points of the strain energy of a beam, or 0 */
     FA_TOPO_SIZE
 };
 enum {
@@ -58,6 +59,16 @@ enum {
 };
 #define FA_NODE_SIZE(n) (FA_NODE_GAMMA + 6 * (n))
 #define FA_SECOND_SIZE(n) (3 * (n) * (n))
+
+/*
+ * Strain energy of a beam: its axis, then for each Gauss point the weight times GJ and EI
+ * about the axes of the section y and z, and rows of n: rotation about x, y, z of the
+ * section, then their rates along the beam.
+ */
+enum { FA_STRAIN_AXIS = 0, FA_STRAIN_POINTS = 3 };
+enum { FA_STRAIN_STIFFNESS = 0, FA_STRAIN_ROWS = 3 };
+#define FA_STRAIN_POINT(n) (FA_STRAIN_ROWS + 6 * (n))
+#define FA_STRAIN_SIZE(n, p) ((p) > 0 ? FA_STRAIN_POINTS + (p) * FA_STRAIN_POINT(n) : 0)
 
 /*
  * Description of a loop: two nodes (-1: the ground), which directions it locks, and a
@@ -93,7 +104,8 @@ typedef struct {
     const double *nodes;   /* body by body, [n_nodes][FA_NODE_SIZE(n_modes)] */
     const double *modal;   /* body by body, stiffness and damping [n_modes][n_modes],
                             * then FA_GIVEN_SIZE given integrals where there are any,
-                            * then the arrays of fa_driven, in the user's axes */
+                            * then the arrays of fa_driven, then the strain energy, in
+                            * the user's axes */
     const double *gravity; /* [3] */
     size_t nodes_size, modal_size; /* lengths of the two arrays above */
     int n_loops, n_couplings;

@@ -91,4 +91,8 @@ typedef struct {
     double weight[2];
 } fa_lock;
 
+/* coefficients of the strain forces (strain.h) of two modes: each a P(a^2, b^2) + b Q(a^2, b^2), of powers of
+ * a^2 (below) and b^2 (above) from 1 to 4 together, the highest first */
+enum { FA_STRAIN_DEGREE = 4, FA_STRAIN_TERMS = 14, FA_STRAIN_FORCES = 56 };
+
 #endif

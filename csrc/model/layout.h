@@ -77,6 +77,22 @@ typedef struct {
     const fa_constant *constants;
 } fa_straight;
 
+/*
+ * Strain energy beyond the quadratic one of a straight beam, see kernels/bodies/strain.h:
+ * slopes along two axes across the beam, right-handed with it, and twist; of a straight
+ * body the modes along b, along c and twisting.
+ */
+typedef struct {
+    int n;               /* Gauss points, or 0: the energy is quadratic */
+    int at[3], count[3]; /* first mode and number of modes of each */
+    int plane; /* of one or two modes that bend in one plane: which, 0 or 1; else -1 */
+    const fa_constant
+        *constants; /* [n] weights times EI, EI, GJ; slopes or twist and their
+                                   * rates along the beam, [2][count] each */
+    const fa_constant
+        *forces; /* [FA_STRAIN_FORCES] of these: polynomials, see strain.h */
+} fa_strain;
+
 typedef struct {
     int parent;       /* body, or -1 for the ground */
     int link;         /* number among the bodies of the user, -1 for a carrier */
@@ -120,6 +136,7 @@ typedef struct {
     fa_driven driven;
     fa_fast fast; /* of bodies with many modes and one child at most */
     fa_straight straight;
+    fa_strain strain;
 } fa_body;
 
 typedef struct {
@@ -128,6 +145,7 @@ typedef struct {
     const fa_constant *gamma;    /* [n][3], mode by mode */
     const fa_constant *lambda;   /* [n][3] */
     const fa_constant *kappa;    /* [n][n][3], symmetric in the modes, or NULL */
+    const fa_constant *axis;     /* [3] of a beam, see section_turn.h, or NULL */
     const fa_constant *straight; /* node of a straight body, or NULL: of any kind */
 } fa_node;
 

@@ -12,6 +12,7 @@
 #include "model/modal.h"
 #include "model/motors.h"
 #include "model/straight_bodies.h"
+#include "model/strain.h"
 #include "model/turn.h"
 
 #include <math.h>
@@ -46,6 +47,19 @@ static size_t model_given_size(const int *t)
 static size_t model_driven_size(const int *t)
 {
     return fa_driven_size(t[FA_TOPO_MODES], t[FA_TOPO_SHAPES]);
+}
+
+static size_t model_strain_size(const int *t)
+{
+    return (size_t)FA_STRAIN_SIZE(t[FA_TOPO_MODES], t[FA_TOPO_STRAIN]);
+}
+
+/* doubles of a body in the array of modal constants */
+static size_t model_modal_size(const int *t)
+{
+    const int n = t[FA_TOPO_MODES];
+    return 2 * (size_t)(n * n) + model_given_size(t) + model_driven_size(t) +
+           model_strain_size(t);
 }
 
 /* given integrals of a body, in its internal axes, over those of its massless nodes */
@@ -125,20 +139,21 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
             t[FA_TOPO_SHAPES] > FA_MAX_DRIVEN) {
             return FA_TOO_MANY_MODES;
         }
-        if (t[FA_TOPO_NODES] < (n > 0)) {
+        if (t[FA_TOPO_NODES] < (n > 0) || t[FA_TOPO_STRAIN] < 0) {
             return FA_BAD_SIZE;
         }
-        if (t[FA_TOPO_NODES] > FA_MAX_NODES) {
+        if (t[FA_TOPO_NODES] > FA_MAX_NODES || t[FA_TOPO_STRAIN] > FA_MAX_NODES) {
             return FA_TOO_LARGE;
         }
         joints += t[FA_TOPO_DOF];
         modes += n;
         *n_nodes += (size_t)t[FA_TOPO_NODES];
         nodes_size += (size_t)t[FA_TOPO_NODES] * model_node_size(t);
-        modal_size += 2 * (size_t)(n * n);
-        modal_size += model_given_size(t) + model_driven_size(t);
+        modal_size += model_modal_size(t);
         *constants += n < FA_FAST_MODES ? 0 : fa_fast_size(n);
-        *constants += fa_straight_size(n);
+        *constants += fa_straight_size(n) + model_strain_size(t);
+        *constants +=
+            t[FA_TOPO_STRAIN] > 0 ? 3 * (size_t)t[FA_TOPO_NODES] + FA_STRAIN_FORCES : 0;
         *constants += (size_t)t[FA_TOPO_NODES] * fa_straight_node_size(n);
         *constants += fa_modal_size(n) + (size_t)t[FA_TOPO_NODES] * (size_t)(3 + 6 * n);
         *constants += model_driven_size(t) + fa_driven_axial_size(n, t[FA_TOPO_SHAPES]);
@@ -295,6 +310,7 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
                            double *scratch)
 {
     const int n = b->n_modes;
+    const double *strain = modal + model_modal_size(t) - model_strain_size(t);
 
     for (int j = 0; j < b->n_nodes; j++) {
         const double *node = nodes + (size_t)j * model_node_size(t);
@@ -310,9 +326,14 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
             }
         }
         constants = lambda + 3 * n;
-        out[j] = (fa_node){k, position, gamma, lambda, NULL, NULL};
+        out[j] = (fa_node){k, position, gamma, lambda, NULL, NULL, NULL};
         if (t[FA_TOPO_SECOND]) {
             out[j].kappa = model_kappa(n, b->frame, node + FA_NODE_SIZE(n), &constants);
+        }
+        if (t[FA_TOPO_STRAIN] > 0) {
+            model_turn(b->frame, strain + FA_STRAIN_AXIS, 1, constants, 1);
+            out[j].axis = constants;
+            constants += 3;
         }
     }
     fa_modal_integrals(n, b->n_nodes, scratch, constants, b);
@@ -419,7 +440,8 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
         }
     }
     if (children > 1 ||
-        (child >= 0 && model->nodes[model->bodies[child].attach].kappa)) {
+        (child >= 0 && (model->nodes[model->bodies[child].attach].kappa ||
+                        model->nodes[model->bodies[child].attach].axis))) {
         return constants;
     }
     const fa_node *node = child < 0 ? NULL : model->nodes + model->bodies[child].attach;
@@ -467,11 +489,26 @@ static double *model_bodies(const fa_description *d, fa_model *model, fa_body *b
                                 scratch);
         model->any_offset |= b->node_is_offset;
         node += (size_t)b->n_nodes * model_node_size(t);
-        modal += 2 * (size_t)(b->n_modes * b->n_modes);
-        modal += model_given_size(t) + model_driven_size(t);
+        modal += model_modal_size(t);
         fa_axes_hop(d, model, k, bodies);
     }
     return constants;
+}
+
+/* strain energies of all bodies, after their kinds are known */
+static void model_strains(const fa_description *d, fa_body *bodies, fa_node *nodes,
+                          double *constants)
+{
+    const double *modal = d->modal;
+
+    for (int k = 0; k < d->n_bodies; k++) {
+        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
+        modal += model_modal_size(t);
+        if (t[FA_TOPO_STRAIN] > 0) {
+            constants = fa_strain_build(t[FA_TOPO_STRAIN], modal - model_strain_size(t),
+                                        d->is_general, bodies + k, nodes, constants);
+        }
+    }
 }
 
 fa_status fa_model_build(const fa_description *d, fa_model **result)
@@ -538,6 +575,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
         free(block);
         return status;
     }
+    model_strains(d, bodies, nodes, constants);
     *result = model;
     return FA_OK;
 }

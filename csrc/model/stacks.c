@@ -20,13 +20,19 @@ static int stack_straight_fits(const fa_straight *a, const fa_straight *b)
     return a->kind == b->kind && (a->kind == 0 || memcmp(a, b, size) == 0);
 }
 
+static int stack_strain_fits(const fa_strain *a, const fa_strain *b)
+{
+    return memcmp(a, b, offsetof(fa_strain, constants)) == 0;
+}
+
 /* whether two bodies have the same places and the same structure */
 static int stack_body_fits(const fa_body *a, const fa_body *b)
 {
     return memcmp(a, b, offsetof(fa_body, rot)) == 0 && a->driven.n == b->driven.n &&
            a->driven.axis == b->driven.axis && a->fast.child == b->fast.child &&
            a->fast.is_diagonal == b->fast.is_diagonal && !a->fast.W == !b->fast.W &&
-           stack_straight_fits(&a->straight, &b->straight);
+           stack_straight_fits(&a->straight, &b->straight) &&
+           stack_strain_fits(&a->strain, &b->strain);
 }
 
 /* whether two loops have the same nodes and lock the same directions */
@@ -59,6 +65,7 @@ static int stack_fits(const fa_model *a, const fa_model *b)
     for (int j = 0; fits && j < a->n_nodes; j++) {
         fits = a->nodes[j].body == b->nodes[j].body &&
                !a->nodes[j].kappa == !b->nodes[j].kappa &&
+               !a->nodes[j].axis == !b->nodes[j].axis &&
                !a->nodes[j].straight == !b->nodes[j].straight;
     }
     for (int i = 0; fits && i < a->n_loops; i++) {
@@ -193,6 +200,17 @@ static void stack_read_known(const fa_model *m, const stack_marks *marks)
     }
 }
 
+/* the constants of strain energies, which motion and bodies read */
+static void stack_read_strains(const fa_model *m, const stack_marks *marks)
+{
+    for (int k = 0; k < m->n_bodies; k++) {
+        const fa_strain *s = &m->bodies[k].strain;
+        const int size = 3 + 2 * (s->count[0] + s->count[1] + s->count[2]);
+        stack_read(m, marks, s->constants, (size_t)(s->n * size));
+        stack_read(m, marks, s->forces, FA_STRAIN_FORCES);
+    }
+}
+
 /* marks the constants that the kernels of a use read */
 static void stack_read_constants(const fa_model *m, fa_stack_use use,
                                  const stack_marks *marks)
@@ -211,11 +229,15 @@ static void stack_read_constants(const fa_model *m, fa_stack_use use,
         const int few = motion && m->nodes[j].straight;
         if (!marks->is_free[j]) {
             stack_read(m, marks, own.from, few ? 3 : (size_t)own.count);
+            stack_read(m, marks, m->nodes[j].axis, 3);
         }
     }
     stack_read(m, marks, m->couplings, (size_t)m->n_couplings * (size_t)(m->nu + 1));
     if (motion) {
         stack_read_known(m, marks);
+    }
+    if (use != FA_STACK_PLACES) {
+        stack_read_strains(m, marks);
     }
 }
 

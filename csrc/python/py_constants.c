@@ -60,17 +60,12 @@ typedef struct {
 } column;
 
 static const column topology_columns[] = {
-    {"parent", FA_TOPO_PARENT},
-    {"node", FA_TOPO_NODE},
-    {"joint", FA_TOPO_JOINT},
-    {"modes", FA_TOPO_MODES},
-    {"nodes", FA_TOPO_NODES},
-    {"dof", FA_TOPO_DOF},
-    {"integrals", FA_TOPO_INTEGRALS},
-    {"second", FA_TOPO_SECOND},
-    {"shapes", FA_TOPO_SHAPES},
-    {"drives", FA_TOPO_DRIVES},
-    {NULL, FA_TOPO_SIZE},
+    {"parent", FA_TOPO_PARENT},       {"node", FA_TOPO_NODE},
+    {"joint", FA_TOPO_JOINT},         {"modes", FA_TOPO_MODES},
+    {"nodes", FA_TOPO_NODES},         {"dof", FA_TOPO_DOF},
+    {"integrals", FA_TOPO_INTEGRALS}, {"second", FA_TOPO_SECOND},
+    {"shapes", FA_TOPO_SHAPES},       {"drives", FA_TOPO_DRIVES},
+    {"strain", FA_TOPO_STRAIN},       {NULL, FA_TOPO_SIZE},
 };
 static const column joint_columns[] = {
     {"axis", FA_AXIS},       {"position", FA_POSITION}, {"rotation", FA_ROTATION},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -15,6 +16,7 @@ from .._support.description import Description
 from .._support.options import did_you_mean
 from .._support.printing import Printed
 from ..errors import ModelError
+from .links import link_name, link_ranges, piece_with
 
 Array = NDArray[np.float64]
 
@@ -142,7 +144,7 @@ class ArmLike(Printed, Description):
         Parameters
         ----------
         body : str or int
-            Its name or number.
+            Its name or number; the name of a link in pieces means the first one.
 
         Returns
         -------
@@ -180,13 +182,28 @@ class ArmLike(Printed, Description):
             )
         return int(body) % len(names)
 
+    @cached_property
+    def _links(self) -> tuple[range, ...]:
+        """For each body the numbers of all pieces of its link, or its own."""
+        return link_ranges(self.bodies)
+
+    def _bodies_of(self, body: str | int) -> range:
+        """Numbers of the bodies of a link, given by its name, or of one body."""
+        index = self.body_index(body)
+        named = isinstance(body, str) and body == link_name(self.bodies[index])
+        return self._links[index] if named else range(index, index + 1)
+
+    def _body_of_node(self, node: int) -> int:
+        """Number of the body of a node, given by its number in the arm."""
+        return bisect_right(self._node_offset, node) - 1
+
     def mode_slice(self, body: str | int, *, positions: bool = False) -> slice:
         """Slice of the modes of a body in velocities and forces, or in q.
 
         Parameters
         ----------
         body : str or int
-            Its name or number.
+            Its name or number; the name of a link in pieces means all of them.
         positions : bool
             Indices into `q` instead of `qd` and `tau`.
 
@@ -208,10 +225,12 @@ class ArmLike(Printed, Description):
         >>> at, arm.coordinate_names[at]
         (slice(4, 6, None), ('link2.tip y', 'link2.tip rz'))
         """
-        index = self.body_index(body)
+        own = self._bodies_of(body)
         at = self.motor_position_slice if positions else self.motor_slice
         joints = at.stop
-        return slice(joints + self._modes_at[index], joints + self._modes_at[index + 1])
+        return slice(
+            joints + self._modes_at[own.start], joints + self._modes_at[own.stop]
+        )
 
     def body_joint_slice(self, body: str | int, *, positions: bool = False) -> slice:
         """Slice of the joint of a body in velocities and forces, or in q.
@@ -252,7 +271,7 @@ class ArmLike(Printed, Description):
             for name in names
         ]
         motors = [f"{b.name}.motor" for b in self.bodies if has_motor(b.joint)]
-        modes = [f"{b.name}.{mode}" for b in self.bodies for mode in b.mode_names]
+        modes = [f"{link_name(b)}.{mode}" for b in self.bodies for mode in b.mode_names]
         return (*first, *motors, *modes)
 
     @property
@@ -268,17 +287,20 @@ class ArmLike(Printed, Description):
     @property
     def node_names(self) -> tuple[str, ...]:
         """Name of each node, ``"body.node"``."""
-        return tuple(f"{b.name}.{node}" for b in self.bodies for node in b.node_names)
+        return tuple(
+            f"{link_name(b)}.{node}" for b in self.bodies for node in b.node_names
+        )
 
-    def node(self, body: str | int, node: str | int = "tip") -> int:
+    def node(self, body: str | int, node: str | int | float = "tip") -> int:
         """Number of a node of a body among all nodes of the arm.
 
         Parameters
         ----------
         body : str or int
-            Its name or number.
-        node : str or int
-            Its name or number in the body.
+            Its name or number; the name of a link in pieces means all of them.
+        node : str, int or float
+            Its name or number in the body, or, of a link of `beams`, its distance from
+            the base along the link, in m.
 
         Returns
         -------
@@ -298,8 +320,9 @@ class ArmLike(Printed, Description):
         >>> poses[arm.node("link1", "tip"), :3, 3]  # the elbow, in m
         array([1., 0., 0.])
         """
-        index = self.body_index(body)
-        return int(self._node_offset[index] + self.bodies[index].node_index(node))
+        own = self._bodies_of(body)
+        piece, index = piece_with([self.bodies[k] for k in own], node)
+        return int(self._node_offset[own[piece]] + index)
 
     def node_slice(self, body: str | int) -> slice:
         """Numbers of the nodes of a body among all nodes of the arm.
@@ -307,7 +330,7 @@ class ArmLike(Printed, Description):
         Parameters
         ----------
         body : str or int
-            Its name or number.
+            Its name or number; the name of a link in pieces means all of them.
 
         Returns
         -------
@@ -327,8 +350,8 @@ class ArmLike(Printed, Description):
         >>> poses[arm.node_slice("link2"), 0, 3]  # x of its nodes, in m
         array([1., 2.])
         """
-        index = self.body_index(body)
-        return slice(self._node_offset[index], self._node_offset[index + 1])
+        own = self._bodies_of(body)
+        return slice(self._node_offset[own.start], self._node_offset[own.stop])
 
     # follow from the bodies and constraints
 

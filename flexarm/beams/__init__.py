@@ -6,7 +6,8 @@ static shapes of the tip, where other bodies hang, then modes with base and tip 
 (``modes="craig-bampton"``); natural modes, clamped at the base, pinned at both ends or
 free, are other names of `modes`.  The joint of a link holds its base in each case; the
 bases differ in the frame in which the link deforms, and in the speed of convergence.
-`buckling_load` is the load that either can bear.
+With ``segments=n`` both cut the link into pieces, for large deflections: a
+`SegmentedLink`.  `buckling_load` is the load that either can bear.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from .._support.options import missing_from
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
+from ..bodies.segments import SegmentedLink
 from ._bending import BeamModes
 from ._buckling import buckling_load
 from ._clamped import RodModes
@@ -40,6 +42,7 @@ __all__ = [
     "PinnedBeamModes",
     "RodModes",
     "Section",
+    "SegmentedLink",
     "buckling_load",
     "clamped_beam_modes",
     "clamped_rod_modes",

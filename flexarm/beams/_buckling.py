@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._support.checks import real
 from .._support.options import explained
 from ..bodies.models import FlexibleBody
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
@@ -76,6 +77,11 @@ def buckling_load(
     >>> round(beams.buckling_load(link) / (np.pi**2 * 100.0 / 4.0), 4)
     1.0001
     """
+    if isinstance(body, SegmentedLink):
+        raise ModelError(
+            f"link {body.name!r} is cut into {len(body.pieces)} pieces, expected one "
+            "body for its buckling load; make the same link without segments"
+        )
     # links with modes and foreshortening
     if not isinstance(body, FlexibleBody) or body.n_modes == 0:
         raise ModelError(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from .._support.checks import as_array, listed, short_text, whole_number
+from .._support.checks import listed, positive, short_text, whole_number
 from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._line import Payload
@@ -74,7 +74,7 @@ def no_static_count(name: str, n_modes: Any, max_frequency: Any) -> None:
 
 def hertz(name: str, value: Any) -> float:
     """Return a highest frequency in Hz."""
-    return float(as_array(f"max_frequency of link {name!r}", value, ()))
+    return positive(f"max_frequency of link {name!r}", value, "Hz")
 
 
 def check_count(what: str, wanted: int, there: int) -> None:

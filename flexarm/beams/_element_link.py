@@ -45,7 +45,8 @@ from ._reduction import (
     own_shapes,
     unreduced,
 )
-from ._stations import Stations, body_nodes, foreshortening, make_stations
+from ._segments import segment_count, segmented_link
+from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
 from .limits import MAX_NODES, point_count
 
 Array = NDArray[np.float64]
@@ -75,7 +76,8 @@ def finite_element_link(
     roll: ArrayLike = 0.0,
     geometric_stiffening: bool = True,
     n_points: int | None = None,
-) -> FlexibleBody:
+    segments: int | None = None,
+) -> Any:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
     Elements are cubic in bending, with shear and rotary inertia (Timoshenko), linear in
@@ -128,7 +130,7 @@ def finite_element_link(
         Keep modes up to this frequency, in Hz, and all static shapes.
     keep : str or sequence of str
         Nodes with static shapes: those at which something hangs.  In the chord frame
-        the base has them too.
+        the base has them too; nodes of bent links move along their piece, ``"tip x"``.
     outboard : sequence of Payload
         Masses that only shape ``"tip-loaded"`` modes, in place of the bodies that the
         link carries.
@@ -149,12 +151,17 @@ def finite_element_link(
     n_points : int, optional
         Gauss points of an element, 3 to 64; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
+    segments : int, optional
+        Number of pieces of equal lengths, each with static shapes and a frame of its
+        own, for a link that bends far; at most 256 (see Notes).
 
     Returns
     -------
-    body : FlexibleBody
+    body : FlexibleBody or SegmentedLink
         Body with coordinates named ``"tip y"``, ``"tip rz"``, ..., in m and rad in the
         axes of the element before the node, and modes named ``"bending y 3"``, ...
+        With `segments` a link of several bodies, with coordinates of the ends of its
+        pieces.
 
     Raises
     ------
@@ -204,6 +211,14 @@ def finite_element_link(
     Foreshortening is the second-order displacement of a line whose sections turn with
     the coordinates: :math:`-\frac12 (v'^2 + w'^2)` along each straight piece, and the
     rigid rotation of the pieces behind a corner.
+
+    With `segments` the slopes of a piece in its frame are small although the link bends
+    far, and the error of its deflection falls with a high power of their number.  Loads
+    at ends of pieces, at payloads and at named nodes deform it as its elements do: all
+    of them have static shapes.  Its damping is in proportion to its stiffness:
+    `damping_ratio` is the ratio of the lowest mode of each motion of the whole link
+    with its base at rest, and those of other modes are larger in proportion to their
+    frequency.
 
     A payload with inertia or beside the line turns with its node, exactly like a
     `RigidBody` on a fixed joint there; sections with rotary inertia turn to second
@@ -261,6 +276,35 @@ def finite_element_link(
     named = places(name, total, [*carried, *shaping], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
     per_element = _n_points(name, n_points, sections)
+    if segments is not None:
+        named_basis = isinstance(modes, str) and modes in HELD
+        return segmented_link(
+            name,
+            joint,
+            corners,
+            axes,
+            breaks,
+            section_at,
+            segments=segment_count(
+                name,
+                segments,
+                modes=None if named_basis else modes,
+                n_modes=n_modes,
+                max_frequency=max_frequency,
+                frame=None if frame == "tangent" else frame,
+                keep=None if keep == "tip" else keep,
+                outboard=shaping or None,
+            ),
+            n_elements=n_elements,
+            per_element=per_element,
+            motions=motions,
+            payloads=carried,
+            nodes=nodes,
+            rotary_inertia=rotary_inertia,
+            shear=shear,
+            damping_ratio=damping_ratio,
+            geometric_stiffening=geometric_stiffening,
+        )
     frame = _frame(name, frame, modes)
     choice = _choice(name, modes, n_modes, max_frequency, keep, shaping)
     _check_size(name, line.n_elements, per_element, choice.word == "")
@@ -387,7 +431,8 @@ def _basis(
     elif choice.word in HELD:
         held = columns_of_nodes(name, labels, choice.keep)
         held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
-        result = craig_bampton(name, rows, mass, labels, held, counts, limit)
+        along = moved_along(stations, choice.keep, held)
+        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit)
     else:
         momentum = stations.momentum()
         result = modal(name, rows, mass, momentum, labels, counts, limit)

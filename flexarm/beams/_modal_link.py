@@ -7,7 +7,7 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.checks import (
     as_array,
     as_numbers,
+    check_inertia,
     flag,
     in_range,
     inertia_matrix,
@@ -28,16 +29,19 @@ from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
+from ..bodies.sections import Section
 from ._bending import BendingModes
-from ._choice import payload_list
+from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
 from ._reduction import damping_matrix, damping_ratios, spread_over
+from ._segments import segment_count, segmented_link
 from ._uniform_modes import (
+    Uniform,
     given_modes,
+    known_kinds,
     modes_by_name,
-    outboard_moments,
     tip_moments,
     uniform,
 )
@@ -74,7 +78,8 @@ def flexible_link(
     section_inertia: ArrayLike | None = None,
     n_points: int | None = None,
     geometric_stiffening: bool = True,
-) -> FlexibleBody:
+    segments: int | None = None,
+) -> Any:
     r"""Make a straight uniform link along x that bends and twists.
 
     The body has a node ``"base"`` at the origin, which carries the hub, nodes ``"g1"``,
@@ -147,13 +152,17 @@ def flexible_link(
         Points of the bent beam are closer to the base along x, as its length does not
         change.  ``False`` neglects this, which is wrong to first order in the modes for
         a link that turns fast (see Notes).
+    segments : int, optional
+        Number of pieces of equal lengths, at most 256, for a link that bends far.  Each
+        has static shapes and a frame of its own, as in `finite_element_link`.
 
     Returns
     -------
-    body : FlexibleBody
+    body : FlexibleBody or SegmentedLink
         Body with coordinates in the order bending y, bending z, torsion.  Static ones
         are ``"tip y"``, ``"tip rz"``, ``"tip z"``, ``"tip ry"``, ``"tip rx"``, the
-        displacements of the tip in m and rad; modes ``"bending y 1"`` and so on.
+        displacements of the tip in m and rad; modes ``"bending y 1"`` and so on.  With
+        `segments` a link of several bodies.
 
     Raises
     ------
@@ -202,7 +211,8 @@ def flexible_link(
     compression softens them up to buckling [2]_.  Without it a rotation at
     :math:`\Omega` lowers the frequencies in its plane instead of raising them, and the
     motion diverges at :math:`\Omega` above the first of them.  Torsion has no
-    foreshortening; its combination with bending is neglected.
+    foreshortening.  With it slopes are the sines of the angles of the sections, and
+    strain energy and rotations are those of third order, with twist.
 
     References
     ----------
@@ -252,41 +262,72 @@ def flexible_link(
     com = in_range(what, as_array(what, tip_com, (3,)), "m")
     payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
     about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    # its modes, given or made by name
+    # its modes, of its own or by name
     own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
-    named: dict[str, Any] = {
+    stiffness: dict[str, Any] = {
         "bending_stiffness": bending_stiffness,
         "torsional_stiffness": torsional_stiffness,
         "polar_inertia_per_length": polar_inertia_per_length,
+    }
+    options: dict[str, Any] = {
         "motions": motions,
         "modes": modes,
         "n_modes": n_modes,
         "max_frequency": max_frequency,
+        "outboard": payload_list(name, "outboard", outboard),
     }
-    loads = payload_list(name, "outboard", outboard)
+    if segments is not None:
+        given = any(value is not None for value in own.values())
+        segments = segment_count(
+            name,
+            segments,
+            modes=None if isinstance(modes, str) and modes in HELD else modes,
+            n_modes=n_modes,
+            max_frequency=max_frequency,
+            outboard=options["outboard"] or None,
+            modal_damping=modal_damping if np.any(modal_damping) else None,
+            **{"modes of its own": own if given else None},
+        )
+        link = uniform(name, length, density, np.zeros((4, 4)), **stiffness)
+        hub = real(f"base_mass of link {name!r}", base_mass, "kg")
+        at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
+        kinds = known_kinds(link, motions)
+        polar = link.torsion[1] if link.torsion and "torsion" in kinds else 0.0
+        section = _section_inertia(name, section_inertia, polar)
+        return segmented_link(
+            name,
+            joint,
+            np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]),
+            np.eye(3)[np.newaxis],
+            [],
+            _section_of(link, section),
+            segments=segments,
+            n_elements=1,
+            per_element=4
+            if n_points is None
+            else point_count(f"n_points of link {name!r}", n_points, 3),
+            motions=kinds,
+            payloads=_ends(name, length, hub, at_base, payload, com, about_tip),
+            nodes=None,
+            rotary_inertia=True,
+            shear=False,
+            damping_ratio=damping_ratio,
+            geometric_stiffening=geometric_stiffening,
+        )
     if any(value is not None for value in own.values()):
-        named["outboard"] = loads or None
-        basis = given_modes(name, length, own, named)
+        basis = given_modes(name, length, own, stiffness | options)
     else:
         tip = tip_moments(payload, com, about_tip)
-        tip += outboard_moments(name, length, loads)
-        link = uniform(
-            name,
-            length,
-            density,
-            bending_stiffness,
-            torsional_stiffness,
-            polar_inertia_per_length,
-            tip,
-        )
-        word = "craig-bampton" if modes is None else modes
-        basis = modes_by_name(link, word, motions, n_modes, max_frequency, loads)
+        link = uniform(name, length, density, tip, **stiffness)
+        basis = modes_by_name(link, **options)
     # nodes at base, Gauss points and tip, and their motion in the modes
     fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
     x = length * np.concatenate([[0.0], fraction, [1.0]])
     translation, rotation = _node_shapes(basis, x)
     # masses and inertias of hub, link and payload
-    section = _section_inertia(name, section_inertia, basis.get("torsion"))
+    twists = basis.get("torsion")
+    polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
+    section = _section_inertia(name, section_inertia, polar)
     inertia = np.zeros((len(x), 3, 3))
     inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
     inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
@@ -315,6 +356,37 @@ def flexible_link(
         node_foreshortening=_foreshortening(basis, x) if geometric_stiffening else None,
     )
     return _damped(body, basis, modal_damping, damping_ratio)
+
+
+def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
+    """Section everywhere along a uniform link."""
+    section = Section.from_stiffness(
+        link.density,
+        (1.0, 1.0) if link.bending is None else link.bending,
+        torsional_stiffness=None if link.torsion is None else link.torsion[0],
+        rotary_inertia=inertia,
+    )
+    return lambda _: section
+
+
+def _ends(
+    name: str,
+    length: float,
+    hub: float,
+    at_base: Array,
+    payload: float,
+    com: Array,
+    at_tip: Array,
+) -> list[Payload]:
+    """Hub and payload of a link, with inertias about their centres of mass."""
+    shift = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    check_inertia(f"payload of link {name!r}", payload, com, at_tip)
+    own, carried = at_base.any(), at_tip.any()
+    loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or own else []
+    if payload or carried:
+        inertia = at_tip - shift
+        loads.append(Payload(length, mass=payload, com=com, inertia=inertia))
+    return loads
 
 
 def _points_of_link(
@@ -428,14 +500,9 @@ def _inertia(what: str, value: ArrayLike) -> Array:
     return in_range(what, inertia_matrix(what, value), "kg m^2")
 
 
-def _section_inertia(
-    name: str, value: ArrayLike | None, torsion: LinkModes | None
-) -> Array:
+def _section_inertia(name: str, value: ArrayLike | None, polar: float) -> Array:
     if value is not None:
         what = f"section_inertia of link {name!r}"
         return in_range(what, as_array(what, value, (3,)), "kg m")
     # the polar moment of a flat section is the sum of the other two
-    polar = 0.0
-    if isinstance(torsion, TorsionModes):
-        polar = torsion.polar_inertia_per_length
     return polar * np.array([1.0, 0.5, 0.5])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space
 
 from .._support.checks import as_array, as_numbers, in_range
 from .._support.doubtful import warn_of_percent
@@ -172,10 +173,13 @@ def craig_bampton(
     mass: Array,
     labels: Sequence[str],
     held: Sequence[int],
+    along: Mapping[str, Array],
     counts: Mapping[str, int] | None,
     limit: float | None,
 ) -> Basis:
     """Static shapes of held coordinates, then modes with these at rest, by motion.
+
+    The displacements `along` the line are held too: rows in the coordinates, by name.
 
     Without numbers of coordinates there are static shapes alone, or with a limit in Hz
     all modes up to it.
@@ -184,18 +188,20 @@ def craig_bampton(
     blocks, names = [], []
     for label, own in parts.items():
         kept = [j for j in own if j in held]
+        more = {key: row[own] for key, row in along.items() if row[own].any()}
         wanted = len(own)
         if counts is not None:
             wanted = _wanted(name, label, counts, len(own))
             if wanted == 0:
                 continue
-            kept = _first_kept(name, label, labels, kept, wanted)
+            kept = _first_kept(name, label, labels, kept, wanted - len(more))
         elif limit is None:
-            wanted = len(kept)
-        block = _static_and_held(rows, mass, own, kept, wanted - len(kept), limit)
+            wanted = len(kept) + len(more)
+        static = [*(labels[j] for j in kept), *more]
+        E = np.array(list(more.values())).reshape(len(more), len(own))
+        block = _static_and_held(rows, mass, own, kept, E, wanted - len(static), limit)
         head, m = _heads(parts)[label], block[0].shape[1]
-        names += [labels[j] for j in kept]
-        names += [f"{head} {j}" for j in range(len(kept) + 1, m + 1)]
+        names += [*static, *(f"{head} {j}" for j in range(len(static) + 1, m + 1))]
         blocks.append((own, *block))
     # all motions together
     W, linked = np.zeros((n, len(names))), np.zeros((len(names),) * 2, dtype=bool)
@@ -216,9 +222,8 @@ def _first_kept(
     first = [j for j in kept if labels[j].rsplit(" ", 1)[1] not in SLOPES]
     if wanted < len(first):
         raise ModelError(
-            f"n_modes of link {name!r} gives {label!r} {wanted} coordinates, but its "
-            f"kept nodes have {len(kept)} static shapes; expected as many or more, or "
-            "fewer nodes in keep"
+            f"n_modes of link {name!r} is too small for the static shapes of its kept "
+            f"nodes in {label!r}, expected a larger number, or fewer nodes in keep"
         )
     return first
 
@@ -228,29 +233,37 @@ def _static_and_held(
     mass: Array,
     own: list[int],
     kept: list[int],
+    along: Array,
     n_held: int,
     limit: float | None,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Columns of one group in its own coordinates, and pairs coupled by stiffness."""
-    inner = [j for j in own if j not in kept]
-    at, rest = [own.index(j) for j in kept], [own.index(j) for j in inner]
-    static = np.zeros((len(own), len(kept)))
-    static[at, np.arange(len(kept))] = 1.0
-    if inner and kept:
+    at = [own.index(j) for j in kept]
+    rest = [i for i in range(len(own)) if i not in at]
+    k, m = len(kept), len(kept) + len(along)
+    # motions that hold all of these displacements, and one for a unit of each of them
+    free = np.zeros((len(own), len(own) - m))
+    static = np.zeros((len(own), m))
+    static[at, np.arange(k)] = 1.0
+    free[rest] = null_space(along[:, rest]) if m > k else np.eye(len(rest))
+    if m > k:
+        inverse = np.linalg.pinv(along[:, rest])
+        static[rest] = np.hstack([-inverse @ along[:, at], inverse])
+    rows, mass = rows[:, own], mass[np.ix_(own, own)]
+    if free.size and m:
         # least squares of strains: the same as - K_ii^-1 K_ih, with twice the digits
-        static[rest] = -np.linalg.lstsq(rows[:, inner], rows[:, kept], None)[0]
+        static -= free @ np.linalg.lstsq(rows @ free, rows @ static, None)[0]
     modes = np.zeros((len(own), 0))
     if n_held:
-        omega2, vectors = natural_modes(rows[:, inner], mass[np.ix_(inner, inner)])
+        omega2, vectors = natural_modes(rows @ free, free.T @ mass @ free)
         if limit is not None:
             n_held = min(n_held, int((omega2 <= (2.0 * np.pi * limit) ** 2).sum()))
-        vectors = vectors[:, :n_held]
+        modes = free @ vectors[:, :n_held]
         # the first coordinate that moves is positive
-        first = np.argmax(np.abs(vectors) > 1e-6 * np.abs(vectors).max(axis=0), axis=0)
-        modes = np.zeros((len(own), n_held))
-        modes[rest] = vectors * np.sign(vectors[first, np.arange(n_held)])
-    linked = np.eye(len(kept) + n_held, dtype=bool)
-    linked[: len(kept), : len(kept)] = True
+        first = np.argmax(np.abs(modes) > 1e-6 * np.abs(modes).max(axis=0), axis=0)
+        modes = modes * np.sign(modes[first, np.arange(n_held)])
+    linked = np.eye(m + n_held, dtype=bool)
+    linked[:m, :m] = True
     return np.hstack([static, modes]), linked
 
 

@@ -211,8 +211,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     :math:`\frac12 \tilde\theta \tilde\theta e_x + \tilde\theta \gamma
     - \frac12 \gamma^2 e_x`; its integral moves all points behind.  Along the line this
     is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
-    are products of twist and slope, by which parts behind a corner remain rigid if they
-    do not bend.
+    of a bent line are products of twist and slope, by which parts behind a corner
+    remain rigid if they do not bend; those of a straight one are zero (W1).
 
     Parameters
     ----------
@@ -231,6 +231,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     ends = np.concatenate([[0.0], fraction, [1.0]])
     s, w = gauss_rule(3)  # exact: slopes are of second degree
     kappa = [np.zeros((3, T.shape[1], T.shape[1]))]
+    tangent = line.axes[0][:, 0]
+    straight = bool(np.abs(line.axes[:, :, 0] - tangent).max() < 1e-12)
     for e in range(line.n_elements):
         own, h, axis = T[6 * e : 6 * e + 12], float(line.h[e]), line.axes[e][:, 0]
         y, z = line.shear_centre[e]
@@ -248,9 +250,11 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 mixed = 0.5 * (
                     theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
                 )
-                total += weight * (
-                    mixed + turned + turned.swapaxes(1, 2) - axis[:, None, None] * bent
-                )
+                step = mixed + turned + turned.swapaxes(1, 2)
+                step = step - axis[:, None, None] * bent
+                if straight:
+                    step = axis[:, None, None] * np.tensordot(axis, step, axes=1)
+                total += weight * step
             kappa.append(total)
     return np.array(kappa)
 
@@ -304,3 +308,26 @@ def _among(carried: Carried, which: NDArray[np.bool_]) -> Carried:
         np.where(which[:, np.newaxis], com, 0.0),
         np.where(which[:, np.newaxis, np.newaxis], inertia, 0.0),
     )
+
+
+def moved_along(
+    stations: Stations, keep: Sequence[str], held: Sequence[int]
+) -> dict[str, Array]:
+    """Displacements of kept nodes along their elements, by others: of bent links.
+
+    The pieces of a link without stretch keep their lengths, so the motion of a node
+    along its element is that of the corners before it.
+    """
+    line, found = stations.line, dict[str, Array]()
+    independent: list[Array] = []
+    for node in keep:
+        j = line.names.index(node)
+        row = line.axes[j - 1][:, 0] @ stations.translation[stations.end(j)]
+        free = np.delete(row, held)
+        size = float(np.abs(row).max(initial=0.0))
+        if size > 0.0 and np.abs(free).max(initial=0.0) > 1e-9 * size:
+            more = np.array([*independent, free])
+            if np.linalg.matrix_rank(more) == len(more):
+                independent.append(free)
+                found[f"{node} x"] = np.where(np.abs(row) > 1e-12 * size, row, 0.0)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,10 +62,11 @@ def uniform(
     name: str,
     length: float,
     density: float,
+    tip: Array,
+    *,
     bending_stiffness: ArrayLike | None,
     torsional_stiffness: float | None,
-    polar_inertia: float | None,
-    tip: Array,
+    polar_inertia_per_length: float | None,
 ) -> Uniform:
     """Data of a uniform link, checked."""
     bending, torsion = None, None
@@ -73,6 +74,7 @@ def uniform(
         what = f"bending_stiffness of link {name!r}"
         given = as_numbers(what, bending_stiffness)
         bending = as_array(what, np.full(2, given) if given.ndim == 0 else given, (2,))
+    polar_inertia = polar_inertia_per_length
     if (torsional_stiffness is None) != (polar_inertia is None):
         raise ModelError(
             f"link {name!r} has one of torsional_stiffness and "
@@ -112,18 +114,21 @@ def outboard_moments(name: str, length: float, loads: Sequence[Payload]) -> Arra
 
 def modes_by_name(
     link: Uniform,
-    word: str,
+    *,
     motions: Any,
+    modes: Any,
     n_modes: Any,
     max_frequency: Any,
     outboard: Sequence[Payload],
 ) -> dict[str, LinkModes]:
     """Modes by motion of a named basis."""
     name = link.name
+    word = "craig-bampton" if modes is None else modes
     word = known_modes(name, word, outboard, free=True)
+    link = replace(link, tip=link.tip + outboard_moments(name, link.length, outboard))
     if word == "static":
         no_static_count(name, n_modes, max_frequency)
-    kinds = _known_motions(link, motions)
+    kinds = known_kinds(link, motions)
     counts = counts_of(name, n_modes, kinds)
     limit = None if max_frequency is None else hertz(name, max_frequency)
     if counts is None:
@@ -148,7 +153,8 @@ def modes_by_name(
     return result
 
 
-def _known_motions(link: Uniform, motions: Any) -> tuple[str, ...]:
+def known_kinds(link: Uniform, motions: Any) -> tuple[str, ...]:
+    """Motions of a uniform link, by default all whose stiffness is given."""
     who = f"motions of link {link.name!r}"
     given = link.motions if motions is None else names_of(who, motions)
     if not given or len(set(given)) != len(given) or not set(given) <= set(KINDS):
@@ -201,7 +207,12 @@ def given_modes(
     name: str, length: float, given: Mapping[str, Any], others: Mapping[str, Any]
 ) -> dict[str, LinkModes]:
     """Modes that the user made, by motion, checked against the link."""
-    clash = next((key for key, value in others.items() if value is not None), None)
+    said = [
+        key
+        for key, value in others.items()
+        if value is not None and (key != "outboard" or value)
+    ]
+    clash = said[0] if said else None
     if clash is not None:
         raise ModelError(
             f"link {name!r} has {clash} and modes of its own in "

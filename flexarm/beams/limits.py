@@ -12,6 +12,7 @@ from ..errors import ModelError
 MAX_BEAM_MODES = 20
 # of a link of beam elements, whose matrices are dense before they are reduced
 MAX_ELEMENTS = 256
+MAX_SEGMENTS = 256  # pieces of a link, each at least one element
 MAX_POINTS = 64  # Gauss points of an element, or of a uniform link
 MAX_NODES = 4096
 MAX_PAYLOADS = 1000

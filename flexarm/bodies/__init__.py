@@ -6,6 +6,7 @@ from .joints import Joint
 from .materials import Material
 from .models import FlexibleBody, RigidBody
 from .sections import Section
+from .segments import SegmentedLink
 
 __all__ = [
     "CoulombFriction",
@@ -16,6 +17,7 @@ __all__ = [
     "ModalIntegrals",
     "RigidBody",
     "Section",
+    "SegmentedLink",
     "Stops",
     "modal_integrals",
     "nodal_integrals",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,7 @@ from .integrals import ModalIntegrals, nodal_integrals
 from .joints import Joint
 from .profile import BeamProfile
 from .slopes import slope_shapes
+from .strain_energy import StrainEnergy, strain_energy_of
 from .unreduced import UnreducedLink
 
 Array = NDArray[np.float64]
@@ -25,6 +27,30 @@ GROUND = "ground"
 
 # rounding of axes and inertias
 ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Segment(Description):
+    """Place of a body in a link that is cut into pieces.
+
+    Attributes
+    ----------
+    link : str
+        Name of the link.
+    number : int
+        Number of the piece, from 0 on at the base.
+    count : int
+        Number of pieces of the link.
+    """
+
+    link: str
+    number: int
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Name of the piece among the bodies of an arm."""
+        return f"{self.link}#{self.number + 1}" if self.number else self.link
 
 
 @explained_class
@@ -49,6 +75,7 @@ class Body(Printed, Description):
     beam: BeamProfile | None = None
     section_nodes: tuple[int, ...] = ()
     unreduced: UnreducedLink | None = None
+    segment: Segment | None = None
 
     @property
     def attachment_node(self) -> int | None:
@@ -71,8 +98,8 @@ class Body(Printed, Description):
         given = 0.0 if self.integrals is None else self.integrals.m
         return given + float(self.node_mass.sum())
 
-    def node_index(self, node: str | int) -> int:
-        """Number of a node of this body, given by name or number."""
+    def node_index(self, node: str | int | float) -> int:
+        """Number of a node of this body, by name, number or distance along a beam."""
         if isinstance(node, str):
             if node in self.node_names:
                 return self.node_names.index(node)
@@ -83,6 +110,8 @@ class Body(Printed, Description):
                 f"{listed(self.node_names, str)} or a number below {self.n_nodes}"
                 f"{did_you_mean(node, self.node_names)}"
             )
+        if isinstance(node, float | np.floating) and self.beam is not None:
+            return self.beam.node_at(f"link {self.name!r}", node)
         if not is_whole(node):
             raise ModelError(
                 f"node of body {self.name!r} is {short_text(node)}, expected its name "
@@ -174,6 +203,11 @@ class Body(Printed, Description):
         Rotations of the nodes without those about the line of a straight body.
         """
         return slope_shapes(self)
+
+    @cached_property
+    def _strain_energy(self) -> StrainEnergy | None:
+        """Strain energy of a straight beam with foreshortening, else None."""
+        return strain_energy_of(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""

@@ -69,8 +69,9 @@ class Joint(Description):
     parent : str, optional
         Name of the parent body, or ``"ground"``; by default the previous body of the
         arm, and the ground for the first one.
-    node : str or int
-        Node of the parent that carries the joint.
+    node : str, int or float
+        Node of the parent that carries the joint, by name or number, or, of a link of
+        `beams`, by its distance along the link, in m.
     position : (3,) array_like of float
         Origin of the joint frame in the frame of the node, in m, which moves with the
         deformed body.
@@ -167,7 +168,7 @@ class Joint(Description):
     kind: str = "revolute"
     axis: Any = (0.0, 0.0, 1.0)
     parent: str | None = None
-    node: str | int = "tip"
+    node: str | int | float = "tip"
     position: Any = (0.0, 0.0, 0.0)
     rotation: Any = field(default_factory=lambda: np.eye(3))
     damping: Any = 0.0

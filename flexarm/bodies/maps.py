@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .body import Body
 from .joints import Joint
+from .strain_energy import section_turn, section_turn_slopes
 
 Array = NDArray[np.float64]
 
@@ -132,7 +133,7 @@ def attachment_motion(body: Body, eta: Array) -> tuple[Array, Array, Array]:
     if d is None:
         return np.broadcast_to(np.eye(3), (*shape, 3, 3)), np.zeros((*shape, 3)), Pi
     # the twist of the node in its own axes, only by the modes, turned to the frame
-    R, _ = rotation(eta @ body.node_rotation[d].T)
+    R, _ = node_turn(body, d, eta)
     l = node_place(body, d, eta)
     twist = twist_map(body, d, eta)[..., : body.n_modes]
     Pi[..., :3, :] = R @ twist[..., :3, :]
@@ -195,6 +196,15 @@ def node_slopes(body: Body, node: int, eta: Array) -> Array:
     return np.asarray(gamma + bent)
 
 
+def node_turn(body: Body, node: int, eta: Array) -> tuple[Array, Array]:
+    """Rotation of a node and its Jacobian by ``lambda eta``, (..., 3, 3) (K1, W1)."""
+    s, strain = eta @ body.node_rotation[node].T, body._strain_energy
+    if strain is None:
+        return rotation(s)
+    R, jacobian = rotation(section_turn(s, strain.axis))
+    return R, jacobian @ section_turn_slopes(s, strain.axis)
+
+
 def twist_map(
     body: Body, node: int, eta: Array, child: tuple[Joint, Array, Array] | None = None
 ) -> Array:
@@ -219,7 +229,7 @@ def twist_map(
     """
     n, r = body.n_modes, node_place(body, node, eta)
     lam = body.node_rotation[node]
-    R, jacobian = rotation(eta @ lam.T)  # (K1)
+    R, jacobian = node_turn(body, node, eta)  # (K1)
     Lambda, U = jacobian @ lam, node_slopes(body, node, eta)  # (K3)
     if child is not None:
         joint, R_J, x_J = child

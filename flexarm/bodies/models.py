@@ -29,7 +29,7 @@ from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._links import unreduced_link
 from ._mode_table import effective_masses, mode_table
-from .body import Body, check_name
+from .body import Body, Segment, check_name
 from .integrals import ModalIntegrals
 from .joints import Joint
 from .maps import attachment_motion, modal_mass
@@ -213,7 +213,8 @@ class FlexibleBody(Body):
 
     Node ``j`` is at ``node_position[j] + node_translation[j] @ eta``, plus
     ``node_foreshortening[j] @ eta @ eta / 2``, and is turned by
-    ``exp(node_rotation[j] @ eta)``, in the frame of the body.  That frame is fixed to
+    ``exp(node_rotation[j] @ eta)`` (or as a section, see Notes), in the frame of the
+    body.  That frame is fixed to
     the inboard attachment (clamped modes) unless `attachment` names a node that the
     modes move: then it floats (free or pinned modes).
 
@@ -260,11 +261,14 @@ class FlexibleBody(Body):
         beam that bends draws its points towards the root, and a fast rotation stiffens
         it (geometric stiffening); `flexarm.beams.flexible_link` computes it.
     beam : BeamProfile, optional
-        Cuts across the beam, for `flexarm.link_loads`; links of `flexarm.beams` have
-        it.
+        Cuts across the beam, for `flexarm.link_loads` and, of a straight beam with
+        `node_foreshortening`, for strain energy and rotations to third order; links of
+        `flexarm.beams` have it.
     section_nodes : sequence of str or int, optional
         Nodes that are sections of a beam, with small inertia and `node_com` zero, kept
         as numbers; see Notes.
+    segment : Segment, optional
+        Place of the body in a link of several pieces; `beams.SegmentedLink` sets it.
 
     Notes
     -----
@@ -289,8 +293,15 @@ class FlexibleBody(Body):
     Nodes, and the bodies that they carry, follow their quadratic positions exactly.  In
     the kinetic energy of the body itself a uniform shift and stretch with the same
     moments of mass replaces them: its equations of motion are correct to first order in
-    the modes, and keep that energy exactly.  Given `integrals` have these terms in
-    ``driven``.  Forces and Jacobians of a ruthless arm ignore them.
+    the modes, and keep that energy exactly.  Of a straight `beam` with foreshortening,
+    in full fidelity, deflections across it are linear in the modes, and slopes the
+    sines of the angles of the sections: nodes turn by ``phi(node_rotation[j] @ eta)``,
+    in the plane the arcsine, and the strain energy is that of the curvature,
+    ``v'' / cos`` of the angle, both to third order and more.  A `beam` that does not
+    fit the rotations of the nodes is ignored in this, as in bodies made by hand.
+
+    Given `integrals` have the terms of foreshortening in ``driven``.  Forces and
+    Jacobians of a ruthless arm ignore them.
 
     Examples
     --------
@@ -325,6 +336,7 @@ class FlexibleBody(Body):
     node_foreshortening: Any = None
     beam: BeamProfile | None = None
     section_nodes: Any = ()
+    segment: Segment | None = None
 
     def __post_init__(self) -> None:
         name = check_name("body", self.name)
@@ -375,6 +387,11 @@ class FlexibleBody(Body):
                     "a link of flexarm.beams or None"
                 )
             self.beam.check(f"body {name!r}", n, m)
+        if self.segment is not None and not isinstance(self.segment, Segment):
+            raise ModelError(
+                f"segment of body {name!r} is {kind_of(self.segment)}, expected that "
+                "of a piece of a link or None"
+            )
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
         if m:

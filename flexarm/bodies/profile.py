@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array
+from .._support.checks import as_array, real
 from .._support.description import Description
 from ..errors import ModelError
 from .sections import Section
@@ -143,6 +143,19 @@ class BeamProfile(Description):
                 f"{n_nodes} and {n_modes}; expected as many, or beam=None"
             )
 
+    def node_at(self, who: str, distance: Any) -> int:
+        """Number of the node at a distance along the line, of two the first."""
+        at, length = real(f"node of {who}", distance, "m"), float(self.at.max())
+        away = np.abs(self.at - at)
+        if away.min() > 1e-9 * length:
+            near = ", ".join(f"{x:g}" for x in np.unique(self.at[np.argsort(away)[:3]]))
+            raise ModelError(
+                f"{who} has no node at {at:g} m along it, the nearest ones are at "
+                f"{near} m; expected one of its nodes, or a name given to that place "
+                "by nodes= of beams.finite_element_link"
+            )
+        return int(self.node[int(np.argmin(away))])
+
     def turned(self, R: Array) -> BeamProfile:
         """Return the profile with its axes turned by R in the frame of the body."""
         carried = None
@@ -157,6 +170,49 @@ def _fixed(array: Any) -> Any:
     array = np.array(array)
     array.flags.writeable = False
     return array
+
+
+def joined_profile(profiles: Sequence[BeamProfile]) -> BeamProfile:
+    """Cuts across pieces of one link, whose nodes and modes follow each other.
+
+    Parameters
+    ----------
+    profiles : sequence of BeamProfile
+        From base to tip, with distances along the whole link.
+    """
+    from scipy.linalg import block_diag
+
+    cuts = [len(profile.at) for profile in profiles]
+    nodes = [profile.beyond.shape[1] for profile in profiles]
+    first = np.concatenate([[0], np.cumsum(nodes)])
+    # nodes of the pieces behind that of a cut are beyond it
+    outer = np.repeat(np.arange(len(nodes)), cuts)[:, np.newaxis]
+    behind = np.repeat(np.arange(len(nodes)), nodes) > outer
+    strain = [profile.strain for profile in profiles]
+    sections = [profile.sections for profile in profiles]
+    carried = [profile.carried for profile in profiles]
+    return BeamProfile(
+        at=np.concatenate([profile.at for profile in profiles]),
+        node=np.concatenate(
+            [profile.node + k for profile, k in zip(profiles, first, strict=False)]
+        ),
+        axes=np.concatenate([profile.axes for profile in profiles]),
+        strain=np.stack(
+            [block_diag(*(rows[:, i] for rows in strain)) for i in range(4)], axis=1
+        ),
+        stiffness=np.concatenate([profile.stiffness for profile in profiles]),
+        mass_beyond=block_diag(*(p.mass_beyond for p in profiles)) + behind,
+        beyond=block_diag(*(p.beyond for p in profiles)).astype(bool) | behind,
+        sections=None
+        if any(part is None for part in sections)
+        else tuple(section for part in sections for section in part or ()),
+        carried=None
+        if any(part is None for part in carried)
+        else tuple(
+            np.concatenate([part[i] for part in carried if part is not None])
+            for i in range(3)
+        ),
+    )
 
 
 def uniform_profile(

@@ -13,6 +13,7 @@ from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..arm import Arm
+from ..bodies.segments import tip_motion
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
@@ -96,17 +97,19 @@ def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
                 f"the joint of body {body.name!r} is {body.joint.kind}, expected one "
                 "that turns, of one coordinate, under a flexible link"
             )
-        node = arm.node(k) - arm.node_slice(k).start
+        tip, motion = tip_motion([arm.bodies[j] for j in arm._links[k]])
         axis = body.joint.screws[:3, 0]
-        across = np.cross(axis / np.linalg.norm(axis), body.node_position[node])
+        across = np.cross(axis / np.linalg.norm(axis), tip)
         size = float(across @ across)
         if size == 0.0:
             raise ArgumentError(
                 f"the tip of body {body.name!r} is on the axis of its joint, expected "
                 "a link that leads away from it"
             )
-        seen = across @ body.node_translation[node] / size
-        E[at, arm.mode_slice(k)] = part[at.start] * seen
+        modes = slice(
+            arm.mode_slice(k).start, arm.mode_slice(k).start + motion.shape[1]
+        )
+        E[at, modes] = part[at.start] * (across @ motion[3:] / size)
     return E
 
 

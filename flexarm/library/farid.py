@@ -406,7 +406,7 @@ def _link(
     # flexible, by finite elements
     section, elements, frame, motions, stiffening = form
     if elements:
-        return finite_element_link(
+        link: Body = finite_element_link(
             name,
             length=_LENGTH,
             sections=section,
@@ -417,6 +417,7 @@ def _link(
             payloads=loads,
             geometric_stiffening=stiffening,
         )
+        return link
     check_choice("frame", frame, ("chord", "tangent"), ModelError)
 
     # rigid: mass, mass centre and inertia of rod and loads

@@ -162,7 +162,7 @@ def _dls_link(
         return rigid_rod(
             name, Joint(), length=_DLS_LENGTH, mass_per_length=_DLS_DENSITY, **loads
         )
-    return flexible_link(
+    link: Body = flexible_link(
         name,
         length=_DLS_LENGTH,
         mass_per_length=_DLS_DENSITY,
@@ -172,3 +172,4 @@ def _dls_link(
         geometric_stiffening=geometric_stiffening,
         **loads,
     )
+    return link

@@ -25,6 +25,7 @@ from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..bodies.profile import named_basis
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 
 _MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
@@ -109,6 +110,7 @@ def planar_chain(
     mass: ArrayLike = 1.0,
     n_modes: int = 0,
     modes: str = "craig-bampton",
+    segments: int | None = None,
     bending_stiffness: ArrayLike = 100.0,
     damping: float = 0.0,
     damping_ratio: float = 0.0,
@@ -129,6 +131,8 @@ def planar_chain(
     modes : str
         Basis of the links, as of `beams.flexible_link`: ``"craig-bampton"``,
         ``"static"``, ``"clamped-free"``, ``"pinned"`` or ``"free"``.
+    segments : int, optional
+        Number of pieces of each link, in place of `n_modes`, for links that bend far.
     bending_stiffness : float or (n,) array_like of float
         EI of each flexible link, in N m^2.
     damping : float
@@ -150,8 +154,9 @@ def planar_chain(
     Raises
     ------
     ModelError
-        If `n` is not one of 1 to 4096 or `n_modes` not one of 0 to 20, if an array does
-        not have one entry for each link, or if a number is not physical.
+        If `n` is not one of 1 to 4096 or `n_modes` not one of 0 to 20, if `n_modes` and
+        `segments` are both given, if an array does not have one entry for each link, or
+        if a number is not physical.
 
     Notes
     -----
@@ -193,6 +198,11 @@ def planar_chain(
     n = whole_number("n", n, 1, MAX_BODIES)
     n_modes = mode_count(n_modes, rigid=True)
     check_modes("modes", modes, _MODES)
+    if n_modes and segments is not None:
+        raise ModelError(
+            f"planar_chain has n_modes {n_modes} and segments, expected one of them: "
+            "each piece has static shapes; leave out n_modes"
+        )
     lengths = _each("length", length, n)
     masses = _each("mass", mass, n)
     stiffness = _each("bending_stiffness", bending_stiffness, n)
@@ -202,7 +212,7 @@ def planar_chain(
     geometric_stiffening = flag("geometric_stiffening", geometric_stiffening)
 
     # rods, rigid or with modes of its own
-    bodies: list[Body] = []
+    bodies: list[Body | SegmentedLink] = []
     for i in range(n):
         rod: dict[str, Any] = {
             "joint": Joint(damping=damping),
@@ -211,7 +221,7 @@ def planar_chain(
             "tip_mass": payload_mass if i == n - 1 else 0.0,
         }
         name = f"link{i + 1}"
-        if n_modes == 0:
+        if n_modes == 0 and segments is None:
             bodies.append(rigid_rod(name, **rod))
             continue
         link = flexible_link(
@@ -220,9 +230,10 @@ def planar_chain(
             bending_stiffness=stiffness[i],
             motions="bending y",
             modes=modes,
-            n_modes=None if modes == "static" else n_modes,
+            n_modes=n_modes if n_modes and modes != "static" else None,
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
+            segments=segments,
         )
         bodies.append(link)
     return Arm(bodies, gravity=gravity, name="planar_chain")

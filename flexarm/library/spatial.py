@@ -266,7 +266,7 @@ def _tube(
             normalization="link",
         )
 
-    return flexible_link(
+    link: Body = flexible_link(
         name,
         length=length,
         mass_per_length=_MU,
@@ -279,3 +279,4 @@ def _tube(
         section_inertia=_SECTION,
         **options,
     )
+    return link

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.links import link_name
 from .._support.options import check_choice, explained, explained_class
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
@@ -68,7 +69,8 @@ def strain(
 
     Notes
     -----
-    By the modes of the link, as ``strain`` of `flexarm.link_loads`: between its cuts by
+    By the modes of the link to first order (``strain`` of `flexarm.link_loads` has the
+    third one, too, of straight links with foreshortening): between its cuts by
     the polynomial through the cuts, which for modes that are analytic functions is as
     good as the cuts, or linear inside of a finite element.  Strain feedback on the
     curvature at the base is that of Z.-H. Luo, IEEE Trans. Automatic Control 38(11),
@@ -90,12 +92,12 @@ def strain(
     check_choice("bending", bending, _STRAINS)
 
     def names(arm: ArmLike) -> tuple[str, ...]:
-        name = arm.bodies[_beam(arm, body)].name
+        name = link_name(arm.bodies[_beam(arm, body, at)])
         return (f"{name} strain {bending} {at:g}",)
 
     def tangent(point: Point) -> Tangent:
         arm = point.arm
-        k = _beam(arm, body)
+        k = _beam(arm, body, at)
         row = np.zeros((1, arm.nv))
         row[0, arm.mode_slice(k)] = _strain_of(arm, k, at)[_STRAINS[bending]]
         row *= 1.0 if distance is None else -float(distance)
@@ -106,12 +108,18 @@ def strain(
     return Output(names, tangent)
 
 
-def _beam(arm: ArmLike, body: str | int) -> int:
-    """Number of a body; refuses one that is not a beam."""
+def _beam(arm: ArmLike, body: str | int, at: float) -> int:
+    """Number of a body, or of the piece of a link at a place; refuses other bodies."""
     try:
-        k = arm.body_index(body)
+        pieces = arm._bodies_of(body)
     except ModelError as refusal:
         raise ArgumentError(str(refusal)) from None
+    k = pieces[0]
+    if len(pieces) > 1:
+        tips = [float(arm.bodies[j].beam.at[-1]) for j in pieces]
+        k = next(
+            (j for j, tip in zip(pieces, tips, strict=True) if at <= tip), pieces[-1]
+        )
     if arm.bodies[k].beam is None:
         beams = [b.name for b in arm.bodies if b.beam is not None]
         raise ArgumentError(
@@ -125,11 +133,11 @@ def _strain_of(arm: ArmLike, k: int, at: float) -> Array:
     """Stretch, twist and curvatures (4, m) of the modes of a beam at a place."""
     profile: Any = arm.bodies[k].beam
     x: Array = profile.at
-    length = float(x[-1])
-    if not 0.0 <= at <= length * (1.0 + 1e-12):
+    start, length = float(x[0]), float(x[-1])
+    if not start <= at <= length * (1.0 + 1e-12):
         raise ArgumentError(
             f"a strain at {at!r} m of link {arm.bodies[k].name!r} is given, expected a "
-            f"distance from its base between 0 and {length:g} m"
+            f"distance from its base between {start:g} and {length:g} m"
         )
     rows = profile.strain.reshape(len(x), -1)
     if (np.diff(x) > 0.0).all():

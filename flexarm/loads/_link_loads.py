@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.links import link_name
 from .._support.options import explained, explained_class
-from ..bodies.maps import cross_matrix, rotation
+from ..bodies.body import Body
+from ..bodies.maps import cross_matrix, node_turn
 from ..bodies.profile import BeamProfile
 from ..bodies.sections import Section
+from ..bodies.segments import link_profile
+from ..bodies.strain_energy import section_strains
 from ..errors import ArgumentError, ModelError
 from ..model.expansion import expanded
 from ..model.loops import Loop
@@ -46,8 +50,9 @@ class LinkLoads:
     moment : (..., S, 3) ndarray
         Torsion and bending moments about y and z, in N m.
     strain : (..., S, 4) ndarray
-        Stretch, rate of twist in 1/m, curvatures :math:`v''` and :math:`w''` in 1/m,
-        by the modes of the link.
+        Stretch, rate of twist in 1/m, curvatures in 1/m that are :math:`v''` and
+        :math:`w''` to first order, by the modes of the link; with foreshortening to
+        third order, in the axes of the section.
     strain_moment : (..., S, 3) ndarray
         Moments of these strains, in N m.
     profile : BeamProfile
@@ -227,7 +232,7 @@ def link_loads(
     -------
     loads : dict of str to LinkLoads
         Loads of each link by its name, for links of `beams.flexible_link` and
-        `beams.finite_element_link`.
+        `beams.finite_element_link`; one curve for all pieces of a link.
 
     Raises
     ------
@@ -291,7 +296,7 @@ def link_loads(
             "leading axes do not broadcast: q {}, qd {}, qdd {}, expected equal "
             "lengths or 1".format(*(value.shape[:-1] for value in given))
         ) from None
-    bodies = arm.bodies
+    bodies, links = arm.bodies, dict.fromkeys(arm._links)
     if any(body.joint.drive is not None or body._rigid_nodes for body in bodies):
         # motors and rigid nodes as bodies, on the same coordinates
         arm = expanded(arm)
@@ -299,11 +304,32 @@ def link_loads(
     if wrench is not None:
         wrenches.add_external(wrench, node, frame)
     result = {}
-    for number, body in enumerate(bodies):
-        profile = body.beam
+    for link in links:
+        pieces = [bodies[k] for k in link]
+        profile = link_profile(pieces)
         if profile is not None:
-            result[body.name] = _loads_of(wrenches, number, profile)
+            parts = [_loads_of(wrenches, k, bodies[k].beam) for k in link]
+            result[link_name(pieces[0])] = _joined(parts, profile)
     return result
+
+
+def _joined(parts: list[LinkLoads], profile: BeamProfile) -> LinkLoads:
+    """Loads of a link, from those of its pieces."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def along(what: str) -> Array:
+        return np.concatenate([getattr(part, what) for part in parts], axis=-2)
+
+    return LinkLoads(
+        name=parts[0].name,
+        at=profile.at,
+        force=along("force"),
+        moment=along("moment"),
+        strain=along("strain"),
+        strain_moment=along("strain_moment"),
+        profile=profile,
+    )
 
 
 def _refuse(arm: ArmLike) -> None:
@@ -320,6 +346,19 @@ def _refuse(arm: ArmLike) -> None:
         )
 
 
+def _strains(body: Body, profile: BeamProfile, eta: Array) -> Array:
+    """Stretch, rate of twist and curvatures of all cuts (W2), (..., S, 4)."""
+    strain = np.asarray(np.einsum("sam,...m->...sa", profile.strain, eta))
+    if body._strain_energy is None:
+        return strain
+    turn = np.einsum("sji,sjm->sim", profile.axes, body.node_rotation[profile.node])
+    s = np.einsum("sim,...m->...si", turn, eta)
+    rate = np.stack([strain[..., 1], -strain[..., 3], strain[..., 2]], axis=-1)
+    kappa = section_strains(s, rate)
+    twist = kappa[..., 0] if turn[:, 0].any() else strain[..., 1]
+    return np.stack([strain[..., 0], twist, kappa[..., 2], -kappa[..., 1]], axis=-1)
+
+
 def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoads:
     """Loads of one link, from the wrenches about its frame."""
     body = wrenches.arm.bodies[number]
@@ -329,14 +368,14 @@ def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoad
     for j, node in enumerate(profile.node):
         about_frame = wrenches.beyond(number, profile, j)
         place = wrenches.place(number, int(node))
-        R = rotation(eta @ body.node_rotation[node].T)[0] @ profile.axes[j]
+        R = node_turn(body, int(node), eta)[0] @ profile.axes[j]
         force = -about_frame[..., 3:]
         moment = -about_frame[..., :3]
         moment = moment - (cross_matrix(place) @ force[..., np.newaxis])[..., 0]
         forces.append(np.einsum("...ij,...i->...j", R, force))
         moments.append(np.einsum("...ij,...i->...j", R, moment))
     # strains of the modes and their moments
-    strain = np.einsum("sam,...m->...sa", profile.strain, eta)
+    strain = _strains(body, profile, eta)
     bend = strain * profile.stiffness
     loads = LinkLoads(
         name=body.name,

@@ -91,19 +91,24 @@ def expanded(arm: AnArm) -> AnArm:
     return plain
 
 
-def nodes_as_bodies(arm: AnArm) -> AnArm:
-    """Return an arm with all nodes whose inertia turns, sections too, as bodies."""
+def nodes_as_bodies(arm: AnArm) -> tuple[AnArm, list[tuple[int, int]]]:
+    """Return an arm with all nodes whose inertia turns, sections too, as bodies.
+
+    These follow the other bodies; the second result has body and node of each.
+    """
     names = [body.name for body in arm.bodies]
     bodies: list[Any] = []
     more: list[RigidBody] = []
-    for body in arm.bodies:
+    origin: list[tuple[int, int]] = []
+    for k, body in enumerate(arm.bodies):
         nodes = body.replace(section_nodes=())._rigid_nodes if body.n_modes else ()
         bodies.append(_without(body, nodes))
         more += [node_body(body, j, names) for j in nodes]
+        origin += [(k, j) for j in nodes]
     if not more:
-        return arm
+        return arm, origin
     result: AnArm = arm.replace(bodies=[*bodies, *more], tip=arm.tip, check_units=False)
-    return result
+    return result, origin
 
 
 def _without(body: Any, nodes: tuple[int, ...]) -> Any:

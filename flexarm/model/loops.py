@@ -103,7 +103,9 @@ class Loop(Description):
             if name == "second" and isinstance(end, str) and end == "ground":
                 continue
             pair = isinstance(end, list | tuple) and len(end) == 2
-            if not pair or not all(isinstance(x, str | int | np.integer) for x in end):
+            if not pair or not all(
+                isinstance(x, str | int | float | np.integer) for x in end
+            ):
                 raise ModelError(
                     f"{name} end of the loop is {short_text(end)}, expected a pair "
                     "(body, node)" + (" or 'ground'" if name == "second" else "")
@@ -226,7 +228,7 @@ def check_constraints(arm: ArmLike) -> None:
 
 def _path(arm: ArmLike, end: Any) -> list[int]:
     """Bodies from one end of a loop to the ground."""
-    path = [] if end == "ground" else [arm.body_index(end[0])]
+    path = [] if end == "ground" else [arm._body_of_node(arm.node(*end))]
     while path and arm._parents[path[-1]] >= 0:
         path.append(arm._parents[path[-1]])
     return path
@@ -245,8 +247,8 @@ def _check_loop(arm: ArmLike, loop: Loop) -> None:
     common = set(first) & set(second)
     apart = [k for k in first + second if k not in common]
     moves = any(arm.bodies[k].joint.n_dof + arm.bodies[k].n_modes for k in apart)
-    inside = [arm.bodies[arm.body_index(e[0])] for e in loop._ends if e != "ground"]
-    bends = any(body.n_modes for body in inside)
+    inside = [path[0] for path in (first, second) if path]
+    bends = any(arm.bodies[k].n_modes for k in inside)
     if not moves and not bends:
         raise ModelError(
             f"nothing can move between the two ends of loop {loop.name!r}, expected a "

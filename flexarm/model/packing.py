@@ -41,7 +41,9 @@ class Packed(NamedTuple):
     topology: NDArray[np.intc]  # (n, TOPOLOGY_COLUMNS), body by body
     joints: Array  # (n, JOINT_COLUMNS)
     nodes: Array  # per node: NODE_COLUMNS, whose modes are gamma, lambda, kappa
-    modal: Array  # per body: stiffness, damping, given integrals, driven shapes
+    modal: (
+        Array  # per body: stiffness, damping, integrals, driven shapes, strain energy
+    )
     constants: Array  # (5,): gravity, rate of stabilization, number of the fidelity
     loops: NDArray[np.intc]  # (l, LOOP_COLUMNS)
     frames: Array  # (l, 2, FRAME_COLUMNS)
@@ -213,6 +215,7 @@ def pack(
         elif moments is None:
             own_integrals = _integrals(body, turning)
         shapes = None if own_integrals is None else own_integrals.driven
+        strain = None if arm.fidelity != "full" else body._strain_energy
         # topology: modes and nodes belong to the last link
         for i, (kind, n_dof, row) in enumerate(rows):
             last = i == len(rows) - 1
@@ -231,6 +234,7 @@ def pack(
                 integrals=last and (body.integrals is not None or moments is not None),
                 second=last and body.node_foreshortening is not None,
                 shapes=0 if shapes is None or not last else len(shapes.second),
+                strain=0 if strain is None or not last else len(strain.stiffness),
             )
             topology.append(link)
             joints.append(row)
@@ -245,6 +249,8 @@ def pack(
             modal.append(moments)
         if shapes is not None:
             modal.append(shapes.pack())
+        if strain is not None:
+            modal.append(strain.pack())
     # nodes that are rigid bodies
     for lump in node_bodies(arm, rigid, places):
         topology.append(_lump_link(arm, lump, place))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from .._calls.arm_like import has_motor
+from .._calls.links import link_name, link_ranges, piece_with
 from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
+from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..bodies.body import GROUND, Body
@@ -36,21 +38,46 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
         if name in number:
             raise ModelError(f"two bodies are named {name!r}, expected unique names")
         number[name] = i
-    # parents
-    parents = []
+    # parents; of those in pieces the one with the node
+    parents, links = [], link_ranges(bodies)
     for i, body in enumerate(bodies):
+        if i > links[i].start:
+            parents.append(i - 1)
+            continue
         parent = body.joint.parent
         if parent is None:
-            parent = names[i - 1] if i else GROUND
+            parent = link_name(bodies[i - 1]) if i else GROUND
         if parent != GROUND and parent not in number:
             raise ModelError(
                 f"body {body.name!r} has the parent {short_text(parent)}, expected "
                 f"{GROUND!r} or one of {listed(names, str)}"
                 f"{_meant_parent(parent, names)}"
             )
-        parents.append(-1 if parent == GROUND else number[parent])
+        p = -1 if parent == GROUND else number[parent]
+        if p >= 0 and parent == link_name(bodies[p]) and len(links[p]) > 1:
+            own = [bodies[k] for k in links[p]]
+            p += piece_with(own, body.joint.node)[0]
+        parents.append(p)
     _check_order(names, parents, [body.joint.parent is None for body in bodies])
     return tuple(parents)
+
+
+def with_named_nodes(
+    bodies: tuple[Body, ...], parents: tuple[int, ...]
+) -> tuple[Body, ...]:
+    """Bodies on links in pieces, with names in place of numbers of their nodes."""
+    result, links = list(bodies), link_ranges(bodies)
+    for i, (body, p) in enumerate(zip(bodies, parents, strict=True)):
+        joint = body.joint
+        if (
+            p > links[p].start
+            and is_whole(joint.node)
+            and joint.parent != bodies[p].name
+        ):
+            own = [bodies[k] for k in links[p]]
+            node = own[p - links[p].start].node_names[piece_with(own, joint.node)[1]]
+            result[i] = body.replace(joint=joint.replace(node=node))
+    return tuple(result)
 
 
 def _meant_parent(given: str, names: list[str]) -> str:

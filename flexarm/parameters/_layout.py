@@ -1,6 +1,7 @@
 """Places of the parameters of an arm in the arrays of its C model.
 
-Forces are linear in masses, modal integrals, stiffness and damping.  `parameters_of`
+Forces are linear in masses, modal integrals, stiffness and damping, and in a factor of
+the strain energy of a beam beyond its stiffness matrix.  `parameters_of`
 lists these constants with their places in the arrays of ``pack(arm, integrals=True)``;
 the other entries are geometry.
 """
@@ -224,6 +225,19 @@ class _Walk:
         yield from self.pairs(body, "J2", shapes, modes, unit, at, _PAIRS)
         yield from self.symmetric(body, "J2", shapes, "kg m^2", self.take(p, p, 6))
 
+    def strain(self, body: int) -> Iterator[Place]:
+        """Yield the factor of the strain energy of a beam beyond that of K."""
+        b = self.arm.bodies[body]
+        if self.packed.column("strain")[self.link - 1] == 0:
+            return
+        points = len(b._strain_energy.stiffness) if b._strain_energy else 0
+        self.take(3)  # axis
+        rows = self.take(points, 3 + 6 * b.n_modes)
+        where = [int(i) for i in rows[:, :3].flat]
+        at = [("modal", i, float(self.packed.modal[i])) for i in where]
+        at = [place for place in at if place[2] != 0.0]
+        yield self.one(f"{b.name}.strain", "1", "stiffness", body, at)
+
     def skew(
         self, body: int, shapes: tuple[str, ...], at: NDArray[np.intp]
     ) -> Iterator[Place]:
@@ -360,6 +374,7 @@ def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
         found += list(walk.integrals(k))
         if not isinstance(body, RigidBody):
             found += list(walk.driven(k, integrals_without(body, rigid[k])))
+            found += list(walk.strain(k))
     for lump in node_bodies(arm, rigid):
         found += list(walk.node(lump))
     for hidden in hidden_bodies(arm):
@@ -396,25 +411,42 @@ def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
     return {"joints": joints, "modal": _linear_modal(packed), "passive": passive}
 
 
+def _special_places(packed: Packed) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the start of driven shapes and strain energy of each body of the C model.
+
+    With it their numbers of shapes and of points, and that of modes.
+    """
+    names = ("modes", "integrals", "shapes", "strain")
+    at = 0
+    for n, given, p, points in zip(*map(packed.column, names), strict=True):
+        at += 2 * n * n + given * given_size(n)
+        yield at, p, points, n
+        at += (p * n * n + driven_size(n, p)) if p else 0
+        at += strain_size(n, points)
+    assert at == len(packed.modal)
+
+
 def driven_places(packed: Packed) -> list[tuple[int, int, int]]:
     """Start of driven shapes in the modal array, their number, and that of modes."""
-    result, at = [], 0
-    columns = (packed.column(name) for name in ("modes", "integrals", "shapes"))
-    for n, given, p in zip(*columns, strict=True):
-        at += 2 * n * n + given * given_size(n)
-        if p:
-            result.append((at, p, n))
-            at += p * n * n + driven_size(n, p)
-    assert at == len(packed.modal)
-    return result
+    return [(at, p, n) for at, p, _, n in _special_places(packed) if p]
 
 
 def _linear_modal(packed: Packed) -> NDArray[np.bool_]:
-    """Mask of the modal array without second derivatives of driven amplitudes."""
+    """Mask of the modal array without the geometry of driven amplitudes and beams."""
     result = np.ones(len(packed.modal), dtype=bool)
-    for at, p, n in driven_places(packed):
+    for at, p, points, n in _special_places(packed):
         result[at : at + p * n * n] = False
+        at += (p * n * n + driven_size(n, p)) if p else 0
+        if points:
+            result[at : at + 3] = False
+            rows = result[at + 3 : at + strain_size(n, points)].reshape(points, -1)
+            rows[:, 3:] = False
     return result
+
+
+def strain_size(n: int, points: int) -> int:
+    """Length of `StrainEnergy.pack` for n modes."""
+    return 3 + points * (3 + 6 * n) if points else 0
 
 
 def given_size(n: int) -> int:
@@ -447,7 +479,7 @@ def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
         raise ArgumentError(
             f"bodies is {bodies!r}, expected names or numbers of bodies, or None"
         )
-    return tuple(sorted({arm.body_index(b) for b in bodies}))
+    return tuple(sorted({k for b in bodies for k in arm._bodies_of(b)}))
 
 
 def chosen_families(families: Any) -> tuple[str, ...]:

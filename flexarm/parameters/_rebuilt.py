@@ -139,6 +139,8 @@ def _rebuilt(
             size = len(own.driven.pack())
             driven = _driven(own.driven, packed.modal[at : at + size], moments, n)
             at += size
+        if body._strain_energy is not None and arm.fidelity == "full":
+            at += len(body._strain_energy.pack())
         # change only families with new values
         moved = [
             x.family
@@ -152,6 +154,10 @@ def _rebuilt(
             )
         if "stiffness" in moved:
             new["stiffness"] = K
+            factor = changed.get(f"{body.name}.strain", 1.0)
+            if factor != 1.0 and body.beam is not None:
+                stiffness = factor * body.beam.stiffness
+                new["beam"] = body.beam.replace(stiffness=stiffness)
         if "damping" in moved:
             new["damping"] = C
         bodies.append(body.replace(**new))

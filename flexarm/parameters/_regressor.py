@@ -229,7 +229,8 @@ def inertial_parameters(
                   flexible body the `ModalIntegrals` that are not zero, those of
                   foreshortening (``driven1``, ...) included, and the ten of each node
                   that is a rigid body, about the node, such as ``link.tip.m``
-    ``stiffness`` modal stiffness ``K[r,s]``, not zero
+    ``stiffness`` modal stiffness ``K[r,s]``, not zero; ``strain``, a factor (1) of the
+                  strain energy of a beam with foreshortening beyond K
     ``damping``   modal damping ``C[r,s]``, not zero
     ``joint``     viscous friction of each velocity; stiffness and damping of springs
                   and shafts, force of dry friction, stiffness of stops

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.links import link_name
 from .._support.options import explained
+from ..bodies.segments import tip_motion
 from ..errors import ArgumentError
 from .canvas import check_motion, color, finish, make_axes, style
 
@@ -152,7 +154,8 @@ def deflections(
     -----
     The displacement of the tip is that relative to the undeformed body, in the
     frame of the body, ``node_translation[-1] @ eta``; components that no mode moves
-    are left out.  Modal coordinates have the unit of their normalization.
+    are left out.  That of a link in pieces is seen from its base; components that do
+    not change are left out.  Modal coordinates have the unit of their normalization.
 
     Examples
     --------
@@ -172,8 +175,8 @@ def deflections(
     arm = traj.arm
     if isinstance(bodies, str):
         bodies = [bodies]
-    chosen = [arm.bodies[arm.body_index(b)] for b in bodies] if bodies else arm.bodies
-    chosen = [body for body in chosen if body.n_modes]
+    links = [arm._bodies_of(b) for b in bodies] if bodies else list(arm._links)
+    chosen = [link for link in dict.fromkeys(links) if arm.bodies[link[0]].n_modes]
     if not chosen:
         raise ArgumentError(
             f"arm {arm.name!r} has no modes in the chosen bodies, expected at least "
@@ -183,11 +186,22 @@ def deflections(
     # modal coordinates, or the components of the tip that modes move
     ax = make_axes(ax)
     columns, names = [], []
-    for body in chosen:
-        eta = traj.q[..., arm.mode_slice(body.name, positions=True)]
+    for link in chosen:
+        body = arm.bodies[link[0]]
+        first, last = (arm.mode_slice(k, positions=True) for k in (link[0], link[-1]))
+        eta = traj.q[..., first.start : last.stop]
         if modes:
             columns.append(eta)
-            names += [f"{body.name}.{mode}" for mode in body.mode_names]
+            names += [
+                f"{link_name(body)}.{mode}"
+                for k in link
+                for mode in arm.bodies[k].mode_names
+            ]
+            continue
+        if len(link) > 1:
+            moves, axes = _tip_of_pieces(traj, link)
+            columns.append(moves)
+            names += [f"{link_name(body)} {axis}" for axis in axes]
             continue
         shapes = body.node_translation[-1]
         moved = [i for i in range(3) if np.any(shapes[i] != 0.0)]
@@ -197,6 +211,21 @@ def deflections(
     label = "modal coordinate (own unit)" if modes else "tip deflection (m)"
     finish(ax, "time (s)", label, legend=True)
     return lines
+
+
+def _tip_of_pieces(traj: Trajectory, link: range) -> tuple[Array, str]:
+    """Displacements of the last node of a link that change, and their axes."""
+    arm = traj.arm
+    base, end = arm.node_slice(link[0]).start, arm.node_slice(link[-1]).stop - 1
+    poses = arm._model.quiet("node_pose")  # NaN where a run has failed
+    from_, to = (poses(node, traj.q) for node in (base, end))
+    way = to[..., :3, 3] - from_[..., :3, 3]
+    straight, _ = tip_motion([arm.bodies[k] for k in link])
+    seen = np.einsum("...ji,...j->...i", from_[..., :3, :3], way)
+    moved = seen - (straight - arm.bodies[link[0]].node_position[0])
+    size = np.nan_to_num(np.abs(moved)).reshape(-1, 3).max(axis=0)
+    axes = [i for i in range(3) if size[i] > 1e-9 * size.max()] or [1]
+    return moved[..., axes], "".join("xyz"[i] for i in axes)
 
 
 @explained

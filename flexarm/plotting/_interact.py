@@ -289,9 +289,8 @@ def with_payload(arm: Arm, mass: float) -> Arm:
     if mass == 0.0:
         return arm
     body, node = arm.tip
-    at = arm.bodies[arm.body_index(body)]
     name = "payload" if "payload" not in {b.name for b in arm.bodies} else "_payload"
-    joint = Joint("fixed", parent=at.name, node=at.node_names[at.node_index(node)])
+    joint = Joint("fixed", parent=arm.bodies[arm.body_index(body)].name, node=node)
     load = RigidBody(name, joint, mass=mass)
     return arm.replace(bodies=[*arm.bodies, load], tip=arm.tip)  # type: ignore[no-any-return]
 

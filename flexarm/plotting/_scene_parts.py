@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
+from .._calls.links import link_name
 from ..arm import Arm
 from ..bodies.models import RigidBody
 from ._skeleton import Shape, magnify
@@ -93,7 +94,7 @@ def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
                 place = com / body.total_mass - body.node_position[0]
                 found.append((body.name, body.total_mass, nodes.start, place))
         elif body.node_mass[-1] > 0.0:
-            name = f"{body.name}.{body.node_names[-1]}"
+            name = f"{link_name(body)}.{body.node_names[-1]}"
             place = body.node_com[-1]
             found.append((name, float(body.node_mass[-1]), nodes.stop - 1, place))
     return found

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from .. import kinematics
 from .._calls.arguments import finite_number, real_array
 from ..arm import Arm
-from ..bodies.body import Body
 from ..bodies.joints import JOINT_KINDS
 from ..errors import ArgumentError
 
@@ -59,11 +58,7 @@ def find_strands(arm: Arm) -> list[Strand]:
     or are held, and with the last.
     """
     # nodes that carry joints or the tip, and those that are held
-    carriers = {
-        arm.node(parent, body.joint.node)
-        for body, parent in _with_parents(arm)
-        if parent is not None
-    } | {arm.tip_node}
+    carriers = {node for node in _carriers(arm) if node is not None} | {arm.tip_node}
     carriers |= {
         arm.node_slice(k).start + held
         for k, body in enumerate(arm.bodies)
@@ -94,15 +89,12 @@ def find_strands(arm: Arm) -> list[Strand]:
     return strands
 
 
-def _with_parents(arm: Arm) -> list[tuple[Body, str | None]]:
-    """Each body with the name of its parent, None for the one on the ground."""
-    result: list[tuple[Body, str | None]] = []
-    for i, body in enumerate(arm.bodies):
-        parent = body.joint.parent
-        if parent is None and i:
-            parent = arm.bodies[i - 1].name
-        result.append((body, None if parent == "ground" else parent))
-    return result
+def _carriers(arm: Arm) -> list[int | None]:
+    """Number of the node that carries each body, None for the ground."""
+    return [
+        None if p < 0 else arm.node(p, body.joint.node)
+        for body, p in zip(arm.bodies, arm._parents, strict=True)
+    ]
 
 
 def bends(arm: Arm) -> bool:
@@ -139,15 +131,19 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
     for strand in strands:
         curves += [_curve(strand, node), gap]
     offsets, joints = [gap], dict[str, list[Array]]()
-    for index, (body, parent) in enumerate(_with_parents(arm)):
+    for index, (body, carrier) in enumerate(
+        zip(arm.bodies, _carriers(arm), strict=True)
+    ):
+        if index > arm._links[index].start:
+            continue  # a piece of a link, on the one before it
         first = arm.node_slice(index).start
         origin, base = link[index, :3, 3], node[first, :3, 3]
         if body.attachment_node is not None:
             # the joint is at a node of its own strand, not at the frame
             origin = base = node[first + body.attachment_node, :3, 3]
         start = np.zeros(3)
-        if parent is not None:
-            start = node[arm.node(parent, body.joint.node), :3, 3]
+        if carrier is not None:
+            start = node[carrier, :3, 3]
         offsets += [np.array([start, origin, base]), gap]
         joints.setdefault(body.joint.kind, [gap]).append(origin[np.newaxis])
     return Shape(

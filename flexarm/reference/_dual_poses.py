@@ -22,6 +22,7 @@ from .duals import (
     plus_quadratic,
     quaternion_rotation,
     rotation_of,
+    section_rotation_of,
 )
 
 
@@ -60,14 +61,19 @@ def modal_coordinates(arm: ArmLike, body: int, state: State) -> Array:
 
 
 def node_displacement(arm: ArmLike, body: int, node: int, state: State) -> Dual:
-    """From the frame of a node, turned by exp(lambda eta), to that of its body."""
+    """From the frame of a node, turned by its rotation, to that of its body."""
     b: Body = arm.bodies[body]
     where = mode_columns(arm, body)
     x = _plain(arm, body, state)
     position = affine(b.node_position[node], b.node_translation[node], x, where)
     if b.node_foreshortening is not None:
         position = plus_quadratic(position, b.node_foreshortening[node], x, where)
-    return homogeneous(rotation_of(b.node_rotation[node], x, where), position)
+    columns, strain = b.node_rotation[node], b._strain_energy
+    if strain is None:
+        turned = rotation_of(columns, x, where)
+    else:
+        turned = section_rotation_of(columns, strain.axis, x, where)
+    return homogeneous(turned, position)
 
 
 def _plain(arm: ArmLike, body: int, state: State) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
 from ..model.expansion import nodes_as_bodies
 from ._dual_chain import (
     Frame,
@@ -76,22 +77,43 @@ class Terms(NamedTuple):
     weight: Array  # (..., nv, 1), forces of gravity
 
 
+def _cut_section(arm: ArmLike, place: tuple[int, int], mass: Array) -> None:
+    """Cut the kinetic energy of a section after the second order, in place.
+
+    Products of rates of the modes of its body then do not change with the modes.
+    """
+    k, j = place
+    body: Body = arm.bodies[k]
+    if j in body.section_nodes:
+        lam, gamma, at = (
+            body.node_rotation[j],
+            body.node_translation[j],
+            arm.mode_slice(k),
+        )
+        moving = body.node_mass[j] * gamma.T @ gamma
+        mass[..., at, at] = lam.T @ body.node_inertia[j] @ lam + moving
+
+
 def sum_terms(
     arm: ArmLike, q: Array, u: Array | None, rotation_rates: str, node_inertia: str
 ) -> Terms:
     """M and C u of (112), gravity part of (109): sums over points of all bodies."""
     check_options(rotation_rates, node_inertia)
+    given, origin = arm, list[tuple[int, int]]()
     if node_inertia == "lagrange":
         # every node whose inertia turns is a rigid body, to first order
-        arm = nodes_as_bodies(arm)
+        arm, origin = nodes_as_bodies(arm)
     mass: Any = 0.0
     velocity: Any = 0.0
     weight: Any = 0.0
     frames = frames_of(arm, q, u, exact=rotation_rates == "exact")
-    for frame, body in zip(frames, arm.bodies, strict=True):
+    for number, (frame, body) in enumerate(zip(frames, arm.bodies, strict=True)):
         points = points_of(body)
         columns = columns_at(frame, points)
-        mass = mass + fold(columns, points.D @ columns).sum(axis=-3)
+        own_mass = fold(columns, points.D @ columns).sum(axis=-3)
+        if number >= len(given.bodies):
+            _cut_section(given, origin[number - len(given.bodies)], own_mass)
+        mass = mass + own_mass
         loads = _weights(arm, frame, points)
         weight = weight + fold(columns, loads).sum(axis=-3)
         if u is None or frame.motion is None:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.strain_energy import section_turn, section_turn_slopes
+
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
@@ -142,6 +144,16 @@ def _among_all(a: Dual, nv: int, where: Sequence[int]) -> Dual:
 def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
     """Rotation ``exp(skew(columns @ x[where]))`` with its derivatives."""
     angle = Dual(skew(columns @ x[where]), skew(columns.T))
+    return _among_all(exponential(angle), len(x), where)
+
+
+def section_rotation_of(
+    columns: Array, axis: Array, x: Array, where: Sequence[int]
+) -> Dual:
+    """Rotation of a section of a straight beam (W1) with its derivatives."""
+    s = columns @ x[where]
+    slopes = section_turn_slopes(s, axis) @ columns
+    angle = Dual(skew(section_turn(s, axis)), skew(slopes.T))
     return _among_all(exponential(angle), len(x), where)
 
 

@@ -1,7 +1,9 @@
 r"""From a parent to its child on one of its nodes (K1-K7).
 
-The node moves by ``gamma eta + kappa eta eta / 2`` and turns by ``exp(lambda eta)``;
-its angular velocity is the exact rate of that rotation, with the left Jacobian.
+The node moves by ``gamma eta + kappa eta eta / 2`` and turns by ``exp(lambda eta)``,
+or, on a straight beam with foreshortening, by ``exp(phi(lambda eta))`` with the
+polynomial (W1) of `flexarm.bodies.strain_energy`; its angular velocity is the exact
+rate of that rotation, with the left Jacobian.
 
 The joint adds the displacement :math:`g(q)` and the twist :math:`S(q)\,v` in the axes
 of the child.  A product of screws :math:`g = e^{S_1 q_1} \cdots e^{S_n q_n}` has the
@@ -42,6 +44,7 @@ from numpy.typing import NDArray
 
 from ..bodies.body import Body
 from ..bodies.joints import Joint
+from ..bodies.strain_energy import section_turn, section_turn_slopes
 from .rotations import cross, exponential, left_jacobian, left_jacobian_rate, skew
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
@@ -83,13 +86,33 @@ class Hop:
 class Node:
     """Shape of a node: position l0 (3,), translation gamma, rotation lam (3, n).
 
-    kappa (3, n, n) are second derivatives of the position, None if there are none.
+    kappa (3, n, n) are second derivatives of the position, None if there are none; axis
+    (3,) is that of a straight beam whose sections turn by phi (W1), None if phi = s.
     """
 
     l0: Array
     gamma: Array
     lam: Array
     kappa: Array | None = None
+    axis: Array | None = None
+
+    def turn(self, eta: Array) -> Array:
+        """Rotation vector, (3,)."""
+        s = self.lam @ eta
+        return s if self.axis is None else section_turn(s, self.axis)
+
+    def turns(self, eta: Array) -> Array:
+        """Derivatives of `turn` by the modes, (3, n)."""
+        if self.axis is None:
+            return self.lam
+        return section_turn_slopes(self.lam @ eta, self.axis) @ self.lam
+
+    def turn_rates(self, eta: Array, etad: Array) -> tuple[Array, Array]:
+        """Rate of `turn`, and its second rate at constant etad, (3,) each."""
+        phid = self.turns(eta) @ etad
+        if self.axis is None:
+            return phid, np.zeros_like(phid)
+        return phid, _second_turn(self.axis, self.lam @ eta, self.lam @ etad)
 
     def place(self, eta: Array) -> Array:
         """Position in the deformed body (K1), (3,)."""
@@ -100,14 +123,32 @@ class Node:
         return self.gamma if self.kappa is None else self.gamma + self.kappa @ eta
 
 
+def _second_turn(e: Array, s: Array, sd: Array) -> Array:
+    """Second derivative of phi along a straight way of s (W1), (3,)."""
+    theta, thetad = s @ e, sd @ e
+    b, bd = s - theta * e, sd - thetad * e
+    sigma, rate, second = b @ b, 2.0 * b @ bd, 2.0 * bd @ bd
+    scale_rate = rate / 6.0 + 0.15 * sigma * rate - theta * thetad / 6.0
+    scale_second = second / 6.0 + 0.15 * (rate * rate + sigma * second)
+    scale_second = scale_second - thetad * thetad / 6.0
+    along = -(2.0 * thetad * rate + theta * second) / 12.0
+    return np.asarray(
+        2.0 * bd * scale_rate
+        + b * scale_second
+        + e * along
+        + thetad * cross(bd, e.astype(bd.dtype))
+    )
+
+
 def node_of(body: Body, node: int) -> Node:
     """Shape of one node of a body."""
-    kappa = body.node_foreshortening
+    kappa, strain = body.node_foreshortening, body._strain_energy
     return Node(
         body.node_position[node],
         body.node_translation[node],
         body.node_rotation[node],
         None if kappa is None else kappa[node],
+        None if strain is None else strain.axis,
     )
 
 
@@ -267,13 +308,14 @@ def held_body(body: Body, own: tuple[Array, Array], modal: tuple[Array, Array]) 
         return Held(motion.R, motion.x, S, still, S @ qd, motion.rate)
 
     node = node_of(body, body.attachment_node)
-    phi, phid = node.lam @ eta, node.lam @ etad
+    phi = node.turn(eta)
     R_d, l = exponential(phi), node.l0 + node.gamma @ eta
     x = motion.x - motion.R @ R_d.T @ l  # (F1)
-    Lambda = left_jacobian(phi) @ node.lam
+    Lambda = left_jacobian(phi) @ node.turns(eta)
     Pi = np.concatenate([Lambda, node.gamma + skew(l) @ Lambda])  # (F2)
     w, u = Lambda @ etad, node.gamma @ etad
-    wdot = left_jacobian_rate(phi, phid) @ phid
+    phid, phidd = node.turn_rates(eta, etad)
+    wdot = left_jacobian_rate(phi, phid) @ phid + left_jacobian(phi) @ phidd
     Pi_rate = np.concatenate([wdot, cross(u, w) + cross(l, wdot)])
 
     to_frame = adjoint_inverse(R_d.T, -R_d.T @ l)  # Ad(D)
@@ -313,14 +355,14 @@ def hop(
     joint, held = body.joint, held_body(body, own, modal)
 
     # pose of the child in the parent
-    phi, phid = node.lam @ eta, node.lam @ etad
+    phi = node.turn(eta)
     R_n, place = exponential(phi), node.place(eta)  # (K1)
     R = R_n @ joint.rotation @ held.R  # (K2)
     x = R_n @ (joint.position + joint.rotation @ held.x)
     r = place + x
 
     # motion of the attachment by the modes of the parent, and that of the child
-    Lambda = left_jacobian(phi) @ node.lam  # (K3)
+    Lambda = left_jacobian(phi) @ node.turns(eta)  # (K3)
     U = node.slopes(eta) - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
 
@@ -330,7 +372,8 @@ def hop(
 
     # acceleration without those of the parent, of all modes and of the joint
     omega = V_p[:3]
-    wdot = left_jacobian_rate(phi, phid) @ phid  # (K6)
+    phid, phidd = node.turn_rates(eta, etad)
+    wdot = left_jacobian_rate(phi, phid) @ phid + left_jacobian(phi) @ phidd  # (K6)
     velocity = V_p[3:] + cross(omega, r) + u
     bent = np.zeros(3) if node.kappa is None else node.kappa @ etad @ etad
     beta = np.concatenate(
@@ -364,8 +407,10 @@ def node_wrench_forces(node: Node, eta: Array, wrench: Array) -> Array:
     forces : (n + 6,) ndarray
         By virtual work, with the exact rotation of the node.
     """
-    phi = node.lam @ eta
+    phi = node.turn(eta)
     moment, force = wrench.reshape(2, 3) @ exponential(phi).T
-    modal = (left_jacobian(phi) @ node.lam).T @ moment + node.slopes(eta).T @ force
+    modal = (left_jacobian(phi) @ node.turns(eta)).T @ moment + node.slopes(
+        eta
+    ).T @ force
     about = moment + cross(node.place(eta), force)
     return np.concatenate([modal, about, force])

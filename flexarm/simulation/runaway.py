@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.chunks import STATES
+from .._calls.links import link_name
 from .._support.warn import warn
 from ..errors import DeflectionWarning
 from ..kinematics.slopes import (
@@ -44,7 +45,7 @@ def judge_slopes(run: Run) -> None:
     clause = f" at t = {run.t[k]:.6g} s{many}"
     blamed = run.lost and run.doubt is not None and arm.nv <= _FEW and run.doubt(i)
     if blamed:  # on the step
-        name = arm.bodies[link[i]].name
+        name = link_name(arm.bodies[link[i]])
         run.doubts.append(f"link {name!r} bends to a slope of {slope:.3g}{clause}")
         return
     sentence = slope_sentence(arm, int(link[i]), slope, clause)

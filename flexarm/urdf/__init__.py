@@ -8,7 +8,7 @@ flexarm reads the files by the XML parser of the standard library.  The extra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody, RigidBody
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 from ..model.loops import Coupling
 from ._links import described_link, link_tables
@@ -36,6 +37,9 @@ _KINDS = {
 }
 
 
+Flexible: TypeAlias = FlexibleBody | SegmentedLink
+
+
 class UrdfWarning(UserWarning):
     """A part of a robot description that an arm leaves out."""
 
@@ -44,8 +48,7 @@ class UrdfWarning(UserWarning):
 def load(
     source: Any,
     *,
-    flexible: Mapping[str, FlexibleBody | Callable[[RobotLink], FlexibleBody]]
-    | None = None,
+    flexible: Mapping[str, Flexible | Callable[[RobotLink], Flexible]] | None = None,
     sidecar: Any = None,
     base: str | Joint = "fixed",
     **options: Any,
@@ -56,7 +59,7 @@ def load(
     ----------
     source : path, str or bytes
         File, or its text; a str with a ``<`` in it is the text.
-    flexible : mapping of str to FlexibleBody or callable, optional
+    flexible : mapping of str to FlexibleBody, SegmentedLink or callable, optional
         Flexible bodies for links, by their names: the body, in the frame of the link,
         or a function that makes it of the `RobotLink`.
     sidecar : path or mapping, optional
@@ -123,6 +126,7 @@ def load(
     y_axis                      its y, across the axis; by default as near as can be
                                 to y of the link
     position                    of its base, zero by default, in m
+    segments                    pieces of a link that bends far, in place of modes
     damping_ratio               of all modes, 0 by default
     outboard_mass, _inertia     at the tip, for the modes "tip-loaded": they have no
                                 mass in the arm, where the links have it
@@ -160,7 +164,7 @@ def load(
     root = robot.links[0]
     first = _base_joint(base)
     grounded = first.kind == "fixed" and root.mass is None and root.name not in makers
-    bodies: dict[str, Body] = {}
+    bodies: dict[str, Body | SegmentedLink] = {}
     if not grounded:
         bodies[root.name] = _body(root, first, makers, notes)
 
@@ -222,7 +226,7 @@ def _makers(
 
 def _body(
     link: RobotLink, joint: Joint, makers: Mapping[str, Any], notes: list[str]
-) -> Body:
+) -> Body | SegmentedLink:
     """The body of a link on its joint."""
     # rigid, with nodes at the joints on it
     if link.name not in makers:
@@ -241,10 +245,10 @@ def _body(
 
     # flexible, as given or made, held at the origin of the link
     maker = makers[link.name]
-    body = maker if isinstance(maker, FlexibleBody) else None
+    body = maker if isinstance(maker, Flexible) else None
     if body is None and callable(maker):
         body = maker(link)
-    if not isinstance(body, FlexibleBody):
+    if not isinstance(body, Flexible):
         given = maker if body is None else body
         raise ModelError(
             f"flexible link {link.name!r} is {type(given).__name__}, expected a "
@@ -261,7 +265,7 @@ def _body(
             f"link {link.name!r} has {link.mass:g} kg in the file and "
             f"{body.total_mass:g} kg as a flexible body, which counts"
         )
-    result: Body = body.replace(name=link.name, joint=joint)
+    result: Body | SegmentedLink = body.replace(name=link.name, joint=joint)
     return result
 
 
@@ -274,7 +278,10 @@ def _named(who: str, make: Callable[[], Any]) -> Any:
 
 
 def _held(
-    joint: RobotJoint, parent: Body | None, first: Joint, notes: list[str]
+    joint: RobotJoint,
+    parent: Body | SegmentedLink | None,
+    first: Joint,
+    notes: list[str],
 ) -> Joint:
     """The joint that holds a link, on a node of its parent or on the ground."""
     damping = _damping(joint, notes)
@@ -308,7 +315,7 @@ def _held(
     return result
 
 
-def _node(joint: RobotJoint, parent: Body) -> str:
+def _node(joint: RobotJoint, parent: Body | SegmentedLink) -> str:
     """Node of the parent: that of the name of the joint, or else the nearest one."""
     if joint.name in parent.node_names:
         return joint.name

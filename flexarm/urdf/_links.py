@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import beams
 from .._support.checks import as_array, as_numbers, listed, positive, short_text
@@ -16,13 +17,17 @@ from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from ..bodies.joints import unit_vector
 from ..bodies.models import FlexibleBody
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
+
+Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
 _OPTIONS: dict[str, Any] = {
     "modes": "craig-bampton",
     "n_modes": None,
     "max_frequency": None,
+    "segments": None,
     "planes": "yz",
     "torsional_stiffness": None,
     "polar_inertia_per_length": None,
@@ -42,6 +47,7 @@ _PASSED = (
     "modes",
     "n_modes",
     "max_frequency",
+    "segments",
     "damping_ratio",
     "geometric_stiffening",
 )
@@ -118,8 +124,8 @@ def link_tables(source: Any) -> Mapping[str, Any]:
     return tables
 
 
-def described_link(name: str, table: Any) -> FlexibleBody:
-    """Flexible body of a description."""
+def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
+    """Flexible body, or link of several, of a description."""
     who = f"flexible link {short_text(name)}"
     if not isinstance(table, Mapping):
         raise ModelError(
@@ -146,7 +152,13 @@ def described_link(name: str, table: Any) -> FlexibleBody:
     except ModelError as problem:  # of the modes, which have no name
         text = str(problem)
         raise ModelError(text if repr(name) in text else f"{who}: {text}") from None
-    return _placed(who, body, values)
+    R, at = _place(who, values)
+    if isinstance(body, SegmentedLink):
+        first, *others = body.pieces
+        turned = [_placed(piece, R, np.zeros(3)) for piece in others]
+        result: SegmentedLink = body.replace(pieces=(_placed(first, R, at), *turned))
+        return result
+    return _placed(body, R, at)
 
 
 def _motions(who: str, values: Mapping[str, Any]) -> list[str]:
@@ -172,8 +184,8 @@ def _outboard(who: str, values: Mapping[str, Any]) -> list[beams.Payload]:
     return [beams.Payload(at, mass=0.0 if mass is None else mass, inertia=inertia)]
 
 
-def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> FlexibleBody:
-    """The body along its axis in the frame of the link, to which it is clamped."""
+def _place(who: str, values: Mapping[str, Any]) -> tuple[Array, Array]:
+    """Axes of a beam, as columns, and its base in the frame of the link."""
     # axes of the beam in those of the link
     x = unit_vector(f"axis of {who}", values["axis"])
     y = values["y_axis"]
@@ -188,9 +200,12 @@ def _placed(who: str, body: FlexibleBody, values: Mapping[str, Any]) -> Flexible
             "degrees"
         )
     R = np.column_stack([x, y, np.cross(x, y)])
+    return R, as_array(f"position of {who}", values["position"], (3,))
 
+
+def _placed(body: FlexibleBody, R: Array, at: Array) -> FlexibleBody:
+    """The body along its axis in the frame of the link, to which it is clamped."""
     # shapes and inertias in these axes
-    at = as_array(f"position of {who}", values["position"], (3,))
     inertia, kappa = R @ body.node_inertia @ R.T, body.node_foreshortening
     result: FlexibleBody = body.replace(
         node_position=body.node_position @ R.T + at,

@@ -78,6 +78,7 @@ ARMS: dict[str, Callable[[], fa.Arm]] = {
     "flexible": lambda: fa.library.de_luca_siciliano(damping=True),
     "beams": lambda: fa.library.planar_chain(2, n_modes=1, damping_ratio=0.01),
     "elastic": lambda: fa.library.farid_planar(n_links=2, elements=1),
+    "pieces": lambda: fa.library.planar_chain(2, segments=2),
     "driven": _driven,
     "tree": lambda: fa.library.random_tree(7, n_bodies=4, max_modes=2),
     "joints": lambda: fa.library.random_tree(
@@ -333,6 +334,13 @@ def section() -> Any:
 def elastic_body() -> Any:
     return fa.beams.finite_element_link(
         "link", length=1.0, sections=section(), n_elements=2
+    )
+
+
+@functools.cache
+def link_in_pieces() -> Any:
+    return fa.beams.finite_element_link(
+        "link", length=1.0, sections=section(), n_elements=2, segments=2
     )
 
 

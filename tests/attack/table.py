@@ -664,6 +664,12 @@ OWN: dict[str, dict[str, Rule]] = {
         "rotary_inertia": one_of(True, False),
         "shear": one_of(True, False),
         "roll": const(0.0),
+        "segments": one_of(None, 2),
+    },
+    "beams.SegmentedLink": {
+        "joint": lambda d: fa.Joint(),
+        "pieces": lambda d: o.link_in_pieces().pieces,
+        "node": one_of("tip", 0, 0.5),
     },
     "beams.flexible_link": {
         "bending_stiffness": const(None),
@@ -687,6 +693,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "n_points": const(5),
         "length": const(1.0),
         "mass_per_length": const(2.0),
+        "segments": one_of(None, 2),
     },
     "finite_elements.": {
         "node": one_of(0, 1),
@@ -988,7 +995,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "n": const(13),
     },
     "library.poses": {"arm": lambda d: o.arm_of("elastic")},
-    "library.planar_chain": {"damping": const(0.1)},
+    "library.planar_chain": {"damping": const(0.1), "segments": one_of(None, 2)},
     "library.pendulum": {"damping": const(0.1)},
     "library.cibicik_egeland": {"damping": const(0.1)},
     "library.farid_planar": {"damping": const(0.1)},
@@ -1326,6 +1333,7 @@ OBJECTS: dict[str, Rule] = {
     "beams.RodModes": rod_modes,
     "beams.Payload": lambda d: fa.beams.Payload(0.5, 1.0),
     "beams.Section": lambda d: o.section(),
+    "beams.SegmentedLink": lambda d: o.link_in_pieces(),
     "control.AdaptiveControl": lambda d: fa.control.AdaptiveControl(
         d.arm, motion(d), 5.0, 5.0, 1.0
     ),

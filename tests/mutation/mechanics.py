@@ -21,8 +21,8 @@ MECHANICS = [
     ),
     mutant(
         F + "beams/_buckling.py",
-        "stiffness -= rate * weight",
-        "stiffness += rate * weight",
+        "stiffness -= rate * (weight",
+        "stiffness += rate * (weight",
         "sign of the weight of a column",
         "buckling",
     ),

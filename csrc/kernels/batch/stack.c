@@ -102,6 +102,9 @@ static void sk_body(const sk_lanes *l, const fa_body_one *from, fa_body *to)
     SK_POINT(fast.h);
     memcpy(&to->straight, &from->straight, offsetof(fa_straight_one, constants));
     SK_POINT(straight.constants);
+    memcpy(&to->strain, &from->strain, offsetof(fa_strain_one, constants));
+    SK_POINT(strain.constants);
+    SK_POINT(strain.forces);
 }
 
 static void sk_node(const sk_lanes *l, const fa_node_one *from, fa_node *to)
@@ -111,6 +114,7 @@ static void sk_node(const sk_lanes *l, const fa_node_one *from, fa_node *to)
     SK_POINT(gamma);
     SK_POINT(lambda);
     SK_POINT(kappa);
+    SK_POINT(axis);
     SK_POINT(straight);
 }
 

@@ -13,7 +13,7 @@
  *             gravity enters as an acceleration of the base, E_r.g on mode r; its
  *             potential has the centre of mass at mp0 + E eta, so the moment gains
  *             g x (E - mp1) eta where given integrals have E apart from mp1      (B4)
- *             f_m = M_m (etadd; alpha) + b_m + (K eta + C etad; 0; 0)           (B5)
+ *             f_m = M_m (etadd; alpha) + b_m + (K eta + C etad + dV; 0; 0)      (B5)
  *             Sums over the repeated modes s, and r where it is not free.
  * Source      Jain and Rodriguez, eqs. 23 and 86; the velocity terms are those of the
  *             kinetic energy (Boltzmann-Hamel), exact for any offsets and inertias,
@@ -24,6 +24,7 @@
 #define FA_BODY_H
 
 #include "kernels/bodies/driven.h"
+#include "kernels/bodies/strain.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -162,7 +163,7 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
     fa_cross_add(z_r + 3, V, momentum + 3);
 }
 
-/* K eta + C etad, added to z_f (B5) */
+/* K eta + C etad, and what the strain energy has beyond K, added to z_f (B5, W3) */
 FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *eta,
                                 const fa_real *etad, fa_real *z_f)
 {
@@ -170,6 +171,9 @@ FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *et
         for (int k = 0; k < n; k++) {
             z_f[r] += b->modal.K[r * n + k] * eta[k] + b->modal.C[r * n + k] * etad[k];
         }
+    }
+    if (b->strain.n > 0) {
+        strain_any_add(&b->strain, eta, z_f);
     }
 }
 

@@ -1,16 +1,18 @@
 /*
  * node.h -- a node of a deformed body: place, rotation, and their rates (K1, K3)
  *
- * Equations   phi = lambda eta, R_n = exp(phi~),
+ * Equations   phi = phi(lambda eta) (W1), R_n = exp(phi~),
  *             l = l0 + gamma eta + 1/2 kappa eta eta                            (K1)
- *             Lambda = J_l(phi) lambda, U = gamma + kappa eta + Lambda x x      (K3)
- *             wdot = d/dt(J_l) lambda etad                                      (K6)
+ *             Lambda = J_l(phi) Dphi lambda, U = gamma + kappa eta + Lambda x x      (K3)
+ *             wdot = d/dt(J_l Dphi) lambda etad                                 (K6)
+ *             Dphi = 1 but for nodes of straight beams (section_turn.h).
  *             exp and J_l are exact, from Stumpff functions of phi.phi.
  * Checked by  tests/test_kinematics.py (any angle), tests/test_dynamics.py.
  */
 #ifndef FA_NODE_H
 #define FA_NODE_H
 
+#include "kernels/bodies/section_turn.h"
 #include "lanes/lane.h"
 #include "lanes/lane_math.h"
 #include "lanes/spatial.h"
@@ -41,6 +43,7 @@ typedef struct {
     fa_real x[3];   /* from the node to the origin of the child, parent axes */
     fa_real phi[3]; /* rotation vector of the node */
     fa_real c1, c2, c3, c4, c5; /* Stumpff functions of phi.phi */
+    section_state of;           /* whose phi it is */
 } fa_turn;
 
 /* y = c2 phi x a + c3 phi x (phi x a) + a, the left Jacobian of SO(3) on a vector */
@@ -54,7 +57,21 @@ FA_INLINE void node_left_jacobian(const fa_turn *t, const fa_real *a, fa_real *y
     }
 }
 
-/* the left Jacobian itself, c1 + c2 phi~ + c3 phi phi' */
+/* y = J_l Dphi a, the angular velocity for the rate a of lambda eta */
+FA_INLINE void node_slope(const fa_turn *t, const fa_real *a, fa_real *y)
+{
+    if (t->of.axis) {
+        section_step d;
+        fa_real phid[3];
+        section_along(&t->of, a, &d);
+        section_first(&t->of, &d, phid);
+        node_left_jacobian(t, phid, y);
+    } else {
+        node_left_jacobian(t, a, y);
+    }
+}
+
+/* the left Jacobian itself, c1 + c2 phi~ + c3 phi phi', times Dphi */
 FA_INLINE void node_jacobian(const fa_turn *t, fa_real *J)
 {
     const fa_real *p = t->phi;
@@ -69,11 +86,19 @@ FA_INLINE void node_jacobian(const fa_turn *t, fa_real *J)
     J[6] = z * p[0] - t->c2 * p[1];
     J[5] = z * p[1] - t->c2 * p[0];
     J[7] = z * p[1] + t->c2 * p[0];
+    if (t->of.axis) {
+        section_times(&t->of, J);
+    }
 }
 
-/* R_n = exp(phi~), and the functions that its Jacobian needs (K1) */
-FA_INLINE void node_turn(fa_turn *t, fa_real *Rn)
+/* R_n = exp(phi~) from lambda eta in t->phi, and the functions that its Jacobian needs
+ * (K1); axis of a straight beam or NULL */
+FA_INLINE void node_turn(const fa_constant *axis, fa_turn *t, fa_real *Rn)
 {
+    t->of.axis = NULL;
+    if (axis) {
+        section_start(axis, &t->of, t->phi);
+    }
     const fa_real *p = t->phi;
     const fa_stumpff f = fa_stumpff_at(fa_dot(p, p));
     const fa_real xy = f.c2 * p[0] * p[1], xz = f.c2 * p[0] * p[2];
@@ -146,7 +171,7 @@ FA_INLINE void node_place(const fa_node *node, const int n, const fa_real *eta,
     if (node->kappa) {
         node_second_add(node, n, 0.5, eta, l);
     }
-    node_turn(t, Rn);
+    node_turn(node->axis, t, Rn);
 }
 
 /*
@@ -206,8 +231,31 @@ FA_INLINE void node_left_jacobian_rate(const fa_turn *t, const fa_real *phid,
     }
 }
 
-/* wdot: angular acceleration of the node at constant rates etad (K6) */
-FA_INLINE void node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
+/* y = d/dt(J_left Dphi) a for a constant a, at the rate sd of lambda eta */
+FA_INLINE void node_slope_rate(const fa_turn *t, const fa_real *sd, const fa_real *a,
+                               fa_real *y)
+{
+    if (t->of.axis) {
+        section_step move, turn;
+        fa_real phid[3], phi_a[3], bend[3], more[3];
+        fa_zero(bend, 3);
+        section_along(&t->of, sd, &move);
+        section_along(&t->of, a, &turn);
+        section_first(&t->of, &move, phid);
+        section_first(&t->of, &turn, phi_a);
+        section_second_add(&t->of, &move, &turn, bend);
+        node_left_jacobian_rate(t, phid, phi_a, y);
+        node_left_jacobian(t, bend, more);
+        for (int i = 0; i < 3; i++) {
+            y[i] += more[i];
+        }
+    } else {
+        node_left_jacobian_rate(t, sd, a, y);
+    }
+}
+
+/* d/dt(J_left) phid at constant phid */
+FA_INLINE void node_left_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
 {
     fa_real c2_dot, c3_dot, once[3], arm[3];
 
@@ -218,6 +266,26 @@ FA_INLINE void node_wdot(const fa_turn *t, const fa_real *phid, fa_real *wdot)
         wdot[i] = c2_dot * once[i];
     }
     fa_cross_add(wdot, arm, once);
+}
+
+/* wdot: angular acceleration of the node at constant rates, sd of lambda eta (K6) */
+FA_INLINE void node_wdot(const fa_turn *t, const fa_real *sd, fa_real *wdot)
+{
+    if (t->of.axis) {
+        section_step move;
+        fa_real phid[3], bend[3], more[3];
+        fa_zero(bend, 3);
+        section_along(&t->of, sd, &move);
+        section_first(&t->of, &move, phid);
+        section_second_add(&t->of, &move, &move, bend);
+        node_left_wdot(t, phid, wdot);
+        node_left_jacobian(t, bend, more);
+        for (int i = 0; i < 3; i++) {
+            wdot[i] += more[i];
+        }
+    } else {
+        node_left_wdot(t, sd, wdot);
+    }
 }
 
 #endif

@@ -35,6 +35,7 @@
 
 #include "kernels/bodies/body.h"
 #include "kernels/bodies/driven.h"
+#include "kernels/bodies/strain.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -364,6 +365,11 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
     straight_rows(z, 0, s, &v, what, zetad, force, z_f, &sum);
     straight_rows(z, 1, s, &v, what, zetad, force, z_f, &sum);
     straight_twists(b, z, &v, what, z_f, &sum);
+    if (b->strain.n > 0) {
+        const strain_size own = {{z.at[0], z.at[1], z.at[2]},
+                                 {z.bends[0], z.bends[1], z.twists}};
+        strain_force_add(&b->strain, own, eta, z_f);
+    }
 
     fa_sym_mul_add(sum.h, s->J, v.omega);
     fa_cross(n, v.omega, sum.h);

@@ -2,7 +2,7 @@
  * straight_hop.h -- from a straight body to the next one (M5 to M7)
  *
  * Modes move a node by few numbers: turning theta about a, b, c and shifts along them,
- * and a child follows by one 6 x 6 matrix, with J = J_l(phi) and x as in K2, K3:
+ * and a child follows by one 6 x 6 matrix, with J = J_l(phi) Dphi and x as in K2, K3:
  *
  * Equations   (theta; s)_r = lambda_r about a or the other direction; gamma_r along the
  *             own one and kappa(r,s) eta_s along a                              (M5)
@@ -86,6 +86,49 @@ FA_INLINE void straight_bend_node(const fa_node *node, const straight_size z,
     }
 }
 
+/* the axis about which a body turns its nodes if it bends in one plane, or -1 */
+FA_INLINE int straight_plane(const straight_size z)
+{
+    const driven_axes next = DRIVEN_AXES[z.axis];
+
+    if (z.twists > 0 || (z.bends[0] > 0 && z.bends[1] > 0)) {
+        return -1;
+    }
+    return z.bends[0] > 0 ? next.c : next.b;
+}
+
+/* rotation and J of a node that turns about one axis, where J_l is 1 (W1) */
+FA_INLINE void straight_turn_plane(const fa_node *node, const int about, fa_turn *t,
+                                   fa_real *J, fa_real *Rn)
+{
+    const fa_real s = t->phi[about], square = s * s;
+    fa_real slope = fa_splat(1.0), bend = {0};
+
+    if (node->axis) {
+        t->phi[about] = s * (1.0 + square * (1.0 / 6.0 + 0.075 * square));
+        slope = 1.0 + square * (0.5 + 0.375 * square);
+        bend = s + 1.5 * s * square; /* dJ/ds */
+    }
+    node_turn(NULL, t, Rn);
+    fa_zero(J, 9);
+    J[4 * about] = slope;
+    t->of.theta = bend;
+}
+
+/* angular acceleration of a node at constant rates (K6) */
+FA_INLINE void straight_wdot(const straight_size z, const fa_turn *t, const fa_real *sd,
+                             fa_real *wdot)
+{
+    const int about = straight_plane(z);
+
+    if (about < 0) {
+        node_wdot(t, sd, wdot);
+        return;
+    }
+    fa_zero(wdot, 3);
+    wdot[about] = t->of.theta * (sd[about] * sd[about]);
+}
+
 /* hop_pose on a node of the straight body p; `bent` and `s` stand for the columns */
 FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_body *b,
                              const straight_size z, const fa_real *q, fa_hop *h,
@@ -98,8 +141,12 @@ FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_b
     straight_bend_node(node, z, eta, bent);
     straight_gather(node, z, eta, bent, t->phi, l);
     l[z.axis] *= 0.5;
-    node_turn(t, Rn);
-    node_jacobian(t, s->J);
+    if (straight_plane(z) >= 0) {
+        straight_turn_plane(node, straight_plane(z), t, s->J, Rn);
+    } else {
+        node_turn(node->axis, t, Rn);
+        node_jacobian(t, s->J);
+    }
     hop_arm(b, q, arm);
     fa_rotate(t->x, Rn, arm);
     for (int i = 0; i < 3; i++) {
@@ -144,7 +191,7 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
     }
     straight_bend_node(node, z, rates, second);
     straight_gather(node, z, rates, second, none, beta + 3);
-    node_wdot(t, phid, beta);
+    straight_wdot(z, t, phid, beta);
     shift[0] = beta[3 + z.axis];
     fa_zero(beta + 3, 3);
     beta[3 + z.axis] = shift[0]; /* kappa etad etad */

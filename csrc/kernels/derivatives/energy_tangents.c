@@ -13,6 +13,7 @@
 
 #include "calls/call.h"
 #include "kernels/bodies/joint_forces.h"
+#include "kernels/bodies/strain.h"
 #include "kernels/derivatives/linear.c"
 #include "kernels/dynamics/inverse_steps.h"
 #include "kernels/dynamics/mass_inverse.c"
@@ -50,6 +51,9 @@ static void et_potential(const fa_model *model, const fa_real *q, const fa_real 
             for (int s = 0; s < n; s++) {
                 dq[b->mode_at + r] += b->modal.K[r * n + s] * eta[s];
             }
+        }
+        if (b->strain.n > 0) {
+            strain_any_add(&b->strain, eta, dq + b->mode_at);
         }
     }
     jf_add(model, 1.0, q, zero, dq); /* at rest what is left has a potential */

@@ -5,7 +5,7 @@
  *                 dJ_j/dq_k = [J_j, J_k]  where j is inboard of k,
  *                 0 where it is outboard, or both are of one joint             (G6)
  *             and for modes j, k of one body at a node of it, in the axes of the body
- *                 (d(J_l)/dphi lambda_k lambda_j - Lambda_k x Lambda_j;
+ *                 (d(J_l Dphi)/ds lambda_k lambda_j - Lambda_k x Lambda_j;
  *                  kappa_jk - Lambda_k x (gamma + kappa eta)_j),
  *             reversed and without the turns where they move the body itself
  *                 -(dLambda_jk; -dLambda_jk x l - Lambda_j x gamma_k)           (G7)
@@ -120,7 +120,7 @@ FA_NOINLINE void jt_bend(const jt_work *w, const fa_node *node, const int n, int
                 lambda_k[i] = fa_spread(node->lambda[3 * k + i]);
                 move[i] = (fa_real){0};
             }
-            node_left_jacobian_rate(t, lambda_k, lambda_j, turn);
+            node_slope_rate(t, lambda_k, lambda_j, turn);
             if (own) {
                 fa_real gamma[3];
                 for (int i = 0; i < 3; i++) {

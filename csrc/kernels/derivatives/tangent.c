@@ -31,6 +31,7 @@
 #include "kernels/bodies/body.h"
 #include "kernels/bodies/driven.h"
 #include "kernels/bodies/node.h"
+#include "kernels/bodies/section_turn.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_driven.h"
 #include "kernels/derivatives/tangent_hop.h"
@@ -65,7 +66,7 @@ static size_t tg_tree_work_size(const fa_model *model)
     const size_t bodies = (size_t)model->n_bodies, real = sizeof(fa_real);
     const size_t screws = (size_t)(model->sum_parent_modes + model->nu);
 
-    return id_work(model) + bodies * (sizeof(tg_body) / real) +
+    return id_work(model) + bodies * ((sizeof(tg_body) + real - 1) / real) +
            screws * (sizeof(tg_screw) / real) +
            (size_t)model->nv * (sizeof(tg_coordinate) / real) +
            (tg_is_wide(model) ? bodies * (sizeof(tg_wide) / real) : 0) +
@@ -155,7 +156,7 @@ FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int 
                  out->dq + at, out->dqd + at);
     }
     if (!w->inertial) {
-        tg_elastic_block(b, n, out->nv, out->dq + at, out->dqd + at);
+        tg_elastic_block(b, n, y[0], out->nv, out->dq + at, out->dqd + at);
     }
 }
 
@@ -239,6 +240,26 @@ FA_INLINE void tg_path(const fa_model *model, const int wide, const tg_work *w, 
     }
 }
 
+/* H = Dphi' H Dphi + m.D2phi of a straight beam, m = J_l' n (W1, X8) */
+FA_NOINLINE void tg_bend_section(const section_state *of, const fa_real *m, fa_real *H)
+{
+    fa_real first[3][3], half[3][3], second[3];
+    section_step step[3];
+
+    for (int i = 0; i < 3; i++) {
+        section_unit(of, i, step + i);
+        section_first(of, step + i, first[i]);
+        fa_rotate(half[i], H, first[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            fa_zero(second, 3);
+            section_second_add(of, step + i, step + j, second);
+            H[3 * i + j] = fa_dot(first[i], half[j]) + fa_dot(m, second);
+        }
+    }
+}
+
 /* h_s and g_s of (dJ_r/deta_s)'f = h_s.lambda_r + g_s.Lambda_r, Lambda in the axes of the
  * body; force and moment about the node likewise (X8) */
 typedef struct {
@@ -247,7 +268,7 @@ typedef struct {
 
 FA_INLINE void tg_bend_at(const fa_real *R, const tg_body *w, tg_bend *t)
 {
-    fa_real n[3], about[3], k[3], twist[3];
+    fa_real n[3], about[3], k[3], twist[3], m[3];
 
     memcpy(about, w->f, sizeof about);
     fa_cross_add(about, w->f + 3, w->X);
@@ -257,6 +278,7 @@ FA_INLINE void tg_bend_at(const fa_real *R, const tg_body *w, tg_bend *t)
     fa_cross(twist, w->phi, n);
     fa_cross(k, w->phi, twist);
     for (int i = 0; i < 3; i++) {
+        m[i] = n[i] - w->c2 * twist[i] + w->c3 * k[i]; /* J_l' n */
         k[i] = 2.0 * (w->d3 * k[i] - w->d2 * twist[i]);
     }
     const fa_real both = w->c3 * fa_dot(n, w->phi);
@@ -268,9 +290,12 @@ FA_INLINE void tg_bend_at(const fa_real *R, const tg_body *w, tg_bend *t)
         t->H[4 * i] += both;
     }
     for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, m = (i + 2) % 3;
-        t->H[3 * j + m] += w->c2 * n[i];
-        t->H[3 * m + j] -= w->c2 * n[i];
+        const int j = (i + 1) % 3, l = (i + 2) % 3;
+        t->H[3 * j + l] += w->c2 * n[i];
+        t->H[3 * l + j] -= w->c2 * n[i];
+    }
+    if (w->of.axis) {
+        tg_bend_section(&w->of, m, t->H);
     }
 }
 
@@ -351,6 +376,8 @@ FA_INLINE void tg_hand_on(const fa_model *model, const int wide, const tg_work *
 
     if (bends) {
         tg_bend_at(w->bodies[b->parent].R, self, &bend);
+    } else { /* not read */
+        memset(&bend, 0, sizeof bend);
     }
     for (int s = 0; s < np; s++) {
         tg_coordinate *c = w->own + at + s;
@@ -391,6 +418,8 @@ FA_NOINLINE void tg_float(const fa_model *model, const int wide, const tg_work *
 
     if (bends) {
         tg_bend_at(self->R, self, &bend);
+    } else { /* not read */
+        memset(&bend, 0, sizeof bend);
     }
     for (int r = 0; r < n; r++) { /* rows as they were without the hop */
         tg_rows(wide, w->own, at + r, screws, n, at, out);

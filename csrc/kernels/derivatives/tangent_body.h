@@ -27,6 +27,7 @@
 #include "kernels/bodies/body.h"
 #include "kernels/bodies/driven.h"
 #include "kernels/bodies/node.h"
+#include "kernels/bodies/strain.h"
 #include "kernels/derivatives/tangent_hop.h"
 #include "kernels/dynamics/inverse_steps.h"
 #include "lanes/lane.h"
@@ -391,15 +392,18 @@ FA_INLINE void tg_own_block(const fa_body *b, const int n, const fa_real *V,
     }
 }
 
-/* stiffness and damping of a body (B5), added to its block */
-FA_INLINE void tg_elastic_block(const fa_body *b, const int n, int stride, fa_real *q,
-                                fa_real *qd)
+/* stiffness at eta and damping of a body (B5, W3), added to its block */
+FA_INLINE void tg_elastic_block(const fa_body *b, const int n, const fa_real *eta,
+                                int stride, fa_real *q, fa_real *qd)
 {
     for (int r = 0; r < n; r++) {
         for (int s = 0; s < n; s++) {
             q[r * stride + s] += b->modal.K[r * n + s];
             qd[r * stride + s] += b->modal.C[r * n + s];
         }
+    }
+    if (b->strain.n > 0) {
+        strain_tangents_add(&b->strain, eta, stride, q);
     }
 }
 

@@ -25,6 +25,7 @@
 
 #include "kernels/bodies/joint.h"
 #include "kernels/bodies/node.h"
+#include "kernels/bodies/section_turn.h"
 #include "lanes/lane.h"
 #include "lanes/lane_math.h"
 #include "lanes/spatial.h"
@@ -46,6 +47,7 @@ typedef struct {
     fa_real offset[3];      /* moment of mass that only the weight has (B4) */
     /* the node of its hop that modes move: place, and what bends there (X7) */
     fa_real X[3], phi[3], c2, c3, d2, d3;
+    section_state of;
 } tg_body;
 
 /* y = a x b of twists */
@@ -149,8 +151,8 @@ typedef struct {
     fa_real Xd[3], Xdd[3];
 } tg_node;
 
-/* left Jacobian of the node, and its rates */
-FA_INLINE void tg_node_turn(const fa_real *phid, const fa_real *phidd, tg_body *w,
+/* left Jacobian of phi, and its rates */
+FA_INLINE void tg_node_left(const fa_real *phid, const fa_real *phidd, tg_body *w,
                             fa_real J[3][9])
 {
     const fa_real *phi = w->phi;
@@ -194,7 +196,77 @@ FA_INLINE void tg_node_turn(const fa_real *phid, const fa_real *phidd, tg_body *
     tg_turn_add(u, phid, y, J[2]);
 }
 
-/* place l and turn phi of a node in the frame of its body, and their rates */
+/* phi and its rates from those of lambda eta, and Dphi and its rates (W1) */
+FA_NOINLINE void tg_section(const fa_constant *axis, fa_real phi[3][3],
+                            section_state *of, fa_real D[3][9])
+{
+    section_step rate, second;
+    fa_real y[3][3];
+
+    section_start(axis, of, phi[0]);
+    section_along(of, phi[1], &rate);
+    section_along(of, phi[2], &second);
+    for (int j = 0; j < 3; j++) {
+        section_step unit;
+        section_unit(of, j, &unit);
+        section_first(of, &unit, y[0]);
+        fa_zero(y[1], 3);
+        fa_zero(y[2], 3);
+        section_second_add(of, &unit, &rate, y[1]);
+        section_second_add(of, &unit, &second, y[2]);
+        section_third_add(of, &unit, &rate, y[2]);
+        for (int d = 0; d < 3; d++) {
+            for (int i = 0; i < 3; i++) {
+                D[d][3 * i + j] = y[d][i];
+            }
+        }
+    }
+    section_first(of, &rate, phi[1]);
+    section_first(of, &second, phi[2]);
+    section_second_add(of, &rate, &rate, phi[2]);
+}
+
+/* J = J_l Dphi and its rates from those of the two */
+FA_NOINLINE void tg_section_times(fa_real D[3][9], fa_real J[3][9])
+{
+    fa_real y[3][9], z[9];
+
+    fa_mat_mul(y[0], J[0], D[0]);
+    fa_mat_mul(y[1], J[1], D[0]);
+    fa_mat_mul(z, J[0], D[1]);
+    for (int i = 0; i < 9; i++) {
+        y[1][i] += z[i];
+    }
+    fa_mat_mul(y[2], J[2], D[0]);
+    fa_mat_mul(z, J[1], D[1]);
+    for (int i = 0; i < 9; i++) {
+        y[2][i] += 2.0 * z[i];
+    }
+    fa_mat_mul(z, J[0], D[2]);
+    for (int i = 0; i < 9; i++) {
+        y[2][i] += z[i];
+    }
+    memcpy(J, y, sizeof y);
+}
+
+/* left Jacobian of the node times Dphi, and its rates; phi: lambda eta and its rates */
+FA_INLINE void tg_node_turn(const fa_node *node, fa_real phi[3][3], tg_body *w,
+                            fa_real J[3][9])
+{
+    fa_real D[3][9];
+
+    w->of.axis = node->axis;
+    if (node->axis) {
+        tg_section(node->axis, phi, &w->of, D);
+    }
+    memcpy(w->phi, phi[0], sizeof w->phi);
+    tg_node_left(phi[1], phi[2], w, J);
+    if (node->axis) {
+        tg_section_times(D, J);
+    }
+}
+
+/* place l and turn lambda eta of a node in the frame of its body, and their rates */
 FA_INLINE void tg_node_motion(const fa_node *node, const int n,
                               const fa_real *const motion[3], fa_real l[3][3],
                               fa_real phi[3][3])
@@ -292,8 +364,7 @@ FA_NOINLINE void tg_node_at(const fa_node *node, const int n,
     fa_real l[3][3], phi[3][3], J[3][9];
 
     tg_node_motion(node, n, motion, l, phi);
-    memcpy(w->phi, phi[0], sizeof w->phi);
-    tg_node_turn(phi[1], phi[2], w, J);
+    tg_node_turn(node, phi, w, J);
     tg_node_place(l, p, V, a, w, t);
     tg_node_rates(p, V, a, J, t);
 }

@@ -18,6 +18,7 @@
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/bodies/node.h"
+#include "kernels/bodies/strain.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -131,6 +132,9 @@ static void en_potential(const fa_model *model, const fa_call *call)
             for (int s = 0; s < b->n_modes; s++) {
                 sum += 0.5 * b->modal.K[r * b->n_modes + s] * eta[r] * eta[s];
             }
+        }
+        if (b->strain.n > 0) {
+            sum += strain_energy(&b->strain, eta);
         }
         body_weight_moment(b, eta, mp);
         sum -= b->mass * self->V[3] + fa_dot(self->V, mp);

@@ -18,6 +18,7 @@
 #include "calls/call.h"
 #include "calls/kernels.h"
 #include "kernels/batch/batch.c"
+#include "kernels/bodies/strain.h"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/positions.c"
 #include "lanes/lane.h"
@@ -110,6 +111,9 @@ static void qs_forces(const fa_model *model, qs_work *w, const fa_real *q,
             for (int s = 0; s < n; s++) {
                 c[at + r] += b->modal.K[r * n + s] * q[b->eta_at + s];
             }
+        }
+        if (b->strain.n > 0) {
+            strain_any_add(&b->strain, q + b->eta_at, c + at);
         }
     }
     if (!wrench) {

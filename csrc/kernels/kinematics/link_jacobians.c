@@ -241,7 +241,7 @@ FA_INLINE void lj_slope_rate(const fa_node *node, const fa_turn *t,
     const fa_real lambda[3] = {fa_spread(node->lambda[3 * s]),
                                fa_spread(node->lambda[3 * s + 1]),
                                fa_spread(node->lambda[3 * s + 2])};
-    node_left_jacobian_rate(t, bent->phid, lambda, y);
+    node_slope_rate(t, bent->phid, lambda, y);
 }
 
 /* columns of the joint; their rates are zero */

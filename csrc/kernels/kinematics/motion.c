@@ -219,8 +219,8 @@ FA_INLINE void mo_node_rates(const fa_model *model, const fa_node *node,
     if (node->kappa) {
         mo_node_second(model, node, b, q, qd, qdd, u, o->v_dot);
     }
-    node_left_jacobian(t, phid, w);
-    node_left_jacobian(t, phidd, turning);
+    node_slope(t, phid, w);
+    node_slope(t, phidd, turning);
     node_wdot(t, phid, wdot);
     const double coupled =
         model->fidelity == FA_RUTHLESS ? 0.0 : 1.0; /* rates with velocities */

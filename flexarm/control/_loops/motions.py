@@ -163,9 +163,9 @@ def influence(arm: Arm) -> Array:
     """Modal spatial influence of all modes on all nodes, (n_nodes, 6, n_modes)."""
     result = np.zeros((arm.n_nodes, 6, arm.nv - arm.motor_slice.stop))
     start = 0
-    for body in arm.bodies:
+    for k, body in enumerate(arm.bodies):
         modes = slice(start, start + body.n_modes)
-        nodes = arm.node_slice(body.name)
+        nodes = arm.node_slice(k)
         result[nodes, :3, modes] = body.node_rotation
         result[nodes, 3:, modes] = body.node_translation
         start += body.n_modes

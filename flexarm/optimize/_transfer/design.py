@@ -230,15 +230,15 @@ class Payloads:
 
 def with_payload(arm: Arm, mass: float) -> Arm:
     """The same arm with a point mass at its tip, in kg."""
-    body, node = (arm.bodies[arm.body_index(arm.tip[0])], arm.tip[1])
-    joint = Joint("fixed", parent=body.name, node=node)
+    body, node = arm.bodies[arm.body_index(arm.tip[0])].name, arm.tip[1]
+    joint = Joint("fixed", parent=body, node=node)
     names = {other.name for other in arm.bodies}
     name = "payload"
     while name in names:
         name += "_"
     load = RigidBody(name, joint, mass=mass)
     bodies = (*arm.bodies, load)
-    changed: Arm = arm.replace(bodies=bodies, tip=(body.name, node))
+    changed: Arm = arm.replace(bodies=bodies, tip=(body, node))
     return changed
 
 

@@ -1,0 +1,338 @@
+/*
+ * strain.h -- strain energy of a straight beam beyond the quadratic one (W2, W3)
+ *
+ * Equations   of a Gauss point, with the sines of two slopes x = (x_0, x_1), the twist
+ *             theta and their rates k along the beam, sigma = x.x, tau = x.k,
+ *             chi = x_0 k_1 - x_1 k_0, a_2 = 1/2 + sigma/8, a_3 = 1/2 + 3 sigma/8,
+ *             t = theta' - a_2 chi,  b = k + a_3 tau x,
+ *             kappa = (C b_0 + S b_1, C b_1 - S b_0),
+ *             C = 1 - theta^2/2 + theta^4/24,  S = theta - theta^3/6               (W2)
+ *             V = 1/2 sum EI (kappa^2 - k^2) + GJ (t^2 - theta'^2)                 (W3)
+ *             Moments m of b, p = m.x, w = a_3 tau, M = GJ t:
+ *             dV/dk_0 = m_0 + a_3 p x_0 + M a_2 x_1 - EI k_0,
+ *             dV/dk_1 = m_1 + a_3 p x_1 - M a_2 x_0 - EI k_1,
+ *             dV/dx_0 = m_0 w + p (a_3 k_0 + 3/4 tau x_0) - M (a_2 k_1 + chi x_0/4),
+ *             dV/dx_1 = m_1 w + p (a_3 k_1 + 3/4 tau x_1) + M (a_2 k_0 - chi x_1/4),
+ *             dV/dtheta = EI kappa . dkappa/dtheta,  dV/dtheta' = M - GJ theta'.
+ *             One or two modes in one plane have polynomials in place of the sum.
+ * Checked by  tests/test_strain_energy.py
+ */
+#ifndef FA_KERNELS_STRAIN_H
+#define FA_KERNELS_STRAIN_H
+
+#include "lanes/lane.h"
+#include "lanes/spatial.h"
+#include "model/kinds.h"
+#include "model/layout.h"
+
+/* modes of two directions and of twist: the first of each, their numbers */
+typedef struct {
+    int at[3], count[3];
+} strain_size;
+
+/* slopes and twist x, their rates k, at one point */
+typedef struct {
+    fa_real x[3], k[3];
+} strain_point;
+
+/* the constants of a point */
+FA_INLINE int strain_stride(const strain_size z)
+{
+    return 3 + 2 * (z.count[0] + z.count[1] + z.count[2]);
+}
+
+/* x and k of a point for coordinates eta */
+FA_INLINE void strain_at(const strain_size z, const fa_constant *c, const fa_real *eta,
+                         strain_point *s)
+{
+    const fa_constant *row = c + 3;
+
+    FA_UNROLL
+    for (int d = 0; d < 3; d++) {
+        const int n = z.count[d];
+        s->x[d] = s->k[d] = (fa_real){0};
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            s->x[d] += row[r] * eta[z.at[d] + r];
+            s->k[d] += row[n + r] * eta[z.at[d] + r];
+        }
+        row += 2 * n;
+    }
+}
+
+/* what of x and k all others follow from */
+typedef struct {
+    fa_real sigma, tau, chi, a2, a3, w, b[2], C, S, turned, kappa[2], M[3];
+} strain_moments;
+
+FA_INLINE void strain_moments_at(const fa_constant *c, const strain_point *s,
+                                 strain_moments *m)
+{
+    const fa_real *x = s->x, *k = s->k, theta = x[2], square = theta * theta;
+
+    m->sigma = x[0] * x[0] + x[1] * x[1];
+    m->tau = x[0] * k[0] + x[1] * k[1];
+    m->chi = x[0] * k[1] - x[1] * k[0];
+    m->a2 = 0.5 + 0.125 * m->sigma;
+    m->a3 = 0.5 + 0.375 * m->sigma;
+    m->w = m->a3 * m->tau;
+    m->C = 1.0 - square * (0.5 - (1.0 / 24.0) * square);
+    m->S = theta * (1.0 - (1.0 / 6.0) * square);
+    m->turned = 1.0 - 0.5 * square; /* dS/dtheta; dC/dtheta = -S */
+    m->b[0] = k[0] + m->w * x[0];
+    m->b[1] = k[1] + m->w * x[1];
+    m->kappa[0] = m->C * m->b[0] + m->S * m->b[1];
+    m->kappa[1] = m->C * m->b[1] - m->S * m->b[0];
+    m->M[0] = c[0] * m->kappa[0];
+    m->M[1] = c[1] * m->kappa[1];
+    m->M[2] = c[2] * (k[2] - m->a2 * m->chi);
+}
+
+/* derivatives of the energy by x and k */
+FA_INLINE void strain_forces(const fa_constant *c, const strain_point *s,
+                             const strain_moments *m, strain_point *f)
+{
+    const fa_real *x = s->x, *k = s->k, *M = m->M;
+    const fa_real m0 = m->C * M[0] - m->S * M[1], m1 = m->S * M[0] + m->C * M[1];
+    const fa_real p = m0 * x[0] + m1 * x[1], bent = 0.75 * m->tau;
+    const fa_real lean = 0.25 * m->chi;
+
+    f->k[0] = m0 + m->a3 * p * x[0] + M[2] * m->a2 * x[1] - c[0] * k[0];
+    f->k[1] = m1 + m->a3 * p * x[1] - M[2] * m->a2 * x[0] - c[1] * k[1];
+    f->k[2] = M[2] - c[2] * k[2];
+    f->x[0] = m0 * m->w + p * (m->a3 * k[0] + bent * x[0]) -
+              M[2] * (m->a2 * k[1] + lean * x[0]);
+    f->x[1] = m1 * m->w + p * (m->a3 * k[1] + bent * x[1]) +
+              M[2] * (m->a2 * k[0] - lean * x[1]);
+    f->x[2] = M[0] * (m->turned * m->b[1] - m->S * m->b[0]) -
+              M[1] * (m->turned * m->b[0] + m->S * m->b[1]);
+}
+
+/* y += what forces on x and k do on the modes */
+FA_INLINE void strain_rows_add(const strain_size z, const fa_constant *c,
+                               const strain_point *f, const int stride, fa_real *y)
+{
+    const fa_constant *row = c + 3;
+
+    FA_UNROLL
+    for (int d = 0; d < 3; d++) {
+        const int n = z.count[d];
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            y[(z.at[d] + r) * stride] += row[r] * f->x[d] + row[n + r] * f->k[d];
+        }
+        row += 2 * n;
+    }
+}
+
+/* forces of a beam that bends in one plane: kappa = k (1 + x^2/2 + 3/8 x^4) */
+FA_INLINE void strain_plane_add(const strain_size z, const int d, int n_points,
+                                const fa_constant *c, const fa_real *eta, fa_real *z_f)
+{
+    const int n = z.count[d], at = z.at[d];
+
+    for (int g = 0; g < n_points; g++, c += 3 + 2 * n) {
+        const fa_constant *row = c + 3;
+        fa_real x = {0}, k = {0};
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            x += row[r] * eta[at + r];
+            k += row[n + r] * eta[at + r];
+        }
+        const fa_real square = x * x;
+        const fa_real more = square * (0.5 + 0.375 * square);
+        const fa_real moment = c[d] * k, whole = 1.0 + more;
+        const fa_real on_k = moment * (more * (1.0 + whole));
+        const fa_real on_x = moment * k * x * (whole * (1.0 + 1.5 * square));
+        FA_UNROLL
+        for (int r = 0; r < n; r++) {
+            z_f[at + r] += row[r] * on_x + row[n + r] * on_k;
+        }
+    }
+}
+
+/* P(u, v) of FA_STRAIN_TERMS coefficients, the highest powers first */
+FA_INLINE fa_real strain_polynomial(const fa_constant *c, fa_real u, fa_real v)
+{
+    fa_real sum = {0};
+
+    FA_UNROLL
+    for (int j = FA_STRAIN_DEGREE; j >= 0; j--) {
+        const int last = j > 0 ? j : 1;
+        fa_real inner = {0};
+        FA_UNROLL
+        for (int t = FA_STRAIN_DEGREE; t >= last; t--) {
+            inner = inner * u + *c++;
+        }
+        sum = sum * v + (j > 0 ? inner : inner * u);
+    }
+    return sum;
+}
+
+/* forces of one or two modes that bend in one plane, from `at` on */
+FA_INLINE void strain_few_add(const fa_constant *c, const int n, int at,
+                              const fa_real *eta, fa_real *z_f)
+{
+    const fa_real a = eta[at], u = a * a;
+
+    if (n == 1) {
+        c += FA_STRAIN_TERMS - FA_STRAIN_DEGREE;
+        z_f[at] += a * u * (((c[0] * u + c[1]) * u + c[2]) * u + c[3]);
+        return;
+    }
+    const fa_real b = eta[at + 1], v = b * b;
+    FA_UNROLL
+    for (int r = 0; r < 2; r++) {
+        z_f[at + r] += a * strain_polynomial(c, u, v);
+        z_f[at + r] += b * strain_polynomial(c + FA_STRAIN_TERMS, u, v);
+        c += 2 * FA_STRAIN_TERMS;
+    }
+}
+
+/* derivatives of the energy by the modes, point by point, added to z_f [n] (W3) */
+FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
+                                 const fa_real *eta, fa_real *z_f)
+{
+    const fa_constant *c = strain->constants;
+
+    for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
+        strain_point s, f;
+        strain_moments m;
+        strain_at(z, c, eta, &s);
+        strain_moments_at(c, &s, &m);
+        strain_forces(c, &s, &m, &f);
+        strain_rows_add(z, c, &f, 1, z_f);
+    }
+}
+
+/* the same of a straight body, whose sizes the compiler knows */
+FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
+                                const fa_real *eta, fa_real *z_f)
+{
+    const int d = z.count[0] == 0;
+
+    if (z.count[2] > 0 || (z.count[0] > 0 && z.count[1] > 0)) {
+        strain_points_add(strain, z, eta, z_f);
+    } else if (z.count[d] <= 2) {
+        strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
+    } else {
+        strain_plane_add(z, d, strain->n, strain->constants, eta, z_f);
+    }
+}
+
+FA_INLINE strain_size strain_size_of(const fa_strain *strain)
+{
+    const fa_strain *t = strain;
+    return (strain_size){{t->at[0], t->at[1], t->at[2]},
+                         {t->count[0], t->count[1], t->count[2]}};
+}
+
+/* the same of a body of any kind */
+FA_NOINLINE void strain_any_add(const fa_strain *strain, const fa_real *eta,
+                                fa_real *z_f)
+{
+    const strain_size z = strain_size_of(strain);
+
+    if (strain->plane >= 0) {
+        const int d = strain->plane;
+        strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
+    } else {
+        strain_points_add(strain, z, eta, z_f);
+    }
+}
+
+/* the energy itself (W3) */
+FA_NOINLINE fa_real strain_energy(const fa_strain *strain, const fa_real *eta)
+{
+    const strain_size z = strain_size_of(strain);
+    const fa_constant *c = strain->constants;
+    fa_real sum = {0};
+
+    for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
+        strain_point s;
+        strain_moments m;
+        strain_at(z, c, eta, &s);
+        strain_moments_at(c, &s, &m);
+        for (int i = 0; i < 2; i++) {
+            sum += 0.5 * (c[i] * (m.kappa[i] * m.kappa[i] - s.k[i] * s.k[i]));
+        }
+        const fa_real t = s.k[2] - m.a2 * m.chi;
+        sum += 0.5 * (c[2] * (t * t - s.k[2] * s.k[2]));
+    }
+    return sum;
+}
+
+/* rates of strain_forces at the rates v of x and k */
+FA_INLINE void strain_tangent(const fa_constant *c, const strain_point *s,
+                              const strain_moments *m, const strain_point *v,
+                              strain_point *f)
+{
+    const fa_real *x = s->x, *k = s->k, *M = m->M, *dx = v->x, *dk = v->k;
+    const fa_real dsigma = 2.0 * (x[0] * dx[0] + x[1] * dx[1]);
+    const fa_real dtau = dx[0] * k[0] + dx[1] * k[1] + x[0] * dk[0] + x[1] * dk[1];
+    const fa_real dchi = dx[0] * k[1] - dx[1] * k[0] + x[0] * dk[1] - x[1] * dk[0];
+    const fa_real da2 = 0.125 * dsigma, da3 = 0.375 * dsigma;
+    const fa_real dw = da3 * m->tau + m->a3 * dtau;
+    const fa_real db0 = dk[0] + dw * x[0] + m->w * dx[0];
+    const fa_real db1 = dk[1] + dw * x[1] + m->w * dx[1];
+    const fa_real dC = -m->S * dx[2], dS = m->turned * dx[2], dturned = -x[2] * dx[2];
+    const fa_real dM0 = c[0] * (dC * m->b[0] + m->C * db0 + dS * m->b[1] + m->S * db1);
+    const fa_real dM1 = c[1] * (dC * m->b[1] + m->C * db1 - dS * m->b[0] - m->S * db0);
+    const fa_real dM2 = c[2] * (dk[2] - da2 * m->chi - m->a2 * dchi);
+    const fa_real m0 = m->C * M[0] - m->S * M[1], m1 = m->S * M[0] + m->C * M[1];
+    const fa_real dm0 = dC * M[0] + m->C * dM0 - dS * M[1] - m->S * dM1;
+    const fa_real dm1 = dS * M[0] + m->S * dM0 + dC * M[1] + m->C * dM1;
+    const fa_real p = m0 * x[0] + m1 * x[1];
+    const fa_real dp = dm0 * x[0] + dm1 * x[1] + m0 * dx[0] + m1 * dx[1];
+    const fa_real a3p = m->a3 * p, da3p = da3 * p + m->a3 * dp;
+    const fa_real a2M = m->a2 * M[2], da2M = da2 * M[2] + m->a2 * dM2;
+    const fa_real bent = 0.75 * m->tau * p, dbent = 0.75 * (dtau * p + m->tau * dp);
+    const fa_real lean = 0.25 * m->chi * M[2];
+    const fa_real dlean = 0.25 * (dchi * M[2] + m->chi * dM2);
+
+    f->k[0] =
+        dm0 + da3p * x[0] + a3p * dx[0] + da2M * x[1] + a2M * dx[1] - c[0] * dk[0];
+    f->k[1] =
+        dm1 + da3p * x[1] + a3p * dx[1] - da2M * x[0] - a2M * dx[0] - c[1] * dk[1];
+    f->k[2] = dM2 - c[2] * dk[2];
+    f->x[0] = dm0 * m->w + m0 * dw + da3p * k[0] + a3p * dk[0] + dbent * x[0] +
+              bent * dx[0] - da2M * k[1] - a2M * dk[1] - dlean * x[0] - lean * dx[0];
+    f->x[1] = dm1 * m->w + m1 * dw + da3p * k[1] + a3p * dk[1] + dbent * x[1] +
+              bent * dx[1] + da2M * k[0] + a2M * dk[0] - dlean * x[1] - lean * dx[1];
+    f->x[2] = dM0 * (m->turned * m->b[1] - m->S * m->b[0]) -
+              dM1 * (m->turned * m->b[0] + m->S * m->b[1]) +
+              M[0] * (dturned * m->b[1] + m->turned * db1 - dS * m->b[0] - m->S * db0) -
+              M[1] * (dturned * m->b[0] + m->turned * db0 + dS * m->b[1] + m->S * db1);
+}
+
+/* second derivatives of the energy by the n modes, added to K with rows of `stride` */
+FA_NOINLINE void strain_tangents_add(const fa_strain *strain, const fa_real *eta,
+                                     int stride, fa_real *K)
+{
+    const strain_size z = strain_size_of(strain);
+    const fa_constant *c = strain->constants;
+
+    for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
+        const fa_constant *row = c + 3;
+        strain_point s;
+        strain_moments m;
+
+        strain_at(z, c, eta, &s);
+        strain_moments_at(c, &s, &m);
+        for (int d = 0; d < 3; d++) {
+            const int n = z.count[d];
+            for (int r = 0; r < n; r++) {
+                strain_point v, f;
+                fa_zero(v.x, 3);
+                fa_zero(v.k, 3);
+                v.x[d] = fa_spread(row[r]);
+                v.k[d] = fa_spread(row[n + r]);
+                strain_tangent(c, &s, &m, &v, &f);
+                strain_rows_add(z, c, &f, stride, K + z.at[d] + r);
+            }
+            row += 2 * n;
+        }
+    }
+}
+
+#endif

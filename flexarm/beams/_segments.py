@@ -1,0 +1,210 @@
+"""Links cut into pieces of static shapes, which together bend far.
+
+Each piece has the shapes by which forces and moments at its end bend and twist it, so
+that one piece of a uniform link is a cubic element in bending and a linear one in
+torsion, in a frame of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._support.checks import as_array, as_numbers, in_range, whole_number
+from ..bodies.joints import Joint
+from ..bodies.models import FlexibleBody
+from ..bodies.sections import Section
+from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
+from ..errors import ModelError
+from ._coordinates import columns_of_nodes, coordinates, known_motions
+from ._element_profile import element_profile
+from ._line import Line, Payload, cut, places, with_sections
+from ._reduction import craig_bampton, groups
+from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
+from .limits import MAX_SEGMENTS
+
+Array = NDArray[np.float64]
+
+
+def segment_count(name: str, segments: Any, **others: Any) -> int:
+    """Return the number of pieces; refuse options that pieces do not have."""
+    count = whole_number(f"segments of link {name!r}", segments, 1, MAX_SEGMENTS)
+    for what, value in others.items():
+        if value is not None:
+            raise ModelError(
+                f"link {name!r} has segments and {what}, expected one of them: each "
+                "piece has its static shapes; leave out segments, or give more of them"
+            )
+    return count
+
+
+def segmented_link(
+    name: str,
+    joint: Joint | None,
+    corners: Array,
+    axes: Array,
+    breaks: Sequence[float],
+    section_at: Callable[[float], Section],
+    *,
+    segments: int,
+    n_elements: Any,
+    per_element: int,
+    motions: Any,
+    payloads: Sequence[Payload],
+    nodes: Mapping[str, float] | None,
+    rotary_inertia: bool,
+    shear: bool,
+    damping_ratio: ArrayLike,
+    geometric_stiffening: bool,
+) -> SegmentedLink:
+    """Make a link of pieces of equal lengths; arguments are those of its line.
+
+    Pieces are cut into elements at corners, steps of the section, payloads and named
+    nodes; the displacements of their ends, payloads and named nodes are coordinates.
+    """
+    # the whole line, with ends of pieces among the ends of its elements
+    total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
+    inner = [total * k / segments for k in range(1, segments)]
+    named = places(name, total, payloads, nodes)
+    wanted = whole_number(f"n_elements of link {name!r}", n_elements, 1)
+    count = max(wanted, segments)
+    line = cut(name, corners, axes, [*breaks, *inner], named, count)
+    kinds = known_motions(name, motions, line)
+    ends = [int(np.argmin(np.abs(line.at - x))) for x in [0.0, *inner, total]]
+    carried = _by_piece(line, ends, payloads)
+
+    def body(k: int) -> FlexibleBody:
+        part = _part(line, ends[k], ends[k + 1])
+        part = with_sections(part, section_at, per_element, shear)
+        T, labels = coordinates(name, part, kinds, "tangent")
+        stations = make_stations(
+            part,
+            section_at,
+            T,
+            per_element,
+            carried[k],
+            "torsion" in kinds,
+            rotary_inertia,
+        )
+        stations = replace(stations, names=_numbered(stations, ends[k]))
+        mass = stations.mass_matrix()
+        kept = _kept(part, named)
+        held = columns_of_nodes(name, labels, kept)
+        along = moved_along(stations, kept, held)
+        basis = craig_bampton(
+            name, stations.rows, mass, labels, held, along, None, None
+        )
+        W, names = basis.W, basis.names
+        worst = int(np.argmin(np.diag(W.T @ mass @ W)))
+        if not (W.T @ mass @ W)[worst, worst] > 0.0:
+            raise ModelError(
+                f"coordinate {names[worst]!r} of link {name!r} moves no mass, expected "
+                "a section with rotary_inertia about x; or leave 'torsion' out of "
+                "motions"
+            )
+        rows = stations.rows @ W
+        kappa: Array | None = None
+        if geometric_stiffening:
+            kappa = foreshortening(part, T @ W, stations.fraction)
+            kappa = kappa if kappa.any() else None
+        arrays, carried_by_beam = body_nodes(stations, W, kappa)
+        return FlexibleBody(
+            name,
+            stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
+            mode_names=names,
+            beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
+            **arrays,
+        )
+
+    pieces = [body(k) for k in range(segments)]
+    damped = _damped(name, pieces, damping_ratio)
+    return SegmentedLink(name, Joint() if joint is None else joint, damped)
+
+
+def _part(line: Line, first: int, last: int) -> Line:
+    """Elements of a piece, in its own frame; distances are those of the whole line."""
+    names = list(line.names[first : last + 1])
+    if first:
+        names[0] += "+"
+    return replace(
+        line,
+        nodes=line.nodes[first : last + 1] - line.nodes[first],
+        at=line.at[first : last + 1],
+        axes=line.axes[first:last],
+        names=tuple(names),
+    )
+
+
+def _kept(part: Line, named: Mapping[float, str]) -> tuple[str, ...]:
+    """Nodes with static shapes: the end of a piece, and those that carry something."""
+    near = 1e-9 * float(part.at[-1])
+    inside = [
+        name
+        for name, at in zip(part.names[1:-1], part.at[1:-1], strict=True)
+        if any(abs(at - place) < near for place in named)
+    ]
+    return (*inside, part.names[-1])
+
+
+def _numbered(stations: Stations, first: int) -> tuple[str, ...]:
+    """Names of the nodes, with Gauss points counted from the base of the link."""
+    step, names = len(stations.fraction) + 1, list(stations.names)
+    for j in range(len(names)):
+        if j % step:
+            names[j] = f"g{j - j // step + first * (step - 1)}"
+    return tuple(names)
+
+
+def _by_piece(
+    line: Line, ends: Sequence[int], payloads: Sequence[Payload]
+) -> list[list[Payload]]:
+    """Payloads of each piece; one between two pieces belongs to the first of them."""
+    result: list[list[Payload]] = [[] for _ in ends[1:]]
+    for load in payloads:
+        node = int(np.argmin(np.abs(line.at - load.at)))
+        k = next(k for k, end in enumerate(ends[1:]) if node <= end)
+        result[k].append(load)
+    return result
+
+
+def _damped(
+    name: str, pieces: list[FlexibleBody], ratio: ArrayLike
+) -> list[FlexibleBody]:
+    """Pieces with damping in proportion to their stiffness.
+
+    The lowest mode of each motion of the whole link, with its base at rest, has the
+    given ratio, and the others a ratio in proportion to their frequency.
+    """
+    what = f"damping_ratio of link {name!r}"
+    given = as_numbers(what, ratio)
+    if not given.any() and given.ndim == 0:
+        return pieces
+    labels = [label for piece in pieces for label in piece.mode_names]
+    mass, stiffness = link_matrices(pieces)
+    rows = np.linalg.cholesky((stiffness + stiffness.T) / 2.0).T
+    parts = groups(rows, mass, labels)
+    n = len(parts)
+    if given.ndim and given.shape != (n,):
+        raise ModelError(
+            f"{what} has shape {given.shape}, expected one number, or {n}: one for the "
+            f"lowest mode of each motion of its pieces, {', '.join(map(repr, parts))}"
+        )
+    zeta = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))
+    in_range(what, zeta, "of critical")
+    if zeta.min() < 0.0:
+        raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
+    factor = np.zeros(len(labels))
+    for value, own in zip(zeta, parts.values(), strict=True):
+        at = np.ix_(own, own)
+        factor[own] = 2.0 * value / lowest_frequencies(mass[at], stiffness[at], 1)[0]
+    result, first = [], 0
+    for piece in pieces:
+        own_factor = np.sqrt(factor[first : first + piece.n_modes])
+        damping = own_factor[:, np.newaxis] * piece.stiffness * own_factor
+        result.append(piece.replace(damping=damping))
+        first += piece.n_modes
+    return result

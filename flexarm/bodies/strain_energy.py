@@ -1,0 +1,285 @@
+r"""Straight beams that bend to third order: strain energy and rotation of sections.
+
+With foreshortening the transverse displacements v, w of a straight beam along e are
+linear in the modes, and so is the vector
+
+.. math:: s = \lambda\eta = s_b + \theta e, \qquad s_b = (0, -w', v'),
+
+whose bending part is the **sine** of the angle between tangent and axis: in the plane
+:math:`v' = \sin\varphi`.  A section turns by :math:`R = R_b(s_b)\,e^{\tilde e\theta}`,
+where :math:`R_b = 1 + \tilde s_b + a_2 \tilde s_b^2` takes e to the tangent by the
+shortest way.  To third order (fifth in the plane), with
+:math:`\sigma = s_b\cdot s_b`, its rotation vector is
+
+.. math:: \varphi(s) = s_b\Big(1 + \tfrac{\sigma}{6} + \tfrac{3\sigma^2}{40}
+   - \tfrac{\theta^2}{12}\Big) + e\,\theta\Big(1 - \tfrac{\sigma}{12}\Big)
+   + \tfrac12\theta\, s_b\times e. \qquad (W1)
+
+Rates of twist and curvatures in the axes of the section are
+
+.. math:: \kappa = e\,(\theta' - a_2\,e\cdot(s_b\times s_b'))
+   + e^{-\tilde e\theta}\,(s_b' + a_3\, s_b\,(s_b\cdot s_b')), \qquad
+   a_2 = \tfrac12 + \tfrac{\sigma}{8}, \quad
+   a_3 = \tfrac12 + \tfrac{3\sigma}{8}, \qquad (W2)
+
+and the strain energy exceeds the quadratic one of the stiffness K by
+
+.. math:: V = \tfrac12 \sum_g \kappa_g' D_g \kappa_g - s_g' D_g s_g', \qquad (W3)
+
+a sum over Gauss points.  Sine and cosine of :math:`\theta` are polynomials too: all is
+smooth, and the energy of the strains positive, in any state.  A beam without torsion
+modes is free to twist: it has no torsional energy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.quadrature import gauss_rule
+
+if TYPE_CHECKING:
+    from .body import Body
+    from .profile import BeamProfile
+
+Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
+
+
+@dataclass(frozen=True, eq=False)
+class StrainEnergy:
+    r"""Strains of a straight beam at P points, for n coordinates.
+
+    Attributes
+    ----------
+    axis : (3,) ndarray
+        Unit vector along the beam, in the frame of the body.
+    stiffness : (P, 3) ndarray
+        Weights of the points in m, times GJ and EI about the axes of the section.
+    turn, strain : (P, 3, n) ndarray
+        :math:`s = \lambda` of each coordinate in the axes of the section, and its
+        rate along the beam.
+    """
+
+    axis: Array
+    stiffness: Array
+    turn: Array
+    strain: Array
+
+    def energy(self, eta: Array) -> Any:
+        """Strain energy beyond the quadratic one (W3), in J."""
+        s = self.turn @ eta
+        rate = self.strain @ eta
+        kappa = _curvature(s, rate).value
+        return 0.5 * np.sum(self.stiffness * (kappa * kappa - rate * rate))
+
+    def forces(self, eta: Array) -> Array:
+        """Derivatives of `energy` by the coordinates, (n,)."""
+        s, rate = self.turn @ eta, self.strain @ eta
+        kappa = _curvature(s, rate)
+        moment = self.stiffness * kappa.value
+        on_turn = np.einsum("ga,gab->gb", moment, kappa.by_turn)
+        on_rate = np.einsum("ga,gab->gb", moment, kappa.by_rate)
+        on_rate = on_rate - self.stiffness * rate
+        return np.asarray(
+            np.einsum("gb,gbn->n", on_turn, self.turn)
+            + np.einsum("gb,gbn->n", on_rate, self.strain)
+        )
+
+    def pack(self) -> Array:
+        """Numbers of the C model: axis, then point by point."""
+        rows = np.concatenate([self.turn, self.strain], axis=1)
+        rows = rows.reshape(len(self.stiffness), -1)
+        points = np.concatenate([self.stiffness, rows], axis=1)
+        return np.concatenate([self.axis, points.ravel()])
+
+
+class _Curvature(NamedTuple):
+    """kappa (P, 3) and its derivatives by s and s', (P, 3, 3)."""
+
+    value: Array
+    by_turn: Array
+    by_rate: Array
+
+
+def _curvature(s: Array, rate: Array) -> _Curvature:
+    """Strains of (W2) in the axes of the sections."""
+    theta, b, k = s[:, 0], s[:, 1:], rate[:, 1:]
+    sigma, tau = np.sum(b * b, axis=1), np.sum(b * k, axis=1)
+    chi = b[:, 0] * k[:, 1] - b[:, 1] * k[:, 0]
+    a2, a3 = 0.5 + sigma / 8.0, 0.5 + 0.375 * sigma
+    bent = k + (a3 * tau)[:, None] * b
+    cosine = 1.0 - theta**2 / 2.0 + theta**4 / 24.0
+    sine = theta - theta**3 / 6.0
+    back = np.array([[cosine, sine], [-sine, cosine]]).transpose(2, 0, 1)
+    turned = np.array([[-sine, 1.0 - theta**2 / 2.0], [theta**2 / 2.0 - 1.0, -sine]])
+    value = np.empty_like(s, dtype=np.result_type(s, rate))
+    value[:, 0] = rate[:, 0] - a2 * chi
+    value[:, 1:] = (back @ bent[:, :, None])[:, :, 0]
+
+    by_turn = np.zeros((*s.shape, 3), dtype=value.dtype)
+    by_rate = np.zeros_like(by_turn)
+    quarter = np.array([[0.0, -1.0], [1.0, 0.0]])  # chi = -b.(quarter k)
+    by_rate[:, 0, 0] = 1.0
+    by_rate[:, 0, 1:] = -a2[:, None] * (b @ quarter.T)
+    by_turn[:, 0, 1:] = a2[:, None] * (k @ quarter.T) - 0.25 * chi[:, None] * b
+    outer = b[:, :, None] * b[:, None, :]
+    of_rate = np.eye(2) + a3[:, None, None] * outer
+    of_turn = a3[:, None, None] * b[:, :, None] * k[:, None, :]
+    of_turn = of_turn + (a3 * tau)[:, None, None] * np.eye(2)
+    of_turn = of_turn + (0.75 * tau)[:, None, None] * outer
+    by_rate[:, 1:, 1:] = back @ of_rate
+    by_turn[:, 1:, 1:] = back @ of_turn
+    by_turn[:, 1:, 0] = (turned.transpose(2, 0, 1) @ bent[:, :, None])[:, :, 0]
+    return _Curvature(value, by_turn, by_rate)
+
+
+def section_strains(s: Array, rate: Array) -> Array:
+    """Rate of twist and curvatures about y, z (W2) from slopes and rates, (..., 3)."""
+    value = _curvature(s.reshape(-1, 3), rate.reshape(-1, 3)).value
+    return np.asarray(value.reshape(s.shape))
+
+
+def section_turn(s: Array, axis: Array) -> Array:
+    """Rotation vectors of sections (W1), (..., 3) from (..., 3)."""
+    theta = (s @ axis)[..., None]
+    b = s - theta * axis
+    sigma = np.sum(b * b, axis=-1, keepdims=True)
+    along = 1.0 + sigma / 6.0 + 0.075 * sigma**2 - theta**2 / 12.0
+    beside = 0.5 * theta * np.cross(b, axis)
+    return np.asarray(b * along + axis * theta * (1.0 - sigma / 12.0) + beside)
+
+
+def section_turn_slopes(s: Array, axis: Array) -> Array:
+    """Derivatives of `section_turn`, (..., 3, 3)."""
+    theta = (s @ axis)[..., None]
+    b = s - theta * axis
+    sigma = np.sum(b * b, axis=-1, keepdims=True)
+    along = 1.0 + sigma / 6.0 + 0.075 * sigma**2 - theta**2 / 12.0
+    across = np.eye(3) - np.outer(axis, axis)
+    change = (1.0 / 3.0 + 0.3 * sigma) * b - theta * axis / 6.0
+    twist = axis * (1.0 - sigma / 12.0) - b * theta / 6.0
+    result = along[..., None] * across + b[..., :, None] * change[..., None, :]
+    result = result + axis[:, None] * twist[..., None, :]
+    result = result + 0.5 * np.cross(b, axis)[..., :, None] * axis
+    # b x axis for each component of b
+    shift = np.cross(np.eye(3), axis).T
+    return np.asarray(result + 0.5 * theta[..., None] * shift)
+
+
+def strain_energy_of(body: Body) -> StrainEnergy | None:
+    """Strain energy of a straight beam with foreshortening; None of other bodies.
+
+    The beam must be that of the body as it is: changed rotations of the nodes, such as
+    those of other axes, are those of a body made by hand.
+    """
+    profile = body.beam
+    if profile is None or body.node_foreshortening is None:
+        return None
+    axis = profile.axes[0][:, 0]
+    if np.abs(profile.axes[:, :, 0] - axis).max() > 1e-9:  # a bent link
+        return None
+    pieces = [_Piece(body, profile, cuts) for cuts in _between_cuts(profile)]
+    size = max(float(np.abs(body.node_rotation).max()), 1e-300)
+    if not all(piece.gap() <= 1e-6 * size for piece in pieces):
+        return None
+    bends = [int(np.linalg.matrix_rank(profile.strain[:, i])) for i in (1, 2, 3)]
+    most = max(bends)
+    # forces of two coordinates in a plane are polynomials in C for any number of points
+    few = sum(bends) == most <= 2
+    parts = []
+    for group in _without_steps(pieces):
+        parts += _points(group, most, few)
+    weight, stiffness, turn, strain = (
+        np.concatenate(items) for items in zip(*parts, strict=True)
+    )
+    twists = bool(turn[:, 0].any())
+    stiffness = weight[:, None] * stiffness * np.array([twists, 1.0, 1.0])
+    return StrainEnergy(axis, stiffness, turn, strain)
+
+
+def _between_cuts(profile: BeamProfile) -> list[list[int]]:
+    """Cuts of each piece; where two are at one place, one ends and one begins."""
+    pieces: list[list[int]] = [[]]
+    for j, at in enumerate(profile.at):
+        if pieces[-1] and at <= profile.at[pieces[-1][-1]]:
+            pieces.append([])
+        pieces[-1].append(j)
+    return pieces
+
+
+class _Piece:
+    """Strains of a piece of a beam: polynomials through those of its cuts."""
+
+    def __init__(self, body: Body, profile: BeamProfile, cuts: list[int]) -> None:
+        self.low, self.high = (float(profile.at[cuts[i]]) for i in (0, -1))
+        self._at = profile.at[cuts]
+        rows = profile.strain[cuts]
+        self._strain = np.stack([rows[:, 1], -rows[:, 3], rows[:, 2]], axis=1)
+        self.axes, nodes = profile.axes[cuts[0]], profile.node[cuts]
+        self._turn = self.axes.T @ body.node_rotation[nodes]
+        self.moduli = profile.stiffness[cuts][:, [1, 3, 2]]  # about x, y, z
+
+    def gap(self) -> float:
+        """Difference of rotation and integrated strain over the piece, in rad."""
+        x, weight = gauss_rule(max(len(self._at), 2))
+        at = self.low + (self.high - self.low) * x
+        strain = np.tensordot(_lagrange(self._at, at), self._strain, axes=1)
+        total = (self.high - self.low) * np.tensordot(weight, strain, axes=1)
+        change = self._turn[-1] - self._turn[0] - total
+        return float(np.abs(change).max(initial=0.0))
+
+    def strains(self, at: Array) -> tuple[Array, Array, Array]:
+        """Moduli (P, 3), turn and strain (P, 3, n) at places along the beam."""
+        basis = _lagrange(self._at, at)  # (places, cuts)
+        strain = np.tensordot(basis, self._strain, axes=1)
+        if len(self._at) > 2:
+            turn = np.tensordot(basis, self._turn, axes=1)
+        else:  # the strain is linear
+            x = (at - self.low)[:, None, None]
+            rate = (self._strain[1] - self._strain[0]) / (self.high - self.low)
+            turn = self._turn[0] + x * self._strain[0] + 0.5 * x * x * rate
+        return basis @ self.moduli, turn, strain
+
+
+def _without_steps(pieces: list[_Piece]) -> list[list[_Piece]]:
+    """Groups of pieces within which section and axes change continuously."""
+    groups = [[pieces[0]]]
+    for before, after in pairwise(pieces):
+        step = np.abs(after.moduli[0] - before.moduli[-1])
+        turned = np.abs(after.axes - before.axes).max()
+        if (step > 1e-6 * np.abs(before.moduli[-1])).any() or turned > 1e-9:
+            groups.append([])
+        groups[-1].append(after)
+    return groups
+
+
+def _points(group: list[_Piece], most: int, few: bool) -> list[tuple[Array, ...]]:
+    """Weights, moduli, turn and strain at Gauss points of a group of pieces.
+
+    The shapes of fewer coordinates than elements are as smooth as those of one; four
+    points are enough for a cubic element among others.
+    """
+    if len(group) > 1 and (few or most >= len(group)):
+        return [part for piece in group for part in _points([piece], 0, False)]
+    low, length = group[0].low, group[-1].high - group[0].low
+    fraction, weight = gauss_rule(most + (10 if few else 4))
+    at = low + length * fraction
+    result: list[tuple[Array, ...]] = []
+    for piece in group:
+        own = (at >= piece.low) & (at < piece.high)
+        result.append((length * weight[own], *piece.strains(at[own])))
+    return result
+
+
+def _lagrange(at: Array, x: Array) -> Array:
+    """Polynomials that are one at each of the places `at`, (len(x), len(at))."""
+    result = np.ones((len(x), len(at)))
+    for j, place in enumerate(at):
+        for i, other in enumerate(at):
+            if i != j:
+                result[:, j] *= (x - other) / (place - other)
+    return result
