@@ -29,6 +29,7 @@ LONG = (  # half a second and more
     "15_control_design",
     "16_sensed_loop",
     "19_optimization_methods",
+    "20_choosing_modes",
 )
 
 FOLDED = re.compile(r"<details><summary>Solutions</summary>\n\n(.*?)\n</details>", re.S)

@@ -22,8 +22,8 @@ flexible = fa.urdf.load(ROBOT, sidecar={"boom": BEAM})
 
 sag = -fa.deflection(flexible, flexible.neutral)[5]
 exact = 9.81 * (3.0 * 2.0**3 / 3 + 2.0 * 2.0**4 / 8) / 900.0  # P L^3/3EI + w L^4/8EI
-print(f"the load sags by {sag:.5f} m, on a beam that bends little {exact:.5f} m")
-assert abs(sag / exact - 1.0) < 6e-3
+print(f"the load sags by {sag:.5f} m, to first order {exact:.5f} m")
+assert -5e-3 < sag / exact - 1.0 < 0.0  # a bent beam has a shorter lever
 
 t, runs = np.linspace(0.0, 0.5, 501), {}
 lift = np.full((len(t), 1), -200.0)  # N m, about y
