@@ -74,7 +74,7 @@ def flexible_link(
     base_inertia: ArrayLike = 0.0,
     tip_mass: float = 0.0,
     tip_com: ArrayLike = (0.0, 0.0, 0.0),
-    tip_inertia: ArrayLike = 0.0,
+    tip_inertia: ArrayLike | None = None,
     section_inertia: ArrayLike | None = None,
     n_points: int | None = None,
     geometric_stiffening: bool = True,
@@ -139,9 +139,10 @@ def flexible_link(
         Mass of the payload, in kg.
     tip_com : (3,) array_like of float
         Centre of mass of the payload relative to the tip, in m.
-    tip_inertia : float, (3,), (6,) or (3, 3) array_like of float
+    tip_inertia : float, (3,), (6,) or (3, 3) array_like of float, optional
         Inertia of the payload **about the tip**, in kg m^2, in the forms of
-        `base_inertia`, in the axes of the tip, with which it turns (see Notes).
+        `base_inertia`, in the axes of the tip, with which it turns (see Notes).  By
+        default that of a point at `tip_com`.
     section_inertia : (3,) array_like of float, optional
         Rotary inertia per length of the cross sections about x, y and z, in kg m.  By
         default zero, and with torsion its polar inertia, half of it about y and z.
@@ -261,6 +262,8 @@ def flexible_link(
     what = f"tip_com of link {name!r}"
     com = in_range(what, as_array(what, tip_com, (3,)), "m")
     payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
+    if tip_inertia is None:
+        tip_inertia = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
     about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
     # its modes, of its own or by name
     own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
