@@ -431,10 +431,8 @@ def test_weights_of_zero_free_directions() -> None:
 
 
 def unbalance(arm: fa.Arm, q: Array, wrench: Any = None, frame: str = "node") -> Array:
-    """Modal rows of gravity, stiffness and wrench, by functions of the package."""
-    force = fa.gravity_forces(arm, q)[arm.nu :]
-    K = arm.stiffness_matrix[arm.nu :, arm.nu :]
-    force = force + K @ q[arm.nq - len(K) :]
+    """Modal rows of gravity, strains and wrench, by functions of the package."""
+    force = fa.bias_forces(arm, q, np.zeros(arm.nv))[arm.nu :]
     if wrench is not None:
         force = force - fa.wrench_forces(arm, q, wrench, frame=frame)[arm.nu :]
     return np.asarray(force)

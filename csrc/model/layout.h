@@ -80,17 +80,17 @@ typedef struct {
 /*
  * Strain energy beyond the quadratic one of a straight beam, see kernels/bodies/strain.h:
  * slopes along two axes across the beam, right-handed with it, and twist; of a straight
- * body the modes along b, along c and twisting.
+ * body the modes along b, along c and twisting. Constants of a point are weights times EI,
+ * EI and GJ, then slopes or twist and their rates along the beam, [2][count] each.
  */
 typedef struct {
-    int n;               /* Gauss points, or 0: the energy is quadratic */
-    int at[3], count[3]; /* first mode and number of modes of each */
-    int plane; /* of one or two modes that bend in one plane: which, 0 or 1; else -1 */
+    int n;                        /* Gauss points, or 0: the energy is quadratic */
+    int at[3], count[3];          /* first mode and number of modes of each */
+    int plane;                    /* in which alone it bends, 0 or 1; else -1 */
+    const fa_constant *constants; /* [n] points */
     const fa_constant
-        *constants; /* [n] weights times EI, EI, GJ; slopes or twist and their
-                                   * rates along the beam, [2][count] each */
-    const fa_constant
-        *forces; /* [FA_STRAIN_FORCES] of these: polynomials, see strain.h */
+        *forces; /* [FA_STRAIN_FORCES] polynomials of one or two modes in a
+                                * plane, else NULL */
 } fa_strain;
 
 typedef struct {

@@ -50,27 +50,11 @@ static void strain_not_straight(fa_body *b, fa_node *nodes)
     }
 }
 
-/* the plane of a body of one or two modes that bend in one alone, or -1 */
+/* the plane in which alone a body bends, or -1 */
 static int strain_plane(const fa_strain *s)
 {
-    const int n[3] = {s->count[0], s->count[1], s->count[2]};
-    const int stride = 3 + 2 * (n[0] + n[1] + n[2]);
-    int moves[3] = {0, 0, 0};
-
-    for (int g = 0; g < s->n; g++) {
-        const double *row = s->constants + g * stride + 3;
-        for (int d = 0; d < 3; d++) {
-            for (int i = 0; i < 2 * n[d]; i++) {
-                moves[d] |= *row++ != 0.0;
-            }
-        }
-    }
-    for (int d = 0; d < 2; d++) {
-        if (moves[d] && !moves[!d] && !moves[2] && n[d] <= 2) {
-            return d;
-        }
-    }
-    return -1;
+    const int *n = s->count;
+    return n[2] > 0 || (n[0] > 0) == (n[1] > 0) ? -1 : n[0] == 0;
 }
 
 /* y += weight x z of homogeneous polynomials in two variables, of degrees m and n */
@@ -151,14 +135,15 @@ double *fa_strain_build(int p, const double *given, int is_general, fa_body *b,
             first = 1;
         }
     }
+    const int of[3] = {first, 3 - first, 0};
     for (int d = 0; d < 3; d++) {
+        const int is_still = !is_general && strain_within(n, p, given, of[d], 0, 0);
         s->at[d] = b->straight.kind > 0 ? b->straight.at[d] : 0;
-        s->count[d] = b->straight.kind > 0 ? b->straight.count[d] : n;
+        s->count[d] = b->straight.kind > 0 ? b->straight.count[d] : is_still ? 0 : n;
     }
     for (int g = 0; g < p; g++) {
         const double *point = given + FA_STRAIN_POINTS + g * FA_STRAIN_POINT(n);
         const double *rows = point + FA_STRAIN_ROWS;
-        const int of[3] = {first, 3 - first, 0};
         for (int d = 0; d < 3; d++) {
             *constants++ = point[FA_STRAIN_STIFFNESS + of[d]];
         }
@@ -172,8 +157,8 @@ double *fa_strain_build(int p, const double *given, int is_general, fa_body *b,
             }
         }
     }
-    s->plane = is_general ? -1 : strain_plane(s);
-    if (s->plane >= 0) {
+    s->plane = strain_plane(s);
+    if (s->plane >= 0 && s->count[s->plane] <= 2) {
         s->forces = constants;
         constants = strain_forces(s, constants);
     }

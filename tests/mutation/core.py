@@ -47,6 +47,27 @@ CORE = [
         "foreshortening straight",
     ),
     mutant(
+        C + "model/strain.c",
+        "first == 2 && d == 1 ? -1.0 : 1.0",
+        "first == 2 && d == 1 ? 1.0 : -1.0",
+        "axes of a section become left-handed where they change places",
+        "strain_energy",
+    ),
+    mutant(
+        C + "kernels/bodies/section_turn.h",
+        "0.6 * (2.0 * ab * b->along",
+        "0.3 * (2.0 * ab * b->along",
+        "third derivative of the rotation of a section",
+        "strain_energy",
+    ),
+    mutant(
+        C + "kernels/bodies/strain.h",
+        "const fa_real lean = 0.25 * m->chi;",
+        "const fa_real lean = 0.125 * m->chi;",
+        "torsion by bending in two planes",
+        "strain_energy",
+    ),
+    mutant(
         C + "model/fast.c",
         "sum -= L[tri(r, k)] * L[tri(k, c)];",
         "sum += L[tri(r, k)] * L[tri(k, c)];",

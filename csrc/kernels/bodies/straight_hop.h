@@ -115,12 +115,61 @@ FA_INLINE void straight_turn_plane(const fa_node *node, const int about, fa_turn
     t->of.theta = bend;
 }
 
+/*
+ * The same of a beam that bends in two planes and does not twist: phi = G s, and with
+ * J_l s = s the matrix is J_l Dphi = G J_l + g s s', g = 2 dG/dsigma (W1).
+ */
+FA_INLINE void straight_turn_bends(fa_turn *t, fa_real *J, fa_real *Rn)
+{
+    fa_real *s = t->of.s;
+    const fa_real sigma = fa_dot(t->phi, t->phi);
+    const fa_real G = 1.0 + sigma * (1.0 / 6.0 + 0.075 * sigma);
+    const fa_real g = 1.0 / 3.0 + 0.3 * sigma;
+
+    for (int i = 0; i < 3; i++) {
+        s[i] = t->phi[i];
+        t->phi[i] *= G;
+    }
+    node_turn(NULL, t, Rn);
+    node_jacobian(t, J);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            J[3 * i + j] = G * J[3 * i + j] + g * (s[i] * s[j]);
+        }
+    }
+}
+
+/* its angular acceleration */
+FA_INLINE void straight_wdot_bends(const fa_turn *t, const fa_real *sd, fa_real *wdot)
+{
+    const fa_real *s = t->of.s;
+    const fa_real sigma = fa_dot(s, s), along = fa_dot(s, sd);
+    const fa_real G = 1.0 + sigma * (1.0 / 6.0 + 0.075 * sigma);
+    const fa_real g = 1.0 / 3.0 + 0.3 * sigma, rate = g * along;
+    const fa_real second = g * fa_dot(sd, sd) + 0.6 * (along * along);
+    fa_real phid[3], bend[3], more[3];
+
+    for (int i = 0; i < 3; i++) {
+        phid[i] = G * sd[i] + rate * s[i];
+        bend[i] = 2.0 * rate * sd[i] + second * s[i];
+    }
+    node_left_wdot(t, phid, wdot);
+    node_left_jacobian(t, bend, more);
+    for (int i = 0; i < 3; i++) {
+        wdot[i] += more[i];
+    }
+}
+
 /* angular acceleration of a node at constant rates (K6) */
-FA_INLINE void straight_wdot(const straight_size z, const fa_turn *t, const fa_real *sd,
-                             fa_real *wdot)
+FA_INLINE void straight_wdot(const fa_node *node, const straight_size z,
+                             const fa_turn *t, const fa_real *sd, fa_real *wdot)
 {
     const int about = straight_plane(z);
 
+    if (about < 0 && z.twists == 0 && node->axis) {
+        straight_wdot_bends(t, sd, wdot);
+        return;
+    }
     if (about < 0) {
         node_wdot(t, sd, wdot);
         return;
@@ -143,6 +192,8 @@ FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_b
     l[z.axis] *= 0.5;
     if (straight_plane(z) >= 0) {
         straight_turn_plane(node, straight_plane(z), t, s->J, Rn);
+    } else if (z.twists == 0 && node->axis) {
+        straight_turn_bends(t, s->J, Rn);
     } else {
         node_turn(node->axis, t, Rn);
         node_jacobian(t, s->J);
@@ -191,7 +242,7 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
     }
     straight_bend_node(node, z, rates, second);
     straight_gather(node, z, rates, second, none, beta + 3);
-    straight_wdot(z, t, phid, beta);
+    straight_wdot(node, z, t, phid, beta);
     shift[0] = beta[3 + z.axis];
     fa_zero(beta + 3, 3);
     beta[3 + z.axis] = shift[0]; /* kappa etad etad */

@@ -189,6 +189,25 @@ FA_INLINE void strain_few_add(const fa_constant *c, const int n, int at,
     }
 }
 
+/* derivatives of the energy by x and k without twist */
+FA_INLINE void strain_bends(const fa_constant *c, const strain_point *s,
+                            strain_point *f)
+{
+    const fa_real *x = s->x, *k = s->k;
+    const fa_real sigma = x[0] * x[0] + x[1] * x[1];
+    const fa_real tau = x[0] * k[0] + x[1] * k[1];
+    const fa_real a3 = 0.5 + 0.375 * sigma, w = a3 * tau, bent = 0.75 * tau;
+    const fa_real more[2] = {w * x[0], w * x[1]}; /* kappa - k */
+    const fa_real m0 = c[0] * (k[0] + more[0]), m1 = c[1] * (k[1] + more[1]);
+    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p;
+
+    f->k[0] = c[0] * more[0] + q * x[0];
+    f->k[1] = c[1] * more[1] + q * x[1];
+    f->x[0] = m0 * w + p * (a3 * k[0] + bent * x[0]);
+    f->x[1] = m1 * w + p * (a3 * k[1] + bent * x[1]);
+    f->x[2] = f->k[2] = (fa_real){0};
+}
+
 /* derivatives of the energy by the modes, point by point, added to z_f [n] (W3) */
 FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
                                  const fa_real *eta, fa_real *z_f)
@@ -199,8 +218,12 @@ FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
         strain_point s, f;
         strain_moments m;
         strain_at(z, c, eta, &s);
-        strain_moments_at(c, &s, &m);
-        strain_forces(c, &s, &m, &f);
+        if (z.count[2] > 0) {
+            strain_moments_at(c, &s, &m);
+            strain_forces(c, &s, &m, &f);
+        } else {
+            strain_bends(c, &s, &f);
+        }
         strain_rows_add(z, c, &f, 1, z_f);
     }
 }
@@ -213,10 +236,8 @@ FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
 
     if (z.count[2] > 0 || (z.count[0] > 0 && z.count[1] > 0)) {
         strain_points_add(strain, z, eta, z_f);
-    } else if (z.count[d] <= 2) {
+    } else { /* of a straight body, at most two */
         strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
-    } else {
-        strain_plane_add(z, d, strain->n, strain->constants, eta, z_f);
     }
 }
 
@@ -233,11 +254,14 @@ FA_NOINLINE void strain_any_add(const fa_strain *strain, const fa_real *eta,
 {
     const strain_size z = strain_size_of(strain);
 
-    if (strain->plane >= 0) {
-        const int d = strain->plane;
+    const int d = strain->plane;
+
+    if (d < 0) {
+        strain_points_add(strain, z, eta, z_f);
+    } else if (strain->forces) {
         strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
     } else {
-        strain_points_add(strain, z, eta, z_f);
+        strain_plane_add(z, d, strain->n, strain->constants, eta, z_f);
     }
 }
 
@@ -305,6 +329,36 @@ FA_INLINE void strain_tangent(const fa_constant *c, const strain_point *s,
               M[1] * (dturned * m->b[0] + m->turned * db0 + dS * m->b[1] + m->S * db1);
 }
 
+/* second derivatives of the energy of a beam that bends in one plane, added to K */
+FA_INLINE void strain_plane_tangents_add(const fa_strain *strain, const fa_real *eta,
+                                         int stride, fa_real *K)
+{
+    const int d = strain->plane, n = strain->count[d], at = strain->at[d];
+    const fa_constant *c = strain->constants;
+
+    for (int g = 0; g < strain->n; g++, c += 3 + 2 * n) {
+        const fa_constant *row = c + 3;
+        fa_real x = {0}, k = {0};
+        for (int r = 0; r < n; r++) {
+            x += row[r] * eta[at + r];
+            k += row[n + r] * eta[at + r];
+        }
+        const fa_real square = x * x, more = square * (0.5 + 0.375 * square);
+        const fa_real whole = 1.0 + more, slope = x * (1.0 + 1.5 * square);
+        const fa_real kk = c[d] * (more * (1.0 + whole));
+        const fa_real xk = 2.0 * c[d] * (k * whole * slope);
+        const fa_real xx =
+            c[d] * (k * k) * (slope * slope + whole * (1.0 + 4.5 * square));
+        for (int r = 0; r < n; r++) {
+            const fa_real on_x = row[r] * xx + row[n + r] * xk;
+            const fa_real on_k = row[r] * xk + row[n + r] * kk;
+            for (int s = 0; s < n; s++) {
+                K[(at + r) * stride + at + s] += row[s] * on_x + row[n + s] * on_k;
+            }
+        }
+    }
+}
+
 /* second derivatives of the energy by the n modes, added to K with rows of `stride` */
 FA_NOINLINE void strain_tangents_add(const fa_strain *strain, const fa_real *eta,
                                      int stride, fa_real *K)
@@ -312,6 +366,10 @@ FA_NOINLINE void strain_tangents_add(const fa_strain *strain, const fa_real *eta
     const strain_size z = strain_size_of(strain);
     const fa_constant *c = strain->constants;
 
+    if (strain->plane >= 0) {
+        strain_plane_tangents_add(strain, eta, stride, K);
+        return;
+    }
     for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
         const fa_constant *row = c + 3;
         strain_point s;
