@@ -9,7 +9,7 @@ import flexarm as fa
 ds = fa.studies.sweep(
     lambda arm: fa.natural_frequencies(arm, arm.neutral, held="joints")[:3],
     {"payload": (np.linspace(0.0, 2.0, 21), "kg")},
-    arm=lambda payload: fa.library.planar_chain(2, n_modes=2, payload_mass=payload),
+    arm=lambda payload: fa.library.planar_chain(2, n_modes=3, payload_mass=payload),
     outputs={"frequency": ("mode", "Hz")},
     coords={"mode": [1, 2, 3]},
 )
