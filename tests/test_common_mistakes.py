@@ -79,7 +79,7 @@ DESCRIPTIONS: dict[str, Mistake] = {
     "a material for sections": (lambda: link(sections=STEEL), ["expected a Section"]),
     "length in words": (lambda: link(length="1 m"), ["'1 m'", "real numbers"]),
     "half a mode": (lambda: link(n_modes=2.5), ["whole number"]),
-    "modes": (lambda: fa.library.planar_chain(2, modes=2), ["'n_modes'"]),  # type: ignore[call-arg]
+    "modes": (lambda: fa.library.planar_chain(2, modes=2), ["n_modes"]),  # type: ignore[arg-type]
     "a drive of nothing": (lambda: fa.Drive(), ["lacks stiffness"]),  # type: ignore[call-arg]
     "a drive without rotor": (lambda: fa.Drive(100), ["rotor_inertia"]),
     "a number for a drive": (lambda: Joint(drive=100), ["100", "Drive"]),  # type: ignore[arg-type]

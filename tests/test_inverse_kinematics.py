@@ -21,6 +21,9 @@ from trees import SEVERAL, random_state
 import flexarm as fa
 from flexarm._core import FIDELITIES
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 RIGID = ("puma560", "iiwa14")
 
 

@@ -14,6 +14,9 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm._core import FIDELITIES
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 # batches
 
 

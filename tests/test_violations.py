@@ -15,6 +15,9 @@ from test_mechanisms import platform_state, stewart
 import flexarm as fa
 from flexarm._core import METHODS as CORE
 
+# modes of the tests are chosen for other purposes
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 T = np.linspace(0.0, 0.3, 31)
 
 

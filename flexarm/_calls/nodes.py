@@ -12,6 +12,8 @@ from ..errors import ArgumentError, ModelError
 from .arguments import any_of
 from .arm_like import AnyArm
 
+MOST = 2**40  # numbers of nodes along an axis, more than memory holds
+
 
 def node_of(arm: AnyArm, node: Any) -> Any:
     """Return node numbers from None (the tip), a number, (body, node) or an array.
@@ -47,6 +49,11 @@ def node_of(arm: AnyArm, node: Any) -> Any:
             f"node is {short_text(node)}, expected a number, a pair (body, node) or a "
             "name"
         ) from None
+    if max(index.shape, default=0) > MOST:
+        raise ArgumentError(
+            f"node has shape {short_text(index.shape)}, expected at most {MOST} "
+            "numbers along an axis"
+        )
     return index.astype(np.int64, copy=False)
 
 

@@ -54,11 +54,11 @@ class Payload(Description):
     ----------
     at : float
         Distance of the place from the base along the line, in m.
-    mass : float
+    mass : float, optional
         Mass, in kg.
     com : (3,) array_like of float
         Centre of mass relative to the place, in the frame of the link, in m.
-    inertia : (3, 3), (3,) or (6,) array_like of float
+    inertia : (3, 3), (3,) or (6,) array_like of float, optional
         Inertia **about the centre of mass**, in kg m^2, as in `RigidBody`.
     name : str, optional
         Name of the node at that place.
@@ -66,7 +66,7 @@ class Payload(Description):
     Raises
     ------
     ModelError
-        If a number is not physical, or it has neither mass nor inertia nor a name.
+        If a number is not physical, or none of mass, inertia and name is given.
 
     See Also
     --------
@@ -83,28 +83,30 @@ class Payload(Description):
     """
 
     at: float
-    mass: float = 0.0
+    mass: Any = None
     com: Any = (0.0, 0.0, 0.0)
-    inertia: Any = (0.0, 0.0, 0.0)
+    inertia: Any = None
     name: str = ""
 
     def __post_init__(self) -> None:
         com = as_array("com of a payload", self.com, (3,))
-        inertia = inertia_matrix("inertia of a payload", self.inertia)
+        if not isinstance(self.name, str) or self.name:
+            check_name("node", self.name)
+        elif self.mass is None and self.inertia is None:
+            raise ModelError(
+                f"a payload at {short_text(self.at)} m has no mass, no inertia and no "
+                f"name; expected Payload(at, mass), such as Payload(1.0, "
+                f"mass={short_text(self.at)}) for a mass at 1 m"
+            )
+        about = (0.0, 0.0, 0.0) if self.inertia is None else self.inertia
+        inertia = inertia_matrix("inertia of a payload", about)
+        mass = 0.0 if self.mass is None else self.mass
         self._set(
             at=real("at of a payload", self.at, "m"),
-            mass=not_negative("mass of a payload", self.mass, "kg"),
+            mass=not_negative("mass of a payload", mass, "kg"),
             com=in_range("com of a payload", com, "m"),
             inertia=in_range("inertia of a payload", inertia, "kg m^2"),
         )
-        if not isinstance(self.name, str) or self.name:
-            check_name("node", self.name)
-        elif not self.mass and not self.inertia.any():
-            raise ModelError(
-                f"a payload at {self.at:g} m has no mass, no inertia and no name; "
-                f"expected Payload(at, mass), such as Payload(1.0, mass={self.at:g}) "
-                "for a mass at 1 m"
-            )
 
     def about_place(self) -> Array:
         """Inertia about the place, (3, 3), in kg m^2."""

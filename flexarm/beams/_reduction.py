@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import null_space
 
 from .._support.checks import as_array, as_numbers, in_range
 from .._support.doubtful import warn_of_percent
@@ -245,8 +244,12 @@ def _static_and_held(
     free = np.zeros((len(own), len(own) - m))
     static = np.zeros((len(own), m))
     static[at, np.arange(k)] = 1.0
-    free[rest] = null_space(along[:, rest]) if m > k else np.eye(len(rest))
-    if m > k:
+    if m == k:
+        free[rest] = np.eye(len(rest))
+    else:
+        from scipy.linalg import null_space
+
+        free[rest] = null_space(along[:, rest])
         inverse = np.linalg.pinv(along[:, rest])
         static[rest] = np.hstack([-inverse @ along[:, at], inverse])
     rows, mass = rows[:, own], mass[np.ix_(own, own)]
