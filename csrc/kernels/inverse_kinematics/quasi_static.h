@@ -3,7 +3,8 @@
  *
  * Equations   c(q, eta) = g_eta + K eta - (J' w)_eta = 0 with the gravity forces of the
  *             modes and an outer wrench w on a node                              (Y1)
- *             eta -= D^-1 c, D = dc/deta of the first step held for the next ones (Y2)
+ *             eta -= D^-1 c, D = dc/deta of the first step held for the next ones,
+ *             and no longer steps than a node may sensibly move                   (Y2)
  *             deta/dq = -D^-1 dc/dq                                               (Y3)
  *             Both derivatives are central differences of Y1; the forces are those of
  *             the fidelity of the arm.
@@ -26,7 +27,8 @@
 
 enum { QS_STEPS = 3 };
 
-static const double QS_PROBE = 1e-5; /* rad or m, of a probe */
+static const double QS_PROBE = 1e-5;   /* rad or m, of a probe */
+static const double QS_LARGEST = 10.0; /* rad or m, of a step of Y2 */
 
 typedef struct {
     fa_real *force, *c, *delta; /* [nv], [n_modes], [n_modes] */
@@ -202,7 +204,12 @@ static void qs_balance(const fa_model *model, qs_work *w, fa_real *q,
         for (int r = 0; r < n; r++) {
             const fa_real x = w->size[r] * w->delta[r], y = fa_select(x < 0.0, -x, x);
             w->unbalance = fa_select(y < w->unbalance, w->unbalance, y);
-            eta[r] -= w->delta[r];
+        }
+        /* loads without equilibrium: forces of high degree stay finite */
+        const fa_real part = fa_select(w->unbalance > QS_LARGEST,
+                                       QS_LARGEST / w->unbalance, fa_splat(1.0));
+        for (int r = 0; r < n; r++) {
+            eta[r] -= part * w->delta[r];
         }
     }
 }
