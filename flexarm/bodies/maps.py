@@ -197,7 +197,7 @@ def node_slopes(body: Body, node: int, eta: Array) -> Array:
 
 
 def node_turn(body: Body, node: int, eta: Array) -> tuple[Array, Array]:
-    """Rotation of a node and its Jacobian by ``lambda eta``, (..., 3, 3) (K1, W1)."""
+    """Rotation of a node and its Jacobian by ``lambda eta``, (..., 3, 3) (K1, U1)."""
     s, strain = eta @ body.node_rotation[node].T, body._strain_energy
     if strain is None:
         return rotation(s)

@@ -13,18 +13,18 @@ shortest way.  To third order (fifth in the plane), with
 
 .. math:: \varphi(s) = s_b\Big(1 + \tfrac{\sigma}{6} + \tfrac{3\sigma^2}{40}
    - \tfrac{\theta^2}{12}\Big) + e\,\theta\Big(1 - \tfrac{\sigma}{12}\Big)
-   + \tfrac12\theta\, s_b\times e. \qquad (W1)
+   + \tfrac12\theta\, s_b\times e. \qquad (U1)
 
 Rates of twist and curvatures in the axes of the section are
 
 .. math:: \kappa = e\,(\theta' - a_2\,e\cdot(s_b\times s_b'))
    + e^{-\tilde e\theta}\,(s_b' + a_3\, s_b\,(s_b\cdot s_b')), \qquad
    a_2 = \tfrac12 + \tfrac{\sigma}{8}, \quad
-   a_3 = \tfrac12 + \tfrac{3\sigma}{8}, \qquad (W2)
+   a_3 = \tfrac12 + \tfrac{3\sigma}{8}, \qquad (U2)
 
 and the strain energy exceeds the quadratic one of the stiffness K by
 
-.. math:: V = \tfrac12 \sum_g \kappa_g' D_g \kappa_g - s_g' D_g s_g', \qquad (W3)
+.. math:: V = \tfrac12 \sum_g \kappa_g' D_g \kappa_g - s_g' D_g s_g', \qquad (U3)
 
 a sum over Gauss points.  Sine and cosine of :math:`\theta` are polynomials too: all is
 smooth, and the energy of the strains positive, in any state.  A beam without torsion
@@ -70,7 +70,7 @@ class StrainEnergy:
     strain: Array
 
     def energy(self, eta: Array) -> Any:
-        """Strain energy beyond the quadratic one (W3), in J."""
+        """Strain energy beyond the quadratic one (U3), in J."""
         s = self.turn @ eta
         rate = self.strain @ eta
         kappa = _curvature(s, rate).value
@@ -106,7 +106,7 @@ class _Curvature(NamedTuple):
 
 
 def _curvature(s: Array, rate: Array) -> _Curvature:
-    """Strains of (W2) in the axes of the sections."""
+    """Strains of (U2) in the axes of the sections."""
     theta, b, k = s[:, 0], s[:, 1:], rate[:, 1:]
     sigma, tau = np.sum(b * b, axis=1), np.sum(b * k, axis=1)
     chi = b[:, 0] * k[:, 1] - b[:, 1] * k[:, 0]
@@ -138,13 +138,13 @@ def _curvature(s: Array, rate: Array) -> _Curvature:
 
 
 def section_strains(s: Array, rate: Array) -> Array:
-    """Rate of twist and curvatures about y, z (W2) from slopes and rates, (..., 3)."""
+    """Rate of twist and curvatures about y, z (U2) from slopes and rates, (..., 3)."""
     value = _curvature(s.reshape(-1, 3), rate.reshape(-1, 3)).value
     return np.asarray(value.reshape(s.shape))
 
 
 def section_turn(s: Array, axis: Array) -> Array:
-    """Rotation vectors of sections (W1), (..., 3) from (..., 3)."""
+    """Rotation vectors of sections (U1), (..., 3) from (..., 3)."""
     theta = (s @ axis)[..., None]
     b = s - theta * axis
     sigma = np.sum(b * b, axis=-1, keepdims=True)

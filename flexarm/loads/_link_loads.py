@@ -347,7 +347,7 @@ def _refuse(arm: ArmLike) -> None:
 
 
 def _strains(body: Body, profile: BeamProfile, eta: Array) -> Array:
-    """Stretch, rate of twist and curvatures of all cuts (W2), (..., S, 4)."""
+    """Stretch, rate of twist and curvatures of all cuts (U2), (..., S, 4)."""
     strain = np.asarray(np.einsum("sam,...m->...sa", profile.strain, eta))
     if body._strain_energy is None:
         return strain

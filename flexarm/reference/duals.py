@@ -150,7 +150,7 @@ def rotation_of(columns: Array, x: Array, where: Sequence[int]) -> Dual:
 def section_rotation_of(
     columns: Array, axis: Array, x: Array, where: Sequence[int]
 ) -> Dual:
-    """Rotation of a section of a straight beam (W1) with its derivatives."""
+    """Rotation of a section of a straight beam (U1) with its derivatives."""
     s = columns @ x[where]
     slopes = section_turn_slopes(s, axis) @ columns
     angle = Dual(skew(section_turn(s, axis)), skew(slopes.T))

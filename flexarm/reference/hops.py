@@ -2,7 +2,7 @@ r"""From a parent to its child on one of its nodes (K1-K7).
 
 The node moves by ``gamma eta + kappa eta eta / 2`` and turns by ``exp(lambda eta)``,
 or, on a straight beam with foreshortening, by ``exp(phi(lambda eta))`` with the
-polynomial (W1) of `flexarm.bodies.strain_energy`; its angular velocity is the exact
+polynomial (U1) of `flexarm.bodies.strain_energy`; its angular velocity is the exact
 rate of that rotation, with the left Jacobian.
 
 The joint adds the displacement :math:`g(q)` and the twist :math:`S(q)\,v` in the axes
@@ -87,7 +87,7 @@ class Node:
     """Shape of a node: position l0 (3,), translation gamma, rotation lam (3, n).
 
     kappa (3, n, n) are second derivatives of the position, None if there are none; axis
-    (3,) is that of a straight beam whose sections turn by phi (W1), None if phi = s.
+    (3,) is that of a straight beam whose sections turn by phi (U1), None if phi = s.
     """
 
     l0: Array
@@ -124,7 +124,7 @@ class Node:
 
 
 def _second_turn(e: Array, s: Array, sd: Array) -> Array:
-    """Second derivative of phi along a straight way of s (W1), (3,)."""
+    """Second derivative of phi along a straight way of s (U1), (3,)."""
     theta, thetad = s @ e, sd @ e
     b, bd = s - theta * e, sd - thetad * e
     sigma, rate, second = b @ b, 2.0 * b @ bd, 2.0 * bd @ bd

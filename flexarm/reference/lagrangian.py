@@ -474,7 +474,7 @@ def _potential(
 
         energy = energy + 0.5 * eta @ body.stiffness @ eta
         gradient = gradient + body.stiffness @ eta @ pick
-        if body._strain_energy is not None:  # (W3)
+        if body._strain_energy is not None:  # (U3)
             energy = energy + body._strain_energy.energy(eta)
             gradient = gradient + body._strain_energy.forces(eta) @ pick
     return energy, gradient

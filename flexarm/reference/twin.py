@@ -89,7 +89,7 @@ def _bias(
     eta, etad, V = state
     modal = body.stiffness @ eta + body.damping @ etad  # (B5)
     if body._strain_energy is not None:
-        modal = modal + body._strain_energy.forces(eta)  # (W3)
+        modal = modal + body._strain_energy.forces(eta)  # (U3)
     turned = (integrals.E - integrals.mp1) @ eta
     rigid = np.concatenate([cross(gravity, turned), np.zeros(3)])  # (B4)
     bias: Array = body_velocity_forces(integrals, eta, etad, V)

@@ -163,7 +163,7 @@ FA_INLINE void body_bias(const fa_body *b, const int n, const fa_shape *s,
     fa_cross_add(z_r + 3, V, momentum + 3);
 }
 
-/* K eta + C etad, and what the strain energy has beyond K, added to z_f (B5, W3) */
+/* K eta + C etad, and what the strain energy has beyond K, added to z_f (B5, U3) */
 FA_INLINE void body_elastic_add(const fa_body *b, const int n, const fa_real *eta,
                                 const fa_real *etad, fa_real *z_f)
 {

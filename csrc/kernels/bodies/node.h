@@ -1,7 +1,7 @@
 /*
  * node.h -- a node of a deformed body: place, rotation, and their rates (K1, K3)
  *
- * Equations   phi = phi(lambda eta) (W1), R_n = exp(phi~),
+ * Equations   phi = phi(lambda eta) (U1), R_n = exp(phi~),
  *             l = l0 + gamma eta + 1/2 kappa eta eta                            (K1)
  *             Lambda = J_l(phi) Dphi lambda, U = gamma + kappa eta + Lambda x x      (K3)
  *             wdot = d/dt(J_l Dphi) lambda etad                                 (K6)

@@ -1,9 +1,9 @@
 /*
- * section_turn.h -- rotation of a section of a straight beam that bends to third order (W1)
+ * section_turn.h -- rotation of a section of a straight beam that bends to third order (U1)
  *
  * Equations   s = lambda eta = s_b + theta e, sigma = s_b.s_b,
  *             phi = s_b G + e H + 1/2 theta s_b x e,
- *             G = 1 + sigma/6 + 3/40 sigma^2 - theta^2/12, H = theta (1 - sigma/12)  (W1)
+ *             G = 1 + sigma/6 + 3/40 sigma^2 - theta^2/12, H = theta (1 - sigma/12)  (U1)
  *             The transverse displacement of such a beam is linear in its coordinates, and
  *             s_b the sine of the angle of its tangent. Of other bodies phi = s.
  * Checked by  tests/test_strain_energy.py

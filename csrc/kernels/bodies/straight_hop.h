@@ -97,7 +97,7 @@ FA_INLINE int straight_plane(const straight_size z)
     return z.bends[0] > 0 ? next.c : next.b;
 }
 
-/* rotation and J of a node that turns about one axis, where J_l is 1 (W1) */
+/* rotation and J of a node that turns about one axis, where J_l is 1 (U1) */
 FA_INLINE void straight_turn_plane(const fa_node *node, const int about, fa_turn *t,
                                    fa_real *J, fa_real *Rn)
 {
@@ -117,7 +117,7 @@ FA_INLINE void straight_turn_plane(const fa_node *node, const int about, fa_turn
 
 /*
  * The same of a beam that bends in two planes and does not twist: phi = G s, and with
- * J_l s = s the matrix is J_l Dphi = G J_l + g s s', g = 2 dG/dsigma (W1).
+ * J_l s = s the matrix is J_l Dphi = G J_l + g s s', g = 2 dG/dsigma (U1).
  */
 FA_INLINE void straight_turn_bends(fa_turn *t, fa_real *J, fa_real *Rn)
 {

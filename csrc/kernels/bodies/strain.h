@@ -1,13 +1,13 @@
 /*
- * strain.h -- strain energy of a straight beam beyond the quadratic one (W2, W3)
+ * strain.h -- strain energy of a straight beam beyond the quadratic one (U2, U3)
  *
  * Equations   of a Gauss point, with the sines of two slopes x = (x_0, x_1), the twist
  *             theta and their rates k along the beam, sigma = x.x, tau = x.k,
  *             chi = x_0 k_1 - x_1 k_0, a_2 = 1/2 + sigma/8, a_3 = 1/2 + 3 sigma/8,
  *             t = theta' - a_2 chi,  b = k + a_3 tau x,
  *             kappa = (C b_0 + S b_1, C b_1 - S b_0),
- *             C = 1 - theta^2/2 + theta^4/24,  S = theta - theta^3/6               (W2)
- *             V = 1/2 sum EI (kappa^2 - k^2) + GJ (t^2 - theta'^2)                 (W3)
+ *             C = 1 - theta^2/2 + theta^4/24,  S = theta - theta^3/6               (U2)
+ *             V = 1/2 sum EI (kappa^2 - k^2) + GJ (t^2 - theta'^2)                 (U3)
  *             Moments m of b, p = m.x, w = a_3 tau, M = GJ t:
  *             dV/dk_0 = m_0 + a_3 p x_0 + M a_2 x_1 - EI k_0,
  *             dV/dk_1 = m_1 + a_3 p x_1 - M a_2 x_0 - EI k_1,
@@ -208,7 +208,7 @@ FA_INLINE void strain_bends(const fa_constant *c, const strain_point *s,
     f->x[2] = f->k[2] = (fa_real){0};
 }
 
-/* derivatives of the energy by the modes, point by point, added to z_f [n] (W3) */
+/* derivatives of the energy by the modes, point by point, added to z_f [n] (U3) */
 FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
                                  const fa_real *eta, fa_real *z_f)
 {
@@ -265,7 +265,7 @@ FA_NOINLINE void strain_any_add(const fa_strain *strain, const fa_real *eta,
     }
 }
 
-/* the energy itself (W3) */
+/* the energy itself (U3) */
 FA_NOINLINE fa_real strain_energy(const fa_strain *strain, const fa_real *eta)
 {
     const strain_size z = strain_size_of(strain);

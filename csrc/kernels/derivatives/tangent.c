@@ -240,7 +240,7 @@ FA_INLINE void tg_path(const fa_model *model, const int wide, const tg_work *w, 
     }
 }
 
-/* H = Dphi' H Dphi + m.D2phi of a straight beam, m = J_l' n (W1, X8) */
+/* H = Dphi' H Dphi + m.D2phi of a straight beam, m = J_l' n (U1, X8) */
 FA_NOINLINE void tg_bend_section(const section_state *of, const fa_real *m, fa_real *H)
 {
     fa_real first[3][3], half[3][3], second[3];

@@ -392,7 +392,7 @@ FA_INLINE void tg_own_block(const fa_body *b, const int n, const fa_real *V,
     }
 }
 
-/* stiffness at eta and damping of a body (B5, W3), added to its block */
+/* stiffness at eta and damping of a body (B5, U3), added to its block */
 FA_INLINE void tg_elastic_block(const fa_body *b, const int n, const fa_real *eta,
                                 int stride, fa_real *q, fa_real *qd)
 {

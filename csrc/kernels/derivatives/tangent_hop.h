@@ -196,7 +196,7 @@ FA_INLINE void tg_node_left(const fa_real *phid, const fa_real *phidd, tg_body *
     tg_turn_add(u, phid, y, J[2]);
 }
 
-/* phi and its rates from those of lambda eta, and Dphi and its rates (W1) */
+/* phi and its rates from those of lambda eta, and Dphi and its rates (U1) */
 FA_NOINLINE void tg_section(const fa_constant *axis, fa_real phi[3][3],
                             section_state *of, fa_real D[3][9])
 {
