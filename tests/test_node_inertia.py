@@ -234,6 +234,14 @@ def test_a_payload_is_a_body_on_a_fixed_joint(fidelity: str) -> None:
         same(lambda arm: [fa.link_loads(arm, q, qd, qdd)["link"].moment])
         same(lambda arm: [fa.operators(arm, q).log_det])
         same(lambda arm: fa.stack([arm, arm]).inverse_dynamics(q[:2], qd[:2], qdd[:2]))
+        # the Lagrangian and the twin turn both with the node to third order
+        assert one.bodies[1]._strain_energy is not None
+        state = q[0], qd[0], qdd[0]
+        tau = fa.inverse_dynamics(one, *state)
+        near = {"rtol": 0, "atol": 1e-13 * np.abs(tau).max()}
+        for forces in (lagrangian.generalized_forces, twin.inverse_dynamics):
+            for arm in (one, two):
+                assert_allclose(forces(arm, *state), tau, **near)
     # tables of the body have the payload
     assert one.bodies[1].total_mass == 2.5
     lumped = one.bodies[1].modal_mass()
