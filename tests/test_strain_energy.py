@@ -25,6 +25,9 @@ from flexarm.bodies.strain_energy import (
 )
 from flexarm.reference import lagrangian, twin
 
+# links of few modes on purpose
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+
 STEP = 1e-30
 
 

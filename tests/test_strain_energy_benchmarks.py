@@ -112,6 +112,7 @@ def test_elastica_with_one_cubic_element() -> None:
     assert abs(J[4] @ q / exact[1] - 1.0) > 0.1
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")  # four pieces: 0.507
 def test_pieces_of_a_beam_that_bends_far() -> None:
     """At 10 EI/L^2 the tip turns by 1.43 rad; errors fall as n^-3.5 and faster."""
     exact = elastica(10.0)
