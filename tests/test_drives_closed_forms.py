@@ -89,7 +89,7 @@ def test_planar_arms_by_rank_one_updates(n_modes):
     M = wide.T @ fa.mass_matrix(plain, wide @ q) @ wide
     stiffness = wide.T @ plain.stiffness_matrix @ wide
     gravity = wide.T @ fa.gravity_forces(plain, wide @ q)
-    # forces of the strain energy beyond the stiffness matrix, which drives do not change
+    # strain energy beyond the stiffness matrix, which drives do not change
     still = np.zeros(plain.nv)
     beyond = fa.bias_forces(plain, wide @ q, still) - gravity[np.r_[0:3, 6 : arm.nv]]
     beyond = wide.T @ (beyond - plain.stiffness_matrix @ wide @ q)

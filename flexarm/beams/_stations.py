@@ -212,7 +212,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     - \frac12 \gamma^2 e_x`; its integral moves all points behind.  Along the line this
     is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
     of a bent line are products of twist and slope, by which parts behind a corner
-    remain rigid if they do not bend; those of a straight one are zero (W1).
+    remain rigid if they do not bend; those of a straight one are zero (W1), except that
+    its points circle a shear centre beside them by the angle of twist.
 
     Parameters
     ----------
