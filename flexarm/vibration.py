@@ -321,10 +321,10 @@ def natural_frequencies(
 
     A column under a tip force that stays tangential flutters at 20.05 EI/L^2:
 
-    >>> arm = fa.library.planar_chain(1, n_modes=4, gravity=(0, 0, 0))  # EI = 100
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))  # EI = 100
     >>> push = np.zeros((3, 6))
     >>> push[:, 3] = 0.0, -1500.0, -2200.0
-    >>> f = fa.natural_frequencies(arm, np.zeros(5), held="joints", wrench=push)
+    >>> f = fa.natural_frequencies(arm, np.zeros(7), held="joints", wrench=push)
     >>> f[:, :2].round(1)
     array([[ 5.6, 35.1],
            [10.5, 25.9],

@@ -1,7 +1,7 @@
 """Frames of beam elements: the oracle of whole arms with locked joints.
 
 J. S. Przemieniecki, *Theory of Matrix Structural Analysis*, 1968, sections 5.6 and
-11.5: matrices of 12 x 12 with consistent masses, numbers typed in here.
+11.5: matrices of 12 x 12 with consistent masses and shear, numbers typed in here.
 """
 
 from __future__ import annotations
@@ -18,38 +18,33 @@ def frame_element(h: float, section: Any) -> tuple[Any, Any]:
     K, M = np.zeros((2, 12, 12))
     rho, polar, J = section.mass_per_length, *section.rotary_inertia[:2]
     EI = section.bending_stiffness
-    bend = np.array(
-        [
-            [12, 6 * h, -12, 6 * h],
-            [6 * h, 4 * h**2, -6 * h, 2 * h**2],
-            [-12, -6 * h, 12, -6 * h],
-            [6 * h, 2 * h**2, -6 * h, 4 * h**2],
-        ]
-    )
-    move = np.array(
-        [
-            [156, 22 * h, 54, -13 * h],
-            [22 * h, 4 * h**2, 13 * h, -3 * h**2],
-            [54, 13 * h, 156, -22 * h],
-            [-13 * h, -3 * h**2, -22 * h, 4 * h**2],
-        ]
-    )
-    turn = np.array(
-        [
-            [36, 3 * h, -36, 3 * h],
-            [3 * h, 4 * h**2, -3 * h, -(h**2)],
-            [-36, -3 * h, 36, -3 * h],
-            [3 * h, -(h**2), -3 * h, 4 * h**2],
-        ]
-    )
-    mirror = np.outer([1, -1, 1, -1], [1, -1, 1, -1])
-    for rows, stiff, signs in (
-        ([1, 5, 7, 11], EI[0], np.ones((4, 4))),
-        ([2, 4, 8, 10], EI[1], mirror),
+    for rows, stiff, kGA, sign in (
+        ([1, 5, 7, 11], EI[0], section.shear_stiffness[0], 1),
+        ([2, 4, 8, 10], EI[1], section.shear_stiffness[1], -1),
     ):
         at = np.ix_(rows, rows)
-        K[at] += stiff / h**3 * signs * bend
-        M[at] += signs * (rho * h / 420 * move + J / (30 * h) * turn)
+        p = 12.0 * stiff / (kGA * h**2)
+        a, b = (4 + p) * h**2, (2 - p) * h**2
+        bend = [
+            [12, 6 * h, -12, 6 * h],
+            [6 * h, a, -6 * h, b],
+            [-12, -6 * h, 12, -6 * h],
+            [6 * h, b, -6 * h, a],
+        ]
+        a, b = 13 / 35 + 7 * p / 10 + p**2 / 3, 9 / 70 + 3 * p / 10 + p**2 / 6
+        c = (11 / 210 + 11 * p / 120 + p**2 / 24) * h
+        d = (13 / 420 + 3 * p / 40 + p**2 / 24) * h
+        e = (1 / 105 + p / 60 + p**2 / 120) * h**2
+        f = (1 / 140 + p / 60 + p**2 / 120) * h**2
+        move = [[a, c, b, -d], [c, e, d, -f], [b, d, a, -c], [-d, -f, -c, e]]
+        a, b = 6 / 5, (1 / 10 - p / 2) * h
+        c = (2 / 15 + p / 6 + p**2 / 3) * h**2
+        d = (1 / 30 + p / 6 - p**2 / 6) * h**2
+        turn = [[a, b, -a, b], [b, c, -b, -d], [-a, -b, a, -b], [b, -d, -b, c]]
+        signs = np.outer([1, sign, 1, sign], [1, sign, 1, sign])
+        K[at] += stiff / ((1 + p) * h**3) * signs * bend
+        inertia = rho * h * np.array(move) + J / h * np.array(turn)
+        M[at] += signs / (1 + p) ** 2 * inertia
     for row, stiff, inertia in (
         (0, 0.0, rho),  # without stretch, see `clamped_frame`
         (3, section.torsional_stiffness, polar),

@@ -162,11 +162,12 @@ def droop(EI: float, frame: str, stiffening: bool) -> tuple[Array, float]:
 
 @pytest.mark.parametrize(("stiffening", "order"), [(False, 2), (True, 4)])
 def test_chord_and_tangent_frames(stiffening: bool, order: int) -> None:
-    """They differ by the square of the slopes, with foreshortening by its square.
+    """They differ by the square of the slopes, with foreshortening by the fourth power.
 
     A link of constant projection on its tangent is no link of constant chord; a link of
-    constant length is the same in both to the third order, that of strain energy and
-    rotations, and its shortening is a parabola, wrong by the fourth power of slopes.
+    constant length is the same in both, as far as the parabola of its shortening goes:
+    the next term is slope^4 / 8.  Transverse displacements of both are right to third
+    order by the strain energy, and differ by the fifth.
     """
     apart, slopes = [], []
     for EI in (4000.0, 8000.0):

@@ -190,7 +190,7 @@ def spatial_arm(stiffening: bool, drive: bool = False, gravity: float = 9.81) ->
     )
 
 
-def states(arm: fa.Arm, n: int = 3, size: float = 0.1) -> tuple[Any, Any, Any]:
+def states(arm: fa.Arm, n: int = 3, size: float = 0.01) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(7)
     q, qd, qdd = rng.standard_normal((3, n, arm.nv))
     modes = slice(arm.motor_slice.stop, None)

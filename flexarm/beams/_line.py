@@ -95,8 +95,8 @@ class Payload(Description):
         elif self.mass is None and self.inertia is None:
             raise ModelError(
                 f"a payload at {short_text(self.at)} m has no mass, no inertia and no "
-                f"name; expected Payload(at, mass), such as Payload(1.0, "
-                f"mass={short_text(self.at)}) for a mass at 1 m"
+                "name; expected Payload(at, mass), such as Payload(1.0, mass=0.5) for "
+                "half a kilogram at 1 m"
             )
         about = (0.0, 0.0, 0.0) if self.inertia is None else self.inertia
         inertia = inertia_matrix("inertia of a payload", about)

@@ -212,7 +212,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     - \frac12 \gamma^2 e_x`; its integral moves all points behind.  Along the line this
     is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
     of a bent line are products of twist and slope, by which parts behind a corner
-    remain rigid if they do not bend; those of a straight one are zero (U1).
+    remain rigid if they do not bend; those of a straight one are zero (U1), except that
+    its points circle a shear centre beside them by the angle of twist.
 
     Parameters
     ----------
@@ -243,8 +244,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 theta = spin @ own
                 twist = axis @ theta
                 # from the normal of the section to the line
-                slip = strain[4:] + np.outer([z, -y], strain[1])
-                gamma = line.axes[e][:, 1:] @ slip @ own
+                beside = np.outer([z, -y], strain[1])  # of the shear centre
+                gamma = line.axes[e][:, 1:] @ (strain[4:] + beside) @ own
                 turned = np.cross(theta[:, :, None], gamma[:, None, :], axis=0)
                 bent = theta.T @ theta + gamma.T @ gamma
                 mixed = 0.5 * (
@@ -254,6 +255,10 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 step = step - axis[:, None, None] * bent
                 if straight:
                     step = axis[:, None, None] * np.tensordot(axis, step, axes=1)
+                    # the line circles the shear centre by the angle of twist
+                    circle = np.cross(axis, line.axes[e][:, 1:] @ beside @ own, axis=0)
+                    around = twist[:, None] * circle[:, None, :]
+                    step = step + around + around.swapaxes(1, 2)
                 total += weight * step
             kappa.append(total)
     return np.array(kappa)

@@ -142,7 +142,7 @@ def farid_planar(
         if shafts is None:
             # a rotor without shaft is a hub, its stator a load of the link before
             joint = Joint(damping=damping)
-            loads.append(Payload(0.0, inertia=rotor))
+            loads.append(Payload(0.0, inertia=rotor, name="base"))
             if k < n - 1:
                 mass = 2.0 * _ACTUATOR_MASS
                 loads.append(Payload(_LENGTH, mass=mass, inertia=stator))
@@ -370,7 +370,7 @@ def farid_spatial(
         axis, loads = (0.0, -1.0, 0.0), []
         if joint_stiffness is None:
             joint = Joint(axis=axis)
-            loads.append(Payload(0.0, inertia=rotor))
+            loads.append(Payload(0.0, inertia=rotor, name="base"))
             if k < 2:
                 mass = 2.0 * _ACTUATOR_MASS
                 loads.append(Payload(_LENGTH, mass=mass, inertia=stator))

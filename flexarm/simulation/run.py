@@ -32,7 +32,7 @@ MAX_STEPS = 2**31 - 1  # between two samples, an int in C
 # rad/s, m/s: a motion without bound.  No material holds at such speeds, motors of a
 # millimetre turn at 1e5 rad/s.  Positions count as mean rates from the start, since
 # spinning motors and satellites go far.
-_WILD = 1e6
+WILD = 1e6
 _FEW = 64  # coordinates with cheap eigenvalues
 _ORDINARY = 1e100  # larger states diverge, and their forces
 
@@ -369,7 +369,7 @@ class Run(Flattened):
         ends = np.asarray(np.isfinite(last).all(axis=-1))
         ends[[i for _, _, i in self.ended]] = True
         rates = self._rates()
-        return ends if rates is None else ends & ~(rates[2] >= _WILD).any(axis=1)
+        return ends if rates is None else ends & ~(rates[2] >= WILD).any(axis=1)
 
     def _rates(self) -> tuple[Array, Array, Array] | None:
         """Largest rates at all samples, of velocities, positions and both, or None.
@@ -377,7 +377,7 @@ class Run(Flattened):
         None if no number is large.
         """
         ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
-        if not max(map(max, ends)) >= _WILD:
+        if not max(map(max, ends)) >= WILD:
             return None
         # time since the start, at least 1 s
         span = np.maximum(self.t - self.t[0], 1.0)[:, np.newaxis]
@@ -388,12 +388,12 @@ class Run(Flattened):
     def _wild(self) -> tuple[int, int, str] | None:
         """First trajectory without bound, their number and a clause, or None."""
         rates = self._rates()
-        if rates is None or not (rates[2] >= _WILD).any():
+        if rates is None or not (rates[2] >= WILD).any():
             return None
-        size, wild = rates[0], rates[2] >= _WILD
+        size, wild = rates[0], rates[2] >= WILD
         k = int(wild.any(axis=0).argmax())
         i = int(wild[:, k].argmax())
-        found = self.qd if size[i, k] >= _WILD else self.q
+        found = self.qd if size[i, k] >= WILD else self.q
         name = (
             self.arm.coordinate_names if found is self.qd else self.arm.position_names
         )

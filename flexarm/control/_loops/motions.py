@@ -148,7 +148,7 @@ def node_deformations(arm: Arm, q: Any) -> Array:
     >>> u[arm.node("link2", "tip"), 4].round(4)   # 0.1 * 0.883
     np.float64(0.0883)
     >>> fa.control.node_deformations(arm, [[0.0] * 6] * 3).shape
-    (3, 25, 6)
+    (3, 30, 6)
     """
     q = real_array("q", q)
     if q.ndim == 0 or q.shape[-1] != arm.nq:

@@ -12,17 +12,32 @@ from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from ...errors import ArgumentError, ModelError, NotFiniteError, SimulationWarning
+from ...kinematics.slopes import SLOPE_END
 from ...linear_models.operating_point import Point
 from ...linear_models.outputs import state_names
 from ...parameters.directional import solved
 from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
 from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ...simulation.methods import Trajectory, simulate
+from ...simulation.run import WILD
 from ...statics import equilibrium
 from .._arms import Arms
 from .records import Record, check_record, signals_of, values_of
 
 Array = NDArray[np.float64]
+
+
+def _diverged(run: Trajectory) -> bool:
+    """Whether a motion has no end, or grew without bound.
+
+    A search may go on through motions that only bend links too far for their model.
+    """
+    if run.success:
+        return False
+    if run.completed < len(run.t):
+        return True
+    bent = bool((run.largest_slope > SLOPE_END).any())
+    return not bent or max(np.abs(run.q).max(), np.abs(run.qd).max()) >= WILD
 
 
 class OutputError:
@@ -86,7 +101,7 @@ class OutputError:
         found = []
         for number in range(len(self.records)):
             run = self.run(arm, x, number, finer)
-            if run.completed < len(run.t):  # beyond the model a search may go on
+            if _diverged(run):
                 return None
             found.append(run)
         return found
@@ -97,7 +112,7 @@ class OutputError:
         sizes = []
         for number in range(len(self.records)):
             run = self.run(arm, x, number, quiet=False)
-            if run.completed < len(run.t):
+            if _diverged(run):
                 end = run.t[max(int(run.completed) - 1, 0)]
                 raise NotFiniteError(
                     f"the motion of record {number} with the parameters p0 ends at "
