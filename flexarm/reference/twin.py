@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
+from ..bodies.models import RigidBody
 from ..model.expansion import expanded, node_body
 from . import motors
 from ._fidelity import check_full
@@ -100,6 +101,13 @@ def _bias(
     return bias
 
 
+@lru_cache(maxsize=256)
+def _node_as_body(body: Body, j: int) -> tuple[RigidBody, ModalIntegrals]:
+    """Return a node that is a rigid body, and its integrals."""
+    lump = node_body(body, j)
+    return lump, modal_integrals(lump)
+
+
 def _rigid_node(
     body: Body, j: int, state: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
@@ -107,8 +115,7 @@ def _rigid_node(
 
     It hangs on the node by a fixed joint (C1, A7).
     """
-    lump, none = node_body(body, j), np.zeros(0)
-    integrals = modal_integrals(lump)
+    (lump, integrals), none = _node_as_body(body, j), np.zeros(0)
     step = hop(node_of(body, j), lump, state, (none, none), (none, none))
     M = body_inertia(integrals, none)
     A = np.concatenate([step.Y, step.X], axis=1)
