@@ -111,7 +111,7 @@ typedef struct {
     int parent_eta_at;
     int first_node, n_nodes;
     int node_is_offset; /* E != mp1: gravity needs a moment of its own (B4) */
-    int F1_is_skew; /* F1(r,s) = -F1(s,r): no term of it in b_omega */
+    int F1_is_skew;     /* F1(r,s) = -F1(s,r): no term of it in b_omega */
     /* places in the scratch arrays of all bodies, counted in modes */
     int hop_at;           /* modes of the parents (own ones if floating) before */
     int own_at;           /* modes of the bodies before */
