@@ -273,16 +273,17 @@ def equilibrium(
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
     steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
     size = max(1, _BLOCK // arm.nv**2)
-    parts, stopped = [], False
+    parts, stopped, some = [], False, False
     with held_back():
         for i in range(0, max(len(states), 1), size):
             at = slice(i, i + size)
-            part, stopped = _settled(
+            part, stopped, found = _settled(
                 problem.at(at), states[at], still, limit, 0 if stopped else steps, seek
             )
             parts.append(part)
+            some = some or found
         columns = list(map(np.concatenate, zip(*parts, strict=True)))
-        if stopped and not columns[3].any():  # success
+        if stopped and not some:
             raise KeyboardInterrupt
         return _result(arm, batch, stopped, *columns)
 
@@ -345,10 +346,12 @@ def _settled(
     tolerance: float,
     max_steps: int,
     seek: str,
-) -> tuple[tuple[Any, ...], bool]:
-    """Positions, forces and flags of a block of states, and whether Ctrl-C ended it.
+) -> tuple[tuple[Any, ...], bool, bool]:
+    """Positions, forces and flags of a block of states, and two more flags.
 
-    Without steps they are those of states that are not computed.
+    These are whether Ctrl-C ended it, and whether it has an equilibrium; one whose
+    stability Ctrl-C leaves unknown is no success.  Without steps they are those of
+    states that are not computed.
     """
     stopped = max_steps == 0
     try:
@@ -368,6 +371,7 @@ def _settled(
     # mass may be negative beyond the valid deflections of a model
     free = freedom(problem.arm, still)
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
+    judged = True
     try:
         if not stopped:
             with allowed():
@@ -377,9 +381,9 @@ def _settled(
                 squares, neutral = lowest_squares(problem.at(at), found.q[at], free)
             least[at], stable[at] = squares, (squares > 0.0) & ~neutral
     except KeyboardInterrupt:
-        stopped = True
-    flags = found.success, stable, least, found.iterations
-    return (found.q, tau, residual, *flags), stopped
+        stopped, judged = True, False
+    flags = found.success & judged, stable, least, found.iterations
+    return (found.q, tau, residual, *flags), stopped, bool(found.success.any())
 
 
 def _result(
