@@ -37,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    # the modes of races are those of before, so that numbers can be compared
+    item.add_marker(pytest.mark.filterwarnings("ignore::flexarm.ModeWarning"))
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """One process: what is timed has the machine for itself."""
     return 0
