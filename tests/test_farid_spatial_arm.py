@@ -237,5 +237,6 @@ def test_links_turn_one_after_the_other(K: float | None) -> None:
     _, azimuth = run(5e3, 5e3, K, end=0.015)
     moved = np.abs(azimuth - azimuth[0]) > 1e-4
     first = 0.1 * moved.argmax(axis=0)  # ms
-    expected = [0.5, 5.0, 9.1] if K is None else [2.1, 8.6, 11.9]
+    # with stators that turn with their nodes; 5.0 and 9.1 if they kept their axes
+    expected = [0.5, 4.7, 9.2] if K is None else [2.1, 8.6, 11.9]
     assert first == pytest.approx(expected, abs=0.11)

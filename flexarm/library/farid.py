@@ -415,6 +415,7 @@ def _link(
             motions=motions,
             frame=frame,
             payloads=loads,
+            rotary_inertia=False,
             geometric_stiffening=stiffening,
         )
         return link
