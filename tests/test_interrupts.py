@@ -586,7 +586,7 @@ def test_batches_return_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
                 continue
             found = fa.equilibrium(SMALL, np.stack([BENT, 2.0 * BENT]))
             assert found.message.startswith("interrupted")
-            assert found.success.all()
+            assert not found.success.any()  # their stability is unknown
             assert not found.stable.any()
             assert np.array_equal(found.q, every.q)
             patch.setattr(_equilibrium, name, interrupted_at(1)(function))
