@@ -153,6 +153,21 @@ class BendingModes(LinkModes):
             self.beta**2 * math.sqrt(self.bending_stiffness / self.mass_per_length)
         )
 
+    def _set_beam(self) -> float:
+        """Check the numbers of a uniform beam; return its mass."""
+        length = positive("length of the beam", self.length, "m")
+        rho = positive("mass_per_length of the beam", self.mass_per_length, "kg/m")
+        self._set(
+            length=length,
+            mass_per_length=rho,
+            bending_stiffness=positive(
+                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
+            ),
+            n_modes=mode_count(self.n_modes),
+            normalization=known_normalization(self.normalization),
+        )
+        return rho * length
+
     def curvature(self, x: ArrayLike) -> Array:
         """Second derivative of the shapes in x, per m^2, (n, ...); see `shape`."""
         return self._derivative(x, 2)
@@ -225,21 +240,12 @@ class BeamModes(BendingModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        length = positive("length of the beam", self.length, "m")
-        rho = positive("mass_per_length of the beam", self.mass_per_length, "kg/m")
-        link = rho * length
-        inertia = link * length**2
+        link = self._set_beam()
+        inertia = link * self.length**2
         self._set(
-            length=length,
-            mass_per_length=rho,
-            bending_stiffness=positive(
-                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
-            ),
-            n_modes=mode_count(self.n_modes),
             tip_mass=payload("tip_mass", self.tip_mass, "kg", link),
             tip_inertia=payload("tip_inertia", self.tip_inertia, "kg m^2", inertia),
             tip_moment=real("tip_moment", self.tip_moment, "kg m"),
-            normalization=known_normalization(self.normalization),
         )
         # Cauchy-Schwarz for mass and moments of the payload
         largest = math.sqrt(self.tip_mass * self.tip_inertia)

@@ -26,6 +26,8 @@ from .limits import mode_count
 Array = NDArray[np.float64]
 
 MAX_TIP_RATIO = 1e9  # payload to link; the lowest shape is inaccurate beyond
+# integrals of cubics, of their foreshortening and of products of two of these
+CUBIC_POINTS = 6
 NORMALIZATIONS = ("mass", "link", "tip")
 
 
@@ -85,7 +87,8 @@ class LinkModes(Description):
 
         A payload lowers wave numbers, so the number of the unloaded beam is enough.
         """
-        return gauss_count(float(self.beta[-1]) * self.length)
+        highest = float(self.beta[-1]) * self.length
+        return gauss_count(highest) if highest > 0.0 else CUBIC_POINTS
 
     @property
     def frequency(self) -> Array:

@@ -15,18 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import positive
 from .._support.options import explained_class
-from .._support.quadrature import gauss_count
 from ._bending import BendingModes
 from ._clamped import TorsionModes
 from ._free import free_roots, free_shapes, waves
-from .limits import mode_count
 
 Array = NDArray[np.float64]
-
-# integrals of cubics, of their foreshortening and of products of two of these
-CUBIC_POINTS = 6
 
 
 @explained_class
@@ -55,16 +49,7 @@ class CraigBamptonBeamModes(BendingModes):
     beta: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self._set(
-            length=positive("length of the beam", self.length, "m"),
-            mass_per_length=positive(
-                "mass_per_length of the beam", self.mass_per_length, "kg/m"
-            ),
-            bending_stiffness=positive(
-                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
-            ),
-            n_modes=mode_count(self.n_modes),
-        )
+        self._set_beam()
         b = free_roots(self._held())
         static = np.zeros(min(self.n_modes, 2))
         self._keep(beta=np.concatenate([static, b / self.length]))
@@ -79,12 +64,6 @@ class CraigBamptonBeamModes(BendingModes):
         static = ("tip y", "tip rz") if self.upward else ("tip z", "tip ry")
         later = (f"{{}} {j}" for j in range(3, self.n_modes + 1))
         return (*static[: self.n_modes], *later)
-
-    @property
-    def n_points(self) -> int:
-        """Number of Gauss points for products of two modes; see `LinkModes`."""
-        highest = float(self.beta[-1]) * self.length
-        return gauss_count(highest) if highest > 0.0 else CUBIC_POINTS
 
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         f, L = self._fraction(x), self.length
@@ -142,12 +121,6 @@ class CraigBamptonRodModes(TorsionModes):
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates in a link; see `LinkModes`."""
         return ("tip rx", *(f"{{}} {j}" for j in range(2, self.n_modes + 1)))
-
-    @property
-    def n_points(self) -> int:
-        """Number of Gauss points for products of two modes; see `LinkModes`."""
-        highest = float(self.beta[-1]) * self.length
-        return gauss_count(highest) if highest > 0.0 else CUBIC_POINTS
 
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         f, L = self._fraction(x), self.length

@@ -12,11 +12,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import positive
 from .._support.options import explained_class
 from ._bending import BendingModes
-from ._clamped import TorsionModes, bisect, known_normalization
-from .limits import mode_count
+from ._clamped import TorsionModes, bisect
 
 Array = NDArray[np.float64]
 
@@ -80,20 +78,9 @@ class _UnloadedBeam(BendingModes):
     amplitudes: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        self._set(
-            length=positive("length of the beam", self.length, "m"),
-            mass_per_length=positive(
-                "mass_per_length of the beam", self.mass_per_length, "kg/m"
-            ),
-            bending_stiffness=positive(
-                "bending_stiffness of the beam", self.bending_stiffness, "N m^2"
-            ),
-            n_modes=mode_count(self.n_modes),
-            normalization=known_normalization(self.normalization),
-        )
+        link = self._set_beam()
         b = self._roots(np.arange(1.0, self.n_modes + 1.0))
         self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
-        link = self.mass_per_length * self.length
         # signs are those of the raw shapes
         self._keep(
             amplitudes=self._scale(self.tip_deflection, np.ones(self.n_modes), link)
