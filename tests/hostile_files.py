@@ -96,7 +96,8 @@ def fault(call: Callable[[], Any]) -> str:
     start, found = time.monotonic(), ""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fa.urdf.UrdfWarning)
+            for word in (fa.urdf.UrdfWarning, fa.UnitsWarning):  # right, and said
+                warnings.simplefilter("ignore", word)
             call()
     except fa.FlexarmError as error:
         found = sentence_fault(str(error))

@@ -245,9 +245,6 @@ def test_the_limit_has_the_stated_error(case: str) -> None:
 
 
 def test_links_have_the_stated_error() -> None:
-    pytest.importorskip(
-        "flexarm.bodies.strain_energy", reason="needs that of the third order"
-    )
     arm = cantilever(n_modes=8)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fa.DeflectionWarning)

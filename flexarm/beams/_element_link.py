@@ -14,8 +14,8 @@ from .._support.checks import flag
 from .._support.options import explained
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody
 from ..errors import ModelError
+from ._beam_body import beam_body
 from ._choice import (
     HELD,
     counts_of,
@@ -25,7 +25,6 @@ from ._choice import (
     payload_list,
 )
 from ._coordinates import columns_of_nodes, coordinates, known_motions, names_of
-from ._element_profile import element_profile
 from ._line import (
     Payload,
     Sections,
@@ -46,7 +45,7 @@ from ._reduction import (
     unreduced,
 )
 from ._segments import segment_count, segmented_link
-from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
+from ._stations import Stations, make_stations, moved_along
 from .limits import MAX_NODES, point_count
 
 Array = NDArray[np.float64]
@@ -272,9 +271,6 @@ def finite_element_link(
     carried = payload_list(name, "payloads", payloads)
     shaping = payload_list(name, "outboard", outboard)
     breaks, section_at = section_breaks(name, sections, corners)
-    total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
-    named = places(name, total, [*carried, *shaping], nodes)
-    line = cut(name, corners, axes, breaks, named, n_elements)
     per_element = _n_points(name, n_points, sections)
     if segments is not None:
         named_basis = isinstance(modes, str) and modes in HELD
@@ -305,6 +301,9 @@ def finite_element_link(
             damping_ratio=damping_ratio,
             geometric_stiffening=geometric_stiffening,
         )
+    total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
+    named = places(name, total, [*carried, *shaping], nodes)
+    line = cut(name, corners, axes, breaks, named, n_elements)
     frame = _frame(name, frame, modes)
     choice = _choice(name, modes, n_modes, max_frequency, keep, shaping)
     _check_size(name, line.n_elements, per_element, choice.word == "")
@@ -326,22 +325,18 @@ def finite_element_link(
     # coordinates of the body
     basis = _basis(name, choice, stations, mass, labels, kinds)
     W = basis.W
-    rows, mass = stations.rows @ W, W.T @ mass @ W
-    kappa: Array | None = None
-    if geometric_stiffening:
-        kappa = foreshortening(line, T @ W, stations.fraction)
-        kappa = kappa if kappa.any() else None
-    nodes_of_body, carried_by_beam = body_nodes(stations, W, kappa)
     ratio = damping_ratios(name, damping_ratio, W.shape[1])
-    return FlexibleBody(
+    return beam_body(
         name,
-        Joint() if joint is None else joint,
-        stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
-        damping=damping_matrix(rows, mass, ratio),
-        mode_names=basis.names,
+        stations,
+        T,
+        basis,
+        section_at,
+        kinds,
+        geometric_stiffening,
+        joint=Joint() if joint is None else joint,
+        damping=damping_matrix(stations.rows @ W, W.T @ mass @ W, ratio),
         attachment=line.names[0] if frame == "chord" else None,
-        beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
-        **nodes_of_body,
     )
 
 

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_array, as_numbers, in_range, whole_number
+from .._support.checks import as_numbers, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
 from ..errors import ModelError
+from ._beam_body import beam_body
 from ._coordinates import columns_of_nodes, coordinates, known_motions
-from ._element_profile import element_profile
 from ._line import Line, Payload, cut, places, with_sections
-from ._reduction import craig_bampton, groups
-from ._stations import Stations, body_nodes, foreshortening, make_stations, moved_along
+from ._reduction import craig_bampton, damping_ratios, groups
+from ._stations import Stations, make_stations, moved_along
 from .limits import MAX_SEGMENTS
 
 Array = NDArray[np.float64]
@@ -98,26 +98,16 @@ def segmented_link(
         basis = craig_bampton(
             name, stations.rows, mass, labels, held, along, None, None
         )
-        W, names = basis.W, basis.names
-        worst = int(np.argmin(np.diag(W.T @ mass @ W)))
-        if not (W.T @ mass @ W)[worst, worst] > 0.0:
+        inertia = np.einsum("ir,ij,jr->r", basis.W, mass, basis.W)
+        worst = int(np.argmin(inertia))
+        if not inertia[worst] > 0.0:
             raise ModelError(
-                f"coordinate {names[worst]!r} of link {name!r} moves no mass, expected "
-                "a section with rotary_inertia about x; or leave 'torsion' out of "
-                "motions"
+                f"coordinate {basis.names[worst]!r} of link {name!r} moves no mass, "
+                "expected a section with rotary_inertia about x; or leave 'torsion' "
+                "out of motions"
             )
-        rows = stations.rows @ W
-        kappa: Array | None = None
-        if geometric_stiffening:
-            kappa = foreshortening(part, T @ W, stations.fraction)
-            kappa = kappa if kappa.any() else None
-        arrays, carried_by_beam = body_nodes(stations, W, kappa)
-        return FlexibleBody(
-            name,
-            stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
-            mode_names=names,
-            beam=element_profile(stations, T, W, section_at, kinds, carried_by_beam),
-            **arrays,
+        return beam_body(
+            name, stations, T, basis, section_at, kinds, geometric_stiffening
         )
 
     pieces = [body(k) for k in range(segments)]
@@ -193,10 +183,7 @@ def _damped(
             f"{what} has shape {given.shape}, expected one number, or {n}: one for the "
             f"lowest mode of each motion of its pieces, {', '.join(map(repr, parts))}"
         )
-    zeta = as_array(what, np.full(n, given) if given.ndim == 0 else given, (n,))
-    in_range(what, zeta, "of critical")
-    if zeta.min() < 0.0:
-        raise ModelError(f"{what} is {zeta.min():g}, expected zero or more")
+    zeta = damping_ratios(name, ratio, n)
     factor = np.zeros(len(labels))
     for value, own in zip(zeta, parts.values(), strict=True):
         at = np.ix_(own, own)

@@ -152,7 +152,7 @@ def slope_bounds(arm: ArmLike, q: Array) -> Array:
 
 def estimated_error(arm: ArmLike, body: int, slope: float) -> float:
     """Largest error of the deflection of a link by its slope, as a share of it."""
-    third = getattr(arm.bodies[body], "_strain_energy", None) is not None
+    third = arm.bodies[body]._strain_energy is not None
     return (_ERROR if third and arm.fidelity == "full" else _LINEAR_ERROR) * slope**2
 
 
@@ -173,7 +173,7 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
     link = arm.bodies[body]
     # pieces with half of the limit, if it is a piece itself more of them
     n = int(min(max(2.0, np.ceil(2.0 * slope / SLOPE_LIMIT)), _MOST))
-    segment = getattr(link, "segment", None)
+    segment = link.segment
     name, n = (segment.link, n * segment.count) if segment else (link.name, n)
     pieces = f"cut the link into pieces by segments={n}"
     if link.beam is None:
