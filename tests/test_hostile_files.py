@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import campaigns
 import numpy as np
 import pytest
 import scipy.io
@@ -223,7 +224,7 @@ def test_spoiled_files_end_in_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 21000, 2000))
+@pytest.mark.parametrize("first", range(1000, 21000 if campaigns.FULL else 9000, 2000))
 def test_many_spoiled_files_end_in_a_sentence(tmp_path: Path, first: int) -> None:
     told = run("tests/hostile_files.py", tmp_path, first, first + 2000, seconds=1000)
     assert told == "done\n", told

@@ -228,12 +228,15 @@ def test_failing_torque_keeps_no_memory() -> None:
             fa.simulate(ARM, Z, Z, T[:3], torque=feedback)
 
     fail(100)  # NumPy fills caches of its own
-    gc.collect()
-    before = sys.getallocatedblocks()
-    fail(600)
-    gc.collect()
-    # a block for each run would be 600
-    assert sys.getallocatedblocks() - before < 450
+    grown = []
+    for _ in range(2):
+        gc.collect()
+        before = sys.getallocatedblocks()
+        fail(300)
+        gc.collect()
+        grown.append(sys.getallocatedblocks() - before)
+    # a block for each run would be 300 each time; caches of others may grow once
+    assert min(grown) < 225
 
 
 # Ctrl-C

@@ -27,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,11 +102,17 @@ def _bias(
     return bias
 
 
-@lru_cache(maxsize=256)
+_Lumps = dict[int, tuple[RigidBody, ModalIntegrals]]
+_lumps: WeakKeyDictionary[Body, _Lumps] = WeakKeyDictionary()  # kept with their body
+
+
 def _node_as_body(body: Body, j: int) -> tuple[RigidBody, ModalIntegrals]:
     """Return a node that is a rigid body, and its integrals."""
-    lump = node_body(body, j)
-    return lump, modal_integrals(lump)
+    known = _lumps.setdefault(body, {})
+    if j not in known:
+        lump = node_body(body, j)
+        known[j] = lump, modal_integrals(lump)
+    return known[j]
 
 
 def _rigid_node(
