@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import assert_same_bits
 from ik_cases import Array, assert_reached, postures, ready, rigid, soft_arm
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_equal
 from scipy.linalg import logm
 from scipy.optimize import least_squares, root
 from scipy.spatial.transform import Rotation
@@ -20,6 +21,8 @@ from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm._core import FIDELITIES
+from flexarm.ik._solver import _branch
+from flexarm.ik.reach import reaches
 
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
@@ -123,6 +126,50 @@ def test_nearly_all_targets_within_limits_are_reached_within_them() -> None:
     assert found.success.mean() >= 0.999
     norm = np.linalg.norm(found.residual, axis=-1)
     assert_same_bits(found.success, norm <= 1e-10)
+
+
+def ur5() -> fa.Arm:
+    """UR5 by the parameters of Denavit and Hartenberg of its maker."""
+    a, d = [0.0, -0.425, -0.39225, 0.0, 0.0, 0.0], [0.089159, 0.0, 0.0, 0.10915]
+    turned = [np.pi / 2, 0.0, 0.0, np.pi / 2, -np.pi / 2, 0.0]
+    end, bodies = np.eye(4), []
+    for i, (x, z, alpha) in enumerate(
+        zip(a, [*d, 0.09465, 0.0823], turned, strict=True)
+    ):
+        joint = fa.Joint(position=end[:3, 3], rotation=end[:3, :3])
+        end = np.eye(4)
+        end[:3, :3] = Rotation.from_rotvec([alpha, 0.0, 0.0]).as_matrix()
+        end[:3, 3] = x, 0.0, z
+        bodies.append(
+            fa.RigidBody(f"link{i}", joint, mass=1.0, nodes={"end": end[:3, 3]})
+        )
+    return fa.Arm(bodies)
+
+
+# degrees: universal robots' data sheet; B. Armstrong et al. (1986), KUKA's data sheet
+WITHIN = {
+    "ur5": (ur5, [(-360, 360)] * 2 + [(-180, 180)] + [(-360, 360)] * 3),
+    "puma560": (
+        fa.library.puma560,
+        [(-160, 160), (-225, 45), (-45, 225), (-110, 170), (-100, 100), (-266, 266)],
+    ),
+}
+
+
+@each("given", WITHIN)
+def test_targets_within_limits_are_reached_by_default(given: Any) -> None:
+    """With 10 restarts 99.3 and 97.2 % were; the first start reaches 87 and 64 %."""
+    make, degrees = given
+    arm, limits = make(), np.ascontiguousarray(np.radians(degrees).T)
+    q = np.random.default_rng(5).uniform(*limits, (5000, arm.nq))
+    target = fa.tip_pose(arm, q)
+    found = fa.inverse_kinematics(arm, target, limits=limits)
+    assert found.success.mean() >= 0.999
+    assert not found.out_of_reach.any()
+    assert (found.q >= limits[0]).all() and (found.q <= limits[1]).all()
+    assert_allclose(
+        fa.tip_pose(arm, found.q)[found.success], target[found.success], atol=4e-10
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
@@ -279,13 +326,68 @@ def test_the_residual_of_a_far_place_is_its_distance() -> None:
     assert_allclose(
         np.mod(found.q[:, 0] - angle + np.pi, 2.0 * np.pi), np.pi, rtol=0.0, atol=1e-7
     )
-    assert found.message == "30 of 30 targets are not reached, the first at index (0,)"
+    assert found.message == (
+        "30 of 30 targets are not reached, the first at index (0,); 30 of them out of "
+        "reach"
+    )
     with pytest.raises(fa.ConvergenceError, match="30 of 30 targets") as caught:
         found.check()
     assert caught.value.result is found  # type: ignore[attr-defined]
     alone = fa.inverse_kinematics(arm, place[3])
-    assert alone.message == "the target is not reached"
+    assert alone.message == "the target is out of reach"
     assert alone.success is False
+
+
+def test_two_links_reach_a_ring() -> None:
+    """Of radii 0.3 and 1.1 m; the proof is sharp, within and without."""
+    bodies = [
+        fa.RigidBody("long", mass=1.0, nodes={"end": (0.7, 0.0, 0.0)}),
+        fa.RigidBody(
+            "short",
+            fa.Joint(position=(0.0, 0.0, 0.1)),
+            mass=1.0,
+            nodes={"end": (0.4, 0.0, 0.0)},
+        ),
+    ]
+    arm = fa.Arm(bodies)
+    radius = np.array([0.0, 0.299, 0.2999999, 0.3000001, 0.7, 1.0999999, 1.1000001, 9])
+    place = np.stack([0.6 * radius, -0.8 * radius, np.full(8, 0.1)], axis=-1)
+    found = fa.inverse_kinematics(arm, place, [0.3, 0.4])
+    assert_equal(found.success, [0, 0, 0, 1, 1, 1, 0, 0])
+    assert_equal(found.out_of_reach, ~found.success)
+    alone = fa.inverse_kinematics(arm, place[-1])
+    assert alone.message == "the target is out of reach" and alone.out_of_reach is True
+    with pytest.raises(fa.ConvergenceError, match="out of reach; give nearer targets"):
+        alone.check()
+    # no proof, but no less true: beside the plane of the arm
+    beside = fa.inverse_kinematics(arm, [0.5, 0.0, 0.2])
+    assert not beside.success and not beside.out_of_reach
+
+
+def test_nothing_within_reach_is_out_of_reach() -> None:
+    """Random postures of trees with all kinds of joints within limits."""
+    proofs = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        arm = fa.library.random_tree(seed, 5, max_modes=0, joints=SEVERAL)
+        low = -rng.uniform(0.1, 2.0, arm.nq)
+        limits = np.stack([low, low + rng.uniform(0.1, 3.0, arm.nq)])
+        q = rng.uniform(*limits, (200, arm.nq))
+        for k, body in enumerate(arm.bodies):
+            if body.joint.has_pose:
+                at = arm.body_joint_slice(k, positions=True)
+                limits[:, at] = [[-np.inf], [np.inf]]
+                turn = q[:, at.start : at.start + 4]
+                turn /= np.linalg.norm(turn, axis=1, keepdims=True)
+        for node in range(arm.n_nodes):
+            target = fa.node_pose(arm, q, node)
+            branch = _branch(arm, node)
+            for oriented in (False, True):
+                shells = reaches(arm, branch, node, limits, oriented)
+                proofs += len(shells)
+                for shell in shells:
+                    assert not shell.misses(target, 0.0, 0.0).any(), (seed, node)
+    assert proofs > 200
 
 
 def quick_screw(pose: Array, target: Array) -> Array:

@@ -31,6 +31,10 @@ class InverseKinematics:
         Whether the weighted residual is within the tolerance.
     iterations : (...) ndarray of int
         Number of evaluations of the residual, over all starts.
+    out_of_reach : (...) ndarray of bool
+        Whether there is a proof that no positions within the limits reach the target:
+        it is farther from the base, or nearer to it, than the lengths between the axes
+        of the joints allow.  False where there is no proof.
     message : str
         Number of targets that are not reached, and the first of them.
     """
@@ -39,6 +43,7 @@ class InverseKinematics:
     residual: Array
     success: Any
     iterations: Any
+    out_of_reach: Any
     message: str
 
     def check(self) -> InverseKinematics:
@@ -51,22 +56,34 @@ class InverseKinematics:
         """
         if np.all(self.success):
             return self
-        error = ConvergenceError(
-            f"inverse_kinematics: {self.message}; give other starts, more restarts or "
-            "wider limits, or weigh fewer directions"
+        hopeless = bool(np.all(self.success | self.out_of_reach))
+        advice = (
+            "give nearer targets"
+            if hopeless
+            else (
+                "give other starts, more restarts or wider limits, or weigh fewer "
+                "directions"
+            )
         )
+        error = ConvergenceError(f"inverse_kinematics: {self.message}; {advice}")
         error.result = self  # type: ignore[attr-defined]
         raise error
 
 
-def message(reached: Any, interrupted: bool = False) -> str:
+def message(reached: Any, out: Any, interrupted: bool = False) -> str:
     """Message with the number of targets that are not reached."""
     if interrupted:
-        return f"{INTERRUPTED} before the last restart: {message(reached)}"
+        return f"{INTERRUPTED} before the last restart: {message(reached, out)}"
     if reached.ndim == 0:
+        if out:
+            return "the target is out of reach"
         return f"the target is {'' if reached else 'not '}reached"
     count, missed = reached.size, int(reached.size - reached.sum())
     if not missed:
         return "all targets are reached"
     index = tuple(int(i) for i in np.argwhere(~reached)[0])
-    return f"{missed} of {count} targets are not reached, the first at index {index}"
+    hopeless = f"; {int(out.sum())} of them out of reach" if out.any() else ""
+    return (
+        f"{missed} of {count} targets are not reached, the first at index {index}"
+        f"{hopeless}"
+    )

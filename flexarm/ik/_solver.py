@@ -24,6 +24,7 @@ from ..model.locking import motor_positions
 from ..model.motors import rigid_couplings
 from ._result import InverseKinematics, message
 from ._stacks import inverse_kinematics_of_stack
+from .reach import reaches
 from .targets import (
     EQUAL_WEIGHTS,
     batch_of,
@@ -58,7 +59,7 @@ def inverse_kinematics(
     frame: str = "node",
     tolerance: float = 1e-10,
     max_iterations: int = 100,
-    restarts: int = 10,
+    restarts: int = 50,
     rng: Any = None,
     threads: int = ONE,
 ) -> InverseKinematics:
@@ -103,8 +104,8 @@ def inverse_kinematics(
         Largest number of evaluations from one start.
     restarts : int
         Number of random postures from which targets that are not reached are tried
-        again; a last run then refines the best result.  With 0 there is one run from
-        `q0` whose steps only decrease the error.
+        again, unless they are out of reach; a last run then refines the best result.
+        With 0 there is one run from `q0` whose steps only decrease the error.
     rng : numpy.random.Generator or int, optional
         Generator of these postures, or its seed; by default always the same, so that
         results are reproducible.  All targets use the same postures: no result depends
@@ -117,7 +118,8 @@ def inverse_kinematics(
     result : InverseKinematics
         Positions, residuals and flags.  Targets that are not reached raise no error:
         they have the best positions found, a minimum of the residual within the limits,
-        and ``success`` is False.
+        and ``success`` is False; ``out_of_reach`` is True where that is proved for arms
+        whose links have no modes.
 
     Raises
     ------
@@ -263,6 +265,7 @@ class _Job:
         self.place_only = self.deflected = self.in_base = False
         self.threads = 1
         self.interrupted = False
+        self.hopeless: NDArray[np.bool_] | None = None  # targets out of reach
         self.limits: Array | None = None
         self.wrench: Array | None = None
 
@@ -336,6 +339,8 @@ def _drive(
     residual, _, status, used = found = job.run(T, q, not restarts)
     failed = status.nonzero()[0]
     failed = failed[status[failed] != _NOT_FINITE]
+    if len(failed):
+        _prove(job, T.reshape(-1, 4, 4), failed)
     if restarts and len(failed):
         with held():
             _restart(job, T, q, start, restarts, rng, failed, found)
@@ -361,25 +366,45 @@ def _restart(
     # from the given start: modes may be far from any equilibrium after the first run
     start = np.broadcast_to(start, q.shape).reshape(flat.shape)
     rng = np.random.default_rng(0) if rng is None else rng
+    within = failed[~_hopeless(job, failed)]
     for run in range(restarts + 1):
         last = run == restarts
+        at = failed if last else within
+        at = at[status[at] != _SOLVED]
+        if not len(at):
+            continue
         try:
             with allowed():
-                tried = flat[failed] if last else _posture(job, start[failed], rng)
-                found = job.run(T[failed], tried, last, failed)
+                tried = flat[at] if last else _posture(job, start[at], rng)
+                found = job.run(T[at], tried, last, at)
         except KeyboardInterrupt:
             job.interrupted = True
             break
-        used[failed] += found[3]
+        used[at] += found[3]
         # the last run starts at the best and is nearer to a minimum, even if rounding
         # hides it
-        better = (found[1] <= cost[failed]) | (last & np.isfinite(found[1]))
-        at = failed[better]
+        better = (found[1] <= cost[at]) | (last & np.isfinite(found[1]))
+        at = at[better]
         flat[at], residual[at] = tried[better], found[0][better]
         cost[at], status[at] = found[1][better], found[2][better]
-        failed = failed[status[failed] != _SOLVED]
-        if not len(failed):
-            break
+
+
+def _prove(job: _Job, T: Array, failed: NDArray[np.intp]) -> None:
+    """Find targets that are out of reach, among those that failed."""
+    w = np.array(job.weights)
+    if job.deflected or not w[3:].all():
+        return
+    branch, oriented = _branch(job.arm, job.node), bool(w.all())
+    slack = job.tolerance / w[3:].min()
+    turn = job.tolerance / w[:3].min() if oriented else 0.0
+    out = np.zeros(len(T), dtype=bool)
+    for reach in reaches(job.arm, branch, job.node, job.limits, oriented):
+        out[failed] |= reach.misses(T[failed], slack, turn)
+    job.hopeless = out if out.any() else None
+
+
+def _hopeless(job: _Job, at: NDArray[np.intp]) -> NDArray[np.bool_]:
+    return np.zeros(len(at), bool) if job.hopeless is None else job.hopeless[at]
 
 
 def _posture(job: _Job, start: Array, rng: np.random.Generator) -> Array:
@@ -445,12 +470,14 @@ def _result(
     """Return the result in the shape of the user; raise for invalid targets."""
     residual, status, used = found
     reached: Any = (status == _SOLVED).reshape(batch)
+    out: Any = _hopeless(job, np.arange(len(status))).reshape(batch)
     result = InverseKinematics(
         q,
         residual.reshape(*batch, 6),
         reached if batch else bool(reached),
         used.reshape(batch) if batch else int(used[0]),
-        message(reached, job.interrupted),
+        out if batch else bool(out),
+        message(reached, out, job.interrupted),
     )
     if (status == _NOT_FINITE).any():
         raise _refusal(job, batch, T, status.reshape(batch), result)

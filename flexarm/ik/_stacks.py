@@ -46,6 +46,7 @@ def inverse_kinematics_of_stack(
     count = len(numbers)
     q, residual = np.empty((count, stack.nq)), np.empty((count, 6))
     success, used = np.empty(count, dtype=bool), np.empty(count, dtype=int)
+    hopeless = np.zeros(count, dtype=bool)
     failed: list[int] = []
     first: NotFiniteError | None = None
     seed = 0 if rng is None else int(rng.integers(2**63))
@@ -61,14 +62,16 @@ def inverse_kinematics_of_stack(
             raise ArgumentError(f"arm {number} of the stack: {error}") from None
         q[at], residual[at] = found.q, found.residual
         success[at], used[at] = found.success, found.iterations
+        hopeless[at] = found.out_of_reach
     # result in the shape of the batch
-    reached = success.reshape(batch)
+    reached, out = success.reshape(batch), hopeless.reshape(batch)
     result = InverseKinematics(
         q.reshape(*batch, stack.nq),
         residual.reshape(*batch, 6),
         reached,
         used.reshape(batch),
-        message(reached),
+        out,
+        message(reached, out),
     )
     if first is not None:
         where = tuple(int(i) for i in np.unravel_index(min(failed), batch))
