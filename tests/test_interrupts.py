@@ -38,7 +38,8 @@ RIGID = fa.library.iiwa14()
 SMALL = fa.library.planar_chain(2, n_modes=2)
 CHAIN = fa.library.planar_chain(4, n_modes=2)
 RNG = np.random.default_rng(0)
-PLACES = RNG.uniform(-1.5, 1.5, (5000, 3))
+PLACES = RNG.uniform(-0.8, 0.8, (5000, 3))
+NARROW = np.outer([-0.5, 0.5], np.ones(7))  # few are reached
 POSTURES = RNG.normal(0.0, 0.5, (2000, CHAIN.nq))
 WAY = paths.joint_path(RNG.uniform(-1.0, 1.0, (30, 7)))
 BENT = np.array([0.3, *np.zeros(SMALL.nq - 1)])
@@ -136,7 +137,7 @@ DRIVERS: dict[str, tuple[Callable[[], Any], float]] = {
     "identify in stages": (lambda: fitted(stages=(0.1, 0.5, 1.0)), 0.8),
     "identify by inverse dynamics": (lambda: fitted(method="inverse dynamics"), 0.5),
     "inverse_kinematics": (
-        lambda: fa.inverse_kinematics(RIGID, PLACES, restarts=30),
+        lambda: fa.inverse_kinematics(RIGID, PLACES, limits=NARROW),
         1.5,
     ),
     "inverse_statics": (

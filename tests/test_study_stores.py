@@ -251,7 +251,7 @@ def rounds(folder: Path, seed: int, **counts: int) -> None:
 
 
 def test_processes(tmp_path: Path) -> None:
-    rounds(tmp_path, seed=2, race=2, kill=1, limit=1)
+    rounds(tmp_path, seed=2, race=1, kill=1, limit=1)
 
 
 @pytest.mark.slow
