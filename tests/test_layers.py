@@ -173,7 +173,7 @@ ROOMS: layers.Rooms = [
         ]
         + [
             f"optimize._{name}"
-            for name in ("arms", "records", "rigid", "result", "verify")
+            for name in ("arms", "excess", "records", "rigid", "result", "verify")
         ],
     ),
     ("nonlinear programs", ["optimize._programs*"]),

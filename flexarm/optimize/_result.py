@@ -15,6 +15,7 @@ from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes, quiet_slopes
 from ..simulation.trajectory import Trajectory
+from ._excess import sentence
 
 Array = NDArray[np.float64]
 
@@ -32,11 +33,16 @@ class Verification:
         Its step in s.
     path_error : (3,) ndarray of float
         Largest absolute distances of the tip from its wanted place, along the axes of
-        the base, in m; NaN without one.
+        the base, in m, before and after the main motion too; NaN without one.
     final_error : float
         Largest distance of the tip from its goal after the motion, in m.
     final_rate : float
         Largest speed of the tip after the motion, in m/s.
+    excess : dict of str to float
+        Limits and tolerances that the simulated motion exceeds, before and after the
+        main motion too, the largest excess first; empty if all hold.  Names are such as
+        ``"velocity of 'link1'"``; numbers are parts of the limit, of half the range
+        between a least and a largest value.  A success tolerates 0.01.
     """
 
     trajectory: Trajectory
@@ -44,6 +50,7 @@ class Verification:
     path_error: Array
     final_error: float
     final_rate: float
+    excess: Mapping[str, float] = field(default_factory=dict)
 
 
 @explained_class
@@ -187,10 +194,14 @@ def unverified(motion: OptimalMotion) -> OptimalMotion:
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:
-    """Return the motion, with warnings if links bend far or its solver stopped early.
+    """Return the motion, with warnings if links bend far or it is no success.
 
-    A motion beyond the range of its model is no success.
+    A motion beyond the range of its model is none, nor one whose simulation exceeds a
+    limit by more than what is tolerated.
     """
+    over = sentence(motion.verification.excess) if motion.verification else ""
+    if motion.success and over:
+        motion = replace(motion, message=over, success=False, status="failed")
     slopes, bent = judge_slopes(motion.arm, motion.q, motion.success)
     if bent:
         warn(bent, DeflectionWarning)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,13 +17,16 @@ from ..errors import SimulationWarning
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
+from ._excess import GOAL, PATH, REST, excess_of, sorted_excess, tip_speed
 from ._result import Verification
+from .limits import Limits
 
 Array = NDArray[np.float64]
 
 _FINER = 4  # steps of the check in one of the answer
 MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
 _LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
+_SAMPLES = 10000  # at most, at which limits are compared beside those of the forces
 
 
 def verify(
@@ -34,6 +38,10 @@ def verify(
     step: float,
     reference: Callable[[Array], Array] | None = None,
     *,
+    limits: Limits | None = None,
+    path_tolerance: float = np.inf,
+    goal_tolerance: float = np.inf,
+    rest_speed: float = np.inf,
     duration: float | None = None,
     goal: Array | None = None,
     axes: Any = slice(None),
@@ -55,7 +63,15 @@ def verify(
         Longest step of the answer in s; those of the check are at most a quarter of it.
     reference : callable, optional
         ``reference(times)`` is the wanted place of the tip, (m,) to (m, 3), in m; it is
-        called for times from zero to `duration` and held afterwards.
+        called for times from zero to `duration` and held before and afterwards.
+    limits : Limits, optional
+        Checked limits; with them samples are as close as fast modes take, as far as
+        10000 suffice.
+    path_tolerance, goal_tolerance : float
+        Largest distance of the tip from its reference along each axis, and from its
+        goal after the main motion, in m.
+    rest_speed : float
+        Largest speed of the tip after the main motion and before it, in m/s.
     duration : float, optional
         End of the main motion in s; by default the last time.
     goal : (3,) ndarray of float, optional
@@ -80,7 +96,10 @@ def verify(
     """
     end = float(t[-1]) if duration is None else duration
     method, longest = _integrator(arm, t, q0, step / _FINER)
-    fine = refined_times(t, step / _FINER)
+    apart = step / _FINER
+    if limits is not None:
+        apart = max(min(apart, longest), float(t[-1] - t[0]) / _SAMPLES)
+    fine = refined_times(t, apart)
     forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
@@ -99,7 +118,25 @@ def verify(
         )
     used = float(np.diff(fine).max(initial=0.0))
     used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
-    return Verification(run, used, *_errors(run, reference, end, goal, axes))
+    path_error, final_error, final_rate = _errors(run, reference, end, goal, axes)
+    resting = max(final_rate, _fastest(run, run.t < 0.0))
+    asked = {
+        PATH: (float(np.nanmax(path_error, initial=0.0)), path_tolerance),
+        GOAL: (final_error, goal_tolerance),
+        REST: (resting, rest_speed),
+    }
+    bounded = {name: pair for name, pair in asked.items() if np.isfinite(pair[1])}
+    excess = excess_of(run, limits, bounded)
+    return Verification(run, used, path_error, final_error, final_rate, excess)
+
+
+def beside_path(checked: Verification, off: Array, tolerance: float) -> Verification:
+    """The verification with distances (n, 3) of the tip from its path."""
+    most = float(np.linalg.norm(off, axis=1).max())
+    beyond = excess_of(checked.trajectory, asked={PATH: (most, tolerance)})
+    error = np.abs(off).max(axis=0)
+    excess = sorted_excess({**checked.excess, **beyond})
+    return replace(checked, path_error=error, excess=excess)
 
 
 def verified(*arguments: Any, **options: Any) -> Verification | None:
@@ -151,9 +188,8 @@ def _errors(
     path_error = np.full(3, np.nan)
     after = t >= end - 1e-9 * max(1.0, abs(end))
     if reference is not None:
-        main = t >= -1e-9 * max(1.0, abs(end))
-        wanted = np.asarray(reference(np.clip(t[main], 0.0, end)))
-        path_error[axes] = np.abs(tip[main] - wanted).max(axis=0)[axes]
+        wanted = np.asarray(reference(np.clip(t, 0.0, end)))
+        path_error[axes] = np.abs(tip - wanted).max(axis=0)[axes]
         if goal is None:
             goal = wanted[-1]
     final_error = np.nan
@@ -163,8 +199,6 @@ def _errors(
     return path_error, final_error, _fastest(run, after)
 
 
-def _fastest(run: Trajectory, after: Any) -> float:
+def _fastest(run: Trajectory, at: Any) -> float:
     """Largest speed of the tip at some of the samples."""
-    q, qd = run.q[after], run.qd[after]
-    rates = run.arm._model.quiet("node_velocity")(run.arm.tip_node, q, qd)
-    return float(np.linalg.norm(rates[..., 3:], axis=-1).max())
+    return float(tip_speed(run.arm, run.q[at], run.qd[at]).max(initial=0.0))

@@ -33,6 +33,7 @@ _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched fo
 _SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": 60.0, "progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
+_FINER = {"intervals": 32}  # along a path
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
@@ -92,12 +93,13 @@ def time_optimal(
     search : Search or mapping, optional
         Of a rigid arm on a path: intervals (1000) and scheme, ``"interpolation"``
         (default), ``"collocation"`` or ``"midpoint"``, see Notes.  Else: intervals
-        (24), between which torques are linear, pre_actuation and post_actuation on a
-        path (0.2), solver ("auto"), tolerance (1e-5), max_iterations (150) of each
-        search, time_limit (60) of all, progress.  Arms with many fast modes may need
-        more iterations and time.  Without pre_actuation the tip is free to move as soon
-        as torques act.  Where corrections fail between two postures, see Notes, a
-        search with more intervals and more smoothness follows.
+        (24, along a path 32), between which torques are linear, pre_actuation and
+        post_actuation on a path (0.2), solver ("auto"), tolerance (1e-5),
+        max_iterations (150) of each search, time_limit (60) of all, progress.  Arms
+        with many fast modes may need more iterations and time.  Without pre_actuation
+        the tip is free to move as soon as torques act.  Where corrections fail between
+        two postures, see Notes, a search with more intervals and more smoothness
+        follows.
     check : bool
         Simulate the answer by another integrator with finer steps; without it nothing
         is corrected.
@@ -233,7 +235,9 @@ def _searched(
                 "path is one of the joints of an arm with flexible links or joints, "
                 "expected one of its tip, or the two postures at its ends"
             )
-        given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
+        given = read_search(
+            search, _SEARCH | _FINER | _WINDOWS, "a flexible arm on a path"
+        )
         options = FlexibleOptions(**_ON_PATH | own | given)
         rigid = rigid_optimum(level, path, limits, start, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options)

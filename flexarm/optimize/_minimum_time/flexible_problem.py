@@ -22,11 +22,12 @@ from .._collocation.outputs import (
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation
+from .._excess import REST
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
-from .._verify import verify
+from .._verify import beside_path, verify
 from ..limits import Limits, constant_torque
 from ..paths import time_law
 from .end_correction import Correction, Goal, Rows
@@ -39,6 +40,7 @@ Index = NDArray[np.intp]
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _CALMEST, _LIVELIER = 0.01, 0.1
+_CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
 
 
 class FlexibleProblem:
@@ -115,6 +117,7 @@ class FlexibleProblem:
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
         self.limits, self._outputs = limits, Narrowed(self.arm, limits.outputs)
+        self._calm = _CALM
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -143,7 +146,7 @@ class FlexibleProblem:
             TipRate(arm),
             np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
         )
-        terms += [rate, _ball(self.rate, self.options.rest_speed)]
+        terms += [rate, _ball(self.rate, self._calm * self.options.rest_speed)]
         if np.isfinite(self._tip_speed):
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
@@ -202,7 +205,11 @@ class FlexibleProblem:
     def narrow(
         self, found: Solution, checked: Verification | None, over: float
     ) -> None:
-        """Narrow the limits of outputs where simulated ones exceed them too much."""
+        """Narrow the limits of outputs where simulated ones exceed them too much.
+
+        Also that of the speed of the tip at rest.
+        """
+        self._calm *= 0.97 / (1.0 + moving(checked)) if moving(checked) > 0.0 else 1.0
         if checked is not None and over > EXCESS:
             run = checked.trajectory
             self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
@@ -251,7 +258,8 @@ class FlexibleProblem:
         T = self.motion.duration(z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
-        if self.path is None:
+        free = self.path is None
+        if free:
             # nothing ties the last torques to those that hold the arm: a jump
             t = np.insert(t, -1, at.t[-1] + 1e-9 * T)
             tau = np.vstack([at.tau, self.holding[-1:], self.holding[-1:]])
@@ -265,16 +273,20 @@ class FlexibleProblem:
             float(self.motion.steps(z).max()) / parts,
             duration=T,
             goal=goal,
+            limits=self.limits if parts == 1 else None,
+            goal_tolerance=self.options.tip_tolerance if free else np.inf,
+            rest_speed=self.options.rest_speed,
         )
         if self.path is None or not run.trajectory.success:
             return run, run.final_error if run.trajectory.success else np.inf
-        t, tip = run.trajectory.t, run.trajectory.tip
-        held = t <= at.t[-1] + 1e-9
-        t, tip = t[held], tip[held]
-        off = deviations(self.path, T, t, tip)
-        main = (t >= 0.0) & (t <= T)
-        run = replace(run, path_error=np.abs(off[main]).max(axis=0))
-        return run, float(np.linalg.norm(off, axis=1).max())
+        off = deviations(self.path, T, run.trajectory.t, run.trajectory.tip)
+        error = float(np.linalg.norm(off, axis=1).max())
+        return beside_path(run, off, self.options.tip_tolerance), error
+
+
+def moving(checked: Verification | None) -> float:
+    """Part by which the tip at rest is faster than allowed."""
+    return 0.0 if checked is None else checked.excess.get(REST, 0.0)
 
 
 def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
@@ -287,15 +299,18 @@ def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
 
 def _nearest(path: Path, tip: Array) -> Array:
     """Points of a path nearest to places (n, 3), on chords of a fine grid."""
+    from scipy.spatial import cKDTree
+
     r = path(np.linspace(0.0, 1.0, 513)).position
-    ends = r[:-1], r[1:] - r[:-1]
-    square = np.maximum((ends[1] ** 2).sum(axis=1), 1e-300)
-    result = np.empty_like(tip)
-    for i, place in enumerate(tip):
-        share = np.clip(((place - ends[0]) * ends[1]).sum(axis=1) / square, 0.0, 1.0)
-        feet = ends[0] + share[:, None] * ends[1]
-        result[i] = feet[np.argmin(((feet - place) ** 2).sum(axis=1))]
-    return result
+    _, near = cKDTree(r).query(tip, k=4)
+    # the chords on both sides of the nearest points, (n, 8)
+    chord = np.clip(np.hstack([near - 1, near]), 0, len(r) - 2)
+    start, way = r[chord], r[chord + 1] - r[chord]
+    square = np.maximum((way**2).sum(axis=-1), 1e-300)
+    share = ((tip[:, None] - start) * way).sum(axis=-1) / square
+    feet = start + np.clip(share, 0.0, 1.0)[..., None] * way
+    best = np.argmin(((feet - tip[:, None]) ** 2).sum(axis=-1), axis=1)
+    return np.asarray(feet[np.arange(len(tip)), best])
 
 
 def _ball(index: Index, radius: float) -> Gathered:

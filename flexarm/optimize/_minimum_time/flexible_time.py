@@ -19,12 +19,13 @@ from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from .._collocation.outputs import EXCESS
 from .._collocation.transcription import answer
+from .._excess import TOLERATED
 from .._path import Path
 from .._programs.solution import MESSAGES, Solution, interrupted
 from .._programs.solvers import solve
 from .._result import UNVERIFIED, OptimalMotion, Verification
 from ..limits import Limits
-from .flexible_problem import FlexibleProblem
+from .flexible_problem import FlexibleProblem, moving
 from .options import FlexibleOptions
 
 Array = NDArray[np.float64]
@@ -115,7 +116,7 @@ def _search(
         _, found, checked, error = passes[-1]
         # done without faults or time, else forces are corrected or the search repeated
         left = options.time_limit - spent["solver"]
-        restless = _restless(path, checked, options)
+        restless = _restless(path, checked, options) or moving(checked) > TOLERATED
         missed = error > options.tip_tolerance or restless
         over = problem.excess(checked)
         if not (found.success and (missed or over > EXCESS) and left > 0.0):

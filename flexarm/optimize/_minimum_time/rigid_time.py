@@ -81,7 +81,7 @@ def _found(
     """The motion at the points, simulated if wanted."""
     began, prepared, solved = marks
     q, qd, qdd, tau = state = _at_points(level, motion, rows, scaling)
-    verification = _verified(level, path, scaling, *state) if check else None
+    verification = _verified(level, path, scaling, limits, *state) if check else None
     ended = time.perf_counter()
     result = OptimalMotion(
         arm=level.arm,
@@ -163,6 +163,7 @@ def _verified(
     level: RigidLevel,
     path: Path,
     scaling: TimeScaling,
+    limits: Limits,
     q: Array,
     qd: Array,
     qdd: Array,
@@ -184,4 +185,5 @@ def _verified(
         return np.asarray(pose[..., :3, 3])
 
     step = float(np.diff(scaling.t).max())
-    return verified(arm, scaling.t, q[0], qd[0], tau, step, place)
+    start = scaling.t, q[0], qd[0]
+    return verified(arm, *start, tau, step, place, limits=limits)

@@ -103,10 +103,9 @@ def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> Trad
     ...     [1e-3],
     ...     start=fa.library.poses(arm)["A"],
     ...     limits={"torque": [300.0, 120.0]},
-    ...     search={"intervals": 16},
     ... )
     >>> curve.duration.round(2), bool(curve.tip_error[0] < 1e-3)
-    (array([0.44]), True)
+    (array([0.41]), True)
     """
     tolerances = np.atleast_1d(real_array("tip_tolerances", tip_tolerances))
     check_numbers("tip_tolerances", tolerances)

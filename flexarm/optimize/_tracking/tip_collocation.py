@@ -1,7 +1,8 @@
 r"""The calmest forces whose tip stays within a tolerance, by collocation, for `track`.
 
 Minimized are the squared changes of the forces from knot to knot; the tip is within a
-box about its trajectory at the nodes, and the arm rests at both ends.  At the last one
+box about its trajectory at the nodes, before and after the motion too, and the arm
+rests at both ends.  At the last one
 a thousandth of its motion is left: forces that are linear in each step can hardly stop
 vibrations that steps do not resolve.  The tolerance is a choice between exact tracking
 with rough forces and least squares with larger tip errors.
@@ -50,7 +51,7 @@ def by_collocation(
     law = AtPoints(motion, EquationOfMotion(arm))
     law.size_by(z)
     t = motion.times(z)
-    nodes = np.arange(motion.grid.start, len(t))
+    nodes = np.arange(1, len(t))
     goal = task.to.place(t[nodes])[:, task.axes]
     room = _MARGIN * tip_tolerance
     tip = Gathered(

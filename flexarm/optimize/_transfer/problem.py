@@ -146,9 +146,8 @@ class Transfer:
         if check:
             tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
             step = float(np.diff(result.t).min())
-            verification = verified(
-                arm, result.t, result.q[0], result.qd[0], result.tau, step, goal=tip
-            )
+            way = result.t, result.q[0], result.qd[0], result.tau
+            verification = verified(arm, *way, step, goal=tip, limits=task.limits)
         timings["verification"] = time.perf_counter() - started
         timings["total"] = time.perf_counter() - began
         result = dataclasses.replace(

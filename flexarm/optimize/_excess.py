@@ -1,0 +1,131 @@
+"""What a simulated motion exceeds: each limit and tolerance, by its name in words.
+
+Parts are those of the half of the range between two limits, of the other one where one
+is infinite, and of tolerances: a joint within 2 rad/s that turns with 2.1 rad/s has an
+excess of 0.05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+from ..simulation.trajectory import Trajectory
+from .limits import Limits, output_rows, torques_at
+
+Array = NDArray[np.float64]
+
+TOLERATED = 0.01  # part of a limit by which a success may exceed it
+_ROUNDING = 1e-6  # part below which a limit holds
+_JUMP = 1e-6  # part of the mean step: forces that change within it jump
+
+PATH = "distance of the tip from its path"
+GOAL = "distance of the tip from its goal"
+REST = "speed of the tip at rest"
+
+Asked = Mapping[str, tuple[float, float]]  # measured and largest values by names
+
+
+def excess_of(
+    run: Trajectory, limits: Limits | None = None, asked: Asked | None = None
+) -> dict[str, float]:
+    """Parts by which a simulated motion exceeds its limits, the largest first.
+
+    Parameters
+    ----------
+    run : Trajectory
+        The simulated motion with the forces that acted, over all of its time.
+    limits : Limits, optional
+        Checked limits.
+    asked : mapping of str to (float, float), optional
+        Further quantities by names: what the motion has, and the largest value wanted.
+
+    Returns
+    -------
+    excess : dict of str to float
+        Names such as ``"velocity of 'link1'"``; empty if all limits hold.
+    """
+    found: dict[str, float] = {}
+    n = int(run.completed)
+    if limits is not None and n:
+        for name, value, pair in _limited(run, n, limits):
+            found[name] = max(found.get(name, 0.0), _over(value, pair))
+    for name, (measured, most) in (asked or {}).items():
+        if not np.isnan(measured):
+            found[name] = float((measured - most) / most)
+    return sorted_excess(found)
+
+
+def sorted_excess(found: Mapping[str, float]) -> dict[str, float]:
+    """Parts above rounding, the largest first."""
+    kept = {name: part for name, part in found.items() if part > _ROUNDING}
+    return dict(sorted(kept.items(), key=lambda item: -item[1]))
+
+
+def sentence(excess: Mapping[str, float]) -> str:
+    """Sentence on the worst limit that a success may not exceed as it does, or ""."""
+    over = {name: part for name, part in excess.items() if part > TOLERATED}
+    if not over:
+        return ""
+    worst = max(over, key=lambda name: over[name])
+    part = 100.0 * over[worst]
+    others = f", and those of {len(over) - 1} more" if len(over) > 1 else ""
+    return (
+        f"the simulated motion exceeds the limit of the {worst} by {part:.3g} %"
+        f"{others}, see verification.excess; give more intervals, or limits that leave "
+        "room"
+    )
+
+
+def _limited(run: Trajectory, n: int, limits: Limits) -> list[tuple[str, Array, Array]]:
+    """Names, values (n,) and limits (2,) or (2, n) of all that is limited."""
+    arm: Arm = run.arm
+    t, q, qd, tau = run.t[:n], run.q[:n], run.qd[:n], run.tau[:n]
+    nu, names = arm.nu, [repr(name) for name in arm.coordinate_names[: arm.nu]]
+    found: list[tuple[str, Array, Array]] = []
+
+    def add(what: str, values: Array, pairs: Array) -> None:
+        for k in np.flatnonzero(np.isfinite(pairs).reshape(-1, nu).any(axis=0)):
+            found.append((f"{what} of {names[k]}", values[:, k], pairs[..., k]))
+
+    add("force", tau, torques_at(limits, q, nu))
+    if np.isfinite(limits.torque_rate).any() and n > 1:
+        h = np.diff(t)
+        smooth = h > _JUMP * h.mean()
+        rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
+        add("rate of the force", rate, np.asarray(limits.torque_rate))
+    add("velocity", qd[:, :nu], np.asarray(limits.velocity))
+    if np.isfinite(limits.acceleration).any():
+        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+        add("acceleration", np.asarray(qdd)[:, :nu], np.asarray(limits.acceleration))
+    if np.isfinite(limits.tip_speed):
+        speed = tip_speed(arm, q, qd)
+        found.append(("speed of the tip", speed, np.array([-np.inf, limits.tip_speed])))
+    for given, pairs in limits.outputs.items():
+        parts, rows = output_rows(arm, given)
+        for name, values, pair in zip(
+            parts, (np.hstack([q, qd]) @ rows.T).T, pairs.T, strict=True
+        ):
+            found.append((f"output {name!r}", values, pair))
+    return found
+
+
+def tip_speed(arm: Arm, q: Array, qd: Array) -> Array:
+    """Speeds (n,) of the tip."""
+    rates = arm._model.quiet("node_velocity")(arm.tip_node, q, qd)
+    return np.asarray(np.linalg.norm(rates[..., 3:], axis=-1))
+
+
+def _over(value: Array, pair: Array) -> float:
+    """Largest part by which values leave their limits; below zero within them."""
+    low, high = (np.asarray(x, dtype=float) for x in pair)
+    half = 0.5 * (high - low)
+    one = np.where(np.isfinite(high), np.abs(high), np.abs(low))
+    size: Any = np.where(np.isfinite(half) & (half > 0.0), half, one)
+    size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
+    over = np.maximum(value - high, low - value) / size
+    return float(over.max(initial=-np.inf))

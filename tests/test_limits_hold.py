@@ -1,0 +1,184 @@
+"""Limits of optimal motions against simulations by another integrator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from each import each
+from scipy.integrate import solve_ivp
+
+import flexarm as fa
+from flexarm import optimize
+from flexarm.errors import ConvergenceWarning
+from flexarm.optimize import OptimalMotion, paths
+from flexarm.optimize._excess import GOAL, PATH, REST, TOLERATED, excess_of
+from flexarm.optimize.limits import Limits, checked_limits
+
+pytest.importorskip("casadi")
+
+
+class Run(NamedTuple):
+    """States at dense times, and what they take."""
+
+    t: Any
+    q: Any
+    qd: Any
+    qdd: Any
+    tau: Any
+    speed: Any
+
+
+def dense(motion: OptimalMotion, n: int = 3000) -> Run:
+    """The forces of a motion in SciPy's DOP853, of order eight, knot by knot."""
+    arm, t = motion.arm, np.linspace(motion.t[0], motion.t[-1], n)
+
+    def forces(at: Any) -> Any:
+        return np.array([np.interp(at, motion.t, column) for column in motion.tau.T]).T
+
+    def rate(at: float, x: Any) -> Any:
+        q, qd = np.split(x, 2)
+        return np.append(qd, fa.forward_dynamics(arm, q, qd, forces(at)))
+
+    found = solve_ivp(
+        rate,
+        (t[0], t[-1]),
+        np.append(motion.q[0], motion.qd[0]),
+        method="DOP853",
+        t_eval=t,
+        rtol=1e-7,
+        atol=1e-9,
+        max_step=float(np.diff(motion.t).max()),
+    )
+    q, qd = np.split(found.y.T, 2, axis=1)
+    tau = forces(t)
+    speed = np.linalg.norm(fa.node_velocity(arm, q, qd)[:, 3:], axis=1)
+    return Run(t, q, qd, fa.forward_dynamics(arm, q, qd, tau), tau, speed)
+
+
+def beam(stiffness: float = 20.0, n: int = 1) -> fa.Arm:
+    """Links in the horizontal plane with modes too fast for the grid of a search."""
+    return fa.library.planar_chain(
+        n,
+        n_modes=2,
+        bending_stiffness=stiffness,
+        payload_mass=0.3,
+        damping_ratio=0.005,
+        gravity=(0, 0, 0),
+    )
+
+
+def part(value: Any, limit: float) -> float:
+    """Part by which the largest size exceeds a limit."""
+    return float(np.abs(value).max() / limit - 1.0)
+
+
+def told(search: Callable[[], OptimalMotion]) -> OptimalMotion:
+    """The motion of a search, which warns once if it is no success."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        motion = search()
+    assert [w.category for w in found] == [ConvergenceWarning] * (not motion.success)
+    return motion
+
+
+STRAIN = ("strain", "link1", 0.1)
+ROWS = fa.linearize(beam(), np.zeros(3), outputs=STRAIN).C[0, :3]
+SLOW = {"torque": 10.0, "velocity": 1.0, "acceleration": 10.0}
+# searches, and excesses of their limits in a run
+CASES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "speeds of a transfer": (
+        lambda: optimize.trajectory(
+            beam(), [0.0], [0.4], duration=1.2, limits={"velocity": 0.5}
+        ),
+        {"velocity of 'link1'": lambda run: part(run.qd[:, 0], 0.5)},
+    ),
+    "strains of a transfer": (
+        lambda: optimize.trajectory(
+            beam(), [0.0], [0.4], duration=1.0, limits={"outputs": {STRAIN: 0.002}}
+        ),
+        {"output 'link1 strain y 0.1'": lambda run: part(run.q @ ROWS, 0.002)},
+    ),
+    "speeds and accelerations of a fastest motion": (
+        lambda: optimize.time_optimal(beam(), [[0.0], [1.0]], limits=SLOW),
+        {
+            "force of 'link1'": lambda run: part(run.tau, 10.0),
+            "velocity of 'link1'": lambda run: part(run.qd[:, 0], 1.0),
+            "acceleration of 'link1'": lambda run: part(run.qdd[:, 0], 10.0),
+        },
+    ),
+}
+
+
+@each("search, excess", CASES)
+def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
+    """Limits that a run of our own exceeds are named, with the part; no success."""
+    motion = told(search)
+    verified, run = motion.verification.excess, dense(motion)
+    for name, of in excess.items():
+        expected = max(of(run), 0.0)
+        assert verified.get(name, 0.0) == pytest.approx(expected, rel=0.02, abs=2e-3)
+        assert not (motion.success and expected > TOLERATED + 2e-3), name
+    if not motion.success and motion.status == "failed":
+        worst = next(iter(verified))
+        assert (
+            worst in motion.message
+            and f"{100 * verified[worst]:.3g} %" in motion.message
+        )
+
+
+def test_the_tip_rests_before_and_after_a_path() -> None:
+    """rest_speed and tip_tolerance, where the tip shall not move yet and no more."""
+    arm = fa.library.farid_two_link()
+    line = paths.line([1.8, 0.2], [1.6, 0.7])
+    motion = told(
+        lambda: optimize.time_optimal(
+            arm,
+            line,
+            start=fa.library.poses(arm)["A"],
+            limits={"torque": [300.0, 120.0]},
+            rest_speed=5e-3,
+            search={"intervals": 12, "max_iterations": 40},
+        )
+    )
+    run = motion.verification.trajectory
+    speed = np.linalg.norm(fa.node_velocity(arm, run.q, run.qd)[:, 3:], axis=1)
+    rests = (run.t < -1e-12) | (run.t > motion.duration + 1e-12)
+    over = float(speed[rests].max() / 5e-3 - 1.0)
+    assert motion.verification.excess.get(REST, 0.0) == pytest.approx(over, rel=1e-3)
+    assert motion.success == (over <= TOLERATED)
+
+
+def test_excess_of_a_motion_known_in_closed_form() -> None:
+    """A mass of 2 kg under 3 N + 1 N/s t: speed, acceleration, rate and place."""
+    rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)], gravity=(0, 0, 0))
+    t = np.linspace(0.0, 2.0, 21)
+    run = fa.simulate(arm, [0.0], [0.0], t, torque=(3.0 + t)[:, None])
+    speed = 1.5 * 2.0 + 0.25 * 4.0
+
+    def excess(**limits: Any) -> dict[str, float]:
+        return excess_of(run, checked_limits(Limits(**limits), arm))
+
+    assert excess(torque=4.0) == pytest.approx({"force of 'cart'": 0.25})
+    # parts of half the range
+    assert excess(torque=[[2.0], [4.0]]) == pytest.approx({"force of 'cart'": 1.0})
+    assert excess(torque_rate=0.8) == pytest.approx(
+        {"rate of the force of 'cart'": 0.25}
+    )
+    assert excess(velocity=2.0) == pytest.approx({"velocity of 'cart'": speed / 2 - 1})
+    assert excess(acceleration=[[-1], [2.0]]) == pytest.approx(
+        {"acceleration of 'cart'": 0.5 / 1.5}
+    )
+    assert excess(tip_speed=3.2) == pytest.approx({"speed of the tip": speed / 3.2 - 1})
+    both = excess(torque=4.0, velocity=2.0)
+    assert list(both) == ["velocity of 'cart'", "force of 'cart'"]  # the largest first
+    assert excess(torque=5.0, velocity=4.1, tip_speed=4.01) == {}
+    # forces whose limits depend on positions
+    over = excess(torque=lambda q: np.stack([0.0 * q, 4.0 + 0.0 * q]))
+    assert over == pytest.approx({"force of 'cart'": 0.5})
+    asked = {PATH: (0.2, 0.1), GOAL: (0.1, 0.1), REST: (np.nan, 1.0)}
+    assert excess_of(run, asked=asked) == pytest.approx({PATH: 1.0})
