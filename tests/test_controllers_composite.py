@@ -8,7 +8,7 @@ import bang_bang
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import FLEX, PUMA, argument_refused, rod
+from refusals import FLEX, PUMA, argument_refused
 
 import flexarm as fa
 from flexarm import control
@@ -167,8 +167,8 @@ def test_refusals() -> None:
         ["slow_coordinates is 'all'"], law(FLEX, z, slow_coordinates="all")
     )
     argument_refused(["no modes"], lambda: control.fast_subsystem(PUMA, [0] * 6))
-    drive = fa.Drive(100.0, rotor_inertia=0.1)
-    argument_refused(["motors"], law(fa.Arm([rod(joint=fa.Joint(drive=drive))]), [0]))
+    tied = FLEX.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})])
+    argument_refused(["couplings", "rigid gears"], law(tied, z))
     bad = control.CompositeControl(FLEX, lambda t: 1.0)
     argument_refused(
         ["desired motion at t = 0.5 is float"], lambda: bad(0.5, AT, 0 * AT)

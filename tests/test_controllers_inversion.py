@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from linear_systems import beside
 from numpy.testing import assert_allclose
-from refusals import FLEX, argument_refused, rod
+from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
@@ -114,8 +114,8 @@ def test_refusals() -> None:
     argument_refused(
         ["singular part of the joints"], law(FLEX, z, outputs=np.eye(2, 6)[[0, 0]])
     )
-    drive = fa.Drive(100.0, rotor_inertia=0.1)
-    argument_refused(["motors"], law(fa.Arm([rod(joint=fa.Joint(drive=drive))]), [0]))
+    tied = FLEX.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})])
+    argument_refused(["couplings", "rigid gears"], law(tied, z))
 
 
 def test_inversion_names_the_worst_zero_of_all_postures() -> None:

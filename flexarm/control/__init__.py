@@ -18,9 +18,13 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 - `gain_scheduling`: gains on a grid of postures,
 - `composite`: rigid motion and vibration apart,
 - `inversion`: outputs that follow exactly, and what they do not show; for the joints of
-  a rigid arm this is computed torque,
+  a rigid arm this is computed torque, for elastic joints exact linearization,
+- `feedforward`: forces of motors behind elastic shafts for a motion of the joints,
 - `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
 - `adaptive`: inertias that are not known.
+
+Forces act on motors where joints have drives.  All laws take arms with drives, but for
+`AdaptiveControl` and `ManipulatorController`, and observers those with elastic shafts.
 
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
 `simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
@@ -44,6 +48,7 @@ from ._loops.sampled import simulate_loop
 from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
+from .feedforward import DriveMotion, drive_feedforward
 from .gain_scheduling import GainSchedule, scheduled_lqr
 from .input_shaping import (
     Shaper,
@@ -70,6 +75,7 @@ __all__ = [
     "CompositeControl",
     "ComputedTorque",
     "ControlStep",
+    "DriveMotion",
     "ExtendedKalmanFilter",
     "GainSchedule",
     "InternalDynamics",
@@ -91,6 +97,7 @@ __all__ = [
     "StateFeedback",
     "StrainFeedback",
     "TimeScales",
+    "drive_feedforward",
     "energy_weight",
     "extra_insensitive",
     "fast_subsystem",

@@ -29,7 +29,8 @@ def refuse_constraints(arm: Arm, what: str) -> None:
     """Refuse an arm whose coordinates are not independent."""
     if arm.constraints:
         raise ArgumentError(
-            f"the arm of {what} has couplings, expected one without constraints"
+            f"the arm of {what} has couplings, which tie coordinates that it takes as "
+            "independent; expected none, and elastic shafts for rigid gears"
         )
 
 

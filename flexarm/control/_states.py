@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._calls.records import Options
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
+from ..linear_models.outputs import state_names
 from ..simulation.core_loop import run_core
 from ..simulation.run import Run
 
@@ -38,6 +40,16 @@ def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
             )
         found.append(array)
     return found[0], found[1]
+
+
+def on_all_states(arm: Arm, states: Sequence[str], K: Array) -> Array:
+    """Columns (..., 2 nv) for (q, qd) of those of a model, zeros for tied ones."""
+    if len(states) == 2 * arm.nv:
+        return K
+    every = state_names(arm.coordinate_names)
+    result = np.zeros((*K.shape[:-1], 2 * arm.nv))
+    result[..., [every.index(name) for name in states]] = K
+    return result
 
 
 def known(q: Array, neutral: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -121,7 +121,12 @@ class AdaptiveControl:
         theta: Any = None,
     ) -> None:
         refuse_poses(arm, "AdaptiveControl")
-        refuse_motors(arm, "the arm of AdaptiveControl")
+        if arm.motor_slice.stop > arm.nu:
+            raise ArgumentError(
+                "the arm of AdaptiveControl has motors, whose rotors are not among the "
+                "inertias that it adapts, and whose shafts keep its forces from the "
+                "links; expected joints without drives"
+            )
         if arm.nv > arm.nu or arm.constraints:
             raise ArgumentError(
                 "the arm of AdaptiveControl has modes or constraints, expected a rigid "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array, refuse_motors
+from .._calls.arguments import real_array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
@@ -22,9 +22,10 @@ from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._checks import gains, refuse_poses, rows
 from ._matrices import closed_poles, companion, solve, symmetric, times
-from ._states import read_state, with_joints
+from ._rigid_motion import RigidMotion, rigid_motion
+from ._states import read_state
 
 Array = NDArray[np.float64]
 
@@ -39,10 +40,10 @@ class TimeScales(NamedTuple):
     slow : (...) ndarray of float
         Largest bandwidth of the joints in rad/s.
     fast : (...) ndarray of float
-        Lowest frequency of the fast subsystem in rad/s, with free joints.
+        Lowest frequency of the fast subsystem in rad/s, with free joints or motors.
     separation : (...) ndarray of float
         Their ratio; the theory requires a large one, three or more in practice.
-    poles : (..., 2 nv) ndarray of complex
+    poles : (..., n) ndarray of complex
         Of the whole loop about rest, in 1/s.
     """
 
@@ -59,27 +60,30 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     The joints neither follow nor hold,
 
     .. math:: \left( M_{ff} - M_{fj} M_{jj}^{-1} M_{jf} \right) \ddot\eta
-        + D \dot\eta + K \eta = - M_{fj} M_{jj}^{-1} \tau_f ,
+        + D \dot\eta + K \eta = - M_{fj} M_{jj}^{-1} N \tau_f ,
 
-    of the deviation :math:`\eta` from the deflection that the slow motion makes.
+    of the deviation :math:`\eta` from the deflection that the slow motion makes, of
+    modes and of the shafts of drives.
 
     Parameters
     ----------
     arm : Arm
-        Tree without couplings and motors.
+        Tree without couplings but rigid gears.
     q : (..., nq) array_like of float
         Postures.
 
     Returns
     -------
     model : StateSpace
-        States: modes and their rates; inputs: fast forces of the joints; outputs:
+        States: twists of elastic shafts, joint less motor over gear ratio N, and modes,
+        then their rates; inputs: fast forces of the actuators; outputs: twists and
         modes.
 
     Raises
     ------
     ArgumentError
-        If the arm has no modes, or has motors, loops, couplings or quaternions.
+        If the arm has neither modes nor elastic shafts, or has loops, couplings or
+        quaternions.
 
     See Also
     --------
@@ -89,6 +93,9 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     -----
     B. Siciliano, W. J. Book, "A singular perturbation approach to control of
     lightweight flexible manipulators", *Int. J. Robotics Research* 7(4) (1988), 79-90.
+    For elastic joints M. W. Spong, "Modeling and control of elastic joint robots",
+    *J. Dyn. Syst. Meas. Control* 109 (1987), 310-319: joints j are then the motors in
+    the angles of their joints, with the inertia of rotors and rigid links.
 
     Examples
     --------
@@ -102,29 +109,30 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     >>> (np.sort(abs(s)[::2]) / (2.0 * np.pi)).round(2)
     array([ 1.42,  2.64, 16.12, 29.28])
     """
-    _check_arm(arm, "fast_subsystem")
-    if arm.nv == arm.nu:
+    parts = _parts(arm, "fast_subsystem")
+    n, nf = arm.nu, parts.nz
+    if nf == 0:
         raise ArgumentError(
-            "the arm has no modes and so no fast subsystem, expected flexible links"
+            "the arm has no modes and so no fast subsystem, expected flexible links or "
+            "drives with elastic shafts"
         )
     q = real_array("q", q)
-    M = mass_matrix(arm, q)
+    M = parts.block(mass_matrix(arm, q))
     still = np.zeros(arm.nv)
-    K, D = inverse_dynamics_derivatives(arm, q, still, still)
-    n, nf = arm.nu, arm.nv - arm.nu
+    K, D = map(parts.block, inverse_dynamics_derivatives(arm, q, still, still))
     push = np.linalg.solve(M[..., :n, :n], M[..., :n, n:])  # Mjj^-1 Mjf
     inertia = M[..., n:, n:] - M[..., n:, :n] @ push
     A = companion(inertia, symmetric(K[..., n:, n:]), D[..., n:, n:])
     B = np.zeros((*M.shape[:-2], 2 * nf, n))
-    B[..., nf:, :] = -np.linalg.solve(inertia, np.swapaxes(push, -1, -2))
-    names = arm.coordinate_names
+    B[..., nf:, :] = -np.linalg.solve(inertia, np.swapaxes(push, -1, -2)) * parts.ratio
+    actuators = [arm.coordinate_names[i] for i in arm.actuator_indices]
     return StateSpace(
         A,
         B,
         np.eye(2 * nf)[:nf],
-        states=state_names(names[n:]),
-        inputs=tuple(f"{name} fast force" for name in names[:n]),
-        outputs=names[n:],
+        states=state_names(parts.names),
+        inputs=tuple(f"{name} fast force" for name in actuators),
+        outputs=parts.names,
     )
 
 
@@ -139,12 +147,14 @@ class CompositeControl(Description):
          + \underbrace{\gamma M_{jf} \dot\eta}_{fast}, \qquad
        p = q + M_{jj}^{-1} M_{jf} (\eta - \eta_s)
 
-    with the deflection :math:`\eta_s` of the desired motion.
+    with the deflection :math:`\eta_s` of the desired motion.  Of joints with drives q
+    is the position of the motor by gear ratio, :math:`\tau` its force times that, and
+    the twist of an elastic shaft is one of the modes :math:`\eta`.
 
     Parameters
     ----------
     arm : Arm
-        Model; a tree without couplings and motors.
+        Model; a tree without couplings but rigid gears.
     desired : callable or (..., nu) array_like of float
         Motion of the joints: ``desired(t)`` returns positions, velocities and
         accelerations, as `RestToRest` does; or a set point.
@@ -156,18 +166,19 @@ class CompositeControl(Description):
     fast_damping : float or (..., nu) array_like of float
         :math:`\gamma` in 1/s, joint by joint; zero is computed torque on the rigid part
         alone.
-    fast_gains : (..., nu, 2 n_modes) array_like of float, optional
-        In place of that gains K of :math:`\tau_f = -K (\eta - \eta_s, \dot\eta)`, in
-        N m or N by unit of the modes and of their rates, such as those of `lqr` on the
-        `fast_subsystem`.
+    fast_gains : (..., nu, 2 nf) array_like of float, optional
+        In place of that gains K of :math:`\tau_f = -K (\eta - \eta_s, \dot\eta)` of the
+        actuators, in N m or N by unit of the nf twists and modes and of their rates,
+        such as those of `lqr` on the `fast_subsystem`.
     slow_coordinates : {"rigid", "joints"}
         What the slow part feeds back: p, the joints of the arm with the vibration taken
-        out, or the joints themselves, :math:`p = q`, as in the source.
+        out, or the joints themselves (motors where they have drives), :math:`p = q`,
+        as in the source.
 
     Raises
     ------
     ArgumentError
-        If the arm has motors, loops, couplings or quaternions.
+        If the arm has loops, couplings or quaternions.
 
     See Also
     --------
@@ -194,11 +205,16 @@ class CompositeControl(Description):
 
     Rates of modes have to be measured or estimated, see `ExtendedKalmanFilter`.
 
+    With drives the joints themselves arrive where they should, shafts twisted by their
+    load: the motors are led ahead by the twist that the rigid motion makes.
+
     References
     ----------
     .. [1] B. Siciliano, W. J. Book, "A singular perturbation approach to control of
        lightweight flexible manipulators", *Int. J. Robotics Research* 7(4) (1988),
        79-90.
+    .. [2] M. W. Spong, "Modeling and control of elastic joint robots", *J. Dyn. Syst.
+       Meas. Control* 109 (1987), 310-319: composite control of elastic joints.
 
     Examples
     --------
@@ -229,10 +245,12 @@ class CompositeControl(Description):
     fast_damping: Any = 0.0
     fast_gains: Any = None
     slow_coordinates: str = "rigid"
+    _parts: RigidMotion = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         arm = self.arm
-        _check_arm(arm, "CompositeControl")
+        parts = _parts(arm, "CompositeControl")
+        self._set(_parts=parts)
         if self.slow_coordinates not in ("rigid", "joints"):
             raise ArgumentError(
                 f"slow_coordinates is {self.slow_coordinates!r}, expected 'rigid' or "
@@ -245,47 +263,48 @@ class CompositeControl(Description):
                 desired=rows("desired", self.desired, arm.nu, "one for each joint")
             )
         if self.fast_gains is not None:
-            K = rows(
-                "fast_gains", self.fast_gains, 2 * (arm.nv - arm.nu), "modes and rates"
-            )
+            K = rows("fast_gains", self.fast_gains, 2 * parts.nz, "modes and rates")
             if K.ndim < 2 or K.shape[-2] != arm.nu:
                 raise ArgumentError(
                     f"fast_gains has shape {K.shape}, expected (..., {arm.nu}, "
-                    f"{2 * (arm.nv - arm.nu)}): one row for each joint"
+                    f"{2 * parts.nz}): one row for each joint"
                 )
             self._set(fast_gains=K)
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
-        """Forces (..., nu) of the joints in N m or N, for `simulate`."""
-        arm, n = self.arm, self.arm.nu
+        """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
+        arm, n, parts = self.arm, self.arm.nu, self._parts
         q, qd = read_state(self.arm, q, qd)
         q_d, qd_d, qdd_d = desired_at(self.desired, t)
-        M = arm._model.quiet("mass_matrix")(q)  # NaN for a state that is lost
-        coupling = M[..., :n, n:]
-        off = q[..., n:] - self._deflection(q_d, qd_d, qdd_d)
-        error, rate = q_d - q[..., :n], qd_d - qd[..., :n]
+        M = parts.block(arm._model.quiet("mass_matrix")(q))  # NaN for a lost state
+        inertia, coupling = M[..., :n, :n], M[..., :n, n:]
+        (r, z), (rd, zd) = parts.split(q), parts.split(qd)
+        r_d, z_d = parts.split(self._deflected(q_d, qd_d, qdd_d))
+        off, error, rate = z - z_d, r_d - r, qd_d - rd
         if self.slow_coordinates == "rigid":
-            error = error - solve(M[..., :n, :n], times(coupling, off))
-            rate = rate - solve(M[..., :n, :n], times(coupling, qd[..., n:]))
-        w, z = self.bandwidth, self.damping_ratio
-        tau = times(M[..., :n, :n], qdd_d + 2.0 * z * w * rate + w**2 * error)
-        tau = tau + arm._model.quiet("bias_forces")(q, qd)[..., :n]
+            error = error - solve(inertia, times(coupling, off))
+            rate = rate - solve(inertia, times(coupling, zd))
+        w, zeta = self.bandwidth, self.damping_ratio
+        tau = times(inertia, qdd_d + 2.0 * zeta * w * rate + w**2 * error)
+        tau = tau + parts.force(arm._model.quiet("bias_forces")(q, qd))[..., :n]
         if self.fast_gains is None:
-            return np.asarray(tau + self.fast_damping * times(coupling, qd[..., n:]))
-        fast = np.concatenate(np.broadcast_arrays(off, qd[..., n:]), axis=-1)
-        return np.asarray(tau - times(self.fast_gains, fast))
+            tau = tau + self.fast_damping * times(coupling, zd)
+            return np.asarray(tau / parts.ratio)
+        fast = np.concatenate(np.broadcast_arrays(off, zd), axis=-1)
+        return np.asarray(tau / parts.ratio - times(self.fast_gains, fast))
 
-    def _deflection(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Modes (..., n_modes) that balance a motion of the joints."""
-        arm, n = self.arm, self.arm.nu
-        at, rate = with_joints(arm, q), with_joints(arm, qd)
-        acceleration = with_joints(arm, qdd)
-        K = inverse_dynamics_derivatives(arm, at, 0.0 * at, 0.0 * at).dq[..., n:, n:]
+    def _deflected(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Coordinates (..., nv) of joints that move, with all others in balance."""
+        arm, n, parts = self.arm, self.arm.nu, self._parts
+        at, rate, acceleration = map(parts.geared, (q, qd, qdd))
+        if not parts.nz:
+            return at
+        K = inverse_dynamics_derivatives(arm, at, 0.0 * at, 0.0 * at).dq
+        K = parts.force(np.swapaxes(K @ parts.at_joints, -1, -2))[..., n:]
         for _ in range(_CORRECTIONS):
-            load = inverse_dynamics(arm, at, rate, acceleration)[..., n:]
-            eta = at[..., n:] - solve(symmetric(K), load)
-            at = np.concatenate([at[..., :n], eta], axis=-1)
-        return at[..., n:]
+            load = parts.force(inverse_dynamics(arm, at, rate, acceleration))[..., n:]
+            at = at - solve(np.swapaxes(K, -1, -2), load) @ parts.at_joints.T
+        return at
 
     def time_scales(self, q: Any) -> TimeScales:
         """Separation of the two parts in postures at rest.
@@ -301,11 +320,11 @@ class CompositeControl(Description):
         scales : TimeScales
             Frequencies, separation and the poles of the whole loop.
         """
-        arm, n = self.arm, self.arm.nu
+        arm, n, parts = self.arm, self.arm.nu, self._parts
         q = uninterrupted(equilibrium(arm, q)).check(stable=False).q
         still = np.zeros_like(q)
-        M = mass_matrix(arm, q)
-        K, D = inverse_dynamics_derivatives(arm, q, still, still)
+        M = parts.block(mass_matrix(arm, q))
+        K, D = map(parts.block, inverse_dynamics_derivatives(arm, q, still, still))
         w, z = self.bandwidth, self.damping_ratio
         # the law takes out its own rows of bias forces and puts its gains there
         stiff, damp = K.copy(), D.copy()
@@ -319,11 +338,12 @@ class CompositeControl(Description):
         if self.fast_gains is None:
             damp[..., :n, n:] -= self.fast_damping[..., np.newaxis] * M[..., :n, n:]
         else:
-            stiff[..., :n, n:] += self.fast_gains[..., : arm.nv - n]
-            damp[..., :n, n:] += self.fast_gains[..., arm.nv - n :]
+            force = parts.ratio[:, np.newaxis] * self.fast_gains
+            stiff[..., :n, n:] += force[..., : parts.nz]
+            damp[..., :n, n:] += force[..., parts.nz :]
         slow = np.asarray(w.max(axis=-1))
         fast = np.full(slow.shape, np.inf)
-        if arm.nv > n:
+        if parts.nz:
             free = np.linalg.solve(M, _elastic(K, n))
             squares = np.sort(np.linalg.eigvals(free).real, axis=-1)[..., n:]
             fast = np.sqrt(np.maximum(squares[..., 0], 0.0))
@@ -334,20 +354,26 @@ class CompositeControl(Description):
 
 
 def desired_at(
-    desired: Callable[[float], Any] | Array, t: float
-) -> tuple[Array, Array, Array]:
-    """Positions, velocities and accelerations of joints that a law should follow."""
+    desired: Callable[[float], Any] | Array, t: float, order: int = 2
+) -> tuple[Array, ...]:
+    """Positions that a law should follow, and their rates up to one of a number."""
     if not callable(desired):
         still = np.zeros_like(desired)
-        return desired, still, still
+        return (desired, *[still] * order)
     given = desired(t)
-    if not isinstance(given, list | tuple) or len(given) < 3:
+    enough = isinstance(given, list | tuple) and len(given) > order
+    if order == 2 and not enough:
         raise ArgumentError(
             f"desired motion at t = {t:g} is {type(given).__name__}, expected joint "
             "positions, velocities and accelerations, such as a control.Motion"
         )
-    q, qd, qdd = (np.asarray(x, dtype=np.float64) for x in given[:3])
-    return q, qd, qdd
+    if not enough or any(x is None for x in given[: order + 1]):
+        raise ArgumentError(
+            f"desired motion at t = {t:g} is {type(given).__name__}, expected positions"
+            f" and {order} rates, which forces behind elastic shafts need, such as "
+            "RestToRest(..., degree=9).derivatives"
+        )
+    return tuple(np.asarray(x, dtype=np.float64) for x in given[: order + 1])
 
 
 def _elastic(K: Array, n: int) -> Array:
@@ -357,8 +383,8 @@ def _elastic(K: Array, n: int) -> Array:
     return result
 
 
-def _check_arm(arm: Arm, what: str) -> None:
+def _parts(arm: Arm, what: str) -> RigidMotion:
+    """Slow and fast coordinates of an arm that has them."""
     refuse_poses(arm, what)
     read_arm(arm, what)
-    refuse_motors(arm, f"the arm of {what}")
-    refuse_constraints(arm, what)
+    return rigid_motion(arm, what)

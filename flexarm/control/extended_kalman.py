@@ -33,7 +33,7 @@ class ExtendedKalmanFilter:
     Parameters
     ----------
     arm : Arm
-        Model; a tree without couplings and quaternions.
+        Model; a tree without couplings (rigid gears are such) and quaternions.
     outputs : str, Output or list of these
         Measured outputs, as for `linearize`: joints, strains, anything linear in
         positions and velocities.
@@ -119,6 +119,14 @@ class ExtendedKalmanFilter:
         first = self.process if covariance is None else covariance
         self._first = weight("covariance", first, n, definite=False)
         self.reset()
+
+    def __repr__(self) -> str:
+        p, batch = self.C.shape[-2], " x ".join(map(str, self.q.shape[:-1]))
+        many = f"{batch} estimates" if batch else "an estimate"
+        return (
+            f"<ExtendedKalmanFilter of {self.arm.name!r}: {many} of {2 * self.arm.nv} "
+            f"states from {p} output{'s' * (p != 1)} each {self.dt:g} s>"
+        )
 
     def reset(self) -> None:
         """Return to the first estimate."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class, place_of
@@ -18,9 +18,10 @@ from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
+from ..statics.coordinates import geared
 from ._checks import one_line, refuse_poses, rows
 from ._matrices import times
-from ._states import read_state, with_joints
+from ._states import on_all_states, read_state, with_joints
 from .linear_quadratic import lqr
 
 Array = NDArray[np.float64]
@@ -175,7 +176,7 @@ class GainSchedule(Description):
         if rest is None:
             wanted, rate = (np.asarray(x) for x in self.target(t)[:2])
             rest = self._equilibrium(wanted)
-            qd[..., : self.arm.nu] -= rate
+            qd = qd - geared(self.arm, with_joints(self.arm, rate))
         q0, tau = rest
         x = np.concatenate(np.broadcast_arrays(q - q0, qd), axis=-1)
         return np.asarray(tau - times(self.gain(q), x))
@@ -196,11 +197,13 @@ def scheduled_lqr(
     Parameters
     ----------
     arm : Arm
-        Tree without quaternions, motors or couplings.
+        Tree without quaternions.  Motors of drives are in equilibrium with the joints;
+        coordinates that follow from others by couplings and rigid gears have no gain.
     joints : mapping of str to (k,) array_like of float
         Values of the grid in rad or m, by names of bodies; other joints are at zero.
     Q, R : (..., 2 nv, 2 nv), (..., nu, nu) array_like of float, or diagonals
-        Weights as in `lqr`, for all postures or on the grid.
+        Weights as in `lqr`, for all postures or on the grid; Q of the states of
+        `linearize`, which leaves out what follows by couplings.
     target : (..., nu) array_like of float or callable
         As in `GainSchedule`.
     dt : float, optional
@@ -233,11 +236,11 @@ def scheduled_lqr(
     (100, 2)
     """
     refuse_poses(arm, "scheduled_lqr")
-    refuse_motors(arm, "the arm of scheduled_lqr")
     axes = {name: _increasing(name, values) for name, values in joints.items()}
     model = linearize(arm, joint_grid(arm, axes), settle=True)
     found = lqr(model, Q, R, dt=dt)
-    return GainSchedule(arm, axes, found.K, target, found.dt)
+    K = on_all_states(arm, model.states, found.K)
+    return GainSchedule(arm, axes, K, target, found.dt)
 
 
 def _increasing(name: str, values: Any) -> Array:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array, refuse_motors
+from .._calls.arguments import check_numbers, real_array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..bodies.segments import tip_motion
 from ..derivatives import inverse_dynamics_derivatives
+from ..dynamics.equations import forward_dynamics
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._checks import gains, refuse_constraints, refuse_poses, rows
+from ._checks import gains, refuse_poses, rows
+from ._elastic_inversion import Shafts, elastic_shafts, shafts_of
 from ._matrices import closed_poles, companion, solve
-from ._states import read_state, with_joints
+from ._rigid_motion import RigidMotion, rigid_motion
+from ._states import read_state
 from .composite import desired_at
 
 Array = NDArray[np.float64]
 
 _ON_AXIS = 1e-7  # part of the largest zero that counts as no growth
+_DIFFERENCE = 1e-6  # of states, in the derivatives of a loop
+_GROWTH = 1e-2  # part of the bandwidth that counts as no growth
 
 
 class InternalDynamics(NamedTuple):
@@ -34,8 +40,9 @@ class InternalDynamics(NamedTuple):
 
     Attributes
     ----------
-    zeros : (..., 2 n_modes) ndarray of complex
-        Motions ``exp(s t)`` in 1/s that no output shows.
+    zeros : (..., n) ndarray of complex
+        Motions ``exp(s t)`` in 1/s that no output shows: two for each mode, or for each
+        shaft that they do not look through; one for each damped shaft that they do.
     stable : (...) ndarray of bool
         Whether none of them grows; undamped ones count as stable.
     worst : (...) ndarray of complex
@@ -123,21 +130,27 @@ class Inversion(Description):
        v = \ddot y_d + 2 \zeta\omega (\dot y_d - \dot y) + \omega^2 (y_d - y)
 
     with :math:`y = E q`, the accelerations :math:`\ddot q_0` that the arm has without
-    forces, and S the columns of the joints: then :math:`\ddot y = v`.
+    forces, and S the columns of the actuators: then :math:`\ddot y = v`.  Outputs of
+    joints behind elastic shafts feel the motors in their fourth rate,
+
+    .. math:: \left( \tfrac{d^2}{dt^2} + 2 \zeta\omega \tfrac{d}{dt} + \omega^2
+       \right)^2 (y_d - y) = 0 .
 
     Parameters
     ----------
     arm : Arm
-        Model; a tree without couplings and motors.
+        Model; a tree without couplings but rigid gears.
     desired : callable or (..., nu) array_like of float
-        Motion of the outputs: ``desired(t)`` returns y and its first and second rate,
-        as `RestToRest` does; or a set point.
+        Motion of the outputs: ``desired(t)`` returns y and its rates, up to the one of
+        the number `order`: two, as `RestToRest` does, or as ``RestToRest.derivatives``
+        for elastic joints; or a set point.
     bandwidth : float or (..., nu) array_like of float
         :math:`\omega` in rad/s.
     damping_ratio : float or (..., nu) array_like of float
         :math:`\zeta`.
-    outputs : "joints", "tips", or (nu, nv) array_like of float
-        E: the joints, the tips of the links, or rows such as those of `link_angles`.
+    outputs : "joints", "tips", "actuators", or (nu, nv) array_like of float
+        E: the joints, the tips of the links, the motors (joints without a drive), or
+        rows such as those of `link_angles`.
     postures : (..., nq) array_like of float, optional
         Where the internal dynamics have to be stable; by default where the desired
         motion is at time zero.  In rad and m.
@@ -146,12 +159,16 @@ class Inversion(Description):
     ----------
     internal : InternalDynamics
         Zeros in these postures.
+    order : int
+        Rate of the outputs in which forces show: 2; 4 through elastic shafts, 3 if
+        these are damped.
 
     Raises
     ------
     ArgumentError
         If a value does not fit, the forces do not reach the outputs, or the internal
-        dynamics are unstable; the sentence names the zero.
+        dynamics are unstable; the sentence names the zero.  If some joints are elastic
+        and others rigid, or some shafts damped and others not, for outputs of joints.
     ConvergenceError
         If a posture has no equilibrium.
 
@@ -159,6 +176,7 @@ class Inversion(Description):
     --------
     ComputedTorque : joint outputs in a sampled loop with a model.
     CompositeControl : which damps the vibration.
+    drive_feedforward : the forces for a motion of elastic joints, without feedback.
 
     Notes
     -----
@@ -173,10 +191,31 @@ class Inversion(Description):
     causally tears its modes apart.  In between there is a fraction of `link_angles` up
     to which the outputs can be inverted.
 
+    *Elastic joints* with rigid links are linearized without a rest [2]_: their state is
+    that of the outputs and three rates.  The rates are computed from joints and motors,
+    positions and velocities, by derivatives of the model, and by differences of these
+    in the last step, to some ten digits.  Damped shafts [3]_ pass forces on one rate
+    earlier and leave the zeros :math:`-K/D`, which the samples of a loop have to
+    resolve; for light damping a model without it is the better one.
+
+    A rotor whose carrier can turn about its axis pushes it as it speeds up, which no
+    feedback of the state linearizes [4]_.  The law takes rotors as turning with their
+    joints there, N times as fast, and leaves out what the twist of the shaft adds,
+    some 1/N of the inertia of the rotor at its joint: an error of the motion for rigid
+    links; motors on the tips of flexible ones may destroy stability, and are refused
+    then.  With ``outputs="actuators"`` motors follow, in their second rate, joints
+    vibrate on their shafts, and nothing is left out.
+
     References
     ----------
     .. [1] A. De Luca, B. Siciliano, "Inversion-based nonlinear control of robot arms
        with flexible links", *J. Guidance, Control, and Dynamics* 16 (1993), 1169-1176.
+    .. [2] M. W. Spong, "Modeling and control of elastic joint robots", *J. Dyn. Syst.
+       Meas. Control* 109 (1987), 310-319.
+    .. [3] A. De Luca, R. Farina, P. Lucibello, "On the control of robots with
+       visco-elastic joints", *IEEE ICRA* (2005), 4297-4302.
+    .. [4] A. De Luca, W. J. Book, "Robots with flexible elements", chapter 11 of the
+       *Springer Handbook of Robotics*, 2nd ed. (2016), section 11.1.
 
     Examples
     --------
@@ -205,26 +244,32 @@ class Inversion(Description):
     postures: Any = None
     E: Array = field(init=False, repr=False)
     internal: InternalDynamics = field(init=False, repr=False)
+    order: int = field(init=False, repr=False)
+    _parts: RigidMotion = field(init=False, repr=False)
+    _shafts: Shafts | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "Inversion")
         read_arm(arm, "Inversion")
-        refuse_motors(arm, "the arm of Inversion")
-        refuse_constraints(arm, "Inversion")
+        self._set(_parts=rigid_motion(arm, "Inversion"))
         for name in ("bandwidth", "damping_ratio"):
             self._set(**{name: gains(name, getattr(self, name), arm.nu)})
         if not callable(self.desired):
             self._set(desired=rows("desired", self.desired, arm.nu, "one per output"))
-        self._set(E=_rows(arm, self.outputs))
+        E = _rows(arm, self.outputs)
+        shafts = _shafts_between(arm, E)
+        self._set(E=E, _shafts=shafts, order=2 if shafts is None else shafts.order)
         q = self.postures
         if q is None:
-            y = desired_at(self.desired, 0.0)[0]
-            q = with_joints(arm, y)
+            y = desired_at(self.desired, 0.0, self.order)[0]
+            q = self._parts.geared(solve(_of_rigid_arm(E, self._parts), y))
         q = uninterrupted(equilibrium(arm, q)).check(stable=False).q
-        self._set(internal=_internal_dynamics(arm, q, self.E))
+        self._set(internal=_internal_dynamics(arm, q, E))
         if not self.internal.stable.all():
             self._refuse()
+        if shafts is not None:
+            self._check_rotors(shafts, q)
 
     def _refuse(self) -> None:
         worst = np.ravel(self.internal.worst)
@@ -241,16 +286,95 @@ class Inversion(Description):
             "joints, such as link_angles of a smaller fraction"
         )
 
+    def _check_rotors(self, shafts: Shafts, q: Array) -> None:
+        """Refuse a loop that rotors make unstable as they push their carriers."""
+        arm, n = self.arm, self.arm.nv
+        pushed = mass_matrix(arm, q)[..., shafts.links, :][..., shafts.motors]
+        if not pushed.any():
+            return
+        # derivatives of the loop about rest in each posture, by differences
+        x = np.concatenate([q, np.zeros_like(q)], axis=-1)[..., np.newaxis, :]
+        step = _DIFFERENCE * np.eye(2 * n)
+        near = np.stack([x + step, x - step])
+        at, rate = near[..., :n], near[..., n:]
+        still = np.zeros_like(x[..., : arm.nu])
+        rest = [(x[..., :n] @ self.E.T), *[still] * self.order]
+        tau = self._through(shafts, at, rate, rest)
+        motion = [rate, forward_dynamics(arm, at, rate, tau)]
+        difference = -np.diff(np.concatenate(motion, axis=-1), axis=0)[0]
+        A = np.swapaxes(difference, -1, -2) / (2.0 * _DIFFERENCE)
+        worst = float(closed_poles(A).real.max())
+        if worst > _GROWTH * float(self.bandwidth.min()):
+            raise ArgumentError(
+                "rotors push the links that carry them as they speed up, which no "
+                "feedback of the state takes out, and the loop grows with "
+                f"{worst:+.4g} 1/s; expected lighter rotors, another bandwidth, or "
+                "outputs 'actuators'"
+            )
+
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
-        """Forces (..., nu) of the joints in N m or N, for `simulate`."""
+        """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, E = self.arm, self.E
         q, qd = read_state(self.arm, q, qd)
-        y_d, yd_d, ydd_d = desired_at(self.desired, t)
-        w, z = self.bandwidth, self.damping_ratio
-        v = ydd_d + 2.0 * z * w * (yd_d - qd @ E.T) + w**2 * (y_d - q @ E.T)
+        desired = desired_at(self.desired, t, self.order)
+        if self._shafts is not None:
+            return self._through(self._shafts, q, qd, desired)
+        v = self._wanted(desired, [q @ E.T, qd @ E.T])
         free = arm._model.quiet("forward_dynamics")(q, qd, np.zeros(arm.nu))
-        reach = arm._model.quiet("mass_matrix_inverse")(q)[..., : arm.nu]
+        if self._parts.spread is None:
+            reach = arm._model.quiet("mass_matrix_inverse")(q)[..., : arm.nu]
+        else:
+            M = self._parts.block(arm._model.quiet("mass_matrix")(q))
+            units = np.eye(self._parts.size, arm.nu) * self._parts.ratio
+            reach = self._parts.spread @ np.linalg.solve(M, units)
         return solve(E @ reach, v - free @ E.T)
+
+    def _wanted(self, desired: Sequence[Array], rates: Sequence[Array]) -> Array:
+        """Highest rate of the outputs (..., nu) that errors of lower ones ask for."""
+        w, z = self.bandwidth, self.damping_ratio
+        factors = {
+            2: (w**2, 2.0 * z * w),
+            3: (w**3, (1.0 + 2.0 * z) * w**2, (1.0 + 2.0 * z) * w),
+            4: (w**4, 4.0 * z * w**3, (2.0 + 4.0 * z**2) * w**2, 4.0 * z * w),
+        }[self.order]
+        v = desired[self.order]
+        for c, y_d, y in zip(factors, desired, rates, strict=False):
+            v = v + c * (y_d - y)
+        return np.asarray(v)
+
+    def _through(
+        self, shafts: Shafts, q: Array, qd: Array, desired: Sequence[Array]
+    ) -> Array:
+        """Forces of motors behind shafts, NaN where a state is lost."""
+        E = self.E[:, shafts.links]
+        with np.errstate(all="ignore"):
+            seen = shafts.see(*np.broadcast_arrays(q, qd))
+            v = self._wanted(desired, shafts.rates(seen, E))
+            return shafts.forces(seen, E, v)
+
+
+def _shafts_between(arm: Arm, E: Array) -> Shafts | None:
+    """Shafts between forces and outputs, None if no output is behind one."""
+    soft = [s.joint for s in elastic_shafts(arm)]
+    if not E[:, soft].any():
+        return None
+    if E[:, arm.motor_slice].any():
+        raise ArgumentError(
+            "the outputs mix joints behind elastic shafts with motors, which feel "
+            "forces in their fourth and in their second rate; expected one of them"
+        )
+    return shafts_of(arm)
+
+
+def _of_rigid_arm(E: Array, parts: RigidMotion) -> Array:
+    """Rows (nu, nu) of outputs by the motion of the rigid arm, or a refusal."""
+    own = E if parts.spread is None else E @ parts.spread
+    if np.linalg.cond(own[:, : parts.n]) > 1e12:
+        raise ArgumentError(
+            "the outputs have a singular part of the joints, expected outputs that "
+            "determine the joints of a rigid arm"
+        )
+    return np.asarray(own[:, : parts.n])
 
 
 def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
@@ -260,20 +384,25 @@ def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
 
     .. math:: \left( M s^2 + D s + K \right)_{f \cdot} N z = 0, \qquad E N = 0 .
     """
-    q, n = np.asarray(q, dtype=np.float64), arm.nu
-    E = _rows(arm, E)
-    nf = arm.nv - n
-    if np.linalg.cond(E[:, :n]) > 1e12:
-        raise ArgumentError(
-            "the outputs have a singular part of the joints, expected outputs that "
-            "determine the joints of a rigid arm"
-        )
-    N = np.concatenate([-np.linalg.solve(E[:, :n], E[:, n:]), np.eye(nf)])
+    q, E = np.asarray(q, dtype=np.float64), _rows(arm, E)
+    shafts = _shafts_between(arm, E)
+    more = np.zeros(0)
+    if shafts is not None:  # links alone, on whose joints the shafts draw
+        more = shafts.poles()
+        arm, q, E = shafts.held, q[..., shafts.links], E[:, shafts.links]
+    parts = rigid_motion(arm, "zero dynamics")
+    n, first = parts.n, _of_rigid_arm(E, parts)
+    rest = E[:, n:] if parts.spread is None else (E @ parts.spread)[:, n:]
+    N = np.concatenate([-np.linalg.solve(first, rest), np.eye(parts.nz)])
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still, still)
-    inertia, D, K = ((X @ N)[..., n:, :] for X in (mass_matrix(arm, q), D, K))
+    inertia, D, K = (
+        (parts.block(X) @ N)[..., n:, :] for X in (mass_matrix(arm, q), D, K)
+    )
     zeros = closed_poles(companion(inertia, K, D))
-    if not nf:
+    more = np.broadcast_to(more, (*zeros.shape[:-1], len(more)))
+    zeros = np.concatenate([zeros, more], axis=-1)
+    if not zeros.shape[-1]:
         none = np.zeros(q.shape[:-1], dtype=np.complex128)
         return InternalDynamics(zeros, none.real == 0.0, none)
     size = np.abs(zeros).max(axis=-1, initial=0.0)
@@ -285,10 +414,13 @@ def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
 def _rows(arm: Arm, outputs: Any) -> Array:
     """Rows E (nu, nv) of the outputs."""
     if isinstance(outputs, str):
-        if outputs not in ("joints", "tips"):
+        if outputs not in ("joints", "tips", "actuators"):
             raise ArgumentError(
-                f"outputs is {outputs!r}, expected 'joints', 'tips' or rows (nu, nv)"
+                f"outputs is {outputs!r}, expected 'joints', 'tips', 'actuators' or "
+                "rows (nu, nv)"
             )
+        if outputs == "actuators":
+            return np.asarray(np.eye(arm.nv)[arm.actuator_indices])
         return link_angles(arm, float(outputs == "tips"))
     E = np.array(real_array("outputs", outputs))
     if E.shape != (arm.nu, arm.nv):

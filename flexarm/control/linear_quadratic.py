@@ -21,6 +21,7 @@ from ..linear_models.state_space import check_model
 from ._checks import gains, refuse_poses
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_cost, times
+from ._rigid_motion import rigid_motion
 
 Array = NDArray[np.float64]
 
@@ -124,7 +125,8 @@ def energy_weight(
         k in N m/rad or N/m, of springs that draw the actuators to the point; without
         one their position has no energy.
     fast : bool
-        Of the states of `fast_subsystem` in place of all: modes with free joints.
+        Of the states of `fast_subsystem` in place of all: shafts and modes with free
+        joints.
 
     Returns
     -------
@@ -146,6 +148,8 @@ def energy_weight(
     K = np.array(arm.stiffness_matrix)
     n = arm.nu
     if fast:
+        parts = rigid_motion(arm, "energy_weight")
+        M, K = parts.block(M), parts.block(K)
         jj, jf = M[..., :n, :n], M[..., :n, n:]
         M = M[..., n:, n:] - np.swapaxes(jf, -1, -2) @ np.linalg.solve(jj, jf)
         K = K[n:, n:]

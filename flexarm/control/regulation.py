@@ -20,6 +20,7 @@ from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
 from ._checks import gains, one_line, refuse_poses, rows
+from ._elastic_inversion import elastic_shafts
 from ._matrices import symmetric
 from ._states import known, read_state, with_joints
 
@@ -74,6 +75,10 @@ class SetPointPD(Description):
         links deflected and its shafts twisted, constant [1]_ [2]_; those that would
         hold it where the actuators are now, from an equilibrium at each call; gravity
         on the actuators at the present state; or none.
+    rotor_inertia : float or (..., nu) array_like of float, optional
+        Inertia :math:`J_d` that rotors behind elastic shafts shall seem to have, in
+        kg m^2 (kg on sliding motors), by feedback of the torques of the shafts [3]_; by
+        default their own.
 
     Attributes
     ----------
@@ -88,7 +93,8 @@ class SetPointPD(Description):
     ------
     ArgumentError
         If a value does not fit, or `kp` is not above the gravity stiffness at the set
-        point, so that the equilibrium is unstable.
+        point, so that the equilibrium is unstable; if `rotor_inertia` is given and a
+        joint has no motor behind an elastic shaft.
     ConvergenceError
         If the arm has no equilibrium at the set point.
 
@@ -116,12 +122,26 @@ class SetPointPD(Description):
     no actuator is in equilibrium: the condition :math:`K_p > \alpha` of [2]_ without a
     bound on norms.
 
+    PD alone hardly damps links behind soft shafts that move heavy rotors.  With the
+    torque :math:`\tau_s` of the shafts on their motors, which sensors measure,
+
+    .. math:: \tau = J J_d^{-1} \left( K_p (\theta_d - \theta) - K_d \dot\theta
+        + \tau_g \right) + \left( 1 - J J_d^{-1} \right) \tau_s
+
+    the rotors move as if they had the inertia :math:`J_d`, and the set point is the
+    same: energy shaping [3]_, with ``compensation="current"`` also that of gravity at
+    the position of the motors.  The proof leaves out that rotors push the carriers on
+    which they turn, 1/N of what they do to their joints.
+
     References
     ----------
     .. [1] A. De Luca, B. Siciliano, "Regulation of flexible arms under gravity", *IEEE
        Trans. Robotics and Automation* 9 (1993), 463-467.
     .. [2] P. Tomei, "A simple PD controller for robots with elastic joints", *IEEE
        Trans. Automatic Control* 36 (1991), 1208-1213.
+    .. [3] C. Ott, A. Albu-Schaeffer, A. Kugi, G. Hirzinger, "On the passivity-based
+       impedance control of flexible joint robots", *IEEE Trans. Robotics* 24 (2008),
+       416-429.
 
     Examples
     --------
@@ -150,9 +170,11 @@ class SetPointPD(Description):
     kd: Any
     target: Any
     compensation: str = "set point"
+    rotor_inertia: Any = None
     q: Array = field(init=False, repr=False)
     reference: Array = field(init=False, repr=False)
     feedforward: Array = field(init=False, repr=False)
+    _shafts: Array | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         arm = self.arm
@@ -176,6 +198,13 @@ class SetPointPD(Description):
             feedforward=found.tau[..., acting],
         )
         self._check_gains()
+        if self.rotor_inertia is not None:
+            wanted = gains("rotor_inertia", self.rotor_inertia, arm.nu)
+            if not wanted.all():
+                raise ArgumentError(
+                    f"rotor_inertia is {one_line(wanted)}, expected positive inertias"
+                )
+            self._set(rotor_inertia=wanted, _shafts=_shafts(arm))
 
     def _check_gains(self) -> None:
         """Refuse gains that gravity overcomes at the set point."""
@@ -244,6 +273,11 @@ class SetPointPD(Description):
                 f"compensation {self.compensation!r} depends on the state, expected "
                 "'set point' or 'none' for a JointFeedback; use the law itself"
             )
+        if self.rotor_inertia is not None:
+            raise ArgumentError(
+                "rotor_inertia needs the torques of the shafts, expected none for a "
+                "JointFeedback; use the law itself"
+            )
         reference = _sampled(self.reference)
         force = None if self.compensation == "none" else _sampled(self.feedforward)
         return JointFeedback(self.kp, self.kd, reference, feedforward=force)
@@ -261,7 +295,27 @@ class SetPointPD(Description):
             tau = tau + holding_forces(arm, at, held="motors")
         elif self.compensation == "gravity":
             tau = tau + _gravity(arm, at)
+        if self._shafts is not None:
+            J, K, D, N = self._shafts
+            n, share = arm.nu, J / self.rotor_inertia
+            twist = K * (q[..., acting] / N - q[..., :n])
+            twist = twist + D * (qd[..., acting] / N - qd[..., :n])
+            tau = share * tau + (1.0 - share) * twist / N
         return np.asarray(tau)
+
+
+def _shafts(arm: Arm) -> Array:
+    """Inertias of rotors, stiffness and damping of shafts, and gear ratios, (4, nu)."""
+    found = elastic_shafts(arm)
+    bare = sorted(set(range(arm.nu)) - {s.joint for s in found})
+    if bare:
+        raise ArgumentError(
+            f"rotor_inertia is given, but joint {arm.coordinate_names[bare[0]]!r} has "
+            "no motor behind an elastic shaft, the torque of which it feeds back; "
+            "expected elastic drives in all joints, or no rotor_inertia"
+        )
+    names = ("rotor_inertia", "stiffness", "damping", "gear_ratio")
+    return np.array([[getattr(s.drive, name) for s in found] for name in names])
 
 
 def _sampled(x: Array) -> Array:

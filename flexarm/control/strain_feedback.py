@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import refuse_motors
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained_class
@@ -16,9 +15,10 @@ from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium
+from ..statics.coordinates import motors
 from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
-from ._states import read_state, with_joints
+from ._states import on_all_states, read_state, with_joints
 
 Array = NDArray[np.float64]
 
@@ -29,21 +29,24 @@ class StrainFeedback(Description):
     r"""Velocity servos of the joints whose command follows the strain of the links.
 
     .. math::
-       \tau = \tau_g + K_s \left( \omega (q_d - q) + k (\epsilon - \epsilon_d)
-           - \dot q \right)
+       \tau = \tau_g + K_s \left( \omega (\theta_d - \theta)
+           + N k (\epsilon - \epsilon_d) - \dot\theta \right)
+
+    of joints, N = 1, or of their motors behind gears of the ratio N.
 
     Parameters
     ----------
     arm : Arm
-        Model; a tree without motors and quaternions.
+        Model; a tree without quaternions.
     target : (nu,) array_like of float
         Joint positions wanted at rest, in rad or m.
     servo : float or (nu,) array_like of float
-        :math:`K_s` of the velocity servos in N m s/rad or N s/m; stiff ones follow.
+        :math:`K_s` of the velocity servos in N m s/rad or N s/m, at the motors where
+        joints have drives; stiff ones follow.
     bandwidth : float or (nu,) array_like of float
         :math:`\omega` of the position loop in 1/s.
     gain : float or (nu,) array_like of float
-        k: velocity for a unit of strain; in rad m/s for curvature.
+        k: velocity of the joint for a unit of strain; in rad m/s for curvature.
     gauges : list, optional
         One output for each joint, as of `linearize`; by default the curvature along y
         at the base of the link of each joint, with none for rigid links.
@@ -78,6 +81,9 @@ class StrainFeedback(Description):
     is damped for any k above zero, without a model, if the servos are stiff enough to
     follow: neither rates of modes nor estimates are needed.
 
+    A motor that follows holds its end of an elastic shaft, as a clamped base of the
+    link that is softer; its gauge then still sees the moment of the shaft.
+
     References
     ----------
     .. [1] Z.-H. Luo, "Direct strain feedback control of flexible robot arms: new
@@ -106,11 +112,11 @@ class StrainFeedback(Description):
     S: Array = field(init=False, repr=False)
     q: Array = field(init=False, repr=False)
     feedforward: Array = field(init=False, repr=False)
+    _ratio: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "StrainFeedback")
-        refuse_motors(arm, "the arm of StrainFeedback")
         for name in ("servo", "bandwidth", "gain"):
             value = gains(name, getattr(self, name), arm.nu)
             if value.ndim > 1:
@@ -128,16 +134,21 @@ class StrainFeedback(Description):
                 at = arm.body_joint_slice(k)
                 if body.beam is not None and at.stop - at.start == 1:
                     gauge = outputs.strain(body.name, 0.0)
-                    S[at] = linearize(arm, found.q, outputs=gauge).C[:, : arm.nv]
+                    S[at] = _rows(arm, found.q, gauge)[:, : arm.nv]
         else:
-            C = linearize(arm, found.q, outputs=self.gauges).C
+            C = _rows(arm, found.q, self.gauges)
             if C.shape[-2] != arm.nu or C[..., arm.nv :].any():
                 raise ArgumentError(
                     f"gauges are {C.shape[-2]} signals, expected {arm.nu} of positions "
                     "alone, one for each joint"
                 )
             S = C[..., : arm.nv]
+        ratio = np.ones(arm.nu)
+        for m in motors(arm):
+            if m.motor >= 0:
+                ratio[m.joint] = m.ratio
         self._set(
+            _ratio=ratio,
             target=target,
             S=S,
             q=found.q,
@@ -146,10 +157,11 @@ class StrainFeedback(Description):
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
-        n = self.arm.nu
+        at = self.arm.actuator_indices
         q, qd = read_state(self.arm, q, qd)
-        off, rate = self.q - q, qd[..., :n]
-        wanted = self.bandwidth * off[..., :n] - self.gain * (off @ self.S.T)
+        off, rate = self.q - q, qd[..., at]
+        give = self._ratio * self.gain * (off @ self.S.T)
+        wanted = self.bandwidth * off[..., at] - give
         return np.asarray(self.feedforward + self.servo * (wanted - rate))
 
     def controller(self, dt: float) -> LinearController:
@@ -163,7 +175,7 @@ class StrainFeedback(Description):
         Returns
         -------
         law : LinearController
-            Of joint positions, joint velocities and strains.
+            Of positions and velocities of the actuators and of strains.
 
         Examples
         --------
@@ -176,15 +188,15 @@ class StrainFeedback(Description):
         >>> sampled.D.round(2)  # on the joint, its rate and the strain
         array([[-200., -100.,  100.]])
         """
-        n, nv = self.arm.nu, self.arm.nv
+        n, nv, acting = self.arm.nu, self.arm.nv, self.arm.actuator_indices
         C = np.zeros((3 * n, 2 * nv))
-        C[:n, :n] = C[n : 2 * n, nv : nv + n] = np.eye(n)
+        C[np.arange(n), acting] = C[np.arange(n, 2 * n), nv + acting] = 1.0
         C[2 * n :, :nv] = self.S
         D = np.concatenate(
             [
                 np.diag(-self.servo * self.bandwidth),
                 np.diag(-self.servo),
-                np.diag(self.servo * self.gain),
+                np.diag(self.servo * self._ratio * self.gain),
             ],
             axis=1,
         )
@@ -199,3 +211,9 @@ class StrainFeedback(Description):
             reference=at,
             feedforward=self.feedforward,
         )
+
+
+def _rows(arm: Arm, q: Array, outputs: Any) -> Array:
+    """Derivatives (p, 2 nv) of outputs by the state."""
+    model = linearize(arm, q, outputs=outputs)
+    return on_all_states(arm, model.states, model.C)

@@ -15,6 +15,7 @@ a list:
 ``"link1.tip velocity x"``
 ``"tip acceleration y"``       `node_acceleration`
 ``"tip rotation z"``           `node_rotation`: the orientation
+``"tip angle"``                `tip_angle`: seen from the joint of its link
 ``"tip angular velocity z"``   `node_angular_velocity`
 ``"tip accelerometer x"``      `accelerometer`: with gravity, in axes of the node
 ``"tip gyroscope x"``          `gyroscope`: angular velocity in axes of the node
@@ -47,6 +48,7 @@ from ._node_outputs import (
     node_rotation,
     node_velocity,
 )
+from ._tip_angle import tip_angle
 from .operating_point import Point, Tangent
 from .strain import Output, strain
 
@@ -71,6 +73,7 @@ __all__ = [
     "node_velocity",
     "state",
     "strain",
+    "tip_angle",
 ]
 
 
@@ -362,6 +365,7 @@ _ON_NODES: dict[str, Callable[[Any, str], Output]] = {
     "angular velocity": node_angular_velocity,
     "accelerometer": accelerometer,
     "gyroscope": gyroscope,
+    "angle": lambda node, axes: tip_angle(node),
 }
 
 
@@ -396,7 +400,7 @@ def _read_one(arm: ArmLike, item: Any) -> Output:
             return _ON_NODES[what](node, axes)
     raise ArgumentError(
         f"outputs has {short_text(item)}, expected {', '.join(map(repr, _NAMED))}, "
-        "'<node> position' (velocity, acceleration, rotation, angular velocity, "
+        "'<node> position' (velocity, acceleration, rotation, angular velocity, angle, "
         "accelerometer, gyroscope), with axes or without, such as 'tip position xy', "
         "('strain', link, distance), or a result of a function of flexarm.outputs"
     )

@@ -14,6 +14,7 @@ from ..._support.options import check_choice, explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
+from ...simulation.violations import judged
 from .._checks import check_callable, check_finite, check_rows, start_state
 from .._states import INTEGRATORS, integrate, is_ordinary, joint_difference, n_positions
 from .correction import Comparison, ComputedTorque
@@ -309,6 +310,11 @@ class ManipulatorController:
 
         An exception in the plant, the correction or the servo passes through and
         carries what was reached as its attribute ``run``.
+
+        Warns
+        -----
+        DeflectionWarning
+            If a link of the model bends to a slope of more than 0.5 in its own frame.
         """
         t = times(t)
         if sensors is None:
@@ -334,7 +340,7 @@ class ManipulatorController:
         except Exception as error:
             error.run = record.result("stopped by an exception")  # type: ignore[attr-defined]
             raise
-        return record.result(note)
+        return judged(record.result(note))
 
     def _loop(self, plant: Any, t: Array, record: Record, sensors: bool) -> None:
         command = None

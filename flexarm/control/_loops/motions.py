@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
 from ..._calls.arguments import finite_number, positive_number, real_array, shaped
@@ -14,6 +15,15 @@ from ...arm import Arm
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]
+
+# shares of the way by the share of the time, and their four derivatives
+_SHARES = {
+    degree: [polynomial.polyder(share, k).tolist() for k in range(5)]
+    for degree, share in (
+        (5, [0.0, 0.0, 0.0, 10.0, -15.0, 6.0]),
+        (9, [0.0, 0.0, 0.0, 0.0, 0.0, 126.0, -420.0, 540.0, -315.0, 70.0]),
+    )
+}
 
 
 class Motion(NamedTuple):
@@ -54,9 +64,10 @@ class Sensed(NamedTuple):
 @explained_class
 @dataclass(frozen=True, eq=False)
 class RestToRest:
-    """Motion of the joints from rest to rest, a polynomial of degree five in time.
+    """Motion of the joints from rest to rest, a polynomial in time.
 
-    Velocities and accelerations are zero at both ends; before and after the arm rests.
+    Velocities and accelerations are zero at both ends, of degree 9 also two more rates;
+    before and after the arm rests.
 
     Parameters
     ----------
@@ -66,6 +77,9 @@ class RestToRest:
         Time from rest to rest, in s.
     begin : float
         Time at which the motion begins, in s.
+    degree : {5, 9}
+        Of the polynomial.  Forces of motors behind elastic shafts follow the fourth
+        rate, and jump unless it is zero at the ends: 9.
 
     Examples
     --------
@@ -85,10 +99,13 @@ class RestToRest:
     end: Any
     duration: float
     begin: float = 0.0
+    degree: int = 5
 
     def __post_init__(self) -> None:
         positive_number("duration", self.duration)
         finite_number("begin", self.begin)
+        if self.degree not in _SHARES:
+            raise ArgumentError(f"degree is {self.degree!r}, expected 5 or 9")
         for name in ("start", "end"):
             array = np.array(shaped(name, getattr(self, name), None))
             object.__setattr__(self, name, array)
@@ -103,13 +120,42 @@ class RestToRest:
     @explained
     def __call__(self, t: float) -> Motion:
         """Motion at the time `t` in s."""
-        s = min(max((t - self.begin) / self.duration, 0.0), 1.0)
-        way, T = self.end - self.start, self.duration
-        return Motion(
-            self.start + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s**2)),
-            way * (30.0 * (s * (1.0 - s)) ** 2 / T),
-            way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / T**2),
-        )
+        return Motion(*self._rates(t, 3))
+
+    def derivatives(self, t: float) -> tuple[Array, Array, Array, Array, Array]:
+        """Positions and four rates at a time, as laws of elastic joints take them.
+
+        Parameters
+        ----------
+        t : float
+            Time in s.
+
+        Returns
+        -------
+        q, qd, qdd, jerk, snap : (..., nu) ndarray of float
+            In rad or m, and per s, to the fourth.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> motion = fa.control.RestToRest([0.0], [1.0], duration=2.0, degree=9)
+        >>> [float(x[0].round(4)) for x in motion.derivatives(1.0)]
+        [0.5, 1.2305, 0.0, -9.8438, 0.0]
+        """
+        q, qd, qdd, jerk, snap = self._rates(t, 5)
+        return q, qd, qdd, jerk, snap
+
+    def _rates(self, t: float, n: int) -> list[Array]:
+        """Positions and rates, n of them."""
+        T, way = self.duration, self.end - self.start
+        s = min(max((t - self.begin) / T, 0.0), 1.0)
+        shares = []
+        for k, coefficients in enumerate(_SHARES[self.degree][:n]):
+            share = 0.0
+            for c in reversed(coefficients):
+                share = share * s + c
+            shares.append(share / T**k if k == 0 or 0.0 < s < 1.0 else 0.0)
+        return [self.start + way * shares[0], *(way * share for share in shares[1:])]
 
 
 @explained

@@ -14,6 +14,7 @@ from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import Trajectory
+from ...simulation.violations import judged
 from .._checks import check_callable, check_finite, check_rows, start_state
 from .._states import advance, integrate, is_ordinary, n_positions
 from ..sensors import round_to
@@ -227,7 +228,10 @@ class SimulatedPlant:
 
     @property
     def trajectory(self) -> Trajectory:
-        """Motion of the plant at the times of the calls; forces are held in between."""
+        """Motion of the plant at the times of the calls; forces are held in between.
+
+        Links that bend too far in their own frames give a DeflectionWarning.
+        """
         if not self._past:
             raise ArgumentError(
                 "the plant has not moved, expected at least one call; run a "
@@ -236,7 +240,7 @@ class SimulatedPlant:
         tau = [*self._forces, self._tau]
         q = np.stack([q for _, q, _ in self._past], axis=-2)
         lost = int((~np.isfinite(q).all((-1, -2))).sum())
-        return Trajectory(
+        run = Trajectory(
             self.arm,
             np.array([t for t, _, _ in self._past]),
             q,
@@ -247,6 +251,7 @@ class SimulatedPlant:
             if lost
             else "reached the last time",
         )
+        return judged(run)
 
     def __repr__(self) -> str:
         now = f"at {self._past[-1][0]:g} s" if self._past else "not started"
