@@ -15,6 +15,7 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 
 - `regulation`: PD with gravity and elastic compensation,
 - `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
+- `predictive`: the best forces within limits,
 - `gain_scheduling`: gains on a grid of postures,
 - `composite`: rigid motion and vibration apart,
 - `inversion`: outputs that follow exactly, and what they do not show; for the joints of
@@ -61,6 +62,7 @@ from .kalman import (
     lqg,
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
+from .predictive import PredictiveControl
 from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
 
@@ -83,6 +85,7 @@ __all__ = [
     "ManipulatorController",
     "Motion",
     "ObservedLaw",
+    "PredictiveControl",
     "RestToRest",
     "Sensed",
     "SetPointPD",
