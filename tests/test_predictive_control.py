@@ -49,7 +49,13 @@ def first(law: Any, x: Array = START) -> Array:
 
 
 def nearest(
-    a: Array, lower: Array, upper: Array, *, soft: Any = 0.0, warm: Any = None, **more: Any
+    a: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    soft: Any = 0.0,
+    warm: Any = None,
+    **more: Any,
 ) -> tuple[Array, str, Any]:
     """Shortest v with lower <= a v <= upper, its status, and the active set."""
     r, m = a.shape
@@ -73,7 +79,9 @@ def nearest(
         next=np.arange(r, dtype=np.intc),
         h=0.0,
         max_steps=more.get("max_steps", 500),
-        x=np.zeros((1, 1)),
+        C=None,
+        L=None,
+        measured=np.zeros((1, 1)),
         u=u,
         p=np.zeros((1, w)),
         y=kept[0],
@@ -122,15 +130,17 @@ def test_the_shortest_vector_within_limits_is_optimal() -> None:
         assert_allclose(again, v, atol=1e-9)
         assert steps <= 1
         wider = upper + 0.1 * rng.random(len(upper))
-        cold, warm = (
-            nearest(a, lower, wider, warm=w)[0] for w in (None, kept[:2])
-        )
+        cold, warm = (nearest(a, lower, wider, warm=w)[0] for w in (None, kept[:2]))
         assert_allclose(warm, cold, atol=1e-8)
 
 
 def test_rows_that_contradict_each_other() -> None:
     # -1 >= v >= 1 has no solution; softened, both give way by as much
-    a, lower, upper = np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, -1.0])
+    a, lower, upper = (
+        np.ones((2, 1)),
+        np.array([1.0, -np.inf]),
+        np.array([np.inf, -1.0]),
+    )
     v, status, _ = nearest(a, lower, upper, soft=1e-3)
     assert status == "softened"
     assert_allclose(v, 0.0, atol=1e-9)
@@ -160,7 +170,14 @@ def sums(law: Any, k: int = 0) -> tuple[Array, Array, Array, Array, Array, Array
     points, weights = np.polynomial.legendre.leggauss(12)
     for x, w in zip(points, weights, strict=True):
         e = expm(F * (h * (x + 1) / 2))
-        G += w * h / 2 * e.T @ np.block([[Q, np.zeros((12, 2))], [np.zeros((2, 12)), R]]) @ e
+        G += (
+            w
+            * h
+            / 2
+            * e.T
+            @ np.block([[Q, np.zeros((12, 2))], [np.zeros((2, 12)), R]])
+            @ e
+        )
     N = law.horizon
     Xx, Xu = [np.eye(12)], [np.zeros((12, 2 * N))]
     H, f = np.zeros((2 * N, 2 * N)), np.zeros((12, 2 * N))
@@ -280,50 +297,52 @@ def moved(arm: fa.Arm, law: Any, x0: Array, n: int, sample: float) -> Any:
 
 def test_limits_hold_on_another_simulation() -> None:
     law = PredictiveControl(
-        MODEL, Q, R, dt=5e-3, horizon=25, force_limits=0.3, rate_limits=30.0,
-        output_limits={STRAIN: 2e-5, "link1": 0.35},
+        MODEL, Q, R, dt=5e-3, horizon=25, force_limits=0.5, rate_limits=30.0,
+        output_limits={STRAIN: 0.15, "link1": 0.35},
     )  # fmt: skip
     x, u = moved(ARM, law, START, 300, 5e-3)
     assert law.counts["solved"] == 300
-    assert abs(u).max() <= 0.3
+    assert abs(u).max() <= 0.5
     assert abs(np.diff(u, axis=0, prepend=0.0)).max() <= 30.0 * 5e-3 * (1 + 1e-9)
     strain = x @ MODEL.C[2]
-    assert (abs(u).max(), abs(strain).max()) > (0.299, 1.9e-5)  # both are active
-    assert abs(strain).max() < 2e-5 * 1.02  # the arm is not linear
+    assert abs(u).max() > 0.499
+    assert 0.149 < abs(strain).max() < 0.15 * 1.02  # the arm is not linear
     assert abs(x[-1, :2]).max() < 0.02
     # the same loop by flexarm
     run = fa.control.simulate_loop(
         ARM, law, START[:6], START[6:], 5e-3 * np.arange(301), max_step=1e-3
     )
-    assert_allclose(run.u[:-1], u, atol=1e-6)
+    assert_allclose(run.u[:-1], u, atol=1e-5)
     assert_allclose(run.q[-1], x[-1, :6], atol=1e-7)
     # without limits it breaks them
     free = PredictiveControl(MODEL, Q, R, dt=5e-3)
     x, u = moved(ARM, free, START, 20, 5e-3)
     assert abs(u).max() > 1.0
-    assert abs(x @ MODEL.C[2]).max() > 4e-5
+    assert abs(x @ MODEL.C[2]).max() > 0.2
 
 
 def test_strains_that_no_force_makes_small() -> None:
     bent = START + 0.02 * np.eye(12)[2]
-    limits = {"force_limits": 0.5, "output_limits": {STRAIN: 1e-5}}
+    limits = {"force_limits": 0.5, "output_limits": {STRAIN: 0.02}}
     law = law_of(**limits)
-    assert abs(MODEL.C[2] @ bent) > 1e-5
+    assert abs(MODEL.C[2] @ bent) > 0.03
     u = first(law, bent)
     assert law.statuses == "softened"
     assert abs(u).max() <= 0.5
     # the least excess that a linear program finds within the forces
     _, _, Xx, Xu, *_ = sums(law)
     C = MODEL.C[2]
-    excess = np.maximum(abs(law.plan().outputs[:, 2]) - 1e-5, 0.0)
+    excess = np.maximum(abs(law.plan().outputs[:, 2]) - 0.02, 0.0)
     from scipy.optimize import minimize
 
     def least(U: Array) -> float:
-        return float((np.maximum(abs(C @ (Xx @ bent + Xu @ U)) / 1e-5 - 1, 0) ** 2).sum())
+        return float(
+            (np.maximum(abs((Xx @ bent + Xu @ U) @ C) / 0.02 - 1, 0) ** 2).sum()
+        )
 
     bounds = [(-0.5, 0.5)] * 16
     other = minimize(least, np.zeros(16), bounds=bounds, method="L-BFGS-B", tol=1e-12)
-    assert (excess**2).sum() / 1e-10 <= other.fun * 1.001
+    assert (excess**2).sum() / 0.02**2 <= other.fun * 1.001
     # with a word in the run, which goes on to keep the limit
     run = fa.control.simulate_loop(
         ARM, law, bent[:6], bent[6:], 1e-3 * np.arange(200), max_step=1e-3
@@ -348,8 +367,7 @@ def test_many_loops_are_those_one_by_one() -> None:
     x0 = np.array([[1.0], [0.5], [-2.0]]) * START
     t = 1e-3 * np.arange(30)
     runs = [
-        fa.control.simulate_loop(ARM, law, x[..., :6], x[..., 6:], t)
-        for x in (x0, *x0)
+        fa.control.simulate_loop(ARM, law, x[..., :6], x[..., 6:], t) for x in (x0, *x0)
     ]
     assert sum(law.counts.values()) == 30  # of the last run
     for one, u in zip(runs[1:], runs[0].u, strict=True):
@@ -372,22 +390,21 @@ def test_no_offset_from_a_wrong_payload() -> None:
     q = np.r_[0.3, -0.5, np.zeros(nominal.nv - 2)]
     model = fa.linearize(nominal, q, settle=True)
     n = model.n_states
-    W = np.r_[np.full(2, 1e3), np.ones(n - 2)]
+    W, V = fa.control.energy_weight(nominal, q, joint_stiffness=100.0), np.full(2, 0.05)
     off = []
     for part in (0.0, 0.05):
         law = PredictiveControl(
-            model, W, np.full(2, 0.01), dt=2e-3, horizon=10, force_limits=60.0,
-            offset_free=part,
-        )  # fmt: skip
+            model, W, V, dt=5e-3, horizon=10, force_limits=60.0, offset_free=part
+        )
         run = fa.control.simulate_loop(
-            plant, law, model.q, model.qd, np.linspace(0, 3.0, 7), method="ROS34PW2"
+            plant, law, model.q, model.qd, np.linspace(0, 7.0, 7), method="ROS34PW2"
         )
         assert run.success
         off.append(abs(run.q[-1, :2] - q[:2]).max())
-    assert off[0] > 1e-3
-    assert off[1] < 1e-6 * off[0]
+    assert off[0] > 1e-2
+    assert off[1] < 1e-4 * off[0]
     # the estimate forgets by a factor 1 - part at each sample
-    law = PredictiveControl(model, W, np.full(2, 0.01), dt=2e-3, offset_free=0.25)
+    law = PredictiveControl(model, W, V, dt=2e-3, offset_free=0.25)
     A, B = (np.asarray(x) for x in (law._A[0], law._B[0]))
     w, x = 1e-3 * np.random.default_rng(0).normal(size=n), np.zeros(n)
     left = []
@@ -452,7 +469,9 @@ def test_from_measured_outputs() -> None:
     lqg = fa.control.lqg(regulator, observer)
     law = law_of(observer=observer)
     t = 1e-3 * np.arange(40)
-    runs = [fa.control.simulate_loop(ARM, x, START[:6], START[6:], t) for x in (lqg, law)]
+    runs = [
+        fa.control.simulate_loop(ARM, x, START[:6], START[6:], t) for x in (lqg, law)
+    ]
     assert_allclose(runs[1].u, runs[0].u, rtol=1e-9, atol=1e-9)
     limited = law_of(observer=observer, force_limits=0.2)
     run = fa.control.simulate_loop(ARM, limited, START[:6], START[6:], t)
@@ -469,7 +488,9 @@ def test_refusals() -> None:
         r"force_limits is -1, expected a smallest value below": {"force_limits": -1},
         r"rate_limits is 0, expected positive rates": {"rate_limits": 0},
         r"output_limits is 3, expected limits by names": {"output_limits": 3},
-        r"output_limits has no 'tip'|no output 'tip'|'tip'": {"output_limits": {"tip": 1}},
+        r"output_limits has no 'tip'|no output 'tip'|'tip'": {
+            "output_limits": {"tip": 1}
+        },
         r"offset_free is 2, expected a part from 0 to 1": {"offset_free": 2},
         r"observer is int, expected a KalmanFilter": {"observer": 3},
         r"observer has the sample time 0.002 s": {"observer": other},
@@ -480,17 +501,15 @@ def test_refusals() -> None:
     with pytest.raises(fa.ArgumentError, match="dt is None and the model is contin"):
         PredictiveControl(MODEL, Q, R)
     with pytest.raises(fa.ArgumentError, match="feels the forces at once"):
-        PredictiveControl(
-            pulled, Q, R, dt=1e-3, output_limits={pulled.outputs[0]: 1.0}
-        )
+        PredictiveControl(pulled, Q, R, dt=1e-3, output_limits={pulled.outputs[0]: 1.0})
     with pytest.raises(fa.ArgumentError, match="expected a continuous model for steps"):
         PredictiveControl(MODEL.discretize(1e-3), Q, R, hold=2)
-    with pytest.raises(fa.ArgumentError, match="state has 3 positions and velocities"):
+    with pytest.raises(fa.ArgumentError, match="state has 4 positions and velocities"):
         law_of()(0.0, [0.0], [0.0, 0.0])
     with pytest.raises(fa.ArgumentError, match="no sample was computed"):
         law_of().plan()
     slide = fa.StateSpace([[0, 1], [-1, 0]], [[0], [1]], [[1, 0]])
-    swapped = fa.StateSpace([[0, -1], [1, 0]], [[1], [0]], [[1, 0]])
+    swapped = fa.StateSpace([[0, 0], [1, 0]], [[1], [0]], [[1, 0]])
     PredictiveControl(slide, [1, 1], [1], dt=0.1, offset_free=0.1)
     with pytest.raises(fa.ArgumentError, match="no constant forces hold x0 against"):
         PredictiveControl(swapped, [1, 1], [1], dt=0.1, offset_free=0.1)

@@ -8,6 +8,10 @@
 /* a pivot smaller than this part of its diagonal: the row depends on the others */
 static const double active_singular = 1e-11;
 
+/* rounding of the sums (G y)_i, as part of the sum of |y|, which hides no more than that
+ * part of the limits */
+static const double active_rounding = 1e-15, active_hidden = 1e-8;
+
 /* corrections of multipliers of rows that nearly depend on each other */
 enum { ACTIVE_CORRECTIONS = 4 };
 
@@ -23,6 +27,7 @@ typedef struct {
     double *new; /* [count] solution of (Q3), or a direction */
     double *r;   /* [count] scratch */
     double *at;  /* [n] G y */
+    double off;  /* rounding of them */
 } active_set;
 
 static double *active_line(const active_set *set, int k)
@@ -129,13 +134,23 @@ static void active_remove(active_set *set, int r)
     set->count--;
 }
 
+static double active_size(double x)
+{
+    return x < 0.0 ? -x : x;
+}
+
+/* at which a row of the set is held */
+static double active_limit(const active_set *set, int row)
+{
+    return set->side[row] > 0 ? set->problem->upper[row] : set->problem->lower[row];
+}
+
 /* multipliers of the set at its limits (Q3), in `new` */
 static void active_aim(active_set *set)
 {
-    const fa_active_problem *p = set->problem;
     for (int k = 0; k < set->count; k++) {
         const int i = set->row[k];
-        set->new[k] = -(set->side[i] > 0 ? p->upper[i] : p->lower[i]);
+        set->new[k] = -active_limit(set, i);
     }
     active_forward(set, set->new);
     active_backward(set, set->new);
@@ -183,13 +198,20 @@ static void active_evaluate(active_set *set)
     for (int i = 0; i < p->n; i++) {
         set->at[i] = 0.0;
     }
+    double sum = 0.0, largest = 0.0;
     for (int k = 0; k < set->count; k++) {
-        const double y = set->y[set->row[k]];
-        const double *gram = p->gram + set->row[k] * p->n;
+        const int row = set->row[k];
+        const double y = set->y[row];
+        const double limit = active_size(active_limit(set, row));
+        sum += active_size(y);
+        largest = limit > largest ? limit : largest;
+        const double *gram = p->gram + row * p->n;
         for (int i = 0; i < p->n; i++) {
             set->at[i] += y * gram[i];
         }
     }
+    const double off = active_rounding * sum, most = active_hidden * largest;
+    set->off = off < most ? off : most;
 }
 
 /* the row outside of the set that is violated most, and its side; -1 if none is */
@@ -203,7 +225,7 @@ static int active_worst(const active_set *set, int *side)
         const double above = -set->at[i] - p->upper[i],
                      below = p->lower[i] + set->at[i];
         const double off = above > below ? above : below;
-        if (!set->side[i] && off > p->tolerance[i] && off > largest) {
+        if (!set->side[i] && off > largest && off > p->tolerance[i] + set->off) {
             worst = i;
             largest = off;
             *side = above > below ? 1 : -1;
@@ -223,9 +245,8 @@ static int active_kept(active_set *set)
 
     for (int k = 0; k < set->count; k++) {
         const int i = set->row[k];
-        const double limit = set->side[i] > 0 ? p->upper[i] : p->lower[i];
-        const double off = -limit - set->at[i] - p->soft[i] * set->y[i];
-        kept = kept && off <= p->tolerance[i] && -off <= p->tolerance[i];
+        const double off = -active_limit(set, i) - set->at[i] - p->soft[i] * set->y[i];
+        kept = kept && active_size(off) <= p->tolerance[i] + set->off;
         set->new[k] = off;
     }
     if (!kept) {
@@ -264,7 +285,7 @@ static void active_begin(active_set *set)
     const fa_active_problem *p = set->problem;
     for (int i = 0; i < p->n; i++) {
         const int side = set->side[i];
-        const double limit = side > 0 ? p->upper[i] : p->lower[i];
+        const double limit = active_limit(set, i);
         const int usable = side && side * set->y[i] >= 0.0 && limit - limit == 0.0;
         if (!usable || !active_append(set, i)) {
             set->side[i] = 0;

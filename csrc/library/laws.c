@@ -5,8 +5,6 @@
  */
 #include "library/laws.h"
 
-#include <stddef.h>
-
 /* sum [rows] += M [rows][columns] x */
 static void laws_add(int rows, int columns, const double *M, const double *x,
                      double *sum)
@@ -31,6 +29,28 @@ static void laws_copy(int n, const double *from, double *to)
 {
     for (int i = 0; i < n; i++) {
         to[i] = from[i];
+    }
+}
+
+static void laws_add_up(int n, const double *more, double *sum)
+{
+    for (int i = 0; i < n; i++) {
+        sum[i] += more[i];
+    }
+}
+
+/* x = z + L (y - C z) */
+static void laws_observe(int n, int p, const double *C, const double *L,
+                         const double *z, const double *y, double *x)
+{
+    laws_copy(n, z, x);
+    for (int i = 0; i < p; i++) {
+        double seen = 0.0;
+        laws_add(1, n, C + i * n, z, &seen);
+        const double off = y[i] - seen;
+        for (int k = 0; k < n; k++) {
+            x[k] += L[k * p + i] * off;
+        }
     }
 }
 
@@ -66,15 +86,7 @@ void fa_kalman_estimate(const fa_kalman_filter *filter, const double *z,
 {
     const int n = filter->n_states, p = filter->n_outputs;
 
-    laws_copy(n, z, x);
-    for (int i = 0; i < p; i++) {
-        double seen = 0.0;
-        laws_add(1, n, filter->C + i * n, z, &seen);
-        const double off = y[i] - seen;
-        for (int k = 0; k < n; k++) {
-            x[k] += filter->L[k * p + i] * off;
-        }
-    }
+    laws_observe(n, p, filter->C, filter->L, z, y, x);
 }
 
 void fa_kalman_predict(const fa_kalman_filter *filter, const double *x, const double *u,
@@ -88,46 +100,51 @@ void fa_kalman_predict(const fa_kalman_filter *filter, const double *x, const do
 
 /* commands */
 
-void fa_command_at(const fa_command *command, double t, double *value)
+void fa_shaper_step(const fa_shaper *shaper, double *kept, long *count, const double *x,
+                    double *v)
 {
-    const int width = command->width, last = command->n_rows - 1;
+    const int width = shaper->width, size = shaper->n_kept;
+    const int now = (int)(*count % size);
 
-    laws_clear(width, value);
-    for (int i = 0; i < command->n_impulses; i++) {
-        const double place = (t - command->times[i]) / command->dt;
-        int k = 0;
-        double part = 0.0;
-        if (place >= (double)last) {
-            k = last;
-        } else if (place > 0.0) {
-            k = (int)place;
-            part = place - (double)k;
-        }
-        const double *row = command->rows + k * width;
-        const double *after = k < last ? row + width : row;
+    for (int k = 0; *count == 0 && k < size; k++) {
+        laws_copy(width, x, kept + k * width);
+    }
+    laws_copy(width, x, kept + now * width);
+    laws_clear(width, v);
+    for (int i = 0; i < shaper->n_impulses; i++) {
+        const int d = shaper->delays[i];
+        const double *at = kept + (now + size - d) % size * width;
+        const double *before = kept + (now + size - d - 1) % size * width;
         for (int j = 0; j < width; j++) {
-            const double x = row[j] * (1.0 - part) + after[j] * part;
-            value[j] += command->amplitudes[i] * x;
+            const double part = shaper->parts[i];
+            v[j] += shaper->amplitudes[i] * (at[j] * (1.0 - part) + before[j] * part);
         }
     }
+    ++*count;
 }
 
 /* predictive control */
 
-/* the state, and the disturbance that the way from the last one shows (L5) */
+/* the state, and the disturbance that the way from the last one shows (L6) */
 static void predictive_observe(const fa_predictive *law, fa_predictive_state *state,
-                               const double *x, double *expected)
+                               const double *y, double *z, double *x)
 {
-    const int n = law->n_states, m = law->n_inputs;
+    const int n = law->n_states, m = law->n_inputs, p = law->n_outputs;
     double *last = state->p, *u = last + n, *w = u + m;
 
-    if (state->begun && law->h != 0.0) {
-        laws_clear(n, expected);
-        laws_add(n, n, law->A, last, expected);
-        laws_add(n, m, law->B, u, expected);
-        for (int i = 0; i < n; i++) {
-            w[i] += law->h * (x[i] - expected[i] - w[i]);
-        }
+    laws_clear(n, z);
+    if (state->begun) {
+        laws_add(n, n, law->A, last, z);
+        laws_add(n, m, law->B, u, z);
+        laws_add_up(n, w, z);
+    }
+    if (law->L) {
+        laws_observe(n, p, law->C, law->L, z, y, x);
+    } else {
+        laws_copy(n, y, x);
+    }
+    for (int i = 0; state->begun && i < n; i++) {
+        w[i] += law->h * (x[i] - z[i]);
     }
     laws_copy(n, x, last);
     state->begun = 1;
@@ -146,16 +163,16 @@ static void predictive_shift(const fa_predictive *law, fa_predictive_state *stat
 }
 
 fa_predictive_status fa_predictive_step(const fa_predictive *law,
-                                        fa_predictive_state *state, const double *x,
+                                        fa_predictive_state *state, const double *y,
                                         double *u, int *steps, double *work,
                                         int *places)
 {
     const int n = law->n_states, m = law->n_inputs, rows = law->n_rows;
     const int width = 2 * n + m;
-    double *expected = work, *lower = work + n, *upper = lower + rows;
+    double *z = work, *x = z + n, *lower = x + n, *upper = lower + rows;
     fa_predictive_status status = FA_PREDICTIVE_SOLVED;
 
-    predictive_observe(law, state, x, expected);
+    predictive_observe(law, state, y, z, x);
     predictive_shift(law, state);
     /* limits of the rows without what the parameters do to them */
     for (int i = 0; i < rows; i++) {
@@ -164,7 +181,8 @@ fa_predictive_status fa_predictive_step(const fa_predictive *law,
         lower[i] = law->lower[i] - value;
         upper[i] = law->upper[i] - value;
     }
-    fa_active_problem problem = {rows, law->gram, NULL, law->tolerance, lower, upper};
+    fa_active_problem problem = {rows,           law->gram, law->soft,
+                                 law->tolerance, lower,     upper};
     *steps = 0;
     for (int level = 0; level < 3; level++) {
         problem.soft = law->soft + level * rows;

@@ -16,14 +16,20 @@
  *
  *     x = z + L (y - C z),  z <- A x + B u                                         (L3)
  *
+ * Shaper, of flexarm.control.Shaper: amplitudes a_i of the command at delays d_i, linear
+ * between its samples x_k, which stay as they were before the first one:
+ *
+ *     v_k = sum a_i ((1 - s_i) x_(k - d_i) + s_i x_(k - d_i - 1))                  (L4)
+ *
  * Predictive control, of flexarm.control.PredictiveControl: the force without active
  * limits is linear in the parameters p = (x; last u; w), and so are the rows of limits,
- * which the multipliers y of library/active_set.h keep:
+ * which the multipliers m of library/active_set.h keep:
  *
- *     u = F p - y' E,  lower <= R p - G y + e <= upper                             (L4)
- *     w <- w + h (x - A x_last - B u_last - w)                                     (L5)
+ *     u = F p - m' E,  lower <= R p - G m + e <= upper                             (L5)
+ *     z = A x_last + B u_last + w,  x = z + L (y - C z),  w <- w + h (x - z)       (L6)
  *
- * with w the constant disturbance of the state at each sample, known to be zero if h is.
+ * where y is x without an observer. w is a constant disturbance of the state at each
+ * sample, known to be zero if h is.
  *
  * Checked by  tests/test_export_laws.py: bits of the laws of Python.
  */
@@ -63,20 +69,19 @@ void fa_kalman_estimate(const fa_kalman_filter *filter, const double *z,
 void fa_kalman_predict(const fa_kalman_filter *filter, const double *x, const double *u,
                        double *z);
 
-/*
- * Impulses of a shaper, or rows of a table: samples x [n_rows][width] of a command, linear
- * in between and constant before the first and after the last, `dt` apart from zero on.
- * Adds up amplitudes [n_impulses] times the rows at t - times [n_impulses]; a table has
- * one impulse of size one at zero.
- */
 typedef struct {
-    int n_rows, width, n_impulses;
-    const double *rows;
-    double dt;
-    const double *times, *amplitudes;
-} fa_command;
+    int width, n_impulses, n_kept;
+    const int *delays;                /* [n_impulses], below n_kept - 1 */
+    const double *parts, *amplitudes; /* [n_impulses] */
+} fa_shaper;
 
-void fa_command_at(const fa_command *command, double t, double *value);
+/*
+ * Shaped sample v [width] of a command at its sample x [width] (L4).
+ *   kept   [n_kept][width] the last samples
+ *   count  samples so far, zero at the begin
+ */
+void fa_shaper_step(const fa_shaper *shaper, double *kept, long *count, const double *x,
+                    double *v);
 
 /* how a sample of predictive control ended: from all limits to fewer of them */
 typedef enum {
@@ -87,8 +92,9 @@ typedef enum {
 } fa_predictive_status;
 
 typedef struct {
-    int n_states, n_inputs, n_rows, max_steps;
+    int n_states, n_outputs, n_inputs, n_rows, max_steps;
     const double *A, *B;         /* [n][n], [n][m] of the model */
+    const double *C, *L;         /* [p][n], [n][p] of the observer; NULL: y is x */
     const double *R, *F;         /* [n_rows][2 n + m], [m][2 n + m] */
     const double *E;             /* [n_rows][m] */
     const double *gram;          /* [n_rows][n_rows] */
@@ -108,17 +114,17 @@ typedef struct {
     int begun; /* whether there was a sample before */
 } fa_predictive_state;
 
-#define FA_PREDICTIVE_DOUBLES(n, rows) ((n) + 2 * (rows) + FA_ACTIVE_DOUBLES(rows))
+#define FA_PREDICTIVE_DOUBLES(n, rows) (2 * (n) + 2 * (rows) + FA_ACTIVE_DOUBLES(rows))
 #define FA_PREDICTIVE_INTS(rows) FA_ACTIVE_INTS(rows)
 
 /*
- * Forces u [m] at the state x [n], both from the point of the law (L4, L5).
+ * Forces u [m] at the outputs y [p], both from the point of the law (L5, L6).
  *   steps  receives the steps of the active set
  *   work   [FA_PREDICTIVE_DOUBLES(n, n_rows)], places [FA_PREDICTIVE_INTS(n_rows)]
  * Where actuators apply other forces than u, put those into state->p + n afterwards.
  */
 fa_predictive_status fa_predictive_step(const fa_predictive *law,
-                                        fa_predictive_state *state, const double *x,
+                                        fa_predictive_state *state, const double *y,
                                         double *u, int *steps, double *work,
                                         int *places);
 

@@ -9,12 +9,12 @@
 
 typedef struct {
     fa_predictive law;
-    const double *x;
+    const double *measured;
     double *u, *p, *y;
     int *side, *begun, *status, *steps;
 } predictive_job;
 
-/* letters of shapes: n states, m inputs, r rows, w parameters, c members of a batch */
+/* letters of shapes: n states, o outputs, m inputs, r rows, w parameters, c members of a batch */
 #define ROW(name, type, shape, at, flags)                                              \
     {name, type, shape, offsetof(predictive_job, at), 0, flags}
 
@@ -34,7 +34,9 @@ static const py_field predictive_fields[] = {
     ROW("next", NPY_INT, "r", law.next, 0),
     ROW("h", PY_REAL, "", law.h, 0),
     ROW("max_steps", PY_INT, "", law.max_steps, 0),
-    ROW("x", NPY_DOUBLE, "cn", x, 0),
+    ROW("C", NPY_DOUBLE, "on", law.C, PY_OPTIONAL),
+    ROW("L", NPY_DOUBLE, "no", law.L, PY_OPTIONAL),
+    ROW("measured", NPY_DOUBLE, "co", measured, 0),
     ROW("u", NPY_DOUBLE, "cm", u, PY_WRITTEN),
     ROW("p", NPY_DOUBLE, "cw", p, PY_WRITTEN),
     ROW("y", NPY_DOUBLE, "cr", y, PY_WRITTEN),
@@ -50,11 +52,13 @@ static PyObject *predictive_run(predictive_job *job, const npy_intp *length)
     enum { MOST = 4096 }; /* rows, whose factors stay far from the end of an int */
     const npy_intp n = length['n'], m = length['m'], rows = length['r'];
 
-    if (length['w'] != 2 * n + m || rows > MOST || n > MOST || m > MOST) {
+    if (length['w'] != 2 * n + m || (!job->law.L && length['o'] != n) || rows > MOST ||
+        n > MOST || m > MOST || length['o'] > MOST) {
         PyErr_SetString(PyExc_ValueError, "wrong or too many parameters");
         return NULL;
     }
     job->law.n_states = (int)n;
+    job->law.n_outputs = (int)length['o'];
     job->law.n_inputs = (int)m;
     job->law.n_rows = (int)rows;
     const size_t doubles = (size_t)FA_PREDICTIVE_DOUBLES(n, rows) + 1;
@@ -74,8 +78,8 @@ static PyObject *predictive_run(predictive_job *job, const npy_intp *length)
             .begun = job->begun[c],
         };
         job->status[c] =
-            (int)fa_predictive_step(&job->law, &state, job->x + c * n, job->u + c * m,
-                                    job->steps + c, work, places);
+            (int)fa_predictive_step(&job->law, &state, job->measured + c * length['o'],
+                                    job->u + c * m, job->steps + c, work, places);
         job->begun[c] = state.begun;
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(work);

@@ -203,7 +203,9 @@ class PredictiveStep(NamedTuple):
     next: NDArray[np.intc]  # (r,): the row that it is a sample later
     h: float  # of the disturbance
     max_steps: int
-    x: Array  # (c, n)
+    C: Array | None  # (o, n) of the observer; None: the state is measured
+    L: Array | None  # (n, o)
+    measured: Array  # (c, o)
     u: Array  # (c, m), written
     p: Array  # (c, w), kept from sample to sample, as what follows
     y: Array  # (c, r)

@@ -116,9 +116,7 @@ def target(A: Array, B: Array, C: Array) -> Array:
     return np.asarray(np.linalg.solve(whole, right))
 
 
-def predict(
-    A: Any, B: Any, K: Any, roots: Any, C: Array
-) -> tuple[Array, Array]:
+def predict(A: Any, B: Any, K: Any, roots: Any, C: Array) -> tuple[Array, Array]:
     """Forces (steps, m, n + steps m) and outputs (steps, p, ...) of x and v.
 
     v are the deviations from the gains, scaled so that |v|^2 is their cost; outputs
@@ -168,13 +166,13 @@ def condense(
         for x in (limits.forces, limits.rates, limits.outputs)
     ]
     kinds = np.concatenate([np.full(steps * k, i) for i, k in enumerate((m, m, p))])
-    names = [(i, j, c) for i, k in enumerate((m, m, p)) for j, c in np.ndindex(steps, k)]
+    names = [
+        (i, j, c) for i, k in enumerate((m, m, p)) for j, c in np.ndindex(steps, k)
+    ]
     rows = np.concatenate([x.reshape(-1, x.shape[-1]) for x in (u, change, y)])
     parts = (forces[..., n:], moved, outputs[..., n:])
     G = np.concatenate([x.reshape(-1, x.shape[-1]) for x in parts])
-    lower, upper = (
-        np.concatenate([b[i].ravel() for b in bounds]) for i in range(2)
-    )
+    lower, upper = (np.concatenate([b[i].ravel() for b in bounds]) for i in range(2))
     # rows that have a limit and move
     norm = np.linalg.norm(G, axis=-1)
     largest = _largest(norm, names)

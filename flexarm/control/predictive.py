@@ -232,7 +232,9 @@ class PredictiveControl:
         try:
             tips = (target(w.A[k], w.B[k], np.eye(m, n)) for k in range(count))
             self._rest = (
-                np.array(list(tips)) if self.offset_free else np.zeros((count, n + m, n))
+                np.array(list(tips))
+                if self.offset_free
+                else np.zeros((count, n + m, n))
             )
         except np.linalg.LinAlgError:
             raise ArgumentError(
@@ -290,6 +292,18 @@ class PredictiveControl:
             raise ArgumentError(
                 "observer is the filter of another model, expected one of the model "
                 "of this law"
+            )
+        # errors of the estimates of states and disturbances, from sample to sample
+        L, C, h = observer.gain, own.C, self.offset_free
+        error = np.block(
+            [[A @ (np.eye(len(A)) - L @ C) - h * L @ C, L], [-h * C, np.eye(len(C))]]
+        )
+        size = abs(np.linalg.eigvals(error)).max()
+        if h and not size < 1.0:
+            raise ArgumentError(
+                f"offset_free is {h:g}, with which errors of the observer grow by "
+                f"{size:.4g} at each sample, expected a smaller part, or a filter with "
+                "as many independent outputs as it has gains"
             )
 
     # plans
@@ -356,7 +370,6 @@ class PredictiveControl:
         self.steps = np.zeros((), dtype=np.intc)
         self._k = 0
         self._state: Any = None
-        self._estimate: Any = None
         self._planned: tuple[Prediction, tuple[int, ...]] | None = None
 
     def plan(self) -> Plan:
@@ -392,9 +405,9 @@ class PredictiveControl:
 
     def __call__(self, t: float, q: Any, qd: Any = None) -> Array:
         """Forces (..., m) of a sample in N m or N; samples follow each other."""
-        x = self._measured(q, qd)
+        y = self._measured(q, qd)
         m, n = self._B.shape[-1], self._B.shape[-2]
-        batch, flat = x.shape[:-1], np.ascontiguousarray(x.reshape(-1, n))
+        batch, flat = y.shape[:-1], np.ascontiguousarray(y.reshape(-1, y.shape[-1]))
         k = min(self._k, len(self._K) - 1)
         (program, prediction), before = self._program(k), max(k - 1, 0)
         count, rows = len(flat), len(program.next)
@@ -405,6 +418,9 @@ class PredictiveControl:
         elif self._state[1].shape[-1] != rows:  # other rows of a motion
             self._state = (self._state[0], *_no_rows(count, rows), self._state[3])
         u, found = np.empty((count, m)), np.empty((2, count), dtype=np.intc)
+        seen = None, None
+        if self.observer is not None:
+            seen = self.observer.model.C, self.observer.gain
         _core.predictive_step(
             PredictiveStep(
                 np.ascontiguousarray(self._A[before]),
@@ -412,6 +428,7 @@ class PredictiveControl:
                 *program,
                 self.offset_free,
                 self.max_steps,
+                *(None if x is None else np.ascontiguousarray(x) for x in seen),
                 flat,
                 u,
                 *self._state,
@@ -421,32 +438,32 @@ class PredictiveControl:
         self._planned = prediction, batch
         self._count(found, batch)
         self._k += 1
-        if self.observer is not None:
-            own = self.observer.model
-            self._estimate = times(own.A, x) + times(own.B, u.reshape(*batch, m))
         return u.reshape(*batch, m) + self._forces[k]
 
+    @property
+    def _rest_outputs(self) -> Array:
+        """Measured outputs (samples, p) at the points."""
+        if self.observer is None:
+            return self._x
+        return times(self.observer.model.C, self._x)
+
     def _measured(self, q: Any, qd: Any) -> Array:
-        """State (..., n) of a sample as a deviation."""
-        k = min(self._k, len(self._K) - 1)
-        n = self._B.shape[-2]
+        """Outputs (..., p) of a sample as deviations."""
+        rest = self._rest_outputs[min(self._k, len(self._K) - 1)]
         if self.observer is None:
             parts = np.broadcast_arrays(real_array("q", q), real_array("qd", qd))
             x = np.concatenate(parts, axis=-1)
-            if x.shape[-1] != n:
+            if x.shape[-1] != len(rest):
                 raise ArgumentError(
                     f"the state has {x.shape[-1]} positions and velocities, expected "
-                    f"the {n} states of the model; joints with quaternions have more "
-                    "positions, which PredictiveControl does not take"
+                    f"the {len(rest)} states of the model; joints with quaternions "
+                    "have more positions, which PredictiveControl does not take"
                 )
-            return np.asarray(x - self._x[k])
-        C, gain = self.observer.model.C, self.observer.gain
+            return np.asarray(x - rest)
         y = real_array("y", q)
-        if y.ndim == 0 or y.shape[-1] != len(C):
-            raise ArgumentError(f"y has shape {y.shape}, expected (..., {len(C)})")
-        z = np.zeros(n) if self._estimate is None else self._estimate
-        off = y - times(C, self._x[0]) - times(C, z)
-        return np.asarray(z + times(gain, off))
+        if y.ndim == 0 or y.shape[-1] != len(rest):
+            raise ArgumentError(f"y has shape {y.shape}, expected (..., {len(rest)})")
+        return np.asarray(y - rest)
 
     def _count(self, found: Any, batch: tuple[int, ...]) -> None:
         status, steps = found
