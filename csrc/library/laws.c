@@ -68,17 +68,20 @@ void fa_linear_output(const fa_linear_law *law, const double *z, const double *e
     laws_add(nu, law->n_outputs, law->D, e, u);
 }
 
-void fa_linear_next(const fa_linear_law *law, double *z, const double *e,
-                    const double *unfollowed, double *next)
+void fa_linear_next(const fa_linear_law *law, double *z, const double *e, double *next)
 {
     const int m = law->n_states;
     laws_clear(m, next);
     laws_add(m, m, law->A, z, next);
     laws_add(m, law->n_outputs, law->B, e, next);
-    if (law->E && unfollowed) {
-        laws_add(m, law->n_forces, law->E, unfollowed, next);
-    }
     laws_copy(m, next, z);
+}
+
+void fa_linear_correct(const fa_linear_law *law, const double *unfollowed, double *z)
+{
+    if (law->E) {
+        laws_add(law->n_states, law->n_forces, law->E, unfollowed, z);
+    }
 }
 
 void fa_kalman_estimate(const fa_kalman_filter *filter, const double *z,

@@ -48,13 +48,11 @@ typedef struct {
 void fa_linear_output(const fa_linear_law *law, const double *z, const double *e,
                       const double *f, double *u);
 
-/*
- * State of the next sample (L2).
- *   unfollowed  [nu] w - u, or NULL where the actuators follow
- *   next        [m] scratch
- */
-void fa_linear_next(const fa_linear_law *law, double *z, const double *e,
-                    const double *unfollowed, double *next);
+/* state z [m] of the next sample, where the actuators follow; next [m] is scratch (L2) */
+void fa_linear_next(const fa_linear_law *law, double *z, const double *e, double *next);
+
+/* what forces that are not followed, w - u [nu], change of the state after that (L2) */
+void fa_linear_correct(const fa_linear_law *law, const double *unfollowed, double *z);
 
 typedef struct {
     int n_states, n_outputs, n_inputs;

@@ -21,7 +21,8 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 - `inversion`: outputs that follow exactly, and what they do not show; for the joints of
   a rigid arm this is computed torque,
 - `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
-- `adaptive`: inertias that are not known.
+- `adaptive`: inertias that are not known,
+- `export`: laws as C.
 
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
 `simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
@@ -44,6 +45,7 @@ from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
 from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .gain_scheduling import GainSchedule, scheduled_lqr
 from .input_shaping import (
@@ -95,6 +97,7 @@ __all__ = [
     "StrainFeedback",
     "TimeScales",
     "energy_weight",
+    "export_c",
     "extra_insensitive",
     "fast_subsystem",
     "kalman_filter",

@@ -465,6 +465,22 @@ class PredictiveControl:
             raise ArgumentError(f"y has shape {y.shape}, expected (..., {len(rest)})")
         return np.asarray(y - rest)
 
+    def _exported(self) -> dict[str, Any]:
+        """Arrays of the law of one point, for C."""
+        if self.model.batch:
+            raise ArgumentError(
+                f"the law follows a motion of {len(self._K)} samples, expected one of "
+                "one point; each sample of a motion has other matrices"
+            )
+        names = ("A", "B", *Program._fields, "h", "max_steps", "C", "L")
+        observer = self.observer
+        seen = (None, None) if observer is None else (observer.model.C, observer.gain)
+        options = (self.offset_free, self.max_steps, *seen)
+        values = (self._A[0], self._B[0], *self._program(0)[0], *options)
+        points = {"rest": self._rest_outputs[0], "forces": self._forces[0]}
+        points["before"] = self._u0 - self._forces[0]
+        return dict(zip(names, values, strict=True)) | points
+
     def _count(self, found: Any, batch: tuple[int, ...]) -> None:
         status, steps = found
         for i, many in enumerate(np.bincount(status, minlength=4).tolist()):
