@@ -12,8 +12,9 @@ static const double active_singular = 1e-11;
  * part of the limits */
 static const double active_rounding = 1e-15, active_hidden = 1e-8;
 
-/* corrections of multipliers of rows that nearly depend on each other */
-enum { ACTIVE_CORRECTIONS = 4 };
+/* corrections of multipliers of rows that nearly depend on each other, and optima of
+ * working sets that are no better than one before, until rounding is seen to win */
+enum { ACTIVE_CORRECTIONS = 4, ACTIVE_STALE = 8 };
 
 /* the working set and its factors */
 typedef struct {
@@ -214,6 +215,16 @@ static void active_evaluate(active_set *set)
     set->off = off < most ? off : most;
 }
 
+/* what the dual problem maximizes, at the solution of (Q3) */
+static double active_value(const active_set *set)
+{
+    double sum = 0.0;
+    for (int k = 0; k < set->count; k++) {
+        sum -= 0.5 * set->y[set->row[k]] * active_limit(set, set->row[k]);
+    }
+    return sum;
+}
+
 /* the row outside of the set that is violated most, and its side; -1 if none is */
 static int active_worst(const active_set *set, int *side)
 {
@@ -307,7 +318,8 @@ fa_active_status fa_active_solve(const fa_active_problem *problem, int *side, do
     set.at = set.r + n;
     active_begin(&set);
     active_aim(&set);
-    for (int corrections = 0; *steps < max_steps; ++*steps) {
+    double best = 0.0;
+    for (int corrections = 0, stale = 0; *steps < max_steps; ++*steps) {
         double length;
         int next_side = 0;
 
@@ -330,7 +342,11 @@ fa_active_status fa_active_solve(const fa_active_problem *problem, int *side, do
         if (next < 0) {
             return FA_ACTIVE_SOLVED;
         }
-        if (!active_enter(&set, next, next_side, max_steps, steps)) {
+        const double value = active_value(&set);
+        stale += !(value > best);
+        best = value > best ? value : best;
+        if (stale > ACTIVE_STALE ||
+            !active_enter(&set, next, next_side, max_steps, steps)) {
             return FA_ACTIVE_INFEASIBLE;
         }
         corrections = 0;

@@ -30,7 +30,7 @@
 
 typedef enum {
     FA_ACTIVE_SOLVED,
-    FA_ACTIVE_INFEASIBLE, /* no point satisfies the hard rows */
+    FA_ACTIVE_INFEASIBLE, /* no point satisfies the hard rows, to rounding */
     FA_ACTIVE_UNFINISHED  /* after max_steps */
 } fa_active_status;
 
