@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict, final, type_check_only
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calls.records import Rollout, SampledLoop, ScalingRun, TargetRun
+from ._calls.records import PredictiveStep, Rollout, SampledLoop, ScalingRun, TargetRun
 
 @type_check_only
 class BuildInfo(TypedDict):
@@ -34,6 +34,7 @@ def convert_with(function: Any, /) -> None: ...
 def is_plain(value: Any, /) -> bool: ...
 def quiet_map(name: str, /) -> np.ufunc: ...
 def time_scaling(run: ScalingRun, /) -> tuple[int, int]: ...
+def predictive_step(step: PredictiveStep, /) -> None: ...
 
 # enums of the library: names in its order
 JOINT_KINDS: Final[tuple[str, ...]]
@@ -44,6 +45,7 @@ METHODS: Final[tuple[str, ...]]
 STACK_METHODS: Final[tuple[str, ...]]  # those of time loops of stacks
 ENDINGS: Final[tuple[str, ...]]
 IK_STATUSES: Final[tuple[str, ...]]
+PREDICTIVE_STATUSES: Final[tuple[str, ...]]
 SCALING_STATUSES: Final[tuple[str, ...]]
 SCALING_SCHEMES: Final[tuple[str, ...]]
 # columns of the arrays of a Model, of given integrals, of the report of a rollout

@@ -18,6 +18,7 @@ from flexarm import _core
 from flexarm._calls.records import (
     Gains,
     Options,
+    PredictiveStep,
     Rollout,
     SampledLoop,
     ScalingRun,
@@ -89,6 +90,7 @@ def test_methods_are_those_of_simulate() -> None:
         ("py_rollout.c", (Rollout, SampledLoop, Options, Gains)),
         ("py_ik.c", (TargetRun,)),
         ("py_time_scaling.c", (ScalingRun,)),
+        ("py_predictive.c", (PredictiveStep,)),
     ],
 )
 def test_records_have_the_attributes_that_c_fetches(

@@ -12,6 +12,7 @@
 #include "calls/maps.h"
 #include "calls/targets.h"
 #include "calls/time_loop.h"
+#include "library/laws.h"
 #include "library/time_scaling.h"
 #include "model/description.h"
 #include "model/kinds.h"
@@ -40,6 +41,12 @@ static const char *const ik_statuses[] = {
     [FA_IK_STATIONARY] = "stationary",
     [FA_IK_UNFINISHED] = "unfinished",
     [FA_IK_NOT_FINITE] = "not finite",
+};
+static const char *const predictive_statuses[] = {
+    [FA_PREDICTIVE_SOLVED] = "solved",
+    [FA_PREDICTIVE_SOFTENED] = "softened",
+    [FA_PREDICTIVE_RELAXED] = "relaxed",
+    [FA_PREDICTIVE_UNFINISHED] = "unfinished",
 };
 static const char *const scaling_statuses[] = {
     [FA_SCALING_SOLVED] = "solved",
@@ -177,6 +184,7 @@ int py_add_constants(PyObject *module)
         {"STACK_METHODS", stacked, n_stacked},
         {"ENDINGS", endings, COUNT(endings)},
         {"IK_STATUSES", ik_statuses, COUNT(ik_statuses)},
+        {"PREDICTIVE_STATUSES", predictive_statuses, COUNT(predictive_statuses)},
         {"SCALING_STATUSES", scaling_statuses, COUNT(scaling_statuses)},
         {"SCALING_SCHEMES", scaling_schemes, COUNT(scaling_schemes)},
     };

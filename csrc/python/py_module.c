@@ -11,6 +11,7 @@
 #include "python/py_model.h"
 #include "python/py_numpy.h"
 #include "python/py_plain.h"
+#include "python/py_predictive.h"
 #include "python/py_stack.h"
 #include "python/py_time_scaling.h"
 
@@ -119,6 +120,8 @@ static PyMethodDef module_methods[] = {
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {"time_scaling", py_time_scaling, METH_O,
      "time_scaling(run): the fastest motion along a path within limits."},
+    {"predictive_step", py_predictive_step, METH_O,
+     "predictive_step(step): a sample of predictive control."},
     {NULL, NULL, 0, NULL},
 };
 

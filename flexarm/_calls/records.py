@@ -179,3 +179,37 @@ class ScalingRun(NamedTuple):
     curve: Array  # (n,), written
     x: Array  # (n,), written
     u: Array  # (n - 1,), written
+
+
+class PredictiveStep(NamedTuple):
+    """A sample of predictive control of c loops: `_core.predictive_step`.
+
+    Of n states, m inputs and r rows of limits; w = 2 n + m parameters are the state, the
+    last inputs and the disturbance, as deviations.
+    """
+
+    A: Array  # (n, n)
+    B: Array  # (n, m)
+    R: Array  # (r, w): rows of limits without multipliers
+    F: Array  # (m, w): inputs without multipliers
+    E: Array  # (r, m): what multipliers take from the inputs
+    gram: Array  # (r, r)
+    lower: Array  # (r,)
+    upper: Array  # (r,)
+    tolerance: Array  # (r,)
+    soft: Array  # (3, r): none, outputs, outputs and rates give way
+    least: Array  # (m,)
+    most: Array  # (m,)
+    next: NDArray[np.intc]  # (r,): the row that it is a sample later
+    h: float  # of the disturbance
+    max_steps: int
+    C: Array | None  # (o, n) of the observer; None: the state is measured
+    L: Array | None  # (n, o)
+    measured: Array  # (c, o)
+    u: Array  # (c, m), written
+    p: Array  # (c, w), kept from sample to sample, as what follows
+    y: Array  # (c, r)
+    side: NDArray[np.intc]  # (c, r)
+    begun: NDArray[np.intc]  # (c,)
+    status: NDArray[np.intc]  # (c,), written: number in _core.PREDICTIVE_STATUSES
+    steps: NDArray[np.intc]  # (c,), written

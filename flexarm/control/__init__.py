@@ -15,13 +15,15 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 
 - `regulation`: PD with gravity and elastic compensation,
 - `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
+- `predictive`: the best forces within limits,
 - `gain_scheduling`: gains on a grid of postures,
 - `composite`: rigid motion and vibration apart,
 - `inversion`: outputs that follow exactly, and what they do not show; for the joints of
   a rigid arm this is computed torque, for elastic joints exact linearization,
 - `feedforward`: forces of motors behind elastic shafts for a motion of the joints,
 - `strain_feedback`, `input_shaping`: vibration damped by gauges, or not excited,
-- `adaptive`: inertias that are not known.
+- `adaptive`: inertias that are not known,
+- `export`: laws as C.
 
 Forces act on motors where joints have drives.  All laws take arms with drives, but for
 `AdaptiveControl` and `ManipulatorController`, and observers those with elastic shafts.
@@ -47,6 +49,7 @@ from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
 from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .feedforward import DriveMotion, drive_feedforward
 from .gain_scheduling import GainSchedule, scheduled_lqr
@@ -66,6 +69,7 @@ from .kalman import (
     lqg,
 )
 from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
+from .predictive import PredictiveControl
 from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
 
@@ -89,6 +93,7 @@ __all__ = [
     "ManipulatorController",
     "Motion",
     "ObservedLaw",
+    "PredictiveControl",
     "RestToRest",
     "Sensed",
     "SetPointPD",
@@ -99,6 +104,7 @@ __all__ = [
     "TimeScales",
     "drive_feedforward",
     "energy_weight",
+    "export_c",
     "extra_insensitive",
     "fast_subsystem",
     "kalman_filter",

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
 from .._calls.arm_like import ArmLike
-from .._support.checks import short_text
+from .._support.c_text import array, check_name, comment, filled, number
 from .._support.options import explained
-from ..errors import ArgumentError
 from .packing import pack
-
-_KEYWORDS = """auto break case char const continue default do double else enum extern
-float for goto if inline int long register restrict return short signed sizeof static
-struct switch typedef union unsigned void volatile while"""
-_WIDTH = 86  # of 88: the end of a line in a macro takes two
 
 
 @explained
@@ -77,50 +67,8 @@ def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -
     True
     """
     check_arm(arm)
-    valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
-    if not valid or name in _KEYWORDS.split():
-        raise ArgumentError(
-            f"name is {short_text(name)}, expected a name of a variable in C, such as "
-            "'arm'; those with '_' or 'fa_' in front belong to the compiler and the "
-            "library"
-        )
+    check_name(name)
     Path(file).write_text(_header(arm, name), encoding="ascii")
-
-
-def _number(value: Any) -> str:
-    """Text of a number that C reads as the same bits."""
-    if isinstance(value, (int, np.integer)):
-        return str(value)
-    if np.isfinite(value):
-        return repr(float(value))
-    return "NAN" if np.isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
-
-
-def _filled(words: Iterable[str], indent: str = "    ") -> list[str]:
-    """Lines of words, each with a comma."""
-    lines, line = [], indent
-    for word in words:
-        if len(line) + len(word) + 2 > _WIDTH:
-            lines.append(line.rstrip())
-            line = indent
-        line += f"{word}, "
-    return [*lines, line.rstrip()] if line.strip() else lines
-
-
-def _array(name: str, array: NDArray[Any]) -> list[str]:
-    """Definition of an array, or nothing for an empty one."""
-    if not array.size:
-        return []
-    kind = "int" if array.dtype.kind == "i" else "double"
-    numbers = _filled(_number(x) for x in array.ravel())
-    return [f"static const {kind} {name}[{array.size}] = {{", *numbers, "};", ""]
-
-
-def _comment(label: str, names: Iterable[str]) -> list[str]:
-    """Comment with names of coordinates."""
-    lines = _filled((n.replace("*/", "* /") for n in names), " *     ")
-    plain = [x.encode("ascii", "backslashreplace").decode() for x in lines]
-    return [f" * {label}", *plain] if lines else []
 
 
 def _description(arm: ArmLike, name: str) -> list[str]:
@@ -142,11 +90,11 @@ def _description(arm: ArmLike, name: str) -> list[str]:
     fields = [f"    .{key} = {value}," for key, value in counts.items()]
     fields += [f"    .{key} = {name}_{key}," for key, a in arrays.items() if a.size]
     fields += [
-        f"    .stabilization = {_number(constants[3])},",
+        f"    .stabilization = {number(constants[3])},",
         f"    .fidelity = FA_{arm.fidelity.upper()},",
     ]
     return [
-        *(line for key, a in arrays.items() for line in _array(f"{name}_{key}", a)),
+        *(line for key, a in arrays.items() for line in array(f"{name}_{key}", a)),
         f"static const fa_description {name} = {{",
         *fields,
         "};",
@@ -169,7 +117,7 @@ def _header(arm: ArmLike, name: str) -> str:
             "/*",
             f" * An arm of {len(arm.bodies)} bodies; written by flexarm.export_c.",
             " *",
-            *_comment("Velocities, with their forces:", arm.coordinate_names),
+            *comment("Velocities, with their forces:", arm.coordinate_names),
             " */",
             f"#ifndef {guard}",
             f"#define {guard}",
@@ -185,7 +133,7 @@ def _header(arm: ArmLike, name: str) -> str:
             "/* initializer of neutral positions */",
             f"#define {upper}_Q \\",
             "    { \\",
-            *(f"{line} \\" for line in _filled(map(_number, arm.neutral), " " * 8)),
+            *(f"{line} \\" for line in filled(map(number, arm.neutral), " " * 8)),
             "    }",
             "",
             *_description(arm, name),

@@ -194,6 +194,7 @@ class Loop(Flattened):
             free = self.u if self.step is None else round_to(self.u, self.step)
             saturated = (free < self.limits[0]) | (free > self.limits[1])
         success, message = ending(self.shaped(reached), self.t, note, self._why)
+        remark = getattr(self.law, "remark", "")  # of a law with limits of its own
         return LoopRun(
             self.arm,
             self.t,
@@ -202,7 +203,7 @@ class Loop(Flattened):
             self.shaped(self.tau),
             self.method,
             success,
-            message + self._limits_text(saturated, done),
+            message + self._limits_text(saturated, done) + (remark and f"; {remark}"),
             sample_times=self.grid.times,
             y=self.shaped(self.y),
             sensor_names=self.sensors.names,
