@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import is_whole
-from .._support.checks import check_inertia, listed, short_text
+from .._support.checks import check_inertia, listed, possible_inertias, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
 from .._support.printing import Printed
@@ -220,7 +220,8 @@ class Body(Printed, Description):
 
     def _check_nodes(self) -> None:
         who = f"body {self.name!r}"
-        for j in range(self.n_nodes):
+        good = possible_inertias(self.node_mass, self.node_com, self.node_inertia)
+        for j in np.flatnonzero(~good):
             check_inertia(
                 f"node {self.node_names[j]!r} of {who}",
                 float(self.node_mass[j]),

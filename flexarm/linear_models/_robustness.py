@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.chunks import parts
 from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError
 from ._linearize import linearize
 from ._loci import damping_of
-from ._margins import Loop, margins
+from ._margins import Loops, margins
 from .loops import Law, closed_loop, rates_of, read_controller, sampled, sensitivity
 from .state_space import StateSpace
 
@@ -25,6 +26,7 @@ Complex = NDArray[np.complex128]
 
 # part of the largest rate that counts as no decay: rounding
 _NO_RATE = 1e-9
+_LOOPS = 1024  # of which margins are computed at a time
 
 
 @explained_class
@@ -305,11 +307,16 @@ def _found(
         ends = [np.linalg.eigvals(x.A) for x in (sampled(models, dt), law)]
         every = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (*ends, poles)]
         own = np.concatenate(every, axis=-1)
-        for at in np.ndindex(*batch):
-            if stable[at]:
-                A, B, U, E = (x[at] for x in (inner.A, inner.B, inner.C, inner.D))
-                found = margins(Loop(A, B, U, E, dt), own[at], dt)
-                up[at], down[at], phase[at], peak[at] = found
+        flat = [
+            x.reshape(-1, *x.shape[len(batch) :])
+            for x in (inner.A, inner.B, inner.C, inner.D, own, up, down, phase, peak)
+        ]
+        good = np.flatnonzero(stable)
+        for (part,) in parts(good.shape, _LOOPS):
+            A, B, U, E, ends_ = (x[good[part]] for x in flat[:5])
+            found = margins(Loops(A, B, U, E, dt), ends_, dt)
+            for x, result in zip(flat[5:], found, strict=True):
+                x[good[part]] = result
     return Robustness(
         values,
         models,
