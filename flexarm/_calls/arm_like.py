@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -388,6 +388,10 @@ class StackLike:
         """Return a stack with one axis, an arm for each state of a batch."""
         raise NotImplementedError
 
+    def _changed(self, change: Callable[[Any], Any]) -> Any:
+        """Return the stack of the arms that a function returns for each arm."""
+        raise NotImplementedError
+
     if TYPE_CHECKING:  # attributes that all arms share
 
         def __getattr__(self, name: str) -> Any: ...
@@ -398,3 +402,10 @@ AnyArm: TypeAlias = ArmLike | StackLike
 
 # an arm of the class that was given
 AnArm = TypeVar("AnArm", bound=ArmLike)
+
+
+def numbers_of(arm: AnyArm, function: Callable[[Any], Any]) -> Any:
+    """Array that a function returns for an arm, or for those along a stack's axes."""
+    if isinstance(arm, StackLike):
+        return np.array([function(one) for one in arm.arms])[arm.index]
+    return np.asarray(function(arm))

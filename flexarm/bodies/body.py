@@ -211,6 +211,10 @@ class Body(Printed, Description):
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
+        return self._frequencies.copy()
+
+    @cached_property
+    def _frequencies(self) -> Array:
         if self.n_modes == 0:
             return np.zeros(0)
         from scipy.linalg import eigh

@@ -191,7 +191,7 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
     )
 
 
-def judge_slopes(arm: ArmLike, q: Array, among: Any = True) -> tuple[Array, str]:
+def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
     """Largest slope of each state, and a sentence if one is above the limit.
 
     Parameters
@@ -214,10 +214,12 @@ def judge_slopes(arm: ArmLike, q: Array, among: Any = True) -> tuple[Array, str]
         index = tuple(int(i) for i in at)
         where = f" at index {index}, of {int(bad.sum())} of {bad.size} states"
     body = int(by_body[at].argmax())
+    if isinstance(arm, StackLike):
+        arm = arm.arms[np.broadcast_to(arm.index, bad.shape)[at]]
     return slopes, slope_sentence(arm, body, float(slopes[at]), where)
 
 
-def warn_of_slopes(arm: ArmLike, q: Any) -> None:
+def warn_of_slopes(arm: AnyArm, q: Any) -> None:
     """Warn if links bend too far in some of the states (..., nq)."""
     _, sentence = judge_slopes(arm, np.asarray(q, dtype=np.float64))
     if sentence:
