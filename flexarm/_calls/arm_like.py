@@ -355,6 +355,10 @@ class ArmLike(Printed, Description):
 
     # follow from the bodies and constraints
 
+    def _stacked(self, arms: list[Any]) -> Any:
+        """Return a stack of arms."""
+        raise NotImplementedError
+
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
@@ -386,6 +390,10 @@ class StackLike:
 
     def _flat(self, batch: tuple[int, ...]) -> Any:
         """Return a stack with one axis, an arm for each state of a batch."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return an arm, or a stack of some arms."""
         raise NotImplementedError
 
     def _changed(self, change: Callable[[Any], Any]) -> Any:

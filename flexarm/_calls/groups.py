@@ -173,7 +173,7 @@ def sampled_loop(arms: tuple[ArmLike, ...], numbers: Any, run: SampledLoop) -> N
         Run of n loops.
     """
     written = ("q", "qd", "tau", "y", "u", "command", "states")
-    written += ("report",) * (run.report is not None)
+    written_too = ("report",) * (run.report is not None)
     laws = ["rows", "held", "A", "B", "C", "D", "E", "z0", "reference", "feedforward"]
 
     def one(arm: ArmLike, at: Places) -> None:
@@ -181,7 +181,7 @@ def sampled_loop(arms: tuple[ArmLike, ...], numbers: Any, run: SampledLoop) -> N
         _with_parts(
             run,
             at,
-            written,
+            written + written_too,
             lambda parts: arm._model.sampled_loop(
                 run._replace(**law, **parts, threads=1)
             ),

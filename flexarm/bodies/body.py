@@ -211,7 +211,7 @@ class Body(Printed, Description):
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
-        return self._frequencies.copy()
+        return np.array(self._frequencies)
 
     @cached_property
     def _frequencies(self) -> Array:

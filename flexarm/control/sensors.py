@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_numbers, real_array
-from ..arm import Arm
+from .._calls.arm_like import AnyArm, StackLike
 from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
 from ..linear_models.outputs import Output, read_outputs, state_names
-from ..stacks import ArmStack
 from ._checks import check_rows
 from ._matrices import times
 from ._states import advance
@@ -42,7 +41,7 @@ class Sensors(NamedTuple):
         return self.rows is None and self.measure is None
 
 
-def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
+def sensors_of(arm: AnyArm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
     """Sensors of an argument; a function is tried at the state `start`."""
     nv = arm.nv
     if callable(given):
@@ -79,7 +78,7 @@ def is_named(given: Any) -> bool:
     )
 
 
-def _actuators(arm: Arm) -> Sensors:
+def _actuators(arm: AnyArm) -> Sensors:
     """Positions, then velocities of the coordinates on which the forces act."""
     _refuse_poses(arm, "sensors 'actuators'")
     at = np.asarray(arm.actuator_indices)
@@ -88,7 +87,7 @@ def _actuators(arm: Arm) -> Sensors:
     return Sensors(state_names(names), rows)
 
 
-def _known(arm: Arm, given: Any) -> Sensors:
+def _known(arm: AnyArm, given: Any) -> Sensors:
     """Outputs of `linearize`; those given by names are computed once for an arm."""
     words = (str, int, float)
     if not all(isinstance(x, words) for x in _flat(given)):
@@ -105,7 +104,7 @@ def _flat(given: Any) -> list[Any]:
     return [x for item in given for x in _flat(item)]
 
 
-def _named(arm: Arm | ArmStack, given: Any) -> Sensors:
+def _named(arm: AnyArm, given: Any) -> Sensors:
     """Outputs of `linearize`; as rows if they are linear, (..., p, 2 nv) of a stack."""
     one, nv = any_of(arm), arm.nv
     signals = read_outputs(one, given)
@@ -124,7 +123,7 @@ def _named(arm: Arm | ArmStack, given: Any) -> Sensors:
         return np.where(fine, value(q, qd, qdd)[0], np.nan)
 
     # linear outputs have the same derivatives, which give their values, at two states
-    batch = arm.shape if isinstance(arm, ArmStack) else ()
+    batch = arm.shape if isinstance(arm, StackLike) else ()
     x = np.random.default_rng(0).normal(size=(2, 2, nv))
     qs = advance(one, np.asarray(arm.neutral), 0.1 * x[:, 0])
     ys, Cs = (
@@ -153,7 +152,7 @@ def _named(arm: Arm | ArmStack, given: Any) -> Sensors:
 
 
 def _check_poses(
-    arm: Arm, names: tuple[str, ...], q: Array, signals: list[Output]
+    arm: AnyArm, names: tuple[str, ...], q: Array, signals: list[Output]
 ) -> None:
     """Refuse displacements of joints with quaternions, which have no value."""
     zero = np.zeros(arm.nv)
@@ -179,12 +178,12 @@ def _check_poses(
         )
 
 
-def state_sensors(arm: Arm) -> Sensors:
+def state_sensors(arm: AnyArm) -> Sensors:
     """Sensors of the whole state."""
     return Sensors(state_names(arm.coordinate_names))
 
 
-def _refuse_poses(arm: Arm, what: str) -> None:
+def _refuse_poses(arm: AnyArm, what: str) -> None:
     if arm.nq != arm.nv:
         raise ArgumentError(
             f"{what} multiply positions, but the arm has joints with quaternions; "
@@ -200,7 +199,7 @@ class Flaws(NamedTuple):
 
     def read(
         self,
-        arm: Arm,
+        arm: AnyArm,
         sensors: Sensors,
         t: float,
         state: tuple[Array, Array, Array],
@@ -222,7 +221,9 @@ class Flaws(NamedTuple):
             return self._read_state(arm, q, qd, n)
         return self._round(y if n is None else y + n)
 
-    def _read_state(self, arm: Arm, q: Array, qd: Array, n: Any) -> tuple[Array, Array]:
+    def _read_state(
+        self, arm: AnyArm, q: Array, qd: Array, n: Any
+    ) -> tuple[Array, Array]:
         if n is not None:
             q = advance(arm, q, n[..., : arm.nv])
             qd = qd + n[..., arm.nv :]
@@ -243,7 +244,7 @@ def round_to(x: Array, step: Any) -> Array:
     return np.where(some, step * np.round(x / np.where(some, step, 1.0)), x)
 
 
-def flaws_of(arm: Arm, sensors: Sensors, noise: Any, quantization: Any) -> Flaws:
+def flaws_of(arm: AnyArm, sensors: Sensors, noise: Any, quantization: Any) -> Flaws:
     """Checked noise and resolutions."""
     deviations = sizes("noise", noise, sensors.names, batch=True)
     steps = sizes("quantization", quantization, sensors.names)

@@ -214,9 +214,10 @@ def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
         index = tuple(int(i) for i in at)
         where = f" at index {index}, of {int(bad.sum())} of {bad.size} states"
     body = int(by_body[at].argmax())
+    one = any_of(arm)
     if isinstance(arm, StackLike):
-        arm = arm.arms[np.broadcast_to(arm.index, bad.shape)[at]]
-    return slopes, slope_sentence(arm, body, float(slopes[at]), where)
+        one = arm.arms[np.broadcast_to(arm.index, bad.shape)[at]]
+    return slopes, slope_sentence(one, body, float(slopes[at]), where)
 
 
 def warn_of_slopes(arm: AnyArm, q: Any) -> None:

@@ -264,7 +264,7 @@ def equilibrium(
     _check_seek(seek, loads, rows, given, arm)
     arms = arm._flat(batch) if isinstance(arm, StackLike) else arm
     tied = couplings(arms)
-    moving = tied[..., ~given].any(axis=-1)
+    moving: Any = tied[..., ~given].any(axis=-1)
     ties = np.flatnonzero(moving.any(axis=tuple(range(moving.ndim - 1))))
     problem = Problem(
         arms,
