@@ -205,6 +205,14 @@ class Body(Printed, Description):
         return slope_shapes(self)
 
     @cached_property
+    def slope_sizes(self) -> Array:
+        """Largest slope of a node for a unit of each mode, (n_modes,)."""
+        shapes = self.slope_shapes
+        if not shapes.size:
+            return np.zeros(self.n_modes)
+        return np.asarray(np.sqrt((shapes**2).sum(axis=1)).max(axis=0))
+
+    @cached_property
     def _strain_energy(self) -> StrainEnergy | None:
         """Strain energy of a straight beam with foreshortening, else None."""
         return strain_energy_of(self)

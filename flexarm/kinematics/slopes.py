@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.chunks import in_chunks
 from .._calls.explain import leading
 from .._calls.groups import by_arm
@@ -129,23 +129,24 @@ def quiet_slopes(arm: AnyArm, q: Array) -> Array:
         return np.asarray(in_chunks(arm, lambda x: _slopes(arm, x), (q,), (1,)))
 
 
-def slope_bounds(arm: ArmLike, q: Array) -> Array:
+def slope_bounds(arm: AnyArm, q: Array) -> Array:
     """Slopes that runs (..., n, nq) do not exceed, (...): by the largest modes alone.
 
-    One pass over the samples, of which those that are NaN do not count.
+    One pass over the samples, of which those that are NaN do not count.  The axes of a
+    stack are those of the runs.
     """
     result = np.zeros(q.shape[:-2])
+    one = any_of(arm)
     with np.errstate(all="ignore"):
-        for k, body in enumerate(arm.bodies):
-            shapes = body.slope_shapes
-            if not shapes.size:
+        for k, body in enumerate(one.bodies):
+            if not body.n_modes:
                 continue
-            unit = np.sqrt((shapes**2).sum(axis=1)).max(axis=0)
-            first, bound = arm.mode_slice(k, positions=True).start, 0.0 * result
-            for r, size in enumerate(unit):  # a column is faster than all
+            unit = numbers_of(arm, lambda x, k=k: x.bodies[k].slope_sizes)
+            first, bound = one.mode_slice(k, positions=True).start, 0.0 * result
+            for r in range(body.n_modes):  # a column is faster than all
                 mode = q[..., first + r]
                 most = np.fmax.reduce(mode, axis=-1), -np.fmin.reduce(mode, axis=-1)
-                bound = bound + size * np.fmax(*most)
+                bound = bound + unit[..., r] * np.fmax(*most)
             result = np.fmax(result, bound)
     return result
 

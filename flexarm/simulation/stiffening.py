@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.chunks import all_finite, parts
 from .._support.warn import warn
 from ..errors import StiffeningWarning
@@ -78,11 +76,8 @@ def _spins(arm: AnyArm, q: Array, qd: Array) -> Array:
 
 def _first_frequencies(arm: AnyArm, k: int, batch: tuple[int, ...]) -> Array:
     """First frequency in Hz of body k in each trajectory, (n,)."""
-    if not isinstance(arm, StackLike):
-        first = float(arm.bodies[k].frequencies()[0])
-        return np.full(math.prod(batch), first)
-    every = [float(one.bodies[k].frequencies()[0]) for one in arm.arms]
-    return np.asarray(np.array(every)[np.broadcast_to(arm.index, batch).reshape(-1)])
+    first = numbers_of(arm, lambda one: one.bodies[k]._frequencies[0])
+    return np.asarray(np.broadcast_to(first, batch).reshape(-1))
 
 
 def _bends(arm: ArmLike, k: int) -> bool:

@@ -118,7 +118,7 @@ def read_loads(arm: AnyArm, wrench: Any, node: Any, frame: str) -> Loads | None:
             "for each"
         )
     array = real_array("wrench", wrench)
-    leading(arm, {"wrench": array}, ())
+    leading(any_of(arm), {"wrench": array}, ())
     if several and array.shape[-2:-1] != (len(nodes),):
         raise ArgumentError(
             f"wrench has shape {array.shape} and node is a list of {len(nodes)}, "
