@@ -222,6 +222,11 @@ class Arm(ArmLike):
         """Return the arm as the plain arrays from which the C model is built."""
         return pack(self)
 
+    def _stacked(self, arms: list[Any]) -> Any:
+        from .stacks import stack  # which needs this class
+
+        return stack(arms)
+
     # printing
 
     def __repr__(self) -> str:

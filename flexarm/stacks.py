@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ._calls import groups
 from ._calls.arm_like import StackLike
 from ._calls.failures import explained_of_stack
 from ._calls.operands import converted
-from ._calls.records import Rollout
+from ._calls.records import Rollout, SampledLoop
 from ._support.checks import short_text
 from ._support.options import explained, explained_class
 from .arm import Arm
@@ -95,6 +95,13 @@ class _Gufuncs:
             self._shared[0].rollout(run._replace(arms=self._index))
         else:
             groups.rollout(self._arms, self._index, run)
+
+    def sampled_loop(self, run: SampledLoop) -> None:
+        """Run loops as `Model.sampled_loop` does, each with an arm of its own."""
+        if run.method in _core.STACK_METHODS:
+            self._shared[0].sampled_loop(run._replace(arms=self._index))
+        else:
+            groups.sampled_loop(self._arms, self._index, run)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -209,6 +216,10 @@ class ArmStack(StackLike):
         """Return a stack with one axis, an arm for each state of a batch."""
         index = np.broadcast_to(self.index, batch).reshape(-1)
         return self._of(np.ascontiguousarray(index))
+
+    def _changed(self, change: Callable[[Arm], Arm]) -> ArmStack:
+        """Return the stack of the arms that a function returns for each arm."""
+        return stack(change(arm) for arm in self.arms)._of(self.index)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))

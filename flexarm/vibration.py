@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import kinematics
 from ._calls.arguments import check_finite, common_batch, finite_number, real_array
-from ._calls.arm_like import ArmLike
+from ._calls.arm_like import AnyArm, StackLike
 from ._calls.explain import leading
 from ._support.checks import short_text
 from ._support.options import explained, explained_class
@@ -44,8 +44,8 @@ class VibrationModes(Printed):
 
     Attributes
     ----------
-    arm : Arm
-        The arm.
+    arm : Arm or ArmStack
+        The arm, or a stack of arms.
     q : (..., nq) ndarray of float
         Postures.
     free : (nv,) ndarray of bool
@@ -66,7 +66,7 @@ class VibrationModes(Printed):
         sum one; by coupling some may exceed one and others be negative.
     """
 
-    arm: Any  # flexarm.Arm
+    arm: Any  # flexarm.Arm or ArmStack
     q: Array
     free: Mask
     squares: Array
@@ -115,7 +115,9 @@ class VibrationModes(Printed):
         """
         every = np.arange(self.arm.n_nodes)
         q = self.q[..., np.newaxis, :]
-        J = kinematics.jacobian(self.arm, q, every, frame=frame)
+        arm = self.arm
+        arm = arm[..., np.newaxis] if isinstance(arm, StackLike) else arm
+        J = kinematics.jacobian(arm, q, every, frame=frame)
         return np.asarray(np.moveaxis(J @ self.shapes[..., np.newaxis, :, :], -1, -3))
 
     def displaced(self, mode: int, amplitude: float = 1.0) -> Array:
@@ -197,8 +199,8 @@ class ComplexModes:
 
     Attributes
     ----------
-    arm : Arm
-        The arm.
+    arm : Arm or ArmStack
+        The arm, or a stack of arms.
     q : (..., nq) ndarray of float
         Postures.
     free : (nv,) ndarray of bool
@@ -212,7 +214,7 @@ class ComplexModes:
         Flags of motions that grow beyond rounding, by divergence or flutter.
     """
 
-    arm: Any  # flexarm.Arm
+    arm: Any  # flexarm.Arm or ArmStack
     q: Array
     free: Mask
     eigenvalues: NDArray[np.complex128]
@@ -239,7 +241,7 @@ class ComplexModes:
 
 @explained
 def natural_frequencies(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     *,
     held: Any = None,
@@ -256,7 +258,7 @@ def natural_frequencies(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
@@ -339,7 +341,7 @@ def natural_frequencies(
 
 @explained
 def vibration_modes(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     *,
     held: Any = None,
@@ -351,7 +353,7 @@ def vibration_modes(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
@@ -410,7 +412,7 @@ def vibration_modes(
 
 @explained
 def complex_modes(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     qd: Any = None,
     *,
@@ -426,7 +428,7 @@ def complex_modes(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
@@ -479,7 +481,7 @@ class _Job:
 
     def __init__(
         self,
-        arm: ArmLike,
+        arm: AnyArm,
         q: Any,
         held: Any,
         qd: Any,
@@ -496,12 +498,14 @@ class _Job:
             check_finite("qd", given["qd"])
         loads = read_loads(arm, wrench, node, frame)
         shapes = {name: x.shape[:-1] for name, x in given.items()}
+        if isinstance(arm, StackLike):
+            shapes["stack"] = arm.shape
         if loads is not None:
             shapes["wrench"] = loads.batch
         self.batch = common_batch(shapes)
         self.q = np.array(np.broadcast_to(given["q"], (*self.batch, arm.nq)))
         self.qd = given.get("qd")
-        warn_of_slopes(arm, given["q"])
+        warn_of_slopes(arm, self.q)
         self.loads: Loads | None = loads
         self.free = freedom(arm, held_coordinates(arm, held))
         if not self.free.n:

@@ -100,7 +100,7 @@ typedef struct {
     const size_t *changes; /* [n_changes] knot from which the forces of a sample act */
     const size_t *outputs; /* knot of each time of the result */
     int n_outputs, n_states; /* p measured ones, m of the law */
-    const double *rows;      /* [p][2 nv] of (q, qd) */
+    fa_each rows;            /* [p][2 nv] of (q, qd) */
     fa_each A, B, C, D, E;   /* [m][m], [m][p], [nu][m], [nu][p], [m][nu] or NULL */
     fa_each z0;              /* [m] first state of the law */
     fa_each reference;       /* [n_reference][p] */

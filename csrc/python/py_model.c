@@ -316,7 +316,8 @@ static PyObject *model_rollout(PyObject *object, PyObject *record)
 
 static PyObject *model_sampled_loop(PyObject *object, PyObject *record)
 {
-    return py_sampled_loop(py_model_of(((model_object *)object)->capsule), record);
+    return py_sampled_loop(py_model_of(((model_object *)object)->capsule), NULL,
+                           record);
 }
 
 static PyObject *model_inverse_kinematics(PyObject *object, PyObject *record)

@@ -299,7 +299,7 @@ static const py_field law_fields[] = {
     ROW("command", NPY_DOUBLE, "ciu", law.w, PY_WRITTEN),
     ROW("states", NPY_DOUBLE, "cim", law.z, PY_WRITTEN),
     /* sensors and actuators */
-    ROW("rows", NPY_DOUBLE, "pw", law.rows, 0),
+    EACH("rows", "cpw", law.rows.at, law.rows.stride, 0),
     ROW("resolution", NPY_DOUBLE, "p", law.resolution, 0),
     ROW("step", NPY_DOUBLE, "u", law.step, 0),
     ROW("limits", NPY_DOUBLE, "2u", law.limits, 0),
@@ -313,6 +313,7 @@ static const py_field law_fields[] = {
     EACH("z0", "cm", law.z0.at, law.z0.stride, 0),
     EACH("reference", "cap", law.reference.at, law.reference.stride, 0),
     EACH("feedforward", "cbu", law.feedforward.at, law.feedforward.stride, 0),
+    ROW("arms", NPY_INT64, "c", run.arms, PY_OPTIONAL),
     {0},
 };
 
@@ -355,13 +356,15 @@ static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp 
     return 0;
 }
 
-PyObject *py_sampled_loop(const fa_model *model, PyObject *record)
+PyObject *py_sampled_loop(const fa_model *model, const fa_stack *stack,
+                          PyObject *record)
 {
     rollout_job job = {.record = record};
     py_lengths lengths;
 
     const int failed = rollout_begin(model, &job, law_fields, &lengths) < 0 ||
                        sampled_fill(model, &job, lengths.length) < 0 ||
-                       rollout_run(model, NULL, &job) < 0;
+                       rollout_arms(stack, &job.run) < 0 ||
+                       rollout_run(model, stack, &job) < 0;
     return rollout_end(&job, failed);
 }

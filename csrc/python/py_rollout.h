@@ -12,7 +12,8 @@
 /* methods Model.rollout and, with a stack, Stack.rollout; the argument is a Rollout */
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *record);
 
-/* method Model.sampled_loop; the argument is a SampledLoop */
-PyObject *py_sampled_loop(const fa_model *model, PyObject *record);
+/* methods Model.sampled_loop and Stack.sampled_loop; the argument is a SampledLoop */
+PyObject *py_sampled_loop(const fa_model *model, const fa_stack *stack,
+                          PyObject *record);
 
 #endif

@@ -139,6 +139,12 @@ static PyObject *stack_rollout(PyObject *object, PyObject *record)
     return py_rollout(stack->model, stack, record);
 }
 
+static PyObject *stack_sampled_loop(PyObject *object, PyObject *record)
+{
+    const fa_stack *stack = stack_of(((stack_object *)object)->capsule);
+    return py_sampled_loop(stack->model, stack, record);
+}
+
 static PyMethodDef stack_methods[] = {
     {"__reduce__", stack_reduce, METH_NOARGS, "Pickle by the Models."},
     {"gufunc", stack_gufunc, METH_VARARGS,
@@ -147,6 +153,8 @@ static PyMethodDef stack_methods[] = {
      "is the number of the arm; a quiet one leaves failed states as NaN."},
     {"rollout", stack_rollout, METH_O,
      "rollout(run): Model.rollout, each trajectory with the arm of its number."},
+    {"sampled_loop", stack_sampled_loop, METH_O,
+     "sampled_loop(run): Model.sampled_loop, each loop with the arm of its number."},
     {NULL, NULL, 0, NULL},
 };
 

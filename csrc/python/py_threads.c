@@ -180,8 +180,8 @@ static fa_sampled split_law(const fa_model *model, const fa_rollout *run, size_t
 {
     const size_t nu = (size_t)model->n_actuators;
     fa_sampled law = *run->sampled;
-    fa_each *each[] = {&law.A,  &law.B,         &law.C,           &law.D,   &law.E,
-                       &law.z0, &law.reference, &law.feedforward, &law.held};
+    fa_each *each[] = {&law.rows, &law.A,  &law.B,         &law.C,           &law.D,
+                       &law.E,    &law.z0, &law.reference, &law.feedforward, &law.held};
 
     for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
         *each[i] = split_each(*each[i], first);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -355,6 +355,10 @@ class ArmLike(Printed, Description):
 
     # follow from the bodies and constraints
 
+    def _stacked(self, arms: list[Any]) -> Any:
+        """Return a stack of arms."""
+        raise NotImplementedError
+
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
@@ -388,6 +392,14 @@ class StackLike:
         """Return a stack with one axis, an arm for each state of a batch."""
         raise NotImplementedError
 
+    def __getitem__(self, key: Any) -> Any:
+        """Return an arm, or a stack of some arms."""
+        raise NotImplementedError
+
+    def _changed(self, change: Callable[[Any], Any]) -> Any:
+        """Return the stack of the arms that a function returns for each arm."""
+        raise NotImplementedError
+
     if TYPE_CHECKING:  # attributes that all arms share
 
         def __getattr__(self, name: str) -> Any: ...
@@ -398,3 +410,10 @@ AnyArm: TypeAlias = ArmLike | StackLike
 
 # an arm of the class that was given
 AnArm = TypeVar("AnArm", bound=ArmLike)
+
+
+def numbers_of(arm: AnyArm, function: Callable[[Any], Any]) -> Any:
+    """Array that a function returns for an arm, or for those along a stack's axes."""
+    if isinstance(arm, StackLike):
+        return np.array([function(one) for one in arm.arms])[arm.index]
+    return np.asarray(function(arm))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._support.arrays import plain_array
 from .arm_like import ArmLike
 from .explain import check_out
-from .records import Gains, Rollout
+from .records import Gains, Rollout, SampledLoop
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -118,6 +118,83 @@ def _part(x: Any, at: Places) -> Any:
     return x if shared else np.ascontiguousarray(x[at])
 
 
+def _each(
+    arms: tuple[ArmLike, ...],
+    numbers: Any,
+    threads: int,
+    of_arm: Callable[[ArmLike, Places], None],
+) -> None:
+    """Call a function of each arm and its places, so many arms at once."""
+    if threads == 1:
+        for number, at in groups(numbers):
+            of_arm(arms[number], at)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # not every program needs it
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            list(
+                pool.map(
+                    lambda group: of_arm(arms[group[0]], group[1]), groups(numbers)
+                )
+            )
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _with_parts(
+    run: Any,
+    at: Places,
+    written: tuple[str, ...],
+    call: Callable[[dict[str, Any]], None],
+) -> None:
+    """Call a function with the rows that a run writes, and store these afterwards."""
+    parts: dict[str, Any] = {
+        name: np.ascontiguousarray(getattr(run, name)[at]) for name in written
+    }
+    try:
+        call(parts)
+    finally:
+        for name, part in parts.items():
+            getattr(run, name)[at] = part
+
+
+def sampled_loop(arms: tuple[ArmLike, ...], numbers: Any, run: SampledLoop) -> None:
+    """Run sampled loops arm by arm, as many arms at once as the run has threads.
+
+    Parameters
+    ----------
+    arms : tuple of Arm
+        All arms.
+    numbers : (n,) ndarray of int
+        Arm of each loop.
+    run : SampledLoop
+        Run of n loops.
+    """
+    written = ("q", "qd", "tau", "y", "u", "command", "states")
+    written_too = ("report",) * (run.report is not None)
+    laws = ["rows", "held", "A", "B", "C", "D", "E", "z0", "reference", "feedforward"]
+
+    def one(arm: ArmLike, at: Places) -> None:
+        law = {name: _rows_or_all(getattr(run, name), at) for name in laws}
+        _with_parts(
+            run,
+            at,
+            written + written_too,
+            lambda parts: arm._model.sampled_loop(
+                run._replace(**law, **parts, threads=1)
+            ),
+        )
+
+    _each(arms, numbers, run.threads, one)
+
+
+def _rows_or_all(x: Any, at: Places) -> Any:
+    """Rows of an array that has one for each loop, or one for all."""
+    return x if x is None or len(x) == 1 else np.ascontiguousarray(x[at])
+
+
 def rollout(arms: tuple[ArmLike, ...], numbers: Any, run: Rollout) -> None:
     """Run trajectories arm by arm, as many arms at once as the run has threads.
 
@@ -132,32 +209,17 @@ def rollout(arms: tuple[ArmLike, ...], numbers: Any, run: Rollout) -> None:
     """
     written = ("q", "qd", "tau_out") + ("report",) * (run.report is not None)
 
-    def one(group: tuple[int, Places]) -> None:
-        arm, at = group
+    def one(arm: ArmLike, at: Places) -> None:
         gains = run.feedback
         if gains is not None:
             gains = Gains._make(_part(x, at) for x in gains)
-        parts: dict[str, Any] = {
-            name: np.ascontiguousarray(getattr(run, name)[at]) for name in written
-        }
-        own = parts | {"t": _part(run.t, at), "tau": _part(run.tau, at)}
-        try:
-            arms[arm]._model.rollout(
+
+        def call(parts: dict[str, Any]) -> None:
+            own = parts | {"t": _part(run.t, at), "tau": _part(run.tau, at)}
+            arm._model.rollout(
                 run._replace(**own, feedback=gains, tick=None, threads=1)
             )
-        finally:
-            for name, part in parts.items():
-                getattr(run, name)[at] = part
 
-    if run.threads == 1:
-        for group in groups(numbers):
-            one(group)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # not every program needs it
+        _with_parts(run, at, written, call)
 
-    with ThreadPoolExecutor(run.threads) as pool:
-        try:
-            list(pool.map(one, groups(numbers)))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    _each(arms, numbers, run.threads, one)

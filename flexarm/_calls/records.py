@@ -123,7 +123,7 @@ class SampledLoop(NamedTuple):
     command: Array  # (c, i, nu): forces after limits and resolution
     states: Array  # (c, i, m)
     # sensors and actuators
-    rows: Array  # (p, 2 nv) of (q, qd)
+    rows: Array  # (c|1, p, 2 nv) of (q, qd)
     resolution: Array  # (p,) of the outputs; 0: exact
     step: Array  # (nu,): resolution of the forces
     limits: Array  # (2, nu): least and largest forces
@@ -137,6 +137,7 @@ class SampledLoop(NamedTuple):
     z0: Array  # (c|1, m)
     reference: Array  # (c|1, i or 1, p)
     feedforward: Array  # (c|1, i or 1, nu)
+    arms: NDArray[np.int64] | None = None  # (c,) numbers of the arms, of a stack
 
 
 class TargetRun(NamedTuple):

@@ -118,6 +118,8 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
 
     Numbers of other packages and extended precision are rounded.
     """
+    if array.dtype == np.float64:
+        return np.array(array)
     kind = array.dtype.kind
     if kind == "O":
         if not all(_is_real(x) for x in array.flat):

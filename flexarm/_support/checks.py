@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
@@ -267,6 +268,26 @@ def check_square(what: str, value: Any, n: int) -> Array:
     return array
 
 
+def possible_inertias(mass: Array, com: Array, about_origin: Array) -> NDArray[Any]:
+    """Flags of bodies (n,) that `check_inertia` accepts, with half of its tolerances.
+
+    Arrays have the shapes (n,), (n, 3) and (n, 3, 3).
+    """
+    scale = np.abs(about_origin).max(axis=(1, 2), initial=0.0)
+    sizes = (mass == 0.0) | ((mass >= SMALLEST) & (mass <= LARGEST))
+    sizes &= (scale <= LARGEST) & (np.abs(com).max(axis=1, initial=0.0) <= LARGEST)
+    # numbers without sense are not looked at further
+    mass, com = np.where(sizes, mass, 0.0), np.where(sizes[:, np.newaxis], com, 0.0)
+    inertia = np.where(sizes[:, np.newaxis, np.newaxis], about_origin, 0.0)
+    square = (com * com).sum(axis=1)[:, np.newaxis, np.newaxis] * np.eye(3)
+    products = com[:, :, np.newaxis] * com[:, np.newaxis, :]
+    about_com = inertia - mass[:, np.newaxis, np.newaxis] * (square - products)
+    skew = np.abs(about_com - about_com.transpose(0, 2, 1)).max(axis=(1, 2), initial=0)
+    a, b, c = np.linalg.eigvalsh(about_com).T
+    small = 0.5e-9 * scale
+    return np.asarray(sizes & (skew <= small) & (a >= -small) & (a + b >= c - small))
+
+
 def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> None:
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
@@ -318,6 +339,8 @@ def in_range(what: str, number: T, unit: str) -> T:
     number : float or (...) ndarray of float
         Finite numbers.
     """
+    if isinstance(number, float) and SMALLEST <= abs(number) <= LARGEST:
+        return number
     size = np.abs(np.asarray(number)).ravel()
     wrong = (size > LARGEST) | ((size < SMALLEST) & (size > 0.0))
     if wrong.any():
@@ -328,14 +351,21 @@ def in_range(what: str, number: T, unit: str) -> T:
     return number
 
 
+def _number(what: str, value: Any) -> float:
+    """Return a finite number, or raise."""
+    if type(value) is float and math.isfinite(value):
+        return value
+    return float(as_array(what, value, ()))
+
+
 def real(what: str, value: Any, unit: str) -> float:
     """Return a number of any sign, or raise."""
-    return in_range(what, float(as_array(what, value, ())), unit)
+    return in_range(what, _number(what, value), unit)
 
 
 def not_negative(what: str, value: Any, unit: str) -> float:
     """Return a number of zero or more, or raise with its unit in the message."""
-    number = float(as_array(what, value, ()))
+    number = _number(what, value)
     if number < 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
     return in_range(what, number, unit)
@@ -343,7 +373,7 @@ def not_negative(what: str, value: Any, unit: str) -> float:
 
 def positive(what: str, value: Any, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
-    number = float(as_array(what, value, ()))
+    number = _number(what, value)
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
     return in_range(what, number, unit)

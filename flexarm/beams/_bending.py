@@ -24,23 +24,28 @@ from .._support.checks import positive, real
 from .._support.options import explained_class
 from .._support.quadrature import gauss_count
 from ..errors import ModelError
-from ._clamped import LinkModes, bisect, known_normalization, payload
+from ._clamped import LinkModes, known_normalization, payload
 from .limits import mode_count
 
 Array = NDArray[np.float64]
 
 
-def _lacunary(b: Array, first: int, factor: float) -> Array:
+# (-4)^j / (4 j + first)! by first, the last ones first; (4 b^4)^6 / 27! is below 1e-19
+_LACUNARY = {
+    first: [(-4.0) ** j / math.factorial(4 * j + first) for j in range(6, -1, -1)]
+    for first in (3, 4)
+}
+
+
+def _lacunary(b: float, first: int, factor: float) -> float:
     """Sum over j of ``factor (-4)^j b^(4j + first) / (4j + first)!``, for b < 1.5."""
-    term = factor * b**first / math.factorial(first)
-    total = term.copy()
-    for n in range(first, first + 21, 4):  # (4 b^4)^5 / 23! is below 1e-16
-        term = term * (-4.0) * b**4 / ((n + 1) * (n + 2) * (n + 3) * (n + 4))
-        total += term
-    return np.asarray(total)
+    total, power = 0.0, b**4
+    for coefficient in _LACUNARY[first]:
+        total = total * power + coefficient
+    return factor * b**first * total
 
 
-def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:
+def _count_below(b: float, mu: float, nu: float, delta: float) -> int:
     """Number of frequencies of the loaded beam below ``b``, by Wittrick and Williams.
 
     The count is that of the beam clamped at both ends plus the number of negative
@@ -53,12 +58,12 @@ def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:
     where ``f`` is the left side of the frequency equation: (22) with two more terms for
     the static moment.  The count never skips a root, however close two roots are.
     """
-    s, c, t, sech = np.sin(b), np.cos(b), np.tanh(b), 1.0 / np.cosh(b)
-    small = b < 1.5
-    a = np.minimum(b, 1.5)
+    s, c, t, sech = math.sin(b), math.cos(b), math.tanh(b), 1.0 / math.cosh(b)
     # everything is divided by ch; below 1.5 the differences cancel, their series do not
-    g = np.where(small, _lacunary(a, 4, 4.0) * sech, sech - c)
-    difference = np.where(small, _lacunary(a, 3, 4.0) * sech, s - c * t)
+    if b < 1.5:
+        g, difference = _lacunary(b, 4, 4.0) * sech, _lacunary(b, 3, 4.0) * sech
+    else:
+        g, difference = sech - c, s - c * t
     f = (
         (sech + c)
         - mu * b * difference
@@ -67,24 +72,29 @@ def _count_below(b: Array, mu: float, nu: float, delta: float) -> Array:
         + max(mu * nu - delta**2, 0.0) * b**4 * g
     )
     d11 = b**3 * (s + c * t) - mu * b**4 * g
-    negative = np.where(f * g < 0.0, 1, np.where(d11 * g < 0.0, 2, 0))
+    negative = 1 if f * g < 0.0 else 2 if d11 * g < 0.0 else 0
     # clamped at both ends: g = 0, once in each (i pi, (i + 1) pi) with i >= 1
-    i = np.floor(b / np.pi)
-    both_ends = i - (g * (-1.0) ** i < 0.0)
-    return np.asarray(both_ends + negative)
+    i = int(b / math.pi)
+    return i - (g * (-1.0) ** i < 0.0) + negative
 
 
 @lru_cache(maxsize=64)
 def _roots(n_modes: int, mu: float, nu: float, delta: float) -> Array:
-    """First roots ``b``, (n_modes,); beams that differ only in size share them."""
-    mode = np.arange(1.0, n_modes + 1.0)
-    # a clamped tip adds constraints: the beam clamped at both ends has `mode` roots
-    # below (mode + 3/2) pi, so the loaded one has at least as many
-    roots = bisect(
-        lambda at: _count_below(at, mu, nu, delta) >= mode,
-        np.zeros(n_modes),
-        (mode + 1.5) * np.pi,
-    )
+    """First roots ``b``, (n_modes,); beams that differ only in size share them.
+
+    Numbers of Python: they are faster than arrays of a few entries.
+    """
+    roots = np.empty(n_modes)
+    for k in range(n_modes):
+        # a clamped tip adds constraints: the beam clamped at both ends has k + 1 roots
+        # below (k + 5/2) pi, so the loaded one has at least as many
+        low, high = 0.0, (k + 2.5) * math.pi
+        while low < (middle := 0.5 * (low + high)) < high:
+            if _count_below(middle, mu, nu, delta) > k:
+                high = middle
+            else:
+                low = middle
+        roots[k] = high
     roots.flags.writeable = False
     return roots
 

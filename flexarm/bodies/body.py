@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import is_whole
-from .._support.checks import check_inertia, listed, short_text
+from .._support.checks import check_inertia, listed, possible_inertias, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
 from .._support.printing import Printed
@@ -205,12 +205,24 @@ class Body(Printed, Description):
         return slope_shapes(self)
 
     @cached_property
+    def slope_sizes(self) -> Array:
+        """Largest slope of a node for a unit of each mode, (n_modes,)."""
+        shapes = self.slope_shapes
+        if not shapes.size:
+            return np.zeros(self.n_modes)
+        return np.asarray(np.sqrt((shapes**2).sum(axis=1)).max(axis=0))
+
+    @cached_property
     def _strain_energy(self) -> StrainEnergy | None:
         """Strain energy of a straight beam with foreshortening, else None."""
         return strain_energy_of(self)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
+        return np.array(self._frequencies)
+
+    @cached_property
+    def _frequencies(self) -> Array:
         if self.n_modes == 0:
             return np.zeros(0)
         from scipy.linalg import eigh
@@ -220,7 +232,8 @@ class Body(Printed, Description):
 
     def _check_nodes(self) -> None:
         who = f"body {self.name!r}"
-        for j in range(self.n_nodes):
+        good = possible_inertias(self.node_mass, self.node_com, self.node_inertia)
+        for j in np.flatnonzero(~good):
             check_inertia(
                 f"node {self.node_names[j]!r} of {who}",
                 float(self.node_mass[j]),

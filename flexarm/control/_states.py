@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
+from .._calls.arm_like import AnyArm
 from .._calls.records import Options
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -62,7 +63,7 @@ def n_positions(arm: Arm) -> int:
     return int(arm.joint_position_slice.stop)
 
 
-def advance(arm: Arm, q: Array, dq: Array) -> Array:
+def advance(arm: AnyArm, q: Array, dq: Array) -> Array:
     """Positions q (..., nq) moved by dq (..., nv)."""
     return np.asarray(arm._model.quiet("integrate")(q, dq))
 

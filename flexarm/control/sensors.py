@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
-from ..arm import Arm
+from .._calls.arguments import any_of, check_numbers, real_array
+from .._calls.arm_like import AnyArm, StackLike
 from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
@@ -32,7 +32,7 @@ class Sensors(NamedTuple):
     """
 
     names: tuple[str, ...]
-    rows: Array | None = None
+    rows: Array | None = None  # (p, 2 nv), or (..., p, 2 nv) of a stack
     measure: Callable[[float, Array, Array, Array], Any] | None = None
 
     @property
@@ -41,7 +41,7 @@ class Sensors(NamedTuple):
         return self.rows is None and self.measure is None
 
 
-def sensors_of(arm: Arm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
+def sensors_of(arm: AnyArm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
     """Sensors of an argument; a function is tried at the state `start`."""
     nv = arm.nv
     if callable(given):
@@ -78,7 +78,7 @@ def is_named(given: Any) -> bool:
     )
 
 
-def _actuators(arm: Arm) -> Sensors:
+def _actuators(arm: AnyArm) -> Sensors:
     """Positions, then velocities of the coordinates on which the forces act."""
     _refuse_poses(arm, "sensors 'actuators'")
     at = np.asarray(arm.actuator_indices)
@@ -87,7 +87,7 @@ def _actuators(arm: Arm) -> Sensors:
     return Sensors(state_names(names), rows)
 
 
-def _known(arm: Arm, given: Any) -> Sensors:
+def _known(arm: AnyArm, given: Any) -> Sensors:
     """Outputs of `linearize`; those given by names are computed once for an arm."""
     words = (str, int, float)
     if not all(isinstance(x, words) for x in _flat(given)):
@@ -104,23 +104,16 @@ def _flat(given: Any) -> list[Any]:
     return [x for item in given for x in _flat(item)]
 
 
-def _named(arm: Arm, given: Any) -> Sensors:
-    """Outputs of `linearize`; as rows if they are linear."""
-    signals = read_outputs(arm, given)
-    names = tuple(name for x in signals for name in x.names(arm))
+def _named(arm: AnyArm, given: Any) -> Sensors:
+    """Outputs of `linearize`; as rows if they are linear, (..., p, 2 nv) of a stack."""
+    one, nv = any_of(arm), arm.nv
+    signals = read_outputs(one, given)
+    names = tuple(name for x in signals for name in x.names(one))
 
-    def value(q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
-        """Outputs and their derivatives by displacements and velocities."""
+    def value(q: Array, qd: Array, qdd: Array) -> tuple[Array, list[Any]]:
+        """Outputs, and their derivatives by displacements and velocities."""
         found = [x.tangent(Point(arm, q, qd, qdd)) for x in signals]
-        C = np.zeros((len(names), 2 * arm.nv))
-        at = 0
-        for y, dq, dqd, _ in found:
-            p = y.shape[-1]
-            if q.ndim == 1:
-                C[at : at + p, : arm.nv] += dq
-                C[at : at + p, arm.nv :] += dqd
-            at += p
-        return np.concatenate([y for y, *_ in found], axis=-1), C
+        return np.concatenate([y for y, *_ in found], axis=-1), found
 
     def measure(t: float, q: Array, qd: Array, tau: Array) -> Array:
         fine: Any = np.isfinite(q).all(-1) & np.isfinite(qd).all(-1)
@@ -130,31 +123,52 @@ def _named(arm: Arm, given: Any) -> Sensors:
         return np.where(fine, value(q, qd, qdd)[0], np.nan)
 
     # linear outputs have the same derivatives, which give their values, at two states
-    x = np.random.default_rng(0).normal(size=(2, 2, arm.nv))
-    qs = advance(arm, np.asarray(arm.neutral), 0.1 * x[:, 0])
-    (y0, C0), (y1, C1) = (
-        value(q, qd, 10.0 * qd[::-1]) for q, qd in zip(qs, x[:, 1], strict=True)
+    batch = arm.shape if isinstance(arm, StackLike) else ()
+    x = np.random.default_rng(0).normal(size=(2, 2, nv))
+    qs = advance(one, np.asarray(arm.neutral), 0.1 * x[:, 0])
+    ys, Cs = (
+        np.zeros((2, *batch, len(names))),
+        np.zeros((2, *batch, len(names), 2 * nv)),
     )
-    if arm.nq == arm.nv:
+    for k, (q, qd) in enumerate(zip(qs, x[:, 1], strict=True)):
+        full = [np.broadcast_to(z, (*batch, len(z))) for z in (q, qd, 10.0 * qd[::-1])]
+        ys[k], found = value(*full)
+        stop = 0
+        for y, dq, dqd, _ in found:
+            start, stop = stop, stop + y.shape[-1]
+            Cs[k, ..., start:stop, :nv] += dq
+            Cs[k, ..., start:stop, nv:] += dqd
+    if arm.nq == nv:
         both = np.concatenate([qs, x[:, 1]], axis=-1)
-        off = np.abs(np.stack([y0, y1]) - both @ C0.T).max(initial=0.0)
-        off = max(off, np.abs(C1 - C0).max(initial=0.0))
-        if off <= 1e-12 * np.abs(C0).max(initial=0.0):
-            return Sensors(names, C0)
+        given_ = np.stack([times(Cs[0], z) for z in both])
+        off = np.abs(ys - given_).max(initial=0.0)
+        off = max(off, np.abs(Cs[1] - Cs[0]).max(initial=0.0))
+        if off <= 1e-12 * np.abs(Cs[0]).max(initial=0.0):
+            first = Cs[0][(0,) * len(batch)] if Cs[0].size else Cs[0]
+            return Sensors(names, first if (Cs[0] == first).all() else Cs[0])
     else:
-        _check_poses(arm, names, qs[0], value)
+        _check_poses(one, names, qs[0], signals)
     return Sensors(names, measure=measure)
 
 
-def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None:
+def _check_poses(
+    arm: AnyArm, names: tuple[str, ...], q: Array, signals: list[Output]
+) -> None:
     """Refuse displacements of joints with quaternions, which have no value."""
     zero = np.zeros(arm.nv)
     turn = np.zeros(arm.nv)
     for k, body in enumerate(arm.bodies):
         if body.joint.has_pose:
             turn[arm.body_joint_slice(k)] = 1e-4
-    (y0, C), (y1, _) = value(q, zero, zero), value(advance(arm, q, turn), zero, zero)
-    expected = C[:, : arm.nv] @ turn
+    still = [
+        [x.tangent(Point(arm, at, zero, zero)) for x in signals]
+        for at in (q, advance(arm, q, turn))
+    ]
+    y0, y1 = (np.concatenate([y.value for y in found]) for found in still)
+    C = np.concatenate(
+        [np.zeros((len(y.value), arm.nv)) + y.dq for y in still[0]], axis=0
+    )
+    expected = C @ turn
     blind = np.flatnonzero(np.abs(y1 - y0 - expected) > 0.1 * np.abs(expected) + 1e-9)
     if len(blind):
         raise ArgumentError(
@@ -164,12 +178,12 @@ def _check_poses(arm: Arm, names: tuple[str, ...], q: Array, value: Any) -> None
         )
 
 
-def state_sensors(arm: Arm) -> Sensors:
+def state_sensors(arm: AnyArm) -> Sensors:
     """Sensors of the whole state."""
     return Sensors(state_names(arm.coordinate_names))
 
 
-def _refuse_poses(arm: Arm, what: str) -> None:
+def _refuse_poses(arm: AnyArm, what: str) -> None:
     if arm.nq != arm.nv:
         raise ArgumentError(
             f"{what} multiply positions, but the arm has joints with quaternions; "
@@ -185,7 +199,7 @@ class Flaws(NamedTuple):
 
     def read(
         self,
-        arm: Arm,
+        arm: AnyArm,
         sensors: Sensors,
         t: float,
         state: tuple[Array, Array, Array],
@@ -207,7 +221,9 @@ class Flaws(NamedTuple):
             return self._read_state(arm, q, qd, n)
         return self._round(y if n is None else y + n)
 
-    def _read_state(self, arm: Arm, q: Array, qd: Array, n: Any) -> tuple[Array, Array]:
+    def _read_state(
+        self, arm: AnyArm, q: Array, qd: Array, n: Any
+    ) -> tuple[Array, Array]:
         if n is not None:
             q = advance(arm, q, n[..., : arm.nv])
             qd = qd + n[..., arm.nv :]
@@ -228,7 +244,7 @@ def round_to(x: Array, step: Any) -> Array:
     return np.where(some, step * np.round(x / np.where(some, step, 1.0)), x)
 
 
-def flaws_of(arm: Arm, sensors: Sensors, noise: Any, quantization: Any) -> Flaws:
+def flaws_of(arm: AnyArm, sensors: Sensors, noise: Any, quantization: Any) -> Flaws:
     """Checked noise and resolutions."""
     deviations = sizes("noise", noise, sensors.names, batch=True)
     steps = sizes("quantization", quantization, sensors.names)

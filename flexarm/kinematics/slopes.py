@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.chunks import in_chunks
 from .._calls.explain import leading
 from .._calls.groups import by_arm
@@ -129,23 +129,24 @@ def quiet_slopes(arm: AnyArm, q: Array) -> Array:
         return np.asarray(in_chunks(arm, lambda x: _slopes(arm, x), (q,), (1,)))
 
 
-def slope_bounds(arm: ArmLike, q: Array) -> Array:
+def slope_bounds(arm: AnyArm, q: Array) -> Array:
     """Slopes that runs (..., n, nq) do not exceed, (...): by the largest modes alone.
 
-    One pass over the samples, of which those that are NaN do not count.
+    One pass over the samples, of which those that are NaN do not count.  The axes of a
+    stack are those of the runs.
     """
     result = np.zeros(q.shape[:-2])
+    one = any_of(arm)
     with np.errstate(all="ignore"):
-        for k, body in enumerate(arm.bodies):
-            shapes = body.slope_shapes
-            if not shapes.size:
+        for k, body in enumerate(one.bodies):
+            if not body.n_modes:
                 continue
-            unit = np.sqrt((shapes**2).sum(axis=1)).max(axis=0)
-            first, bound = arm.mode_slice(k, positions=True).start, 0.0 * result
-            for r, size in enumerate(unit):  # a column is faster than all
+            unit = numbers_of(arm, lambda x, k=k: x.bodies[k].slope_sizes)
+            first, bound = one.mode_slice(k, positions=True).start, 0.0 * result
+            for r in range(body.n_modes):  # a column is faster than all
                 mode = q[..., first + r]
                 most = np.fmax.reduce(mode, axis=-1), -np.fmin.reduce(mode, axis=-1)
-                bound = bound + size * np.fmax(*most)
+                bound = bound + unit[..., r] * np.fmax(*most)
             result = np.fmax(result, bound)
     return result
 
@@ -191,7 +192,7 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
     )
 
 
-def judge_slopes(arm: ArmLike, q: Array, among: Any = True) -> tuple[Array, str]:
+def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
     """Largest slope of each state, and a sentence if one is above the limit.
 
     Parameters
@@ -214,10 +215,13 @@ def judge_slopes(arm: ArmLike, q: Array, among: Any = True) -> tuple[Array, str]
         index = tuple(int(i) for i in at)
         where = f" at index {index}, of {int(bad.sum())} of {bad.size} states"
     body = int(by_body[at].argmax())
-    return slopes, slope_sentence(arm, body, float(slopes[at]), where)
+    one = any_of(arm)
+    if isinstance(arm, StackLike):
+        one = arm.arms[np.broadcast_to(arm.index, bad.shape)[at]]
+    return slopes, slope_sentence(one, body, float(slopes[at]), where)
 
 
-def warn_of_slopes(arm: ArmLike, q: Any) -> None:
+def warn_of_slopes(arm: AnyArm, q: Any) -> None:
     """Warn if links bend too far in some of the states (..., nq)."""
     _, sentence = judge_slopes(arm, np.asarray(q, dtype=np.float64))
     if sentence:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_finite, common_batch, real_array
-from .._calls.arm_like import ArmLike, StackLike
+from .._calls.arguments import any_of, check_finite, common_batch, real_array
+from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.explain import leading, zero_quaternion
 from .._support.interrupts import uninterrupted
 from .._support.options import explained
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 @explained
 def linearize(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     qd: Any = None,
     tau: Any = None,
@@ -160,7 +160,8 @@ def linearize(
     >>> fa.linearize(fa.stack(arms)[:, None], q[[0, -1]]).A.shape
     (2, 2, 12, 12)
     """
-    if isinstance(arm, StackLike):
+    one = any_of(arm)
+    if isinstance(arm, StackLike) and one.constraints:  # whose projections differ
 
         def one_arm(one: ArmLike, **states: Any) -> StateSpace:
             options: dict[str, Any] = {"inputs": inputs, "outputs": outputs}
@@ -172,11 +173,12 @@ def linearize(
         return linearize_stack(arm, given, one_arm)
 
     # states, loads and signals as arrays of one batch
-    read_arm(arm, "a linear model")
-    drives, signals = read_inputs(arm, inputs), read_outputs(arm, outputs)
+    read_arm(one, "a linear model")
+    drives, signals = read_inputs(one, inputs), read_outputs(one, outputs)
     known, loads = _read(arm, q, qd, tau, wrench, node, frame)
     batch = common_batch(
         {
+            **({"stack": arm.shape} if isinstance(arm, StackLike) else {}),
             **{name: x.shape[:-1] for name, x in known.items()},
             **({} if loads is None else {"wrench": loads.batch}),
         }
@@ -223,8 +225,8 @@ def linearize(
         C,
         D,
         states=state_names(names),
-        inputs=tuple(name for x in drives for name in x.names(arm)),
-        outputs=tuple(name for x in signals for name in x.names(arm)),
+        inputs=tuple(name for x in drives for name in x.names(one)),
+        outputs=tuple(name for x in signals for name in x.names(one)),
         q=at["q"],
         qd=qd_,
         tau=force,
@@ -234,7 +236,7 @@ def linearize(
 
 
 def _read(
-    arm: ArmLike, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
+    arm: AnyArm, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
 ) -> tuple[dict[str, Array], Loads | None]:
     """Finite arrays of the arguments that are given, and the load."""
     given: dict[str, Array] = {"q": real_array("q", q)}
@@ -244,7 +246,7 @@ def _read(
     leading(arm, given, ())
     for name, array in given.items():
         check_finite(name, array)
-    spot = zero_quaternion(arm, "q", given["q"])
+    spot = zero_quaternion(any_of(arm), "q", given["q"])
     if spot:
         raise ArgumentError(
             f"{spot} is a quaternion of length zero, expected one that names a "
@@ -254,7 +256,7 @@ def _read(
 
 
 def _settle(
-    arm: ArmLike, at: dict[str, Array], wrench: Any, node: Any, frame: str
+    arm: AnyArm, at: dict[str, Array], wrench: Any, node: Any, frame: str
 ) -> None:
     """Replace positions by those of the equilibrium with held joints."""
     if "tau" in at or ("qd" in at and at["qd"].any()):
@@ -271,10 +273,10 @@ def _settle(
 class _Basis:
     """Velocities that the couplings of an arm admit, by independent ones of them."""
 
-    def __init__(self, arm: ArmLike, q: Array) -> None:
+    def __init__(self, arm: AnyArm, q: Array) -> None:
         self.kept = np.arange(arm.nv)
         self.T: Array | None = None
-        if not arm.constraints:
+        if isinstance(arm, StackLike) or not arm.constraints:
             return
         from scipy.linalg import qr
 
@@ -324,7 +326,7 @@ class _Basis:
 class _Mass:
     """Mass matrix of the independent coordinates, factored."""
 
-    def __init__(self, arm: ArmLike, q: Array, basis: _Basis) -> None:
+    def __init__(self, arm: AnyArm, q: Array, basis: _Basis) -> None:
         self.M = basis.block(mass_matrix(arm, q))
         size = np.sqrt(np.abs(np.diagonal(self.M, axis1=-2, axis2=-1)))
         self.size = np.where(size > 0.0, size, 1.0)
@@ -353,7 +355,7 @@ class _Mass:
 
 
 def _accelerations(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Array,
     qd: Array,
     tau: Array | None,
@@ -381,8 +383,8 @@ def _accelerations(
     if basis.T is not None:
         size = size @ np.abs(basis.T)
     least = 8.0 * np.finfo(float).eps * size
-    if (np.abs(net[..., 0]) <= least).all():
-        qdd = np.zeros_like(qdd)
+    still = (np.abs(net[..., 0]) <= least).all(axis=-1, keepdims=True)
+    qdd = np.where(still, 0.0, qdd)
     return np.asarray(tau), np.asarray(qdd)
 
 

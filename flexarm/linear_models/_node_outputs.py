@@ -25,7 +25,7 @@ def _on_node(
         return tuple(f"{name}{between} {axis}" for axis in axes_of(axes))
 
     def tangent(point: Point) -> Tangent:
-        number, _ = node_and_name(point.arm, node)
+        number, _ = node_and_name(point.one, node)
         rows = [first + "xyz".index(axis) for axis in axes_of(axes)]
         full = motion(point, number)
         parts = [d if np.ndim(d) == 0 else d[..., rows, :] for d in full[1:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, StackLike
+from .._calls.chunks import parts
 from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ModelError
 from ._linearize import linearize
 from ._loci import damping_of
-from ._margins import Loop, margins
+from ._margins import Loops, margins
 from .loops import Law, closed_loop, rates_of, read_controller, sampled, sensitivity
 from .state_space import StateSpace
 
@@ -25,6 +26,7 @@ Complex = NDArray[np.complex128]
 
 # part of the largest rate that counts as no decay: rounding
 _NO_RATE = 1e-9
+_LOOPS = 1024  # of which margins are computed at a time
 
 
 @explained_class
@@ -162,7 +164,7 @@ class Robustness(Printed):
 
 @explained
 def robustness(
-    make: Callable[..., ArmLike],
+    make: Callable[..., ArmLike] | StackLike,
     ranges: Mapping[str, Any],
     q: Any,
     controller: Any = None,
@@ -172,10 +174,10 @@ def robustness(
 
     Parameters
     ----------
-    make : callable
+    make : callable or ArmStack
         ``make(payload_mass=0.1, ...)`` returns the arm of some values, such as
         `flexarm.library.de_luca_siciliano`; arms may differ in numbers, not in names of
-        coordinates.
+        coordinates.  Or the arms themselves, with an axis for each of the ranges.
     ranges : mapping of str to (k,) array_like
         Values of arguments of `make`; all combinations are computed.
     q : (..., nq) array_like of float
@@ -193,7 +195,8 @@ def robustness(
     Raises
     ------
     ArgumentError
-        If a range is empty, or an arm has other coordinates than the first.
+        If a range is empty, an arm has other coordinates than the first, or the axes of
+        a stack are not those of the ranges.
 
     See Also
     --------
@@ -235,25 +238,58 @@ def robustness(
     """
     values = _read(ranges)
     shape = tuple(len(x) for x in values.values())
-    first, plants = None, []
+    if isinstance(make, StackLike):
+        if make.shape != shape:
+            raise ArgumentError(
+                f"the stack has the axes {make.shape}, expected {shape}, one arm for "
+                f"each of the values of {', '.join(values)}"
+            )
+        arms: Any = [make.arms[k] for k in make.index.reshape(-1)]
+    else:
+        arms = list(_made(make, values, shape))
+    models = _linearized(arms, shape, q, options)
+    if controller is None:
+        return _found(values, models, models, None)
+    law = read_controller(models[(0,) * len(models.batch)], controller)
+    return _found(values, models, closed_loop(models, law), law)
+
+
+def _made(
+    make: Callable[..., ArmLike], values: dict[str, Array], shape: tuple[int, ...]
+) -> Iterator[ArmLike]:
+    """Yield the arms of all combinations of the values."""
+    names = None
     for at in np.ndindex(*shape):
         given = {
             name: float(x[i]) for (name, x), i in zip(values.items(), at, strict=True)
         }
         arm = make(**given)
         check_arm(arm)
-        first = arm if first is None else first
-        if arm.coordinate_names != first.coordinate_names:
+        names = arm.coordinate_names if names is None else names
+        if arm.coordinate_names != names:
             raise ArgumentError(
                 f"the arm of {given} has the coordinates {arm.coordinate_names}, "
-                f"expected those of the first, {first.coordinate_names}"
+                f"expected those of the first, {names}"
             )
-        plants.append(linearize(arm, q, **options))
-    models = _joined(plants, shape)
-    if controller is None:
-        return _found(values, models, models, None)
-    law = read_controller(models[(0,) * len(models.batch)], controller)
-    return _found(values, models, closed_loop(models, law), law)
+        yield arm
+
+
+def _linearized(
+    arms: list[ArmLike], shape: tuple[int, ...], q: Any, options: dict[str, Any]
+) -> StateSpace:
+    """Models of arms along a grid, in lanes if they stack."""
+    try:
+        stack = None if arms[0].constraints else arms[0]._stacked(arms)
+    except (ArgumentError, ModelError):  # alike in the names of coordinates alone
+        stack = None
+    if stack is None:
+        return _joined([linearize(arm, q, **options) for arm in arms], shape)
+    # axes of the points after those of the grid
+    cores = {"qd": 1, "tau": 1, "wrench": 1 + isinstance(options.get("node"), list)}
+    axes = [np.ndim(options[name]) - n for name, n in cores.items() if name in options]
+    points = max(np.ndim(q) - 1, *axes, 0)
+    index = np.arange(len(arms)).reshape(*shape, *[1] * points)
+    return linearize(stack[index], q, **options)
 
 
 def _read(ranges: Mapping[str, Any]) -> dict[str, Array]:
@@ -305,11 +341,16 @@ def _found(
         ends = [np.linalg.eigvals(x.A) for x in (sampled(models, dt), law)]
         every = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in (*ends, poles)]
         own = np.concatenate(every, axis=-1)
-        for at in np.ndindex(*batch):
-            if stable[at]:
-                A, B, U, E = (x[at] for x in (inner.A, inner.B, inner.C, inner.D))
-                found = margins(Loop(A, B, U, E, dt), own[at], dt)
-                up[at], down[at], phase[at], peak[at] = found
+        flat = [
+            x.reshape(-1, *x.shape[len(batch) :])
+            for x in (inner.A, inner.B, inner.C, inner.D, own, up, down, phase, peak)
+        ]
+        good = np.flatnonzero(stable)
+        for (part,) in parts(good.shape, _LOOPS):
+            A, B, U, E, ends_ = (x[good[part]] for x in flat[:5])
+            found = margins(Loops(A, B, U, E, dt), ends_, dt)
+            for x, result in zip(flat[5:], found, strict=True):
+                x[good[part]] = result
     return Robustness(
         values,
         models,

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm, ArmLike
 from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
@@ -38,7 +39,7 @@ class Input:
     """
 
     names: Callable[[ArmLike], tuple[str, ...]]
-    directions: Callable[[ArmLike, Array], Array]
+    directions: Callable[[AnyArm, Array], Array]
 
 
 @explained
@@ -62,7 +63,7 @@ def actuators() -> Input:
         known = arm.coordinate_names
         return tuple(f"{known[i]} force" for i in arm.actuator_indices)
 
-    def directions(arm: ArmLike, q: Array) -> Array:
+    def directions(arm: AnyArm, q: Array) -> Array:
         return np.eye(arm.nv)[:, arm.actuator_indices]
 
     return Input(names, directions)
@@ -88,7 +89,7 @@ def all_forces() -> Input:
     def names(arm: ArmLike) -> tuple[str, ...]:
         return tuple(f"{name} force" for name in arm.coordinate_names)
 
-    def directions(arm: ArmLike, q: Array) -> Array:
+    def directions(arm: AnyArm, q: Array) -> Array:
         return np.eye(arm.nv)
 
     return Input(names, directions)
@@ -99,8 +100,8 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
         _, name = node_and_name(arm, node)
         return tuple(f"{name} {what} {axis}" for axis in axes_of(axes))
 
-    def directions(arm: ArmLike, q: Array) -> Array:
-        number, _ = node_and_name(arm, node)
+    def directions(arm: AnyArm, q: Array) -> Array:
+        number, _ = node_and_name(any_of(arm), node)
         rows = [first + "xyz".index(axis) for axis in axes_of(axes)]
         J = jacobian(arm, q, number, frame="base")[..., rows, :]
         return np.asarray(np.swapaxes(J, -1, -2))

@@ -157,20 +157,40 @@ def frequencies(
     Even steps of the logarithm, `beyond` the smallest and the largest pole by a factor,
     or to the last of a discrete model, and more about each resonance.
     """
-    size = np.abs(rates[np.isfinite(rates)])
-    size = size[size > 1e-7 * size.max(initial=0.0)]
-    low, high = (size.min(), size.max()) if len(size) else (1.0, 1.0)
+    return np.unique(frequency_grids(rates[np.newaxis], points, dt, beyond)[0])
+
+
+def frequency_grids(
+    rates: Complex, points: int, dt: float | None, beyond: float = 1e2
+) -> Array:
+    """`frequencies` (n, p) of the poles (n, r) of many models, some of them twice."""
+    finite = np.isfinite(rates)
+    size = np.where(finite, np.abs(rates), 0.0)
+    shown = size > 1e-7 * size.max(axis=-1, keepdims=True, initial=0.0)
+    some = shown.any(axis=-1)
+    low = np.where(some, np.where(shown, size, np.inf).min(axis=-1, initial=np.inf), 1)
+    high = np.where(some, size.max(axis=-1, initial=0.0), 1.0)
     low, high = low / beyond, high * beyond
     if dt is not None:
-        high = np.pi / dt
-        low = min(low, 1e-3 * high)
-    found = [np.geomspace(low, high, points)]
+        high = np.full_like(high, np.pi / dt)
+        low = np.minimum(low, 1e-3 * high)
+    # resonances first, of which the models have different numbers
+    turning = finite & (rates.imag > 0.0)
+    first = np.argsort(~turning, axis=-1)[:, : int(turning.sum(axis=-1).max(initial=0))]
+    turning = np.take_along_axis(turning, first, -1)
+    rates = np.take_along_axis(rates, first, -1)
+    center = np.where(turning, rates.imag, low[:, np.newaxis])
+    width = np.where(
+        turning, np.maximum(np.abs(rates.real), 1e-6 * np.abs(rates.imag)), 0.0
+    )
     steps = np.r_[0.0, np.geomspace(0.1, 100.0, 10)]
-    for s in rates[np.isfinite(rates) & (rates.imag > 0.0)]:
-        width = max(abs(s.real), 1e-6 * abs(s.imag))
-        found += [s.imag + width * steps, s.imag - width * steps]
-    every = np.unique(np.concatenate(found))
-    return every[(every >= low) & (every <= high)]
+    near = [
+        center[..., np.newaxis] + width[..., np.newaxis] * x for x in (steps, -steps)
+    ]
+    whole = [np.geomspace(low, high, points, axis=-1)]
+    whole += [x.reshape(len(rates), -1) for x in near]
+    every = np.concatenate(whole, axis=-1)
+    return np.sort(np.clip(every, low[:, np.newaxis], high[:, np.newaxis]), axis=-1)
 
 
 def rates_of(values: Complex, dt: float | None) -> Complex:

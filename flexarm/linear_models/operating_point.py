@@ -19,6 +19,7 @@ derivatives without a difference.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,7 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
+from .._calls.groups import by_arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..derivatives import inverse_dynamics_derivatives
@@ -61,11 +64,22 @@ def cross_columns(a: Array, b: Array) -> Array:
     return np.swapaxes(np.cross(columns, b[..., np.newaxis, :]), -1, -2)
 
 
-def lie_brackets(arm: ArmLike, qd: Array) -> Array | None:
+def lie_brackets(arm: AnyArm, qd: Array) -> Array | None:
     """Matrix G with ``G e_j = [e_j, qd]`` of velocities of joints with poses.
 
     None where it is zero: no such joint, or none that moves.
     """
+    if isinstance(arm, StackLike):
+        if not any(body.joint.has_pose for body in any_of(arm).bodies):
+            return None
+        arms, n = arm.arms, arm.nv
+
+        def of_one(i: int, given: list[Any]) -> Array:
+            found = lie_brackets(arms[i], given[0])
+            return np.zeros((len(given[0]), n, n)) if found is None else found
+
+        every = by_arm(arm.index, of_one, [qd], [1], (n, n))
+        return every if every.any() else None
     result = np.zeros((*qd.shape[:-1], arm.nv, arm.nv))
     for k, body in enumerate(arm.bodies):
         at = arm.body_joint_slice(k)
@@ -94,17 +108,23 @@ class Point:
     the fidelity of its dynamics.
     """
 
-    arm: Any  # flexarm.Arm
+    arm: Any  # flexarm.Arm, or a stack
     q: Array  # (..., nq)
     qd: Array  # (..., nv)
     qdd: Array  # (..., nv)
     _motions: dict[int, Any] = field(default_factory=dict, init=False)
 
     @cached_property
-    def full(self) -> ArmLike:
+    def one(self) -> ArmLike:
+        """The arm, or the first one of a stack, with the names of all."""
+        return any_of(self.arm)
+
+    @cached_property
+    def full(self) -> Any:
         """The arm of full fidelity, without constraints."""
-        loose: ArmLike = self.arm.replace(constraints=(), fidelity="full")
-        return loose
+        if self.one.fidelity == "full" and not self.one.constraints:
+            return self.arm
+        return _each(self.arm, lambda x: x.replace(constraints=(), fidelity="full"))
 
     @cached_property
     def brackets(self) -> Array | None:
@@ -158,7 +178,8 @@ class Point:
 
     def _sense(self, node: int, qdd: Array) -> tuple[Array, Tangent, Tangent]:
         arm = self.full
-        sensed, kept, own = _with_sensor(arm, node)
+        _, kept, own = _with_sensor(any_of(arm), node)
+        sensed = _each(arm, lambda x: _with_sensor(x, node)[0])
         q = np.zeros((*self.q.shape[:-1], sensed.nq))
         positions = np.delete(np.arange(sensed.nq), _sensor_positions(arm))
         q[..., positions] = self.q
@@ -176,13 +197,19 @@ class Point:
         in_base = turned(R, force[..., np.newaxis])[..., 0]
         turn = self.jacobian(node)[..., :3, :]
         halves = [cross_columns(turn, in_base[..., i : i + 3]) for i in (0, 3)]
-        a_base = in_base + np.concatenate([np.zeros(3), arm.gravity])
+        gravity = numbers_of(arm, lambda x: x.gravity)
+        a_base = in_base + np.concatenate([np.zeros_like(gravity), gravity], axis=-1)
         moved = turned(R, dq) + np.concatenate(halves, axis=-2)
         base = Tangent(a_base, moved, turned(R, dqd), turned(R, dqdd))
         return R, felt, base
 
 
-def _sensor_positions(arm: ArmLike) -> slice:
+def _each(arm: AnyArm, change: Callable[[Any], Any]) -> Any:
+    """Arm that a function returns, or the stack of these."""
+    return arm._changed(change) if isinstance(arm, StackLike) else change(arm)
+
+
+def _sensor_positions(arm: AnyArm) -> slice:
     stop = arm.joint_position_slice.stop
     return slice(stop, stop + 7)
 

@@ -89,7 +89,7 @@ def _chosen(columns: Callable[[ArmLike], Any], order: int, suffix: str) -> Outpu
         return tuple(f"{known[i]}{suffix}" for i in at)
 
     def tangent(point: Point) -> Tangent:
-        at = np.arange(point.arm.nv)[columns(point.arm)]
+        at = np.arange(point.arm.nv)[columns(point.one)]
         rows: list[Any] = [0.0, 0.0, 0.0]
         rows[order] = point.rows(at)
         if order == 0:
@@ -101,7 +101,7 @@ def _chosen(columns: Callable[[ArmLike], Any], order: int, suffix: str) -> Outpu
 
 def _positions(point: Point, velocities: Any) -> Array:
     """Positions that belong to velocities; zero for the rotation of a joint's pose."""
-    arm = point.arm
+    arm = point.one
     result = np.zeros((*point.q.shape[:-1], arm.nv))
     for k, body in enumerate(arm.bodies):
         if not body.joint.has_pose:
@@ -332,7 +332,7 @@ def combination(
         return result
 
     def tangent(point: Point) -> Tangent:
-        rows = [row(point.arm, g) for g in (positions, velocities, accelerations)]
+        rows = [row(point.one, g) for g in (positions, velocities, accelerations)]
         every = np.arange(point.arm.nv)
         parts = (_positions(point, every), point.qd, point.qdd)
         value = np.zeros((*point.q.shape[:-1], 1))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, numbers_of
 from .._calls.links import link_name
 from .._support.options import check_choice, explained, explained_class
 from ..errors import ArgumentError, ModelError
@@ -96,13 +96,16 @@ def strain(
         return (f"{name} strain {bending} {at:g}",)
 
     def tangent(point: Point) -> Tangent:
-        arm = point.arm
-        k = _beam(arm, body, at)
-        row = np.zeros((1, arm.nv))
-        row[0, arm.mode_slice(k)] = _strain_of(arm, k, at)[_STRAINS[bending]]
+        def strains(arm: ArmLike) -> Array:
+            k = _beam(arm, body, at)
+            row = np.zeros((1, arm.nv))
+            row[0, arm.mode_slice(k)] = _strain_of(arm, k, at)[_STRAINS[bending]]
+            return row
+
+        row = numbers_of(point.arm, strains)
         row *= 1.0 if distance is None else -float(distance)
-        eta = point.q[..., arm.mode_slice(k, positions=True)]
-        value = eta @ row[:, arm.mode_slice(k)].T
+        eta = point.q[..., np.newaxis, point.arm.motor_position_slice.stop :]
+        value = (eta * row[..., point.arm.motor_slice.stop :]).sum(axis=-1)
         return Tangent(value, row, 0.0, 0.0)
 
     return Output(names, tangent)

@@ -233,8 +233,7 @@ def simulate(
                 if wanted:
                     run.integrate = _integrator(method, options, False)
                     found = locate(run, method, options, wanted, method in METHODS)
-                for each, at in run.arms():
-                    warn_of_stiffening(each, run.q[at], run.qd[at])
+                warn_of_stiffening(run.flat, run.q, run.qd)
                 if judge is not None:
                     judge.samples(method)
                 warn_of_errors(run, method)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from numbers import Real
 from typing import Any, cast
@@ -15,7 +15,6 @@ from .._calls.arguments import any_of, check_numbers, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected
-from .._calls.groups import groups
 from .._calls.records import Flattened, Gains, new_report, reported
 from .._support.doubtful import TURNS, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
@@ -191,14 +190,6 @@ class Run(Flattened):
     def one(self, i: int) -> ArmLike:
         """Arm of trajectory i, counted in flattened arrays."""
         return cast(ArmLike, self.arm if self.stack is None else self.flat[i])
-
-    def arms(self) -> Iterator[tuple[ArmLike, Any]]:
-        """Yield each arm, and its places in flattened arrays."""
-        if self.stack is None:
-            yield self.one(0), slice(None)
-            return
-        for number, at in groups(self.flat.index):
-            yield self.stack.arms[number], at
 
     @cached_property
     def q(self) -> Array:

@@ -57,17 +57,17 @@ def _largest(run: Run) -> tuple[Array, Any, Any]:
     """Largest slope of each trajectory, its sample and its link; 0 within the limit."""
     n = len(run.q)
     largest, sample, link = np.zeros(n), *np.zeros((2, n), dtype=np.intp)
-    for arm, at in run.arms():
-        # one pass over the modes, then exact slopes of those that may be too large
-        where = np.arange(n)[at][slope_bounds(arm, run.q[at]) > SLOPE_LIMIT]
-        step = max(1, STATES // len(run.t))
-        for first in range(0, len(where), step):
-            some = where[first : first + step]
-            slopes = np.nan_to_num(quiet_slopes(arm, run.q[some]), nan=0.0)
-            shape, flat = slopes.shape[1:], slopes.reshape(len(some), -1)
-            place = flat.argmax(axis=1)
-            largest[some] = flat[np.arange(len(some)), place]
-            sample[some], link[some] = np.unravel_index(place, shape)
+    # one pass over the modes, then exact slopes of those that may be too large
+    where = np.flatnonzero(slope_bounds(run.flat, run.q) > SLOPE_LIMIT)
+    step = max(1, STATES // len(run.t))
+    for first in range(0, len(where), step):
+        some = where[first : first + step]
+        arms = run.flat if run.stack is None else run.flat[some][:, np.newaxis]
+        slopes = np.nan_to_num(quiet_slopes(arms, run.q[some]), nan=0.0)
+        shape, flat = slopes.shape[1:], slopes.reshape(len(some), -1)
+        place = flat.argmax(axis=1)
+        largest[some] = flat[np.arange(len(some)), place]
+        sample[some], link[some] = np.unravel_index(place, shape)
     return largest, sample, link
 
 

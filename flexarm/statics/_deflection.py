@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._calls.arm_like import ArmLike
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm, numbers_of
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
 from .._support.options import check_choice, explained
@@ -34,7 +35,7 @@ Mask = NDArray[np.bool_]
 
 @explained
 def deflection(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     node: Any = None,
     *,
@@ -47,7 +48,7 @@ def deflection(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions; modes are ignored.
@@ -123,24 +124,26 @@ def pose_change(before: Any, after: Any) -> Array:
     return np.concatenate([se3.so3_log(turn), move], axis=-1)
 
 
-def rigid_positions(arm: ArmLike, q: Array, held: Any) -> Array:
+def rigid_positions(arm: AnyArm, q: Array, held: Any) -> Array:
     """Positions with undeformed links, and joints at the gears of held motors."""
     result = np.array(q)
     result[..., arm.motor_position_slice.stop :] = 0.0
     if not isinstance(held, str) or held != "joints":
         still = held_coordinates(arm, held)
-        for m in motors(arm):
+        ends = numbers_of(arm, lambda x: [(m.locked, m.ratio) for m in motors(x)])
+        for i, m in enumerate(motors(any_of(arm))):
+            locked, ratio = ends[..., i, 0], ends[..., i, 1]
             if m.motor < 0 and not still[m.joint]:
-                result[..., m.joint_position] = m.locked / m.ratio
+                result[..., m.joint_position] = locked / ratio
             elif m.motor >= 0 and still[m.motor] and not still[m.joint]:
                 turned = result[..., m.motor_position]
-                result[..., m.joint_position] = turned / m.ratio
+                result[..., m.joint_position] = turned / ratio
     return result
 
 
 @explained
 def holding_forces(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     *,
     held: Any = "joints",
@@ -152,7 +155,7 @@ def holding_forces(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions; those of modes, and of motors if joints are held, start the
@@ -201,14 +204,14 @@ def holding_forces(
     return actuator_forces(arm, found.check(stable=False).tau)
 
 
-def actuator_forces(arm: ArmLike, tau: Array) -> Array:
+def actuator_forces(arm: AnyArm, tau: Array) -> Array:
     """Forces (..., nu) of the actuators among those of all coordinates."""
     return np.asarray(tau[..., arm.actuator_indices])
 
 
 @explained
 def static_compliance(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     node: Any = None,
     *,
@@ -222,7 +225,7 @@ def static_compliance(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Positions of an `equilibrium`, or any other, held there by constant forces.
@@ -304,7 +307,7 @@ def static_compliance(
 
 
 def compliance_of(
-    arm: ArmLike, q: Array, node: int, K: Array, free: Freedom, frame: str
+    arm: AnyArm, q: Array, node: int, K: Array, free: Freedom, frame: str
 ) -> tuple[Array, Mask]:
     """J K^-1 J' for the stiffness of free coordinates, and a mask of infinite ones."""
     J, K = _matched(free.columns(jacobian(arm, q, node, frame=frame)), K)
@@ -337,7 +340,7 @@ def _weak(K: Array) -> Mask:
 
 @explained
 def static_stiffness(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     node: Any = None,
     *,

@@ -18,7 +18,6 @@ from ..dynamics.energies import potential_energy
 from ..kinematics.nodes import node_pose
 from ..kinematics.positions import integrate
 from ._newton import Problem
-from .coordinates import motion_sizes
 
 Array = NDArray[np.float64]
 
@@ -31,23 +30,23 @@ _HALVINGS = 30
 def descend(problem: Problem, start: Array, max_steps: int) -> Array:
     """Positions (n, nq) near minima of the energy, or at the end of the steps."""
     q: Array = start.copy()
-    size = motion_sizes(problem.arm)[problem.columns]
     active = np.arange(len(q))
     for _ in range(max_steps):
         if not len(active):
             break
         here = problem.at(active)
-        step, slope, near = _direction(here, q[active], size)
+        step, slope, near = _direction(here, q[active])
         go = np.flatnonzero(~near)
         q[active[go]] = _walk(here.at(go), q[active[go]], step[go], slope[go])
         active = active[go]
     return q
 
 
-def _direction(problem: Problem, q: Array, size: Array) -> tuple[Array, Array, Any]:
+def _direction(problem: Problem, q: Array) -> tuple[Array, Array, Any]:
     """Steps of all velocities, slopes of the energy along them, converged states."""
+    size = problem.sizes[..., problem.columns]
     f = problem.unbalance(q) / size
-    K = problem.matrix(q) / (size[:, None] * size)
+    K = problem.matrix(q) / (size[..., :, None] * size[..., None, :])
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, -1, -2)))
     largest = np.abs(values).max(axis=-1, keepdims=True)
     flat = _FLAT * np.where(largest > 0.0, largest, 1.0)

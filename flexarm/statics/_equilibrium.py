@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import (
+    any_of,
     check_finite,
     common_batch,
     count_of,
     positive_number,
     real_array,
 )
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import AnyArm, StackLike
 from .._calls.explain import leading
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
@@ -31,6 +32,7 @@ from .coordinates import (
     freedom,
     geared,
     held_coordinates,
+    motion_sizes,
     read_arm,
     read_positions,
 )
@@ -132,7 +134,7 @@ class Equilibrium:
 
 @explained
 def equilibrium(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any,
     *,
     held: Any = "joints",
@@ -152,7 +154,7 @@ def equilibrium(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float
         Held positions, and initial ones of the others; motors of held joints start at
@@ -239,13 +241,15 @@ def equilibrium(
     start = read_positions(arm, q)
     loads = read_loads(arm, wrench, node, frame)
     applied = _applied(arm, tau)
-    batch = _batch(start, loads, applied)
+    batch = _batch(arm, start, loads, applied)
     # forces that vanish, coordinates that move, those of small motions
     still = held_coordinates(arm, held)
     given, rows = still.copy(), still.copy()
     if isinstance(held, str) and held == "joints":  # motors turn and hold them
         rows[driven(arm)] = False
         given[arm.motor_slice] = False
+        if isinstance(arm, StackLike):
+            start = np.broadcast_to(start, (*batch, arm.nq))
         start = geared(arm, start)
         # stability is that of motions with the motors at rest
         still = held_coordinates(arm, "motors")
@@ -258,16 +262,19 @@ def equilibrium(
     # couplings of coordinates that move
     count_of("max_iterations", max_iterations)
     _check_seek(seek, loads, rows, given, arm)
-    tied = couplings(arm)
-    ties = np.flatnonzero(tied[:, ~given].any(axis=1))
+    arms = arm._flat(batch) if isinstance(arm, StackLike) else arm
+    tied = couplings(arms)
+    moving: Any = tied[..., ~given].any(axis=-1)
+    ties = np.flatnonzero(moving.any(axis=tuple(range(moving.ndim - 1))))
     problem = Problem(
-        arm,
+        arms,
         None if loads is None else loads.flat(batch),
         None if applied is None else _rows(applied, batch),
         np.flatnonzero(~rows),
         np.flatnonzero(~given),
         ties,
-        tied[ties],
+        tied[..., ties, :],
+        motion_sizes(arms),
     )
     # blocks of states
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
@@ -289,7 +296,7 @@ def equilibrium(
 
 
 def _check_seek(
-    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: ArmLike
+    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: AnyArm
 ) -> None:
     """Raise for a search of minima without a potential."""
     if seek not in ("nearest", "stable"):
@@ -301,14 +308,14 @@ def _check_seek(
             "seek is 'stable' and the load, a moment or one that follows its node, has "
             "no potential; expected forces with frame='base', or seek='nearest'"
         )
-    if arm.constraints or (rows != given).any():
+    if any_of(arm).constraints or (rows != given).any():
         raise ArgumentError(
             "seek is 'stable' for an arm with couplings, or with motors that hold its "
             "joints where they are; expected held='motors' or seek='nearest'"
         )
 
 
-def _applied(arm: ArmLike, tau: Any) -> Array | None:
+def _applied(arm: AnyArm, tau: Any) -> Array | None:
     if tau is None:
         return None
     array = real_array("tau", tau)
@@ -322,8 +329,12 @@ def _applied(arm: ArmLike, tau: Any) -> Array | None:
     return full
 
 
-def _batch(start: Array, loads: Loads | None, applied: Array | None) -> tuple[int, ...]:
+def _batch(
+    arm: AnyArm, start: Array, loads: Loads | None, applied: Array | None
+) -> tuple[int, ...]:
     shapes = {"q": start.shape[:-1]}
+    if isinstance(arm, StackLike):
+        shapes["stack"] = arm.shape
     if loads is not None:
         shapes["wrench"] = loads.batch
     if applied is not None:
@@ -378,7 +389,9 @@ def _settled(
                 at = np.flatnonzero(
                     found.success & has_mass(problem.arm, found.q, free)
                 )
-                squares, neutral = lowest_squares(problem.at(at), found.q[at], free)
+                squares, neutral = lowest_squares(
+                    problem.at(at), found.q[at], free.at(at)
+                )
             least[at], stable[at] = squares, (squares > 0.0) & ~neutral
     except KeyboardInterrupt:
         stopped, judged = True, False
@@ -387,7 +400,7 @@ def _settled(
 
 
 def _result(
-    arm: ArmLike,
+    arm: AnyArm,
     batch: tuple[int, ...],
     stopped: bool,
     q: Array,

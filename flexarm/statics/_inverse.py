@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import AnyArm
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..errors import ArgumentError, ConvergenceError
@@ -70,7 +70,7 @@ class InverseStatics:
 
 @explained
 def inverse_statics(
-    arm: ArmLike,
+    arm: AnyArm,
     target: Any,
     q0: Any = None,
     *,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_finite, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import AnyArm
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
@@ -96,7 +96,7 @@ class WorkspaceMap:
 
 
 @explained
-def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
+def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
     """Make positions over a grid of some of the joints.
 
     Parameters
@@ -162,7 +162,7 @@ def joint_grid(arm: ArmLike, joints: Mapping[str, Any], q: Any = None) -> Array:
 
 @explained
 def workspace_map(
-    arm: ArmLike,
+    arm: AnyArm,
     q: Any = None,
     *,
     target: Any = None,
@@ -176,7 +176,7 @@ def workspace_map(
 
     Parameters
     ----------
-    arm : Arm
+    arm : Arm or ArmStack
         Arm without loops; couplings are allowed.
     q : (..., nq) array_like of float, optional
         Joint positions, such as a `joint_grid`, or initial ones for a `target`.
@@ -257,7 +257,7 @@ def workspace_map(
 
 
 def _mapped(
-    arm: ArmLike, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
+    arm: AnyArm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
 ) -> WorkspaceMap:
     """Properties of each equilibrium, NaN without one."""
     free = freedom(arm, held_coordinates(arm, held))

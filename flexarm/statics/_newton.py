@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import StackLike
 from .._support.interrupts import allowed
 from ..constraints import constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
 from ..kinematics.positions import integrate
-from .coordinates import motion_sizes
 from .given_loads import Loads
 
 Array = NDArray[np.float64]
@@ -37,13 +37,14 @@ _HALVINGS = 12
 class Problem:
     """Forces of an arm at rest, of which some must vanish by some coordinates."""
 
-    arm: Any  # flexarm.Arm
+    arm: Any  # flexarm.Arm, or a stack with an arm for each state
     loads: Loads | None
     applied: Array | None  # (nv,) or (n, nv)
     rows: Indices  # forces that vanish
     columns: Indices  # unknown velocities
     ties: Indices  # numbers of the couplings of these
-    couplings: Array  # (ties, nv)
+    couplings: Array  # (ties, nv) or (n, ties, nv)
+    sizes: Array  # motion of a node for a unit of each velocity, (nv,) or (n, nv)
 
     def at(self, states: Any) -> Problem:
         """Return the problem of some states of the batch."""
@@ -51,7 +52,13 @@ class Problem:
         if applied is not None and applied.ndim > 1:
             applied = applied[states]
         loads = None if loads is None else loads.at(states)
-        return replace(self, loads=loads, applied=applied)
+        part = replace(self, loads=loads, applied=applied)
+        if not isinstance(self.arm, StackLike):
+            return part
+        own = self.couplings if self.couplings.ndim < 3 else self.couplings[states]
+        return replace(
+            part, arm=self.arm[states], sizes=self.sizes[states], couplings=own
+        )
 
     def forces(self, q: Array) -> Array:
         """Forces on all coordinates that hold the arm at q, (n, nv)."""
@@ -66,8 +73,10 @@ class Problem:
         if self.applied is not None:
             f = f - self.applied
         if self.ties.size:
-            sides = np.linalg.pinv(self.couplings[:, self.rows].T)
-            f = f - f[:, self.rows] @ sides.T @ self.couplings
+            # the forces of couplings that balance those of these rows
+            sides = np.linalg.pinv(self.couplings[..., self.rows])
+            pull = f[:, np.newaxis, self.rows] @ sides @ self.couplings
+            f = f - pull[:, 0]
         return np.asarray(f)
 
     def unbalance(self, q: Array) -> Array:
@@ -89,8 +98,9 @@ class Problem:
         n, m = len(self.columns), len(self.ties)
         result = np.zeros((len(K), len(self.rows) + m, n + m))
         result[:, : len(self.rows), :n] = K
-        result[:, : len(self.rows), n:] = self.couplings[:, self.rows].T
-        result[:, len(self.rows) :, :n] = self.couplings[:, self.columns]
+        ties = self.couplings
+        result[:, : len(self.rows), n:] = np.swapaxes(ties[..., self.rows], -1, -2)
+        result[:, len(self.rows) :, :n] = ties[..., self.columns]
         return result
 
     def tangent(self, q: Array) -> Array:
@@ -120,14 +130,13 @@ def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> F
     used = np.zeros(count, dtype=np.int64)
     if not problem.columns.size:
         return Found(q, np.ones(count, dtype=bool), used)
-    size = motion_sizes(problem.arm)
     active = np.arange(count)
     for _ in range(max_steps):
         if not len(active):
             break
         try:
             with allowed():
-                step = _step(problem.at(active), q[active], size, tolerance)
+                step = _step(problem.at(active), q[active], tolerance)
         except KeyboardInterrupt:
             return Found(q, success, used, True)
         used[active] += 1
@@ -137,17 +146,16 @@ def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> F
     return Found(q, success, used)
 
 
-def _step(
-    problem: Problem, q: Array, sizes: Array, tolerance: float
-) -> tuple[Array, Mask, Mask]:
+def _step(problem: Problem, q: Array, tolerance: float) -> tuple[Array, Mask, Mask]:
     """States after a step, and masks of those in equilibrium and of failed ones."""
     f = problem.unbalance(q)
-    ones, none = np.ones((2, len(problem.ties))) * [[1.0], [0.0]]
-    rows = np.concatenate([sizes[problem.rows], ones])
-    columns = np.concatenate([sizes[problem.columns], ones])
+    sizes = problem.sizes
+    ones = np.ones((*sizes.shape[:-1], len(problem.ties)))
+    rows = np.concatenate([sizes[..., problem.rows], ones], axis=-1)
+    columns = np.concatenate([sizes[..., problem.columns], ones], axis=-1)
     inverse, missing = _inverse(problem.matrix(q), f, rows, columns)
     # forces of couplings do not count as motions
-    size = np.concatenate([sizes[problem.columns], none])
+    size = np.concatenate([sizes[..., problem.columns], 0.0 * ones], axis=-1)
     step = -(inverse @ f[..., None])[..., 0]
     length = np.abs(step * size).max(axis=-1)
     lost = ~np.isfinite(length)
@@ -161,7 +169,8 @@ def _step(
         if not len(open_):
             break
         left = problem.at(open_).unbalance(moved[open_])
-        next_ = np.abs((inverse[open_] @ left[..., None])[..., 0] * size).max(axis=-1)
+        own = size if size.ndim == 1 else size[open_]
+        next_ = np.abs((inverse[open_] @ left[..., None])[..., 0] * own).max(axis=-1)
         # rounding alone must not halve the last steps
         better = next_ <= (1.0 - 0.25 * part[open_]) * length[open_] + tolerance
         open_ = open_[~better]
@@ -200,12 +209,15 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
     # pseudo-inverse of tangents that are almost singular
     weak = np.flatnonzero(sound & ~regular)
     if len(weak):
-        scaled = K[weak] / (rows[:, None] * columns)
+        if rows.ndim > 1:
+            rows, columns = rows[weak], columns[weak]
+        scaled = K[weak] / (rows[..., :, None] * columns[..., None, :])
         left, values, right = np.linalg.svd(scaled)
         none = values <= _NO_STIFFNESS * values[:, :1]
         weight = np.where(none, 0.0, 1.0 / np.where(none, 1.0, values))
         back = np.swapaxes(right, -1, -2) * weight[:, None, :]
-        result[weak] = back @ np.swapaxes(left, -1, -2) / (columns[:, None] * rows)
+        unit = columns[..., :, None] * rows[..., None, :]
+        result[weak] = back @ np.swapaxes(left, -1, -2) / unit
         push = f[weak] / rows
         along = np.abs((push[:, None, :] @ left)[:, 0, :] * none).max(axis=-1)
         missing[weak] = along > _NO_FORCE * np.abs(push).max(axis=-1) + _tiny(values)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, check_finite, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arguments import any_of, check_finite, real_array
+from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.explain import leading
 from .._support.checks import short_text
 from ..constraints import constraint_jacobian
@@ -25,12 +25,19 @@ class Freedom:
     """Free velocities, and their independent combinations under couplings."""
 
     mask: Mask  # (nv,)
-    basis: Array | None  # (free, n), orthonormal, None without couplings
+    # (free, n), orthonormal, None without couplings; (..., free, n) of a stack
+    basis: Array | None
 
     @property
     def n(self) -> int:
         """Number of independent motions."""
-        return int(self.mask.sum()) if self.basis is None else self.basis.shape[1]
+        return int(self.mask.sum()) if self.basis is None else self.basis.shape[-1]
+
+    def at(self, states: Any) -> Freedom:
+        """Return that of some arms of a stack with one axis."""
+        if self.basis is None or self.basis.ndim < 3:
+            return self
+        return Freedom(self.mask, self.basis[states])
 
     def columns(self, J: Any) -> Array:
         """Return columns (..., m, n) of a matrix (..., m, nv)."""
@@ -40,7 +47,9 @@ class Freedom:
     def block(self, matrix: Any) -> Array:
         """Return rows and columns (..., n, n) of a matrix (..., nv, nv)."""
         free = self.columns(matrix)[..., self.mask, :]
-        return np.asarray(free if self.basis is None else self.basis.T @ free)
+        if self.basis is None:
+            return np.asarray(free)
+        return np.asarray(np.swapaxes(self.basis, -1, -2) @ free)
 
     def spread(self, vectors: Any) -> Any:
         """Return vectors (..., n, k) as velocities (..., nv, k)."""
@@ -51,10 +60,9 @@ class Freedom:
         return result
 
 
-def read_arm(arm: ArmLike, what: str) -> None:
-    """Raise for all but an arm, and for an arm with loops."""
-    check_arm(arm)
-    loops = [c.name for c in arm.constraints if not isinstance(c, Coupling)]
+def read_arm(arm: AnyArm, what: str) -> None:
+    """Raise for all but an arm or a stack, and for arms with loops."""
+    loops = [c.name for c in any_of(arm).constraints if not isinstance(c, Coupling)]
     if loops:
         raise ArgumentError(
             f"the arm has loops ({', '.join(loops)}), {what} is that of a tree with "
@@ -63,23 +71,41 @@ def read_arm(arm: ArmLike, what: str) -> None:
         )
 
 
-def couplings(arm: ArmLike) -> Array:
-    """Rows (m, nv) of the couplings of an arm, rigid gears among them."""
-    if not arm.constraints:
+def couplings(arm: AnyArm) -> Array:
+    """Rows (m, nv) of the couplings of an arm, rigid gears among them.
+
+    Of a stack (..., m, nv), along its axes, if there are any.
+    """
+    if not any_of(arm).constraints:
         return np.zeros((0, arm.nv))
     return np.asarray(constraint_jacobian(arm, arm.neutral))
 
 
-def freedom(arm: ArmLike, held: Mask) -> Freedom:
-    """Free velocities of an arm with held coordinates."""
+def freedom(arm: AnyArm, held: Mask) -> Freedom:
+    """Free velocities of an arm with held coordinates, or of the arms of a stack."""
+    if not any_of(arm).constraints:
+        return Freedom(~held, None)
+    every = arm.arms if isinstance(arm, StackLike) else [arm]
+    found = [_free_basis(one, held) for one in every]
+    if found[0] is None or not isinstance(arm, StackLike):
+        return Freedom(~held, found[0])
+    if any(x is None or x.shape != found[0].shape for x in found):
+        raise ArgumentError(
+            "couplings of the arms of the stack leave different numbers of motions "
+            "free, expected the same; compute the arms one by one"
+        )
+    return Freedom(~held, np.array(found)[arm.index])
+
+
+def _free_basis(arm: ArmLike, held: Mask) -> Array | None:
     from scipy.linalg import null_space
 
     rows = couplings(arm)[:, ~held]
     rows = rows[rows.any(axis=1)]
-    return Freedom(~held, null_space(rows) if len(rows) else None)
+    return np.asarray(null_space(rows)) if len(rows) else None
 
 
-def read_positions(arm: ArmLike, q: Any, name: str = "q") -> Array:
+def read_positions(arm: AnyArm, q: Any, name: str = "q") -> Array:
     """Return finite positions (..., nq), or raise."""
     array: Array = real_array(name, q)
     leading(arm, {name: array}, ())
@@ -87,8 +113,9 @@ def read_positions(arm: ArmLike, q: Any, name: str = "q") -> Array:
     return array
 
 
-def held_coordinates(arm: ArmLike, held: Any) -> Mask:
+def held_coordinates(arm: AnyArm, held: Any) -> Mask:
     """Return the mask (nv,) of the velocities of an argument `held`."""
+    arm = any_of(arm)
     mask = np.zeros(arm.nv, dtype=bool)
     if held is None:
         return mask
@@ -172,27 +199,38 @@ def motors(arm: ArmLike) -> list[Motor]:
     return result
 
 
-def geared(arm: ArmLike, q: Array) -> Array:
-    """Positions with free motors at the positions of their gears."""
-    turning = [m for m in motors(arm) if m.motor >= 0]
+def geared(arm: AnyArm, q: Array) -> Array:
+    """Positions with free motors at the positions of their gears.
+
+    Positions for a stack have its axes.
+    """
+    turning = [m for m in motors(any_of(arm)) if m.motor >= 0]
     if not turning:
         return q
     result = np.array(q)
-    for m in turning:
-        result[..., m.motor_position] = m.ratio * result[..., m.joint_position]
+    ratios = numbers_of(arm, _ratios)
+    for i, m in enumerate(turning):
+        result[..., m.motor_position] = ratios[..., i] * result[..., m.joint_position]
     return result
 
 
-def driven(arm: ArmLike) -> list[int]:
+def _ratios(arm: ArmLike) -> list[float]:
+    """Gear ratios of free motors."""
+    return [m.ratio for m in motors(arm) if m.motor >= 0]
+
+
+def driven(arm: AnyArm) -> list[int]:
     """Velocities of joints with a free motor."""
-    return [m.joint for m in motors(arm) if m.motor >= 0]
+    return [m.joint for m in motors(any_of(arm)) if m.motor >= 0]
 
 
-def motion_sizes(arm: ArmLike) -> Array:
+def motion_sizes(arm: AnyArm) -> Array:
     """Largest motion of a node in rad or m for a unit of each velocity, (nv,).
 
-    For a motor it is the motion of its joint.
+    For a motor it is the motion of its joint.  Of a stack (..., nv), along its axes.
     """
+    if isinstance(arm, StackLike):
+        return np.asarray(numbers_of(arm, motion_sizes))
     size = np.ones(arm.nv)
     for m in motors(arm):
         if m.motor >= 0:

@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_finite, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arguments import any_of, check_finite, real_array
+from .._calls.arm_like import AnyArm, StackLike
 from .._calls.explain import leading
+from .._calls.groups import by_arm
 from .._calls.nodes import node_numbers
 from .._support.options import check_choice
 from ..errors import ArgumentError
@@ -78,7 +79,7 @@ class Loads:
         """Whether they have a potential: forces in fixed directions, no moments."""
         return self.frame == "base" and not self.wrench[..., :3].any()
 
-    def forces(self, arm: ArmLike, q: Array) -> Any:
+    def forces(self, arm: AnyArm, q: Array) -> Any:
         """Generalized forces J' w of all loads, (..., nv)."""
         total: Any = 0.0
         for i, node in enumerate(self.nodes):
@@ -86,7 +87,7 @@ class Loads:
             total = total + wrench_forces(arm, q, w, node, frame=self.frame)
         return total
 
-    def tangent(self, arm: ArmLike, q: Array) -> Any:
+    def tangent(self, arm: AnyArm, q: Array) -> Any:
         """Derivatives of these forces along the velocity directions, (..., nv, nv)."""
         total: Any = 0.0
         for i, node in enumerate(self.nodes):
@@ -94,7 +95,7 @@ class Loads:
         return total
 
 
-def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None:
+def read_loads(arm: AnyArm, wrench: Any, node: Any, frame: str) -> Loads | None:
     """Return loads from the arguments of a function, or None."""
     check_choice("frame", frame, FRAMES)
     if wrench is None:
@@ -117,7 +118,7 @@ def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None
             "for each"
         )
     array = real_array("wrench", wrench)
-    leading(arm, {"wrench": array}, ())
+    leading(any_of(arm), {"wrench": array}, ())
     if several and array.shape[-2:-1] != (len(nodes),):
         raise ArgumentError(
             f"wrench has shape {array.shape} and node is a list of {len(nodes)}, "
@@ -128,7 +129,7 @@ def read_loads(arm: ArmLike, wrench: Any, node: Any, frame: str) -> Loads | None
     return Loads(tuple(nodes), array, frame)
 
 
-def _tangent(arm: ArmLike, q: Array, node: int, wrench: Array, frame: str) -> Any:
+def _tangent(arm: AnyArm, q: Array, node: int, wrench: Array, frame: str) -> Any:
     """Derivatives of J' w of one node."""
     J = jacobian(arm, q, node, frame="base")
     if frame == "node":
@@ -148,8 +149,9 @@ def _tangent(arm: ArmLike, q: Array, node: int, wrench: Array, frame: str) -> An
     return result
 
 
-def _moving(arm: ArmLike, node: int) -> NDArray[np.bool_]:
+def _moving(arm: AnyArm, node: int) -> NDArray[np.bool_]:
     """Velocities that can move a node."""
+    arm = any_of(arm)
     result = np.zeros(arm.nv, dtype=bool)
     k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
     while k >= 0:
@@ -159,7 +161,7 @@ def _moving(arm: ArmLike, node: int) -> NDArray[np.bool_]:
 
 
 def _symmetric(
-    arm: ArmLike, q: Array, node: int, wrench: Array, moving: NDArray[np.intp]
+    arm: AnyArm, q: Array, node: int, wrench: Array, moving: NDArray[np.intp]
 ) -> Array:
     """Half of w . (d_j J_i + d_i J_j)."""
     n, nv = len(moving), arm.nv
@@ -171,11 +173,13 @@ def _symmetric(
     states = np.broadcast_to(q, (*batch, arm.nq)).reshape(-1, arm.nq)
     rows = wrench.reshape(-1, 6)
     values = np.empty((len(states), len(pairs)))
+    stack = arm._flat(batch) if isinstance(arm, StackLike) else None
     step = max(1, _CHUNK // max(len(pairs), 1))
     for at in range(0, len(states), step):
         part = slice(at, at + step)
+        some = arm if stack is None else stack[part, None]
         a = node_acceleration(
-            arm, states[part, None], pairs, np.zeros(nv), node, frame="base"
+            some, states[part, None], pairs, np.zeros(nv), node, frame="base"
         )
         values[part] = (a @ rows[part, :, None])[..., 0]
     own = values[:, first == second]
@@ -187,11 +191,20 @@ def _symmetric(
     return result.reshape(*batch, nv, nv)
 
 
-def _brackets(arm: ArmLike, forces: Array, moving: NDArray[np.intp]) -> Array:
+def _brackets(arm: AnyArm, forces: Array, moving: NDArray[np.intp]) -> Array:
     """Forces along the Lie bracket [X_j, X_i] of velocities i, j of joints with poses.
 
     The fields are T S_i, so that the bracket is that of the twists S_j and S_i.
     """
+    if isinstance(arm, StackLike):
+        arms, n = arm.arms, arm.nv
+        if not any(body.joint.has_pose for body in any_of(arm).bodies):
+            return np.zeros((*forces.shape, n))
+
+        def of_one(i: int, given: list[Any]) -> Array:
+            return _brackets(arms[i], given[0], moving)
+
+        return by_arm(arm.index, of_one, [forces], [1], (n, n))
     result = np.zeros((*forces.shape, arm.nv))
     for k, body in enumerate(arm.bodies):
         at = arm.body_joint_slice(k)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import AnyArm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import SingularityError
@@ -28,7 +28,7 @@ _AT_REST = 1e-7
 _SKEW, _DEFECT = 1e-12, 1e-14
 
 
-def scale_by_mass(arm: ArmLike, q: Array, free: Freedom) -> Array:
+def scale_by_mass(arm: AnyArm, q: Array, free: Freedom) -> Array:
     """Matrices X (..., f, f) with X' M X = 1 for the free block of the mass matrix.
 
     Raises
@@ -53,7 +53,7 @@ def scale_by_mass(arm: ArmLike, q: Array, free: Freedom) -> Array:
     return np.asarray(np.swapaxes(np.linalg.inv(lower), -1, -2))
 
 
-def has_mass(arm: ArmLike, q: Array, free: Freedom) -> Mask:
+def has_mass(arm: AnyArm, q: Array, free: Freedom) -> Mask:
     """Whether the free block of the mass matrix is positive definite, (...)."""
     M = free.block(mass_matrix(arm, q))
     return np.asarray((np.linalg.eigvalsh(M) > 0.0).all(axis=-1))
@@ -145,7 +145,8 @@ def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Ma
     turning = np.abs(squares.imag).max(axis=-1, initial=0.0)
     follow = np.flatnonzero(_unsymmetric(K))
     if follow.size:
-        _, D = linear_system(problem.arm, q[follow], None, None, free)
+        arm = problem.at(follow).arm
+        _, D = linear_system(arm, q[follow], None, None, free.at(follow))
         if D.any():
             X = X[follow]
             D = np.swapaxes(X, -1, -2) @ D @ X
@@ -180,7 +181,7 @@ def grows(s: Any, K: Array) -> Mask:
 
 
 def linear_system(
-    arm: ArmLike, q: Array, qd: Array | None, loads: Loads | None, free: Freedom
+    arm: AnyArm, q: Array, qd: Array | None, loads: Loads | None, free: Freedom
 ) -> tuple[Array, Array]:
     """Tangent stiffness and damping of the free coordinates, (..., f, f) both."""
     still = np.zeros(arm.nv)

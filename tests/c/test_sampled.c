@@ -107,7 +107,7 @@ static void check_law(const fa_model *model, fa_method method, size_t late)
                             .outputs = at,
                             .n_outputs = P,
                             .n_states = M,
-                            .rows = &rows[0][0],
+                            .rows.at = &rows[0][0],
                             .A = {&A[0][0], 0},
                             .B = {&B[0][0][0], M * P},
                             .C = {&C[0][0], 0},

@@ -152,8 +152,8 @@ DESIGN = [
     ),
     mutant(
         LINEAR + "_margins.py",
-        "down.append(factors[factors < 1.0].max(initial=0.0))",
-        "down.append(factors[factors < 1.0].min(initial=0.0))",
+        "np.maximum.at(down, (k, i), np.where(factors < 1.0, factors, 0.0))",
+        "np.minimum.at(down, (k, i), np.where(factors < 1.0, factors, 0.0))",
         "the far crossing for the near one",
         "robustness",
     ),

@@ -33,6 +33,7 @@ typedef struct {
     fa_real *y, *r;    /* [p] */
     fa_real *u, *w;    /* [nu] */
     fa_real *held;     /* [nu] forces that act */
+    fa_real *rows;     /* [p][2 nv] of (q, qd), if not those of all */
 } sl_own;
 
 /* of the next sample, change and time of the result */
@@ -44,7 +45,8 @@ static size_t sl_size(const fa_model *model, const fa_sampled *law)
 {
     const size_t nu = (size_t)model->n_actuators;
     const size_t p = (size_t)law->n_outputs, m = (size_t)law->n_states;
-    return m * (m + p + 2 * nu + 2) + p * (nu + 2) + 3 * nu;
+    const size_t rows = law->rows.stride ? 2 * p * (size_t)model->nv : 0;
+    return m * (m + p + 2 * nu + 2) + p * (nu + 2) + 3 * nu + rows;
 }
 
 static sl_own sl_split(const roll_group *g)
@@ -64,6 +66,7 @@ static sl_own sl_split(const roll_group *g)
     own.u = own.r + p;
     own.w = own.u + nu;
     own.held = own.w + nu;
+    own.rows = own.held + nu;
     return own;
 }
 
@@ -102,6 +105,10 @@ static void sl_start(const roll_group *g, const sl_own *own)
     if (law->E.at) {
         roll_read(g, 0, law->E.at, law->E.stride, m * nu, own->E);
     }
+    if (law->rows.stride) {
+        const size_t all = 2 * p * (size_t)g->model->nv;
+        roll_read(g, 0, law->rows.at, law->rows.stride, all, own->rows);
+    }
     roll_read(g, 0, law->z0.at, law->z0.stride, m, own->z);
     roll_read(g, 0, law->held.at, law->held.stride, nu, own->held);
 }
@@ -116,9 +123,14 @@ static void sl_measure(const roll_group *g, const sl_own *own, size_t k)
 
     roll_read(g, 0, law->y + k * size, stride, size, own->y);
     for (int i = 0; i < p; i++) {
-        const double *row = law->rows + 2 * i * nv;
+        const double *row = law->rows.at + 2 * i * nv;
         fa_real sum = {0};
-        for (int j = 0; j < nv; j++) {
+        for (int j = 0; j < nv && law->rows.stride; j++) {
+            const fa_real *each = own->rows + 2 * i * nv + j;
+            sum += each[0] * s->q[j];
+            sum += each[nv] * s->qd[j];
+        }
+        for (int j = 0; j < nv && !law->rows.stride; j++) {
             if (row[j] != 0.0) {
                 sum += row[j] * s->q[j];
             }

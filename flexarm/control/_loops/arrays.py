@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..._calls.chunks import all_finite, parts
 from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...stacks import ArmStack
 from .._states import is_ordinary
 from ..sensors import (
     Sensors,
@@ -76,7 +78,7 @@ class Loop(Flattened):
 
     def __init__(
         self,
-        arm: Arm,
+        arm: Arm | ArmStack,
         law: Any,
         start: tuple[Array, Array],
         t: Array,
@@ -99,6 +101,8 @@ class Loop(Flattened):
         self._start = start
         self._shapes = {"q0": start[0].shape[:-1], "qd0": start[1].shape[:-1]}
         self._shapes["u0"] = self._u0.shape[:-1]
+        if isinstance(arm, ArmStack):
+            self._shapes["stack"] = arm.shape
         if self.linear is not None:
             self._fit(self.linear)
         self.batch = common_batch(self._shapes)
@@ -116,6 +120,12 @@ class Loop(Flattened):
         self._shapes |= law.batch_shapes()
         self._shapes["reference"] = self.reference.shape[:-2]
         self._shapes["feedforward"] = self.feedforward.shape[:-2]
+
+    @cached_property
+    def flat(self) -> Any:
+        """Arm of all members, or a stack with one for each."""
+        stack = self.arm if isinstance(self.arm, ArmStack) else None
+        return self.arm if stack is None else stack._flat(self.batch)
 
     # sensors and actuators
 

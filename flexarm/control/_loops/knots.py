@@ -32,7 +32,7 @@ def run_core(loop: Loop) -> None:
     rest = np.zeros(m) if law.x0 is None else law.x0
     windup = law.anti_windup
     resolution, step = loop.flaws.resolution, loop.step
-    loop.arm._model.sampled_loop(
+    loop.flat._model.sampled_loop(
         SampledLoop(
             loop.q,
             loop.qd,
@@ -50,7 +50,7 @@ def run_core(loop: Loop) -> None:
             u=loop.u,
             command=loop.command,
             states=loop.states,
-            rows=np.ascontiguousarray(sensors.rows),
+            rows=loop.rows(sensors.rows, 2),
             resolution=np.zeros(p) if resolution is None else resolution,
             step=np.zeros(nu) if step is None else step,
             limits=np.ascontiguousarray(loop.limits),
@@ -90,7 +90,7 @@ class _Plant:
             self._q[lost], self._qd[lost], self._tau[lost] = arm.neutral, 0.0, 0.0
         # in C under held forces
         self._report[:] = 0.0
-        arm._model.rollout(
+        loop.flat._model.rollout(
             Rollout(
                 self._q,
                 self._qd,

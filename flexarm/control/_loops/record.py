@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.arguments import any_of
 from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -100,8 +101,9 @@ class LoopRun(Trajectory):
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))
         many = f"{batch} loops" if batch else "one loop"
+        name = any_of(self.arm).name
         return (
-            f"<LoopRun of {self.arm.name!r}: {many}, {len(self.sample_times)} samples "
+            f"<LoopRun of {name!r}: {many}, {len(self.sample_times)} samples "
             f"from {self.t[0]:g} to {self.t[-1]:g} s, {self.method}; {self.message}>"
         )
 

@@ -6,7 +6,7 @@ from math import inf
 from numbers import Real
 from typing import Any
 
-from ..._calls.arguments import check_arm, positive_number
+from ..._calls.arguments import any_of, positive_number
 from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
 from ..._core import METHODS
@@ -17,6 +17,7 @@ from ...simulation.methods import check_method
 from ...simulation.run import check_accuracy, check_step, state, times
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.violations import judged
+from ...stacks import ArmStack
 from .arrays import Loop
 from .knots import CORE, run_callback, run_core
 from .linear_controller import LinearController
@@ -25,7 +26,7 @@ from .record import LoopRun
 
 @explained
 def simulate_loop(
-    arm: Arm,
+    arm: Arm | ArmStack,
     law: Any,
     q0: Any,
     qd0: Any,
@@ -55,8 +56,9 @@ def simulate_loop(
 
     Parameters
     ----------
-    arm : Arm
-        The plant, with ``nu`` actuators.
+    arm : Arm or ArmStack
+        The plant, with ``nu`` actuators, or a stack of plants, whose axes broadcast
+        with leading axes of the states and of the law.
     law : LinearController or callable
         A `LinearController`, whose loop runs in C if its outputs are linear in (q, qd)
         and the steps fixed; or ``law(t, q, qd)`` that returns
@@ -173,9 +175,9 @@ def simulate_loop(
            [ True, False, False],
            [ True, False,  True]])
     """
-    check_arm(arm)
+    one = any_of(arm)
     t = times(t)
-    check_method(arm, method, METHODS)
+    check_method(one, method, METHODS)
     check_step(max_step, t)
     sample = _sample_time(law, sample_time, t)
     if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
