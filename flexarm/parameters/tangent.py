@@ -103,9 +103,10 @@ class ArmTangent:
         # derivatives of linear constants, and arms of changed geometry
         self.arm: ArmLike = made_arm(make_arm, values)
         self._rigid = rigid_nodes(self.arm)
+        nodes = rules[0].nodes  # the closest ones, whose arms are needed anyway
         for j in range(len(values)):  # rigid nodes of any arm are so in all
-            for node in (-1.0, 1.0):
-                self._rigid = self._with_nodes(j, node)
+            for node in nodes[np.abs(nodes) == np.abs(nodes[nodes != 0.0]).min()]:
+                self._rigid = self._with_nodes(j, float(node))
         self._base = pack(self.arm, integrals=True, rigid=self._rigid)
         self._masks = linear_masks(self._base)
         linear: list[Model] = []

@@ -50,6 +50,10 @@ class LinearForces(MeasuredForces):
         """The regressor."""
         return self._Y
 
+    def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
+        """The same."""
+        return self._Y
+
 
 @explained
 def identify_base_parameters(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
-from ...parameters.tangent import ArmTangent
+from ...parameters.tangent import SHORT_RULES, ArmTangent
 from .._arms import Arms
 from .records import Record, check_record, signals_of
 
@@ -74,8 +74,12 @@ class EquationError(MeasuredForces):
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:
         """Derivatives (n, nv, k) of these forces."""
-        tangent = ArmTangent(self.arms, x, size)
+        tangent = ArmTangent(self.arms, x, size, SHORT_RULES)
         return [tangent.forces(m.q, m.qd, m.qdd)[0] for m in self.motion]
+
+    def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
+        """The same."""
+        return self.derivatives(x, size)
 
 
 def read_rigid(arm: Arm, outputs: Any) -> None:

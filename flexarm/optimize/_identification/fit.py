@@ -24,6 +24,8 @@ _ROUNDING = 1e-12  # part of the signals
 # effect of others; derivatives are accurate to some 1e-11
 SEEN = 1e-9
 _ROUGH = 1e-2  # tolerance of the first searches, until the noise changes by less
+# the same for differences, accurate to some 1e-6
+_SEEN_ROUGH, _DAMPING_ROUGH = 1e-5, 1e-6
 
 
 MESSAGES = {
@@ -51,6 +53,9 @@ class Problem(Protocol):
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:
         """Derivatives (n, m, unknowns) of the signals."""
+
+    def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
+        """The same to about 1e-6, from the predictions at x; cheaper."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +108,20 @@ class _Known:
         result: list[Array] = self._once("derivatives", z, found)
         return result
 
+    def differences(self, z: Array) -> list[Array]:
+        """The same to about 1e-6, cheaper; exact ones if they are known."""
+        if self.knows("derivatives", z):
+            return self.derivatives(z)
+
+        def found() -> list[Array]:
+            here = self.predict(z)
+            assert here is not None  # a step to z was accepted
+            made = self.problem.differences(z * self.size, self.size, here)
+            return [J * self.size for J in made]
+
+        result: list[Array] = self._once("differences", z, found)
+        return result
+
     def _once(self, what: str, z: Array, made: Callable[[], Any]) -> Any:
         key, kept = z.tobytes(), self._kept.get(what)
         if kept is None or kept[0] != key:
@@ -118,8 +137,11 @@ class _Known:
 class Search:
     """Residuals of a problem in units of the noise, with a memory of the best."""
 
-    def __init__(self, known: _Known, sigma: Array, until: float, bar: Any) -> None:
+    def __init__(
+        self, known: _Known, sigma: Array, until: float, bar: Any, rough: bool = False
+    ) -> None:
         self._known, self._until, self._bar = known, until, bar
+        self.rough = rough
         self.best: tuple[float, Array, list[Array]] | None = None
         self.iterations = self.evaluations = 0
         measured = known.problem.measured
@@ -130,7 +152,8 @@ class Search:
         self._weights = np.concatenate(weights)
         size = float(np.linalg.norm(self._weights * self._y))
         # of residuals, those of exact data; and of derivatives
-        self.least, self.unseen = 0.5 * (_ROUNDING * size) ** 2, SEEN * size
+        self.least = 0.5 * (_ROUNDING * size) ** 2
+        self.unseen = (_SEEN_ROUGH if rough else SEEN) * size
 
     def residual(self, z: Array) -> Array:
         """(N,) predicted less measured signals; infinite without a motion."""
@@ -165,7 +188,8 @@ class Search:
 
     def jacobian_at(self, z: Array) -> Array:
         """The same without time limit."""
-        parts = zip(self._known.derivatives(z), self._there, strict=True)
+        made = self._known.differences(z) if self.rough else self._known.derivatives(z)
+        parts = zip(made, self._there, strict=True)
         J = np.concatenate([J[there] for J, there in parts])
         J = self._weights[:, np.newaxis] * J
         J[:, np.linalg.norm(J, axis=0) < self.unseen] = 0.0  # rounding
@@ -198,23 +222,31 @@ def fit(
     iterations = evaluations = 0
     best: list[Array] | None = None
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
+    rough = True  # differences, then exact derivatives
     try:
         for _ in range(MAX_PASSES):
-            search = Search(known, sigma, until, bar)
+            search = Search(known, sigma, until, bar, rough)
             left = max_iterations - evaluations
             status = _minimize(search, z, limits, loose, left)
             if search.best is not None:
                 _, z, best = search.best
             iterations += search.iterations
             evaluations += search.evaluations
-            if noise_is_known or status != "solved":
+            if status not in ("solved", "failed") or (status == "failed" and not rough):
                 break
+            if noise_is_known or status == "failed":
+                if not rough:
+                    break
+                rough = False
+                continue
             # new weights from the residuals
             new = noise_of(problem, known.predict(z))
             change = float(np.abs(new / sigma - 1.0).max())
             sigma = new
             if change < _SETTLED and loose == tolerance:
-                break
+                if not rough:
+                    break
+                rough = False
             if change < _ROUGH:
                 loose = tolerance
     finally:
@@ -262,6 +294,7 @@ def _descend(
 ) -> str:
     """The same without an end from outside."""
     f, damping = search.residual(z), FIRST_DAMPING
+    least_damping = _DAMPING_ROUGH if search.rough else MIN_DAMPING
     while True:
         J, cost = search.jacobian(z), _cost(f)
         if cost <= search.least:
@@ -286,7 +319,7 @@ def _descend(
             if damping > MAX_DAMPING:
                 return "failed"
         z, f = z + step, new
-        damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, MIN_DAMPING)
+        damping = damping * 2.0 if gain < 0.25 else max(0.1 * damping, least_damping)
 
 
 def _cost(f: Array) -> float:

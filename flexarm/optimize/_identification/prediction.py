@@ -26,6 +26,8 @@ from .records import Record, check_record, signals_of, values_of
 
 Array = NDArray[np.float64]
 
+ROUGH_STEP = 1e-6  # of differences of motions, relative to sizes of unknowns
+
 
 def _diverged(run: Trajectory) -> bool:
     """Whether a motion has no end, or grew without bound.
@@ -85,21 +87,25 @@ class OutputError:
         result.records = tuple(record.first(part) for record in self.records)
         return result
 
-    def predict(self, x: Array, finer: int = 1) -> list[Array] | None:
+    def predict(
+        self, x: Array, finer: int = 1, only: int | None = None
+    ) -> list[Array] | None:
         """Signals (n, m) of each record; None if there is no such arm or motion."""
         try:
-            runs = self.runs(x, finer)
+            runs = self.runs(x, finer, only)
         except (ModelError, ArithmeticError):
             return None
         if runs is None:
             return None
         return [self._values(run) for run in runs]
 
-    def runs(self, x: Array, finer: int = 1) -> list[Trajectory] | None:
-        """The simulated motion of each record, None if one does not end."""
+    def runs(
+        self, x: Array, finer: int = 1, only: int | None = None
+    ) -> list[Trajectory] | None:
+        """The simulated motion of each record or one, None if one does not end."""
         arm = self.arms(x[: self.k])
         found = []
-        for number in range(len(self.records)):
+        for number in range(len(self.records)) if only is None else (only,):
             run = self.run(arm, x, number, finer)
             if _diverged(run):
                 return None
@@ -198,6 +204,26 @@ class OutputError:
             found.append(column)
         return found
 
+    def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
+        """Derivatives to about 1e-6 by one motion for each unknown."""
+        found = [np.zeros((*y.shape, self.n)) for y in here]
+        for j in range(self.n):
+            # a state of one record is nothing to the others
+            after = j - self.k
+            only = after // len(self.at) if after >= 0 else None
+            for step in (ROUGH_STEP, -ROUGH_STEP):
+                moved = x.copy()
+                moved[j] += step * size[j]
+                there = self.predict(moved, only=only)
+                if there is not None:
+                    break
+            else:
+                continue
+            for i, y in enumerate(there):
+                at = i if only is None else only
+                found[at][..., j] = (y - here[at]) / (moved[j] - x[j])
+        return found
+
     def _start_derivatives(
         self, arm: Arm, tangent: ArmTangent, q0: Array, number: int
     ) -> Array:
@@ -242,7 +268,7 @@ class OutputError:
 
         def signals(j: int, steps: float) -> Array:
             moved = p.copy()
-            moved[j] += steps * STEP * scale[j]
+            moved[j] += steps * (STEP * scale[j])  # arms of the tangent, to the bit
             arm = self.arms(moved)
             found = signals_of(arm, self._outputs)[0]
             return values_of(arm, found, run.q, run.qd, qdd)
