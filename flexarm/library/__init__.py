@@ -3,9 +3,10 @@
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
-joints), `spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `mueller_remote_center`
-(rigid).  `random_tree` draws arms for tests.  `poses` returns named configurations,
-`cibicik_egeland_maneuver` and `spin_up` motions.
+joints), `spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
+measurements), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).  `random_tree`
+draws arms for tests.  `poses` returns named configurations, `cibicik_egeland_maneuver`
+and `spin_up` motions.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from .maneuvers import Maneuver, cibicik_egeland_maneuver
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
+from .quanser import quanser_two_link
 from .spatial import cibicik_egeland, cibicik_egeland_order
 from .spinning_beam import spin_up, spin_up_beam
 
@@ -37,6 +39,7 @@ __all__ = [
     "planar_chain",
     "poses",
     "puma560",
+    "quanser_two_link",
     "random_tree",
     "spin_up",
     "spin_up_beam",

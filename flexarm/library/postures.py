@@ -32,6 +32,10 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "nominal": (0.0, np.pi / 4.0, np.pi, 0.0, np.pi / 4.0, 0.0),
     },
     "iiwa14": {"ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0)},
+    "quanser_two_link": {
+        "start": (np.radians(-25.0), np.radians(10.0)),
+        "end": (np.radians(25.0), np.radians(-10.0)),
+    },
     "mueller_remote_center": {"bent": (0.1, -0.4, 0.7, 0.3, -0.6)},
 }
 
@@ -76,6 +80,8 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
                              (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
                              (0, pi/4, pi, 0, pi/4, 0) [1]_
     `iiwa14`                 ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
+    `quanser_two_link`       start (-25, 10 degrees) and end (25, -10 degrees), the
+                             references of the measured run of both stages
     `mueller_remote_center`  bent (0.1, -0.4, 0.7, 0.3, -0.6), ours
     =======================  ===========================================================
 
