@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import assert_same_bits
 from ik_cases import Array, assert_reached, postures, ready, rigid, soft_arm
 from numpy.testing import assert_allclose
@@ -84,6 +85,19 @@ def test_random_poses_of_an_industrial_arm() -> None:
     norm = np.linalg.norm(downhill.residual, axis=-1)
     assert_same_bits(downhill.success, norm <= 1e-10)
     assert downhill.success.mean() >= 0.98
+
+
+@each("name", ["puma560", "iiwa14"])
+def test_library_arms_stay_within_their_published_limits(name: str) -> None:
+    arm = getattr(fa.library, name)()
+    low, high = arm.joint_limits
+    assert np.isfinite([low, high]).all()
+    q = np.random.default_rng(4).uniform(low, high, (300, arm.nq))
+    target = fa.tip_pose(arm, q)
+    found = fa.inverse_kinematics(arm, target, ready(arm))
+    assert ((found.q >= low - 1e-12) & (found.q <= high + 1e-12)).all()
+    assert found.success.mean() > 0.9
+    assert_reached(arm, fa.inverse_kinematics(arm, target[:9], q[:9]), target[:9])
 
 
 def test_a_result_that_is_checked() -> None:
