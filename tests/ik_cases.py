@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from arrays import Array
 from numpy.testing import assert_allclose
+from unlimited import unlimited
 
 import flexarm as fa
 
 
 def rigid(name: str) -> fa.Arm:
-    arm: fa.Arm = getattr(fa.library, name)()
-    return arm
+    """Rigid arm whose joints have no limits."""
+    return unlimited(getattr(fa.library, name)())
 
 
 def ready(arm: fa.Arm) -> Array:

@@ -89,6 +89,19 @@ def test_random_poses_of_an_industrial_arm() -> None:
     assert downhill.success.mean() >= 0.98
 
 
+@each("name", ["puma560", "iiwa14"])
+def test_library_arms_stay_within_their_published_limits(name: str) -> None:
+    arm = getattr(fa.library, name)()
+    low, high = arm.joint_limits
+    assert np.isfinite([low, high]).all()
+    q = np.random.default_rng(4).uniform(low, high, (300, arm.nq))
+    target = fa.tip_pose(arm, q)
+    found = fa.inverse_kinematics(arm, target, ready(arm))
+    assert ((found.q >= low - 1e-12) & (found.q <= high + 1e-12)).all()
+    assert found.success.mean() > 0.9
+    assert_reached(arm, fa.inverse_kinematics(arm, target[:9], q[:9]), target[:9])
+
+
 def test_a_result_that_is_checked() -> None:
     arm = rigid("iiwa14")
     target = fa.tip_pose(arm, postures(arm, 50))

@@ -93,7 +93,7 @@ def test_random_restarts_repeat() -> None:
 
 
 def test_joints_without_limits_end_within_half_a_turn_of_the_start() -> None:
-    arm = fa.library.puma560()
+    arm = rigid("puma560")
     rng = np.random.default_rng(5)
     targets = fa.tip_pose(arm, rng.uniform(-np.pi, np.pi, (200, 6)))
     start = np.array([7.0, -9.0, 0.3, 0.0, 1.0, -20.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from each import each
+from refusals import argument_refused, model_refused
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
@@ -182,3 +184,134 @@ def test_excess_of_a_motion_known_in_closed_form() -> None:
     assert over == pytest.approx({"force of 'cart'": 0.5})
     asked = {PATH: (0.2, 0.1), GOAL: (0.1, 0.1), REST: (np.nan, 1.0)}
     assert excess_of(run, asked=asked) == pytest.approx({PATH: 1.0})
+
+
+# limits of the joints
+
+
+def cart(mass: float = 2.0, **limits: Any) -> fa.Arm:
+    """A mass on a horizontal rail whose joint has limits."""
+    rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0), **limits)
+    return fa.Arm([fa.RigidBody("cart", rail, mass=mass)], gravity=(0, 0, 0))
+
+
+WAY = paths.joint_path([[0.0], [0.5]], kind="straight")
+
+
+def duration(arm: fa.Arm, path: Any = WAY, **limits: Any) -> float:
+    motion = optimize.time_optimal(arm, path, limits={"torque": 3.0, **limits})
+    assert motion.success and not motion.verification.excess
+    return motion.duration
+
+
+def test_joints_limit_the_fastest_motion() -> None:
+    """Full force and brakes; at most v: d / v + v m / F; at most a: 2 sqrt(d / a)."""
+    free = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
+    slow, calm = 0.5 / 0.4 + 0.4 * 2.0 / 3.0, 2.0 * np.sqrt(0.5 / 0.9)
+    assert duration(cart()) == pytest.approx(free, rel=1e-3)
+    assert duration(cart(velocity_limit=0.4)) == pytest.approx(slow, rel=1e-3)
+    assert duration(cart(acceleration_limit=0.9)) == pytest.approx(calm, rel=1e-3)
+    # limits that are given take the place of those of the joints
+    assert duration(cart(), velocity=0.4) == pytest.approx(slow, rel=1e-3)
+    assert duration(cart(velocity_limit=0.1), velocity=0.4) == pytest.approx(
+        slow, rel=1e-3
+    )
+    assert duration(cart(velocity_limit=0.4), velocity=np.inf) == pytest.approx(
+        free, rel=1e-3
+    )
+    strong = optimize.time_optimal(cart(effort_limit=3.0), WAY)
+    assert strong.duration == pytest.approx(free, rel=1e-3)
+
+
+def test_efforts_are_those_behind_gears() -> None:
+    drive = fa.Drive(np.inf, gear_ratio=-50.0, rotor_inertia=1e-3)
+    joint = fa.Joint(drive=drive, effort_limit=10.0, velocity_limit=[2.0])
+    arm = fa.Arm([fa.RigidBody("rod", joint, mass=1.0)])
+    limits = checked_limits(Limits(), arm)
+    assert np.asarray(limits.torque).tolist() == [[-0.2], [0.2]]
+    assert np.asarray(limits.velocity).tolist() == [[-2.0], [2.0]]
+    assert np.isinf(limits.position).all() and np.isinf(limits.acceleration).all()
+
+
+def test_positions_are_limited() -> None:
+    narrow = cart(limits=(-0.1, 0.4), effort_limit=3.0)
+    refuse = ["limits.position of 'cart'", "0.4", "0.5 at s = 1"]
+    argument_refused(refuse, lambda: duration(narrow))
+    assert duration(narrow, position=np.inf) > 1.0
+    argument_refused(
+        ["limits.position of 'cart'", "at its end"],
+        lambda: optimize.trajectory(narrow, [0.0], [0.5], duration=1.0),
+    )
+    # a pendulum on its way against a spring overshoots, unless its joint is limited
+    free, held = (
+        told(
+            lambda limits=limits: optimize.trajectory(
+                swing(),
+                [0.0],
+                [0.3],
+                duration=2.0,
+                limits={"position": limits},
+                search={"intervals": 60},
+            )
+        )
+        for limits in (np.inf, [[-0.05], [0.32]])
+    )
+    assert free.q.min() < -0.1
+    assert held.success and held.q.min() > -0.051 and held.q.max() < 0.321
+    assert held.objective > free.objective
+    assert dense(held).q.min() > -0.06
+
+
+def swing() -> fa.Arm:
+    """A long rod about a spring that is soft for the time of a swing."""
+    joint = fa.Joint(stiffness=30.0)
+    rod = fa.RigidBody("rod", joint, mass=1.0, inertia=(0, 1.0, 1.0))
+    return fa.Arm([rod], gravity=(0, 0, 0))
+
+
+def test_a_tip_that_asks_too_much_of_joints_is_no_success() -> None:
+    arm = fa.library.planar_chain(2, length=1.0)
+    line = paths.line([1.0, 1.0], [0.4, 1.0])
+    free = optimize.track(arm, line, 1.0, start=[0.1, 1.4])
+    fast = float(np.abs(free.qd).max())
+    assert free.success
+    with pytest.warns(ConvergenceWarning, match="velocity of 'link2' by 25 %"):
+        held = optimize.track(
+            arm, line, 1.0, start=[0.1, 1.4], limits={"velocity": fast / 1.25}
+        )
+    assert held.status == "failed" and held.qd.tolist() == free.qd.tolist()
+    # so does the limit of a joint; infinite ones switch it off
+    joints = [b.joint.replace(velocity_limit=fast / 1.25) for b in arm.bodies]
+    slow = arm.replace(
+        bodies=[b.replace(joint=j) for b, j in zip(arm.bodies, joints, strict=True)]
+    )
+    with pytest.warns(ConvergenceWarning, match="velocity of 'link2' by 25 %"):
+        assert not optimize.track(slow, line, 1.0, start=[0.1, 1.4]).success
+    off = {"velocity": np.inf}
+    assert optimize.track(slow, line, 1.0, start=[0.1, 1.4], limits=off).success
+
+
+def test_published_limits_hold_by_default() -> None:
+    """The iiwa between two postures of its joints, by its data sheet."""
+    arm = fa.library.iiwa14()
+    ready = fa.library.poses(arm)["ready"]
+    way = paths.joint_path([ready, ready + 0.5], kind="straight")
+    motion = optimize.time_optimal(arm, way)
+    assert motion.success
+    rates = np.radians([85, 85, 100, 75, 130, 135, 135])
+    efforts = np.array([320, 320, 176, 176, 110, 40, 40])
+    used = np.abs(motion.qd).max(axis=0) / rates
+    assert used.max() == pytest.approx(1.0, rel=1e-6)
+    assert (np.abs(motion.tau) <= efforts * (1.0 + 1e-6)).all()
+    assert motion.duration > 0.5 / rates[3]
+
+
+def test_limits_of_joints_that_make_no_sense_are_refused() -> None:
+    for name in ("velocity_limit", "acceleration_limit", "effort_limit"):
+        model_refused([name, "above zero"], lambda n=name: fa.Joint(**{n: 0.0}))
+        model_refused([name, "above zero"], lambda n=name: fa.Joint(**{n: np.nan}))
+        model_refused([name, "1 velocities"], lambda n=name: fa.Joint(**{n: [1, 2]}))
+        model_refused([name], lambda n=name: fa.Joint("fixed", **{n: 1.0}))
+    both = fa.Joint("universal", axis2=(1, 0, 0), velocity_limit=[1.0, np.inf])
+    assert both.velocity_limit.tolist() == [1.0, np.inf]
+    assert pickle.loads(pickle.dumps(both)) == both

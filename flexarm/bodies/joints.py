@@ -97,6 +97,11 @@ class Joint(Description):
         Lower and upper limits of the positions, in rad or m, may be infinite.
         Functions that choose positions respect them, the equations of motion do not.
         None by default; joints with quaternions cannot have any.
+    velocity_limit, acceleration_limit, effort_limit : float or (n_dof,) array_like
+        Largest sizes of all or of each velocity, of its rate, and of the force or
+        torque at the joint, behind the gear of a drive; in rad/s or m/s, per s, and N m
+        or N.  `optimize` respects them, the equations of motion do not.  None by
+        default.
     drive : Drive, optional
         Of a joint of one freedom: motor, gear and elastic shaft.  The motor has its own
         coordinate, on which the force of the actuator acts.
@@ -177,6 +182,9 @@ class Joint(Description):
     subspace: Any = None
     screw: Any = None
     limits: Any = None
+    velocity_limit: Any = None
+    acceleration_limit: Any = None
+    effort_limit: Any = None
     drive: Drive | None = None
     stiffness: Any = 0.0
     rest: Any = 0.0
@@ -217,6 +225,8 @@ class Joint(Description):
         self._refuse_unused()
         self._set(axis2=self._check_axis2(), damping=self._check_damping())
         self._set(limits=self._check_limits())
+        for name in ("velocity_limit", "acceleration_limit", "effort_limit"):
+            self._set(**{name: self._check_size(name)})
         _check_joint_forces(self)
         if self.kind in ("revolute", "universal"):
             if self.limits is not None:
@@ -308,6 +318,26 @@ class Joint(Description):
                 )
         limits.flags.writeable = False
         return limits
+
+    def _check_size(self, name: str) -> Any:
+        """Largest size of each velocity, or alike: a number, (n_dof,) or None."""
+        given = getattr(self, name)
+        if given is None:
+            return None
+        what = f"{name} of the joint"
+        size = as_numbers(what, given)
+        if size.shape not in ((), (self.n_dof,)) or not self.n_dof:
+            raise ModelError(
+                f"{what} has shape {size.shape}, but the joint has {self.n_dof} "
+                "velocities; expected a number for all of them, or one for each"
+            )
+        if not (size > 0.0).all():
+            raise ModelError(
+                f"{what} is {short_text(given)}, expected the largest size, a number "
+                "above zero"
+            )
+        size.flags.writeable = False
+        return size if size.ndim else float(size)
 
     def _refuse_unused(self) -> None:
         """Raise for arguments that the kind of joint does not use."""

@@ -57,9 +57,19 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
             f"the joint of body {name!r} has limits of {old.limits.shape[1]} "
             f"positions, the description gives it {joint.n_positions}; expected as many"
         )
+    for kind in ("velocity_limit", "acceleration_limit", "effort_limit"):
+        if np.ndim(getattr(old, kind)) and len(getattr(old, kind)) != joint.n_dof:
+            raise ModelError(
+                f"the joint of body {name!r} has a {kind} of "
+                f"{len(getattr(old, kind))} velocities, the description gives it "
+                f"{joint.n_dof}; expected as many"
+            )
     result: Joint = joint.replace(
         damping=damping,
         limits=old.limits,
+        velocity_limit=old.velocity_limit,
+        acceleration_limit=old.acceleration_limit,
+        effort_limit=old.effort_limit,
         drive=old.drive,
         stiffness=old.stiffness,
         rest=old.rest,

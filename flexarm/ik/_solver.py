@@ -170,7 +170,7 @@ def inverse_kinematics(
 
     A thousand positions in one call, the first out of reach:
 
-    >>> points = np.random.default_rng(0).uniform(-0.4, 0.4, (1000, 3)) + [0, 0, 0.5]
+    >>> points = np.random.default_rng(0).uniform(-0.2, 0.2, (1000, 3)) + [0.5, 0, 0.5]
     >>> points[0] = 5.0, 0.0, 0.36
     >>> found = fa.inverse_kinematics(arm, points)
     >>> found.q.shape, int(found.success.sum())

@@ -42,6 +42,16 @@ _PUMA = (
     (0, 0.0, 0.0, 0.09, (0, 0, 0.032), (0.15e-3, 0.15e-3, 0.04e-3), 76.686, 36.7e-6),
 )
 
+# least and largest angle (degrees), largest torque (N m)
+_PUMA_LIMITS = (
+    (-160, 160, 97.6),
+    (-45, 225, 186.4),
+    (-225, 45, 89.4),
+    (-110, 170, 24.2),
+    (-100, 100, 20.1),
+    (-266, 266, 21.3),
+)
+
 # moved from link 1 to link 3, without effect on the motion (kg m^2)
 _PUMA_SHIFT = 0.004
 _PUMA_CHANGES = {
@@ -99,6 +109,10 @@ def puma560(*, damping: bool = False) -> Arm:
     0.004 kg m^2 are added to xx and zz of link 3 and taken from yy of link 1,
     whose xx and zz, without effect, are set to 0.175.
 
+    Limits of positions are those of [1]_, -160 to 160, -45 to 225, -225 to 45, -110 to
+    170, -100 to 100 and -266 to 266 degrees; those of efforts the largest torques of
+    [2]_ (table of motors and drives), 97.6, 186.4, 89.4, 24.2, 20.1 and 21.3 N m.
+
     The inertia of the rotors (:math:`G^2 J_m` at the joints, 0.2 to 2.3 kg m^2) is not
     included.  Without it the friction stops the hand within a millisecond, so that
     the damped arm needs very small steps or a stiff solver.
@@ -132,8 +146,13 @@ def puma560(*, damping: bool = False) -> Arm:
         turn = _turn_x(quarters)
         end = np.array([a, 0.0, d])
         moments = np.diag(_PUMA_CHANGES.get(i, inertia))
+        least, largest, effort = _PUMA_LIMITS[i]
         joint = Joint(
-            axis=(0, 0, 1), rotation=rotation, damping=gear**2 * viscous * damping
+            axis=(0, 0, 1),
+            rotation=rotation,
+            damping=gear**2 * viscous * damping,
+            limits=np.radians([least, largest]),
+            effort_limit=effort,
         )
         bodies.append(
             RigidBody(
@@ -159,6 +178,16 @@ _IIWA = (
     ((0, 0.1845, 0), 1, 1, 3.5, (0.0001, 0.021, 0.076), (0.01, 0.0087, 0.00449)),
     ((0, 0, 0.2155), 1, 0, 1.8, (0, 0.0006, 0.0004), (0.0049, 0.0047, 0.0036)),
     ((0, 0.081, 0), 1, 1, 1.2, (0, 0, 0.02), (0.001, 0.001, 0.001)),
+)
+# largest angle in both directions (degrees), rate (degrees/s), torque (N m)
+_IIWA_LIMITS = (
+    (170, 85, 320),
+    (120, 85, 320),
+    (170, 100, 176),
+    (120, 75, 176),
+    (170, 130, 110),
+    (120, 135, 40),
+    (175, 135, 40),
 )
 _IIWA_FLANGE = (0.0, 0.0, 0.045)
 
@@ -209,6 +238,10 @@ def iiwa14(*, damping: bool = False) -> Arm:
     arm.  The inertias of links 2 and 4 are those after Drake's correction of July 2023
     (yy and zz were exchanged before).  Rotor inertia is not included.
 
+    Limits are those of the data sheet [3]_: positions 170, 120, 170, 120, 170, 120 and
+    175 degrees in both directions, velocities 85, 85, 100, 75, 130, 135 and 135
+    degrees/s, torques 320, 320, 176, 176, 110, 40 and 40 N m.
+
     References
     ----------
     .. [1] RobotLocomotion/drake, ``manipulation/models/iiwa_description`` (now in
@@ -217,6 +250,8 @@ def iiwa14(*, damping: bool = False) -> Arm:
     .. [2] C. Hennersperger et al., "Towards MRI-based autonomous robotic US
        acquisitions", *IEEE Trans. Medical Imaging* 36 (2017), 538-548; software
        IFL-CAMP/iiwa_stack, ``iiwa14.xacro``.
+    .. [3] KUKA Roboter GmbH, *LBR iiwa 7 R800, LBR iiwa 14 R820: Specification*, basic
+       data and axis data of the LBR iiwa 14 R820.
 
     Examples
     --------
@@ -233,6 +268,7 @@ def iiwa14(*, damping: bool = False) -> Arm:
     bodies = []
     for i, (_, quarters, half, mass, com, inertia) in enumerate(_IIWA):
         turn = _turn_x(quarters)
+        largest, rate, effort = _IIWA_LIMITS[i]
         if half:
             turn = _turn_z_half() @ turn
         bodies.append(
@@ -243,6 +279,9 @@ def iiwa14(*, damping: bool = False) -> Arm:
                     position=_IIWA[0][0] if i == 0 else (0, 0, 0),
                     rotation=turn,
                     damping=0.5 * damping,
+                    limits=np.radians([-largest, largest]),
+                    velocity_limit=np.radians(rate),
+                    effort_limit=effort,
                 ),
                 mass=mass,
                 com=com,

@@ -29,7 +29,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "puma560": {
         "ready": (0.0, _QUARTER, -_QUARTER, 0.0, 0.0, 0.0),
         "stretched": (0.0, 0.0, -_QUARTER, 0.0, 0.0, 0.0),
-        "nominal": (0.0, np.pi / 4.0, np.pi, 0.0, np.pi / 4.0, 0.0),
+        "nominal": (0.0, np.pi / 4.0, -np.pi, 0.0, np.pi / 4.0, 0.0),
     },
     "iiwa14": {"ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0)},
     "quanser_two_link": {
@@ -78,7 +78,8 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
                              link 2 level, ours
     `puma560`                ready, arm up (0, pi/2, -pi/2, 0, 0, 0); stretched along x
                              (0, 0, -pi/2, 0, 0, 0); nominal, far from any singularity
-                             (0, pi/4, pi, 0, pi/4, 0) [1]_
+                             (0, pi/4, -pi, 0, pi/4, 0) [1]_, there with pi, a full turn
+                             further and beyond the limits
     `iiwa14`                 ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
     `quanser_two_link`       start (-25, 10 degrees) and end (25, -10 degrees), the
                              references of the measured run of both stages

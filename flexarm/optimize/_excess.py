@@ -31,7 +31,10 @@ Asked = Mapping[str, tuple[float, float]]  # measured and largest values by name
 
 
 def excess_of(
-    run: Trajectory, limits: Limits | None = None, asked: Asked | None = None
+    run: Trajectory,
+    limits: Limits | None = None,
+    asked: Asked | None = None,
+    qdd: Array | None = None,
 ) -> dict[str, float]:
     """Parts by which a simulated motion exceeds its limits, the largest first.
 
@@ -43,6 +46,8 @@ def excess_of(
         Checked limits.
     asked : mapping of str to (float, float), optional
         Further quantities by names: what the motion has, and the largest value wanted.
+    qdd : (n, nv) ndarray of float, optional
+        Accelerations; by default those of forward dynamics.
 
     Returns
     -------
@@ -52,7 +57,7 @@ def excess_of(
     found: dict[str, float] = {}
     n = int(run.completed)
     if limits is not None and n:
-        for name, value, pair in _limited(run, n, limits):
+        for name, value, pair in _limited(run, n, limits, qdd):
             found[name] = max(found.get(name, 0.0), _over(value, pair))
     for name, (measured, most) in (asked or {}).items():
         if not np.isnan(measured):
@@ -81,7 +86,9 @@ def sentence(excess: Mapping[str, float]) -> str:
     )
 
 
-def _limited(run: Trajectory, n: int, limits: Limits) -> list[tuple[str, Array, Array]]:
+def _limited(
+    run: Trajectory, n: int, limits: Limits, qdd: Array | None
+) -> list[tuple[str, Array, Array]]:
     """Names, values (n,) and limits (2,) or (2, n) of all that is limited."""
     arm: Arm = run.arm
     t, q, qd, tau = run.t[:n], run.q[:n], run.qd[:n], run.tau[:n]
@@ -98,9 +105,11 @@ def _limited(run: Trajectory, n: int, limits: Limits) -> list[tuple[str, Array, 
         smooth = h > _JUMP * h.mean()
         rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
         add("rate of the force", rate, np.asarray(limits.torque_rate))
+    add("position", q[:, :nu], np.asarray(limits.position))
     add("velocity", qd[:, :nu], np.asarray(limits.velocity))
     if np.isfinite(limits.acceleration).any():
-        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+        if qdd is None:
+            qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
         add("acceleration", np.asarray(qdd)[:, :nu], np.asarray(limits.acceleration))
     if np.isfinite(limits.tip_speed):
         speed = tip_speed(arm, q, qd)

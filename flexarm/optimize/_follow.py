@@ -248,16 +248,22 @@ class _Tracer:
         if start is not None:
             guess = self.level.whole(posture_of(arm, start))
         target = self.path(s).position
-        found = uninterrupted(
-            inverse_kinematics(
-                arm.replace(constraints=()) if arm.constraints else arm,
-                target,
-                guess,
-                limits=None,
-                restarts=10 if start is None else 0,
+        tree = arm.replace(constraints=()) if arm.constraints else arm
+        # within the limits of the joints, if there is such a posture
+        limited = start is None and np.isfinite(arm.joint_limits).any()
+        for limits in ("joint", None) if limited else (None,):
+            found = uninterrupted(
+                inverse_kinematics(
+                    tree,
+                    target,
+                    guess,
+                    limits=limits,
+                    restarts=10 if start is None else 0,
+                )
             )
-        )
-        missed = float(np.linalg.norm(self.place(found.q[:n]) - target))
+            missed = float(np.linalg.norm(self.place(found.q[:n]) - target))
+            if missed <= _REACHED * 1e3:
+                break
         if missed > _REACHED * 1e3:
             raise ArgumentError(
                 f"path is out of reach at its start, {_in_m(target)}: the tip stays "

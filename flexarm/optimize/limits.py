@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -14,11 +14,20 @@ from .._support.checks import short_text
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
+from ..model.motors import free_mounts
 from ._records import record_of
 
 Array = NDArray[np.float64]
 
-_PAIRS = ("torque", "torque_rate", "velocity", "acceleration")  # (2, nu) once checked
+_ROUNDING = 1e-9  # rad or m, by which positions may be outside of their limits
+# (2, nu) once checked; the first of them are those of the joints where none is given
+_OF_JOINTS = {
+    "position": "limits",
+    "velocity": "velocity_limit",
+    "acceleration": "acceleration_limit",
+    "torque": "effort_limit",
+}
+_PAIRS = (*_OF_JOINTS, "torque_rate")
 
 
 @explained_class
@@ -28,6 +37,9 @@ class Limits:
 
     Functions take a mapping of the same names as well, such as
     ``limits={"torque": [300.0, 120.0]}``, and say which of these limits they keep.
+    Positions, velocities, accelerations and forces that are not given have the limits
+    of the joints, see `flexarm.Joint`; what is given takes their place, and an infinite
+    number switches them off.
 
     Parameters
     ----------
@@ -37,8 +49,8 @@ class Limits:
         returns (2, nu) or (2, n, nu) at positions (n, nq).
     torque_rate : float, (nu,) or (2, nu) array_like of float
         Rates of these forces, per s.
-    velocity, acceleration : float, (nu,) or (2, nu) array_like of float
-        Of the joints in rad/s or m/s, and per s.
+    position, velocity, acceleration : float, (nu,) or (2, nu) array_like of float
+        Of the joints in rad or m, per s, and per s^2.
     tip_speed : float
         Of the tip in m/s.
     outputs : mapping
@@ -55,27 +67,30 @@ class Limits:
     Traceback (most recent call last):
         ...
     flexarm.errors.ArgumentError: Limits has no argument 'tourque', expected names out \
-of torque, torque_rate, velocity, acceleration, tip_speed, outputs; did you mean \
-'torque'?
+of torque, torque_rate, position, velocity, acceleration, tip_speed, outputs; did you \
+mean 'torque'?
     """
 
-    torque: Any = np.inf
-    torque_rate: Any = np.inf
-    velocity: Any = np.inf
-    acceleration: Any = np.inf
+    torque: Any = None
+    torque_rate: Any = None
+    position: Any = None
+    velocity: Any = None
+    acceleration: Any = None
     tip_speed: float = np.inf
     outputs: Mapping[Any, Any] = field(default_factory=dict)
 
 
 def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limits:
-    """Checked limits of an arm, refused if they have finite ones beside `kept`."""
-    limits = checked_limits(record_of(Limits, "limits", given), arm)
+    """Checked limits of an arm, refused if finite ones are given beside `kept`."""
+    asked = record_of(Limits, "limits", given)
+    limits = checked_limits(asked, arm)
     for name in (f.name for f in fields(limits)):
         value = getattr(limits, name)
         if name == "outputs":
             is_given = bool(value)
         else:
-            is_given = callable(value) or bool(np.isfinite(value).any())
+            is_given = getattr(asked, name) is not None
+            is_given &= callable(value) or bool(np.isfinite(value).any())
         if is_given and name not in kept:
             raise ArgumentError(
                 f"limits.{name} is given for {what}, expected some of {', '.join(kept)}"
@@ -85,15 +100,39 @@ def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limit
 
 def checked_limits(limits: Limits, arm: Arm) -> Limits:
     """The same limits as arrays (2, nu), those of outputs (2, p)."""
-    checked: dict[str, Any] = {
-        name: pair_of(f"limits.{name}", value, arm.nu)
-        for name, value in vars(limits).items()
-        if name in _PAIRS and not (name == "torque" and callable(value))
-    }
+    checked: dict[str, Any] = {}
+    for name in _PAIRS:
+        value = getattr(limits, name)
+        if value is None and name in _OF_JOINTS:
+            checked[name] = limits_of_joints(arm, name)
+        elif not (name == "torque" and callable(value)):
+            checked[name] = pair_of(f"limits.{name}", value, arm.nu)
     if limits.tip_speed != np.inf:
         positive_number("limits.tip_speed", limits.tip_speed)
     checked["outputs"] = _output_pairs(arm, limits.outputs)
     return replace(limits, **checked)
+
+
+def limits_of_joints(arm: Arm, name: str) -> Array:
+    """Limits (2, nu) that the joints of an arm have, infinite ones by default.
+
+    Forces of actuators are those at the joints over their gear ratios.
+    """
+    pair = pair_of("", None, arm.nu)
+    ratios = {m.driven: m.drive.gear_ratio for m in free_mounts(arm)}
+    for k, body in enumerate(arm.bodies):
+        own = getattr(body.joint, _OF_JOINTS[name])
+        if own is None:
+            continue
+        at = arm.body_joint_slice(k)
+        if name == "position":
+            pair[:, at] = own
+        else:
+            size = own / abs(ratios.get(k, 1.0)) if name == "torque" else own
+            pair[:, at] = np.multiply.outer(
+                [-1.0, 1.0], np.broadcast_to(size, (at.stop - at.start,))
+            )
+    return pair
 
 
 def torques_at(limits: Limits, q: Array, nu: int) -> Array:
@@ -104,6 +143,25 @@ def torques_at(limits: Limits, q: Array, nu: int) -> Array:
     if given.ndim == 2:
         given = given[:, np.newaxis]
     return np.broadcast_to(given, (2, len(q), nu))
+
+
+def refuse_positions(
+    arm: Arm, limits: Limits, q: Array, what: str, where: Callable[[int], str]
+) -> None:
+    """Refuse positions (n, >= nu) of joints outside of their limits.
+
+    `what` has left them; ``where(i)`` is the place of a row, for the message.
+    """
+    low, high = limits.position
+    over = np.maximum(q[:, : arm.nu] - high, low - q[:, : arm.nu])
+    if not (over > _ROUNDING).any():
+        return
+    i, k = np.unravel_index(int(np.argmax(over)), over.shape)
+    raise ArgumentError(
+        f"{what} leaves limits.position of {arm.coordinate_names[k]!r}, {low[k]:.4g} "
+        f"and {high[k]:.4g}: it is {q[i, k]:.4g} {where(int(i))}; expected another one "
+        "within them, or wider limits"
+    )
 
 
 def constant_torque(limits: Limits, what: str) -> Array:

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 __all__ = ["time_optimal"]
 
-_KEPT = ("torque", "velocity", "acceleration", "tip_speed")
+_KEPT = ("torque", "position", "velocity", "acceleration", "tip_speed")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
 _SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
@@ -68,11 +68,11 @@ def time_optimal(
         tip.  Or two postures of the joints in rad or m: the arm moves from the first to
         the second on any way.
     limits : Limits or mapping
-        Of torque, velocity, acceleration and tip_speed, and of an arm with flexible
-        links or joints also of outputs.  A search keeps those of outputs at its nodes;
-        where the simulated outputs exceed them in between by more than a thousandth, it
-        is repeated with narrower ones there, twice at most.  What is left is in
-        ``details["output_excess"]``.
+        Of torque, position, velocity, acceleration and tip_speed, and of an arm with
+        flexible links or joints also of outputs; those of the joints by default.  A
+        search keeps those of outputs at its nodes; where the simulated outputs exceed
+        them in between by more than a thousandth, it is repeated with narrower ones
+        there, twice at most.  What is left is in ``details["output_excess"]``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the start of a path of the tip, which chooses the
         branch (elbow up or down).
@@ -150,8 +150,8 @@ def time_optimal(
     limits hold at both ends of each interval, with ``"collocation"`` at its first
     point, with ``"midpoint"`` half way; durations have errors of the first order in the
     distance of points, of the second with ``"midpoint"``, whose forces exceed limits at
-    the points by as much as they change in half an interval.  Motors of rigid gears are
-    included.
+    the points by as much as they change in half an interval, which the verification
+    tells.  Motors of rigid gears are included.
 
     A search is direct collocation (J. T. Betts, *Practical Methods for Optimal
     Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local

@@ -104,6 +104,7 @@ class FlexibleProblem:
         motion.limit_forces(low, high)
         if self.path is not None:
             motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
+        motion.bound(motion.q[:, :nu], *limits.position)
         motion.bound(motion.v[:, :nu], *limits.velocity)
         motion.bound(motion.a[:, :, :nu], *limits.acceleration)
         motion.fix_state(0, self.postures[0], 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from ..._calls.arguments import count_of, real_array
 from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
+from ...simulation.trajectory import Trajectory
+from .._excess import excess_of
 from .._follow import PathMotion, follow
 from .._path import Path
 from .._result import OptimalMotion, Verification, unverified
 from .._rigid import RigidLevel
 from .._verify import verified
-from ..limits import Limits
+from ..limits import Limits, refuse_positions
 from .infeasible import explain
 from .path_rows import rows_of
 from .time_scaling import (
@@ -51,6 +54,9 @@ def rigid_optimum(
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     # limits at the points, or half way between them
     motion = follow(level.arm, path, s, start=start)
+    refuse_positions(
+        level.arm, limits, motion.q, "the path", lambda i: f"at s = {s[i]:.4g}"
+    )
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
     if scheme == "midpoint":
@@ -81,7 +87,12 @@ def _found(
     """The motion at the points, simulated if wanted."""
     began, prepared, solved = marks
     q, qd, qdd, tau = state = _at_points(level, motion, rows, scaling)
-    verification = _verified(level, path, scaling, limits, *state) if check else None
+    verification = None
+    if check:
+        verification = _verified(level, path, scaling, *state)
+    if verification is not None:
+        over = _excess(level, motion, scaling, limits, state)
+        verification = replace(verification, excess=over)
     ended = time.perf_counter()
     result = OptimalMotion(
         arm=level.arm,
@@ -163,7 +174,6 @@ def _verified(
     level: RigidLevel,
     path: Path,
     scaling: TimeScaling,
-    limits: Limits,
     q: Array,
     qd: Array,
     qdd: Array,
@@ -185,5 +195,31 @@ def _verified(
         return np.asarray(pose[..., :3, 3])
 
     step = float(np.diff(scaling.t).max())
-    start = scaling.t, q[0], qd[0]
-    return verified(arm, *start, tau, step, place, limits=limits)
+    return verified(arm, scaling.t, q[0], qd[0], tau, step, place)
+
+
+def _excess(
+    level: RigidLevel,
+    motion: PathMotion,
+    scaling: TimeScaling,
+    limits: Limits,
+    state: tuple[Array, Array, Array, Array],
+) -> dict[str, float]:
+    """Excess of the motion at the points and, by inverse dynamics, half way.
+
+    Not of the simulation: without feedback many arms are unstable, and stray.
+    """
+    t = scaling.t
+    half = 0.5 * (t[1:] + t[:-1])
+    s, sd, u = scaling.at(half)
+    way = follow(level.arm, motion.path, s, start=motion.q[0])
+    qd = way.first * sd[:, np.newaxis]
+    qdd = way.first * u[:, np.newaxis] + way.second * sd[:, np.newaxis] ** 2
+    between = way.q, qd, qdd, level.inverse_dynamics(way.q, qd, qdd)
+    # in the order of time
+    order = np.argsort(np.concatenate([t, half]), kind="stable")
+    q, qd, qdd, tau = (
+        np.concatenate(parts)[order] for parts in zip(state, between, strict=True)
+    )
+    times = np.concatenate([t, half])[order]
+    return excess_of(Trajectory(level.arm, times, q, qd, tau), limits, qdd=qdd)

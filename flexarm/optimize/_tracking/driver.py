@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,11 @@ from ..._support.options import check_choice, explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
+from ...simulation.trajectory import Trajectory
+from .._excess import excess_of
 from .._result import UNVERIFIED, OptimalMotion, Verification, warned
 from .._verify import verified
+from ..limits import Limits, read_limits
 from ..search import Search, read_search
 from .frequency import by_frequencies
 from .shooting_search import by_shooting
@@ -59,7 +63,9 @@ _METHODS = {
     "frequency domain": _Method(by_frequencies, {}, _BY_ZEROS),
 }
 
+_KEPT = tuple(f.name for f in fields(Limits))
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
+_EXACT = "inverse dynamics"  # method of rigid arms
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
 
@@ -73,6 +79,7 @@ def track(
     law: str = "cycloidal",
     start: Any = None,
     axes: str | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     weights: tuple[float, float] | None = None,
     power: float | None = None,
     smoothing: float | None = None,
@@ -107,6 +114,12 @@ def track(
     axes : str, optional
         Coordinates of the tip that follow, such as ``"y"``; by default all in which it
         can move.  An arm with one actuator has one.
+    limits : Limits or mapping, optional
+        Of all that `Limits` has.  The motion of the tip is given and leaves no choice:
+        limits are compared with the simulated motion (of a rigid arm with the exact
+        one), and one that is exceeded is no success, see ``verification.excess``.
+        Collocation keeps those of forces, joints and outputs at its nodes, as far as
+        `tip_tolerance` leaves it a choice.
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
@@ -150,8 +163,9 @@ def track(
     Warns
     -----
     ConvergenceWarning
-        If a search stops early, or the simulated tip strays by more than a fiftieth of
-        the extent of its trajectory; the result is the best found.
+        If a search stops early, limits are exceeded, or the simulated tip strays by
+        more than a fiftieth of the extent of its trajectory; the result is the best
+        found.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -250,10 +264,11 @@ def track(
     }
     options = _own(method, own)
     options |= read_search(search, _METHODS[method].search, f"method {method!r}")
-    task = TipTask(arm, timed(path, duration, law), start, axes)
+    bounds = read_limits(limits, arm, _KEPT, "track")
+    task = TipTask(arm, timed(path, duration, law), start, axes, bounds)
     ready = time.perf_counter()
     if _is_rigid(arm):
-        method, answer = "inverse dynamics", _rigid(task)
+        method, answer = _EXACT, _rigid(task)
     elif moving := task.to.moving_ends():
         raise ArgumentError(moving)
     else:
@@ -288,7 +303,13 @@ def _motion(
             duration=task.to.duration,
             axes=task.axes if not task.whole else slice(None),
             path_tolerance=tip_tolerance,
+            limits=task.limits if method != _EXACT else None,
         )
+        if verification is not None and method == _EXACT:
+            # without feedback many rigid arms are unstable, and stray
+            exact = Trajectory(task.arm, *answer[:3], answer.tau)
+            over = excess_of(exact, task.limits, qdd=answer.qdd)
+            verification = replace(verification, excess=over)
         if verification is None:
             message = f"{UNVERIFIED}: {answer.message}"
             answer = answer._replace(status="interrupted", message=message)

@@ -20,11 +20,14 @@ from ..._calls.arguments import refuse_linear
 from ...errors import ArgumentError
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion
+from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip_place import TipPlace
 from .._collocation.transcription import Collocation, Grid
+from .._programs.program import Term
 from .._programs.solvers import solve
-from .tip_task import Answer, TipTask
+from ..limits import constant_torque
+from .tip_task import Answer, Rests, TipTask
 
 Array = NDArray[np.float64]
 
@@ -63,7 +66,8 @@ def by_collocation(
     )
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
-    program = motion.program([calm], [law, motion.continuity(), tip], gauss_newton=True)
+    terms: list[Term] = [law, motion.continuity(), tip, *_outputs(task, motion)]
+    program = motion.program([calm], terms, gauss_newton=True)
     found = solve(program, z, **options)
     at = motion.read(found.z)
     miss = np.abs(task.miss(at.t[nodes], at.q[nodes])).max(axis=0)
@@ -117,9 +121,38 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
         room = _REST * motion.scale[index]
         motion.bound(index, end - room, end + room)
+    _limit(task, motion, rests)
     motion.bound(motion.tau[0], tau0, tau0)
     motion.bound(motion.tau[-1], tau1, tau1)
     z[motion.q[0]], z[motion.v[0]] = q0, 0.0
     z[motion.q[-1]], z[motion.v[-1]] = q1, 0.0
     z[motion.tau[0]], z[motion.tau[-1]] = tau0, tau1
     return z
+
+
+def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:
+    """Limits of forces and joints, within which the arm rests at both ends."""
+    limits, nu = task.limits, task.arm.nu
+    if limits is None:
+        return
+    torque = constant_torque(limits, "collocation")
+    pairs = ("torque", torque, rests.tau), ("position", limits.position, rests.q)
+    for name, (low, high), values in pairs:
+        over = np.maximum(values[:, :nu] - high, low - values[:, :nu])
+        if (over > 0.0).any():
+            i, k = np.unravel_index(int(np.argmax(over)), over.shape)
+            raise ArgumentError(
+                f"limits.{name} of {task.arm.coordinate_names[k]!r} are {low[k]:.4g} "
+                f"and {high[k]:.4g}, but the arm at rest at the {('start', 'end')[i]} "
+                f"has {values[i, k]:.4g}; expected wider ones"
+            )
+    motion.limit_forces(*torque)
+    motion.bound(motion.q[:, :nu], *limits.position)
+    motion.bound(motion.v[:, :nu], *limits.velocity)
+    motion.bound(motion.a[:, :, :nu], *limits.acceleration)
+
+
+def _outputs(task: TipTask, motion: Collocation) -> list[Term]:
+    """Limits of outputs."""
+    given = task.limits.outputs if task.limits is not None else {}
+    return [output_limits(motion, name, pair) for name, pair in given.items()]

@@ -13,6 +13,7 @@ from ...errors import ArgumentError
 from .._collocation.tip import Place
 from .._follow import follow, posture_of
 from .._rigid import RigidLevel
+from ..limits import Limits
 from .tip_trajectory import Timed
 
 Array = NDArray[np.float64]
@@ -53,9 +54,16 @@ class Rests(NamedTuple):
 class TipTask:
     """Tip that follows a trajectory in some of its coordinates."""
 
-    def __init__(self, arm: Arm, to: Timed, start: Any, axes: Any) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        to: Timed,
+        start: Any,
+        axes: Any,
+        limits: Limits | None = None,
+    ) -> None:
         check_arm(arm)
-        self.arm, self.to, self.start = arm, to, start
+        self.arm, self.to, self.start, self.limits = arm, to, start, limits
         self._place = Place(arm)
         self.level = RigidLevel(arm, "tracking")
         self.acts = np.zeros((arm.nv, arm.nu))

@@ -59,8 +59,9 @@ def trajectory(
         Costs and their weights; see Notes.  By default the effort, or the payload if it
         is maximized.
     limits : Limits or mapping, optional
-        Of torque and torque_rate, of velocity at the nodes, and, but for a Design, of
-        outputs at the nodes.
+        Of torque and torque_rate, of position and velocity at the nodes, of
+        acceleration at the points between them, and, but for a Design, of outputs at
+        the nodes.
     payload : {"maximize"}, optional
         Find the largest point mass at the tip with which the motion is possible; its
         weight is ``cost["payload"]``.

@@ -84,7 +84,10 @@ class Transfer:
     def _limits(self) -> list[Term]:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
-        motion.bound(motion.v[:, : self.task.arm.nu], *limits.velocity)
+        nu = self.task.arm.nu
+        motion.bound(motion.q[:, :nu], *limits.position)
+        motion.bound(motion.v[:, :nu], *limits.velocity)
+        motion.bound(motion.a[:, :, :nu], *limits.acceleration)
         terms: list[Term] = []
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)

@@ -22,13 +22,13 @@ from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
-from ..limits import Limits, constant_torque, read_limits
+from ..limits import Limits, constant_torque, read_limits, refuse_positions
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
 Array = NDArray[np.float64]
 
-_KEPT = ("torque", "torque_rate", "velocity")
+_KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration")
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
 _FILLED = 0.8  # part of the limits of torque in the first motion of free duration
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
@@ -142,6 +142,10 @@ def read_task(
             )
         losses = _losses(arm, losses)
     span = _duration(arm, duration, begin.q, finish.q, torque, weights)
+    ends = np.array([begin.q, finish.q])
+    refuse_positions(
+        arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
+    )
     _check_limits(arm, (begin, finish), span, torque, limits.velocity)
     return Task(
         arm,
