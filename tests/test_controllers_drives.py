@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+from drive_cases import driven_tree
 from each import each
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -462,6 +464,41 @@ def test_the_table_has_all_names() -> None:
     assert len(known) == len(set(known))
     public = {name for name in control.__all__ if name not in known}
     assert not public, f"not in the table of drives: {sorted(public)}"
+
+
+@each("seed", range(8))
+def test_random_arms(seed: int) -> None:
+    """Motors with ratios of either sign, sliding, locked, on some of the joints."""
+    arm = driven_tree(seed, 4, 2)
+    if arm.nq != arm.nv:
+        pytest.skip("subtracts positions")
+    n, motors = arm.nu, arm.actuator_indices
+    q, qd = 0.3 * np.random.default_rng(seed).normal(size=(2, arm.nv))
+    law = control.Inversion(arm, np.zeros(n), 5.0, outputs="actuators", postures=q)
+    made = fa.forward_dynamics(arm, q, qd, law(0.0, q, qd))[motors]
+    v = -10.0 * qd[motors] - 25.0 * q[motors]
+    assert_allclose(made, v, rtol=0, atol=1e-8 * abs(v).max())
+    # a virtual power of the rigid motion: forces of motors by ratio, joints with them
+    unit = np.zeros((n, arm.nv))
+    unit[:, :n] = np.eye(n)
+    for i, at in enumerate(motors):
+        if at >= n:
+            body = next(
+                b
+                for k, b in enumerate(arm.bodies)
+                if arm.body_joint_slice(k).start == i and b.joint.n_dof
+            )
+            unit[i, at] = body.joint.drive.gear_ratio
+    composite = control.CompositeControl(arm, np.zeros(n), 2.0, fast_damping=0.1)
+    tau = composite(0.0, q, qd)
+    still = composite.replace(bandwidth=0.0, fast_damping=0.0)(0.0, q, qd)
+    assert_allclose(
+        still * unit[np.arange(n), motors],
+        unit @ fa.bias_forces(arm, q, qd),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    assert np.isfinite(tau).all()
 
 
 @each("name", list(TABLE))

@@ -161,7 +161,7 @@ DESIGN = [
         "at_joints[m.motor, i] = -m.ratio",
         "at_joints[m.motor, i] = m.ratio",
         "side to which a motor gives way",
-        "controllers_drives",
+        "elastic_joints",
     ),
     mutant(
         LINEAR + "_tip_angle.py",
