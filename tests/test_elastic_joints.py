@@ -219,6 +219,38 @@ def test_rotors_that_push_their_carriers() -> None:
         assert abs(found.y[:2].T - wanted).max() < bound
 
 
+def test_stable_inversion_moves_the_arm_by_hand() -> None:
+    """`track` counts rotors on moving links in full."""
+    arm = planar(1e-4, 50.0)
+    ends = [fa.tip_pose(arm, [*q, 0.0, 0.0])[:3, 3] for q in ([0.3, 0.8], [0.6, 0.6])]
+    line = fa.optimize.paths.line(*ends)
+    errors = []
+    for n in (60, 120):
+        found = fa.optimize.track(
+            arm,
+            line,
+            1.0,
+            method="stable inversion",
+            law="ninth_degree",
+            start=[0.3, 0.8],
+            search={"intervals": n},
+            check=False,
+        )
+        assert found.success
+
+        def rate(t: float, x: Any, found: Any = found) -> Any:
+            tau = [np.interp(t, found.t, column) for column in found.tau.T]
+            return planar_rates(x, np.array(tau), 1e-4, 50.0, 300.0)
+
+        x0 = np.r_[found.q[0], np.zeros(4)]
+        options: Any = {"rtol": 1e-7, "atol": 1e-9, "max_step": 1.0 / n}
+        x = solve_ivp(rate, found.t[[0, -1]], x0, **options).y[:2, -1]
+        tip = fa.tip_pose(arm, [*x, 0.0, 0.0])[:3, 3]
+        errors.append(abs(tip - ends[1]).max())
+    assert errors[0] < 4e-5
+    assert errors[1] < 2e-5
+
+
 @each("compensation", ["set point", "current", "gravity"])
 def test_torque_feedback_scales_the_rotor(compensation: str) -> None:
     """J_d th'' + J_d / J d th' + shaft / N = u, all else as it is."""

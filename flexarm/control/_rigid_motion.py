@@ -105,6 +105,17 @@ def rigid_motion(arm: Arm, what: str) -> RigidMotion:
     )
 
 
+def untied(arm: Arm, what: str) -> Array:
+    """Coordinates (nv, n) of all but the motors of rigid gears, which follow."""
+    refuse_couplings(arm, what)
+    rigid = rigid_joints(arm)
+    tied = [m for m in motors(arm) if m.joint in rigid]
+    T = np.eye(arm.nv)
+    for m in tied:
+        T[m.motor, m.joint] = m.ratio
+    return np.delete(T, [m.motor for m in tied], axis=1)
+
+
 def rigid_joints(arm: Arm) -> set[int]:
     """Velocities of joints with motors behind rigid gears."""
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .._calls.records import Options
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
+from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..simulation.core_loop import run_core
 from ..simulation.run import Run
@@ -43,13 +43,38 @@ def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def on_all_states(arm: Arm, states: Sequence[str], K: Array) -> Array:
-    """Columns (..., 2 nv) for (q, qd) of those of a model, zeros for tied ones."""
-    if len(states) == 2 * arm.nv:
-        return K
+def known_states(arm: Arm, model: StateSpace) -> Any:
+    """Places among (q, qd) of the states of a model, some of which couplings tie."""
+    if model.n_states == 2 * arm.nv:
+        return slice(None)
     every = state_names(arm.coordinate_names)
+    missing = [name for name in model.states if name not in every]
+    if missing:
+        raise ArgumentError(
+            f"the model has the state {missing[0]!r}, which the arm has not, expected "
+            "a model of linearize(arm, ...)"
+        )
+    return [every.index(name) for name in model.states]
+
+
+def on_all_states(arm: Arm | None, model: StateSpace, K: Array) -> Array:
+    """Columns (..., 2 nv) for (q, qd) of those of a model, zeros for tied ones."""
+    if arm is None:
+        if model.q is None or model.qd is None:
+            return K
+        size = model.q.shape[-1] + model.qd.shape[-1]
+        if size == model.n_states:
+            return K
+        raise ArgumentError(
+            f"the model has {model.n_states} states for {size} positions and "
+            "velocities, as couplings or quaternions leave some out; expected the arm "
+            "of the law, lqr(..., arm=arm)"
+        )
+    places = known_states(arm, model)
+    if isinstance(places, slice):
+        return K
     result = np.zeros((*K.shape[:-1], 2 * arm.nv))
-    result[..., [every.index(name) for name in states]] = K
+    result[..., places] = K
     return result
 
 

@@ -239,7 +239,7 @@ def scheduled_lqr(
     axes = {name: _increasing(name, values) for name, values in joints.items()}
     model = linearize(arm, joint_grid(arm, axes), settle=True)
     found = lqr(model, Q, R, dt=dt)
-    K = on_all_states(arm, model.states, found.K)
+    K = on_all_states(arm, model, found.K)
     return GainSchedule(arm, axes, K, target, found.dt)
 
 

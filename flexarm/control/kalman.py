@@ -25,6 +25,7 @@ from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
+from ._states import on_all_states
 from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
 
 Array = NDArray[np.float64]
@@ -321,7 +322,8 @@ def lqg(
     Parameters
     ----------
     regulator : StateFeedback
-        Discrete gains, of `lqr` with ``dt``.
+        Discrete gains, of `lqr` with ``dt``; of an arm with rigid gears with its
+        ``arm``.
     observer : KalmanFilter
         Discrete filter of the same model, of `kalman_filter` with the same ``dt``.
     sensors : optional
@@ -389,8 +391,8 @@ def lqg(
                 f"the filter has the leading axes {C.shape[:-2]}, expected the sensors "
                 "by name for several filters in one LinearController"
             )
-        sensors = C
-        reference = times(C, np.concatenate([q, qd], axis=-1))
+        sensors = on_all_states(regulator.arm, model, C)
+        reference = times(sensors, np.concatenate([q, qd], axis=-1))
     return LinearController(
         closed @ kept,
         closed @ L,

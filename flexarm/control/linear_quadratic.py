@@ -21,7 +21,8 @@ from ..linear_models.state_space import check_model
 from ._checks import gains, refuse_poses
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_cost, times
-from ._rigid_motion import rigid_motion
+from ._rigid_motion import rigid_motion, untied
+from ._states import known_states, on_all_states
 
 Array = NDArray[np.float64]
 
@@ -131,7 +132,8 @@ def energy_weight(
     Returns
     -------
     Q : (..., n, n) ndarray of float
-        For `lqr`; R is then in W per (N m)^2, and one over it a bandwidth.
+        For `lqr`; R is then in W per (N m)^2, and one over it a bandwidth.  Without
+        coordinates that follow by rigid gears, as the states of `linearize`.
 
     Examples
     --------
@@ -156,6 +158,9 @@ def energy_weight(
     else:
         at = arm.actuator_indices
         K[at, at] += gains("joint_stiffness", joint_stiffness, n)
+        if arm.constraints:
+            T = untied(arm, "energy_weight")
+            M, K = T.T @ M @ T, T.T @ K @ T
     k = K.shape[-1]
     Q = np.zeros((*M.shape[:-2], 2 * k, 2 * k))
     Q[..., :k, :k], Q[..., k:, k:] = K, M
@@ -178,7 +183,8 @@ class StateFeedback:
     poles : (..., n) ndarray of complex
         Of the closed loop: in 1/s, or factors per sample.
     arm : Arm or None
-        Arm of the law; needed for joints with quaternions only.
+        Arm of the law; needed for joints with quaternions, and for couplings and rigid
+        gears, of which the model leaves out coordinates.
     reference : callable or None
         ``reference(t)`` returns ``q, qd, tau`` in place of the point: the state to
         follow and the forces that do it.
@@ -271,7 +277,8 @@ class StateFeedback:
                 "LinearController; give LinearController.state_feedback its samples"
             )
         q, qd, tau = self._point(0.0)
-        return LinearController.state_feedback(self.K, q, qd, tau, dt=dt)
+        K = on_all_states(self.arm, self.model, self.K)
+        return LinearController.state_feedback(K, q, qd, tau, dt=dt)
 
     def _point(self, t: float) -> tuple[Array, Array, Array]:
         if self.reference is not None:
@@ -288,10 +295,11 @@ class StateFeedback:
             raise ArgumentError(
                 f"the state has {q.shape[-1]} positions and {qd.shape[-1]} velocities, "
                 f"expected together the {self.model.n_states} states of the model; "
-                "name the arm, replace(arm=...), if it has quaternions"
+                "name the arm, replace(arm=...), if it has quaternions or couplings"
             )
         parts = np.broadcast_arrays(dq, qd - qd0)
-        return np.concatenate(parts, axis=-1)
+        x = np.concatenate(parts, axis=-1)
+        return x if self.arm is None else x[..., known_states(self.arm, self.model)]
 
 
 @explained
@@ -317,7 +325,7 @@ def lqr(
         Sample time in s: the same integral for forces that are held for so long, of a
         continuous model; no approximation [2]_.
     arm : Arm, optional
-        For the law on arms with quaternions.
+        For the law on arms with quaternions, couplings or rigid gears.
 
     Returns
     -------

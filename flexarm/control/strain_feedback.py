@@ -216,4 +216,4 @@ class StrainFeedback(Description):
 def _rows(arm: Arm, q: Array, outputs: Any) -> Array:
     """Derivatives (p, 2 nv) of outputs by the state."""
     model = linearize(arm, q, outputs=outputs)
-    return on_all_states(arm, model.states, model.C)
+    return on_all_states(arm, model, model.C)

@@ -36,8 +36,8 @@ def tip_angle(node: Any = None, part: float = 1.0) -> Output:
         Node of a link that is clamped on a joint that turns, or on bodies on fixed
         joints up to one; by default the tip.
     part : float
-        :math:`\lambda`: 1 for the tip, 0 for the joint, -1 for the *reflected tip*,
-        the deflection subtracted [2]_.
+        Dimensionless :math:`\lambda`: 1 for the tip, 0 for the joint, -1 for the
+        *reflected tip*, the deflection subtracted [2]_.
 
     Returns
     -------

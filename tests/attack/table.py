@@ -855,8 +855,11 @@ OWN: dict[str, dict[str, Rule]] = {
         "start": const([0.0, 0.0]),
         "end": const([1.0, 0.5]),
         "begin": const(0.0),
+        "degree": one_of(5, 9),
     },
+    "control.RestToRest.derivatives": {"t": const(0.1)},
     "control.SetPointPD": {
+        "rotor_inertia": const(None),
         "kp": const(20.0),
         "kd": const(5.0),
         "compensation": one_of("set point", "none"),
@@ -877,6 +880,10 @@ OWN: dict[str, dict[str, Rule]] = {
         "bandwidth": const(2.0),
         "gain": const(1.0),
         "gauges": const(None),
+    },
+    "control.drive_feedforward": {
+        name: lambda d: d.normal(*d.batch, d.nu)
+        for name in ("q", "qd", "qdd", "jerk", "snap")
     },
     "control.energy_weight": {
         "joint_stiffness": const(1.0),
@@ -1248,6 +1255,7 @@ ARMS: dict[str, tuple[str, ...]] = {
     "control.StrainFeedback": ("beams", "flexible"),
     "control.CompositeControl": ("beams", "flexible"),
     "control.fast_subsystem": ("beams", "flexible"),
+    "control.drive_feedforward": ("pendulum", "planar", "puma560"),
     "plotting.": o.SIMPLE,
     "trajectory_sensitivities": ("pendulum",),
     "simulate": (*o.SIMPLE, "driven", "floating", "closed"),

@@ -74,8 +74,8 @@ DESIGN = [
     ),
     mutant(
         CONTROL + "composite.py",
-        "rate = rate - solve(M[..., :n, :n], times(coupling, qd[..., n:]))",
-        "rate = rate + solve(M[..., :n, :n], times(coupling, qd[..., n:]))",
+        "rate = rate - solve(inertia, times(coupling, zd))",
+        "rate = rate + solve(inertia, times(coupling, zd))",
         "sign in the rates of slow coordinates",
         "controllers_composite",
     ),
@@ -130,10 +130,45 @@ DESIGN = [
     ),
     mutant(
         CONTROL + "strain_feedback.py",
-        "wanted = self.bandwidth * off[..., :n] - self.gain * (off @ self.S.T)",
-        "wanted = self.bandwidth * off[..., :n] + self.gain * (off @ self.S.T)",
+        "wanted = self.bandwidth * off[..., at] - give",
+        "wanted = self.bandwidth * off[..., at] + give",
         "sign of the strain",
         "controllers_regulation controllers_observed controllers_in_loops",
+    ),
+    mutant(
+        CONTROL + "_elastic_inversion.py",
+        "G[at, np.arange(arm.nu)] = N",
+        "G[at, np.arange(arm.nu)] = 1.0",
+        "rotors that push their carriers as slowly as joints",
+        "elastic_joints",
+    ),
+    mutant(
+        CONTROL + "feedforward.py",
+        "twists = [-compliance * x for x in loads]",
+        "twists = [compliance * x for x in loads]",
+        "sign of the twist of a shaft",
+        "elastic_joints",
+    ),
+    mutant(
+        CONTROL + "regulation.py",
+        "tau = share * tau + (1.0 - share) * twist / N",
+        "tau = share * tau + (1.0 - share) * twist",
+        "torque of a shaft before the gear",
+        "elastic_joints",
+    ),
+    mutant(
+        CONTROL + "_rigid_motion.py",
+        "at_joints[m.motor, i] = -m.ratio",
+        "at_joints[m.motor, i] = m.ratio",
+        "side to which a motor gives way",
+        "elastic_joints",
+    ),
+    mutant(
+        LINEAR + "_tip_angle.py",
+        "rows[..., :, own] = part * turn",
+        "rows[..., :, own] = turn",
+        "reflected tip",
+        "tip_angle",
     ),
     # linear models
     mutant(
