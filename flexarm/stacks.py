@@ -163,8 +163,10 @@ class ArmStack(StackLike):
 
     Takes the place of an arm in forward and inverse dynamics and its derivatives,
     forces, mass matrices, energies, poses, velocities, Jacobians, momentum,
-    constraints, `integrate`, `simulate` and `inverse_kinematics`.  Its axes broadcast
-    with the leading axes of the states, as those of an array do.
+    constraints, `integrate`, `simulate`, `inverse_kinematics`, equilibria and other
+    statics, frequencies and modes, `linearize`, `robustness` and
+    `flexarm.control.simulate_loop`.  Its axes broadcast with the leading axes of the
+    states, as those of an array do.
 
     Attributes
     ----------
@@ -285,6 +287,14 @@ class ArmStack(StackLike):
     constraint_violation = Arm.constraint_violation
     constraint_jacobian = Arm.constraint_jacobian
     constraint_forces = Arm.constraint_forces
+    equilibrium = Arm.equilibrium
+    deflection = Arm.deflection
+    holding_forces = Arm.holding_forces
+    static_compliance = Arm.static_compliance
+    static_stiffness = Arm.static_stiffness
+    natural_frequencies = Arm.natural_frequencies
+    vibration_modes = Arm.vibration_modes
+    complex_modes = Arm.complex_modes
     linearize = Arm.linearize
 
 
@@ -393,13 +403,16 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     --------
     forward_dynamics, mass_matrix, energy, jacobian, simulate, inverse_kinematics :
         Functions that take a stack.
+    equilibrium, natural_frequencies, linearize, robustness, control.simulate_loop :
+        More of them.
 
     Notes
     -----
     States of different arms are computed in the lanes of the processor: only numbers
     that differ are gathered for each group of lanes, so that a sweep of payloads, or
-    trajectories of `simulate` by ``"rk4"`` and ``"ROS34PW2"``, cost at most 50 % more
-    than the same states of one arm, for any order of arms and states.  The bits of a
+    trajectories of `simulate` and `flexarm.control.simulate_loop` by ``"rk4"`` and
+    ``"ROS34PW2"``, cost at most 50 % more than the same states of one arm, for any
+    order of arms and states.  The bits of a
     state do not depend on the other arms, and are those of its arm alone to rounding.
 
     Derivatives, `difference`, factors and inverse blocks of the mass matrix,

@@ -321,6 +321,13 @@ def natural_frequencies(
     array([[ 0.705],
            [-0.705]])
 
+    Pendulums of two lengths, each hanging:
+
+    >>> arms = fa.stack(fa.library.pendulum(com=c) for c in (0.5, 2.0))
+    >>> fa.natural_frequencies(arms, [-np.pi / 2]).round(4)
+    array([[0.705 ],
+           [0.3525]])
+
     A column under a tip force that stays tangential flutters at 20.05 EI/L^2:
 
     >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))  # EI = 100

@@ -335,8 +335,12 @@ def test_motors_take_the_forces() -> None:
     assert_allclose(one.q[1], run.q[4], rtol=0, atol=1e-15)
 
 
-def test_ctrl_c_returns_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("many", [False, True])
+def test_ctrl_c_returns_what_there_is(
+    monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
     law = lqr_laws(1)
+    arm = fa.stack([DE_LUCA] * 2) if many else DE_LUCA
     t = np.linspace(0.0, 400.0, 5)
     begun: list[Any] = []
 
@@ -349,7 +353,7 @@ def test_ctrl_c_returns_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("flexarm.control._loops.sampled.run_core", run_it)
     with interrupt_when(reached):
-        run = simulate_loop(DE_LUCA, law, np.zeros(6), np.zeros(6), t, max_step=1e-5)
+        run = simulate_loop(arm, law, np.zeros(6), np.zeros(6), t, max_step=1e-5)
     assert not run.success
     assert "interrupted: " in run.message
     assert np.isfinite(run.u[0, 0]).all()

@@ -480,7 +480,7 @@ def test_refusals_of_a_call() -> None:
         fa.forward_dynamics(arms, q, qd, tau, out=np.zeros((3, arms.nv)))
     with pytest.raises(ArgumentError, match="does not compute inverse_kinematics"):
         arms._model.inverse_kinematics(q)
-    for refused in (fa.operators, fa.natural_frequencies, fa.equilibrium):
+    for refused in (fa.operators, fa.close_loops, fa.mode_errors):
         with pytest.raises(ArgumentError, match=r"ArmStack, expected .* stack\[0\]"):
             refused(arms, q)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match=r"stack \(4,\), expected equal lengths"):

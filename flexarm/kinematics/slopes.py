@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def slope_bounds(arm: AnyArm, q: Array) -> Array:
         for k, body in enumerate(one.bodies):
             if not body.n_modes:
                 continue
-            unit = numbers_of(arm, lambda x, k=k: x.bodies[k].slope_sizes)
+            unit = numbers_of(arm, partial(_slope_sizes, k))
             first, bound = one.mode_slice(k, positions=True).start, 0.0 * result
             for r in range(body.n_modes):  # a column is faster than all
                 mode = q[..., first + r]
@@ -149,6 +150,12 @@ def slope_bounds(arm: AnyArm, q: Array) -> Array:
                 bound = bound + unit[..., r] * np.fmax(*most)
             result = np.fmax(result, bound)
     return result
+
+
+def _slope_sizes(k: int, arm: ArmLike) -> Array:
+    """Largest slope of a node of body k for a unit of each mode."""
+    sizes: Array = arm.bodies[k].slope_sizes
+    return sizes
 
 
 def estimated_error(arm: ArmLike, body: int, slope: float) -> float:

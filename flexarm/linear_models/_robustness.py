@@ -208,7 +208,8 @@ def robustness(
     Gain and phase margins are those of one input at a time, the loops of the others
     closed: where the return ratio crosses the negative real axis, and the unit circle,
     found on a grid of frequencies that is dense about each resonance and then by
-    halving.  The ranges are meant for uncertain parameters that act together.
+    halving, of all loops at once.  Arms of one topology are linearized as a `stack`.
+    The ranges are meant for uncertain parameters that act together.
     Margins: H. W. Bode, Bell System Technical Journal 19 (1940), 421-454.
 
     Gains of modal coordinates change their meaning where `make` computes other modes:
@@ -235,6 +236,17 @@ def robustness(
     >>> worst = found.worst("damping")
     >>> worst["load"], worst["stiffness"]
     (0.0, 50.0)
+
+    Arms that exist already, here over the load alone:
+
+    >>> loads = [0.0, 0.5, 1.0]
+    >>> arms = fa.stack(make(load, 100.0) for load in loads)
+    >>> again = fa.robustness(
+    ...     arms, {"load": loads}, np.zeros(3), [[20.0, 4.0]],
+    ...     outputs=["joint positions", "joint velocities"],
+    ... )
+    >>> bool((again.damping == found.damping[:, 1]).all())
+    True
     """
     values = _read(ranges)
     shape = tuple(len(x) for x in values.values())

@@ -236,6 +236,16 @@ def equilibrium(
     >>> arm = fa.library.pendulum()
     >>> fa.equilibrium(arm, [1.5], held=None, seek="stable").q.round(3)
     array([-1.571])
+
+    The sag in m of beams of two stiffnesses, in lanes:
+
+    >>> arms = fa.stack(
+    ...     fa.library.planar_chain(1, n_modes=4, bending_stiffness=k)
+    ...     for k in (100.0, 200.0)
+    ... )
+    >>> rest = fa.equilibrium(arms, np.zeros(5))
+    >>> fa.tip_pose(arms, rest.q)[:, 1, 3].round(4)
+    array([-0.0123, -0.0061])
     """
     read_arm(arm, "equilibrium")
     start = read_positions(arm, q)

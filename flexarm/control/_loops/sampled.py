@@ -174,6 +174,16 @@ def simulate_loop(
     array([[False, False, False],
            [ True, False, False],
            [ True, False,  True]])
+
+    Masses of 1 and 2 kg under the same law, each in its own lane:
+
+    >>> heavy = fa.Arm([mass.replace(mass=2.0)])
+    >>> run = fa.control.simulate_loop(
+    ...     fa.stack([arm, heavy]), law, [1.0], [0.0], [0.0, 0.1, 0.2]
+    ... )
+    >>> run.q[:, :, 0].round(3) + 0.0
+    array([[1.  , 0.5 , 0.  ],
+           [1.  , 0.75, 0.25]])
     """
     one = any_of(arm)
     t = times(t)
