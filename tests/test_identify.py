@@ -116,7 +116,7 @@ def test_covariance_is_the_bound_of_cramer_and_rao() -> None:
     # weighted least squares of 1/J by hand
     shape = 0.5 * tau * t**2
     by_hand = (shape @ shape) / (shape @ y)
-    assert_allclose(found.p, [by_hand], rtol=1e-9)
+    assert_allclose(found.p, [by_hand], rtol=1e-8)
     at = shape / by_hand
     bound = SIGMA * by_hand / np.sqrt(at @ at)
     assert_allclose(found.std, [bound], rtol=1e-8)
@@ -248,10 +248,11 @@ def test_payload_of_an_arm_that_sags_at_the_start() -> None:
     assert abs(found.p[0] - 0.4) < 4.0 * found.std[0] < 0.01
     # an arm that starts straight is another one
     wrong = Record(t, record.y, None, np.zeros(3))
-    found = identify(
-        make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
-        max_step=0.001, bounds=[(0, None)], search={"tolerance": 1e-5},
-    )  # fmt: skip
+    with pytest.warns(fa.ConvergenceWarning, match="poor fit"):
+        found = identify(
+            make_arm, [0.3], wrong, outputs=["joints", "tip y"], sigma=1e-4,
+            max_step=0.001, bounds=[(0, None)], search={"tolerance": 1e-5},
+        )  # fmt: skip
     assert found.p[0] == 0.0
     assert any("times as large as its sigma" in note for note in found.notes)
 
@@ -359,11 +360,18 @@ def test_vibration_out_of_phase_needs_stages() -> None:
 
     y = np.cos(9.0 * t)  # stiffness 81, 5.7 periods; the start has 7.4
     record = Record(t, y, None, [1.0])
-    lost = identify(make_arm, [135.0], record, search={"tolerance": 1e-3})
+    # the whole record at once ends in another minimum, and says so
+    with pytest.warns(fa.ConvergenceWarning, match="poor fit"):
+        lost = identify(
+            make_arm, [135.0], record, stages=(1.0,), search={"tolerance": 1e-3}
+        )
+    assert (lost.status, lost.success) == ("poor fit", False)
     assert abs(lost.p[0] - 81.0) > 5.0
     assert any("correlated in time" in note for note in lost.notes)
-    found = identify(make_arm, [135.0], record, stages=(0.1, 0.4, 1.0), max_step=0.0125)
-    assert_allclose(found.p, 81.0, rtol=1e-3)
+    for stages in (None, (0.1, 0.4, 1.0)):
+        found = identify(make_arm, [135.0], record, stages=stages)
+        assert found.success
+        assert_allclose(found.p, 81.0, rtol=1e-3)
 
 
 # inverse dynamics

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,16 +20,15 @@ from ...parameters.trajectory_sensitivity import INTEGRATORS
 from .._arms import Arms
 from ..search import Search, read_search
 from .equation_error import EquationError
-from .fit import Fit, Problem, fit
 from .identified import identified
 from .prediction import OutputError
 from .records import Record, read_records, standard_deviations
 from .result import Identification
+from .staged import existing, in_stages
 
 Array = NDArray[np.float64]
 
 _METHODS = ("output error", "inverse dynamics")
-_ROUGH = 1e-3  # tolerance of stages before the last one
 _SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
 
@@ -47,7 +45,7 @@ def identify(
     outputs: Any = "joint positions",
     method: str = "output error",
     estimate_state: bool | str | Sequence[str] = False,
-    stages: Sequence[float] = (1.0,),
+    stages: Sequence[float] | None = None,
     scale: Any = None,
     interpolation: str = "linear",
     integrator: str = "rk4",
@@ -64,8 +62,7 @@ def identify(
     make_arm : callable
         ``make_arm(p)`` returns the arm of parameters (k,): payload, bending stiffness,
         damping, friction, stiffness of joints, lengths, anything smooth.  It is called
-        ten times for each parameter in each step of the search: make constant parts,
-        such as modes of links, before.
+        once for each parameter in each step of the search, four times in the last one.
     p0 : (k,) array_like of float
         First values, in any units.
     measured : Record or list of Record
@@ -73,7 +70,8 @@ def identify(
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
-        Lower and upper bounds, None where there is none.
+        Lower and upper bounds, None where there is none; zero where no arm has a
+        negative parameter.
     sigma : (m,) array_like of float, or float, optional
         Standard deviations of the noise of the signals, in their units; estimated if
         not given.
@@ -88,9 +86,10 @@ def identify(
         Whether initial states are unknown, too, one for each record: all, or those with
         these names out of ``arm.coordinate_names`` and, with ``" rate"``, their rates.
         The estimation starts with those of the records.
-    stages : sequence of float
-        Parts of the records that are fitted one after the other.  Vibration that is out
-        of phase has many minima; the first periods have fewer: ``(0.1, 0.3, 1.0)``.
+    stages : sequence of float, optional
+        Parts of the records that are fitted one after the other, such as ``(0.1, 0.3,
+        1.0)``.  Vibration that is out of phase has many minima; the first periods have
+        fewer.  By default parts that grow as far as the last fit predicts the motion.
     scale : (k,) array_like of float, optional
         Typical sizes of the parameters, by default those of `p0`, one where it is zero.
     interpolation : {"linear", "hold"}
@@ -98,7 +97,9 @@ def identify(
     integrator : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
         Method of `simulate`.
     max_step : float, optional
-        Longest step of `simulate` in s; by default one from sample to sample.
+        Longest step of `simulate` in s; by default one from sample to sample, or as
+        many as are stable and accurate: half of them would move no estimate by more
+        than a tenth of its standard deviation.
     search : Search or mapping, optional
         Tolerance, the last relative change of the parameters (1e-8); max_iterations,
         the largest number of motions (200); time_limit (none), progress.
@@ -109,6 +110,8 @@ def identify(
         Estimates, intervals, residuals; ``print`` shows a table, and notes on
         parameters that the data do not determine and on residuals that contradict the
         model.  A search that stops early, also by Ctrl-C, warns and returns its best.
+        So does one whose end explains the data badly: residuals above 30 % of a signal
+        that are correlated in time, a local minimum or a wrong model.
 
     Raises
     ------
@@ -131,21 +134,25 @@ def identify(
     -----
     Output error [1]_: with white noise on the signals and none on the forces these are
     the most likely parameters, and their covariance reaches the Cramer-Rao bound.
-    Derivatives are exact for the numbers that the integrator computes, by
+    The search takes differences of motions; its end and all statistics take derivatives
+    that are exact for the numbers that the integrator computes, by
     `trajectory_sensitivities` forward, with those of signals and of a static
-    equilibrium at the start; steps are those of Levenberg and Marquardt, projected into
-    the bounds [2]_.  Unknown noise is estimated from the residuals, iterated with the
-    weights; quantiles are those of Student's t.
+    equilibrium at the start.  Steps are those of Levenberg and Marquardt, projected
+    into the bounds [2]_.  Unknown noise is estimated from the residuals, iterated with
+    the weights; quantiles are those of Student's t.
+
+    Where residuals are correlated in time the covariance is that of least squares under
+    autoregressive noise of each signal, :math:`(J^T J)^{-1} J^T R J (J^T J)^{-1}`, with
+    orders by Bayes' criterion and a correction for the noise that the estimates
+    absorb [4]_.  Samples should be evenly spaced then.
 
     Limitations: intervals are those of the linearized model, too narrow where the noise
-    is strong, and wrong with coloured noise or a wrong model, which
-    `Identification.whiteness` shows.  Dry friction is differentiated through its
-    smoothing (`CoulombFriction`), so that its force is found like any other parameter
-    where the arm moves; the smoothing velocity has an effect only at reversals, which
-    steps of the integrator have to resolve.  An arm that sticks all the time shows no
-    friction.  Starts that are wrong by more than about half a period of vibration over
-    a record end in another minimum: use `stages`.  Accelerations are those just after
-    the samples, which matters for forces that are held.
+    is strong, and wrong with a wrong model, which `Identification.whiteness` shows.
+    Dry friction is differentiated through its smoothing (`CoulombFriction`), so that
+    its force is found like any other parameter where the arm moves; the smoothing
+    velocity has an effect only at reversals, which steps of the integrator have to
+    resolve.  An arm that sticks all the time shows no friction.  Accelerations are
+    those just after the samples, which matters for forces that are held.
 
     Method "inverse dynamics" puts splines of degree five through the positions and
     minimizes the error of the equations of motion, linear for masses, springs and
@@ -161,6 +168,8 @@ def identify(
     .. [3] M. Gautier, A. Janot, P.-O. Vandanjon, "A new closed-loop output error method
        for parameter identification of robot dynamics", *IEEE Trans. Control Syst.
        Technol.* 21 (2013), 428-444.
+    .. [4] R. Davidson, J. MacKinnon, *Econometric Theory and Methods*, 2004, sections
+       5.5 and 7.4.
 
     Examples
     --------
@@ -210,13 +219,16 @@ def identify(
             "samples than unknowns"
         )
     # the search, also for initial states
+    parts = _parts(stages)
+    x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
+    problem.settle(x0)
     noise = _first_noise(problem, sigma)
     options |= {"sigma": noise, "noise_is_known": sigma is not None}
-    x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
     size = np.concatenate([size, problem.check_start(x0)])
+    limits = existing(arms, p, size[: len(p)], limits)
     limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
     with held():
-        found = _search(problem, x0, size, limits, _parts(stages), **options)
+        found = in_stages(problem, x0, size, limits, parts, **options)
         searched = time.perf_counter()
         result = identified(
             problem,
@@ -229,7 +241,9 @@ def identify(
             method=method,
             times=(started, searched),
         )
-    if not result.success:
+    if result.status == "poor fit":
+        warn(f"{method} found a poor fit: {result.message}", ConvergenceWarning)
+    elif not result.success:
         warn(
             f"{method} stopped early ({result.status}): {result.message}; the result "
             "is the best found",
@@ -322,8 +336,10 @@ def _read_bounds(bounds: Any, k: int) -> tuple[Array, Array]:
     return low, high
 
 
-def _parts(stages: Any) -> list[float]:
-    """Parts of the records that are fitted one after the other."""
+def _parts(stages: Any) -> list[float] | None:
+    """Parts of the records that are fitted one after the other, None to choose."""
+    if stages is None:
+        return None
     parts = [float(x) for x in np.atleast_1d(real_array("stages", stages))]
     rises = all(a < b for a, b in pairwise(parts))
     if not parts or not rises or not parts[0] > 0.0 or parts[-1] != 1.0:
@@ -332,41 +348,3 @@ def _parts(stages: Any) -> list[float]:
             "and up to 1, such as (0.2, 1.0)"
         )
     return parts
-
-
-def _search(
-    problem: Any,
-    x0: Array,
-    size: Array,
-    bounds: tuple[Array, Array],
-    parts: list[float],
-    **options: Any,
-) -> Fit:
-    """Fit of the first parts of the records, then of whole records."""
-    found = None
-    spent = [0, 0]
-    for part in parts:
-        own: Problem = problem if part == 1.0 else problem.first(part)
-        start = x0 if found is None else found.x
-        rough = {} if part == 1.0 else {"tolerance": _ROUGH}
-        try:
-            found = fit(own, start, size, bounds, **options | rough)
-        except KeyboardInterrupt:
-            if found is None:
-                raise
-            found = replace(found, status="interrupted", iterations=0, evaluations=0)
-        spent = [spent[0] + found.iterations, spent[1] + found.evaluations]
-        if found.status == "interrupted":
-            break
-        if found.status == "time" and part < 1.0:
-            # statistics are those of whole records
-            found = fit(problem, found.x, size, bounds, **options | {"time_limit": 0.0})
-            break
-    assert found is not None
-    # after Ctrl-C predictions may end with a part of a record
-    predicted = [np.full(y.shape, np.nan) for y in problem.measured]
-    for whole, known in zip(predicted, found.predicted, strict=True):
-        whole[: len(known)] = known
-    return replace(
-        found, predicted=predicted, iterations=spent[0], evaluations=spent[1]
-    )

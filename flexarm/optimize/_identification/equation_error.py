@@ -32,6 +32,7 @@ class MeasuredForces:
     """Forces of the measured motion of a rigid arm, without unknown initial states."""
 
     state_names: tuple[str, ...] = ()
+    chooses = False  # a step
 
     def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: Any) -> None:
         read_rigid(arm, outputs)
@@ -39,6 +40,9 @@ class MeasuredForces:
             check_record(arm, record, number, arm.nv)
         self.motion = [smoothed(record, arm.nv) for record in records]
         self.signals = tuple(f"force on {name}" for name in arm.coordinate_names)
+
+    def settle(self, x: Array) -> None:
+        """Nothing is simulated."""
 
     @property
     def measured(self) -> list[Array]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed
+from ...errors import NotFiniteError
 from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
@@ -32,6 +33,8 @@ MESSAGES = {
     "solved": "the search reached its tolerance",
     "iterations": "the search reached its largest number of iterations",
     "time": "the search reached its time limit",
+    "poor fit": "residuals of {} are {:.0f} % of its signal and correlated in time: "
+    "another minimum or a wrong model; give other start values, bounds or stages",
     "interrupted": "interrupted before the search reached its tolerance, or before its "
     "statistics were complete",
     "failed": "no step reduces the residuals any more: the motion is not a "
@@ -115,7 +118,7 @@ class _Known:
 
         def found() -> list[Array]:
             here = self.predict(z)
-            assert here is not None  # a step to z was accepted
+            assert here is not None  # of an accepted step
             made = self.problem.differences(z * self.size, self.size, here)
             return [J * self.size for J in made]
 
@@ -294,6 +297,11 @@ def _descend(
 ) -> str:
     """The same without an end from outside."""
     f, damping = search.residual(z), FIRST_DAMPING
+    if not np.isfinite(f).all():
+        raise NotFiniteError(
+            "the motion with the parameters of a first search diverges on longer "
+            "records; expected other start values, bounds or stages"
+        )
     least_damping = _DAMPING_ROUGH if search.rough else MIN_DAMPING
     while True:
         J, cost = search.jacobian(z), _cost(f)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,18 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed
 from ...arm import Arm
+from .colour import coloured
 from .fit import MESSAGES, SEEN, Fit
-from .result import Identification
+from .result import Identification, whiteness_of
 
 Array = NDArray[np.float64]
 
+# residuals in scatters of their signal, and in known standard deviations of its noise,
+# from which correlated ones are no success
+_POOR, _POOR_FIT = 0.3, 1.5
+_WHITE = 0.01  # from which on noise counts as white
 _RARE = 1e-3  # probability below which a test speaks
-_MOVED = 0.1  # standard deviations
+MOVED = 0.1  # standard deviations
 
 
 def identified(
@@ -33,9 +39,14 @@ def identified(
 ) -> Identification:
     """Result of a search with its statistics."""
     k, x = len(names), found.x
-    free = ~_at_bounds(found, bounds)
+    free = _inside(found, bounds)
     level = SEEN * _size_of(problem.measured, found.sigma)
     covariance, s, right, rank = covariance_of(found.jacobian, size, free, level)
+    plain = covariance
+    if rank:
+        covariance = _of_coloured_noise(
+            problem, found, plain, size, free, rank, sigma_is_known
+        )
     std = np.sqrt(np.diag(covariance))
     # notes on what the data do not show
     predicted, status = found.predicted, found.status
@@ -45,7 +56,7 @@ def identified(
     if method == "output error" and status != "interrupted":
         try:
             with allowed():
-                notes += _on_steps(problem, found, predicted, covariance, names)
+                notes += _on_steps(problem, found, plain, names)
         except KeyboardInterrupt:
             status = "interrupted"
     records = len(measured)
@@ -83,9 +94,29 @@ def identified(
             "total": done - times[0],
         },
     )
+    poor = None
+    if method == "output error" and status == "solved":
+        poor = _poor_fit(result)
+    if poor is not None:
+        result = replace(result, success=False, status="poor fit", message=poor)
     notes += _on_residuals(result)
     object.__setattr__(result, "notes", tuple(notes))
     return result
+
+
+def _poor_fit(result: Identification) -> str | None:
+    """Sentence on a signal most of which neither the model nor noise explains."""
+    m = len(result.signals)
+    left, y = np.concatenate(result.residual), np.concatenate(result.measured)
+    scatter, rms = np.nanstd(y, axis=0), np.sqrt(np.nanmean(left**2, axis=0))
+    share = np.divide(rms, scatter, out=np.zeros(m), where=scatter > 0.0)
+    doubtful = (result.whiteness < _RARE / m) & (share > _POOR)
+    if result.sigma_is_known:
+        doubtful &= result.fit > _POOR_FIT
+    if not doubtful.any():
+        return None
+    worst = int(np.argmax(np.where(doubtful, share, 0.0)))
+    return MESSAGES["poor fit"].format(result.signals[worst], 100.0 * share[worst])
 
 
 def covariance_of(
@@ -114,16 +145,53 @@ def covariance_of(
     return covariance, s, right, rank
 
 
+def _of_coloured_noise(
+    problem: Any,
+    found: Fit,
+    plain: Array,
+    size: Array,
+    free: NDArray[np.bool_],
+    rank: int,
+    sigma_is_known: bool,
+) -> Array:
+    """Covariance where residuals are correlated in time, else the plain one."""
+    left, s, inside = np.linalg.svd(
+        found.jacobian[:, free] * size[free], full_matrices=False
+    )
+    there = [np.isfinite(y) for y in problem.measured]
+    ends = np.cumsum([has.sum() for has in there])[:-1]
+    residual, Q = [], []
+    for has, r, q in zip(
+        there,
+        np.split(found.residual, ends),
+        np.split(left[:, :rank], ends),
+        strict=True,
+    ):
+        residual.append(np.zeros(has.shape))
+        residual[-1][has] = r
+        Q.append(np.zeros((*has.shape, rank)))
+        Q[-1][has] = q
+    pairs = zip(problem.measured, found.predicted, strict=True)
+    white = whiteness_of([y - f for y, f in pairs]) > _WHITE
+    middle = coloured(residual, there, Q, white, sigma_is_known)
+    if middle is None:
+        return plain
+    inner = (inside[:rank].T / s[:rank]) * size[free][:, np.newaxis]
+    result = np.full_like(plain, np.nan)
+    result[np.ix_(free, free)] = inner @ middle @ inner.T
+    return np.where(np.isfinite(plain), result, plain)
+
+
 def _size_of(measured: list[Array], sigma: Array) -> float:
     """Root of the sum of squares of all signals in units of their noise."""
     return float(np.sqrt(sum(np.nansum((y / sigma) ** 2) for y in measured)))
 
 
-def _at_bounds(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:
-    """Unknowns at a bound beyond which residuals would decrease."""
+def _inside(found: Fit, bounds: tuple[Array, Array]) -> NDArray[np.bool_]:
+    """Unknowns that are not at a bound beyond which residuals would decrease."""
     slope = found.jacobian.T @ found.residual
     low, high = found.x <= bounds[0], found.x >= bounds[1]
-    return np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
+    return ~np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
 
 
 def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> list[str]:
@@ -175,7 +243,7 @@ def largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]
 
 
 def _on_steps(
-    problem: Any, found: Fit, predicted: Any, covariance: Array, names: tuple[str, ...]
+    problem: Any, found: Fit, covariance: Array, names: tuple[str, ...]
 ) -> list[str]:
     """Notes on changes of the estimates by half the step of the integrator."""
     runs = problem.runs(found.x)
@@ -184,23 +252,39 @@ def _on_steps(
         for i, run in enumerate(runs or [])
         if run.message != "reached the last time"
     ]
-    finer = problem.predict(found.x, 2)
-    if finer is None:
+    share = moved_by_steps(problem, found, covariance)
+    if share is None:
         return result
-    parts = zip(finer, predicted, problem.measured, strict=True)
-    change = [((a - b) / found.sigma)[np.isfinite(y)] for a, b, y in parts]
-    J, k = found.jacobian, len(names)
-    full = np.where(np.isfinite(covariance), covariance, 0.0)
-    moved = full @ (J.T @ np.concatenate(change))
-    std = np.sqrt(np.diag(full))
-    share = np.divide(np.abs(moved), std, out=np.zeros_like(std), where=std > 0.0)[:k]
+    share = share[: len(names)]
     worst = int(np.argmax(share))
-    if share[worst] > _MOVED:
+    if share[worst] > MOVED:
         result.append(
             f"half the step of the integrator would move {names[worst]} by "
             f"{share[worst]:.2g} of its standard deviation; give a shorter max_step"
         )
     return result
+
+
+def moved_by_steps(problem: Any, found: Fit, covariance: Array) -> Array | None:
+    """Changes of the estimates by half the step, in their standard deviations."""
+    finer = problem.predict(found.x, 2)
+    if finer is None:
+        return None
+    parts = zip(finer, found.predicted, problem.measured, strict=True)
+    change = [((a - b) / found.sigma)[np.isfinite(y)] for a, b, y in parts]
+    full = np.where(np.isfinite(covariance), covariance, 0.0)
+    moved = full @ (found.jacobian.T @ np.concatenate(change))
+    std = np.sqrt(np.diag(full))
+    share = np.divide(np.abs(moved), std, out=np.zeros_like(std), where=std > 0.0)
+    return np.asarray(share)
+
+
+def plain_covariance(
+    problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
+) -> Array:
+    """Covariance of the unknowns for white noise."""
+    level = SEEN * _size_of(problem.measured, found.sigma)
+    return covariance_of(found.jacobian, size, _inside(found, bounds), level)[0]
 
 
 def _on_residuals(result: Identification) -> list[str]:
@@ -212,9 +296,9 @@ def _on_residuals(result: Identification) -> list[str]:
     for name, chance in zip(result.signals, result.whiteness, strict=True):
         if chance < _RARE / m:
             notes.append(
-                f"residuals of {name} are correlated in time (p = {chance:.1g}): the "
-                "model misses something or noise is not white, and intervals are "
-                "narrower than they should be"
+                f"residuals of {name} are correlated in time (p = {chance:.1g}): "
+                "noise is not white, which intervals allow for, or the model misses "
+                "something, for which they are too narrow"
             )
     if not result.sigma_is_known:
         return notes

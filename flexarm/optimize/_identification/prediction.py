@@ -20,12 +20,15 @@ from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
 from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ...simulation.methods import Trajectory, simulate
 from ...simulation.run import WILD
+from ...simulation.stability import CONDITIONAL, stable_step
 from ...statics import equilibrium
 from .._arms import Arms
 from .records import Record, check_record, signals_of, values_of
 
 Array = NDArray[np.float64]
 
+_MARGIN = 0.6  # of the longest stable step
+_FINEST = 64  # chosen steps from sample to sample
 ROUGH_STEP = 1e-6  # of differences of motions, relative to sizes of unknowns
 
 
@@ -58,6 +61,8 @@ class OutputError:
         options: dict[str, Any],
     ) -> None:
         self.arms, self.records, self.options = arms, records, options
+        # the step is chosen here if none is given
+        self.chooses, self.finer = options["max_step"] is None, 1
         self.k = len(p)
         arm = arms(p)
         self._outputs = outputs
@@ -69,6 +74,22 @@ class OutputError:
             )
         self.state_names, self.at = _estimated(arm, state, records)
         self.n = self.k + len(records) * len(self.at)
+
+    def settle(self, x: Array) -> None:
+        """Choose the step if none was given: stable for the arm of x, with a margin."""
+        if not self.chooses:
+            return
+        gap = step = min(float(np.diff(record.t).max()) for record in self.records)
+        if self.options["method"] in CONDITIONAL:
+            arm = self.arms(x[: self.k])
+            for number in range(len(self.records)):
+                q0, _ = self._start(arm, x, number)
+                step = min(
+                    step, _MARGIN * stable_step(arm, q0, self.options["method"])[0]
+                )
+        self.options = self.options | {
+            "max_step": max(step, gap / _FINEST) / self.finer
+        }
 
     @property
     def measured(self) -> list[Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ class Identification:
         Standard deviations: infinite for parameters that the data do not determine, NaN
         for those that ended at a bound, or for all after Ctrl-C in the search.
     covariance : (k, k) ndarray of float
-        Of the estimates.
+        Of the estimates, for noise that is correlated in time as the residuals are.
     arm : Arm
         ``make_arm(p)``.
     signals : tuple of str
@@ -54,9 +54,10 @@ class Identification:
     freedom : int
         Samples less unknowns.
     success : bool
-        Whether the search reached its tolerance.
+        Whether the search reached its tolerance with a fit that is not poor.
     status : str
-        ``"solved"``, ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
+        ``"solved"``, ``"poor fit"`` (residuals above 30 % of a signal, and correlated
+        in time), ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
     message : str
         What happened, in a sentence.
     notes : tuple of str
@@ -165,9 +166,7 @@ class Identification:
         The least one of all records, times their number; by the test of G. Ljung and
         G. Box, *Biometrika* 65 (1978), 297-303, with up to 20 lags.
         """
-        rows = [[_ljung_box(x) for x in r.T] for r in self.residual]
-        least: Array = np.nanmin(np.array(rows), axis=0)
-        return np.asarray(np.minimum(1.0, len(rows) * least))
+        return whiteness_of(self.residual)
 
     def check(self) -> Identification:
         """Return itself if the search ended and all parameters are determined.
@@ -211,6 +210,13 @@ class Identification:
         )
         more = ", ..." * (len(self.names) > 6)
         return f"<Identification by {self.method}: {estimates}{more}; {self.message}>"
+
+
+def whiteness_of(residual: Sequence[Array]) -> Array:
+    """(m,) probabilities of as much correlation in time in white noise."""
+    rows = [[_ljung_box(x) for x in r.T] for r in residual]
+    least: Array = np.nanmin(np.array(rows), axis=0)
+    return np.asarray(np.minimum(1.0, len(rows) * least))
 
 
 def _ljung_box(x: Array) -> float:

@@ -1,0 +1,188 @@
+"""Searches that begin with the first parts of records, against local minima."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ModelError, NotFiniteError
+from .fit import Fit, fit
+from .identified import MOVED, moved_by_steps, plain_covariance
+
+Array = NDArray[np.float64]
+
+_ROUGH = 1e-3  # tolerance of stages before the last one
+_MOST = 12  # motions of each stage that is chosen here
+# cumulative error of a prediction, in scatters of the signal, up to which a linear
+# model leads to the right minimum: a phase of about a third of a radian
+_IN_PHASE = 0.3
+_GROWTH = 3.0  # largest one of a part
+_FAR = 5.0  # largest factor between the start and parameters of a stage
+_FINEST = 8  # division of the first step
+_LEAST = 3  # samples for each unknown
+
+
+def in_stages(
+    problem: Any,
+    x0: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+    parts: list[float] | None,
+    **options: Any,
+) -> Fit:
+    """Fit of the first parts of the records, then of whole records.
+
+    Parts that are not given follow from predictions: as far as the last fit is in
+    phase.
+    """
+    found: Fit | None = None
+    spent = [0, 0]
+    until = time.perf_counter() + options["time_limit"]
+    most = options["max_iterations"]
+
+    def fitted(own: Any, near: Any = bounds, **changed: Any) -> Fit:
+        nonlocal found
+        start = x0 if found is None else found.x
+        own.settle(start)
+        late = {"time_limit": max(until - time.perf_counter(), 0.0)}
+        try:
+            found = fit(own, start, size, near, **options | late | changed)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            found = replace(found, status="interrupted", iterations=0, evaluations=0)
+        spent[0] += found.iterations
+        spent[1] += found.evaluations
+        return found
+
+    if parts is None:
+        rough = {"sigma": _scatter(problem), "noise_is_known": True}
+        rough |= {"tolerance": 1e-2}
+        near = _near(problem, x0, bounds)
+        part, x = 0.0, x0
+        while (allowed := min(_MOST, most // 2 - spent[1])) > 0:
+            part = _next_part(problem, x, part)
+            if part >= 1.0:
+                break
+            own = problem.first(part)
+            last = fitted(own, near, max_iterations=allowed, **rough)
+            x = last.x
+            if last.status in ("interrupted", "time"):
+                break
+    else:
+        for part in parts[:-1]:
+            last = fitted(problem.first(part), tolerance=_ROUGH)
+            if last.status in ("interrupted", "time"):
+                break
+    if found is None or found.status != "interrupted":
+        # after the time limit only the statistics are those of whole records
+        try:
+            fitted(problem, max_iterations=max(most - spent[1], 1))
+        except NotFiniteError:
+            if found is None:
+                raise
+            found = None  # parts of the records led astray
+            fitted(problem, max_iterations=max(most - spent[1], 1))
+        assert found is not None
+        while found.status == "solved" and problem.chooses and problem.finer < _FINEST:
+            before, share = found, _by_steps(problem, found, size, bounds)
+            if share <= MOVED:
+                break
+            # errors of order four, or two
+            problem.finer *= 2 if share < 16.0 * MOVED else 4
+            fitted(problem, max_iterations=max(most - spent[1], 1))
+            if not _rms(problem, found) < 1.01 * _rms(problem, before):
+                # the record itself has the error of these steps
+                found, problem.finer = before, 1
+                problem.settle(found.x)
+                break
+    assert found is not None
+    # after Ctrl-C predictions may end with a part of a record
+    predicted = [np.full(y.shape, np.nan) for y in problem.measured]
+    for whole, known in zip(predicted, found.predicted, strict=True):
+        whole[: len(known)] = known
+    return replace(
+        found, predicted=predicted, iterations=spent[0], evaluations=spent[1]
+    )
+
+
+def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> Any:
+    """Bounds, with zero where no arm has a negative parameter: no bound but a wall."""
+    low = bounds[0].copy()
+    for j in np.flatnonzero((p >= 0.0) & ~np.isfinite(low)):
+        for value in (-1e-3, 0.0):
+            moved = p.copy()
+            moved[j] = value * size[j]
+            try:
+                arms(moved)
+            except ModelError:
+                low[j] = 0.0 if value < 0.0 else min(1e-3 * size[j], p[j])
+            else:
+                break
+    return low, bounds[1]
+
+
+def _near(problem: Any, x0: Array, bounds: tuple[Array, Array]) -> Any:
+    """Bounds of first stages, which short records would leave far behind."""
+    most = np.where(x0 != 0.0, _FAR * np.abs(x0), np.inf)
+    least = np.where(x0 != 0.0, np.abs(x0) / _FAR, -np.inf)
+    low, high = np.where(x0 < 0.0, -most, least), np.where(x0 < 0.0, -least, most)
+    return np.maximum(bounds[0], low), np.minimum(bounds[1], high)
+
+
+def _by_steps(
+    problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
+) -> float:
+    """Largest change of an estimate by half the step, in standard deviations."""
+    covariance = plain_covariance(problem, found, size, bounds)
+    share = moved_by_steps(problem, found, covariance)
+    return 0.0 if share is None else float(share.max(initial=0.0))
+
+
+def _rms(problem: Any, found: Fit) -> float:
+    """Residuals in scatters of their signals."""
+    pairs = zip(problem.measured, found.predicted, strict=True)
+    left = np.concatenate([(y - f) / _scatter(problem) for y, f in pairs])
+    return float(np.sqrt(np.nanmean(left**2)))
+
+
+def _scatter(problem: Any) -> Array:
+    """(m,) standard deviations of the signals, one where there is none."""
+    size = np.nanstd(np.concatenate(problem.measured), axis=0)
+    return np.where(size > 0.0, size, 1.0)
+
+
+def _next_part(problem: Any, x: Array, last: float) -> float:
+    """Part of the records to fit next: as far as x predicts them, one for all."""
+    if last >= 1.0 or not hasattr(problem, "first"):
+        return 1.0
+    samples = sum(len(y) for y in problem.measured)
+    least = min(_LEAST * problem.n / samples, 1.0)
+    # a motion that diverges is in phase for a part of the time at most
+    part, found = 2.0, None
+    problem.settle(x)
+    while found is None and part > least:
+        part *= 0.5
+        found = problem.first(part).predict(x)
+    if found is None:
+        return 1.0  # the last search says what is wrong
+    reach = part if part < 1.0 else np.inf
+    scatter = _scatter(problem)
+    for record, f in zip(problem.first(part).records, found, strict=True):
+        off = np.where(np.isfinite(record.y), (record.y - f) / scatter, 0.0)
+        mean = np.cumsum(off**2, axis=0) / np.arange(1.0, len(off) + 1.0)[:, None]
+        lost = (mean > _IN_PHASE**2).any(axis=1)
+        if lost[-1]:
+            held = np.flatnonzero(~lost)  # the first samples show but noise
+            end = record.t[held[-1]] if len(held) else record.t[0]
+            reach = min(
+                reach, (end - record.t[0]) / (record.t[-1] - record.t[0]) * part
+            )
+    if reach >= 1.0:
+        return 1.0
+    most = _GROWTH * last if last else 1.0
+    return float(np.clip(reach, max(least, 1.3 * last), max(least, most)))
