@@ -29,6 +29,9 @@ _MET = 1e-3  # as part of the duration: prices of a goal that is met
 _SHARE = 0.3  # largest change of the duration in a round, as its part
 _FINEST = 3e-3  # range of bisections, below which nothing is gained
 _BACK = 3  # corrections of a step
+_HELD = 5  # times at most that changes are fitted to forces at their limits
+_CALM = 1e-2  # of the largest change: directions that need more are left
+_CALMER = (_CALM, 0.1, 1e-3)
 _LONGER = 0.1  # of the duration: its largest change in one of them
 _NEAR = 1e-7  # of the sizes: the goal is met
 _EDGE, _BOUND = 1e-6, 0.02  # of the range: forces at limits, and how little they change
@@ -184,9 +187,9 @@ class Descent:
             if not np.isfinite(here.cost) or problem.arrives(here.run):
                 return
             slopes = problem.flow(here.forces, here.run).at(here.forces)[1]
-            change = self._toward_goal(here, self._by(slopes))
-            for share in _SHORTER:
-                forces = self._added(here.forces, change * share)
+            by = self._by(slopes)
+            for least in _CALMER:
+                forces = self._added(here.forces, self._toward_goal(here, by, least))
                 there = self._tried(forces, forces, 1.0)
                 if np.isfinite(there.cost) and self._off(there) < self._off(here):
                     self.best = there
@@ -211,22 +214,39 @@ class Descent:
                 break
             if slopes is None:
                 slopes = self._by(flow.at(there.forces)[1])
-            other = self._added(there.forces, self._toward_goal(there, slopes))
+            other = self._added(there.forces, self._toward_goal(there, slopes, _CALM))
             back = self._tried(other, other, 1.0)
             if not back.cost < there.cost:
                 break
             there = back
         return there
 
-    def _toward_goal(self, here: State, slopes: Array) -> Array:
-        """Smallest changes of forces and duration that lead to the goal."""
-        problem, forces = self.problem, here.forces
-        edge = _EDGE * problem.size
-        free = (forces.tau > problem.low + edge) & (forces.tau < problem.high - edge)
-        weight = np.where(free, 1.0, _BOUND) * problem.size
-        unit = np.append(weight.ravel(), 0.3 * forces.duration)
-        missed = self._missed(here.run.x)
-        return np.asarray(-np.linalg.lstsq(slopes * unit, missed, rcond=1e-9)[0] * unit)
+    def _toward_goal(self, here: State, slopes: Array, least: float = 1e-9) -> Array:
+        """Smallest changes of forces and duration that lead to the goal.
+
+        What takes more than ``1/least`` times the changes of other motions is left.
+        """
+        problem, forces, n = self.problem, here.forces, here.forces.tau.size
+        size = np.tile(problem.size, len(forces.tau))
+        low = (np.tile(problem.low, len(forces.tau)) - forces.tau.ravel()) / size
+        high = (np.tile(problem.high, len(forces.tau)) - forces.tau.ravel()) / size
+        free = (low < -_EDGE) & (high > _EDGE)
+        unit = np.append(np.where(free, 1.0, _BOUND), 0.3)
+        scale = np.append(size, forces.duration)
+        missed, change = self._missed(here.run.x), np.zeros(n + 1)
+        held = np.zeros(n + 1, dtype=bool)
+        for _ in range(_HELD):
+            weight = np.where(held, 0.0, unit)
+            rest = missed + slopes @ (np.where(held, change, 0.0) * scale)
+            step = -np.linalg.lstsq(slopes * (weight * scale), rest, rcond=least)[0]
+            change = np.where(held, change, step * weight)
+            inside = np.clip(change[:n], low, high)
+            beyond = np.append(inside != change[:n], False)
+            change[:n] = inside
+            if not beyond.any():
+                break
+            held |= beyond  # at their limits, to which others are fitted
+        return np.asarray(change * scale)
 
     def _added(self, forces: Forces, change: Array) -> Forces:
         """Forces with changes, as far as limits allow."""

@@ -20,9 +20,9 @@ from .limit_rows import LimitRows
 
 Array = NDArray[np.float64]
 
-_STEPS = 80  # of the linearized arm at least
-_RADIANS = 1.0  # of the fastest mode in a step of Runge-Kutta; the check has half
-_MOST = 40000  # steps of Runge-Kutta
+_STEPS = 160  # of the linearized arm at least
+_RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
+_FEW, _MOST = 2000, 40000  # steps, with more of which they are coarse, or another method
 _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
@@ -110,13 +110,15 @@ class PostureProblem:
         self._modes = Modes(arm, ends[-1])
         self._tolerance, self._speed = tolerance, speed
         limit, _ = stable_step(arm, ends[0], "rk4")
-        self._step = _RADIANS / 2.8 * limit
+        self._radian = limit / 2.8  # of the fastest mode, in s
 
     def run(self, forces: Forces) -> Run:
         """Simulate the forces."""
         nv, places = self.arm.nv, forces.places
         longest = float(forces.shares.max()) * forces.duration / self.steps
-        method, step = "rk4", min(self._step, longest)
+        method, step = "rk4", min(_RADIANS * self._radian, longest)
+        if forces.duration > step * _FEW:
+            step = min(_COARSE * self._radian, longest)
         if forces.duration > step * _MOST:
             method, step = "ROS34PW2", longest / 4
         fine = int(np.clip(np.ceil(longest / (3.0 * step)), 1, _SAMPLES))
@@ -176,8 +178,9 @@ class PostureProblem:
         nu, modes = self.arm.nu, self._modes
         q, v = np.abs(self.missed(run.x[-1])).reshape(2, -1)
         swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
-        off = modes.lever @ np.append(q[:nu], swing)
-        fast = modes.lever @ np.append(v[:nu], swing * modes.frequency[nu:])
+        rate = swing * modes.frequency[nu:]
+        off = np.linalg.norm(modes.lever * np.append(q[:nu], swing))
+        fast = np.linalg.norm(modes.lever * np.append(v[:nu], rate))
         return bool(
             off <= _ARRIVED * self._tolerance and fast <= _ARRIVED * self._speed
         )
