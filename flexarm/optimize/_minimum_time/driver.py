@@ -19,6 +19,7 @@ from .._rigid import RigidLevel
 from ..limits import Limits, read_limits, refuse_unbounded
 from ..paths import joint_path
 from ..search import Search, read_search
+from .between_postures import fastest_between
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions
 from .rigid_time import rigid_optimum
@@ -32,6 +33,7 @@ _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
 _SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": 60.0, "progress": False}
+_FREE_SEARCH: dict[str, Any] = {"intervals": 40, "max_iterations": 16}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 _FINER = {"intervals": 32}  # along a path
 # along a path, and between two postures
@@ -245,12 +247,12 @@ def _searched(
     ends = _postures(level, path)
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
-    given = read_search(search, _SEARCH, "a motion without a path")
+    given = read_search(search, _SEARCH | _FREE_SEARCH, "a motion without a path")
     windows = dict.fromkeys(_WINDOWS, 0.0)
     options = FlexibleOptions(**_FREE | own | given | windows)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits, **_EXACT)
-    found = flexible_optimum(arm, None, rigid, limits, options)
+    found = fastest_between(arm, rigid, limits, options)
     return _detailed(found, None, limits)
 
 

@@ -17,7 +17,8 @@ from .scipy import solve_scipy
 from .solution import Progress, Solution, Watch
 
 
-def _printed(iteration: int, objective: float, violation: float) -> None:
+def printed(iteration: int, objective: float, violation: float) -> None:
+    """Print each tenth step."""
     if iteration % 10 == 0:
         print(
             f"iteration {iteration:4d}   objective {objective:12.6g}   "
@@ -70,7 +71,7 @@ def solve(
         positive_number("tolerance", tolerance),
         count_of("max_iterations", max_iterations),
         positive_number("time_limit", time_limit),
-        progress if callable(progress) else (_printed if progress else None),
+        progress if callable(progress) else (printed if progress else None),
     )
     z = np.clip(z, program.lower, program.upper)
     name = chosen(solver)

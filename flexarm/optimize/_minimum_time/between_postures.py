@@ -1,0 +1,444 @@
+"""Fastest motion between two postures by successive linear programs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._support.interrupts import allowed, held
+from ...arm import Arm
+from .._collocation.outputs import EXCESS, exceeded, refuse_at_rest
+from .._collocation.transcription import refuse_loops
+from .._programs.solvers import printed
+from .._result import OptimalMotion, Verification
+from .._verify import verify
+from ..limits import Limits, constant_torque
+from .affine_flow import Forces
+from .descent import Descent, State
+from .limit_rows import LimitRows
+from .options import FlexibleOptions
+from .posture_problem import Modes, PostureProblem
+from .rest_postures import holding_forces, static_postures
+
+Array = NDArray[np.float64]
+
+_SLOWER = 1.2  # the first motion, than the rigid optimum
+_FENCE = 0.5  # largest change of a joint in the first round, in rad or m
+_NEAR_FENCE, _NEAR_SHARE = 0.05, 0.02  # in those from an answer: also of the duration
+_ARRIVE = 8  # steps of Newton's method to the goal
+_RACE = 6  # rounds from each start, before the best goes on
+_REFINED = 3  # times that intervals of changing forces are halved
+_ROUNDS = 4  # of each of them
+_CHANGING = 0.05  # of the range: forces change by more in an interval to be halved
+_COARSE, _FINE = 1e-3, 2e-4  # of the duration: gains that are not worth while
+_MOST = 60  # forces at new knots: with more, linear programs take long
+_TIGHTER = 3  # times that limits are narrowed by what the simulation exceeds them
+
+
+class Start(NamedTuple):
+    """One of the first motions, and what became of it.
+
+    Attributes
+    ----------
+    name : str
+        ``"rigid"``, ``"shaped"``, ``"initial"`` or ``"collocation"``.
+    duration : float
+        Of the motion found from it, in s.
+    success : bool
+        Whether that comes to rest at its goal.
+    """
+
+    name: str
+    duration: float
+    success: bool
+
+
+@dataclass
+class Found:
+    """What a search has found so far."""
+
+    starts: list[Start] = field(default_factory=list)
+    durations: list[float] = field(default_factory=list)  # from grid to grid
+    best: State | None = None
+    settled: bool = False
+    arrived: bool = False
+    rounds: int = 0
+    checked: Verification | None = None
+    excess: dict[str, float] = field(default_factory=dict)
+    stopped: bool = False
+
+
+class Between:
+    """Search for the fastest motion between two postures.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    rigid : OptimalMotion
+        The rigid optimum on the straight line of the joints.
+    limits : Limits
+        Checked limits.
+    options : FlexibleOptions
+        Options.
+    initial : Forces, optional
+        A first motion.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        rigid: OptimalMotion,
+        limits: Limits,
+        options: FlexibleOptions,
+        initial: tuple[Array, Array] | None = None,
+    ) -> None:
+        refuse_loops(arm)
+        self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
+        self._initial = initial
+        low, high = constant_torque(limits, "an arm with flexible links or joints")
+        _, postures = static_postures(arm, None, rigid)
+        self.ends = postures[[0, -1]]
+        self.holding = holding_forces(arm, self.ends, low, high)
+        refuse_at_rest(arm, limits.outputs, self.ends)
+        most = np.abs(rigid.tau).max(axis=0)
+        size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
+        size = np.where(size > 0.0, size, 1.0)
+        self.rows = LimitRows(arm, limits)
+        self.problem = PostureProblem(
+            arm,
+            self.ends,
+            low,
+            high,
+            size,
+            self.rows,
+            options.intervals,
+            options.tip_tolerance,
+            options.rest_speed,
+        )
+        middle = postures[len(postures) // 2]
+        self._slowest = Modes(arm, middle).frequency[arm.nu :]
+
+    def search(self) -> Found:
+        """Search from all starts, refine the best motion; what there is after Ctrl-C."""
+        found = Found()
+        try:
+            with allowed():
+                self._from_starts(found)
+                if found.best is not None and found.arrived:
+                    self._refine(found)
+                    self._check(found)
+        except KeyboardInterrupt:
+            found.stopped = True
+            if found.best is None:
+                raise
+        return found
+
+    def _starts(self) -> dict[str, Callable[[], Forces]]:
+        N = self.options.intervals
+        shares, places = np.full(N, 1.0 / N), np.linspace(0.0, 1.0, N + 1)
+        low, high = self.problem.low, self.problem.high
+        starts: dict[str, Callable[[], Forces]] = {}
+
+        def sampled(t: Array, tau: Array, T: float, at: Array) -> Array:
+            columns = [
+                np.interp(at * T, t, u, left=a, right=b)
+                for u, a, b in zip(tau.T, *self.holding, strict=True)
+            ]
+            return np.clip(np.stack(columns, axis=1), low, high)
+
+        rigid = self.rigid
+        if self._initial is not None:
+            t, tau = self._initial
+            t = t - t[0]
+            T = float(t[-1])
+            starts["initial"] = lambda: Forces(shares, sampled(t, tau, T, places), T)
+
+        def as_rigid() -> Forces:
+            tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
+            return Forces(shares, tau, _SLOWER * rigid.duration)
+
+        def shaped() -> Forces:
+            late = np.pi / float(self._slowest[0])
+            T = rigid.duration + late
+            once = sampled(rigid.t, rigid.tau, T, places)
+            again = sampled(rigid.t + late, rigid.tau, T, places)
+            return Forces(shares, 0.5 * (once + again), T)
+
+        starts["rigid"] = as_rigid
+        if len(self._slowest) and np.pi / self._slowest[0] < 2.0 * rigid.duration:
+            starts["shaped"] = shaped
+        return starts
+
+    def _from_starts(self, found: Found) -> None:
+        """A few rounds from each start, then more from the best until one arrives."""
+        rounds = self.options.max_iterations
+        descents: dict[str, Descent] = {}
+        for name, start in self._starts().items():
+            warm = name == "initial"
+            descents[name] = Descent(
+                self.problem,
+                start(),
+                self.options.smoothness,
+                _NEAR_FENCE if warm else _FENCE,
+                _COARSE,
+            )
+            if warm:
+                descents[name].stay(_NEAR_SHARE)
+            self._go(descents[name], min(_RACE, rounds), found)
+            self._note(descents, found)
+        for descent in sorted(descents.values(), key=lambda x: x.seconds):
+            if not descent.settled:
+                self._go(descent, rounds - descent.rounds, found)
+                descent.arrive(_ARRIVE)
+                self._note(descents, found)
+            if found.arrived:
+                break
+
+    def _note(self, descents: dict[str, Descent], found: Found) -> None:
+        """Note the best of all motions so far."""
+        found.starts = []
+        ways: list[tuple[bool, float, Descent]] = []
+        for name, descent in descents.items():
+            arrived, T = self._arrived(descent), descent.best.forces.duration
+            found.starts.append(Start(name, T, arrived))
+            ways.append((not arrived, T if arrived else descent.seconds, descent))
+        missed, _, best = min(ways, key=lambda way: way[:2])
+        found.best, found.arrived, found.settled = best.best, not missed, best.settled
+
+    def _arrived(self, descent: Descent) -> bool:
+        return self.problem.arrives(descent.best.run) and self._holds(descent)
+
+    def _holds(self, descent: Descent) -> bool:
+        run = descent.best.run
+        return self.problem.beyond(run.x, run.tau) < EXCESS
+
+    def _go(self, descent: Descent, rounds: int, found: Found) -> None:
+        said = self.options.progress
+
+        def told(state: State) -> None:
+            found.rounds += 1
+            found.best = found.best or state
+            _tell(said, found.rounds, state, descent.missed)
+
+        descent.go(rounds, told)
+
+    def _refine(self, found: Found) -> None:
+        """Halve intervals in which forces change, as long as it pays."""
+        assert found.best is not None
+        found.durations.append(found.best.forces.duration)
+        for _ in range(_REFINED):
+            forces = found.best.forces
+            steps = np.abs(np.diff(forces.tau, axis=0) / self.problem.size)
+            changing = (steps > _CHANGING).any(axis=1)
+            if changing.sum() * self.arm.nu > _MOST:
+                return
+            around = np.convolve(changing, [1, 1, 1], mode="same") > 0
+            descent = Descent(
+                self.problem,
+                forces.split(around),
+                self.options.smoothness,
+                _NEAR_FENCE,
+                _FINE,
+            )
+            descent.stay(_NEAR_SHARE)
+            self._go(descent, _ROUNDS, found)
+            if not self._arrived(descent):
+                return
+            before, T = forces.duration, descent.best.forces.duration
+            if T > before:
+                return
+            found.best, found.settled = descent.best, descent.settled
+            found.durations.append(T)
+            if before - T < _COARSE * T:
+                return
+
+    def _check(self, found: Found) -> None:
+        """Simulate the answer; narrow limits that it exceeds, and search again."""
+        assert found.best is not None
+        if not self.options.check:
+            return
+        for k in range(_TIGHTER + 1):
+            found.checked = self.simulated(found.best.forces)
+            found.excess = self.excess(found.checked)
+            over = {name: x for name, x in found.excess.items() if x > EXCESS}
+            if not over or k == _TIGHTER:
+                return
+            for name, x in over.items():
+                before = self.problem.margin.get(name, 0.0)
+                self.problem.margin[name] = before + 1.1 * x
+            descent = Descent(
+                self.problem,
+                found.best.forces,
+                self.options.smoothness,
+                _NEAR_FENCE,
+                _FINE,
+            )
+            descent.stay(_NEAR_SHARE)
+            self._go(descent, _ROUNDS, found)
+            if not self.problem.arrives(descent.best.run):
+                return
+            found.best = descent.best
+
+    def excess(self, checked: Verification) -> dict[str, float]:
+        """Limits that the simulated motion exceeds, by parts of them."""
+        run = checked.trajectory
+        if not np.isfinite(run.q).all():
+            return {}
+        return self.rows.excess(run.q, run.qd, run.tau)
+
+    def simulated(self, forces: Forces) -> Verification:
+        """The simulated motion, held at its end for a while."""
+        T, t, tau = forces.duration, forces.times, forces.tau
+        rest = 0.4 * T
+        t = np.append(t, [T * (1.0 + 1e-9), T + rest])
+        tau = np.vstack([tau, self.holding[-1:], self.holding[-1:]])
+        model, node = self.arm._model, self.arm.tip_node
+        goal = model.node_pose(node, self.ends[-1])[:3, 3]
+        return verify(
+            self.arm,
+            t,
+            self.ends[0],
+            np.zeros(self.arm.nv),
+            tau,
+            float(forces.shares.max()) * T / self.problem.steps,
+            duration=T,
+            goal=goal,
+        )
+
+
+def _tell(said: Any, rounds: int, state: State, missed: float) -> None:
+    """Tell of a round, as solvers of nonlinear programs do of an iteration."""
+    said = printed if said is True else said
+    if callable(said):
+        said(rounds, state.forces.duration, missed)
+
+
+def fastest_between(
+    arm: Arm,
+    rigid: OptimalMotion,
+    limits: Limits,
+    options: FlexibleOptions,
+    initial: tuple[Array, Array] | None = None,
+) -> OptimalMotion:
+    """Fastest motion between two postures, from several starts.
+
+    Returns
+    -------
+    motion : OptimalMotion
+        With ``details`` as of `time_optimal`.
+    """
+    began = time.perf_counter()
+    between = Between(arm, rigid, limits, options, initial)
+    prepared = time.perf_counter()
+    with held():
+        found = between.search()
+        spent = {
+            "setup": prepared - began,
+            "solver": time.perf_counter() - prepared,
+            "verification": 0.0,
+            "total": time.perf_counter() - began,
+        }
+        return _answer(between, found, spent)
+
+
+def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalMotion:
+    """The result, with all starts and the gap that refinements leave."""
+    assert found.best is not None
+    forces, run = found.best.forces, found.best.run
+    arm, options = between.arm, between.options
+    nv, checked = arm.nv, found.checked
+    x, tau = run.x[:: between.problem.steps], forces.tau
+    acting = np.zeros((len(x), nv))
+    acting[:, arm.actuator_indices] = tau
+    model = arm._model
+    bias = model.quiet("bias_forces")(x[:, :nv], x[:, nv:])
+    a = np.asarray(model.quiet("apply_mass_matrix_inverse")(x[:, :nv], acting - bias))
+    error = np.nan
+    if checked is not None:
+        error = checked.final_error if checked.trajectory.success else np.inf
+    gap = np.nan
+    if len(found.durations) > 1:
+        # errors of forces that are linear between knots are of the second order
+        gap = (found.durations[-2] - found.durations[-1]) / 3.0 / forces.duration
+    details: dict[str, Any] = {
+        "tip_error": error,
+        "rigid": between.rigid,
+        "options": options,
+        "starts": tuple(found.starts),
+        "gap": gap,
+        "refinement": tuple(found.durations),
+        "excess": found.excess,
+    }
+    if between.limits.outputs and checked is not None:
+        r = checked.trajectory
+        over = exceeded(arm, between.limits.outputs, r.q, r.qd)
+        details["output_excess"] = over
+    status, message = _judged(between, found, error)
+    return OptimalMotion(
+        arm=arm,
+        t=forces.times,
+        q=x[:, :nv],
+        qd=x[:, nv:],
+        qdd=a,
+        tau=tau,
+        duration=forces.duration,
+        objective=forces.duration,
+        success=status in ("solved", "acceptable"),
+        status=status,
+        message=message,
+        method="successive linear programs",
+        solver="highs",
+        variables=tau.size + 1,
+        iterations=found.rounds,
+        violation=max(found.excess.values(), default=0.0),
+        timings=spent,
+        verification=checked,
+        details=details,
+    )
+
+
+def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
+    """Status and message of what was found."""
+    options, checked = between.options, found.checked
+    if found.stopped:
+        return "interrupted", "interrupted while the motion found was improved"
+    if not found.arrived:
+        return (
+            "iterations",
+            f"none of {len(found.starts)} starts comes to rest at its goal within "
+            f"{options.max_iterations} linear programs each; give more max_iterations "
+            "or intervals, or an initial motion",
+        )
+    if checked is not None:
+        if not error <= options.tip_tolerance:
+            return "failed", (
+                f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+                f"{options.tip_tolerance:g} m; give more intervals than "
+                f"{options.intervals}"
+            )
+        if checked.final_rate > options.rest_speed:
+            return "failed", (
+                f"the simulated tip moves by up to {checked.final_rate:.3g} m/s after "
+                f"the motion, more than rest_speed, {options.rest_speed:g} m/s; give "
+                f"more intervals than {options.intervals}"
+            )
+        over = {name: x for name, x in found.excess.items() if x > EXCESS}
+        if over:
+            name = max(over, key=lambda x: over[x])
+            return "failed", (
+                f"the simulated motion exceeds the limit of {name} by "
+                f"{100.0 * over[name]:.2g} %; give more intervals than "
+                f"{options.intervals}"
+            )
+    if not found.settled:
+        return "acceptable", (
+            "the motion meets its goal within all limits, and further linear programs "
+            "may make it faster"
+        )
+    return "solved", "no linear program makes the motion faster"

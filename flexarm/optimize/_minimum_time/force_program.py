@@ -1,0 +1,105 @@
+"""Linear program for changes of forces, with prices for what is missed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linprog
+
+Array = NDArray[np.float64]
+
+
+_LONGEST = 5000  # steps of the dual simplex method
+
+
+class Rows(NamedTuple):
+    """Rows (r, n) of changes of forces, and the room (r,) that they have."""
+
+    matrix: Array
+    low: Array
+    high: Array
+
+
+class Prices(NamedTuple):
+    """Costs beside the duration: of missing the goal, of limits, of changing forces."""
+
+    goal: float
+    limits: float
+    changes: float
+
+
+def no_rows(n: int) -> Rows:
+    """No rows of n changes."""
+    return Rows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
+
+
+def cheapest_change(
+    goal: tuple[Array, Array],
+    limits: Rows,
+    fences: Rows,
+    tau: Array,
+    bounds: tuple[Array, Array],
+    prices: Prices,
+) -> Array | None:
+    """Changes (K, nu) of the forces, as parts of their ranges; None if there are none.
+
+    Parameters
+    ----------
+    goal : tuple of (m,), (m, n) ndarray of float
+        What is missed at the end, as parts of sizes, and its derivatives by changes.
+    limits, fences : Rows
+        Rows with a price, and rows that hold.
+    tau : (K, nu) ndarray of float
+        Forces as parts of their ranges.
+    bounds : tuple of (K, nu) ndarray of float
+        Least and largest changes of them.
+    prices : Prices
+        As parts of the duration.
+    """
+    missed, slopes = goal
+    m, n, nu, r = len(missed), tau.size, tau.shape[1], len(limits.low)
+    kept = n - nu
+    # equations: of the goal and of the changes from knot to knot, with two slacks each
+    top = np.zeros((m + kept, n))
+    top[:m] = slopes
+    i = np.arange(kept)
+    top[m + i, i], top[m + i, i + nu] = -1.0, 1.0
+    one = sparse.eye_array(m + kept)
+    wide = 2 * (m + kept)
+    equations = sparse.hstack(
+        [sparse.csc_array(top), -one, one, sparse.csc_array((m + kept, r))]
+    )
+    right = -np.concatenate([missed, (tau[1:] - tau[:-1]).ravel()])
+    # rows with a slack each, and rows without
+    both = np.vstack([limits.matrix, -limits.matrix, fences.matrix, -fences.matrix])
+    slack = sparse.vstack(
+        [-sparse.eye_array(r)] * 2 + [sparse.csc_array((2 * len(fences.low), r))]
+    )
+    above = np.concatenate([limits.high, -limits.low, fences.high, -fences.low])
+    rows = sparse.hstack(
+        [sparse.csc_array(both), sparse.csc_array((len(above), wide)), slack]
+    )
+    used = np.isfinite(above)
+    price = np.append(np.full(m, prices.goal), np.full(kept, prices.changes))
+    cost = np.concatenate(
+        [np.zeros(n), price, price, np.full(r, prices.limits)]
+    )
+    between = np.zeros((len(cost), 2))
+    between[:, 1] = np.inf
+    between[:n] = np.stack([bounds[0].ravel(), bounds[1].ravel()], axis=1)
+    found = linprog(
+        cost,
+        A_ub=rows.tocsr()[used],
+        b_ub=above[used],
+        A_eq=equations,
+        b_eq=right,
+        bounds=between,
+        method="highs-ds",
+        options={"maxiter": _LONGEST},
+    )
+    if found.x is None:
+        return None
+    return np.asarray(found.x[:n].reshape(tau.shape))

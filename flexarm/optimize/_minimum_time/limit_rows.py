@@ -1,0 +1,121 @@
+"""Limits along a motion: what it has, its derivatives, and how far it goes beyond."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arm import Arm
+from .._collocation.tip import Place
+from ..limits import Limits, output_rows
+from .affine_flow import slopes_at
+
+Array = NDArray[np.float64]
+
+
+class Along(NamedTuple):
+    """One kind of limits at states (n,): values, derivatives and limits.
+
+    ``value`` (n, p), ``by_state`` (n or 1, p, 2 nv), ``by_force`` (n, p, nu) or None,
+    ``low``, ``high`` and ``size`` (p,).
+    """
+
+    value: Array
+    by_state: Array
+    by_force: Array | None
+    low: Array
+    high: Array
+    size: Array
+
+    def beyond_by(self, margin: float) -> Array:
+        """(n, p) excess over limits narrowed by a part of their sizes."""
+        over = np.maximum(self.value - self.high, self.low - self.value)
+        return np.asarray(np.maximum(over / self.size + margin, 0.0))
+
+
+class LimitRows:
+    """Limits of a motion beside those of forces.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    limits : Limits
+        Checked limits.
+    """
+
+    def __init__(self, arm: Arm, limits: Limits) -> None:
+        self._arm, self.limits = arm, limits
+        self._linear: dict[str, tuple[Array, Array]] = {}
+        nu, nv = arm.nu, arm.nv
+        at = {"position": np.eye(nu, 2 * nv), "velocity": np.eye(nu, 2 * nv, nv)}
+        for name, rows in at.items():
+            between = getattr(limits, name, None)
+            if between is not None:
+                self._keep(name, rows, np.asarray(between))
+        for output, between in limits.outputs.items():
+            self._keep(f"outputs {output!r}", output_rows(arm, output)[1], between)
+        self._place = Place(arm)
+
+    def _keep(self, name: str, rows: Array, between: Array) -> None:
+        used = np.isfinite(between).any(axis=0)
+        if used.any():
+            self._linear[name] = rows[used], between[:, used]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are none."""
+        limits = self.limits
+        fast = np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed)
+        return not (self._linear or fast)
+
+    def at(self, x: Array, tau: Array, *, slopes: bool = True) -> dict[str, Along]:
+        """All of them at states (n, 2 nv) under forces (n, nu), with derivatives."""
+        nv = self._arm.nv
+        result: dict[str, Along] = {}
+        for name, (rows, (low, high)) in self._linear.items():
+            size = _sizes(low, high)
+            result[name] = Along(x @ rows.T, rows[None], None, low, high, size)
+        q, v = x[:, :nv], x[:, nv:]
+        low, high = np.asarray(self.limits.acceleration)
+        used = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
+        if len(used):
+            a = self._accelerations(q, v, tau)
+            by_x, by_u = np.zeros((1, len(used), 2 * nv)), None
+            if slopes:
+                A, B = slopes_at(self._arm, q, v, a)
+                by_x, by_u = A[:, nv + used], B[:, nv + used]
+            between = low[used], high[used], _sizes(low[used], high[used])
+            result["acceleration"] = Along(a[:, used], by_x, by_u, *between)
+        fastest = float(self.limits.tip_speed)
+        if np.isfinite(fastest):
+            J = self._place.jacobian(q)
+            rate = (J @ v[:, :, None])[:, :, 0]
+            speed = np.linalg.norm(rate, axis=1)[:, None]
+            along = (rate / np.maximum(speed, 1e-12 * fastest))[:, None]
+            by = np.zeros((1, 1, 2 * nv))
+            if slopes:
+                by = np.dstack([along @ self._place.rate_slopes(q, v), along @ J])
+            most = np.array([fastest])
+            result["tip_speed"] = Along(speed, by, None, -np.inf * most, most, most)
+        return result
+
+    def _accelerations(self, q: Array, v: Array, tau: Array) -> Array:
+        arm = self._arm
+        force = np.zeros(q.shape)
+        force[:, arm.actuator_indices] = tau
+        force = force - arm._model.quiet("bias_forces")(q, v)
+        return np.asarray(arm._model.quiet("apply_mass_matrix_inverse")(q, force))
+
+    def excess(self, q: Array, v: Array, tau: Array) -> dict[str, float]:
+        """Largest excess of each kind over its limit, where there is one, as part."""
+        found = self.at(np.hstack([q, v]), tau, slopes=False)
+        most = {name: float(part.beyond_by(0.0).max()) for name, part in found.items()}
+        return {name: over for name, over in most.items() if over > 0.0}
+
+
+def _sizes(low: Array, high: Array) -> Array:
+    ends = np.abs(np.where(np.isfinite([low, high]), [low, high], 0.0)).max(axis=0)
+    return np.asarray(np.where(ends > 0.0, ends, 1.0))

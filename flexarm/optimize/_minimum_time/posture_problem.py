@@ -1,0 +1,232 @@
+"""Motion from rest to rest between two postures: what forces lead to, and its limits."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from ..._support.interrupts import uninterrupted
+from ...arm import Arm
+from ...simulation.methods import simulate
+from ...simulation.stability import stable_step
+from .._collocation.tip import Place
+from .affine_flow import AffineFlow, Forces
+from .force_program import Rows, no_rows
+from .limit_rows import LimitRows
+
+Array = NDArray[np.float64]
+
+_STEPS = 160  # of the linearized arm at least
+_RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
+_FEW, _MOST = 2000, 40000  # steps, with more of which they are coarse, or another method
+_SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
+_SMALL = 10.0  # times the tolerances
+_ARRIVED = 0.5  # of the tolerances
+_NEAR = 0.5  # of a limit: what is farther away does not reach it
+
+
+class Run(NamedTuple):
+    """Simulated states (n + 1, 2 nv) at the ends of steps, and their means (n, 2 nv)."""
+
+    x: Array
+    mean: Array
+    tau: Array
+
+    @property
+    def ended(self) -> bool:
+        """Whether the simulation reached the end."""
+        return bool(np.isfinite(self.x).all())
+
+
+class Modes:
+    """Free vibration about a posture, in which the slowest modes are those of joints.
+
+    Attributes
+    ----------
+    to : (2 nv, 2 nv) ndarray of float
+        From small changes of a state to those of modes and of their rates.
+    frequency : (nv,) ndarray of float
+        Angular frequencies in rad/s.
+    lever : (nv,) ndarray of float
+        Motion of the tip in m and of joints for one of a mode.
+    """
+
+    def __init__(self, arm: Arm, q: Array) -> None:
+        still = np.zeros(arm.nv)
+        model = arm._model
+        K = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))[0]
+        M = np.asarray(model.quiet("mass_matrix")(q))
+        squares, shapes = linalg.eigh(0.5 * (K + K.T), M)
+        order = np.argsort(np.abs(squares))
+        squares, shapes = squares[order], shapes[:, order]
+        self.to = np.kron(np.eye(2), shapes.T @ M)
+        self.frequency = np.sqrt(np.abs(squares))
+        moved = np.vstack([Place(arm).jacobian(q[None])[0], np.eye(arm.nu, arm.nv)])
+        self.lever = np.linalg.norm(moved @ shapes, axis=0)
+
+
+class PostureProblem:
+    """Motion from rest to rest between two postures.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    ends : (2, nv) ndarray of float
+        Static postures at both ends.
+    low, high : (nu,) ndarray of float
+        Limits of the forces.
+    size : (nu,) ndarray of float
+        Ranges of the forces, or sizes where there are no limits.
+    rows : LimitRows
+        Further limits.
+    intervals : int
+        Of the forces, at least.
+    tolerance, speed : float
+        Largest distance of the tip from its goal after the motion in m, and its largest
+        speed there in m/s.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        ends: Array,
+        low: Array,
+        high: Array,
+        size: Array,
+        rows: LimitRows,
+        intervals: int,
+        tolerance: float,
+        speed: float,
+    ) -> None:
+        self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
+        self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
+        self.margin: dict[str, float] = {}  # by which limits are narrowed
+        self.steps = max(2, int(np.ceil(_STEPS / intervals)))  # in each interval
+        self._modes = Modes(arm, ends[-1])
+        self._tolerance, self._speed = tolerance, speed
+        limit, _ = stable_step(arm, ends[0], "rk4")
+        self._radian = limit / 2.8  # of the fastest mode, in s
+
+    def run(self, forces: Forces) -> Run:
+        """Simulate the forces."""
+        nv, places = self.arm.nv, forces.places
+        longest = float(forces.shares.max()) * forces.duration / self.steps
+        method, step = "rk4", min(_RADIANS * self._radian, longest)
+        if forces.duration > step * _FEW:
+            step = min(_COARSE * self._radian, longest)
+        if forces.duration > step * _MOST:
+            method, step = "ROS34PW2", longest / 4
+        fine = int(np.clip(np.ceil(longest / (3.0 * step)), 1, _SAMPLES))
+        part = np.arange(self.steps * fine) / (self.steps * fine)
+        t = (places[:-1, None] + np.diff(places)[:, None] * part).ravel()
+        t = np.append(t, 1.0) * forces.duration
+        tau = np.stack([np.interp(t, forces.times, u) for u in forces.tau.T], axis=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = uninterrupted(
+                simulate(
+                    self.arm,
+                    self.start[:nv],
+                    self.start[nv:],
+                    t,
+                    torque=tau,
+                    method=method,
+                    max_step=step,
+                    progress=False,
+                )
+            )
+        x = np.hstack([found.q, found.qd])
+        mean = 0.5 * (x[1:] + x[:-1])
+        mean = mean.reshape(-1, fine, 2 * nv).mean(axis=1)
+        return Run(x[::fine], mean, tau[::fine])
+
+    def flow(self, forces: Forces, run: Run) -> AffineFlow:
+        """The linearized arm about a run."""
+        return AffineFlow(self.arm, forces, self.steps, run.x, run.mean)
+
+    def missed(self, x: Array) -> Array:
+        """(2 nv,) by which a state misses the goal: of modes, then of their rates."""
+        return self._modes.to @ (x - self.goal)
+
+    def missed_by(self, slopes: Array) -> Array:
+        """Derivatives (2 nv, n) of what is missed from those of the last state."""
+        return np.asarray(self._modes.to @ slopes)
+
+    def sizes(self, forces: Forces, slopes: Array) -> Array:
+        """Sizes (2 nv,) of what is missed: what forces can do, at most the whole way.
+
+        What moves the tip by little more than the tolerances is small.
+        """
+        nv, nu, modes = self.arm.nv, self.arm.nu, self._modes
+        by = self.missed_by(slopes[-1, :, :-1]) * np.tile(self.size, len(forces.tau))
+        reach = np.sqrt((by**2).sum(axis=1)).reshape(2, nv)
+        way = float(np.abs(self.missed(self.start)[:nu]).max())
+        reach[0, :nu] = np.minimum(reach[0, :nu], way)
+        reach[1, :nu] = np.minimum(reach[1, :nu], 3.0 * way / forces.duration)
+        small = _SMALL * self._tolerance / np.maximum(modes.lever[nu:], 1e-9)
+        reach[0, nu:] = np.maximum(reach[0, nu:], small)
+        reach[1, nu:] = np.maximum(reach[1, nu:], small * modes.frequency[nu:])
+        return np.maximum(reach.ravel(), 1e-12)
+
+    def arrives(self, run: Run) -> bool:
+        """Whether the arm comes to rest, as far as its tip and its joints show."""
+        nu, modes = self.arm.nu, self._modes
+        q, v = np.abs(self.missed(run.x[-1])).reshape(2, -1)
+        swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
+        rate = swing * modes.frequency[nu:]
+        off = np.linalg.norm(modes.lever * np.append(q[:nu], swing))
+        fast = np.linalg.norm(modes.lever * np.append(v[:nu], rate))
+        return bool(
+            off <= _ARRIVED * self._tolerance and fast <= _ARRIVED * self._speed
+        )
+
+    def beyond(self, x: Array, tau: Array) -> float:
+        """Sum of the excesses over all limits, as parts of them."""
+        if self.rows.empty:
+            return 0.0
+        parts = self.rows.at(x, tau, slopes=False)
+        return float(
+            sum(
+                part.beyond_by(self.margin.get(name, 0.0)).sum()
+                for name, part in parts.items()
+            )
+        ) / len(x)
+
+    def near(self, x: Array, tau: Array, slopes: Array) -> Rows:
+        """Rows of limits that the motion comes near to, by changes of forces."""
+        if self.rows.empty:
+            return no_rows(slopes.shape[2])
+        matrix, low, high = [], [], []
+        for name, part in self.rows.at(x, tau).items():
+            margin = self.margin.get(name, 0.0)
+            room = np.minimum(part.high - part.value, part.value - part.low)
+            j, i = np.nonzero(room < _NEAR * part.size)
+            by = np.broadcast_to(part.by_state, (len(x), *part.by_state.shape[1:]))
+            rows = (by[j, i][:, None] @ slopes[j])[:, 0]
+            if part.by_force is not None:
+                rows = rows + _by_knots(
+                    part.by_force[j, i], j, self.steps, slopes.shape[2]
+                )
+            size = part.size[i]
+            matrix.append(rows / size[:, None])
+            value = part.value[j, i]
+            low.append((part.low[i] - value) / size + margin)
+            high.append((part.high[i] - value) / size - margin)
+        return Rows(np.vstack(matrix), np.concatenate(low), np.concatenate(high))
+
+
+def _by_knots(by: Array, sample: Array, steps: int, columns: int) -> Array:
+    """Derivatives by forces at samples as those by forces at the knots around."""
+    result = np.zeros((len(by), columns))
+    nu = by.shape[1]
+    knot, rest = np.divmod(sample, steps)
+    for r, (k, part) in enumerate(zip(knot, rest / steps, strict=True)):
+        result[r, k * nu : (k + 1) * nu] += (1.0 - part) * by[r]
+        if part:
+            result[r, (k + 1) * nu : (k + 2) * nu] += part * by[r]
+    return result

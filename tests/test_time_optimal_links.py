@@ -1,0 +1,151 @@
+"""Fastest motions between two postures against a linear program that knows no arm."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+from each import each
+from linear_minimum import goal_of, linear_link, reaches, shaped, shortest
+from numpy.testing import assert_allclose
+from scipy.integrate import solve_ivp
+
+import flexarm as fa
+from flexarm.optimize import OptimalMotion, time_optimal
+
+FORCE, WAY = 10.0, 1.0
+CAMPAIGN = int(os.environ.get("FLEXARM_CAMPAIGN", "2"))
+
+
+def link(
+    n_modes: int = 2,
+    bending_stiffness: float = 20.0,
+    payload_mass: float = 0.3,
+    damping_ratio: float = 0.005,
+) -> fa.Arm:
+    arm = fa.library.planar_chain(
+        1,
+        n_modes=n_modes,
+        bending_stiffness=bending_stiffness,
+        payload_mass=payload_mass,
+        damping_ratio=damping_ratio,
+    )
+    return arm.replace(gravity=(0.0, 0.0, 0.0))
+
+
+def test_the_linear_program_knows_a_motor_behind_a_spring() -> None:
+    """Full force changes its sign three times; the exact times have a closed form."""
+    from test_time_optimal import LOAD, MOTOR, SPRING, through_a_spring
+
+    total = MOTOR + LOAD
+    omega = np.sqrt(SPRING * total / (MOTOR * LOAD))
+    A = np.zeros((4, 4))
+    A[:2, 2:] = np.eye(2)
+    A[3, 1] = -(omega**2)
+    b = np.array([0.0, 0.0, 1.0 / np.sqrt(total), 1.0 / np.sqrt(MOTOR)])
+    known = linear_link(link(n_modes=1))._replace(
+        A=A, b=b, inertia=total, frequency=np.array([omega]), damping=np.zeros(1)
+    )
+    exact = through_a_spring(2.0, 1.0)
+    assert shortest(known, 1.0, 2.0) == pytest.approx(exact, rel=1.5e-3)
+    assert reaches(known, 1.0, 2.0, 0.99 * exact, 200) > 1.0
+    assert shaped(known, 1.0, 2.0)[0] > exact
+
+
+def test_a_shaped_bang_bang_brings_the_linear_link_to_rest() -> None:
+    known = linear_link(link())
+    T, times = shaped(known, WAY, FORCE)
+    n = len(known.b)
+    rigid = T - times.max()
+    parts = np.ones(1)
+    for z in known.damping:
+        K = np.exp(-z * np.pi / np.sqrt(1.0 - z * z))
+        parts = np.concatenate([parts, K * parts]) / (1.0 + K)
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        early = (t >= times) & (t < times + 0.5 * rigid)
+        late = (t >= times + 0.5 * rigid) & (t < times + rigid)
+        return known.A @ x + known.b * (FORCE * (parts @ (1.0 * early - late)))
+
+    run = solve_ivp(rate, (0.0, T), np.zeros(n), max_step=T / 400, rtol=1e-7)
+    assert_allclose(run.y[1 : n // 2, -1], 0.0, atol=2e-3 * goal_of(known, WAY)[0])
+
+
+def confirmed(found: OptimalMotion, ends: Any, limits: dict[str, Any]) -> None:
+    """What a success promises, by SciPy, from the equations of motion alone."""
+    arm, nv, nu = found.arm, found.arm.nv, found.arm.nu
+    torque = np.broadcast_to(limits["torque"], nu)
+    assert (np.abs(found.tau) <= torque * (1.0 + 1e-9)).all()
+    acting = np.zeros(nv)
+
+    def rate(t: float, x: np.ndarray) -> np.ndarray:
+        force = acting.copy()
+        if t <= found.duration:
+            force[arm.actuator_indices] = found.torque(t)
+        else:
+            force[arm.actuator_indices] = hold
+        a = fa.forward_dynamics(arm, x[:nv], x[nv:], force)
+        return np.append(x[nv:], a)
+
+    still = np.zeros(nv - nu)
+    rest = [fa.equilibrium(arm, np.append(q, still)) for q in ends]
+    hold = rest[1].tau[arm.actuator_indices]
+    x, runs = np.append(rest[0].q, np.zeros(nv)), []
+    edges = np.append(found.t, found.duration * np.array([1.15, 1.3]))
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        run = solve_ivp(
+            rate, (a, b), x, method="DOP853", rtol=1e-8, atol=1e-10,
+            t_eval=np.linspace(a, b, 4),
+        )  # fmt: skip
+        assert run.success
+        x = run.y[:, -1]
+        runs.append(run.y.T)
+    after = np.vstack(runs[-2:])
+    goal = fa.tip_pose(arm, rest[1].q)[:3, 3]
+    off = np.linalg.norm(fa.tip_pose(arm, after[:, :nv])[:, :3, 3] - goal, axis=1)
+    assert off.max() <= 1.05 * found.details["options"].tip_tolerance
+    for name, part in (("velocity", slice(nv, nv + nu)),):
+        if name in limits:
+            most = np.abs(np.vstack(runs)[:, part]).max(axis=0)
+            assert (most <= np.asarray(limits[name]) * (1.0 + 2e-3)).all()
+
+
+LINKS = [
+    {},
+    {"n_modes": 3, "bending_stiffness": 60.0},
+    {"n_modes": 1, "bending_stiffness": 40.0, "payload_mass": 0.0},
+    {"n_modes": 3, "bending_stiffness": 30.0, "payload_mass": 1.0},
+    {"n_modes": 2, "bending_stiffness": 200.0, "damping_ratio": 0.02},
+]
+
+
+def as_fast_as_the_linear_program(options: dict[str, Any]) -> OptimalMotion:
+    arm = link(**options)
+    known = linear_link(arm)
+    found = time_optimal(arm, [[0.0], [WAY]], limits={"torque": FORCE})
+    assert found.success, found.message
+    assert found.duration <= 1.02 * shortest(known, WAY, FORCE)
+    assert found.duration <= shaped(known, WAY, FORCE)[0]
+    confirmed(found, [[0.0], [WAY]], {"torque": FORCE})
+    return found
+
+
+def test_a_flexible_link_is_as_fast_as_the_linear_program() -> None:
+    found = as_fast_as_the_linear_program(LINKS[0])
+    # bang-bang: at a limit but for the ramps of the switches
+    t, u = found.t, found.tau[:, 0]
+    full = (np.abs(u[1:] + u[:-1]) > 1.99 * FORCE) & (np.abs(np.diff(u)) < 0.01 * FORCE)
+    assert np.diff(t)[full].sum() > 0.7 * found.duration
+    # all starts are reported, and what refinement may still gain
+    names = [start.name for start in found.details["starts"]]
+    assert names == ["rigid", "shaped"]
+    assert 0.0 <= found.details["gap"] < 5e-3
+    assert found.details["refinement"][-1] == found.duration
+
+
+@pytest.mark.slow
+@each("options", LINKS[1:])
+def test_other_links_are_as_fast(options: dict[str, Any]) -> None:
+    as_fast_as_the_linear_program(options)
