@@ -84,7 +84,9 @@ def ran(program: Path, *arrays: Array) -> Array:
     return np.frombuffer(done.stdout)
 
 
-def forces_in_c(law: Any, run: Any, directory: Path, flags: Any = (), **more: Any) -> Any:
+def forces_in_c(
+    law: Any, run: Any, directory: Path, flags: Any = (), **more: Any
+) -> Any:
     """Forces and statuses of the law in C at the outputs of a run."""
     fa.control.export_c(law, directory / "law.h", **more)
     program = built(directory, LOOP, flags)
@@ -146,8 +148,7 @@ def test_linear_laws_have_the_bits_of_loops_in_c(tmp_path: Path) -> None:
         assert run.saturated.any()
         (directory := tmp_path / kind).mkdir()
         found = [
-            forces_in_c(law, run, directory, flags, arm=ARM)[0]
-            for flags in ((), FUSED)
+            forces_in_c(law, run, directory, flags, arm=ARM)[0] for flags in ((), FUSED)
         ]
         # as the compiler of the kernels took products and sums
         if SAME_MACHINE:

@@ -408,7 +408,7 @@ def test_no_offset_from_a_wrong_payload() -> None:
     A, B = (np.asarray(x) for x in (law._A[0], law._B[0]))
     w, x = 1e-3 * np.random.default_rng(0).normal(size=n), np.zeros(n)
     left = []
-    for k in range(12):
+    for _ in range(12):
         u = law(0.0, model.q + x[: n // 2], model.qd + x[n // 2 :])
         left.append(w - law._state[0][0, n + 2 :])
         x = A @ x + B @ (u - model.tau) + w

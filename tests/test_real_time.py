@@ -206,6 +206,33 @@ def test_the_loop_moves_the_arm_as_python_does(
     assert_allclose(place, fa.tip_pose(arm, q)[:3, 3], rtol=1e-9, atol=1e-12)
 
 
+def test_the_loop_runs_a_law_beside_the_arm(
+    library: tuple[list[str], bool], tmp_path: Path
+) -> None:
+    arm, h = fa.library.de_luca_siciliano(), 1e-3
+    q = np.array([0.3, -0.2, 0.0, 0.0, 0.0, 0.0])
+    model = fa.linearize(arm, q)
+    law = fa.control.PredictiveControl(
+        model, np.r_[30.0, 30.0, np.ones(10)], np.ones(2), dt=h, force_limits=0.4
+    )
+    fa.export_c(arm, tmp_path / "arm.h")
+    fa.control.export_c(law, tmp_path / "law.h")
+    example = EXAMPLES / "real_time_loop.c"
+    program = build(tmp_path, library, example, "-DWITH_LAW", "-ffp-contract=off")
+    text = run(program, 200, 0).decode()
+    assert re.search(r"^law alone +median \d+\.\d+ us, 99.9 % \d+", text, re.M)
+    assert "samples of the law: 200 solved, 0 softened" in text
+    q, qd = np.zeros(arm.nq), np.zeros(arm.nv)
+    for i in range(200):
+        qd = qd + h * fa.forward_dynamics(arm, q, qd, law(h * i, q, qd))
+        q = fa.integrate(arm, q, h * qd)
+    assert law.most_steps > 5
+    found = re.search(r"after 0\.2 s the tip is at \((.*)\) m", text)
+    assert found
+    place = [float(x) for x in found[1].split(",")]
+    assert_allclose(place, fa.tip_pose(arm, q)[:3, 3], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make")
 def test_the_makefile(library: tuple[list[str], bool], tmp_path: Path) -> None:
     flags = [x for x in library[0] if x.startswith("-D")]
@@ -215,11 +242,13 @@ def test_the_makefile(library: tuple[list[str], bool], tmp_path: Path) -> None:
         "make", "-C", EXAMPLES, f"BUILD={made}", f"PYTHON={sys.executable}",
         f"CC={shlex.join(COMPILER)}", f"CFLAGS={' '.join(flags)}",
         f"OBJECTS={' '.join(objects)}", "ARM=fa.library.pendulum()",
+        "LAW=fa.control.lqr(fa.linearize(arm, [0.0]), [1, 1], [1], dt=1e-3)",
         made / "real_time_loop",
     )  # fmt: skip
     assert b"fa.library.pendulum()" in text
     text = run(made / "real_time_loop", 3, 0)
     assert b"3 steps of forward dynamics, 1 coordinates" in text
+    assert b"samples of the law: 3 solved" in text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")

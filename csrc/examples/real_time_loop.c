@@ -3,13 +3,15 @@
  *
  *     real_time_loop [steps] [period in microseconds, 0: as fast as it goes]
  *
- * An arm that Python wrote as a header (flexarm.export_c) is shaken by its actuators.
- * Each step computes its accelerations and moves it by semi-implicit Euler over 1 ms,
+ * An arm that Python wrote as a header (flexarm.export_c) is shaken by its actuators, or
+ * moved by a control law (flexarm.control.export_c) where WITH_LAW is defined, from the
+ * neutral positions. Each step computes its accelerations and moves it by semi-implicit Euler over 1 ms,
  *
  *     qd += h qdd(q, qd, tau),  q += h qd,
  *
  * and is timed; then the median, the 99.9th percentile and the worst time of a step are
- * printed, by the clock and by what the processor spent on it. Nothing is allocated once
+ * printed, by the clock and by what the processor spent on it, and also those of the law
+ * alone. Nothing is allocated once
  * the loop has begun, and the pages are locked where the system lets it (ulimit -l).
  * Links the objects of the library alone: no Python, no NumPy, no LAPACK. To build it,
  * see the Makefile beside.
@@ -24,10 +26,15 @@
 #include <time.h>
 
 #include "arm.h" /* arm, its sizes and ARM_Q, by export_c */
+#ifdef WITH_LAW
+#include "law.h" /* law, by control.export_c */
+#endif
 
-static const double STEP = 1e-3;  /* s, of the arm */
+static const double STEP = 1e-3; /* s, of the arm */
+#ifndef WITH_LAW
 static const double TORQUE = 0.1; /* N m, at 1 Hz */
 static const double PI = 3.141592653589793;
+#endif
 
 enum { STEPS = 1000, PERIOD = 1000, ALIGN = 64 };
 
@@ -37,14 +44,30 @@ enum { POSE_X = 3, POSE_Y = 7, POSE_Z = 11 };
 typedef struct {
     double q[ARM_NQ], qd[ARM_NV], qdd[ARM_NV], scratch[ARM_NV];
     double tau[ARM_N_ACTUATORS];
+#ifdef WITH_LAW
+    double y[LAW_N_OUTPUTS];
+    law_state law;
+    int endings[FA_PREDICTIVE_UNFINISHED + 1]; /* samples by what law_step returned */
+#endif
 } arm_state;
 
-/* one step; nonzero if the arm has left the numbers */
-static int step_arm(const fa_single *single, arm_state *s, double t)
+/* forces of the actuators */
+static void actuate(arm_state *s, double t)
 {
+#ifdef WITH_LAW
+    (void)t;
+    law_measure(s->q, s->qd, s->y);
+    s->endings[law_step(&s->law, s->y, s->tau)]++;
+#else
     for (int i = 0; i < ARM_N_ACTUATORS; i++) {
         s->tau[i] = TORQUE * sin(2 * PI * t);
     }
+#endif
+}
+
+/* one step; nonzero if the arm has left the numbers */
+static int step_arm(const fa_single *single, arm_state *s)
+{
     int bad = fa_forward_dynamics(single, s->q, s->qd, s->tau, ARM_N_ACTUATORS, s->qdd);
 
     for (int i = 0; i < ARM_NV; i++) {
@@ -87,10 +110,11 @@ static void wait_for_period(struct timespec *next, long period)
  * The loop.
  *   wall, own  [steps] receive the times of the steps in microseconds, with what else the
  *              processor did meanwhile and without
+ *   force      [steps] those of the forces alone, by the clock
  * Returns nonzero if a result was not finite.
  */
 static int run_loop(const fa_single *single, arm_state *state, long steps, long period,
-                    double *wall, double *own)
+                    double *wall, double *own, double *force)
 {
     struct timespec next;
     int bad = 0;
@@ -101,8 +125,11 @@ static int run_loop(const fa_single *single, arm_state *state, long steps, long 
             wait_for_period(&next, period);
         }
         const instant begin = look();
-        bad += step_arm(single, state, STEP * (double)i);
+        actuate(state, STEP * (double)i);
+        const instant actuated = look();
+        bad += step_arm(single, state);
         const instant end = look();
+        force[i] = microseconds(&begin.wall, &actuated.wall);
         wall[i] = microseconds(&begin.wall, &end.wall);
         own[i] = microseconds(&begin.own, &end.own);
     }
@@ -156,21 +183,30 @@ int main(int argc, char **argv)
         size = one > size ? one : size;
     }
     const fa_single single = {model, kernels, aligned_alloc(ALIGN, size)};
-    double *times = calloc(2 * (size_t)steps, sizeof *times);
+    double *times = calloc(3 * (size_t)steps, sizeof *times);
     if (!single.work || !times) {
         fprintf(stderr, "no memory\n");
         return 1;
     }
-    arm_state state = {.q = ARM_Q};
+    static arm_state state = {.q = ARM_Q};
+#ifdef WITH_LAW
+    law_start(&state.law);
+#endif
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         printf("pages are not locked: raise `ulimit -l`\n");
     }
 
-    const int bad = run_loop(&single, &state, steps, period, times, times + steps);
+    const int bad = run_loop(&single, &state, steps, period, times, times + steps,
+                             times + 2 * steps);
     printf("%ld steps of forward dynamics, %d coordinates, kernels for %s\n", steps,
            ARM_NV, kernels->name);
     print_times("time of a step    ", steps, times);
     print_times("on the processor  ", steps, times + steps);
+#ifdef WITH_LAW
+    print_times("law alone         ", steps, times + 2 * steps);
+    printf("samples of the law: %d solved, %d softened, %d relaxed, %d unfinished\n",
+           state.endings[0], state.endings[1], state.endings[2], state.endings[3]);
+#endif
     print_tip(&single, &state, steps);
     free(times);
     free(single.work);

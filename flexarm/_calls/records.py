@@ -185,8 +185,8 @@ class ScalingRun(NamedTuple):
 class PredictiveStep(NamedTuple):
     """A sample of predictive control of c loops: `_core.predictive_step`.
 
-    Of n states, m inputs and r rows of limits; w = 2 n + m parameters are the state, the
-    last inputs and the disturbance, as deviations.
+    Of n states, m inputs and r rows of limits; w = 2 n + m parameters are the state,
+    the last inputs and the disturbance, as deviations.
     """
 
     A: Array  # (n, n)

@@ -16,6 +16,7 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 - `regulation`: PD with gravity and elastic compensation,
 - `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,
 - `predictive`: the best forces within limits,
+- `disturbances`: forces that the model does not know,
 - `gain_scheduling`: gains on a grid of postures,
 - `composite`: rigid motion and vibration apart,
 - `inversion`: outputs that follow exactly, and what they do not show; for the joints of
@@ -49,6 +50,7 @@ from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
 from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
+from .disturbances import DisturbanceObserver
 from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .feedforward import DriveMotion, drive_feedforward
@@ -79,6 +81,7 @@ __all__ = [
     "CompositeControl",
     "ComputedTorque",
     "ControlStep",
+    "DisturbanceObserver",
     "DriveMotion",
     "ExtendedKalmanFilter",
     "GainSchedule",

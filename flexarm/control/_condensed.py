@@ -60,7 +60,7 @@ class Plan(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Forces and outputs (steps, ..., 2 n + m) of parameters, and (steps, ..., rows)."""
+    """Forces and outputs (steps, ..., 2 n + m) of the parameters of a program."""
 
     forces: Array
     outputs: Array
@@ -68,7 +68,7 @@ class Prediction(NamedTuple):
     at: Reference
 
     def plan(self, p: Array, y: Array) -> Plan:
-        """Plan (c, steps, ...) of parameters p (c, 2 n + m) and multipliers (c, rows)."""
+        """Plan (c, steps, ...) of parameters (c, 2 n + m) and multipliers (c, rows)."""
         u, z = (
             np.einsum("sip,cp->csi", rows, p) - np.einsum("sir,cr->csi", less, y) + at
             for rows, less, at in zip(self[:2], self.moved, self.at[1:], strict=True)
@@ -197,10 +197,11 @@ def condense(
         least,
         most,
     )
-    arrays = (np.ascontiguousarray(x, dtype=np.float64) for x in scratch)
+    arrays: Any = [np.ascontiguousarray(x, dtype=np.float64) for x in scratch]
     less = tuple(x[..., n:] @ G.T for x in (forces, outputs))
     prediction = Prediction(u, y, (less[0], less[1]), at)
-    return Program(*arrays, np.array(later, dtype=np.intc)), prediction
+    arrays.append(np.array(later, dtype=np.intc))
+    return Program(*arrays), prediction
 
 
 def _size(limits: Array) -> Array:

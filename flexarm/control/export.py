@@ -156,7 +156,12 @@ def _fields(name: str, kind: str, values: dict[str, Any], arrays: Any) -> list[s
 
 
 def _struct(name: str, *members: str) -> list[str]:
-    return ["typedef struct {", *(f"    {x};" for x in members), f"}} {name}_state;", ""]
+    return [
+        "typedef struct {",
+        *(f"    {x};" for x in members),
+        f"}} {name}_state;",
+        "",
+    ]
 
 
 def _function(head: str, *body: str) -> list[str]:
@@ -215,8 +220,8 @@ def _linear(law: LinearController, name: str, arm: Arm | None) -> list[str]:
     if is_named(rows) or callable(rows):
         rows = None
         if arm is not None:
-            start = 0.0, np.array(arm.neutral), np.zeros(arm.nv)
-            rows = sensors_of(arm, law.sensors, start).rows
+            at = 0.0, np.array(arm.neutral), np.zeros(arm.nv)
+            rows = sensors_of(arm, law.sensors, at).rows
             rows = np.eye(2 * arm.nv) if law.sensors == "state" else rows
     s = f"{name}_state *s"
 
@@ -263,7 +268,11 @@ def _linear(law: LinearController, name: str, arm: Arm | None) -> list[str]:
             "}",
             f"fa_linear_correct(&{name}, s->u, s->z);",
         ),
-        *(_measure(name, np.asarray(rows), len(rows.T) // 2) if rows is not None else []),
+        *(
+            _measure(name, np.asarray(rows), len(rows.T) // 2)
+            if rows is not None
+            else []
+        ),
     ]
 
 
@@ -342,8 +351,8 @@ def _shaper(law: Shaper, name: str, dt: float | None, width: int) -> list[str]:
 
 def _predictive(law: PredictiveControl, name: str) -> list[str]:
     step = law._exported()
-    keys = ("A", "B", "C", "L", "R", "F", "E", "gram", "lower", "upper", "tolerance")
-    keys += ("soft", "least", "most", "next")
+    keys = ["A", "B", "C", "L", "R", "F", "E", "gram", "lower", "upper", "tolerance"]
+    keys += ["soft", "least", "most", "next"]
     empty = np.zeros(0)
     arrays = {k: empty if step[k] is None else step[k] for k in keys}
     n, m = step["B"].shape
@@ -354,7 +363,7 @@ def _predictive(law: PredictiveControl, name: str) -> list[str]:
     most, s = max(rows, 1), f"{name}_state *s"
     width = 2 * n + m
     C = np.eye(n) if step["C"] is None else step["C"]
-    memory = f"fa_predictive_state own = {{s->p, s->y, s->side, s->begun}};"
+    memory = "fa_predictive_state own = {s->p, s->y, s->side, s->begun};"
     return [
         f"static const double {name}_dt = {number(law.dt)}; /* s */",
         "",
@@ -389,7 +398,7 @@ def _predictive(law: PredictiveControl, name: str) -> list[str]:
             f"    s->off[i] = y[i] - {name}_rest[i];",
             "}",
             f"const int status = (int)fa_predictive_step(&{name}, &own, s->off, u,",
-            "                                           &s->steps, s->work, s->places);",
+            "    &s->steps, s->work, s->places);",
             "s->begun = own.begun;",
             f"for (int i = 0; i < {m}; i++) {{",
             f"    u[i] += {name}_forces[i];",

@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._calls.arguments import (
-    check_numbers,
-    count_of,
-    positive_number,
-    real_array,
-)
+from .._calls.arguments import check_numbers, count_of, real_array
 from .._calls.records import PredictiveStep
 from .._support.checks import short_text
 from .._support.options import explained_class, place_of
@@ -81,14 +76,14 @@ class PredictiveControl:
     rate_limits : float or (m,) array_like of float, optional
         Largest rate of the forces in N m/s or N/s.
     output_limits : mapping of str to float or (2,) array_like of float, optional
-        Limits of outputs of the model by their names, such as strains: the largest
-        size, or smallest and largest values.
+        Limits of outputs of the model by their names, such as strains, in their units:
+        the largest size, or smallest and largest values.
     terminal : (n, n) or (n,) array_like of float, optional
         Another weight X of the last state.
     offset_free : float
-        Above zero: constant disturbances w of all states are estimated, with the part
-        `offset_free` of what is new at each sample, and the joints still go where they
-        should: there is no offset from wrong payloads, gravity or friction.  At most 1.
+        Factor from 0 to 1.  Above zero constant disturbances w of all states are
+        estimated, with this part of what is new at each sample, and the joints still go
+        where they should: there is no offset from wrong payloads, gravity or friction.
     observer : KalmanFilter, optional
         Discrete filter of the same model and sample time: the law then takes its
         outputs, ``law(t, y)``, in place of the state.
@@ -418,27 +413,28 @@ class PredictiveControl:
         elif self._state[1].shape[-1] != rows:  # other rows of a motion
             self._state = (self._state[0], *_no_rows(count, rows), self._state[3])
         u, found = np.empty((count, m)), np.empty((2, count), dtype=np.intc)
-        seen = None, None
-        if self.observer is not None:
-            seen = self.observer.model.C, self.observer.gain
+        observer = self.observer
+        keep = np.ascontiguousarray
         _core.predictive_step(
             PredictiveStep(
-                np.ascontiguousarray(self._A[before]),
-                np.ascontiguousarray(self._B[before]),
-                *program,
-                self.offset_free,
-                self.max_steps,
-                *(None if x is None else np.ascontiguousarray(x) for x in seen),
-                flat,
-                u,
-                *self._state,
-                *found,
+                A=keep(self._A[before]),
+                B=keep(self._B[before]),
+                **program._asdict(),
+                h=self.offset_free,
+                max_steps=self.max_steps,
+                C=None if observer is None else keep(observer.model.C),
+                L=None if observer is None else keep(observer.gain),
+                measured=flat,
+                u=u,
+                **dict(zip(("p", "y", "side", "begun"), self._state, strict=True)),
+                status=found[0],
+                steps=found[1],
             )
         )
         self._planned = prediction, batch
         self._count(found, batch)
         self._k += 1
-        return u.reshape(*batch, m) + self._forces[k]
+        return np.asarray(u.reshape(*batch, m) + self._forces[k])
 
     @property
     def _rest_outputs(self) -> Array:
@@ -503,10 +499,10 @@ class PredictiveControl:
     def __repr__(self) -> str:
         n, m = self._B.shape[-2:]
         motion = f" along {len(self._K)} samples" if self.model.batch else ""
+        rows = len(self._program(0)[0].next)
         return (
             f"<PredictiveControl: {n} states, {m} forces, {self.horizon} steps of "
-            f"{self.dt * self.hold:g} s{motion}, {len(self._program(0)[0].next)} rows of "
-            "limits>"
+            f"{self.dt * self.hold:g} s{motion}, {rows} rows of limits>"
         )
 
 
