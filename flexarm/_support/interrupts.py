@@ -3,7 +3,9 @@
 A driver catches KeyboardInterrupt in its search and returns the best it has.  Two kinds
 of code must not be cut off: solvers in C++ that call Python and swallow what it raises,
 and the lines in which a result is made.  There Ctrl-C waits, in a handler of SIGINT
-that keeps what the handler of the user raises.
+that keeps what the handler of the user raises.  So do other signals whose handlers may
+raise, such as alarms and SIGTERM: a solver in C++ would take what they raise for
+numbers that it cannot have, and go on.
 """
 
 from __future__ import annotations
@@ -22,6 +24,15 @@ class _WithMessage(Protocol):
     def message(self) -> str: ...
 
 
+# signals whose handlers may raise, as far as the system has them
+_NAMES = ("SIGINT", "SIGTERM", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGHUP")
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in (*_NAMES, "SIGUSR1", "SIGUSR2", "SIGBREAK")
+    if hasattr(signal, name)
+)
+Handler = Callable[..., Any]
+
 Result = TypeVar("Result", bound=_WithMessage)
 
 
@@ -33,21 +44,24 @@ def uninterrupted(result: Result) -> Result:
 
 
 class Held:
-    """What the user's handler of SIGINT raised while it had to wait."""
+    """What the user's handlers raised while they had to wait, by their signals."""
 
-    def __init__(self, before: Callable[..., Any] | None) -> None:
+    def __init__(self, before: dict[int, Handler]) -> None:
         self.before = before
         self.waits = True
+        self.over = False  # it handles nothing any more
         self._kept: BaseException | None = None
         self._raised: BaseException | None = None
         self._again = False
         self._lost = False
 
     def __call__(self, number: int, frame: Any) -> None:
-        """Handle SIGINT: the user's handler decides whether it raises."""
-        assert self.before is not None
+        """Handle a signal: the user's handler decides whether it raises."""
+        if self.over:
+            self.before[number](number, frame)
+            return
         try:
-            self.before(number, frame)
+            self.before[number](number, frame)
         except BaseException as error:
             if self.waits:
                 self.keep(error)
@@ -125,38 +139,35 @@ def held() -> Iterator[Held]:
         if not waits:
             outer.deliver()
         return
-    own = Held(_handler())
-    if not _installed(own):
+    own = Held(_handlers())
+    if not own.before:
         yield own
         return
     _active = own
     try:
+        try:
+            for number in own.before:
+                signal.signal(number, own)  # from here on nothing raises
+        except ValueError:  # another interpreter of this process
+            own.over = True
         yield own
     finally:
         _active = None
-        is_replaced = signal.getsignal(signal.SIGINT) is not own
-        if not is_replaced:
-            signal.signal(signal.SIGINT, own.before)
+        try:
+            for number, before in own.before.items():
+                if signal.getsignal(number) is own:  # nobody has replaced it
+                    signal.signal(number, before)
+        finally:
+            own.over = True
     own.deliver()
 
 
-def _handler() -> Callable[..., Any] | None:
-    """Return the handler of SIGINT; None in threads and programs that have none."""
+def _handlers() -> dict[int, Handler]:
+    """Handlers in Python, of which threads and some programs have none."""
     if threading.current_thread() is not threading.main_thread():
-        return None
-    before = signal.getsignal(signal.SIGINT)
-    return before if callable(before) else None
-
-
-def _installed(own: Held) -> bool:
-    """Install a handler in place of the one before; return whether it is possible."""
-    if own.before is None:
-        return False
-    try:
-        signal.signal(signal.SIGINT, own)  # from here on nothing raises
-    except ValueError:  # another interpreter of this process
-        return False
-    return True
+        return {}
+    found = {number: signal.getsignal(number) for number in _SIGNALS}
+    return {number: before for number, before in found.items() if callable(before)}
 
 
 @contextmanager
