@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from ..arm import Arm
 from ..bodies.drives import Drive
+from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..model import lock_motors
 from ._matrices import solve, times
@@ -52,6 +53,7 @@ class Seen(NamedTuple):
     qdd: Array  # (..., nv), of the motors too
     jerk: Array  # (..., links)
     push: Array  # (..., links, nu): of a by forces at the joints
+    lead: Array | None  # (..., nu): of motors on their joints
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +74,36 @@ class Shafts:
         """Number of the rate of an output in which the forces of motors show."""
         return 3 if self.D.any() else 4
 
-    def see(self, q: Array, qd: Array) -> Seen:
-        """Motion of the links in a state of the arm, NaN if it is lost."""
+    def lead(self, qdd: Array) -> Array:
+        """Accelerations (..., nu) of motors less those of their joints by the gear."""
+        joints = qdd[..., : len(self.N)]
+        return np.asarray(qdd[..., self.motors] - self.N * joints)
+
+    def see(self, q: Array, qd: Array, lead: Array | None = None) -> Seen:
+        """Motion of the links in a state of the arm, NaN if it is lost.
+
+        Motors accelerate with their joints, and by `lead` (..., nu) more.
+        """
         model, at = self.arm._model, self.links
-        inertia = model.quiet("mass_matrix")(q)[..., at, :] @ self.G
-        inverse = np.linalg.inv(inertia)
-        a = -times(inverse, model.quiet("bias_forces")(q, qd)[..., at])
+        M = model.quiet("mass_matrix")(q)[..., at, :]
+        inverse = np.linalg.inv(M @ self.G)
+        load = model.quiet("bias_forces")(q, qd)[..., at]
+        if lead is not None:
+            load = load + times(M[..., self.motors], lead)
+        a = -times(inverse, load)
         qdd = a @ self.G.T
+        if lead is not None:
+            qdd[..., self.motors] += lead
         d = model.quiet("inverse_dynamics_derivatives")(q, qd, qdd)[..., at, :]
         load = times(d[..., 0, :, :], qd) + times(d[..., 1, :, :], qdd)
         push = inverse[..., : len(self.K)]
-        return Seen(q, qd, a, qdd, -times(inverse, load), push)
+        return Seen(q, qd, a, qdd, -times(inverse, load), push, lead)
+
+    def pushed(self, q: Array) -> Array:
+        """Inertia by which rotors push links, (..., links, nu), without rounding."""
+        M = mass_matrix(self.arm, q)
+        own = M[..., self.links, :][..., self.motors]
+        return np.where(np.abs(own) > 1e-13 * np.abs(M).max(), own, 0.0)
 
     def rates(self, at: Seen, E: Array) -> list[Array]:
         """Outputs and their rates below `order`."""
@@ -98,7 +119,7 @@ class Shafts:
             size = np.abs(at.qd[..., self.links]).max(axis=-1, keepdims=True)
             h = STEP / np.maximum(size, 1.0)
             s = h * NODES.reshape(-1, *(1,) * at.qdd.ndim)
-            near = self.see(at.q + s * at.qd, at.qd + s * at.qdd).jerk @ E.T
+            near = self.see(at.q + s * at.qd, at.qd + s * at.qdd, at.lead).jerk @ E.T
             drift = np.tensordot(WEIGHTS, near, axes=1) / h
             reach = E @ (at.push * self.K / self.N)
         qdd = at.qdd.copy()

@@ -27,6 +27,7 @@ from ._matrices import closed_poles, companion, solve
 from ._rigid_motion import RigidMotion, rigid_motion
 from ._states import read_state
 from .composite import desired_at
+from .feedforward import drive_feedforward
 
 Array = NDArray[np.float64]
 
@@ -200,11 +201,12 @@ class Inversion(Description):
 
     A rotor whose carrier can turn about its axis pushes it as it speeds up, which no
     feedback of the state linearizes [4]_.  The law takes rotors as turning with their
-    joints there, N times as fast, and leaves out what the twist of the shaft adds,
-    some 1/N of the inertia of the rotor at its joint: an error of the motion for rigid
-    links; motors on the tips of flexible ones may destroy stability, and are refused
-    then.  With ``outputs="actuators"`` motors follow, in their second rate, joints
-    vibrate on their shafts, and nothing is left out.
+    joints there, N times as fast; what the twist of the shaft adds, some 1/N of the
+    inertia of the rotor at its joint, is taken from the desired motion for rigid links
+    with undamped shafts, and left out else: errors of the motion remain.  Motors on the
+    tips of flexible links may destroy stability, and are refused then.  With
+    ``outputs="actuators"`` motors follow, in their second rate, joints vibrate on their
+    shafts, and nothing is left out.
 
     References
     ----------
@@ -247,6 +249,7 @@ class Inversion(Description):
     order: int = field(init=False, repr=False)
     _parts: RigidMotion = field(init=False, repr=False)
     _shafts: Shafts | None = field(init=False, repr=False)
+    _leads: bool = field(init=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
         arm = self.arm
@@ -289,9 +292,12 @@ class Inversion(Description):
     def _check_rotors(self, shafts: Shafts, q: Array) -> None:
         """Refuse a loop that rotors make unstable as they push their carriers."""
         arm, n = self.arm, self.arm.nv
-        pushed = mass_matrix(arm, q)[..., shafts.links, :][..., shafts.motors]
-        if not pushed.any():
+        generic = self._parts.geared(np.linspace(0.3, 1.1, arm.nu))
+        pushed = [shafts.pushed(x).any() for x in (q, generic)]
+        if not any(pushed):
             return
+        rigid = arm.nv == arm.motor_slice.stop
+        self._set(_leads=rigid and self.order == 4)
         # derivatives of the loop about rest in each posture, by differences
         x = np.concatenate([q, np.zeros_like(q)], axis=-1)[..., np.newaxis, :]
         step = _DIFFERENCE * np.eye(2 * n)
@@ -346,9 +352,13 @@ class Inversion(Description):
         self, shafts: Shafts, q: Array, qd: Array, desired: Sequence[Array]
     ) -> Array:
         """Forces of motors behind shafts, NaN where a state is lost."""
-        E = self.E[:, shafts.links]
+        E, lead = self.E[:, shafts.links], None
+        if self._leads:  # of rotors on their joints, along the desired motion
+            joints = [solve(self.E[:, : self.arm.nu], y) for y in desired]
+            lead = shafts.lead(drive_feedforward(self.arm, *joints).qdd)
+        q, qd = np.broadcast_arrays(q, qd)
         with np.errstate(all="ignore"):
-            seen = shafts.see(*np.broadcast_arrays(q, qd))
+            seen = shafts.see(q, qd, lead)
             v = self._wanted(desired, shafts.rates(seen, E))
             return shafts.forces(seen, E, v)
 
