@@ -94,6 +94,12 @@ def lqr_law(d: Draw) -> Any:
     return fa.control.lqr(model, np.ones(model.n_states), np.ones(2), dt=0.01)
 
 
+def predictive_law(d: Draw) -> Any:
+    model = o.linear_model("planar")
+    ones = np.ones(model.n_states), np.ones(2)
+    return fa.control.PredictiveControl(model, *ones, dt=0.01, force_limits=5.0)
+
+
 def observer_of_model(d: Draw) -> Any:
     model = o.linear_model("planar")
     return fa.control.kalman_filter(model, np.eye(2), 1e-4 * np.eye(4), dt=0.01)
@@ -778,6 +784,11 @@ OWN: dict[str, dict[str, Rule]] = {
         "u0": const(None),
         "max_steps": const(100),
     },
+    "control.PredictiveControl.__call__": {
+        "t": const(0.1),
+        "q": lambda d: d.normal(2),
+        "qd": lambda d: d.normal(2),
+    },
     "control.PredictiveControl.reset": {"q": const(None), "qd": const(None)},
     "control.export_c": {
         "law": lqr_law,
@@ -1365,6 +1376,9 @@ OBJECTS: dict[str, Rule] = {
     "control.CompositeControl": lambda d: fa.control.CompositeControl(
         d.arm, np.zeros(d.nu)
     ),
+    "control.DisturbanceObserver": lambda d: fa.control.DisturbanceObserver(
+        d.arm, 20.0, 0.01, law=set_point(d)
+    ),
     "control.ExtendedKalmanFilter": filter_of,
     "control.GainSchedule": lambda d: fa.control.GainSchedule(
         o.arm_of("pendulum"),
@@ -1383,6 +1397,7 @@ OBJECTS: dict[str, Rule] = {
     "control.LoopRun": lambda d: d.choice(o.loop_run, o.control_run)(),
     "control.ManipulatorController": controller_of,
     "control.ObservedLaw": lambda d: fa.control.ObservedLaw(set_point(d), filter_of(d)),
+    "control.PredictiveControl": predictive_law,
     "control.RestToRest": motion,
     "control.SetPointPD": set_point,
     "control.Shaper": lambda d: fa.control.zero_vibration(6.0),
