@@ -27,6 +27,7 @@ SWALLOW = (
 STATEFUL = (
     "control.ManipulatorController", "control.SimulatedPlant", "control.ObservedLaw",
     "control.ExtendedKalmanFilter", "control.AdaptiveControl", "control.JointSensors",
+    "control.DisturbanceObserver", "control.PredictiveControl",
 )  # fmt: skip
 # with clocks, random draws and files
 UNFIT = ("optimize.", "plotting.", "studies.", "library.random_tree", "build_info")

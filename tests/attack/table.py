@@ -94,6 +94,12 @@ def lqr_law(d: Draw) -> Any:
     return fa.control.lqr(model, np.ones(model.n_states), np.ones(2), dt=0.01)
 
 
+def predictive_law(d: Draw) -> Any:
+    model = o.linear_model("planar")
+    ones = np.ones(model.n_states), np.ones(2)
+    return fa.control.PredictiveControl(model, *ones, dt=0.01, force_limits=5.0)
+
+
 def observer_of_model(d: Draw) -> Any:
     model = o.linear_model("planar")
     return fa.control.kalman_filter(model, np.eye(2), 1e-4 * np.eye(4), dt=0.01)
@@ -762,6 +768,35 @@ OWN: dict[str, dict[str, Rule]] = {
         "deformation_stiffness": const(0.0),
         "deformation_damping": const(0.0),
     },
+    "control.DisturbanceObserver": {"gain": const(20.0), "law": const(None)},
+    "control.DisturbanceObserver.__call__": {"t": const(0.1)},
+    "control.DisturbanceObserver.payload": {"node": const(None)},
+    "control.DisturbanceObserver.reset": {"q": const(None), "qd": const(None)},
+    "control.PredictiveControl": {
+        "horizon": const(5),
+        "hold": const(1),
+        "force_limits": one_of(None, 5.0),
+        "rate_limits": const(None),
+        "output_limits": const(None),
+        "terminal": const(None),
+        "offset_free": const(0.0),
+        "observer": const(None),
+        "u0": const(None),
+        "max_steps": const(100),
+    },
+    "control.PredictiveControl.__call__": {
+        "t": const(0.1),
+        "q": lambda d: d.normal(2),
+        "qd": lambda d: d.normal(2),
+    },
+    "control.PredictiveControl.reset": {"q": const(None), "qd": const(None)},
+    "control.export_c": {
+        "law": lqr_law,
+        "file": lambda d: new_file(d, "law.h"),
+        "name": const("law"),
+        "arm": const(None),
+        "width": const(1),
+    },
     "control.ExtendedKalmanFilter": {
         "outputs": one_of("joint positions", ["joint positions"]),
         "process": lambda d: np.ones(2 * d.nv),
@@ -1349,6 +1384,9 @@ OBJECTS: dict[str, Rule] = {
     "control.CompositeControl": lambda d: fa.control.CompositeControl(
         d.arm, np.zeros(d.nu)
     ),
+    "control.DisturbanceObserver": lambda d: fa.control.DisturbanceObserver(
+        d.arm, 20.0, 0.01, law=set_point(d)
+    ),
     "control.ExtendedKalmanFilter": filter_of,
     "control.GainSchedule": lambda d: fa.control.GainSchedule(
         o.arm_of("pendulum"),
@@ -1367,6 +1405,7 @@ OBJECTS: dict[str, Rule] = {
     "control.LoopRun": lambda d: d.choice(o.loop_run, o.control_run)(),
     "control.ManipulatorController": controller_of,
     "control.ObservedLaw": lambda d: fa.control.ObservedLaw(set_point(d), filter_of(d)),
+    "control.PredictiveControl": predictive_law,
     "control.RestToRest": motion,
     "control.SetPointPD": set_point,
     "control.Shaper": lambda d: fa.control.zero_vibration(6.0),

@@ -174,6 +174,20 @@ CORE = [
         "straight",
     ),
     mutant(
+        C + "library/active_set.c",
+        "line[j] += beta * w[k];",
+        "line[j] -= beta * w[k];",
+        "factors of a working set after a row has left",
+        "predictive_control",
+    ),
+    mutant(
+        C + "library/laws.c",
+        "w[i] += law->h * (x[i] - z[i]);",
+        "w[i] += law->h * (z[i] - x[i]);",
+        "sign of the disturbance of predictive control",
+        "predictive_control export_laws",
+    ),
+    mutant(
         C + "library/time_scaling.c",
         "(high - low) / (steep - flat)",
         "(high + low) / (steep - flat)",

@@ -409,8 +409,8 @@ MECHANICS = [
     ),
     mutant(
         F + "model/export.py",
-        "_number(constants[3])",
-        "_number(constants[2])",
+        "number(constants[3])",
+        "number(constants[2])",
         "gravity for the stabilization of constraints in exported C code",
         "real_time",
     ),
