@@ -47,7 +47,7 @@ _COMMON = (
     "neutral",
 )
 
-# shared by all views of a stack: the C object, and the gufuncs made so far
+# shared by all views of a stack: the C object, and what is made once, as the gufuncs
 _Shared = tuple[_core.Stack, dict[Any, Any]]
 
 
@@ -218,6 +218,11 @@ class ArmStack(StackLike):
         """Return a stack with one axis, an arm for each state of a batch."""
         index = np.broadcast_to(self.index, batch).reshape(-1)
         return self._of(np.ascontiguousarray(index))
+
+    @property
+    def _kept(self) -> dict[Any, Any]:
+        """Numbers of all arms, beside the gufuncs of all views."""
+        return self._shared[1]
 
     def _changed(self, change: Callable[[Arm], Arm]) -> ArmStack:
         """Return the stack of the arms that a function returns for each arm."""

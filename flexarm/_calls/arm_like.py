@@ -396,6 +396,11 @@ class StackLike:
         """Return an arm, or a stack of some arms."""
         raise NotImplementedError
 
+    @property
+    def _kept(self) -> dict[Any, Any]:
+        """Numbers of all arms, in their order, by keys: see `numbers_of`."""
+        raise NotImplementedError
+
     def _changed(self, change: Callable[[Any], Any]) -> Any:
         """Return the stack of the arms that a function returns for each arm."""
         raise NotImplementedError
@@ -412,8 +417,14 @@ AnyArm: TypeAlias = ArmLike | StackLike
 AnArm = TypeVar("AnArm", bound=ArmLike)
 
 
-def numbers_of(arm: AnyArm, function: Callable[[Any], Any]) -> Any:
-    """Array that a function returns for an arm, or for those along a stack's axes."""
-    if isinstance(arm, StackLike):
-        return np.array([function(one) for one in arm.arms])[arm.index]
-    return np.asarray(function(arm))
+def numbers_of(arm: AnyArm, function: Callable[[Any], Any], key: Any = None) -> Any:
+    """Array that a function returns for an arm, or for those along a stack's axes.
+
+    With a key the stack keeps the numbers of its arms.
+    """
+    if not isinstance(arm, StackLike):
+        return np.asarray(function(arm))
+    kept = arm._kept if key is not None else {}
+    if key not in kept:
+        kept[key] = np.array([function(one) for one in arm.arms])
+    return kept[key][arm.index]

@@ -142,7 +142,7 @@ def slope_bounds(arm: AnyArm, q: Array) -> Array:
         for k, body in enumerate(one.bodies):
             if not body.n_modes:
                 continue
-            unit = numbers_of(arm, partial(_slope_sizes, k))
+            unit = numbers_of(arm, partial(_slope_sizes, k), ("slopes", k))
             first, bound = one.mode_slice(k, positions=True).start, 0.0 * result
             for r in range(body.n_modes):  # a column is faster than all
                 mode = q[..., first + r]

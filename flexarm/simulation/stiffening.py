@@ -76,7 +76,7 @@ def _spins(arm: AnyArm, q: Array, qd: Array) -> Array:
 
 def _first_frequencies(arm: AnyArm, k: int, batch: tuple[int, ...]) -> Array:
     """First frequency in Hz of body k in each trajectory, (n,)."""
-    first = numbers_of(arm, lambda one: one.bodies[k]._frequencies[0])
+    first = numbers_of(arm, lambda one: one.bodies[k]._frequencies[0], ("frequency", k))
     return np.asarray(np.broadcast_to(first, batch).reshape(-1))
 
 

@@ -25,7 +25,7 @@ from sampled_cases import discrete_lqr
 import flexarm as fa
 from flexarm.control import LinearController, simulate_loop
 
-ARMS, LOOPS, SAMPLES = (4, 16, 3) if SMOKE else (200, 1000, 20)
+ARMS, LOOPS, SAMPLES = (4, 16, 3) if SMOKE else (200, 1000, 100)
 T, STEP = 2e-3, 1e-3
 Contest = Callable[[str, Sequence[Contender]], Any]
 Table = Callable[[Sequence[str]], None]

@@ -547,8 +547,8 @@ MECHANICS = [
     ),
     mutant(
         F + "statics/_newton.py",
-        "result[:, len(self.rows) :, :n] = self.couplings[:, self.columns]",
-        "result[:, len(self.rows) :, :n] = -self.couplings[:, self.columns]",
+        "result[:, len(self.rows) :, :n] = ties[..., self.columns]",
+        "result[:, len(self.rows) :, :n] = -ties[..., self.columns]",
         "sign of couplings in Newton's matrix",
         "statics driven_statics",
     ),
