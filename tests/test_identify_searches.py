@@ -216,7 +216,7 @@ def test_a_search_that_stops_early_has_its_best() -> None:
 
     def interrupted(p: Any) -> fa.Arm:
         calls.append(p)
-        if len(calls) == 20:
+        if len(calls) == 25:
             raise KeyboardInterrupt
         return swing(p)
 

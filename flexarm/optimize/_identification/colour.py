@@ -165,7 +165,7 @@ def _model(gamma: Array, count: float, n: int) -> Array:
 def _times(model: Array, x: Array) -> Array:
     """Product of the Toeplitz matrix of a model and columns (n, c)."""
     if len(model) == 1:
-        return model[0] * x
+        return np.asarray(model[0] * x)
     n = len(x)
     size = 1 << (2 * n - 1).bit_length()
     ring = np.zeros(size)

@@ -211,11 +211,13 @@ def fit(
     max_iterations: int,
     time_limit: float,
     progress: bool | None,
+    derivatives: str = "both",
 ) -> Fit:
     """Minimize the squares of residuals over their noise, known or estimated.
 
     With unknown noise the weights come from the last residuals, repeatedly until they
-    settle: the most likely parameters and standard deviations.  Raises
+    settle: the most likely parameters and standard deviations.  `derivatives` are
+    "rough" differences, "exact", or "both" of them in this order.  Raises
     KeyboardInterrupt after Ctrl-C before the first residuals.
     """
     until = time.perf_counter() + time_limit
@@ -225,7 +227,8 @@ def fit(
     iterations = evaluations = 0
     best: list[Array] | None = None
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
-    rough = True  # differences, then exact derivatives
+    rough = derivatives != "exact"
+    both = derivatives == "both"
     try:
         for _ in range(MAX_PASSES):
             search = Search(known, sigma, until, bar, rough)
@@ -238,7 +241,7 @@ def fit(
             if status not in ("solved", "failed") or (status == "failed" and not rough):
                 break
             if noise_is_known or status == "failed":
-                if not rough:
+                if not (rough and both):
                     break
                 rough = False
                 continue
@@ -247,7 +250,7 @@ def fit(
             change = float(np.abs(new / sigma - 1.0).max())
             sigma = new
             if change < _SETTLED and loose == tolerance:
-                if not rough:
+                if not (rough and both):
                     break
                 rough = False
             if change < _ROUGH:
@@ -255,7 +258,7 @@ def fit(
     finally:
         if bar is not None:
             bar.close()
-    last = Search(known, sigma, np.inf, None)
+    last = Search(known, sigma, np.inf, None, derivatives == "rough")
     if status == "interrupted":
         if best is None:
             raise KeyboardInterrupt

@@ -37,77 +37,128 @@ def in_stages(
     """Fit of the first parts of the records, then of whole records.
 
     Parts that are not given follow from predictions: as far as the last fit is in
-    phase.
+    phase.  Raises KeyboardInterrupt after Ctrl-C before the first residuals.
     """
-    found: Fit | None = None
-    spent = [0, 0]
-    until = time.perf_counter() + options["time_limit"]
-    most = options["max_iterations"]
-
-    def fitted(own: Any, near: Any = bounds, **changed: Any) -> Fit:
-        nonlocal found
-        start = x0 if found is None else found.x
-        own.settle(start)
-        late = {"time_limit": max(until - time.perf_counter(), 0.0)}
-        try:
-            found = fit(own, start, size, near, **options | late | changed)
-        except KeyboardInterrupt:
-            if found is None:
-                raise
-            found = replace(found, status="interrupted", iterations=0, evaluations=0)
-        spent[0] += found.iterations
-        spent[1] += found.evaluations
-        return found
-
-    if parts is None:
-        rough = {"sigma": _scatter(problem), "noise_is_known": True}
-        rough |= {"tolerance": 1e-2}
-        near = _near(problem, x0, bounds)
-        part, x = 0.0, x0
-        while (allowed := min(_MOST, most // 2 - spent[1])) > 0:
-            part = _next_part(problem, x, part)
-            if part >= 1.0:
-                break
-            own = problem.first(part)
-            last = fitted(own, near, max_iterations=allowed, **rough)
-            x = last.x
-            if last.status in ("interrupted", "time"):
-                break
-    else:
-        for part in parts[:-1]:
-            last = fitted(problem.first(part), tolerance=_ROUGH)
-            if last.status in ("interrupted", "time"):
-                break
-    if found is None or found.status != "interrupted":
-        # after the time limit only the statistics are those of whole records
-        try:
-            fitted(problem, max_iterations=max(most - spent[1], 1))
-        except NotFiniteError:
-            if found is None:
-                raise
-            found = None  # parts of the records led astray
-            fitted(problem, max_iterations=max(most - spent[1], 1))
-        assert found is not None
-        while found.status == "solved" and problem.chooses and problem.finer < _FINEST:
-            before, share = found, _by_steps(problem, found, size, bounds)
-            if share <= MOVED:
-                break
-            # errors of order four, or two
-            problem.finer *= 2 if share < 16.0 * MOVED else 4
-            fitted(problem, max_iterations=max(most - spent[1], 1))
-            if not _rms(problem, found) < 1.01 * _rms(problem, before):
-                # the record itself has the error of these steps
-                found, problem.finer = before, 1
-                problem.settle(found.x)
-                break
+    stages = _Stages(problem, x0, size, bounds, options)
+    try:
+        if parts is None:
+            stages.grow()
+        else:
+            for part in parts[:-1]:
+                if stages.go_on():
+                    stages.fit(problem.first(part), tolerance=_ROUGH)
+        stages.whole()
+    except KeyboardInterrupt:
+        if stages.found is None:
+            raise
+        stages.found = replace(stages.found, status="interrupted")
+    found = stages.found
     assert found is not None
     # after Ctrl-C predictions may end with a part of a record
     predicted = [np.full(y.shape, np.nan) for y in problem.measured]
     for whole, known in zip(predicted, found.predicted, strict=True):
         whole[: len(known)] = known
+    counts = stages.iterations, stages.evaluations
     return replace(
-        found, predicted=predicted, iterations=spent[0], evaluations=spent[1]
+        found, predicted=predicted, iterations=counts[0], evaluations=counts[1]
     )
+
+
+class _Stages:
+    """A search of several fits, each of which starts at the end of the last one."""
+
+    def __init__(
+        self,
+        problem: Any,
+        x0: Array,
+        size: Array,
+        bounds: tuple[Array, Array],
+        options: dict[str, Any],
+    ) -> None:
+        self.problem, self.x0, self.size, self.bounds = problem, x0, size, bounds
+        self.options = options
+        self.found: Fit | None = None
+        self.iterations = self.evaluations = 0
+        self._until = time.perf_counter() + options["time_limit"]
+
+    @property
+    def x(self) -> Array:
+        """The last unknowns."""
+        return self.x0 if self.found is None else self.found.x
+
+    def go_on(self) -> bool:
+        """Whether there is time left."""
+        return self.found is None or self.found.status not in ("interrupted", "time")
+
+    def fit(self, problem: Any, bounds: Any = None, **changed: Any) -> Fit:
+        """Fit on from the last unknowns."""
+        problem.settle(self.x)
+        own = {
+            "max_iterations": max(self.options["max_iterations"] - self.evaluations, 1),
+            "time_limit": max(self._until - time.perf_counter(), 0.0),
+        }
+        bounds = self.bounds if bounds is None else bounds
+        own = self.options | own | changed
+        self.found = found = fit(problem, self.x, self.size, bounds, **own)
+        self.iterations += found.iterations
+        self.evaluations += found.evaluations
+        return found
+
+    def grow(self) -> None:
+        """Fit parts that grow as far as the last fit predicts the motion."""
+        near = _near(self.x0, self.bounds)
+        rough: dict[str, Any] = {"tolerance": 1e-2, "derivatives": "rough"}
+        rough |= {"sigma": _scatter(self.problem), "noise_is_known": True}
+        part, half = 0.0, self.options["max_iterations"] // 2
+        while self.go_on() and self.evaluations < half:
+            part = _next_part(self.problem, self.x, part)
+            if part >= 1.0:
+                break
+            most = min(_MOST, half - self.evaluations)
+            self.fit(self.problem.first(part), near, max_iterations=most, **rough)
+
+    def whole(self) -> None:
+        """Fit whole records; after Ctrl-C or the time limit only the statistics."""
+        if self.found is not None and self.found.status == "interrupted":
+            return
+        rough = {"derivatives": "rough"} if self.problem.chooses else {}
+        try:
+            found = self.fit(self.problem, **rough)
+        except NotFiniteError:
+            if self.found is None:
+                raise
+            self.found = None  # parts of the records led astray
+            found = self.fit(self.problem, **rough)
+        if not rough:
+            return
+        if found.status == "solved":
+            found = self._with_fine_steps(found)
+        if found.status == "interrupted":
+            return
+        # the end with exact derivatives, or what is said of an early end
+        own: dict[str, Any] = {"sigma": found.sigma, "derivatives": "exact"}
+        early = found.status in ("iterations", "time")
+        last = self.fit(self.problem, **own | ({"time_limit": 0.0} if early else {}))
+        if early and last.status != "interrupted":
+            self.found = replace(last, status=found.status)
+
+    def _with_fine_steps(self, found: Fit) -> Fit:
+        """Fit with steps so short that shorter ones would not move the estimates."""
+        problem = self.problem
+        while found.status == "solved" and problem.finer < _FINEST:
+            share = _by_steps(problem, found, self.size, self.bounds)
+            if share <= MOVED:
+                break
+            # errors of order four, or two
+            problem.finer *= 2 if share < 16.0 * MOVED else 4
+            new = self.fit(problem, sigma=found.sigma, derivatives="rough")
+            if not _rms(problem, new) < 1.01 * _rms(problem, found):
+                # the record itself has the error of long steps
+                problem.finer = 1
+                self.found = found
+                break
+            found = new
+        return found
 
 
 def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> Any:
@@ -126,7 +177,7 @@ def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> A
     return low, bounds[1]
 
 
-def _near(problem: Any, x0: Array, bounds: tuple[Array, Array]) -> Any:
+def _near(x0: Array, bounds: tuple[Array, Array]) -> Any:
     """Bounds of first stages, which short records would leave far behind."""
     most = np.where(x0 != 0.0, _FAR * np.abs(x0), np.inf)
     least = np.where(x0 != 0.0, np.abs(x0) / _FAR, -np.inf)
