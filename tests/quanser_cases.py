@@ -50,7 +50,7 @@ class Numbers:
     """What the maker's data do not say, first guesses."""
 
     load_center: float = 0.28  # m from the clamp
-    damping_time: float = 0.002  # s, of the links
+    damping_time: float = 0.002  # s, of link 1
     servo: float = 1.0  # N m/rad, joint 2
     viscous: float = 0.1  # N m s, joint 2
     friction: float = 0.01  # N m, joint 2
@@ -72,7 +72,7 @@ def arm_of(p: Numbers) -> fa.Arm:
         viscous_friction=(DAMP, p.viscous),
         coulomb_friction=(0.0, p.friction),
         friction_velocity=0.005,
-        damping_time=p.damping_time,
+        damping_time=(p.damping_time, 0.001),
     )
     bodies = [
         body.replace(joint=body.joint.replace(stiffness=stiffness))
@@ -185,8 +185,9 @@ def identified(
         ahead, back = np.split(predicted(moved, runs), 2)
         return np.asarray((ahead - back) / (2.0 * step * scale)).reshape(n, -1).T
 
+    # the drive of stage 2 keeps an inertia, and steps of the integrator are stable
     highest = np.full(n, 4.0)
-    highest[0] = np.log(0.31 / begin.load_center)
+    highest[:2] = np.log([0.311 / begin.load_center, 0.02 / begin.damping_time])
     search = least_squares(
         residuals,
         np.zeros(n),
@@ -221,7 +222,7 @@ def driven_arm(p: Array) -> fa.Arm:
         viscous_friction=(p[1], HUB2[1]),
         coulomb_friction=(p[2], 0.0),
         friction_velocity=0.02,
-        damping_time=0.003,
+        damping_time=(0.003, 0.001),
     )
     first, second = arm.bodies
     pulled = first.joint.replace(stiffness=PULL, rest=p[3] / PULL)

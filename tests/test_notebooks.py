@@ -30,6 +30,7 @@ LONG = (  # half a second and more
     "16_sensed_loop",
     "19_optimization_methods",
     "20_choosing_modes",
+    "21_measured_arm",
 )
 
 FOLDED = re.compile(r"<details><summary>Solutions</summary>\n\n(.*?)\n</details>", re.S)
