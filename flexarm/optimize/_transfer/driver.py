@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from ..._support.interrupts import held
 from ..._support.options import explained
 from ...arm import Arm
-from .._collocation.transcription import Grid
-from .._programs.solvers import solve
+from ...simulation.trajectory import Trajectory
 from .._result import OptimalMotion, warned
 from ..limits import Limits
 from ..search import Search, read_search
 from .design import Design
-from .problem import Transfer
+from .path import read_initial
+from .searches import Searches, searched
 from .task import read_task
 
-_GRID: dict[str, Any] = {"intervals": 40, "scheme": "gauss", "points": 2}
+_GRID: dict[str, Any] = {"intervals": None, "scheme": None, "points": None}
 _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
 
@@ -37,6 +36,7 @@ def trajectory(
     payload_limits: Any = (0.0, inf),
     losses: Any = None,
     search: Search | Mapping[str, Any] | None = None,
+    initial: OptimalMotion | Trajectory | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Motion from rest to rest that costs least, with forces of the actuators.
@@ -142,12 +142,9 @@ def trajectory(
     task = read_task(
         arm, start, end, cost, losses, payload, payload_limits, duration, limits
     )
+    first = read_initial(initial, task.arm, len(task.first))
     options = read_search(search, _SEARCH, "trajectory")
-    intervals, scheme, points = (options.pop(x) for x in _GRID)
-    grid = Grid(main=intervals, scheme=scheme, points=points)
-    problem = Transfer(task, grid)
-    prepared = time.perf_counter()
-    with held():
-        found = solve(problem.program, problem.z0, **options)
-        motion = problem.result(found, check, began, prepared)
-    return warned(motion)
+    given = {name: options.pop(name) for name in _GRID}
+    given = {name: value for name, value in given.items() if value is not None}
+    searches = Searches(task, options, given, check)
+    return warned(searched(searches, first, began))
