@@ -16,6 +16,7 @@ from .._collocation.grid import Grid
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion
+from .design import Designs
 from .path import Path, path_of
 from .problem import Transfer, judged, missed
 from .resolution import Quadratic, chosen_grid
@@ -25,7 +26,8 @@ from .within import Within
 Array = NDArray[np.float64]
 
 _INTERVALS = 40  # by default
-_MOST = 320  # intervals of grids that are refined
+_LEAST = 8  # intervals, of which half are solved to see what finer ones would save
+_MOST = 160  # intervals of grids that are refined
 _NARROWED = 3  # times that limits are narrowed on a grid
 _FAR = 0.2  # part of a limit, above which an excess shows that a grid is too coarse
 _WARM = 1e-4  # barrier of a search from the answer of another one
@@ -79,6 +81,8 @@ class Searches:
         starts: list[tuple[str, Callable[[Transfer], Array | None]]] = []
         if initial is not None:
             starts.append(("initial", lambda problem: problem.unknowns(initial)))
+        if isinstance(self.task.family, Designs):
+            starts.append(("first parameters", self._at_first_parameters))
         starts.append(("smooth", lambda problem: problem.z0))
         starts += [("linear", self._linear), ("calm", self._calm)]
         for name, first in starts:
@@ -96,6 +100,25 @@ class Searches:
     def _least_bad(self) -> Pass:
         solved = [x for x in self.passes if x.found.success]
         return (solved or self.passes)[-1]
+
+    def richardson(self, best: Pass) -> float:
+        """Part of the cost that finer forces would save, by a coarser search.
+
+        Errors of forces that are linear between knots are of second order: a third of
+        what half as many intervals cost more.
+        """
+        grid = best.problem.motion.grid
+        if grid.main < _LEAST or grid.main % 2 or self._ended():
+            return np.nan
+        problem = self._problem(replace(grid, main=grid.main // 2))
+        z = problem.unknowns(path_of(best.motion))
+        limited = {**self.options, "time_limit": self._left()}
+        found = solve(problem.program, z, barrier=_WARM, **limited)
+        self.timings["solver"] += found.seconds
+        if not found.success:
+            return np.nan
+        more = found.objective * problem.size - best.motion.objective
+        return max(more / 3.0, 0.0) / max(abs(best.motion.objective), 1e-300)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
         """Search from a first motion, finer and narrower as far as needed."""
@@ -135,6 +158,15 @@ class Searches:
         return problem
 
     @property
+    def unsure(self) -> bool:
+        """Whether the linear model does not tell the least cost."""
+        limits = self.task.limits
+        bounded = bool(self.within.names) or any(
+            np.isfinite(x).any() for x in (limits.torque, limits.torque_rate)
+        )
+        return bounded or not np.isfinite(self.gap)
+
+    @property
     def _rests(self) -> bool:
         return "vibration" not in self.task.weights
 
@@ -169,6 +201,26 @@ class Searches:
             }
         )
         return self.passes[-1]
+
+    def _at_first_parameters(self, problem: Transfer) -> Array | None:
+        """The optimum of the arm with the first parameters of a design."""
+        task, nothing = self.task, np.zeros(0)
+        weights = {k: v for k, v in task.weights.items() if k != "design"}
+        fixed = replace(
+            task,
+            family=None,
+            first=nothing,
+            bounds=np.zeros((2, 0)),
+            weights=weights or {"effort": 1.0},
+        )
+        of_arm = Transfer(fixed, problem.motion.grid, self.within)
+        limited = {**self.options, "time_limit": self._left()}
+        found = solve(of_arm.program, of_arm.z0, **limited)
+        self.timings["solver"] += found.seconds
+        if not found.success:
+            return None
+        at, T = of_arm.motion.read(found.z), of_arm.motion.duration(found.z)
+        return problem.unknowns(Path(at.t / T, at.q, at.v, at.tau, T, task.first))
 
     def _linear(self, problem: Transfer) -> Array | None:
         """The motion of least cost of the linear model."""
@@ -220,6 +272,9 @@ def searched(searches: Searches, initial: Path | None, began: float) -> OptimalM
             stopped = True
         best = searches.best()
         motion = best.motion
+        gap = searches.gap
+        if motion.success and not stopped and searches.unsure:
+            gap = searches.richardson(best)
         ended = searches.passes[-1].motion.status == "interrupted"
         if (stopped or ended) and motion.status != "interrupted":
             message = f"interrupted while the search went on: {motion.message}"
@@ -228,12 +283,15 @@ def searched(searches: Searches, initial: Path | None, began: float) -> OptimalM
             )
         timings["total"] = time.perf_counter() - began
         details = {**motion.details, "searches": tuple(searches.notes)}
-        details["gap"] = searches.gap
+        details["gap"] = gap
         return replace(motion, timings=dict(timings), details=details)
 
 
 def linear_transfer(task: Task) -> Quadratic | None:
-    """Linear model of a task by which a grid is chosen; None if it has none."""
+    """Linear model of a task by which a grid is chosen; None if it has none.
+
+    It has quadratic costs and rest at both ends.
+    """
     if "vibration" in task.weights:
         return None
     nu = task.arm.nu
@@ -243,8 +301,8 @@ def linear_transfer(task: Task) -> Quadratic | None:
             weights[name] = weights.get(name, 0.0) + np.full(nu, weight)
         if name == "energy" and task.losses is not None:
             weights["effort"] = weights.get("effort", 0.0) + weight * task.losses
-    # time and payload have no quadratic cost: rest by little effort
-    weights = weights or {"effort": np.ones(nu)}
+    if not weights:  # of least time or most payload: bang-bang
+        return None
     return Quadratic.of(
         task.arm, task.start.q, task.end.q, task.first_duration, weights
     )
