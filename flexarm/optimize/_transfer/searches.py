@@ -110,6 +110,7 @@ class Searches:
         grid = best.problem.motion.grid
         if grid.main < _LEAST or grid.main % 2 or self._ended():
             return np.nan
+        self.within.widen()
         problem = self._problem(replace(grid, main=grid.main // 2))
         z = problem.unknowns(path_of(best.motion))
         limited = {**self.options, "time_limit": self._left()}
@@ -121,7 +122,10 @@ class Searches:
         return max(more / 3.0, 0.0) / max(abs(best.motion.objective), 1e-300)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
-        """Search from a first motion, finer and narrower as far as needed."""
+        """Search from a first motion, finer and narrower as far as needed.
+
+        True if another first motion has nothing to add.
+        """
         grid = self.grid
         problem = self._problem(grid)
         z = first(problem)
@@ -136,8 +140,10 @@ class Searches:
             worst = max(last.excess.values(), default=0.0)
             if unresolved or worst > _FAR or narrowed == _NARROWED:
                 if "intervals" in self.given or 2 * grid.main > _MOST:
-                    if unresolved or narrowed == _NARROWED:
+                    if unresolved:
                         return False
+                    if narrowed == _NARROWED:
+                        return True  # another first motion exceeds limits as well
                 else:
                     grid, narrowed = replace(grid, main=2 * grid.main), 0
                     self.within.widen()
