@@ -54,8 +54,18 @@ def least_cost(
 
 
 def integrated(motion: Any, samples: int = 8) -> Any:
-    """Times, positions and velocities of the forces of a motion, by DOP853."""
+    """Times, positions and velocities of the forces of a motion, by DOP853.
+
+    Modes that take too many of its steps are left to the implicit Radau method.
+    """
     arm, n = motion.arm, motion.arm.nv
+    fastest = abs(np.linalg.eigvals(fa.linearize(arm, motion.q[0]).A)).max()
+    explicit = fastest * (motion.t[-1] - motion.t[0]) < 3000.0
+    how: dict[str, Any] = {"method": "DOP853", "rtol": 1e-8, "atol": 1e-10}
+    if not explicit:
+        how = {"method": "Radau", "rtol": 1e-5, "atol": 1e-7}
+    if explicit:
+        how["max_step"] = 1.0 / max(fastest, 1.0)
 
     def rate(t: float, x: Any) -> Any:
         return np.concatenate(
@@ -66,7 +76,7 @@ def integrated(motion: Any, samples: int = 8) -> Any:
     x = np.concatenate([motion.q[0], motion.qd[0]])
     for a, b in pairwise(t):  # forces have corners at the nodes
         at = np.linspace(a, b, samples + 1)
-        run = solve_ivp(rate, (a, b), x, "DOP853", at, rtol=1e-8, atol=1e-10)
+        run = solve_ivp(rate, (a, b), x, t_eval=at, **how)
         times.append(run.t)
         states.append(run.y.T)
         x = run.y[:, -1]

@@ -152,7 +152,10 @@ class Within:
         most = np.zeros((2, N, len(self.names)))
         for side in range(2):
             np.maximum.at(most[side], interval, over[side])
-        before = 0.0 if self._narrowed is None else self._narrowed
+        if self._narrowed is None:
+            before = np.zeros(1)
+        else:  # ripples of fast modes are elsewhere each time
+            before, most[:] = self._narrowed, most.max(axis=1, keepdims=True)
         self._narrowed = np.minimum(before + _MARGIN * most, _LEFT)
 
     def widen(self) -> None:
