@@ -179,7 +179,7 @@ class Transfer:
         motion, z = self.motion, self.z0.copy()
         if motion.free:
             z[motion.T] = path.duration
-        if path.parameters is not None:
+        if path.parameters is not None and len(motion.p):
             z[motion.p] = path.parameters
         t, h = motion.times(z), motion.steps(z)
         at = path.stretched(motion.duration(z))

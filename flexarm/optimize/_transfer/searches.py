@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed, held
 from .._collocation.costs import calmness
+from .._collocation.ends import End
 from .._collocation.grid import Grid
 from .._programs.solution import Solution
 from .._programs.solvers import solve
@@ -26,6 +27,7 @@ from .within import Within
 Array = NDArray[np.float64]
 
 _INTERVALS = 40  # by default
+_FEW = 60  # steps of the solver for that
 _LEAST = 8  # intervals, of which half are solved to see what finer ones would save
 _MOST = 160  # intervals of grids that are refined
 _NARROWED = 3  # times that limits are narrowed on a grid
@@ -111,15 +113,23 @@ class Searches:
         if grid.main < _LEAST or grid.main % 2 or self._ended():
             return np.nan
         self.within.widen()
-        problem = self._problem(replace(grid, main=grid.main // 2))
-        z = problem.unknowns(path_of(best.motion))
+        motion, task = best.motion, self.task
+        if isinstance(task.family, Designs):
+            ends = End(motion.q[0], None), End(motion.q[-1], None)
+            task = replace(task, arm=motion.arm, start=ends[0], end=ends[1])
+            task = without_design(task)
+        problem = Transfer(task, replace(grid, main=grid.main // 2), self.within)
+        z = problem.unknowns(path_of(motion))
         limited = {**self.options, "time_limit": self._left()}
+        limited["max_iterations"] = min(_FEW, limited["max_iterations"])
         found = solve(problem.program, z, barrier=_WARM, **limited)
         self.timings["solver"] += found.seconds
         if not found.success:
             return np.nan
-        more = found.objective * problem.size - best.motion.objective
-        return max(more / 3.0, 0.0) / max(abs(best.motion.objective), 1e-300)
+        costs = motion.details["costs"]
+        fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
+        more = found.objective * problem.size - fine
+        return max(more / 3.0, 0.0) / max(abs(fine), 1e-300)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
         """Search from a first motion, finer and narrower as far as needed.
@@ -204,22 +214,15 @@ class Searches:
                 "status": motion.status,
                 "iterations": found.iterations,
                 "objective": motion.objective,
+                "narrowed": self.within.narrowed,
             }
         )
         return self.passes[-1]
 
     def _at_first_parameters(self, problem: Transfer) -> Array | None:
         """The optimum of the arm with the first parameters of a design."""
-        task, nothing = self.task, np.zeros(0)
-        weights = {k: v for k, v in task.weights.items() if k != "design"}
-        fixed = replace(
-            task,
-            family=None,
-            first=nothing,
-            bounds=np.zeros((2, 0)),
-            weights=weights or {"effort": 1.0},
-        )
-        of_arm = Transfer(fixed, problem.motion.grid, self.within)
+        task = self.task
+        of_arm = Transfer(without_design(task), problem.motion.grid, self.within)
         limited = {**self.options, "time_limit": self._left()}
         found = solve(of_arm.program, of_arm.z0, **limited)
         self.timings["solver"] += found.seconds
@@ -280,7 +283,7 @@ def searched(searches: Searches, initial: Path | None, began: float) -> OptimalM
         motion = best.motion
         gap = searches.gap
         if motion.success and not stopped and searches.unsure:
-            gap = searches.richardson(best)
+            gap = float(np.fmax(gap, searches.richardson(best)))
         ended = searches.passes[-1].motion.status == "interrupted"
         if (stopped or ended) and motion.status != "interrupted":
             message = f"interrupted while the search went on: {motion.message}"
@@ -288,9 +291,22 @@ def searched(searches: Searches, initial: Path | None, began: float) -> OptimalM
                 motion, success=False, status="interrupted", message=message
             )
         timings["total"] = time.perf_counter() - began
+        note = searches.notes[searches.passes.index(best)]
         details = {**motion.details, "searches": tuple(searches.notes)}
-        details["gap"] = gap
+        details |= {"gap": gap, "narrowed": note["narrowed"]}
         return replace(motion, timings=dict(timings), details=details)
+
+
+def without_design(task: Task) -> Task:
+    """The same task for its arm alone, with parameters that stay as they are."""
+    weights = {name: w for name, w in task.weights.items() if name != "design"}
+    return replace(
+        task,
+        family=None,
+        first=np.zeros(0),
+        bounds=np.zeros((2, 0)),
+        weights=weights or {"effort": 1.0},
+    )
 
 
 def linear_transfer(task: Task) -> Quadratic | None:

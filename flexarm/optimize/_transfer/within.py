@@ -158,6 +158,11 @@ class Within:
             before, most[:] = self._narrowed, most.max(axis=1, keepdims=True)
         self._narrowed = np.minimum(before + _MARGIN * most, _LEFT)
 
+    @property
+    def narrowed(self) -> float:
+        """Largest part of a limit by which it is narrowed."""
+        return 0.0 if self._narrowed is None else float(self._narrowed.max())
+
     def widen(self) -> None:
         """Forget what was narrowed."""
         self._narrowed = None
