@@ -176,7 +176,7 @@ class Transfer:
 
     def unknowns(self, path: Path) -> Array:
         """Unknowns (n,) of a motion."""
-        motion, z = self.motion, self.z0.copy()
+        motion, z = self.motion, np.array(self.z0)
         if motion.free:
             z[motion.T] = path.duration
         if path.parameters is not None and len(motion.p):

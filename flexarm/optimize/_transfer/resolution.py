@@ -120,8 +120,8 @@ class Quadratic(NamedTuple):
                 np.add.at(W, (at + i, at + i), efforts / 3.0 + rates)
             W[at, at + 1] += efforts / 6.0 - rates
             W[at + 1, at] += efforts / 6.0 - rates
-            roots.append(np.linalg.cholesky(W))
-            rows.append(np.linalg.solve(roots[-1], C[:, :, k].T))
+            roots.append(np.asarray(np.linalg.cholesky(W)))
+            rows.append(np.asarray(np.linalg.solve(roots[-1], C[:, :, k].T)))
         Y = np.concatenate(rows)
         size = np.sqrt((Y**2).sum(axis=0))
         size[size == 0.0] = 1.0

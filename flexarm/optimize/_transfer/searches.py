@@ -31,7 +31,7 @@ _FEW = 60  # steps of the solver for that
 _LEAST = 8  # intervals, of which half are solved to see what finer ones would save
 _MOST = 160  # intervals of grids that are refined
 _NARROWED = 3  # times that limits are narrowed on a grid
-_FAR = 0.2  # part of a limit, above which an excess shows that a grid is too coarse
+_FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
 _WARM = 1e-4  # barrier of a search from the answer of another one
 _CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
 
@@ -129,7 +129,7 @@ class Searches:
         costs = motion.details["costs"]
         fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
         more = found.objective * problem.size - fine
-        return max(more / 3.0, 0.0) / max(abs(fine), 1e-300)
+        return float(max(more / 3.0, 0.0) / max(abs(fine), 1e-300))
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
         """Search from a first motion, finer and narrower as far as needed.
@@ -142,30 +142,37 @@ class Searches:
         if z is None:
             return False
         narrowed, barrier = 0, (None if name in ("smooth", "linear") else _WARM)
+        whole: Pass | None = None  # the last one solved with limits as they are
         while True:
             last = self._solve(name, problem, z, barrier)
-            if last.motion.success or not last.found.success or self._ended():
-                return last.motion.success
-            unresolved = missed(last.motion, self._rests)
-            worst = max(last.excess.values(), default=0.0)
-            if unresolved or worst > _FAR or narrowed == _NARROWED:
-                if "intervals" in self.given or 2 * grid.main > _MOST:
-                    if unresolved:
-                        return False
-                    if narrowed == _NARROWED:
-                        return True  # another first motion exceeds limits as well
-                else:
-                    grid, narrowed = replace(grid, main=2 * grid.main), 0
-                    self.within.widen()
-                    problem = self._problem(grid)
-                    z, barrier = problem.unknowns(path_of(last.motion)), _WARM
-                    continue
+            if last.motion.success or self._ended():
+                return True
+            if last.found.success and not narrowed:
+                whole = last
+            if whole is None:
+                return False
+            unresolved = bool(missed(last.motion, self._rests))
+            far = max(last.excess.values(), default=0.0) > _FAR
+            spent = narrowed == _NARROWED or not last.found.success
+            if (unresolved or far or spent) and self._can_refine(grid):
+                grid, narrowed = replace(grid, main=2 * grid.main), 0
+                self.within.widen()
+                problem = self._problem(grid)
+                z, barrier = problem.unknowns(path_of(whole.motion)), _WARM
+                continue
+            if unresolved or spent:
+                # where limits do not hold another first motion has nothing to add
+                return not unresolved
             run = last.motion.verification
             assert run is not None
             self.within.narrow(last.motion.t, run.trajectory)
             narrowed += 1
             problem = self._problem(grid)
             z, barrier = last.found.z, _WARM
+
+    def _can_refine(self, grid: Grid) -> bool:
+        """Whether the number of intervals may be doubled."""
+        return "intervals" not in self.given and 2 * grid.main <= _MOST
 
     def _problem(self, grid: Grid) -> Transfer:
         began = time.perf_counter()
@@ -187,7 +194,8 @@ class Searches:
         return "vibration" not in self.task.weights
 
     def _left(self) -> float:
-        return max(self.options["time_limit"] - self.timings["solver"], 1e-3)
+        limit = float(self.options["time_limit"])
+        return max(limit - self.timings["solver"], 1e-3)
 
     def _ended(self) -> bool:
         """True after Ctrl-C, or without time."""

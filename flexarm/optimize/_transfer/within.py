@@ -61,7 +61,7 @@ class Within:
             rows.append(matrix)
             pairs.append(np.asarray(between))
         pair = np.concatenate(pairs, axis=1)
-        kept = np.isfinite(pair).any(axis=0)
+        kept = np.asarray(np.isfinite(pair).any(axis=0))
         self.names = tuple(k for k, used in zip(names, kept, strict=True) if used)
         self.rows, self.pair = np.concatenate(rows)[kept], pair[:, kept]
         half = 0.5 * (self.pair[1] - self.pair[0])
@@ -85,7 +85,7 @@ class Within:
         low, high = self._pairs(nodes)
         columns = np.hstack([motion.q, motion.v])
         single = (self.rows != 0.0).sum(axis=1) == 1
-        for k in np.flatnonzero(single):
+        for k in map(int, np.flatnonzero(single)):
             column = int(np.flatnonzero(self.rows[k])[0])
             ends = np.stack([low[:, k], high[:, k]]) / self.rows[k, column]
             motion.bound(columns[:, column], ends.min(axis=0), ends.max(axis=0))
