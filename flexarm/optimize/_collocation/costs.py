@@ -49,21 +49,25 @@ class Weighted:
 class ForceRates:
     """Square of the rates of the forces between two knots, integrated.
 
-    Of w = (forces at both knots, duration), the last if it is free.
+    Of w = (forces at both knots, duration), the last if it is free; times between knots
+    are alpha + beta T, (P,) each.
     """
 
     name, rows = "torque rate", 1
 
-    def __init__(self, n: int, share: float, duration: float | None) -> None:
-        self._n, self._share, self._duration = n, share, duration
+    def __init__(
+        self, n: int, lengths: tuple[Array, Array], duration: float | None
+    ) -> None:
+        self._n, self._duration = n, duration
+        self._alpha, self._beta = lengths
         size = 2 * n + (duration is None)
         self.slopes = np.ones((1, size), dtype=bool)
         self.curvature = np.ones((size, size), dtype=bool)
 
     def _parts(self, w: Array) -> tuple[Array, Array]:
         n = self._n
-        T = w[:, 2 * n] if self._duration is None else np.full(len(w), self._duration)
-        return w[:, n : 2 * n] - w[:, :n], T * self._share
+        T = w[:, 2 * n] if self._duration is None else self._duration
+        return w[:, n : 2 * n] - w[:, :n], self._alpha + self._beta * T
 
     def value(self, w: Array) -> Array:
         """(P, 1) values."""
@@ -76,7 +80,7 @@ class ForceRates:
         slope = 2.0 * change / h[:, None]
         parts = [-slope, slope]
         if self._duration is None:
-            parts.append(-self._share * self.value(w) / h[:, None])
+            parts.append(-(self._beta / h)[:, None] * self.value(w))
         return np.concatenate(parts, axis=1)[:, None]
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
@@ -87,10 +91,10 @@ class ForceRates:
         both = np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(n))
         H[:, : 2 * n, : 2 * n] = 2.0 * both / h[:, None, None]
         if self._duration is None:
-            bend = -2.0 * self._share * change / h[:, None] ** 2
+            bend = -2.0 * (self._beta / h**2)[:, None] * change
             mixed = np.concatenate([-bend, bend], axis=1)
             H[:, : 2 * n, -1] = H[:, -1, : 2 * n] = mixed
-            H[:, -1, -1] = 2.0 * self._share**2 * self.value(w)[:, 0] / h**2
+            H[:, -1, -1] = 2.0 * (self._beta / h) ** 2 * self.value(w)[:, 0]
         return H * multipliers[:, :, None]
 
 
@@ -180,12 +184,11 @@ def effort(motion: Collocation) -> AtPoints:
 def force_rates(motion: Collocation) -> Gathered:
     """Integral of the squares of the rates of the forces."""
     knots = len(motion.tau)
-    share = 1.0 / (knots - 1)
     columns = [motion.tau[:-1], motion.tau[1:]]
     duration: float | None = motion.duration(np.zeros(0)) if not motion.free else None
     if motion.free:
         columns.append(np.full((knots - 1, 1), motion.T))
-    local = ForceRates(motion.arm.nu, share, duration)
+    local = ForceRates(motion.arm.nu, motion.grid.knot_lengths(), duration)
     return Gathered(local, np.hstack(columns), weights=np.ones(knots - 1))
 
 
@@ -214,6 +217,15 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
     return Gathered(local, columns[None], weights=[1.0])
 
 
+def calmness(motion: Collocation, q: Array, weight: float) -> AtPoints:
+    """Weighted kinetic energy of what bends about a posture, integrated."""
+    arm = motion.arm
+    M = np.diagonal(np.asarray(arm._model.quiet("mass_matrix")(q)))
+    form = np.zeros(3 * arm.nv + arm.nu + len(motion.p))
+    form[arm.nv + arm.nu : 2 * arm.nv] = weight * M[arm.nu :]
+    return AtPoints(motion, Squares(form, name="calmness"), integrate=True)
+
+
 def unknown(motion: Collocation, index: int, sign: float, name: str) -> Linear:
     """One of the unknowns."""
     row = sparse.coo_array(([sign], ([0], [index])), shape=(1, motion.n))
@@ -226,18 +238,20 @@ def rate_limits(motion: Collocation, limits: Array) -> list[Linear]:
     rows = np.arange((knots - 1) * nu)
     after, before = motion.tau[1:].ravel(), motion.tau[:-1].ravel()
     ones = np.ones(len(rows))
-    share = 1.0 / (knots - 1)
+    # times between knots, alpha + beta T, for each row
+    alpha, beta = (np.repeat(x, nu) for x in motion.grid.knot_lengths())
     terms = []
     for side, limit in zip((-1.0, 1.0), limits, strict=True):
         every = np.tile(limit, knots - 1)
         kept = np.isfinite(every)
         data, at = [ones, -ones], [after, before]
-        bound = np.zeros(len(rows))
-        if motion.free:  # change - limit * share * T
-            data.append(np.where(kept, -every * share, 0.0))
+        finite = np.where(kept, every, 0.0)
+        if motion.free:  # change - limit * beta * T
+            data.append(-finite * beta)
             at.append(np.full(len(rows), motion.T))
+            bound = finite * alpha
         else:
-            bound = every * share * motion.duration(np.zeros(0))
+            bound = finite * (alpha + beta * motion.duration(np.zeros(0)))
         matrix = sparse.coo_array(
             (np.concatenate(data), (np.tile(rows, len(at)), np.concatenate(at))),
             shape=(len(rows), motion.n),

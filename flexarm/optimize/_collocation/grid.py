@@ -76,6 +76,11 @@ class Grid:
     knots_every : int
         Intervals from a knot of the forces to the next; divides the numbers of
         intervals.
+    clustered : float
+        How much shorter than their mean the first and the last interval of the main
+        motion are, zero to one: lengths are ``1 - clustered cos(2 pi s)`` of it.
+        Forces of least effort change most at both ends, where fast modes come to
+        rest.
     """
 
     main: int = 40
@@ -88,6 +93,7 @@ class Grid:
     scheme: str = "radau"
     points: int = 2
     knots_every: int = 1
+    clustered: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("knots_every", "main", "before", "after"):
@@ -111,6 +117,11 @@ class Grid:
                     f"the window {name} the motion has {getattr(self, name)} intervals "
                     f"and the length {share} T + {extra} s, expected both or neither"
                 )
+        if not 0.0 <= self.clustered < 1.0 or (self.clustered and self.knots_every > 1):
+            raise ArgumentError(
+                f"clustered is {self.clustered} with knots_every = {self.knots_every}, "
+                "expected zero or more, less than one, and a knot at every interval"
+            )
         tableau(self.scheme, self.points)
 
     @property
@@ -139,4 +150,13 @@ class Grid:
             np.concatenate([np.full(p[0], p[k] / max(p[0], 1)) for p in parts])
             for k in (1, 2)
         )
+        if self.clustered:
+            s = np.linspace(0.0, 1.0, self.main + 1)
+            s -= self.clustered / (2.0 * np.pi) * np.sin(2.0 * np.pi * s)
+            beta[self.start : self.end] = np.diff(s)
         return alpha, beta
+
+    def knot_lengths(self) -> tuple[Array, Array]:
+        """Times from a knot of the forces to the next as alpha + beta T."""
+        alpha, beta = (x.reshape(-1, self.knots_every) for x in self.lengths())
+        return alpha.sum(axis=1), beta.sum(axis=1)

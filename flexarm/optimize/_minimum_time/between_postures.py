@@ -251,7 +251,7 @@ class Between:
             if not self._arrived(descent):
                 return
             before, T = forces.duration, descent.best.forces.duration
-            if T > before:
+            if before < T:
                 return
             found.best, found.settled = descent.best, descent.settled
             found.durations.append(T)

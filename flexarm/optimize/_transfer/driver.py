@@ -7,19 +7,18 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from ..._support.interrupts import held
 from ..._support.options import explained
 from ...arm import Arm
-from .._collocation.transcription import Grid
-from .._programs.solvers import solve
+from ...simulation.trajectory import Trajectory
 from .._result import OptimalMotion, warned
 from ..limits import Limits
 from ..search import Search, read_search
 from .design import Design
-from .problem import Transfer
+from .path import read_initial
+from .searches import Searches, searched
 from .task import read_task
 
-_GRID: dict[str, Any] = {"intervals": 40, "scheme": "gauss", "points": 2}
+_GRID: dict[str, Any] = {"intervals": None, "scheme": None, "points": None}
 _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
 
@@ -37,6 +36,7 @@ def trajectory(
     payload_limits: Any = (0.0, inf),
     losses: Any = None,
     search: Search | Mapping[str, Any] | None = None,
+    initial: OptimalMotion | Trajectory | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Motion from rest to rest that costs least, with forces of the actuators.
@@ -59,9 +59,9 @@ def trajectory(
         Costs and their weights; see Notes.  By default the effort, or the payload if it
         is maximized.
     limits : Limits or mapping, optional
-        Of torque and torque_rate, of position and velocity at the nodes, of
-        acceleration at the points between them, and, but for a Design, of outputs at
-        the nodes.
+        Of torque, torque_rate, position, velocity, acceleration, and, but for a Design,
+        of outputs, by default those of the joints.  All but accelerations are narrowed
+        where they do not hold between the nodes, see Notes.
     payload : {"maximize"}, optional
         Find the largest point mass at the tip with which the motion is possible; its
         weight is ``cost["payload"]``.
@@ -71,16 +71,21 @@ def trajectory(
         Copper losses of the motors in W/(N m)^2, resistance over the square of the
         torque constant, of the forces of the actuators; for ``"energy"``.
     search : Search or mapping, optional
-        Intervals (40), between which forces are linear; scheme ("gauss") and points (2)
-        of collocation; solver ("auto"), tolerance (1e-8), max_iterations (300),
-        time_limit (60), progress.
+        Intervals, between which forces are linear; scheme and points (2) of
+        collocation; by default 40 to 160 intervals and the scheme that suit the modes
+        of the arm, see Notes; solver ("auto"), tolerance (1e-8), max_iterations (300),
+        time_limit (60) of all searches, progress.
+    initial : OptimalMotion or Trajectory, optional
+        Motion of this arm to begin the search with, such as the last answer; its times
+        are stretched to the duration.
     check : bool
         Simulate the forces by another integrator.
 
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"costs"`` (each without its weight) and ``"limits"``; of a
+        ``details`` has ``"costs"`` (each without its weight), ``"limits"``, ``"gap"``
+        and ``"narrowed"`` (see Notes) and ``"searches"``, one record of each; of a
         Design or a maximized payload also ``"parameters"``, (k,), of the latter
         ``"payload"`` in kg, too; ``arm`` is that of the parameters found.
 
@@ -93,8 +98,9 @@ def trajectory(
     Warns
     -----
     ConvergenceWarning
-        If the solver stops early or the simulated motion ends elsewhere; the result has
-        the best motion and its status.
+        If the solver stops early, or the simulated motion ends elsewhere or exceeds a
+        limit by more than one percent of half its range; the result has the best motion
+        and its status.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -120,8 +126,22 @@ def trajectory(
 
     Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
     Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
-    of ninth degree in time.  Forces between knots are linear, so that jumps of the
+    of ninth degree in time; of a Design near the optimum of its first parameters.  If
+    the solver fails, it begins again with the optimum of a linear model, and with one
+    in which links hardly swing.  Forces between knots are linear, so that jumps of the
     exact forces (bang-bang) are resolved to an interval.
+
+    A linear model of the arm tells what rest of the modes costs on a grid and on a fine
+    one, and so chooses the scheme: evenly spaced Gauss points, or, mostly for stiff
+    links, Radau points and intervals that are shorter at both ends.
+    ``details["gap"]`` is the part of the cost that finer forces would save: by this
+    model, with limits or for the least time or largest payload also by a search with
+    half the intervals, a third of what it costs more (Richardson); NaN if this fails.
+
+    Where the simulation exceeds limits, or ends elsewhere, they are narrowed or the
+    intervals doubled, up to 160, or to the number that is given, until it does not.
+    ``details["narrowed"]`` is the largest part by which the limits of the answer were
+    narrowed.
 
     Examples
     --------
@@ -143,12 +163,9 @@ def trajectory(
     task = read_task(
         arm, start, end, cost, losses, payload, payload_limits, duration, limits
     )
+    first = read_initial(initial, task.arm, len(task.first))
     options = read_search(search, _SEARCH, "trajectory")
-    intervals, scheme, points = (options.pop(x) for x in _GRID)
-    grid = Grid(main=intervals, scheme=scheme, points=points)
-    problem = Transfer(task, grid)
-    prepared = time.perf_counter()
-    with held():
-        found = solve(problem.program, problem.z0, **options)
-        motion = problem.result(found, check, began, prepared)
-    return warned(motion)
+    given = {name: options.pop(name) for name in _GRID}
+    given = {name: value for name, value in given.items() if value is not None}
+    searches = Searches(task, options, given, check)
+    return warned(searched(searches, first, began))

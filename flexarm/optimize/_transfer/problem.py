@@ -13,16 +13,18 @@ from ...errors import ArgumentError
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
-from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
+from .._excess import sentence
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, unverified
 from .._verify import verified
 from .design import ParametricEquation, Payloads
 from .first_motion import first_motion, torque_used
+from .path import Path
 from .task import Task
+from .within import Within
 
 Array = NDArray[np.float64]
 
@@ -31,16 +33,25 @@ _OFF, _FAST = 0.02, 0.1
 
 
 class Transfer:
-    """Unknowns, costs and constraints of a motion from rest to rest."""
+    """Unknowns, costs and constraints of a motion from rest to rest.
 
-    def __init__(self, task: Task, grid: Grid) -> None:
-        self.task = task
+    Parameters
+    ----------
+    task : Task
+        Checked arguments.
+    grid : Grid
+        Intervals.
+    within : Within
+        Limits of positions, velocities and outputs.
+    """
+
+    def __init__(self, task: Task, grid: Grid, within: Within) -> None:
+        self.task, self.within = task, within
         k = len(task.first)
         self.motion = motion = Collocation(
             task.arm, grid, duration=task.duration, parameters=k
         )
-        first = task.duration[1] if isinstance(task.duration, tuple) else task.duration
-        self.z0 = first_motion(motion, task.start.q, task.end.q, first)
+        self.z0 = first_motion(motion, task.start.q, task.end.q, task.first_duration)
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
         self.z0[motion.p] = task.first
@@ -84,15 +95,10 @@ class Transfer:
     def _limits(self) -> list[Term]:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
-        nu = self.task.arm.nu
-        motion.bound(motion.q[:, :nu], *limits.position)
-        motion.bound(motion.v[:, :nu], *limits.velocity)
-        motion.bound(motion.a[:, :, :nu], *limits.acceleration)
-        terms: list[Term] = []
+        motion.bound(motion.a[:, :, : self.task.arm.nu], *limits.acceleration)
+        terms = self.within.terms(motion)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
-        for name, between in limits.outputs.items():
-            terms.append(output_limits(motion, name, between))
         return terms
 
     def _cost(self, name: str) -> Term:
@@ -119,9 +125,9 @@ class Transfer:
         )
 
     def result(
-        self, found: Solution, check: bool, began: float, prepared: float
+        self, found: Solution, check: bool, timings: dict[str, float]
     ) -> OptimalMotion:
-        """The motion of a solution, verified unless Ctrl-C ended the search."""
+        """The motion of a solution, simulated unless Ctrl-C ended the search."""
         task, motion = self.task, self.motion
         p = found.z[motion.p]
         arm = task.arm
@@ -138,31 +144,43 @@ class Transfer:
             details["parameters"] = p.copy()
         if isinstance(task.family, Payloads):
             details["payload"] = float(p[0])
-        timings = {"setup": prepared - began, "solver": found.seconds}
         result = answer(
             motion, found, method="collocation", timings=timings, details=details
         )
-        # the simulation
-        started = time.perf_counter()
         verification = None
         check = check and found.status != "interrupted"
         if check:
+            started = time.perf_counter()
             tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
-            step = float(np.diff(result.t).min())
+            # the shortest intervals of a clustered grid tell nothing of the others
+            step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)
             way = result.t, result.q[0], result.qd[0], result.tau
             verification = verified(arm, *way, step, goal=tip, limits=task.limits)
-        timings["verification"] = time.perf_counter() - started
-        timings["total"] = time.perf_counter() - began
+            timings["verification"] += time.perf_counter() - started
         result = dataclasses.replace(
             result,
             objective=found.objective * self.size,
-            timings=timings,
             verification=verification,
             message=self._message(found),
         )
-        if check and verification is None:
-            return unverified(result)
-        return judged(result, rests="vibration" not in task.weights)
+        return unverified(result) if check and verification is None else result
+
+    def unknowns(self, path: Path) -> Array:
+        """Unknowns (n,) of a motion."""
+        motion, z = self.motion, np.array(self.z0)
+        if motion.free:
+            z[motion.T] = path.duration
+        if path.parameters is not None and len(motion.p):
+            z[motion.p] = path.parameters
+        t, h = motion.times(z), motion.steps(z)
+        at = path.stretched(motion.duration(z))
+        z[motion.q], z[motion.v], _ = at(t)
+        inner = (t[:-1, None] + h[:, None] * motion.tableau.c).ravel()
+        z[motion.a] = at(inner)[2].reshape(motion.a.shape)
+        forces = path.forces(t[:: motion.grid.knots_every] / t[-1])
+        if forces is not None:
+            z[motion.tau] = forces
+        return z
 
     def _message(self, found: Solution) -> str:
         """Message of the solver, with the limit that is too tight."""
@@ -182,16 +200,24 @@ class Transfer:
 
 
 def judged(motion: OptimalMotion, rests: bool) -> OptimalMotion:
-    """The motion, failed if the simulation ends elsewhere."""
+    """The motion, failed if the simulation ends elsewhere or exceeds a limit."""
     if not motion.success or motion.verification is None:
         return motion
+    message = missed(motion, rests) or sentence(motion.verification.excess)
+    if not message:
+        return motion
+    return dataclasses.replace(motion, success=False, status="failed", message=message)
+
+
+def missed(motion: OptimalMotion, rests: bool) -> str:
+    """Words on where the simulation ends, or "" if it is the goal."""
+    assert motion.verification is not None
     way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
     off, rate = motion.verification.final_error, motion.verification.final_rate
     if off <= _OFF * way and (rate <= _FAST * way / motion.duration or not rests):
-        return motion
-    message = (
+        return ""
+    return (
         f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
         f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
         "it is unstable; take more intervals or a shorter duration"
     )
-    return dataclasses.replace(motion, success=False, status="failed", message=message)

@@ -73,6 +73,12 @@ class Task:
     design_cost: Callable[[Array], Any] | None
 
     @property
+    def first_duration(self) -> float:
+        """Duration in s, of a free one the first."""
+        given = self.duration
+        return given[1] if isinstance(given, tuple) else given
+
+    @property
     def scale(self) -> Array:
         """Sizes of the parameters."""
         return sizes(self.first, self.bounds)

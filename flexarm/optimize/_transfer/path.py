@@ -1,0 +1,109 @@
+"""Motions to begin a search with: given ones, and answers of coarser searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
+
+from ..._support.checks import short_text
+from ...arm import Arm
+from ...errors import ArgumentError
+from ...simulation.trajectory import Trajectory
+from .._result import OptimalMotion
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Positions, velocities and forces of a motion over shares of its duration.
+
+    Attributes
+    ----------
+    s : (n,) ndarray of float
+        Shares of the duration, zero to one.
+    q, v : (n, nv) ndarray of float
+        Positions, and velocities by time.
+    tau : (n, nu) ndarray of float or None
+        Forces of the actuators.
+    duration : float
+        In s.
+    parameters : (k,) ndarray of float or None
+        Of a design.
+    """
+
+    s: Array
+    q: Array
+    v: Array
+    tau: Array | None
+    duration: float
+    parameters: Array | None = None
+
+    def stretched(self, T: float) -> Callable[[Array], tuple[Array, Array, Array]]:
+        """Positions, velocities and accelerations at times for a duration."""
+        by_share = CubicHermiteSpline(self.s, self.q, self.v * self.duration)
+
+        def at(t: Array) -> tuple[Array, Array, Array]:
+            s = np.clip(t / T, 0.0, 1.0)
+            return by_share(s), by_share(s, 1) / T, by_share(s, 2) / T**2
+
+        return at
+
+    def forces(self, s: Array) -> Array | None:
+        """Forces at shares of the duration."""
+        if self.tau is None:
+            return None
+        columns = [np.interp(s, self.s, column) for column in self.tau.T]
+        return np.stack(columns, axis=1)
+
+
+def path_of(motion: OptimalMotion) -> Path:
+    """Of an answer."""
+    return _path(motion, motion.details.get("parameters"))
+
+
+def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
+    """Of what the user gave as `initial`."""
+    if given is None:
+        return None
+    if not isinstance(given, OptimalMotion | Trajectory):
+        raise ArgumentError(
+            f"initial is {short_text(given)}, expected an OptimalMotion or a "
+            "Trajectory of this arm, such as the last answer"
+        )
+    if given.q.ndim != 2 or given.q.shape[1] != arm.nq or len(given.t) < 2:
+        raise ArgumentError(
+            f"initial has positions of shape {given.q.shape}, expected (n, {arm.nq}), "
+            "one motion of this arm"
+        )
+    if not (np.isfinite(given.q).all() and np.isfinite(given.qd).all()):
+        raise ArgumentError(
+            "initial has positions or velocities that are not finite, expected a "
+            "motion that reached its end"
+        )
+    known = getattr(given, "details", {}).get("parameters")
+    if known is not None and len(known) != parameters:
+        known = None
+    return _path(given, known)
+
+
+def _path(motion: OptimalMotion | Trajectory, parameters: Array | None) -> Path:
+    t = np.asarray(motion.t, dtype=float)
+    kept = np.concatenate([[True], np.diff(t) > 1e-12 * (t[-1] - t[0])])
+    T = float(t[-1] - t[0])
+    tau = np.asarray(motion.tau)
+    nu = motion.arm.nu
+    usable = tau.shape == (len(t), nu) and bool(np.isfinite(tau).all())
+    return Path(
+        (t[kept] - t[0]) / T,
+        np.asarray(motion.q)[kept],
+        np.asarray(motion.qd)[kept],
+        tau[kept] if usable else None,
+        T,
+        None if parameters is None else np.asarray(parameters, dtype=float),
+    )

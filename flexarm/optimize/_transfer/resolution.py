@@ -1,0 +1,196 @@
+r"""Choice of the intervals of a motion by a linear model of the arm.
+
+About the posture in the middle, :math:`\dot x = A x + B u`, x from rest to rest.  On a
+grid the state at the end is :math:`\Phi x_0 + C u` in the forces u at the knots, and
+the least cost :math:`u' W u` is :math:`b' (C W^{-1} C')^{-1} b`, b what u has to
+change.  Compared with a fine grid this tells which modes a scheme takes for
+others: two Gauss points let modes that steps do not resolve swing slowly, and rest of
+such modes may cost twice what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arm import Arm
+from .._collocation.grid import Grid, Tableau, tableau
+
+Array = NDArray[np.float64]
+_Steps = tuple[Array, Array, Array]
+
+CLUSTERED = 0.95  # of intervals that are shorter at both ends
+_FINE = 200  # intervals to compare with
+_CLOSE = 0.04  # part of the cost more than on the fine grid that is accepted
+_LOST = 1e-10  # part of the largest effect of forces, below which they have none
+
+
+class Quadratic(NamedTuple):
+    """A transfer of a linear model between two states of rest."""
+
+    A: Array
+    B: Array
+    start: Array
+    end: Array
+    T: float
+    weights: Mapping[str, Array]  # of "effort" and "torque rate", (nu,) each
+
+    @classmethod
+    def of(
+        cls, arm: Arm, start: Array, end: Array, T: float, weights: Mapping[str, Array]
+    ) -> Quadratic | None:
+        """Of an arm about the middle of its way; None without a way or a model."""
+        n, still = arm.nv, np.zeros(arm.nv)
+        q = start + 0.5 * (end - start)
+        model = arm._model
+        K, D = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))
+        M = np.asarray(model.quiet("mass_matrix")(q))
+        acting = np.zeros((n, arm.nu))
+        acting[arm.actuator_indices, np.arange(arm.nu)] = 1.0
+        A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, arm.nu))
+        A[:n, n:] = np.eye(n)
+        try:
+            A[n:] = -np.linalg.solve(M, np.hstack([K, D]))
+            B[n:] = np.linalg.solve(M, acting)
+        except np.linalg.LinAlgError:
+            return None
+        if not (np.isfinite(A).all() and (start != end).any()):
+            return None
+        half = np.concatenate([0.5 * (end - start), still])
+        return cls(A, B, -half, half, T, weights)
+
+    def least(self, grid: Grid) -> float:
+        """Least cost on a grid; infinite if forces do not reach the end."""
+        found = self._solved(grid)
+        return np.inf if found is None else found[0]
+
+    def motion(self, grid: Grid) -> tuple[Array, Array] | None:
+        """States (N + 1, n) and forces (N + 1, m) of least cost at the nodes."""
+        found = self._solved(grid)
+        if found is None:
+            return None
+        _, u, (F, before, after) = found
+        x = [self.start]
+        for k in range(len(F)):
+            x.append(F[k] @ x[k] + before[k] @ u[k] + after[k] @ u[k + 1])
+        states = np.array(x)
+        return (states, u) if np.isfinite(states).all() else None
+
+    def _solved(self, grid: Grid) -> tuple[float, Array, _Steps] | None:
+        """Least cost, forces, and the steps of all intervals."""
+        beta = grid.lengths()[1]
+        lengths, which = np.unique(np.round(beta, 12), return_inverse=True)
+        scheme = tableau(grid.scheme, grid.points)
+        with np.errstate(all="ignore"):
+            try:
+                steps = _steps_of(self.A, self.B, lengths * self.T, scheme)
+            except np.linalg.LinAlgError:
+                return None
+            F, before, after = (x[which] for x in steps)
+            N, (n, m) = len(beta), self.B.shape
+            C, P = np.zeros((n, N + 1, m)), np.eye(n)
+            for k in range(N - 1, -1, -1):
+                C[:, k] += P @ before[k]
+                C[:, k + 1] += P @ after[k]
+                P = P @ F[k]
+            change = self.end - P @ self.start
+            if not (np.isfinite(C).all() and np.isfinite(change).all()):
+                return None
+            cost, u = self._forces(beta * self.T, C, change)
+        return cost, u, (F, before, after)
+
+    def _forces(self, h: Array, C: Array, change: Array) -> tuple[float, Array]:
+        """Least cost, and forces, whose effect is a change of the state."""
+        N, m = len(h), self.B.shape[1]
+        roots: list[Array] = []
+        rows: list[Array] = []
+        at = np.arange(N)
+        for k in range(m):
+            W = np.zeros((N + 1, N + 1))
+            effort, rate = (
+                self.weights.get(name, np.zeros(m))[k]
+                for name in ("effort", "torque rate")
+            )
+            # forces linear between knots; constant ones have no rate
+            rates, efforts = rate / h, (effort + 1e-9 * rate / self.T**2) * h
+            for i in (0, 1):
+                np.add.at(W, (at + i, at + i), efforts / 3.0 + rates)
+            W[at, at + 1] += efforts / 6.0 - rates
+            W[at + 1, at] += efforts / 6.0 - rates
+            roots.append(np.asarray(np.linalg.cholesky(W)))
+            rows.append(np.asarray(np.linalg.solve(roots[-1], C[:, :, k].T)))
+        Y = np.concatenate(rows)
+        size = np.sqrt((Y**2).sum(axis=0))
+        size[size == 0.0] = 1.0
+        y, *_ = np.linalg.lstsq((Y / size).T, change / size, rcond=_LOST)
+        parts = np.split(y, m)
+        u = [np.linalg.solve(L.T, part) for L, part in zip(roots, parts, strict=True)]
+        return float(y @ y), np.stack(u, axis=1)
+
+
+def _steps_of(
+    A: Array, B: Array, h: Array, scheme: Tableau
+) -> tuple[Array, Array, Array]:
+    """States after steps (N,) by those before, and by forces before and after."""
+    c, a, b = scheme
+    n, d = len(A), len(c)
+    S = np.eye(n * d) - h[:, None, None] * np.kron(a, A)
+    ones = np.ones((d, 1))
+    by = np.hstack(
+        [np.kron(ones, A), np.kron((1.0 - c)[:, None], B), np.kron(c[:, None], B)]
+    )
+    slopes = np.linalg.solve(S, np.broadcast_to(by, (len(h), *by.shape)))
+    out = h[:, None, None] * (np.kron(b[None], np.eye(n)) @ slopes)
+    m = B.shape[1]
+    return np.eye(n) + out[:, :, :n], out[:, :, n : n + m], out[:, :, n + m :]
+
+
+def chosen_grid(
+    problem: Quadratic | None, given: Mapping[str, Any], default: int
+) -> tuple[Grid, float]:
+    """Grid for a motion, and the part by which the cost is above the least one.
+
+    Parameters
+    ----------
+    problem : Quadratic or None
+        The linear transfer; None if there is none to choose by.
+    given : mapping
+        Intervals, scheme and points, as far as the user gave them; others are chosen.
+    default : int
+        Intervals to begin with.
+
+    Returns
+    -------
+    grid : Grid
+        The coarsest with nearly the least cost; evenly spaced with Gauss points, or
+        with Radau points and shorter intervals at both ends.
+    gap : float
+        NaN without a linear transfer.
+    """
+    first = int(given.get("intervals", default))
+    even = {"scheme": given.get("scheme", "gauss"), "points": given.get("points", 2)}
+    plain = Grid(main=first, **even)
+    if problem is None:
+        return plain, np.nan
+    fine = problem.least(Grid(_FINE, scheme="radau", clustered=CLUSTERED))
+    if not (np.isfinite(fine) and fine > 0.0):
+        return plain, np.nan
+    sizes = [first] if "intervals" in given else [first, 2 * first, 4 * first]
+    best: tuple[float, Grid] | None = None
+    for n in sizes:
+        ways = [Grid(main=n, **even)]
+        if "scheme" not in given:
+            points = given.get("points", 2)
+            way = Grid(main=n, scheme="radau", points=points, clustered=CLUSTERED)
+            ways.append(way)
+        for grid in ways:
+            gap = max(problem.least(grid) / fine - 1.0, 0.0)
+            if gap <= _CLOSE:
+                return grid, gap
+            if best is None or gap < best[0]:
+                best = gap, grid
+    assert best is not None
+    return best[1], best[0]

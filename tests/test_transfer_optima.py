@@ -1,0 +1,258 @@
+"""Optima of `trajectory` against exact linear transfers, limits between nodes."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from each import each
+from linear_transfer import integrated, least_cost
+from numpy.testing import assert_allclose
+from refusals import FLEX, argument_refused
+
+import flexarm as fa
+from flexarm import optimize
+from flexarm.errors import ConvergenceWarning
+from flexarm.optimize._collocation.costs import force_rates, rate_limits
+from flexarm.optimize._collocation.transcription import Collocation, Grid
+from flexarm.optimize._programs.program import derivative_errors
+from flexarm.optimize._transfer.resolution import Quadratic, chosen_grid
+
+pytest.importorskip("casadi")
+
+
+def link(EI: float, n_modes: int = 2) -> fa.Arm:
+    """A flexible link in the horizontal plane with a payload."""
+    return fa.library.planar_chain(
+        1,
+        n_modes=n_modes,
+        bending_stiffness=EI,
+        payload_mass=0.3,
+        damping_ratio=0.005,
+        gravity=(0, 0, 0),
+    )
+
+
+@each(
+    "EI, cost",
+    [(EI, x) for EI in (20.0, 100.0, 1e3, 1e6) for x in ("effort", "torque rate")],
+)
+def test_least_cost_of_linear_links_by_default(EI: float, cost: str) -> None:
+    """Soft and stiff links, of which 40 intervals do not resolve the modes."""
+    arm = link(EI)
+    motion = optimize.trajectory(arm, [0.0], [0.1], duration=1.0, cost=cost)
+    exact = least_cost(arm, [0.1], 1.0, cost)
+    assert motion.success and len(motion.t) == 41
+    assert 0.98 * exact < motion.objective < 1.05 * exact
+    # the linear model tells what is left
+    gap = motion.details["gap"]
+    assert_allclose(1.0 + gap, motion.objective / exact, atol=0.03)
+    assert len(motion.details["searches"]) == 1
+
+
+def test_the_linear_model_finds_the_least_cost_of_a_grid() -> None:
+    """Effort of a mass: 12 m d^2 / T^3, exactly, as of a cubic."""
+    slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=2.0)
+    arm = fa.Arm([slide], gravity=(0, 0, 0))
+    weights = {"effort": np.ones(1)}
+    way = Quadratic.of(arm, np.zeros(1), np.ones(1), 2.0, weights)
+    assert way is not None
+    assert_allclose(way.least(Grid(main=7, scheme="gauss")), 12.0 * 4.0 / 8.0)
+    found = way.motion(Grid(main=4, scheme="gauss", clustered=0.5))
+    assert found is not None
+    states, forces = found
+    assert_allclose(states[[0, -1]], [[-0.5, 0.0], [0.5, 0.0]], atol=1e-12)
+    assert_allclose(forces[[0, 2, 4], 0], [3.0, 0.0, -3.0], atol=1e-6)
+    # nothing to choose by
+    assert Quadratic.of(arm, np.zeros(1), np.zeros(1), 2.0, weights) is None
+    grid, gap = chosen_grid(None, {"intervals": 12, "scheme": "radau"}, 40)
+    assert grid == Grid(main=12) and np.isnan(gap)
+
+
+@each("duration", [2.0, (1.0, 2.0, 3.0)])
+def test_rates_of_forces_on_clustered_grids(duration: Any) -> None:
+    """Derivatives, and rates of a force that grows as the square of time."""
+    slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=2.0)
+    arm = fa.Arm([slide], gravity=(0, 0, 0))
+    grid = Grid(main=8, clustered=0.9)
+    motion = Collocation(arm, grid, duration=duration)
+    z = motion.guess(lambda t: t[:, None] ** 2)
+    t = motion.times(z)
+    assert_allclose(np.diff(t)[[0, -1]], 0.25 - 0.9 * np.sqrt(0.5) / np.pi)
+    z[motion.tau[:, 0]] = t**2
+    middle = 0.5 * (t[1:] + t[:-1])
+    expected = (4.0 * middle**2 * np.diff(t)).sum()
+    cost = force_rates(motion)
+    assert_allclose(cost.value(z), expected)
+    terms = rate_limits(motion, np.array([[-1.0], [2.0 * middle[4]]]))
+    program = motion.program([cost], terms)
+    assert max(derivative_errors(program, z).values()) < 1e-5
+    over = np.diff(t) * 2.0 * (middle - middle[4])
+    assert_allclose(program.violations(z).max(), over.max())
+    with pytest.raises(fa.ArgumentError, match=r"clustered is 0\.5"):
+        Grid(main=8, clustered=0.5, knots_every=2)
+
+
+@each(
+    "EI, n_modes, cost",
+    [(5.0, 2, "effort"), (20.0, 2, "effort"), (5.0, 3, "torque rate")],
+)
+def test_limits_of_velocity_hold_between_nodes(
+    EI: float, n_modes: int, cost: str
+) -> None:
+    """They were exceeded by up to six times, and the motion was a success."""
+    motion = optimize.trajectory(
+        link(EI, n_modes),
+        [0.0],
+        [0.3],
+        duration=1.0,
+        cost=cost,
+        limits={"velocity": 0.5},
+    )
+    assert motion.success
+    _, q, qd = integrated(motion)
+    assert abs(qd[:, 0]).max() <= 0.5 * 1.015
+    assert_allclose(q[-1], motion.q[-1], atol=5e-3)
+    assert motion.details["gap"] < 0.1
+
+
+def test_limits_of_strain_hold_between_nodes() -> None:
+    arm, strain = link(20.0), ("strain", "link1", 0.1)
+    rows = fa.linearize(arm, arm.neutral, outputs=strain).C[0, : arm.nv]
+    free = optimize.trajectory(arm, [0.0], [0.5], duration=1.0)
+    most = 0.7 * abs(free.q @ rows).max()
+    motion = optimize.trajectory(
+        arm, [0.0], [0.5], duration=1.0, limits={"outputs": {strain: most}}
+    )
+    assert motion.success and motion.objective > free.objective
+    assert abs(integrated(motion)[1] @ rows).max() <= 1.015 * most
+
+
+def test_a_limit_that_does_not_hold_is_named() -> None:
+    """Too few intervals for the second mode, and no more are allowed."""
+    with pytest.warns(ConvergenceWarning, match="limit of the velocity of 'link1' by"):
+        motion = optimize.trajectory(
+            link(5.0, 2),
+            [0.0],
+            [0.3],
+            duration=1.0,
+            limits={"velocity": 0.5},
+            search={"intervals": 16, "scheme": "gauss"},
+        )
+    assert not motion.success and motion.status == "failed"
+
+
+def test_searches_begin_with_given_motions() -> None:
+    ends = ([0.0, 0.0], [0.2, 0.1])
+    first = optimize.trajectory(FLEX, *ends, duration=1.0)
+    again = optimize.trajectory(FLEX, *ends, duration=1.0, initial=first)
+    assert again.success and again.iterations < first.iterations
+    assert_allclose(again.objective, first.objective, rtol=1e-6)
+    assert [x["first"] for x in again.details["searches"]] == ["initial"]
+    # a simulated one, other intervals and a slower motion
+    assert first.verification is not None
+    run = first.verification.trajectory
+    slower = optimize.trajectory(
+        FLEX, *ends, duration=1.2, initial=run, search={"intervals": 30}
+    )
+    assert slower.success and len(slower.t) == 31
+    for given, words in (
+        (np.zeros(3), ["initial is", "OptimalMotion or a Trajectory"]),
+        (
+            optimize.trajectory(link(100.0), [0.0], [0.1], duration=1.0),
+            ["initial has positions of shape (41, 3), expected (n, 6)"],
+        ),
+    ):
+        argument_refused(
+            words,
+            lambda given=given: optimize.trajectory(
+                FLEX, *ends, duration=1.0, initial=given
+            ),
+        )
+
+
+def problem(seed: int) -> dict[str, Any]:
+    """Arguments of a random motion: a cost in turn, limits in every second."""
+    rng = np.random.default_rng(seed)
+    kind = ("effort", "energy", "torque rate", "design", "payload", "time")[seed % 6]
+    n, modes = int(rng.integers(1, 3)), int(rng.integers(0, 3))
+    gravity = (0.0, 0.0, 0.0) if rng.random() < 0.5 else (0.0, -9.81, 0.0)
+    stiff = float(10.0 ** rng.uniform(1.5 + n, 4.0)) if rng.random() < 0.9 else 1e6
+    load = float(rng.uniform(0.0, 0.5))
+
+    def make_arm(p: Any) -> fa.Arm:
+        bends: dict[str, Any] = {"n_modes": modes, "bending_stiffness": stiff * p[0]}
+        return fa.library.planar_chain(
+            n,
+            payload_mass=load,
+            gravity=gravity,
+            length=[*([1.0] * (n - 1)), p[1]],
+            **(bends | {"damping_ratio": 0.005} if modes else {}),
+        )
+
+    start = rng.uniform(-1.0, 1.0, n)
+    end = start + rng.uniform(0.2, 0.8, n) * rng.choice([-1.0, 1.0], n)
+    T = float(rng.uniform(0.8, 1.6))
+    arm: Any = make_arm([1.0, 1.0])
+    holds = 12.0 * n**2 if gravity[1] else 0.0
+    given: dict[str, Any] = {"cost": kind, "duration": T, "limits": {}}
+    if kind == "energy":
+        given["losses"] = 0.1
+    if kind == "design":
+        arm = optimize.Design(
+            make_arm, [1.0, 1.0], 0.5, 2.0, lambda p: p[0] - 2.0 * p[1]
+        )
+        given["cost"] = {"effort": 1.0, "design": 2.0}
+    if kind == "payload":
+        given |= {"payload": "maximize", "payload_limits": (0.0, 3.0)}
+    if kind in ("payload", "time"):
+        given["limits"]["torque"] = 2.0 * holds + 20.0 * n
+    if kind == "time":
+        given["duration"] = None
+    elif seed % 2:
+        given["limits"]["velocity"] = 1.5 * np.abs(end - start) / T
+    return {"arm": arm, "start": start, "end": end, **given}
+
+
+def solved(seed: int) -> tuple[optimize.OptimalMotion, list[str]]:
+    """The motion of a random problem, and what of it is wrong though a success."""
+    given = problem(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.errors.ConvergenceWarning)
+        warnings.simplefilter("ignore", fa.errors.DeflectionWarning)
+        motion = optimize.trajectory(**given)
+    if not motion.success:
+        return motion, []
+    _, q, qd = integrated(motion, 4)
+    arm, wrong = motion.arm, []
+    tip = [fa.tip_pose(arm, x)[:3, 3] for x in (q[-1], motion.q[-1])]
+    way = np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum()
+    if np.linalg.norm(tip[0] - tip[1]) > 0.021 * way:
+        wrong.append("end")
+    joints = np.asarray(given["end"])
+    if abs(motion.q[-1, : len(joints)] - joints).max() > 1e-6:
+        wrong.append("joints at the end")
+    for name, values in (("velocity", qd), ("torque", motion.tau)):
+        most = given["limits"].get(name, np.inf)
+        if (abs(values[:, : arm.nu]) > 1.015 * most).any():
+            wrong.append(name)
+    return motion, wrong
+
+
+@pytest.mark.slow
+def test_no_false_success_of_random_problems() -> None:
+    """FLEXARM_CAMPAIGN=30 solves 30 of each cost and prints a table."""
+    count = int(os.environ.get("FLEXARM_CAMPAIGN", "1"))
+    table: dict[int, list[tuple[bool, float, float]]] = {}
+    for seed in range(6 * count):
+        motion, wrong = solved(seed)
+        assert not wrong, f"seed {seed}: {wrong}"
+        row = motion.success, motion.timings["solver"], motion.details["gap"]
+        table.setdefault(seed % 6, []).append(row)
+    for kind, rows in table.items():
+        good, seconds, gaps = (np.array(x) for x in zip(*rows, strict=True))
+        print(kind, good.sum(), "of", len(rows), np.median(seconds), np.nanmax(gaps))
+        assert good.mean() >= 0.8
