@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 TOLERATED = 0.01  # part of a limit by which a success may exceed it in a simulation
 _ROUNDING = 1e-6  # part below which a limit holds
-_MARGIN = 1.1  # of the excess by which limits are narrowed
+_MARGIN = 1.25  # of the excess by which limits are narrowed
 _LEFT = 0.5  # part of a limit that is left at least
 _FREE = 1e3  # times the limit, at a point that is a node as well
 
