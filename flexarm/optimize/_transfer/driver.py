@@ -137,6 +137,7 @@ def trajectory(
     ``details["gap"]`` is the part of the cost that finer forces would save: by this
     model, with limits or for the least time or largest payload also by a search with
     half the intervals, a third of what it costs more (Richardson); NaN if this fails.
+    What narrowed limits cost at most is in it.
 
     Where the simulation exceeds limits, or ends elsewhere, they are narrowed or the
     intervals doubled, up to 160, or to the number that is given, until it does not.

@@ -30,7 +30,7 @@ _INTERVALS = 40  # by default
 _FEW = 60  # steps of the solver for that
 _LEAST = 8  # intervals, of which half are solved to see what finer ones would save
 _MOST = 160  # intervals of grids that are refined
-_NARROWED = 3  # times that limits are narrowed on a grid
+_NARROWED = 5  # times that limits are narrowed on a grid
 _FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
 _WARM = 1e-4  # barrier of a search from the answer of another one
 _CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
@@ -102,6 +102,18 @@ class Searches:
     def _least_bad(self) -> Pass:
         solved = [x for x in self.passes if x.found.success]
         return (solved or self.passes)[-1]
+
+    def lost(self, note: Mapping[str, Any]) -> float:
+        """Part of the cost that narrowed limits take at most."""
+        if not note["narrowed"]:
+            return 0.0
+        whole = [
+            other["objective"]
+            for other in self.notes
+            if not other["narrowed"] and other["intervals"] == note["intervals"]
+        ]
+        more = note["objective"] - min(whole, default=note["objective"])
+        return float(max(more, 0.0) / max(abs(note["objective"]), 1e-300))
 
     def richardson(self, best: Pass) -> float:
         """Part of the cost that finer forces would save, by a coarser search.
@@ -301,6 +313,7 @@ def searched(searches: Searches, initial: Path | None, began: float) -> OptimalM
             )
         timings["total"] = time.perf_counter() - began
         note = searches.notes[searches.passes.index(best)]
+        gap += searches.lost(note)
         details = {**motion.details, "searches": tuple(searches.notes)}
         details |= {"gap": gap, "narrowed": note["narrowed"]}
         return replace(motion, timings=dict(timings), details=details)

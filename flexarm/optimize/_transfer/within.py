@@ -17,7 +17,7 @@ from ..limits import Limits, output_rows
 
 Array = NDArray[np.float64]
 
-_MARGIN = 1.1  # of the excess by which limits are narrowed
+_MARGIN = 1.25  # of the excess by which limits are narrowed
 _LEFT = 0.5  # part of a limit that is left at least
 _FREE = 1e3  # times the limit, at a point that is a node as well
 
