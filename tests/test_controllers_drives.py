@@ -24,7 +24,7 @@ from flexarm import control
 N, K, J = 20.0, 200.0, 1e-3
 TARGET = np.array([0.3, -0.5])
 MOTORS = [2, 3]
-DT, SAMPLES = 0.005, 8
+DT, SAMPLES = 0.005, 5
 
 
 def two_links(stiffness: float, **changes: Any) -> fa.Arm:
@@ -80,7 +80,7 @@ def compare(
     q0 = at(arm, TARGET + np.array([0.1, -0.1])).q
     run, wanted = simulated(arm, law, q0, **options), by_scipy(arm, own, q0)
     moved = abs(wanted - wanted[0]).max(axis=0)
-    assert moved[0] > 1e-4
+    assert moved[0] > 1e-5
     assert (abs(run.q - wanted).max(axis=0) < rtol * moved + 1e-8).all()
 
 
@@ -249,9 +249,9 @@ def inversion(arm: fa.Arm) -> None:
     assert law.order == 3
     compare(arm, law, law)
     q0 = at(arm, TARGET + 0.1).q
-    t = np.linspace(0.0, 3.0, 4)
-    run = fa.simulate(arm, q0, np.zeros(4), t, torque=law, max_step=1e-3)
-    assert abs(run.q[-1, :2] - TARGET).max() < 1e-3
+    t = np.linspace(0.0, 2.0, 3)
+    run = fa.simulate(arm, q0, np.zeros(4), t, torque=law, max_step=5e-3)
+    assert abs(run.q[-1, :2] - TARGET).max() < 1e-2
 
 
 def gaussian(arm: fa.Arm) -> None:

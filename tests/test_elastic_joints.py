@@ -217,6 +217,18 @@ def test_rotors_that_push_their_carriers() -> None:
         )
         wanted = np.array([path(s).q for s in t])
         assert abs(found.y[:2].T - wanted).max() < bound
+    # through damped shafts, and worse without the fourth rate of the motion
+    own = fa.Drive(3e3, gear_ratio=100.0, rotor_inertia=1e-5, damping=30.0)
+    damped = arm.replace(
+        bodies=[b.replace(joint=b.joint.replace(drive=own)) for b in arm.bodies]
+    )
+    motions = path.derivatives, lambda t: path.derivatives(t)[:4]
+    lead, bare = (
+        tracked(damped, control.Inversion(damped, m, 10.0), path, 1.0, 5e-3)
+        for m in motions
+    )
+    assert lead < 2e-5, lead
+    assert bare > 5.0 * lead, (bare, lead)
 
 
 def test_stable_inversion_moves_the_arm_by_hand() -> None:

@@ -62,6 +62,7 @@ class Shafts:
 
     arm: Arm
     held: Arm  # with motors at rest
+    undamped: Arm  # whose twists follow at once
     links: NDArray[np.intp]  # places of its coordinates among those of the arm
     motors: NDArray[np.intp]
     K: Array  # (nu,)
@@ -179,4 +180,18 @@ def shafts_of(arm: Arm) -> Shafts:
     at = np.array([s.motor for s in found])
     G = np.eye(arm.nv)[:, links]
     G[at, np.arange(arm.nu)] = N
-    return Shafts(arm, lock_motors(arm), links, at, K, D, N, G)
+    held = lock_motors(arm)
+    return Shafts(arm, held, _undamped(arm) if D.any() else arm, links, at, K, D, N, G)
+
+
+def _undamped(arm: Arm) -> Arm:
+    """Copy with shafts without damping."""
+    bodies = []
+    for body in arm.bodies:
+        drive = body.joint.drive
+        if drive is not None:
+            joint = body.joint.replace(drive=drive.replace(damping=0.0))
+            body = body.replace(joint=joint)
+        bodies.append(body)
+    result: Arm = arm.replace(bodies=bodies)
+    return result

@@ -354,12 +354,15 @@ class CompositeControl(Description):
 
 
 def desired_at(
-    desired: Callable[[float], Any] | Array, t: float, order: int = 2
+    desired: Callable[[float], Any] | Array, t: float, order: int = 2, most: int = 2
 ) -> tuple[Array, ...]:
-    """Positions that a law should follow, and their rates up to one of a number."""
+    """Positions that a law should follow, and rates up to one of a number.
+
+    If the motion has more, these too, up to the number `most`.
+    """
     if not callable(desired):
         still = np.zeros_like(desired)
-        return (desired, *[still] * order)
+        return (desired, *[still] * max(order, most))
     given = desired(t)
     enough = isinstance(given, list | tuple) and len(given) > order
     if order == 2 and not enough:
@@ -373,7 +376,10 @@ def desired_at(
             f" and {order} rates, which forces behind elastic shafts need, such as "
             "RestToRest(..., degree=9).derivatives"
         )
-    return tuple(np.asarray(x, dtype=np.float64) for x in given[: order + 1])
+    count = order + 1
+    if order > 2 and all(x is not None for x in given[count : most + 1]):
+        count = most + 1
+    return tuple(np.asarray(x, dtype=np.float64) for x in given[:count])
 
 
 def _elastic(K: Array, n: int) -> Array:

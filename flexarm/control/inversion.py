@@ -202,9 +202,9 @@ class Inversion(Description):
     A rotor whose carrier can turn about its axis pushes it as it speeds up, which no
     feedback of the state linearizes [4]_.  The law takes rotors as turning with their
     joints there, N times as fast; what the twist of the shaft adds, some 1/N of the
-    inertia of the rotor at its joint, is taken from the desired motion for rigid links
-    with undamped shafts, and left out else: errors of the motion remain.  Motors on the
-    tips of flexible links may destroy stability, and are refused then.  With
+    inertia of the rotor at its joint, is taken from the desired motion, if it has four
+    rates and the links are rigid, and left out else: an error of the motion remains.
+    Motors on the tips of flexible links may destroy stability, and are refused.  With
     ``outputs="actuators"`` motors follow, in their second rate, joints vibrate on their
     shafts, and nothing is left out.
 
@@ -296,15 +296,14 @@ class Inversion(Description):
         pushed = [shafts.pushed(x).any() for x in (q, generic)]
         if not any(pushed):
             return
-        rigid = arm.nv == arm.motor_slice.stop
-        self._set(_leads=rigid and self.order == 4)
+        self._set(_leads=arm.nv == arm.motor_slice.stop)
         # derivatives of the loop about rest in each posture, by differences
         x = np.concatenate([q, np.zeros_like(q)], axis=-1)[..., np.newaxis, :]
         step = _DIFFERENCE * np.eye(2 * n)
         near = np.stack([x + step, x - step])
         at, rate = near[..., :n], near[..., n:]
         still = np.zeros_like(x[..., : arm.nu])
-        rest = [(x[..., :n] @ self.E.T), *[still] * self.order]
+        rest = [(x[..., :n] @ self.E.T), *[still] * 4]
         tau = self._through(shafts, at, rate, rest)
         motion = [rate, forward_dynamics(arm, at, rate, tau)]
         difference = -np.diff(np.concatenate(motion, axis=-1), axis=0)[0]
@@ -322,7 +321,7 @@ class Inversion(Description):
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, E = self.arm, self.E
         q, qd = read_state(self.arm, q, qd)
-        desired = desired_at(self.desired, t, self.order)
+        desired = desired_at(self.desired, t, self.order, most=4)
         if self._shafts is not None:
             return self._through(self._shafts, q, qd, desired)
         v = self._wanted(desired, [q @ E.T, qd @ E.T])
@@ -353,9 +352,9 @@ class Inversion(Description):
     ) -> Array:
         """Forces of motors behind shafts, NaN where a state is lost."""
         E, lead = self.E[:, shafts.links], None
-        if self._leads:  # of rotors on their joints, along the desired motion
+        if self._leads and len(desired) > 4:  # of rotors on their joints
             joints = [solve(self.E[:, : self.arm.nu], y) for y in desired]
-            lead = shafts.lead(drive_feedforward(self.arm, *joints).qdd)
+            lead = shafts.lead(drive_feedforward(shafts.undamped, *joints).qdd)
         q, qd = np.broadcast_arrays(q, qd)
         with np.errstate(all="ignore"):
             seen = shafts.see(q, qd, lead)
