@@ -17,6 +17,7 @@ SHORT = {
     "feedforward": 40,
     "lqr_design": 40,
     "payload_sweep": 20,
+    "predictive_control": 40,
     "rigid_to_flexible": 40,
 }
 
