@@ -1,4 +1,4 @@
-"""Predictive control of flexible links: limits of torque, rate and strain; then as C."""
+"""Predictive control of flexible links: limits of torque, rate and strain; as C."""
 
 import sys
 import tempfile
