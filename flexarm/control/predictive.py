@@ -131,7 +131,10 @@ class PredictiveControl:
     the set of the sample before (``csrc/library/active_set.h``).
 
     In Python the law takes it that actuators follow: give them as `force_limits` what
-    they can.  Outputs that cannot keep their limits are not refused: a strain that is too large at
+    they can.  Limits hold for the steps of the plan alone: with tight ones take `hold`
+    so long that the arm can stop within the horizon.
+
+    Outputs that cannot keep their limits are not refused: a strain that is too large at
     the first sample cannot be smaller by any force.  Their excess then costs a million
     times what their movement does.
 
