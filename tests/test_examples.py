@@ -17,6 +17,7 @@ SHORT = {
     "feedforward": 40,
     "lqr_design": 40,
     "payload_sweep": 20,
+    "predictive_control": 40,
     "rigid_to_flexible": 40,
 }
 
@@ -41,8 +42,16 @@ def test_example(
     assert capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("ignore:connect")
+def test_robust_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("slycot")
+    monkeypatch.setattr(sys, "argv", ["robust_control.py"])
+    runpy.run_path(str(EXAMPLES / "robust_control.py"), run_name="__main__")
+
+
 def test_every_example_is_tested() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*SHORT, "million_loops"}
+    tested = {*SHORT, "million_loops", "robust_control"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 
 
 def test_a_million_loops(

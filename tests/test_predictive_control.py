@@ -415,6 +415,24 @@ def test_no_offset_from_a_wrong_payload() -> None:
     assert_allclose(left, 0.75 ** np.arange(12)[:, np.newaxis] * w, rtol=1e-6)
 
 
+def gains_along(models: fa.StateSpace, W: Array, V: Array, h: float, hold: int) -> Any:
+    """Gains by the recursion of Bellman, from the cost at rest; steps of `hold`."""
+    costs: dict[int, Array] = {}
+    gains: dict[int, Array] = {}
+    end = fa.control.lqr(models[-1], W, V, dt=h).cost
+    for m in range(len(models.A) - 1, -1, -1):
+        F = np.zeros((6, 6))
+        F[:4, :4], F[:4, 4:] = models.A[m], models.B[m]
+        E, G = expm(F * h), np.zeros((6, 6))
+        for x, w in zip(*np.polynomial.legendre.leggauss(10), strict=True):
+            e = expm(F * (h * (x + 1) / 2))
+            G += w * h / 2 * e.T @ np.diag(np.r_[W, V]) @ e
+        T = E[:4].T @ costs.get(m + hold, end) @ E[:4] + G
+        gains[m] = np.linalg.solve(T[4:, 4:], T[4:, :4])
+        costs[m] = T[:4, :4] - T[:4, 4:] @ gains[m]
+    return gains
+
+
 def test_along_a_motion() -> None:
     arm = fa.library.planar_chain(2, gravity=(0.0, -9.81, 0.0))
     h, n = 0.01, 81
@@ -424,27 +442,16 @@ def test_along_a_motion() -> None:
     tau = fa.inverse_dynamics(arm, q, qd, qdd)
     models = fa.linearize(arm, q, qd, tau, outputs="joint velocities")
     W, V = np.array([1e3, 1e3, 1.0, 1.0]), np.full(2, 0.1)
-    law = PredictiveControl(models, W, V, dt=h, horizon=12)
-    # gains by the recursion of Bellman, from the cost at rest
-    P = fa.control.lqr(models[-1], W, V, dt=h).cost
-    gains = []
-    for m in models.A.shape[0] - 1 - np.arange(n):
-        F = np.zeros((6, 6))
-        F[:4, :4], F[:4, 4:] = models.A[m], models.B[m]
-        E, G = expm(F * h), np.zeros((6, 6))
-        for x, w in zip(*np.polynomial.legendre.leggauss(10), strict=True):
-            e = expm(F * (h * (x + 1) / 2))
-            G += w * h / 2 * e.T @ np.diag(np.r_[W, V]) @ e
-        T = E[:4].T @ P @ E[:4] + G
-        gains.append(np.linalg.solve(T[4:, 4:], T[4:, :4]))
-        P = T[:4, :4] - T[:4, 4:] @ gains[-1]
     x0 = np.array([0.02, -0.03, 0.0, 0.1])
-    for k in (0, 30, 80, 90):
-        law.reset()
-        law._k = k
-        at = min(k, n - 1)
-        u = law(0.0, q[at] + x0[:2], qd[at] + x0[2:])
-        assert_allclose(u, tau[at] - gains[::-1][at] @ x0, rtol=1e-9)
+    for hold in (1, 3):
+        law = PredictiveControl(models, W, V, dt=h, horizon=12, hold=hold)
+        gains = gains_along(models, W, V, h * hold, hold)
+        for k in (0, 30, 80, 90):
+            law.reset()
+            law._k = k
+            at = min(k, n - 1)
+            u = law(0.0, q[at] + x0[:2], qd[at] + x0[2:])
+            assert_allclose(u, tau[at] - gains[at] @ x0, rtol=1e-9)
     # limits of the motion itself: forces and rates of the joints
     most = 0.98 * abs(tau[:, 0]).max()
     fastest = 1.05 * abs(qd[:, 0]).max()

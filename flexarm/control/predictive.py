@@ -130,6 +130,10 @@ class PredictiveControl:
     the shortest vector within limits, which a dual active-set method in C solves from
     the set of the sample before (``csrc/library/active_set.h``).
 
+    In Python the law takes it that actuators follow: give them as `force_limits` what
+    they can.  Limits hold for the steps of the plan alone: with tight ones take `hold`
+    so long that the arm can stop within the horizon.
+
     Outputs that cannot keep their limits are not refused: a strain that is too large at
     the first sample cannot be smaller by any force.  Their excess then costs a million
     times what their movement does.
@@ -209,10 +213,12 @@ class PredictiveControl:
         count = (model.batch or (1,))[0]
         w = Weights(*(np.broadcast_to(x, (count, *x.shape[-2:])) for x in w))
         self._A, self._B = (np.broadcast_to(x, (count, *x.shape[-2:])) for x in one)
-        # gains from the end on
-        K, S, P = np.empty((count, m, n)), np.empty((count, m, m)), settled.cost
+        # gains from the end on, after which the arm is at rest
+        K, S, P = (np.empty((count, i, j)) for i, j in ((m, n), (m, m), (n, n)))
         for k in range(count - 1, -1, -1):
-            K[k], S[k], P = backward(w, k, P)
+            later = k + self.hold
+            after = P[later] if later < count else settled.cost
+            K[k], S[k], P[k] = backward(w, k, after)
         if not model.batch:
             K[0] = settled.K
         self._weights, self._S, self._K = w, S, K
