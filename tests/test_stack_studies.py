@@ -171,6 +171,34 @@ def test_statics_of_a_stack() -> None:
     assert_allclose(rest.q, [[-np.pi / 2]] * 2)
 
 
+def test_couplings_that_differ() -> None:
+    """Each arm has its own ratio between the joints."""
+    ratios = (1.0, 2.0, -1.0)
+    arms = [
+        fa.library.planar_chain(2, n_modes=1, bending_stiffness=k).replace(
+            constraints=[fa.Coupling({"link1": ratio, "link2": -1.0})]
+        )
+        for ratio, k in zip(ratios, (100.0, 200.0, 150.0), strict=True)
+    ]
+    stack = fa.stack(arms)
+    q = np.array([[0.2, 0.2 * ratio, 0.0, 0.0] for ratio in ratios])
+    held = ["link1"]
+    f = fa.natural_frequencies(stack[:, np.newaxis], q[:, np.newaxis])
+    rest = fa.equilibrium(stack, q, held=held)
+    law = LinearController(None, None, None, -np.eye(2, 4), 0.01)
+    loop = law, q, np.zeros(4), [0.0, 0.05]
+    models, run = fa.linearize(stack, q), simulate_loop(stack, *loop, max_step=1e-3)
+    for i, arm in enumerate(arms):
+        one = fa.natural_frequencies(arm, q[i])
+        assert_allclose(f[i, 0], one, rtol=1e-7, atol=1e-6)
+        alone = fa.equilibrium(arm, q[i], held=held)
+        for name in FOUND:
+            assert_allclose(getattr(rest, name)[i], getattr(alone, name), atol=1e-8)
+        assert_allclose(models.A[i], fa.linearize(arm, q[i]).A, rtol=1e-9, atol=1e-9)
+        each_ = simulate_loop(arm, law, q[i], *loop[2:], max_step=1e-3)
+        assert_allclose(run.q[i], each_.q, rtol=1e-9, atol=1e-12)
+
+
 def test_a_member_without_equilibrium_leaves_the_others() -> None:
     """Buckled far beyond the model, between two that are not."""
     make = fa.library.planar_chain

@@ -77,7 +77,7 @@ def test_loops(contest: Contest, table: Table) -> None:
     goal = np.array([0.3, -0.2, 0.0, 0.0, 0.0, 0.0])
     K = discrete_lqr(arms[0], goal, T)[0]
     q0 = goal + np.linspace(-0.1, 0.1, LOOPS)[:, np.newaxis] * np.eye(6)[0]
-    t = T * np.arange(SAMPLES + 1)
+    t = np.array([0.0, T * SAMPLES])
     still = np.zeros_like(q0)
     linear = LinearController.state_feedback(K, goal, dt=T)
 
@@ -136,4 +136,4 @@ def test_loops(contest: Contest, table: Table) -> None:
     table([f"{title}: {per_second[0]:.0f} loops a second in C"])
     if not SMOKE:
         assert result.ratios[1, 1] > 1.3
-        assert result.ratios[1, 4] > 5.0
+        assert result.ratios[1, 4] > 3.0
