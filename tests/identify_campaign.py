@@ -87,6 +87,8 @@ def problem(seed: int) -> Problem | None:
     if tau is None:
         return None
     q, qd = integrated(arm, start, tau)
+    if np.abs(q[:, n:]).max() > 0.4 or np.abs(q[:, :n]).max() > np.pi:
+        return None
     outputs: list[Any] = ["joint positions"]
     kind = int(rng.integers(3))
     if kind == 0:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from identify_campaign import problem
-from identify_cases import TAU, TRUE, T, swing
+from identify_cases import TRUE, swing
 from scipy.signal import lfilter
 from scipy.stats import binom
 
@@ -41,6 +41,7 @@ def test_random_arms_are_found_from_starts_that_are_half_off() -> None:
                 case.start,
                 case.record,
                 names=case.names,
+                search={"progress": False},
                 outputs=case.outputs,
             )
         took = time.process_time() - begin
@@ -60,13 +61,15 @@ def test_random_arms_are_found_from_starts_that_are_half_off() -> None:
 
 def draws(rho: Any, count: int) -> np.ndarray:
     """Parts of 95 % intervals with the truth, position and rate of a pendulum."""
-    run = fa.simulate(swing(TRUE), [0.3], [0.0], T, torque=TAU)
+    t = np.linspace(0.0, 5.0, 501)
+    tau = 2.0 * np.sin(5.0 * t)[:, np.newaxis] + np.sin(2.0 * t**2)[:, np.newaxis]
+    run = fa.simulate(swing(TRUE), [0.3], [0.0], t, torque=tau)
     outputs = ["joint positions", "joint velocities"]
     clean = simulated_record(run, outputs=outputs)
     rng = np.random.default_rng(23)
     inside = np.zeros(2)
     for _ in range(count):
-        white = rng.normal(size=(len(T) + 500, 2))
+        white = rng.normal(size=(len(t) + 500, 2))
         noise = [
             lfilter([np.sqrt(1.0 - r * r)], [1.0, -r], x)
             for r, x in zip(rho, white.T, strict=True)
@@ -75,9 +78,9 @@ def draws(rho: Any, count: int) -> np.ndarray:
         found = identify(
             swing,
             TRUE,
-            Record(T, y, TAU, [0.3]),
+            Record(t, y, tau, [0.3]),
             outputs=outputs,
-            search={"tolerance": 1e-4},
+            search={"tolerance": 1e-4, "progress": False},
         )
         ends = found.interval()
         inside += (ends[:, 0] <= TRUE) & (ends[:, 1] >= TRUE)
@@ -89,7 +92,7 @@ def draws(rho: Any, count: int) -> np.ndarray:
 def test_intervals_hold_the_truth_in_coloured_noise(rho: tuple[float, float]) -> None:
     count = max(10 * CAMPAIGN, 20)
     part = draws(rho, count)
-    print(rho, count, part)
+    print(f"{count} draws, correlation {rho}: {part}", flush=True)
     low = min(0.9, binom.ppf(1e-3, count, 0.95) / count)
     assert (part >= low).all(), part
     if count >= 200:

@@ -10,6 +10,7 @@ import pytest
 from identify_cases import SIGMA, TAU, TRUE, T, draw, swing, turntable
 from numpy.testing import assert_allclose
 from refusals import refused
+from scipy.signal import lfilter
 
 import flexarm as fa
 from flexarm.optimize import (
@@ -18,6 +19,7 @@ from flexarm.optimize import (
     identify_base_parameters,
     simulated_record,
 )
+from flexarm.optimize._identification import staged
 
 # what the data do not tell
 
@@ -227,3 +229,81 @@ def test_a_search_that_stops_early_has_its_best() -> None:
     start = np.abs([0.5, 0.1] - first.p)
     assert (np.abs(found.p - first.p) <= start).all()
     assert found.p[0] != 0.5
+
+
+def test_bounds_of_parameters_that_no_arm_has_are_zero() -> None:
+    """Friction that noise makes negative ends at zero, and the search in success."""
+    run = fa.simulate(swing([2.0, 0.0]), [0.3], [0.0], T, torque=TAU)
+    for seed in (0, 1, 2, 3):
+        record = simulated_record(run, noise=0.05, seed=seed)
+        found = identify(swing, [1.5, 0.2], record, sigma=0.05, names=["m", "d"])
+        assert found.success
+        if found.p[1] == 0.0:
+            assert any(
+                note.startswith("d ended at its bound 0") for note in found.notes
+            )
+            break
+    else:
+        raise AssertionError("no noise led to the bound")
+
+
+def test_steps_are_stable_for_the_arm_of_the_start() -> None:
+    def make_arm(p: Any) -> fa.Arm:
+        body = turntable([1.0]).bodies[0]
+        joint = body.joint.replace(stiffness=p[0], damping=p[1])
+        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+
+    # samples every 0.05 s; Runge-Kutta is stable up to 0.035 s
+    t = np.linspace(0.0, 1.0, 21)
+    y = np.exp(-4.0 * t) * np.cos(80.0 * t)
+    rng = np.random.default_rng(0)
+    record = Record(t, y + 1e-3 * rng.normal(size=21), None, [1.0], [-4.0])
+    found = identify(make_arm, [6300.0, 7.0], record, sigma=1e-3)
+    assert found.success
+    truth = np.array([80.0**2 + 16.0, 8.0])
+    assert (np.abs(found.p - truth) < 4.0 * found.std).all()
+
+
+def test_ctrl_c_between_two_fits_has_the_best() -> None:
+    """In the choice of the next part, where no fit catches it."""
+    calls = []
+
+    def interrupted(*given: Any) -> float:
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return 0.3
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(staged, "_next_part", interrupted)
+        with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+            found = identify(swing, [0.5, 0.1], draw(1), sigma=SIGMA)
+    assert (found.status, found.success) == ("interrupted", False)
+    assert abs(found.p[0] - 2.0) < abs(0.5 - 2.0)
+
+
+def test_known_noise_of_coloured_residuals_widens_intervals() -> None:
+    """With R of AR(1) noise, by brute force, against the result for one signal."""
+    rho, count = 0.9, 400
+    t = np.linspace(0.0, 4.0, count)
+    tau = 2.0 * np.sin(5.0 * t)[:, np.newaxis]
+    run = fa.simulate(swing(TRUE), [0.3], [0.0], t, torque=tau)
+    white = np.random.default_rng(2).normal(size=count + 200)
+    noise = lfilter([np.sqrt(1.0 - rho**2)], [1.0, -rho], white)[200:]
+    record = Record(t, run.q + SIGMA * noise[:, np.newaxis], tau, [0.3])
+    found = identify(swing, TRUE, record, sigma=SIGMA)
+    h = 1e-5
+
+    def at(p: Any) -> Any:
+        return fa.simulate(swing(p), [0.3], [0.0], t, torque=tau).q[:, 0]
+
+    J = np.stack(
+        [(at(found.p + h * e) - at(found.p - h * e)) / (2.0 * h) for e in np.eye(2)],
+        axis=-1,
+    )
+    back = np.linalg.pinv(J)
+    R = SIGMA**2 * rho ** np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    expected = np.sqrt(np.diag(back @ R @ back.T))
+    plain = SIGMA * np.sqrt(np.diag(back @ back.T))
+    assert (expected > 2.0 * plain).all()
+    assert_allclose(found.std, expected, rtol=0.25)  # rho is estimated

@@ -28,6 +28,10 @@ GROUND = "ground"
 # rounding of axes and inertias
 ROUNDING = 1e-12
 
+# integrals of the last bodies, but for large meshes, by all that they depend on
+_MOST_RECENT, _LARGE = 64, 5000
+_recent: dict[tuple[bytes, ...], ModalIntegrals] = {}
+
 
 @dataclass(frozen=True)
 class Segment(Description):
@@ -169,7 +173,7 @@ class Body(Printed, Description):
             return self.integrals
         held = np.ones(self.n_nodes)
         held[list(nodes)] = 0.0
-        return nodal_integrals(
+        arrays = (
             held * self.node_mass,
             held[:, np.newaxis] * self.node_com,
             held[:, np.newaxis, np.newaxis] * self.node_inertia,
@@ -178,6 +182,16 @@ class Body(Printed, Description):
             self.node_translation,
             self.node_foreshortening,
         )
+        if self.node_translation.size > _LARGE:
+            return nodal_integrals(*arrays)
+        # bodies that differ in joints, stiffness or damping share them
+        key = tuple(b"" if x is None else x.tobytes() for x in arrays)
+        found = _recent.get(key)
+        if found is None:
+            if len(_recent) >= _MOST_RECENT:
+                _recent.clear()
+            found = _recent[key] = nodal_integrals(*arrays)
+        return found
 
     @cached_property
     def _whole_integrals(self) -> ModalIntegrals:

@@ -307,8 +307,8 @@ DESIGN = [
     ),
     mutant(
         OPTIMIZE + "_identification/identified.py",
-        "return np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))",
-        "return np.asarray((low & (slope < 0.0)) | (high & (slope > 0.0)))",
+        "return ~np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))",
+        "return ~np.asarray((low & (slope < 0.0)) | (high & (slope > 0.0)))",
         "parameters that want to leave a bound are held there",
         "identify identify_searches",
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -87,7 +89,8 @@ class _Autoregressive:
     def models(self) -> list[Array]:
         """Autocovariances of all lags of each signal."""
         wanted = self.seen
-        found = self._fitted(wanted)
+        orders = self._orders()
+        found = self._fitted(wanted, orders)
         if all(len(model) == 1 for model in found):
             return found
         for _ in range(_PASSES):
@@ -95,7 +98,7 @@ class _Autoregressive:
             wanted = wanted + self.seen - self._expected(found)
             poor = wanted[0] < 0.5 * self.seen[0]
             wanted = np.where(poor, self.seen, wanted)
-            found = self._fitted(wanted)
+            found = self._fitted(wanted, orders)
         return found
 
     def _expected(self, models: list[Array]) -> Array:
@@ -115,12 +118,22 @@ class _Autoregressive:
                     result[k, s] += (q[:n] * rest[k:]).sum() - (RQ[:n] * q[k:]).sum()
         return result
 
-    def _fitted(self, sums: Array) -> list[Array]:
+    def _orders(self) -> list[int]:
+        """Orders of least Bayesian criterion, zero of white signals."""
         count = np.maximum(self.pairs, 1.0)
-        last = np.where(self.white, 1, self.lags + 1)
         return [
-            _model(gamma[:end], most[0], max(self.n))
-            for gamma, most, end in zip((sums / count).T, count.T, last, strict=True)
+            0 if white else _order(gamma, n)
+            for gamma, n, white in zip(
+                (self.seen / count).T, count[0], self.white, strict=True
+            )
+        ]
+
+    def _fitted(self, sums: Array, orders: list[int]) -> list[Array]:
+        """Autocovariances of models with these sums of products."""
+        count = np.maximum(self.pairs, 1.0)
+        return [
+            _model(gamma, order, max(self.n))
+            for gamma, order in zip((sums / count).T, orders, strict=True)
         ]
 
 
@@ -134,29 +147,40 @@ def _lagged(a: list[Array], b: list[Array], k: int) -> Array:
     )
 
 
-def _model(gamma: Array, count: float, n: int) -> Array:
-    """Autocovariances of n lags of the model that Bayes' criterion chooses.
-
-    Orders by the recursion of Levinson and Durbin; one number for white noise.
-    """
-    a, power = np.zeros(0), float(gamma[0])
-    if not power > 0.0:
-        return np.array([max(power, 0.0)])
-    least, best = count * np.log(power), a
-    for order in range(1, len(gamma)):
-        k = (gamma[order] - a @ gamma[order - 1 : 0 : -1]) / power
-        if not abs(k) < _NEAREST:
-            break
-        a = np.append(a - k * a[::-1], k)
-        power *= 1.0 - k * k
+def _order(gamma: Array, count: float) -> int:
+    """Order of an autoregressive model that Bayes' criterion chooses."""
+    best, least = 0, 0.0
+    for order, (_, power) in enumerate(_recursion(gamma), start=1):
         score = count * np.log(power) + order * np.log(count)
         if score < least:
-            least, best = score, a
-    if not len(best):
-        return np.array(gamma[:1])
+            best, least = order, score
+    return best
+
+
+def _recursion(gamma: Array) -> Iterator[tuple[Array, float]]:
+    """Coefficients of orders 1, 2, ... and powers of what they leave, of one.
+
+    The recursion of Levinson and Durbin, up to a model that is not stable.
+    """
+    a, power = np.zeros(0), 1.0
+    for order in range(1, len(gamma) if gamma[0] > 0.0 else 0):
+        k = (gamma[order] - a @ gamma[order - 1 : 0 : -1]) / (power * gamma[0])
+        if not abs(k) < _NEAREST:
+            return
+        a = np.append(a - k * a[::-1], k)
+        power *= 1.0 - k * k
+        yield a, power
+
+
+def _model(gamma: Array, order: int, n: int) -> Array:
+    """Autocovariance of n lags, of one of white noise."""
+    found = [a for a, _ in zip(_recursion(gamma), range(order), strict=False)]
+    if not found:
+        return np.array(np.maximum(gamma[:1], 0.0))
     from scipy.signal import lfilter, lfiltic
 
-    known, poles = gamma[: len(best)], np.append(1.0, -best)
+    a = found[-1][0]
+    known, poles = gamma[: len(a)], np.append(1.0, -a)
     state = lfiltic([1.0], poles, known[::-1])
     more = lfilter([1.0], poles, np.zeros(max(n - len(known), 0)), zi=state)[0]
     return np.concatenate([known, more])

@@ -26,7 +26,7 @@ _ROUNDING = 1e-12  # part of the signals
 SEEN = 1e-9
 _ROUGH = 1e-2  # tolerance of the first searches, until the noise changes by less
 # the same for differences, accurate to some 1e-6
-_SEEN_ROUGH, _DAMPING_ROUGH = 1e-5, 1e-6
+_SEEN_ROUGH, _DAMPING_ROUGH, _TOLERANCE_ROUGH = 1e-5, 1e-6, 1e-6
 
 
 MESSAGES = {
@@ -305,7 +305,9 @@ def _descend(
             "the motion with the parameters of a first search diverges on longer "
             "records; expected other start values, bounds or stages"
         )
-    least_damping = _DAMPING_ROUGH if search.rough else MIN_DAMPING
+    least_damping = MIN_DAMPING
+    if search.rough:
+        least_damping, tolerance = _DAMPING_ROUGH, max(tolerance, _TOLERANCE_ROUGH)
     while True:
         J, cost = search.jacobian(z), _cost(f)
         if cost <= search.least:

@@ -58,9 +58,18 @@ def in_stages(
     predicted = [np.full(y.shape, np.nan) for y in problem.measured]
     for whole, known in zip(predicted, found.predicted, strict=True):
         whole[: len(known)] = known
-    counts = stages.iterations, stages.evaluations
+    residual, jacobian = found.residual, found.jacobian
+    count = sum(int(np.isfinite(y).sum()) for y in problem.measured)
+    if len(residual) != count:
+        residual = np.full(count, np.nan)
+        jacobian = np.full((count, len(x0)), np.nan)
     return replace(
-        found, predicted=predicted, iterations=counts[0], evaluations=counts[1]
+        found,
+        predicted=predicted,
+        residual=residual,
+        jacobian=jacobian,
+        iterations=stages.iterations,
+        evaluations=stages.evaluations,
     )
 
 
