@@ -174,16 +174,15 @@ def identified(
     runs = [table[name] for name in names]
     y = np.array([run[1] for run in runs])
     scale = y.std(axis=1)[:, np.newaxis]
-    n, step = len(asdict(begin)), 1e-3
+    n, step = len(asdict(begin)), 1e-4
 
     def residuals(x: Array) -> Array:
         return np.asarray((predicted([begin.moved(x)], runs)[0] - y) / scale).ravel()
 
     def jacobian(x: Array) -> Array:
-        moved = [begin.moved(x + step * e) for e in np.eye(n)]
-        moved += [begin.moved(x - step * e) for e in np.eye(n)]
-        ahead, back = np.split(predicted(moved, runs), 2)
-        return np.asarray((ahead - back) / (2.0 * step * scale)).reshape(n, -1).T
+        moved = [begin.moved(x + step * e) for e in np.vstack([np.zeros(n), np.eye(n)])]
+        found = predicted(moved, runs)
+        return np.asarray((found[1:] - found[0]) / (step * scale)).reshape(n, -1).T
 
     # the drive of stage 2 keeps an inertia, and steps of the integrator are stable
     highest = np.full(n, 4.0)
