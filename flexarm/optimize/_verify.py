@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 _FINER = 4  # steps of the check in one of the answer
 MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
 _LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
+_CLOSER = 4  # samples in one of these steps, where limits are compared
 _SAMPLES = 10000  # at most, at which limits are compared beside those of the forces
 
 
@@ -98,7 +99,7 @@ def verify(
     method, longest = _integrator(arm, t, q0, step / _FINER)
     apart = step / _FINER
     if limits is not None:
-        apart = max(min(apart, longest), float(t[-1] - t[0]) / _SAMPLES)
+        apart = max(min(apart / _CLOSER, longest), float(t[-1] - t[0]) / _SAMPLES)
     fine = refined_times(t, apart)
     forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
