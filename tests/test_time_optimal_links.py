@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -94,7 +96,7 @@ def confirmed(found: OptimalMotion, ends: Any, limits: dict[str, Any]) -> None:
     hold = rest[1].tau[arm.actuator_indices]
     x, runs = np.append(rest[0].q, np.zeros(nv)), []
     edges = np.append(found.t, found.duration * np.array([1.15, 1.3]))
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in itertools.pairwise(edges):
         run = solve_ivp(
             rate, (a, b), x, method="DOP853", rtol=1e-8, atol=1e-10,
             t_eval=np.linspace(a, b, 4),
@@ -124,7 +126,9 @@ LINKS = [
 def as_fast_as_the_linear_program(options: dict[str, Any]) -> OptimalMotion:
     arm = link(**options)
     known = linear_link(arm)
-    found = time_optimal(arm, [[0.0], [WAY]], limits={"torque": FORCE})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.DeflectionWarning)
+        found = time_optimal(arm, [[0.0], [WAY]], limits={"torque": FORCE})
     assert found.success, found.message
     assert found.duration <= 1.02 * shortest(known, WAY, FORCE)
     assert found.duration <= shaped(known, WAY, FORCE)[0]
