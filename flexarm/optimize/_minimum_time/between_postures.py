@@ -20,7 +20,7 @@ from .._verify import verify
 from ..limits import Limits, constant_torque
 from .affine_flow import Forces
 from .descent import Descent, State
-from .limit_rows import LimitRows
+from .limit_rows import LimitRows, sentence
 from .options import PostureOptions
 from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, static_postures
@@ -440,14 +440,10 @@ def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
                 f"the motion, more than rest_speed, {options.rest_speed:g} m/s; give "
                 f"more intervals than {options.intervals}"
             )
-        over = {name: x for name, x in found.excess.items() if x > EXCESS}
+        over = sentence(found.excess)
         if over:
-            name = max(over, key=lambda x: over[x])
-            return "failed", (
-                f"the simulated motion exceeds the limit of {name} by "
-                f"{100.0 * over[name]:.2g} %; give more intervals than "
-                f"{options.intervals}"
-            )
+            more = f"give more intervals than {options.intervals}"
+            return "failed", f"{over}; {more}"
     if not found.settled:
         return "acceptable", (
             "the motion meets its goal within all limits, and further linear programs "

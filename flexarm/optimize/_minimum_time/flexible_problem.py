@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..limits import Limits, constant_torque
 from ..paths import time_law
+from .limit_rows import LimitRows
 from .options import FlexibleOptions
 from .rest_postures import holding_forces, static_postures
 
@@ -35,6 +37,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 _SLOWER = 1.2  # the first motion, than the rigid optimum
+_RATES = "joint velocities"  # in limits between nodes, as outputs
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 
 
@@ -106,7 +109,11 @@ class FlexibleProblem:
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self.limits, self._outputs = limits, Narrowed(self.arm, limits.outputs)
+        self.limits, self.rows = limits, LimitRows(self.arm, limits)
+        self._kept = dict(limits.outputs)
+        if np.isfinite(limits.velocity).any():
+            self._kept.setdefault(_RATES, limits.velocity)
+        self._outputs = Narrowed(self.arm, self._kept)
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -163,18 +170,22 @@ class FlexibleProblem:
         return costs
 
     def excess(self, checked: Verification | None) -> float:
-        """Largest excess of simulated outputs over their limits, as part of them."""
+        """Largest excess of simulated outputs and velocities, as part of limits."""
         if checked is None or not checked.trajectory.success:
             return 0.0
         run = checked.trajectory
-        return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
+        return exceeded(self.arm, self._kept, run.q, run.qd)
 
-    def excess_details(self, checked: Verification | None) -> dict[str, float]:
-        """Excess over limits of outputs for the result, if there are any."""
-        known = checked is not None and checked.trajectory.success
-        if not (self.limits.outputs and known):
-            return {}
-        return {"output_excess": self.excess(checked)}
+    def excess_details(self, checked: Verification | None) -> dict[str, Any]:
+        """Excess over limits for the result, of outputs apart, if there are any."""
+        if checked is None or not checked.trajectory.success:
+            return {"excess": {}}
+        run = checked.trajectory
+        found: dict[str, Any] = {"excess": self.rows.excess(run.q, run.qd, run.tau)}
+        if self.limits.outputs:
+            over = exceeded(self.arm, self.limits.outputs, run.q, run.qd)
+            found["output_excess"] = over
+        return found
 
     def narrow(
         self, found: Solution, checked: Verification | None, over: float

@@ -25,12 +25,13 @@ from .._programs.solvers import solve
 from .._result import UNVERIFIED, OptimalMotion, Verification
 from ..limits import Limits
 from .flexible_problem import FlexibleProblem
+from .limit_rows import sentence
 from .options import FlexibleOptions
 
 Array = NDArray[np.float64]
 
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
-_REFINED = 2  # times at most that the margin is widened
+_REFINED = 4  # times at most that the margin is widened
 # barriers of a search, from the first motion and from the answer of another one
 _COLD, _WARM = 1e-2, 1e-4
 _NO_LIMIT = 1e8  # s
@@ -187,10 +188,10 @@ def _judged(result: OptimalMotion) -> OptimalMotion:
     error, options = result.details["tip_error"], result.details["options"]
     if not result.success:
         return result
-    over = result.details.get("output_excess", 0.0)
-    if over > EXCESS:
-        excess = f"simulated outputs exceed their limits by {100.0 * over:.2g} %"
-        result = replace(result, message=f"{result.message}; {excess}")
+    over = sentence(result.details["excess"])
+    if over:
+        message = f"{over}; give more intervals than {options.intervals}"
+        return replace(result, success=False, status="failed", message=message)
     if error > options.tip_tolerance:
         message = (
             f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "

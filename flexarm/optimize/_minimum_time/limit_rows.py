@@ -14,6 +14,8 @@ from .affine_flow import slopes_at
 
 Array = NDArray[np.float64]
 
+TOLERATED = 0.01  # of a limit: excess of the simulated motion that is a success
+
 
 class Along(NamedTuple):
     """One kind of limits at states (n,): values, derivatives and limits.
@@ -114,6 +116,16 @@ class LimitRows:
         found = self.at(np.hstack([q, v]), tau, slopes=False)
         most = {name: float(part.beyond_by(0.0).max()) for name, part in found.items()}
         return {name: over for name, over in most.items() if over > 0.0}
+
+
+def sentence(excess: dict[str, float]) -> str:
+    """What is said of the largest excess that is not tolerated; empty without one."""
+    over = {name: x for name, x in excess.items() if x > TOLERATED}
+    if not over:
+        return ""
+    name = max(over, key=lambda x: over[x])
+    most = 100.0 * over[name]
+    return f"the simulated motion exceeds the limit of {name} by {most:.2g} %"
 
 
 def _sizes(low: Array, high: Array) -> Array:

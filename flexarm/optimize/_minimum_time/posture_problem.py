@@ -33,7 +33,7 @@ _NEAR = 0.25  # of a limit: what is farther away does not reach it
 
 
 class Run(NamedTuple):
-    """Simulated states (n + 1, 2 nv) at the ends of steps, and their means (n, 2 nv)."""
+    """Simulated states (n + 1, 2 nv) at ends of steps, means (n, 2 nv), and forces."""
 
     x: Array
     mean: Array
