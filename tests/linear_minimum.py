@@ -102,4 +102,3 @@ def shaped(link: LinearLink, way: float, force: float) -> tuple[float, np.ndarra
         times = np.concatenate([times, times + late])
         parts = np.concatenate([parts, K * parts]) / (1.0 + K)
     return rigid + float(times.max()), times
-

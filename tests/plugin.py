@@ -41,7 +41,6 @@ def _patient_solvers() -> Iterator[None]:
     A minute, the default, may not suffice on a busy machine. Limits that tests are
     about are far below a second.
     """
-    from flexarm.optimize._minimum_time.options import FlexibleOptions
     from flexarm.optimize._programs.solution import Watch
 
     def patient(init: Any) -> Any:
@@ -49,13 +48,12 @@ def _patient_solvers() -> Iterator[None]:
         def begin(self: Any, *args: Any, **options: Any) -> None:
             init(self, *args, **options)
             if self.time_limit > 1.0:
-                object.__setattr__(self, "time_limit", _PATIENT)  # it may be frozen
+                self.time_limit = _PATIENT
 
         return begin
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (FlexibleOptions, Watch):
-            patch.setattr(kind, "__init__", patient(kind.__init__))
+        patch.setattr(Watch, "__init__", patient(Watch.__init__))
         yield
 
 

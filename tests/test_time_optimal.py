@@ -119,11 +119,9 @@ def test_spatial_arm_comes_to_rest() -> None:
         limits={"torque": torque},
         tip_tolerance=1e-4,
         smoothness=0.1,
-        search={"intervals": 40, "tolerance": 1e-4},
     )
     assert found.success, found.message
     assert found.duration < 1.1
-    assert found.timings["total"] < 60.0
     assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
     assert found.details["tip_error"] < 1e-4
     # and by another integrator, which damps nothing that matters
@@ -145,13 +143,11 @@ def test_spatial_arm_comes_to_rest() -> None:
 
 @pytest.mark.slow
 def test_spatial_arm_comes_to_rest_by_default() -> None:
-    """Its fast modes are not resolved by the search: forces are corrected for them."""
+    """Fast modes, which intervals do not resolve, come to rest with the others."""
     arm = fa.library.cibicik_egeland()
     pose = fa.library.poses(arm)
     ends = np.array([pose["initial"][:4], pose["final"][:4]])
     torque = np.array([600.0, 600.0, 300.0, 10.0])
-    # the rounding of OpenBLAS decides which local optimum is found: by default 0.7065,
-    # 0.716, 0.83 and 0.847 s were seen, with 26 intervals 0.599 and 0.605 s
     motions = [
         time_optimal(arm, ends, limits={"torque": torque}),
         time_optimal(arm, ends, limits={"torque": torque}, search={"intervals": 26}),
@@ -159,7 +155,7 @@ def test_spatial_arm_comes_to_rest_by_default() -> None:
     assert min(found.duration for found in motions) < 0.73
     for found in motions:
         assert found.success, found.message
-        assert found.iterations < 450  # of which a hundred take half a minute
+        assert found.iterations < 60
         assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
         assert found.details["tip_error"] < 1e-4
         assert found.verification is not None
@@ -250,27 +246,17 @@ def test_a_search_that_stops_early_says_so() -> None:
         found.check()
 
 
-def test_a_goal_that_no_refinement_reaches_is_told() -> None:
-    """Three searches, each with more intervals; the answer is that of the last.
-
-    Limits of accelerations are none that corrections of the end keep.
-    """
-    joint = fa.Joint(drive=fa.Drive(SPRING, rotor_inertia=MOTOR))
-    rod = fa.RigidBody(
-        "rod", joint, mass=1.0, inertia=(LOAD,) * 3, nodes={"tip": (1.0, 0.0, 0.0)}
-    )
-    arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
-    with pytest.warns(fa.ConvergenceWarning, match="strays by") as told:
+def test_a_goal_that_is_not_reached_is_told() -> None:
+    """One linear program is too few; both starts and the best motion are there."""
+    ends = [[0.2, 1.0], [0.6, 0.8]]
+    with pytest.warns(fa.ConvergenceWarning, match="none of 2 starts") as told:
         found = time_optimal(
-            arm,
-            [[0.0], [1.0]],
-            limits={"torque": 2.0, "acceleration": 1e3},
-            search={"intervals": 8},
-            tip_tolerance=1e-12,
-        )
-    assert found.status == "failed" and not found.success
-    assert len(found.t) - 1 == found.details["options"].intervals == 21  # 8, 13, 21
-    assert found.details["tip_error"] > 1e-12
+            ARM, ends, limits=THESIS["limits"], tip_tolerance=1e-9,
+            search={"intervals": 8, "max_iterations": 1},
+        )  # fmt: skip
+    assert found.status == "iterations" and not found.success
+    assert [start.success for start in found.details["starts"]] == [False, False]
+    assert np.isfinite(found.tau).all()
     assert told[0].filename == __file__
 
 

@@ -167,8 +167,8 @@ class AffineFlow:
         for j in range(len(E)):
             x[j + 1] = phi[j] @ x[j] + given[j]
             by[j + 1] = phi[j] @ by[j]
-            k, part = divmod(j, self._steps)
-            at, part = k * nu, part / self._steps
+            k, past = divmod(j, self._steps)
+            at, part = k * nu, past / self._steps
             step = change[j] / self._steps
             by[j + 1, :, at : at + nu] += (1.0 - part) * value[j] - step
             by[j + 1, :, at + nu : at + 2 * nu] += part * value[j] + step

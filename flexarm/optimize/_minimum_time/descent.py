@@ -253,7 +253,9 @@ class Descent:
         problem, T = self.problem, forces.duration
         tau = forces.tau + change[:-1].reshape(forces.tau.shape)
         longer = float(np.clip(change[-1], -_LONGER * T, _LONGER * T))
-        return Forces(forces.shares, np.clip(tau, problem.low, problem.high), T + longer)
+        return Forces(
+            forces.shares, np.clip(tau, problem.low, problem.high), T + longer
+        )
 
     def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float]:
         """Forces of least cost of the linearized arm near a motion, and their cost.
@@ -280,9 +282,7 @@ class Descent:
             T = 0.5 * (least + most)
         return best[1], best[0]
 
-    def _nearest(
-        self, flow: AffineFlow, forces: Forces
-    ) -> tuple[float, Forces] | None:
+    def _nearest(self, flow: AffineFlow, forces: Forces) -> tuple[float, Forces] | None:
         """Forces of least cost with the duration of others, and their cost."""
         problem = self.problem
         x, slopes = flow.at(forces)

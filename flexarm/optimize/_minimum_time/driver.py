@@ -13,6 +13,7 @@ from ..._calls.arguments import real_array, refuse_linear
 from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...simulation.trajectory import Trajectory
 from .._path import Path
 from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
@@ -21,7 +22,7 @@ from ..paths import joint_path
 from ..search import Search, read_search
 from .between_postures import fastest_between
 from .flexible_time import flexible_optimum
-from .options import FlexibleOptions
+from .options import FlexibleOptions, PostureOptions
 from .rigid_time import rigid_optimum
 
 Array = NDArray[np.float64]
@@ -31,11 +32,11 @@ __all__ = ["time_optimal"]
 _KEPT = ("torque", "position", "velocity", "acceleration", "tip_speed")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH: dict[str, Any] = {"intervals": 24, "solver": "auto", "tolerance": 1e-5}
-_SEARCH |= {"max_iterations": 150, "time_limit": 60.0, "progress": False}
-_FREE_SEARCH: dict[str, Any] = {"intervals": 40, "max_iterations": 16}
+_SEARCH: dict[str, Any] = {"intervals": 32, "solver": "auto", "tolerance": 1e-5}
+_SEARCH |= {"max_iterations": 150, "time_limit": None, "progress": False}
+_PROGRAMS: dict[str, Any] = {"intervals": 40, "max_iterations": 16}
+_PROGRAMS |= {"progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
-_FINER = {"intervals": 32}  # along a path
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
@@ -48,6 +49,7 @@ def time_optimal(
     *,
     limits: Limits | Mapping[str, Any] | None = None,
     start: Any = None,
+    initial: OptimalMotion | Trajectory | None = None,
     rates: Any = None,
     tip_tolerance: float | None = None,
     rest_speed: float | None = None,
@@ -72,12 +74,16 @@ def time_optimal(
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
         flexible links or joints also of outputs; those of the joints by default.  A
-        search keeps those of outputs at its nodes; where the simulated outputs exceed
-        them in between by more than a thousandth, it is repeated with narrower ones
-        there, twice at most.  What is left is in ``details["output_excess"]``.
+        search keeps them at its nodes, between two postures at 160 times at least;
+        where the simulated motion exceeds them in between by more than a thousandth, it
+        is repeated with narrower ones, on a path those of velocities and outputs alone.
+        What is left is in ``verification.excess``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the start of a path of the tip, which chooses the
         branch (elbow up or down).
+    initial : OptimalMotion or Trajectory, optional
+        Between two postures: a motion whose duration and forces the search also starts
+        from, such as the answer for other limits.
     rates : (2,) array_like of float, optional
         Of a rigid arm on a path: rate of s at its start and end, in 1/s (0, 0).
     tip_tolerance : float, optional
@@ -89,19 +95,19 @@ def time_optimal(
         Of a search: largest speed of the tip in the windows (0.02), and after a motion
         between two postures (0.05), in m/s.
     smoothness : float, optional
-        Of a search: weight of changes of torques beside the time (3e-3 along a path,
-        3e-4 between two postures).  Smaller values come nearer to the shortest time
-        with torques that jump, larger ones leave vibrations of high frequency alone.
+        Of a search: weight of changes of torques beside the time, along a path of
+        their squares (3e-3), between two postures of their sizes as parts of the range
+        (3e-4).  Smaller values come nearer to the shortest time, larger ones leave
+        vibrations of high frequency alone.
     search : Search or mapping, optional
         Of a rigid arm on a path: intervals (1000) and scheme, ``"interpolation"``
-        (default), ``"collocation"`` or ``"midpoint"``, see Notes.  Else: intervals
-        (24, along a path 32), between which torques are linear, pre_actuation and
-        post_actuation on a path (0.2), solver ("auto"), tolerance (1e-5),
-        max_iterations (150) of each search, time_limit (60) of all, progress.  Arms
-        with many fast modes may need more iterations and time.  Without pre_actuation
-        the tip is free to move as soon as torques act.  Where corrections fail between
-        two postures, see Notes, a search with more intervals and more smoothness
-        follows.
+        (default), ``"collocation"`` or ``"midpoint"``, see Notes.  On a path of an arm
+        with flexible links: intervals (32), between which torques are linear,
+        pre_actuation and post_actuation (0.2), solver ("auto"), tolerance (1e-5),
+        max_iterations (150) of each search, time_limit (none) of all, progress.
+        Without pre_actuation the tip is free to move as soon as torques act.  Between
+        two postures: intervals (40), which are halved where torques change,
+        max_iterations (16), linear programs from each start at most, progress.
     check : bool
         Simulate the answer by another integrator with finer steps; without it nothing
         is corrected.
@@ -113,8 +119,11 @@ def time_optimal(
         `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
         ``scaling.at(t)``.  Of a search it has ``"rigid"``, the motion of the rigid arm,
         and ``"tip_error"``, the largest distance of the simulated tip from its path, or
-        after the motion from its goal, in m; with limits of outputs
-        ``"output_excess"``, the excess of the simulated outputs as part of the limit.
+        after the motion from its goal, in m.
+        Between two postures also ``"starts"``, for each start its name, the duration
+        found from it and whether it comes to rest; ``"refinement"``, durations from
+        grid to grid; and ``"gap"``, what is estimated from them to be left to gain by
+        finer grids, as part of the duration, NaN with one grid.
 
     Raises
     ------
@@ -155,15 +164,19 @@ def time_optimal(
     the points by as much as they change in half an interval, which the verification
     tells.  Motors of rigid gears are included.
 
-    A search is direct collocation (J. T. Betts, *Practical Methods for Optimal
-    Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
+    On a path a search is direct collocation (J. T. Betts, *Practical Methods for
+    Optimal Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
     optimum.  Torques are linear between nodes: jumps are resolved to an interval.
-    Between two postures searches follow one another with less and less smoothness.
-    Intervals are too long for fast modes, which the answer leaves swinging; unless
-    accelerations or the speed of the tip are limited, torques and duration are then
-    changed, as little as can be, until the simulated tip comes to rest, by derivatives
-    that are exact in all modes (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978,
-    395-404).  States of such an answer are those of the simulation.
+
+    Between two postures linear programs follow one another: the arm is linearized about
+    a simulated motion, by transitions that are exact in all modes (C. F. Van Loan, IEEE
+    Trans. Automatic Control 23, 1978, 395-404), and the shortest duration within limits
+    and near this motion is found, simulated, and so on.  For a linear arm this is the
+    global optimum, else a local one, from the better of two starts: ``"rigid"``,
+    torques of the rigid arm on the straight line of the joints, and ``"shaped"``, the
+    same after a shaper that leaves the slowest mode at rest (N. C. Singer, W. P.
+    Seering, J. Dyn. Syst. Meas. Control 112, 1990, 76-82).  Torques of the shortest
+    time are at a limit nearly always; intervals with switches are halved three times.
 
     Examples
     --------
@@ -204,7 +217,7 @@ def time_optimal(
     own = {name: value for name, value in own.items() if value is not None}
     if isinstance(path, Path) and level.is_exact:
         what = "a rigid arm on a path, whose optimum is exact"
-        _refuse(own, what)
+        _refuse(own | _given(initial), what)
         exact = read_search(search, _EXACT | _UNUSED, what)
         exact = {name: exact[name] for name in _EXACT}
         rates = (0.0, 0.0) if rates is None else rates
@@ -212,7 +225,8 @@ def time_optimal(
         return warned(rigid_optimum(level, path, limits, start, rates, **exact))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
-    return warned(_searched(level, path, limits, start, own | {"check": check}, search))
+    own |= {"check": check}
+    return warned(_searched(level, path, limits, start, initial, own, search))
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
@@ -226,10 +240,11 @@ def _searched(
     path: Any,
     limits: Limits,
     start: Any,
+    initial: Any,
     own: dict[str, Any],
     search: Any,
 ) -> OptimalMotion:
-    """Fastest motion by collocation, from the optimum of the rigid arm."""
+    """Fastest motion of a search from the optimum of the rigid arm."""
     arm = level.arm
     if isinstance(path, Path):
         if path.space != "tip":
@@ -237,9 +252,8 @@ def _searched(
                 "path is one of the joints of an arm with flexible links or joints, "
                 "expected one of its tip, or the two postures at its ends"
             )
-        given = read_search(
-            search, _SEARCH | _FINER | _WINDOWS, "a flexible arm on a path"
-        )
+        _refuse(_given(initial), "a path")
+        given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
         rigid = rigid_optimum(level, path, limits, start, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options)
@@ -247,13 +261,35 @@ def _searched(
     ends = _postures(level, path)
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
-    given = read_search(search, _SEARCH | _FREE_SEARCH, "a motion without a path")
-    windows = dict.fromkeys(_WINDOWS, 0.0)
-    options = FlexibleOptions(**_FREE | own | given | windows)
+    given = read_search(search, _PROGRAMS, "a motion without a path")
+    asked = PostureOptions(**_FREE | own | given)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, limits, **_EXACT)
-    found = fastest_between(arm, rigid, limits, options)
+    first = None if initial is None else _forces_of(initial, arm)
+    found = fastest_between(arm, rigid, limits, asked, first)
     return _detailed(found, None, limits)
+
+
+def _given(initial: Any) -> dict[str, Any]:
+    return {} if initial is None else {"initial": initial}
+
+
+def _forces_of(motion: Any, arm: Arm) -> tuple[Array, Array]:
+    """Times (n,) of a motion and forces (n, nu) of its actuators."""
+    if not isinstance(motion, OptimalMotion | Trajectory):
+        raise ArgumentError(
+            f"initial is {type(motion).__name__}, expected an OptimalMotion or a "
+            "Trajectory"
+        )
+    t, tau = np.asarray(motion.t), np.asarray(motion.tau)
+    if tau.ndim == 2 and tau.shape[1] == arm.nv != arm.nu:
+        tau = tau[:, arm.actuator_indices]
+    if tau.shape != (len(t), arm.nu) or len(t) < 2 or not np.isfinite(tau).all():
+        raise ArgumentError(
+            f"initial has forces of shape {tau.shape}, expected finite ones of shape "
+            f"(n, {arm.nu}) at two times or more, of one motion of this arm"
+        )
+    return t, tau
 
 
 def _detailed(

@@ -1,9 +1,6 @@
-"""Collocation of the fastest motion of an arm whose links or joints bend."""
+"""Collocation of the fastest motion along a path of an arm that bends."""
 
 from __future__ import annotations
-
-import time
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +17,7 @@ from .._collocation.outputs import (
     refuse_at_rest,
 )
 from .._collocation.points import AtPoints, Gathered
-from .._collocation.tip import Ball, Place, TipHeld, TipOnPath, TipRate
+from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation
 from .._excess import REST
 from .._path import Path
@@ -30,7 +27,6 @@ from .._result import OptimalMotion, Verification
 from .._verify import beside_path, verify
 from ..limits import Limits, constant_torque
 from ..paths import time_law
-from .end_correction import Correction, Goal, Rows
 from .options import FlexibleOptions
 from .rest_postures import holding_forces, static_postures
 
@@ -38,8 +34,8 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 _SLOWER = 1.2  # the first motion, than the rigid optimum
+_RATES = "joint velocities"  # in limits between nodes, as outputs
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
-_CALMEST, _LIVELIER = 0.01, 0.1
 _CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
 
 
@@ -49,7 +45,7 @@ class FlexibleProblem:
     def __init__(
         self,
         arm: Arm,
-        path: Path | None,
+        path: Path,
         rigid: OptimalMotion,
         limits: Limits,
         options: FlexibleOptions,
@@ -57,11 +53,10 @@ class FlexibleProblem:
         self.arm, self.path, self.options = arm, path, options
         self.shares, self.postures = static_postures(arm, path, rigid)
         first = _SLOWER * rigid.duration
-        # what vibrates freely must not be damped by the method; windows with a tip that
-        # rests are stiff, and Radau points damp what they do not resolve
-        scheme = "gauss" if path is None else "radau"
+        # windows with a tip that rests are stiff; Radau points damp what they do not
+        # resolve
         self.motion = motion = Collocation(
-            arm, options.grid(scheme), duration=(0.2 * first, first, 5.0 * first)
+            arm, options.grid("radau"), duration=(0.2 * first, first, 5.0 * first)
         )
         self._first_duration = first
         grid, last = motion.grid, motion.grid.intervals
@@ -69,13 +64,12 @@ class FlexibleProblem:
         # at the first node the arm is at rest by its state
         self.before = np.arange(1, grid.start)
         self.after = np.arange(grid.end + 1, last + 1)
-        if path is not None:
-            self.s = motion.add(len(self.main))
-            motion.bound(self.s, 0.0, 1.0)
-            motion.bound(self.s[[0, -1]], [0.0, 1.0], [0.0, 1.0])
-            self.e = motion.add(len(self.main), 3)
-            self.e_before = motion.add(len(self.before), 3)
-            self.e_after = motion.add(len(self.after), 3)
+        self.s = motion.add(len(self.main))
+        motion.bound(self.s, 0.0, 1.0)
+        motion.bound(self.s[[0, -1]], [0.0, 1.0], [0.0, 1.0])
+        self.e = motion.add(len(self.main), 3)
+        self.e_before = motion.add(len(self.before), 3)
+        self.e_after = motion.add(len(self.after), 3)
         resting = [*self.before, grid.start] if len(self.before) else []
         self.resting = np.array([*resting, grid.end, *self.after], dtype=int)
         self.rate = motion.add(len(self.resting), 3)
@@ -89,10 +83,9 @@ class FlexibleProblem:
     def _guess(self) -> Array:
         motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
         z = motion.guess(lambda t: shapes(self._along(t)))
-        if self.path is not None:
-            z[self.s] = self._along(motion.times(z)[self.main])
-            for index in (self.e, self.e_before, self.e_after):
-                motion.resize(index, self.options.tip_tolerance)
+        z[self.s] = self._along(motion.times(z)[self.main])
+        for index in (self.e, self.e_before, self.e_after):
+            motion.resize(index, self.options.tip_tolerance)
         motion.resize(self.rate, self.options.rest_speed)
         return z
 
@@ -102,22 +95,23 @@ class FlexibleProblem:
         low, high = constant_torque(limits, "an arm with flexible links or joints")
         self.holding = holding_forces(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
-        if self.path is not None:
-            motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
+        motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
         motion.bound(motion.q[:, :nu], *limits.position)
         motion.bound(motion.v[:, :nu], *limits.velocity)
         motion.bound(motion.a[:, :, :nu], *limits.acceleration)
         motion.fix_state(0, self.postures[0], 0.0)
-        rest = 0.0 if self.path is None else _REST
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
-            room = rest * motion.scale[index]
+            room = _REST * motion.scale[index]
             room[:nu] = 0.0  # joints rest exactly
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self.limits, self._outputs = limits, Narrowed(self.arm, limits.outputs)
+        self.limits, self._kept = limits, dict(limits.outputs)
+        if np.isfinite(limits.velocity).any():
+            self._kept.setdefault(_RATES, limits.velocity)
+        self._outputs = Narrowed(self.arm, self._kept)
         self._calm = _CALM
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
@@ -125,19 +119,7 @@ class FlexibleProblem:
             motion.resize(self.speed, self._tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def ladder(self) -> list[float]:
-        """Smoothness of successive searches, each from the answer before.
-
-        Calm motions between two postures are easy to find; nearly full forces from the
-        start lead to motions of fast modes that intervals do not resolve.
-        """
-        last = self.options.smoothness
-        if self.path is not None:
-            return [last]
-        steps = [_CALMEST * _LIVELIER**k for k in range(4)]
-        return [*(x for x in steps if x > 1.01 * last), last]
-
-    def program(self, shrink: float, smoothness: float) -> NonlinearProgram:
+    def program(self, shrink: float) -> NonlinearProgram:
         """The program with a share of the tolerance."""
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
@@ -154,13 +136,10 @@ class FlexibleProblem:
             terms.append(_ball(self.speed, self._tip_speed))
         for name, between in self._outputs.limits.items():
             terms.append(output_limits(motion, name, between))
-        if self.path is not None:
-            terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
-        # near a path multipliers of its terms are large and their curvature misleads;
-        # free motions between two postures are long and need theirs
-        return motion.program(
-            self._costs(smoothness), terms, gauss_newton=self.path is not None
-        )
+        terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+        # multipliers of terms of the path are large and their curvature misleads
+        costs = self._costs(self.options.smoothness)
+        return motion.program(costs, terms, gauss_newton=True)
 
     def _on_path(self, path: Path, most: float) -> list[Term]:
         q, arm = self.motion.q, self.arm
@@ -190,18 +169,11 @@ class FlexibleProblem:
         return costs
 
     def excess(self, checked: Verification | None) -> float:
-        """Largest excess of simulated outputs over their limits, as part of them."""
+        """Largest excess of simulated outputs and velocities, as part of limits."""
         if checked is None or not checked.trajectory.success:
             return 0.0
         run = checked.trajectory
-        return exceeded(self.arm, self.limits.outputs, run.q, run.qd)
-
-    def excess_details(self, checked: Verification | None) -> dict[str, float]:
-        """Excess over limits of outputs for the result, if there are any."""
-        known = checked is not None and checked.trajectory.success
-        if not (self.limits.outputs and known):
-            return {}
-        return {"output_excess": self.excess(checked)}
+        return exceeded(self.arm, self._kept, run.q, run.qd)
 
     def narrow(
         self, found: Solution, checked: Verification | None, over: float
@@ -215,55 +187,15 @@ class FlexibleProblem:
             run = checked.trajectory
             self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
 
-    def corrected(
-        self, found: Solution, spent: dict[str, float]
-    ) -> tuple[Solution, Verification, float] | None:
-        """The motion with forces that bring the simulated arm to rest.
-
-        None if there are none, or with limits that corrections do not keep.
-        """
-        limits, options, goal = self.limits, self.options, self.postures[-1]
-        if np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed):
-            return None
-        tick = time.perf_counter()
-        tip = Place(self.arm).value(goal)
-        correction = Correction(
-            self.motion,
-            Goal(goal[: self.arm.nu], tip, options.tip_tolerance, options.rest_speed),
-            self.force_size,
-            Rows.of(self.arm, limits),
-            lambda z, parts: self.simulated(z, parts)[0],
-        )
-        z = correction.run(found.z)
-        spent["correction"] = time.perf_counter() - tick
-        if z is None:
-            return None
-        checked, error = self.simulated(z)
-        message = f"{found.message}; then {correction.summary}"
-        objective = float(
-            sum(term.value(z).sum() for term in self._costs(options.smoothness))
-        )
-        over = correction.rows.excess(checked.trajectory)
-        better = replace(
-            found, z=z, objective=objective, violation=over, message=message
-        )
-        return better, checked, error
-
-    def simulated(self, z: Array, parts: int = 1) -> tuple[Verification, float]:
+    def simulated(self, z: Array) -> tuple[Verification, float]:
         """The simulated motion, held at its end for a while, and the error of its tip.
 
-        The error is the largest distance from the path, in the windows from its ends;
-        without a path that from the goal after the motion.  Steps are in `parts`.
+        The error is the largest distance from the path, in the windows from its ends.
         """
         at = self.motion.read(z)
         T = self.motion.duration(z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
-        free = self.path is None
-        if free:
-            # nothing ties the last torques to those that hold the arm: a jump
-            t = np.insert(t, -1, at.t[-1] + 1e-9 * T)
-            tau = np.vstack([at.tau, self.holding[-1:], self.holding[-1:]])
         goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
         run = verify(
             self.arm,
@@ -271,15 +203,14 @@ class FlexibleProblem:
             at.q[0],
             at.v[0],
             tau,
-            float(self.motion.steps(z).max()) / parts,
+            float(self.motion.steps(z).max()),
             duration=T,
             goal=goal,
-            limits=self.limits if parts == 1 else None,
-            goal_tolerance=self.options.tip_tolerance if free else np.inf,
+            limits=self.limits,
             rest_speed=self.options.rest_speed,
         )
-        if self.path is None or not run.trajectory.success:
-            return run, run.final_error if run.trajectory.success else np.inf
+        if not run.trajectory.success:
+            return run, np.inf
         off = deviations(self.path, T, run.trajectory.t, run.trajectory.tip)
         error = float(np.linalg.norm(off, axis=1).max())
         return beside_path(run, off, self.options.tip_tolerance), error

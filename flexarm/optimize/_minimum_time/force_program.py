@@ -84,9 +84,7 @@ def cheapest_change(
     )
     used = np.isfinite(above)
     price = np.append(np.full(m, prices.goal), np.full(kept, prices.changes))
-    cost = np.concatenate(
-        [np.zeros(n), price, price, np.full(r, prices.limits)]
-    )
+    cost = np.concatenate([np.zeros(n), price, price, np.full(r, prices.limits)])
     between = np.zeros((len(cost), 2))
     between[:, 1] = np.inf
     between[:n] = np.stack([bounds[0].ravel(), bounds[1].ravel()], axis=1)

@@ -52,9 +52,7 @@ class LimitRows:
         nu, nv = arm.nu, arm.nv
         at = {"position": np.eye(nu, 2 * nv), "velocity": np.eye(nu, 2 * nv, nv)}
         for name, rows in at.items():
-            between = getattr(limits, name, None)
-            if between is not None:
-                self._keep(name, rows, np.asarray(between))
+            self._keep(name, rows, np.asarray(getattr(limits, name)))
         for output, between in limits.outputs.items():
             self._keep(f"outputs {output!r}", output_rows(arm, output)[1], between)
         self._place = Place(arm)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,18 +10,62 @@ from ...errors import ArgumentError
 from .._collocation.grid import Grid
 from .._programs.solution import Progress
 
-_FINER, _CALMER = 1.6, 3.0  # factors of intervals and smoothness, each time
+
+def check_tip(tip_tolerance: float, rest_speed: float) -> None:
+    """Refuse tolerances of the tip that are not positive."""
+    for name, value in (("tip_tolerance", tip_tolerance), ("rest_speed", rest_speed)):
+        if not 0.0 < value < np.inf:
+            raise ArgumentError(
+                f"{name} is {value!r}, expected a positive number: a flexible arm "
+                "follows a path within a tolerance"
+            )
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse shares and weights beyond reason."""
+    if not 0.0 <= value <= 10.0:
+        raise ArgumentError(f"{name} is {value!r}, expected a share from 0 to 10")
+
+
+@dataclass(frozen=True)
+class PostureOptions:
+    """Options of the fastest motion between two postures.
+
+    Attributes
+    ----------
+    tip_tolerance, rest_speed : float
+        Largest distance of the tip from its goal after the motion in m, and its largest
+        speed there in m/s.
+    smoothness : float
+        Weight of changes of torques, as parts of their ranges, beside the time.
+    intervals, max_iterations, progress
+        As of `Search`.
+    check : bool
+        Whether the answer is simulated.
+    """
+
+    tip_tolerance: float
+    rest_speed: float
+    smoothness: float
+    intervals: int
+    max_iterations: int
+    progress: bool | Progress
+    check: bool
+
+    def __post_init__(self) -> None:
+        check_tip(self.tip_tolerance, self.rest_speed)
+        check_share("smoothness", self.smoothness)
 
 
 @dataclass(frozen=True)
 class FlexibleOptions:
-    """Options of the fastest motion of a flexible arm.
+    """Options of the fastest motion of a flexible arm along a path.
 
     Attributes
     ----------
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
-        windows, in m; without a path from the goal after the motion.
+        windows, in m.
     rest_speed : float
         Largest speed of the tip in the windows, in m/s.
     smoothness : float
@@ -42,29 +86,14 @@ class FlexibleOptions:
     solver: str
     tolerance: float
     max_iterations: int
-    time_limit: float
+    time_limit: float | None
     progress: bool | Progress
     check: bool
 
     def __post_init__(self) -> None:
-        for name in ("tip_tolerance", "rest_speed"):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a positive number: a flexible arm "
-                    "follows a path within a tolerance"
-                )
+        check_tip(self.tip_tolerance, self.rest_speed)
         for name in ("pre_actuation", "post_actuation", "smoothness"):
-            value = getattr(self, name)
-            if not 0.0 <= value <= 10.0:
-                raise ArgumentError(
-                    f"{name} is {value!r}, expected a share from 0 to 10"
-                )
-
-    def finer(self) -> FlexibleOptions:
-        """More intervals and calmer forces, which excite less of what they miss."""
-        intervals = int(np.ceil(_FINER * self.intervals))
-        return replace(self, intervals=intervals, smoothness=_CALMER * self.smoothness)
+            check_share(name, getattr(self, name))
 
     def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""

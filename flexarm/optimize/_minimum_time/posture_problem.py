@@ -1,9 +1,9 @@
-"""Motion from rest to rest between two postures: what forces lead to, and its limits."""
+"""Motion from rest to rest between two postures: where forces lead, and limits."""
 
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,18 @@ Array = NDArray[np.float64]
 
 _STEPS = 160  # of the linearized arm at least
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
-_FEW, _MOST = 2000, 40000  # steps, with more of which they are coarse, or another method
+_FEW, _MOST = (
+    4000,
+    40000,
+)  # steps, with more of which they are coarse, or another method
 _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
-_NEAR = 0.5  # of a limit: what is farther away does not reach it
+_NEAR = 0.25  # of a limit: what is farther away does not reach it
 
 
 class Run(NamedTuple):
-    """Simulated states (n + 1, 2 nv) at the ends of steps, and their means (n, 2 nv)."""
+    """Simulated states (n + 1, 2 nv) at ends of steps, means (n, 2 nv), and forces."""
 
     x: Array
     mean: Array
@@ -105,6 +108,7 @@ class PostureProblem:
     ) -> None:
         self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
+        self.coarse = True  # steps of a search, not those of a check
         self.margin: dict[str, float] = {}  # by which limits are narrowed
         self.steps = max(2, int(np.ceil(_STEPS / intervals)))  # in each interval
         self._modes = Modes(arm, ends[-1])
@@ -117,7 +121,7 @@ class PostureProblem:
         nv, places = self.arm.nv, forces.places
         longest = float(forces.shares.max()) * forces.duration / self.steps
         method, step = "rk4", min(_RADIANS * self._radian, longest)
-        if forces.duration > step * _FEW:
+        if self.coarse and forces.duration > step * _FEW:
             step = min(_COARSE * self._radian, longest)
         if forces.duration > step * _MOST:
             method, step = "ROS34PW2", longest / 4
@@ -151,7 +155,7 @@ class PostureProblem:
 
     def missed(self, x: Array) -> Array:
         """(2 nv,) by which a state misses the goal: of modes, then of their rates."""
-        return self._modes.to @ (x - self.goal)
+        return np.asarray(self._modes.to @ (x - self.goal))
 
     def missed_by(self, slopes: Array) -> Array:
         """Derivatives (2 nv, n) of what is missed from those of the last state."""
@@ -171,7 +175,7 @@ class PostureProblem:
         small = _SMALL * self._tolerance / np.maximum(modes.lever[nu:], 1e-9)
         reach[0, nu:] = np.maximum(reach[0, nu:], small)
         reach[1, nu:] = np.maximum(reach[1, nu:], small * modes.frequency[nu:])
-        return np.maximum(reach.ravel(), 1e-12)
+        return np.asarray(np.maximum(reach.ravel(), 1e-12))
 
     def arrives(self, run: Run) -> bool:
         """Whether the arm comes to rest, as far as its tip and its joints show."""
@@ -220,7 +224,7 @@ class PostureProblem:
         return Rows(np.vstack(matrix), np.concatenate(low), np.concatenate(high))
 
 
-def _by_knots(by: Array, sample: Array, steps: int, columns: int) -> Array:
+def _by_knots(by: Array, sample: Any, steps: int, columns: int) -> Array:
     """Derivatives by forces at samples as those by forces at the knots around."""
     result = np.zeros((len(by), columns))
     nu = by.shape[1]
