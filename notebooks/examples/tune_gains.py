@@ -15,7 +15,7 @@ posture = np.array([0.0, 0.6, 0.0, 0.0, 0.0, 0.0])
 
 
 def study(log_gains):
-    (k1, k2, d1, d2), _none = np.exp(log_gains), np.zeros(2)
+    k1, k2, d1, d2 = np.exp(log_gains)
     K = np.column_stack([np.diag([k1, k2]), np.diag([d1, d2])])
     outputs = ["joint positions", "joint velocities"]
     return fa.robustness(make, RANGES, posture, K, outputs=outputs)
