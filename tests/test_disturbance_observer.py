@@ -133,7 +133,7 @@ def test_refusals() -> None:
     with pytest.raises(fa.ArgumentError, match=r"tau has shape \(3,\), expected"):
         observer.predict(np.zeros(3))
     with pytest.raises(
-        fa.ArgumentError, match=r"gain\[0\] is -1, expected zero or mor"
+        fa.ArgumentError, match=r"gain\[0\] is -1, expected zero or more"
     ):
         Observer(ARM, -1.0, 1e-3)
     with pytest.raises(fa.ArgumentError, match="law is int, expected a function of t"):

@@ -49,8 +49,13 @@ def test_robust_control(monkeypatch: pytest.MonkeyPatch) -> None:
     runpy.run_path(str(EXAMPLES / "robust_control.py"), run_name="__main__")
 
 
+@pytest.mark.slow
+def test_tuned_gains() -> None:
+    runpy.run_path(str(EXAMPLES / "tune_gains.py"), run_name="__main__")
+
+
 def test_every_example_is_tested() -> None:
-    tested = {*SHORT, "million_loops", "robust_control"}
+    tested = {*SHORT, "million_loops", "robust_control", "tune_gains"}
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 
 
