@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import allowed
 from ...errors import ModelError, NotFiniteError
 from .fit import Fit, fit
 from .identified import MOVED, moved_by_steps, plain_covariance
@@ -120,7 +121,8 @@ class _Stages:
         rough |= {"sigma": _scatter(self.problem), "noise_is_known": True}
         part, half = 0.0, self.options["max_iterations"] // 2
         while self.go_on() and self.evaluations < half:
-            part = _next_part(self.problem, self.x, part)
+            with allowed():
+                part = _next_part(self.problem, self.x, part)
             if part >= 1.0:
                 break
             most = min(_MOST, half - self.evaluations)
@@ -155,7 +157,8 @@ class _Stages:
         """Fit with steps so short that shorter ones would not move the estimates."""
         problem = self.problem
         while found.status == "solved" and problem.finer < _FINEST:
-            share = _by_steps(problem, found, self.size, self.bounds)
+            with allowed():
+                share = _by_steps(problem, found, self.size, self.bounds)
             if share <= MOVED:
                 break
             # errors of order four, or two
