@@ -20,6 +20,8 @@ from flexarm.optimize._collocation.costs import force_rates, rate_limits
 from flexarm.optimize._collocation.transcription import Collocation, Grid
 from flexarm.optimize._programs.program import derivative_errors
 from flexarm.optimize._transfer.resolution import Quadratic, chosen_grid
+from flexarm.optimize._transfer.searches import Searches
+from flexarm.optimize._transfer.task import read_task
 
 pytest.importorskip("casadi")
 
@@ -178,6 +180,31 @@ def test_searches_begin_with_given_motions() -> None:
                 FLEX, *ends, duration=1.0, initial=given
             ),
         )
+
+
+def test_further_first_motions_lead_to_the_same_optimum() -> None:
+    """They serve where the first one fails."""
+    asked = ([0.0, 0.0], [0.2, 0.1], "effort", None, None, (0.0, np.inf), 1.0, None)
+    task = read_task(FLEX, *asked)
+    options = {"time_limit": 60.0, "tolerance": 1e-8, "max_iterations": 300}
+    searches = Searches(task, options, {}, False)
+    problem = searches._problem(searches.grid)
+    linear = searches._linear(problem)
+    assert linear is not None
+    found = [
+        searches._solve(name, problem, z, None).motion
+        for name, z in (
+            ("smooth", problem.z0),
+            ("linear", linear),
+            ("calm", searches._calm(problem)),
+        )
+    ]
+    assert all(x.success for x in found)
+    assert_allclose([x.objective for x in found], found[0].objective, rtol=1e-6)
+    # that of the linear model is nearly as cheap, before any search
+    cost = problem.program.objective(linear) * problem.size
+    assert_allclose(cost, found[0].objective, rtol=0.1)
+    assert [x["first"] for x in searches.notes] == ["smooth", "linear", "calm"]
 
 
 def problem(seed: int) -> dict[str, Any]:
