@@ -33,9 +33,10 @@ _NEAR_FENCE, _NEAR_SHARE = 0.05, 0.02  # in those from an answer: also of the du
 _ARRIVE = 8  # steps of Newton's method to the goal
 _RACE = 6  # rounds from each start, before the best goes on
 _REFINED = 3  # times that intervals of changing forces are halved
-_ROUNDS = 4  # of each of them
+_ROUNDS = 6  # of each of them
 _CHANGING = 0.05  # of the range: forces change by more in an interval to be halved
-_COARSE, _FINE = 1e-3, 2e-4  # of the duration: gains that are not worth while
+_GAIN = 1e-3  # of the duration: what the last refinement gained
+_COARSE, _FINE = 3e-4, 2e-4  # of the duration: gains that are not worth while
 _MOST = 60  # forces at new knots: with more, linear programs take long
 _TIGHTER = 3  # times that limits are narrowed by what the simulation exceeds them
 
@@ -46,7 +47,7 @@ class Start(NamedTuple):
     Attributes
     ----------
     name : str
-        ``"rigid"``, ``"shaped"``, ``"initial"`` or ``"collocation"``.
+        ``"rigid"``, ``"shaped"`` or ``"initial"``.
     duration : float
         Of the motion found from it, in s.
     success : bool
@@ -231,31 +232,27 @@ class Between:
     def _refine(self, found: Found) -> None:
         """Halve intervals in which forces change, as long as it pays."""
         assert found.best is not None
-        found.durations.append(found.best.forces.duration)
-        for _ in range(_REFINED):
-            forces = found.best.forces
+        forces = found.best.forces
+        found.durations.append(forces.duration)
+        for level in range(_REFINED):
             steps = np.abs(np.diff(forces.tau, axis=0) / self.problem.size)
             changing = (steps > _CHANGING).any(axis=1)
             if changing.sum() * self.arm.nu > _MOST:
                 return
             around = np.convolve(changing, [1, 1, 1], mode="same") > 0
+            forces = forces.split(around)
             descent = Descent(
-                self.problem,
-                forces.split(around),
-                self.options.smoothness,
-                _NEAR_FENCE,
-                _FINE,
+                self.problem, forces, self.options.smoothness, _NEAR_FENCE, _FINE
             )
             descent.stay(_NEAR_SHARE)
             self._go(descent, _ROUNDS, found)
-            if not self._arrived(descent):
-                return
-            before, T = forces.duration, descent.best.forces.duration
-            if before < T:
-                return
+            before, T = found.durations[-1], descent.best.forces.duration
+            if not self._arrived(descent) or before < T:
+                continue
+            forces = descent.best.forces
             found.best, found.settled = descent.best, descent.settled
             found.durations.append(T)
-            if before - T < _COARSE * T:
+            if level > 0 and before - T < _GAIN * T:
                 return
 
     def _check(self, found: Found) -> None:
