@@ -134,6 +134,8 @@ class Between:
                 if found.best is not None and found.arrived:
                     self._refine(found)
                     self._check(found)
+                elif found.best is not None and self.options.check:
+                    found.checked = self.simulated(found.best.forces)
         except KeyboardInterrupt:
             found.stopped = True
             if found.best is None:
