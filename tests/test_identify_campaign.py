@@ -90,7 +90,7 @@ def draws(rho: Any, count: int) -> np.ndarray:
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [(0.0, 0.0), (0.95, 0.95), (0.95, 0.0)])
 def test_intervals_hold_the_truth_in_coloured_noise(rho: tuple[float, float]) -> None:
-    count = max(10 * CAMPAIGN, 20)
+    count = max(10 * CAMPAIGN, 12)
     part = draws(rho, count)
     print(f"{count} draws, correlation {rho}: {part}", flush=True)
     low = min(0.9, binom.ppf(1e-3, count, 0.95) / count)
