@@ -20,7 +20,7 @@ from .._verify import verify
 from ..limits import Limits, constant_torque
 from .affine_flow import Forces
 from .descent import Descent, State
-from .limit_rows import LimitRows, sentence
+from .limit_rows import TOLERATED, LimitRows, sentence
 from .options import PostureOptions
 from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, static_postures
@@ -217,7 +217,7 @@ class Between:
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
-        return self.problem.beyond(run.x, run.tau) < EXCESS
+        return self.problem.worst(run.x, run.tau) <= TOLERATED
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress
