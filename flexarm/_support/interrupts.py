@@ -63,6 +63,8 @@ class Held:
         try:
             self.before[number](number, frame)
         except BaseException as error:
+            if error is self._raised:  # of another signal, which this handler raised
+                raise
             if self.waits:
                 self.keep(error)
                 return

@@ -237,12 +237,14 @@ class Body(Printed, Description):
 
     @cached_property
     def _frequencies(self) -> Array:
-        if self.n_modes == 0:
-            return np.zeros(0)
-        from scipy.linalg import eigh
+        values = np.zeros(0)
+        if self.n_modes:
+            from scipy.linalg import eigh
 
-        values = eigh(self.stiffness, self.modal_mass(), eigvals_only=True)
-        return np.asarray(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
+            values = eigh(self.stiffness, self.modal_mass(), eigvals_only=True)
+        result = np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi)
+        result.flags.writeable = False
+        return np.asarray(result)
 
     def _check_nodes(self) -> None:
         who = f"body {self.name!r}"

@@ -14,6 +14,7 @@ from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from .._collocation.outputs import EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
+from .._excess import TOLERATED
 from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
 from .._verify import verify
@@ -219,7 +220,7 @@ class Between:
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
-        return self.problem.beyond(run.x, run.tau) < EXCESS
+        return self.problem.worst(run.x, run.tau) <= TOLERATED
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress

@@ -201,6 +201,11 @@ class PostureProblem:
             )
         ) / len(x)
 
+    def worst(self, x: Array, tau: Array) -> float:
+        """Largest excess over a limit, as part of it."""
+        parts = self.rows.at(x, tau, slopes=False).values()
+        return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
+
     def near(self, x: Array, tau: Array, slopes: Array) -> Rows:
         """Rows of limits that the motion comes near to, by changes of forces."""
         if self.rows.empty:
