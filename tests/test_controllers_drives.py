@@ -375,6 +375,33 @@ def refuses(words: list[str], call: Callable[[fa.Arm], Any]) -> Check:
     return check
 
 
+def predictive(arm: fa.Arm) -> None:
+    """Without limits it is the regulator."""
+    rest = at(arm, TARGET)
+    model = fa.linearize(arm, rest.q)
+    weights = np.ones(model.n_states), [10.0, 10.0]
+    law = control.PredictiveControl(model, *weights, dt=DT)
+    gains = control.lqr(model, *weights, dt=DT).K
+
+    def own(t: float, q: Any, qd: Any) -> Any:
+        return rest.tau[MOTORS] - gains @ np.r_[q - rest.q, qd]
+
+    compare(arm, law, own, sample_time=None)
+
+
+def residual(arm: fa.Arm) -> None:
+    """At rest forces on the motors are seen, and none on joints and modes."""
+    rest, external = at(arm, TARGET), np.array([0.03, -0.02])
+    observer = control.DisturbanceObserver(arm, 20.0, DT)
+    for _ in range(200):
+        found = observer.update(rest.q, np.zeros(arm.nv))
+        observer.predict(rest.tau[MOTORS] - external)
+    wanted = np.zeros(arm.nv)
+    wanted[MOTORS] = external
+    # the model moves in a sample under what is not held against
+    assert_allclose(found, wanted, atol=1e-4)
+
+
 adaptive = refuses(
     ["motors", "shafts keep its forces from the links"],
     lambda arm: control.AdaptiveControl(arm, MOTION, 1.0, 1.0, 1.0),
@@ -384,6 +411,16 @@ manipulator = refuses(
     lambda arm: control.ManipulatorController(
         arm, MOTION, np.zeros(arm.nq), np.zeros(arm.nv)
     ),
+)
+followers = refuses(
+    ["follow the others by couplings or rigid gears", "elastic shafts"],
+    lambda arm: control.PredictiveControl(
+        fa.linearize(arm, at(arm, TARGET).q), np.ones(4), [10.0] * 2, dt=DT
+    ),
+)
+tied = refuses(
+    ["has couplings", "elastic shafts for rigid gears"],
+    lambda arm: control.DisturbanceObserver(arm, 20.0, DT),
 )
 no_filter = refuses(
     ["couplings", "elastic shafts for rigid gears"],
@@ -408,12 +445,14 @@ bent = refuses(
 TABLE: dict[str, tuple[Check, Check, Check]] = {
     "AdaptiveControl": (adaptive,) * 3,
     "CompositeControl": (composite,) * 3,
+    "DisturbanceObserver": (residual, residual, tied),
     "ExtendedKalmanFilter": (observed, observed, no_filter),
     "GainSchedule": (schedule,) * 3,
     "Inversion": (inversion,) * 3,
     "JointFeedback": (joint_feedback,) * 3,
     "LinearController": (gaussian,) * 3,
     "ManipulatorController": (manipulator,) * 3,
+    "PredictiveControl": (predictive, predictive, followers),
     "SetPointPD": (set_point,) * 3,
     "SimulatedPlant": (plant,) * 3,
     "StateFeedback": (regulator,) * 3,
@@ -449,6 +488,7 @@ PARTS = {
 NO_ARM = {
     "KalmanUpdate",
     "Shaper",
+    "export_c",
     "extra_insensitive",
     "kalman_predict",
     "kalman_update",

@@ -201,6 +201,13 @@ class PredictiveControl:
         Q, R = weight("Q", Q, n, definite=False), weight("R", R, m, definite=True)
         self.model = model
         point = point_of(model)
+        given = sum(np.shape(x)[-1] for x in point[:2])
+        if given != n:
+            raise ArgumentError(
+                f"the model has {n} states for {given} positions and velocities, some "
+                "of which follow the others by couplings or rigid gears; expected an "
+                "arm without them, and elastic shafts for rigid gears"
+            )
         last = model[-1] if model.batch else model
         step = None if model.dt is not None else self.dt * self.hold
         settled = lqr(last, Q, R, dt=step)
