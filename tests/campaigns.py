@@ -1,9 +1,16 @@
 """How long random searches for faults run.
 
-FLEXARM_CAMPAIGN makes them long: all their seeds, as before a release; without it slow
-tests take as many as fit into the time of `.ci/run`.
+``FLEXARM_CAMPAIGN=30`` makes them long, as before a release: thirty problems of each
+campaign, all seeds of the others.  Without it slow tests take as many as fit into the
+time of `.ci/run`.
 """
 
 import os
 
-FULL = bool(os.environ.get("FLEXARM_CAMPAIGN"))
+_WANTED = int(os.environ.get("FLEXARM_CAMPAIGN", "0"))
+FULL = _WANTED > 0
+
+
+def problems(usual: int) -> int:
+    """Number of problems of a campaign."""
+    return _WANTED or usual

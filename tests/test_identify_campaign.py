@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from typing import Any
 
+import campaigns
 import numpy as np
 import pytest
 from identify_campaign import problem
@@ -20,7 +20,7 @@ from scipy.stats import binom
 import flexarm as fa
 from flexarm.optimize import Record, identify, simulated_record
 
-CAMPAIGN = int(os.environ.get("FLEXARM_CAMPAIGN", "1"))
+CAMPAIGN = campaigns.problems(1)
 
 
 @pytest.mark.slow

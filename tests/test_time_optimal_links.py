@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
 from typing import Any
 
+import campaigns
 import numpy as np
 import pytest
 from each import each
@@ -19,7 +19,7 @@ import flexarm as fa
 from flexarm.optimize import OptimalMotion, time_optimal
 
 FORCE, WAY = 10.0, 1.0
-CAMPAIGN = int(os.environ.get("FLEXARM_CAMPAIGN", "2"))
+CAMPAIGN = campaigns.problems(2)
 
 
 def link(

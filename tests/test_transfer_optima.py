@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
+import campaigns
 import numpy as np
 import pytest
 from each import each
@@ -278,7 +278,7 @@ def solved(seed: int) -> tuple[optimize.OptimalMotion, list[str]]:
 @pytest.mark.slow
 def test_no_false_success_of_random_problems() -> None:
     """FLEXARM_CAMPAIGN=30 solves 30 of each cost and prints a table."""
-    count = int(os.environ.get("FLEXARM_CAMPAIGN", "1"))
+    count = campaigns.problems(1)
     table: dict[int, list[tuple[bool, float, float]]] = {}
     for seed in range(6, 6 + 6 * count):
         motion, wrong = solved(seed)
