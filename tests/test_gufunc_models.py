@@ -149,6 +149,8 @@ def test_pickled_arm_is_as_immutable_as_the_first(key: str) -> None:
     import copy
 
     arm = ARMS[key]
+    for body in arm.bodies:  # what they keep
+        assert body.frequencies().shape == body.slope_sizes.shape
     for again in (pickle.loads(pickle.dumps(arm)), copy.deepcopy(arm), copy.copy(arm)):
         assert again == arm
         for body in again.bodies:

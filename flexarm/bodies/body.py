@@ -216,15 +216,15 @@ class Body(Printed, Description):
 
         Rotations of the nodes without those about the line of a straight body.
         """
-        return slope_shapes(self)
+        return _fixed(slope_shapes(self))
 
     @cached_property
     def slope_sizes(self) -> Array:
         """Largest slope of a node for a unit of each mode, (n_modes,)."""
         shapes = self.slope_shapes
         if not shapes.size:
-            return np.zeros(self.n_modes)
-        return np.asarray(np.sqrt((shapes**2).sum(axis=1)).max(axis=0))
+            return _fixed(np.zeros(self.n_modes))
+        return _fixed(np.sqrt((shapes**2).sum(axis=1)).max(axis=0))
 
     @cached_property
     def _strain_energy(self) -> StrainEnergy | None:
@@ -242,9 +242,7 @@ class Body(Printed, Description):
             from scipy.linalg import eigh
 
             values = eigh(self.stiffness, self.modal_mass(), eigvals_only=True)
-        result = np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi)
-        result.flags.writeable = False
-        return np.asarray(result)
+        return _fixed(np.sqrt(np.maximum(values, 0.0)) / (2.0 * np.pi))
 
     def _check_nodes(self) -> None:
         who = f"body {self.name!r}"
@@ -256,6 +254,12 @@ class Body(Printed, Description):
                 self.node_com[j],
                 self.node_inertia[j],
             )
+
+
+def _fixed(array: Array) -> Array:
+    """The array, which the body keeps, without write access."""
+    array.flags.writeable = False
+    return array
 
 
 def turning(rotation: Array, inertia: Array) -> bool:
