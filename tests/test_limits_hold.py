@@ -120,6 +120,8 @@ def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
     """Limits that a run of our own exceeds are named, with the part; no success."""
     motion = told(search)
     verified, run = motion.verification.excess, dense(motion)
+    # derivatives of accelerations by forces as parts of their ranges
+    assert all(start.success for start in motion.details.get("starts", ()))
     for name, of in excess.items():
         expected = max(of(run), 0.0)
         assert verified.get(name, 0.0) == pytest.approx(expected, rel=0.02, abs=2e-3)

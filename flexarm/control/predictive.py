@@ -350,7 +350,7 @@ class PredictiveControl:
 
     @property
     def sensors(self) -> Any:
-        """Rows (p, n) of the outputs of the observer; None: the state."""
+        """Rows of the outputs of the observer by states; None: the state."""
         return None if self.observer is None else np.asarray(self.observer.model.C)
 
     def reset(self, q: Any = None, qd: Any = None) -> None:

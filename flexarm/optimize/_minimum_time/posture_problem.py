@@ -207,7 +207,10 @@ class PostureProblem:
         return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
 
     def near(self, x: Array, tau: Array, slopes: Array) -> Rows:
-        """Rows of limits that the motion comes near to, by changes of forces."""
+        """Rows of limits that the motion comes near to, by changes of forces.
+
+        Changes are parts of the sizes of the forces, as in the slopes of states.
+        """
         if self.rows.empty:
             return no_rows(slopes.shape[2])
         matrix, low, high = [], [], []
@@ -219,7 +222,7 @@ class PostureProblem:
             rows = (by[j, i][:, None] @ slopes[j])[:, 0]
             if part.by_force is not None:
                 rows = rows + _by_knots(
-                    part.by_force[j, i], j, self.steps, slopes.shape[2]
+                    part.by_force[j, i] * self.size, j, self.steps, slopes.shape[2]
                 )
             size = part.size[i]
             matrix.append(rows / size[:, None])
