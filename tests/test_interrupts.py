@@ -102,8 +102,13 @@ DRIVERS: dict[str, tuple[Callable[[], Any], float]] = {
         2.5,
     ),
     "time_optimal between postures": (
-        lambda: time_optimal(FLEXIBLE, [[0.2, 1.0], [0.6, 0.8]], limits=STRONG),
-        8.0,
+        lambda: time_optimal(
+            FLEXIBLE,
+            [[0.2, 1.0], [0.6, 0.8]],
+            limits=STRONG,
+            search={"intervals": 12, "max_iterations": 3},
+        ),
+        1.0,
     ),
     "time_optimal of a rigid arm": (
         lambda: time_optimal(

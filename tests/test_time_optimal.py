@@ -118,7 +118,7 @@ def test_spatial_arm_comes_to_rest() -> None:
         ends,
         limits={"torque": torque},
         tip_tolerance=1e-4,
-        smoothness=0.1,
+        smoothness=0.05,
     )
     assert found.success, found.message
     assert found.duration < 1.1
