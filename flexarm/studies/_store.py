@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from ._task import Part
 
 _HEAD = b"flexarm part 1\n"
 _PART = ".part"
+_REMOVED, _WAIT = 50, 0.02  # tries to remove a folder, and s after each
 _WORK, _OLD = "work", "old"  # names of a file that is written, and of one replaced
 
 
@@ -303,7 +305,13 @@ def _decoded(data: bytes) -> tuple[Study, list[Part]]:
 def _remove(path: Path) -> None:
     """Remove a file or a folder if that is possible."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
+        # threads of zarr go on for a while after one of them has failed, and make files
+        # in a folder that is being removed, or the folder again
+        for _ in range(_REMOVED):
+            shutil.rmtree(path, ignore_errors=True)
+            time.sleep(_WAIT)
+            if not path.exists():
+                return
     else:
         with suppress(OSError):
             path.unlink(missing_ok=True)
