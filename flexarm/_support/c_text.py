@@ -19,7 +19,7 @@ _WIDTH = 86  # of 88: the end of a line in a macro takes two
 
 
 def check_name(name: Any) -> None:
-    """Refuse what is no name of a variable in C."""
+    """Refuse a text that cannot be the name of a variable in C."""
     valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
     if not valid or name in _KEYWORDS.split():
         raise ArgumentError(

@@ -83,6 +83,19 @@ def check_rows(
         ) from None
 
 
+def limit_pair(name: str, value: Any, n: int, each: str, unit: str) -> Array:
+    """Smallest and largest values (2, n): one number, (n,) for both, or (2, n)."""
+    given = real_array(name, value)
+    if given.shape in ((), (n,)):
+        return np.array([-given * np.ones(n), given * np.ones(n)])
+    if given.shape == (2, n):
+        return np.array(given)
+    raise ArgumentError(
+        f"{name} has shape {given.shape}, expected one number, ({n},),{each} or "
+        f"(2, {n}), smallest and largest {unit}"
+    )
+
+
 def check_finite(what: str, rows: Array, alive: Any) -> None:
     """Refuse rows that are not finite where the state `alive` is."""
     if np.isfinite(rows).all():

@@ -16,6 +16,7 @@ from .._support.options import explained_class, place_of
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
+from ._checks import limit_pair
 from ._condensed import (
     Limits,
     Plan,
@@ -566,15 +567,7 @@ def _pair(name: str, value: Any, m: int) -> Array:
     given = real_array(name, value)
     if m == 1 and given.shape == (2,):
         given = given[:, np.newaxis]
-    if given.shape in ((), (m,)):
-        pair = np.array([-given * np.ones(m), given * np.ones(m)])
-    elif given.shape == (2, m):
-        pair = np.array(given)
-    else:
-        raise ArgumentError(
-            f"{name} has shape {given.shape}, expected one number, ({m},), or (2, {m}),"
-            " smallest and largest values"
-        )
+    pair = limit_pair(name, given, m, "", "values")
     if not (pair[0] < pair[1]).all():
         raise ArgumentError(
             f"{name} is {short_text(value)}, expected a smallest value below the "

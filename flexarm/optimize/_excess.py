@@ -8,7 +8,6 @@ excess of 0.05.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,10 +130,14 @@ def tip_speed(arm: Arm, q: Array, qd: Array) -> Array:
 
 def _over(value: Array, pair: Array) -> float:
     """Largest part by which values leave their limits; below zero within them."""
-    low, high = (np.asarray(x, dtype=float) for x in pair)
-    half = 0.5 * (high - low)
-    one = np.where(np.isfinite(high), np.abs(high), np.abs(low))
-    size: Any = np.where(np.isfinite(half) & (half > 0.0), half, one)
-    size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
-    over = np.maximum(value - high, low - value) / size
+    low, high = pair
+    over = np.maximum(value - high, low - value) / limit_sizes(pair)
     return float(over.max(initial=-np.inf))
+
+
+def limit_sizes(pair: Array) -> Array:
+    """Sizes (...) of limits (2, ...), of which parts are parts; one without limits."""
+    half = 0.5 * (pair[1] - pair[0])
+    one = np.abs(np.where(np.isfinite(pair), pair, 0.0)).max(axis=0)
+    size = np.where(np.isfinite(half) & (half > 0.0), half, one)
+    return np.asarray(np.where(size > 0.0, size, 1.0))

@@ -16,6 +16,7 @@ from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, rep
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...stacks import ArmStack
+from .._checks import limit_pair
 from .._states import is_ordinary
 from ..sensors import (
     Sensors,
@@ -275,16 +276,8 @@ def _limits(saturation: Any, nu: int) -> Array:
     """Smallest and largest forces (2, nu)."""
     if saturation is None:
         return np.array([[-np.inf], [np.inf]]) * np.ones(nu)
-    given = real_array("saturation", saturation)
-    if given.shape in ((), (nu,)):
-        limits = np.array([-given * np.ones(nu), given * np.ones(nu)])
-    elif given.shape == (2, nu):
-        limits = np.array(given)
-    else:
-        raise ArgumentError(
-            f"saturation has shape {given.shape}, expected one number, ({nu},), one "
-            f"limit per actuator, or (2, {nu}), smallest and largest forces"
-        )
+    each = " one limit per actuator,"
+    limits = limit_pair("saturation", saturation, nu, each, "forces")
     wrong = np.flatnonzero(~(limits[0] < limits[1]))
     if len(wrong):
         low, high = limits[:, wrong[0]]

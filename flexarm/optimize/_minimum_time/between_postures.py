@@ -225,12 +225,12 @@ class Between:
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress
 
-        def told(state: State) -> None:
+        def report(state: State) -> None:
             found.rounds += 1
             found.best = found.best or state
             _tell(said, found.rounds, state, descent.missed)
 
-        descent.go(rounds, told)
+        descent.go(rounds, report)
 
     def _refine(self, found: Found) -> None:
         """Halve intervals in which forces change, as long as it pays."""

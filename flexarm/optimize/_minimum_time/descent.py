@@ -125,7 +125,7 @@ class Descent:
         changes = np.abs(np.diff(forces.tau, axis=0) / self.problem.size).sum()
         return float(self.prices.changes * changes)
 
-    def go(self, most: int, told: Callable[[State], None]) -> None:
+    def go(self, most: int, report: Callable[[State], None]) -> None:
         """Up to so many rounds; the best motion is there after each."""
         if not np.isfinite(self.best.cost):
             return
@@ -153,7 +153,7 @@ class Descent:
             moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
             if there.cost < here.cost:
                 self.best = there
-            told(self.best)
+            report(self.best)
             gone = abs(there.forces.duration / here.forces.duration - 1.0)
             self._share = float(np.clip(3.0 * gone, 0.1 * self._share, _SHARE))
             if share == 1.0:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
+from .._collocation.outputs import sizes_of
 from .._collocation.tip import Place
 from ..limits import Limits, output_rows
 from .affine_flow import slopes_at
@@ -74,7 +75,7 @@ class LimitRows:
         nv = self._arm.nv
         result: dict[str, Along] = {}
         for name, (rows, (low, high)) in self._linear.items():
-            size = _sizes(low, high)
+            size = sizes_of(np.array([low, high]))
             result[name] = Along(x @ rows.T, rows[None], None, low, high, size)
         q, v = x[:, :nv], x[:, nv:]
         low, high = np.asarray(self.limits.acceleration)
@@ -85,7 +86,7 @@ class LimitRows:
             if slopes:
                 A, B = slopes_at(self._arm, q, v, a)
                 by_x, by_u = A[:, nv + used], B[:, nv + used]
-            between = low[used], high[used], _sizes(low[used], high[used])
+            between = low[used], high[used], sizes_of(np.array([low, high])[:, used])
             result["acceleration"] = Along(a[:, used], by_x, by_u, *between)
         fastest = float(self.limits.tip_speed)
         if np.isfinite(fastest):
@@ -112,8 +113,3 @@ class LimitRows:
         found = self.at(np.hstack([q, v]), tau, slopes=False)
         most = {name: float(part.beyond_by(0.0).max()) for name, part in found.items()}
         return {name: over for name, over in most.items() if over > 0.0}
-
-
-def _sizes(low: Array, high: Array) -> Array:
-    ends = np.abs(np.where(np.isfinite([low, high]), [low, high], 0.0)).max(axis=0)
-    return np.asarray(np.where(ends > 0.0, ends, 1.0))

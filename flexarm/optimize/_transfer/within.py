@@ -12,6 +12,7 @@ from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._collocation.points import AtPoints, Linear
 from .._collocation.transcription import Collocation
+from .._excess import limit_sizes
 from .._programs.program import Term
 from ..limits import Limits, output_rows
 
@@ -60,10 +61,7 @@ class Within:
         kept = np.asarray(np.isfinite(pair).any(axis=0))
         self.names = tuple(k for k, used in zip(names, kept, strict=True) if used)
         self.rows, self.pair = np.concatenate(rows)[kept], pair[:, kept]
-        half = 0.5 * (self.pair[1] - self.pair[0])
-        one = np.abs(np.where(np.isfinite(self.pair), self.pair, 0.0)).max(axis=0)
-        size = np.where(np.isfinite(half) & (half > 0.0), half, one)
-        self.size = np.where(size > 0.0, size, 1.0)
+        self.size = limit_sizes(self.pair)
         # narrowed by these parts of the size, of each interval: (2, N, p)
         self._narrowed: Array | None = None
 
