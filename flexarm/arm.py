@@ -36,7 +36,12 @@ from .errors import ModelError
 from .model import motors
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.packing import Packed, pack
-from .model.tree import check_mass, find_parents, with_named_nodes
+from .model.tree import (
+    check_mass,
+    check_unique_names,
+    find_parents,
+    with_named_nodes,
+)
 from .model.units import check_units_of_arm
 
 Array = NDArray[np.float64]
@@ -162,6 +167,7 @@ class Arm(ArmLike):
             _n_motors=sum(has_motor(b.joint) for b in bodies),
         )
         self._set(tip_node=self.node(*self.tip))
+        check_unique_names(self)
         self._set_options()
         if self.check_units:
             check_units_of_arm(self)

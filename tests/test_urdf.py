@@ -131,7 +131,7 @@ def test_against_pinocchio(seed: int, base: str) -> None:
 def test_two_rods_by_hand() -> None:
     arm = urdf.load(robot_of(TWO))
     assert arm.name == "r"
-    assert arm.coordinate_names == ("rod1", "rod2")
+    assert arm.coordinate_names == ("h1", "h2")
     chain = [
         RigidBody(
             f"rod{i}",
@@ -201,7 +201,7 @@ def test_damping_and_mimic() -> None:
     # a mimicking joint has a multiplier of 1 and no offset by default
     plain = joints.replace(' multiplier="-2" offset="0.5"', "")
     (coupling,) = urdf.load(robot_of(plain)).constraints
-    assert coupling == fa.Coupling({"rod2": 1.0, "rod1": -1.0}, 0.0, "h2")
+    assert coupling == fa.Coupling({"h2": 1.0, "h1": -1.0}, 0.0, "h2")
 
 
 def test_planar_joint_across_any_axis() -> None:
@@ -210,7 +210,7 @@ def test_planar_joint_across_any_axis() -> None:
         '<axis xyz="3 0 0"/></joint>'
     )
     arm = urdf.load(robot_of(joint, 1))
-    assert arm.bodies[0].joint == Joint("planar", (1, 0, 0), "ground", 0)
+    assert arm.bodies[0].joint == Joint("planar", (1, 0, 0), "ground", 0, name="p")
     assert fa.link_poses(arm, [0.1, 0.2, 0.3])[0, 0, 3] == 0.0
 
 
@@ -269,9 +269,25 @@ def test_files_and_text(tmp_path: Path) -> None:
     ("joints", "extra", "told"),
     [
         (
-            hinge(1, "root", "rod1", inner='<dynamics friction="0.2"/>'),
+            hinge(1, "root", "rod1", "planar", '<dynamics friction="0.2"/>'),
             "",
             "joint 'h1' (line 2) has Coulomb friction of 0.2",
+        ),
+        (
+            hinge(1, "root", "rod1", "revolute", '<limit lower="2" upper="1"/>'),
+            "",
+            "joint 'h1' (line 2) has no limits, as 2 is above 1",
+        ),
+        (
+            hinge(1, "root", "rod1", inner='<limit effort="0" velocity="3"/>'),
+            "",
+            "joint 'h1' (line 2) has the effort 0, which is left out",
+        ),
+        (
+            hinge(1, "root", "rod1", "revolute", LIMIT)
+            + hinge(2, "rod1", "tool", "fixed", '<mimic joint="h1"/>'),
+            '<link name="tool"/>',
+            "<mimic> of joint 'h2' (line 3) is left out, it is fixed",
         ),
         (
             hinge(1, "root", "rod1", "floating", '<dynamics damping="0.2"/>'),

@@ -16,7 +16,7 @@ from .._support.description import Description
 from .._support.options import did_you_mean
 from .._support.printing import Printed
 from ..errors import ModelError
-from .links import link_name, link_ranges, piece_with
+from .links import joint_name, link_name, link_ranges, piece_with
 
 Array = NDArray[np.float64]
 
@@ -270,19 +270,19 @@ class ArmLike(Printed, Description):
             for body, names in joints
             for name in names
         ]
-        motors = [f"{b.name}.motor" for b in self.bodies if has_motor(b.joint)]
+        motors = [f"{joint_name(b)}.motor" for b in self.bodies if has_motor(b.joint)]
         modes = [f"{link_name(b)}.{mode}" for b in self.bodies for mode in b.mode_names]
         return (*first, *motors, *modes)
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
-        """Name of each velocity and force: body and joint coordinate, motor or mode."""
-        return self._names((b.name, b.joint.velocity_names) for b in self.bodies)
+        """Name of each velocity and force: joint or body, motor or mode."""
+        return self._names((joint_name(b), b.joint.velocity_names) for b in self.bodies)
 
     @property
     def position_names(self) -> tuple[str, ...]:
         """Name of each position coordinate, those of quaternions included."""
-        return self._names((b.name, b.joint.position_names) for b in self.bodies)
+        return self._names((joint_name(b), b.joint.position_names) for b in self.bodies)
 
     @property
     def node_names(self) -> tuple[str, ...]:

@@ -23,6 +23,15 @@ def link_name(body: Any) -> str:
     return name
 
 
+def joint_name(body: Any) -> str:
+    """Name of the coordinates of the joint of a body: that of the joint, if it has one.
+
+    By default coordinates have the name of the body.
+    """
+    name: str = body.name if body.joint.name is None else body.joint.name
+    return name
+
+
 def link_ranges(bodies: Sequence[Any]) -> tuple[range, ...]:
     """For each body the numbers of all pieces of its link; its own if it is one.
 

@@ -286,12 +286,10 @@ def turning(rotation: Array, inertia: Array) -> bool:
 
 
 def check_name(kind: str, name: object) -> str:
-    """Return a name without a dot, or raise."""
-    if not isinstance(name, str) or not name or name == GROUND or "." in name:
+    """Return a name, or raise."""
+    if not isinstance(name, str) or not name or (name == GROUND and kind == "body"):
         plain = name is None or isinstance(name, str | int | float)
         given = short_text(name) if plain else f"of type {type(name).__name__}"
-        raise ModelError(
-            f"name of a {kind} is {given}, expected a word without a dot other than "
-            f"{GROUND!r}"
-        )
+        other = f" other than {GROUND!r}" if kind == "body" else ""
+        raise ModelError(f"name of a {kind} is {given}, expected a word{other}")
     return name

@@ -113,6 +113,8 @@ class Joint(Description):
         Of a joint of one freedom: dry friction.
     stops : Stops, optional
         Of a joint of one freedom: elastic stops at the ends of its range.
+    name : str, optional
+        Name of the coordinates, unique in the arm; by default that of the body.
 
     Warns
     -----
@@ -190,6 +192,7 @@ class Joint(Description):
     rest: Any = 0.0
     coulomb_friction: CoulombFriction | None = None
     stops: Stops | None = None
+    name: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
@@ -204,6 +207,10 @@ class Joint(Description):
             raise ModelError(
                 f"parent of the joint is {shown(self.parent)}, expected the name of a "
                 f"body or 'ground'{hint}"
+            )
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise ModelError(
+                f"name of the joint is {short_text(self.name)}, expected a word"
             )
         rotation = as_numbers("rotation of the joint", self.rotation)
         if rotation.shape != (3, 3):

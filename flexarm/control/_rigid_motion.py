@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.links import joint_name
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..statics.coordinates import motors
@@ -128,7 +129,7 @@ def rigid_joints(arm: Arm) -> set[int]:
 def refuse_couplings(arm: Arm, what: str) -> None:
     """Refuse constraints other than those of rigid gears."""
     gears = {
-        f"{body.name}.gear"
+        f"{joint_name(body)}.gear"
         for body in arm.bodies
         if body.joint.drive is not None and body.joint.drive.is_rigid
     }

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import AnArm
+from .._calls.arm_like import AnArm, ArmLike
+from .._calls.links import joint_name
 from .._support.options import explained
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -85,7 +86,7 @@ def expanded(arm: AnArm) -> AnArm:
     plain: AnArm = arm.replace(
         bodies=[*bodies, *still, *rotors],
         tip=arm.tip,
-        constraints=[_renamed(c) for c in arm.constraints],
+        constraints=[_renamed(c, arm) for c in arm.constraints],
         check_units=False,
     )
     return plain
@@ -151,14 +152,12 @@ def node_body(body: Any, node: int, names: list[str] | None = None) -> RigidBody
     return result
 
 
-def _renamed(constraint: Any) -> Any:
+def _renamed(constraint: Any, arm: ArmLike) -> Any:
     """Return a constraint in which motors have the names of their bodies."""
     if not isinstance(constraint, Coupling):
         return constraint
-    pairs = {
-        key.removesuffix(".motor") + "_motor" * key.endswith(".motor"): value
-        for key, value in constraint.coefficients
-    }
+    rotors = {f"{joint_name(b)}.motor": f"{b.name}_motor" for b in arm.bodies}
+    pairs = {rotors.get(key, key): value for key, value in constraint.coefficients}
     return Coupling(pairs, constraint.constant, constraint.name)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.links import joint_name
 from .._core import PASSIVE_COLUMNS, PASSIVE_KINDS
 from ..bodies.drives import Drive
 from ..bodies.joints import Joint, on_axis
@@ -227,7 +228,7 @@ def force_rows(
 
 def rigid_couplings(arm: ArmLike) -> list[Coupling]:
     """Couplings of rigid gears: q_joint - q_motor / N = 0."""
-    names = [body.name for body in arm.bodies]
+    names = [joint_name(body) for body in arm.bodies]
     return [
         Coupling(
             {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from .._calls.arm_like import has_motor
+from .._calls.arm_like import ArmLike, has_motor
 from .._calls.links import link_name, link_ranges, piece_with
 from .._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES
 from .._support.arrays import is_whole
@@ -141,6 +143,28 @@ def _check_order(names: list[str], parents: list[int], default: list[bool]) -> N
             raise ModelError(
                 f"body {names[i]!r} is listed before its parent {names[parent]!r}, "
                 "expected the order from base to tip"
+            )
+
+
+def check_unique_names(arm: ArmLike) -> None:
+    """Raise if a name of a coordinate, or of a node with its body, means two.
+
+    They are different where no name has a dot and no joint a name of its own.
+    """
+    plain = all(
+        b.joint.name is None
+        and not any("." in name for name in (b.name, *b.node_names))
+        for b in arm.bodies
+    )
+    if plain:
+        return
+    nodes = [f"{b.name}.{node}" for b in arm.bodies for node in b.node_names]
+    for what, names in (("coordinate", arm.position_names), ("node", nodes)):
+        twice = [name for name, n in Counter(names).items() if n > 1]
+        if twice:
+            raise ModelError(
+                f"two {what}s of the arm are named {twice[0]!r}, expected unique names "
+                "of bodies, joints, nodes and modes"
             )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
+from .._calls.links import joint_name
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..model.loops import Coupling
@@ -87,7 +88,7 @@ def check_tree(arm: Arm, what: str) -> None:
             f"has {arm.nq} positions and {arm.nv} velocities (a joint with a "
             "quaternion); expected joints of one freedom"
         )
-    gears = {f"{body.name}.gear" for body in arm.bodies}
+    gears = {f"{joint_name(body)}.gear" for body in arm.bodies}
     others = [
         c.name
         for c in arm.constraints

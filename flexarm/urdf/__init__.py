@@ -8,6 +8,7 @@ flexarm reads the files by the XML parser of the standard library.  The extra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,11 +18,15 @@ from .._support.options import did_you_mean, explained
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
+from ..bodies.drives import CoulombFriction, Stops
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody, RigidBody
 from ..bodies.segments import SegmentedLink
-from ..errors import ModelError
+from ..errors import ModelError, UnitsWarning
 from ..model.loops import Coupling
+from ..model.units import check_units_of_arm, doubtful_inertias
+from ._findings import Findings
+from ._inertia import joints_that_move_mass, physical_links
 from ._links import described_link, link_tables
 from ._robot import Robot, RobotJoint, RobotLink, read
 
@@ -34,7 +39,9 @@ _KINDS = {
     "fixed": "fixed",
     "floating": "free",
     "planar": "planar",
+    "spherical": "spherical",
 }
+_OF_ONE_FREEDOM = ("revolute", "continuous", "prismatic")
 
 
 Flexible: TypeAlias = FlexibleBody | SegmentedLink
@@ -51,6 +58,9 @@ def load(
     flexible: Mapping[str, Flexible | Callable[[RobotLink], Flexible]] | None = None,
     sidecar: Any = None,
     base: str | Joint = "fixed",
+    repair: str | None = None,
+    friction_velocity: float | None = 0.01,
+    stops: float | None = None,
     **options: Any,
 ) -> Arm:
     """Arm of a robot description in the Unified Robot Description Format.
@@ -66,6 +76,18 @@ def load(
         TOML or JSON file that describes flexible links; see Notes.
     base : {"fixed", "free"} or Joint
         Joint of the root link on the ground; a `Joint` also has its place.
+    repair : "nearest", optional
+        Take what is closest to a defect of the file, and say so in a warning: the
+        nearest inertia that some mass has, no limits where they are missing or the
+        wrong way round, a fixed joint where nothing that moves has a mass, no coupling
+        to a joint that is not there.  By default a file with defects is refused, and
+        the message names all of them.
+    friction_velocity : float or None
+        Velocity in rad/s or m/s below which Coulomb friction of the file is smooth, see
+        `flexarm.CoulombFriction`; None leaves friction out.
+    stops : float, optional
+        Stiffness of elastic stops at the limits of all joints, in N m/rad or N/m; by
+        default there are none.
     **options
         Of `flexarm.Arm`: ``gravity``, ``tip``, ``fidelity``, more ``constraints``, ...
 
@@ -74,7 +96,7 @@ def load(
     arm : Arm
         A body for each link, with its name and frame, from the root outward.  A root
         without inertial on a fixed base is the ground.  Coordinates have the names of
-        the child links.
+        the joints.
 
     Raises
     ------
@@ -87,13 +109,15 @@ def load(
     Warns
     -----
     UrdfWarning
-        For each part that would affect the motion and is left out: Coulomb friction,
-        damping of joints of several freedoms, transmissions and other elements that are
-        not read, masses of links that are replaced.
+        For each repair, and for each part that would affect the motion and is left out:
+        friction of joints of several freedoms, transmissions and other elements that
+        are not read, masses of links that are replaced.
+    UnitsWarning
+        For inertias that look like those of another unit.
 
     See Also
     --------
-    read : content of the file, with effort and velocity limits.
+    read : content of the file.
 
     Notes
     -----
@@ -104,12 +128,17 @@ def load(
     fixed         ``Joint("fixed")``: links keep their names, none is merged
     floating      ``Joint("free")``, quaternion first
     planar        ``Joint("planar")``, in the plane across the axis
+    spherical     ``Joint("spherical")``; not in the format, but in files
+    effort        ``Joint(effort_limit=)``, where it is above zero
+    velocity      ``Joint(velocity_limit=)``, where it is above zero
+    friction      ``CoulombFriction``
     mimic         ``Coupling``, of the name of the joint
     ============  ============================================================
 
-    Inertias are turned into the axes of the link.  Visual and collision shapes are
-    ignored.  The joints that start on a link sit at nodes with their names; those on a
-    flexible link at the node of their name, or else at the nearest one.
+    Inertias are turned into the axes of the link.  That of a link that cannot turn is
+    not refused, and of links on fixed joints only the sum counts.  Visual and collision
+    shapes are ignored.  The joints that start on a link sit at nodes with their names;
+    those on a flexible link at the node of their name, or else at the nearest one.
 
     A sidecar has a table for each flexible link, a straight uniform beam clamped to the
     frame of the link, with the keys
@@ -151,36 +180,79 @@ def load(
     ...     <limit lower="-2" upper="2" effort="9" velocity="2"/></joint></robot>'''
     >>> arm = fa.urdf.load(text)
     >>> arm.coordinate_names, arm.joint_limits.T.tolist()
-    (('rod',), [[-2.0, 2.0]])
+    (('hinge',), [[-2.0, 2.0]])
     >>> beam = {"length": 1.0, "mass_per_length": 1.0, "bending_stiffness": 5.0}
     >>> fa.urdf.load(text, sidecar={"rod": beam | {"planes": "y"}}).coordinate_names
-    ('rod', 'rod.tip y', 'rod.tip rz', 'rod.bending y 3')
+    ('hinge', 'rod.tip y', 'rod.tip rz', 'rod.bending y 3')
     """
-    # the root, which may be the ground
-    robot = read(source)
-    notes = list(robot.notes)
-    links = {link.name: link for link in robot.links}
-    makers = _makers(flexible, sidecar, links)
-    root = robot.links[0]
+    # content of the file, with inertias that some mass has
+    findings = Findings(repair)
+    robot = read(source, repair=repair)
+    findings.notes += robot.notes
+    findings.changes += robot.changes
+    makers = _makers(flexible, sidecar, {link.name: link for link in robot.links})
     first = _base_joint(base)
+    free = first.kind not in ("fixed", "prismatic")
+    links = physical_links(robot, free, makers, findings)
+    joints = joints_that_move_mass(robot, links, makers, findings)
+    findings.refuse()
+
+    # the root, which may be the ground
+    root = links[robot.links[0].name]
     grounded = first.kind == "fixed" and root.mass is None and root.name not in makers
+    taken = _Taken(friction_velocity, stops, {link: link for link in links}, findings)
+    if GROUND in links and not (grounded and root.name == GROUND):
+        taken.names[GROUND] = _other_name(links)
+        findings.notes.append(
+            f"{links[GROUND].who} is the body {taken.names[GROUND]!r} of the arm, in "
+            f"which {GROUND!r} is what stands still"
+        )
     bodies: dict[str, Body | SegmentedLink] = {}
     if not grounded:
-        bodies[root.name] = _body(root, first, makers, notes)
+        bodies[root.name] = _body(root, first, makers, taken)
 
     # links outward, couplings, the arm
-    for link, joint in zip(robot.links[1:], robot.joints, strict=True):
-        held = _held(joint, bodies.get(joint.parent), first, notes)
-        bodies[link.name] = _body(link, held, makers, notes)
+    for joint in joints:
+        link = links[joint.child]
+        held = _held(joint, bodies.get(joint.parent), first, taken)
+        bodies[link.name] = _body(link, held, makers, taken)
     constraints = options.pop("constraints", ())
     if isinstance(constraints, Iterable):  # the arm refuses other objects
-        constraints = [*constraints, *_couplings(robot)]
+        constraints = [*constraints, *_couplings(joints)]
     if not bodies:
         raise ModelError("the robot is one link without inertial, expected joints")
-    options = {"name": robot.name} | options
-    arm = Arm(list(bodies.values()), constraints=constraints, **options)
-    for note in notes:
+    arm = _arm(list(bodies.values()), constraints, {"name": robot.name} | options)
+    for note in (*findings.changes, *findings.notes):
         warn(note, UrdfWarning)
+    return arm
+
+
+@dataclass
+class _Taken:
+    """What bodies and joints of the arm take from the file, and how."""
+
+    friction_velocity: float | None
+    stops: float | None
+    names: dict[str, str]  # of links in the arm
+    findings: Findings
+
+
+def _other_name(links: Mapping[str, RobotLink]) -> str:
+    name = f"{GROUND} link"
+    while name in links:
+        name += "_"
+    return name
+
+
+def _arm(bodies: list[Any], constraints: Any, options: dict[str, Any]) -> Arm:
+    """The arm; inertias that look wrong are those of the file, so that they warn."""
+    arm = Arm(bodies, constraints=constraints, **{"check_units": False} | options)
+    if options.get("check_units", True):
+        check_units_of_arm(arm, inertia=False)
+        doubtful = list(doubtful_inertias(arm))
+        for sentence in doubtful:
+            warn(sentence, UnitsWarning)
+        arm._set(check_units=not doubtful)  # of what is made from it
     return arm
 
 
@@ -225,20 +297,20 @@ def _makers(
 
 
 def _body(
-    link: RobotLink, joint: Joint, makers: Mapping[str, Any], notes: list[str]
+    link: RobotLink, joint: Joint, makers: Mapping[str, Any], taken: _Taken
 ) -> Body | SegmentedLink:
     """The body of a link on its joint."""
     # rigid, with nodes at the joints on it
     if link.name not in makers:
         rigid: Body = _named(
-            f"link {link.name!r} (line {link.line})",
+            link.who,
             lambda: RigidBody(
-                link.name,
+                taken.names[link.name],
                 joint,
                 mass=link.mass or 0.0,
                 com=link.com,
                 inertia=link.inertia,
-                nodes=[(name, where) for name, where in link.ends if where.any()],
+                nodes=[(_node_of(n), where) for n, where in link.ends if where.any()],
             ),
         )
         return rigid
@@ -261,11 +333,12 @@ def _body(
             "which is not at the origin of the link, where its joint is; move the nodes"
         )
     if link.mass is not None and abs(body.total_mass - link.mass) > 1e-9 * link.mass:
-        notes.append(
+        taken.findings.notes.append(
             f"link {link.name!r} has {link.mass:g} kg in the file and "
             f"{body.total_mass:g} kg as a flexible body, which counts"
         )
-    result: Body | SegmentedLink = body.replace(name=link.name, joint=joint)
+    name = taken.names[link.name]
+    result: Body | SegmentedLink = body.replace(name=name, joint=joint)
     return result
 
 
@@ -281,15 +354,9 @@ def _held(
     joint: RobotJoint,
     parent: Body | SegmentedLink | None,
     first: Joint,
-    notes: list[str],
+    taken: _Taken,
 ) -> Joint:
     """The joint that holds a link, on a node of its parent or on the ground."""
-    damping = _damping(joint, notes)
-    if joint.friction:
-        notes.append(
-            f"{joint.who} has Coulomb friction of {joint.friction:g}, which is left "
-            "out; damping is the only friction of an arm"
-        )
     node: str | int = 0
     position, rotation = joint.position, joint.rotation
     if parent is None:  # on the ground, for which the root link stands
@@ -298,7 +365,7 @@ def _held(
     else:
         node = _node(joint, parent)
         position = position - parent.node_position[parent.node_index(node)]
-    turns = joint.type not in ("fixed", "floating")
+    turns = joint.type not in ("fixed", "floating", "spherical")
     result: Joint = _named(
         joint.who,
         lambda: Joint(
@@ -308,47 +375,76 @@ def _held(
             node=node,
             position=position,
             rotation=rotation,
-            damping=damping,
             limits=joint.limits,
+            name=None if joint.type == "fixed" else joint.name,
+            **_forces(joint, taken),
         ),
     )
     return result
 
 
+def _node_of(joint: str) -> str:
+    """Node of a rigid link at which a joint starts; "base" is the origin."""
+    return "base joint" if joint == "base" else joint
+
+
 def _node(joint: RobotJoint, parent: Body | SegmentedLink) -> str:
     """Node of the parent: that of the name of the joint, or else the nearest one."""
-    if joint.name in parent.node_names:
-        return joint.name
+    if _node_of(joint.name) in parent.node_names:
+        return _node_of(joint.name)
     apart = np.linalg.norm(parent.node_position - joint.position, axis=1)
     return parent.node_names[int(np.argmin(apart))]
 
 
-def _damping(joint: RobotJoint, notes: list[str]) -> float:
-    if not joint.damping or joint.type in ("revolute", "continuous", "prismatic"):
-        return joint.damping
-    notes.append(
-        f"{joint.who} has the damping {joint.damping:g}, which is left out: URDF does "
-        f"not say how it acts on the freedoms of a {joint.type} joint"
-    )
-    return 0.0
+def _forces(joint: RobotJoint, taken: _Taken) -> dict[str, Any]:
+    """Friction, stops and largest force and speed of a joint."""
+    result: dict[str, Any] = {}
+    for key in ("effort", "velocity"):
+        value = getattr(joint, key)
+        if value is not None and 0.0 < value < np.inf and joint.type != "fixed":
+            result[f"{key}_limit"] = value
+        elif value is not None and not value > 0.0 and joint.type != "fixed":
+            taken.findings.notes.append(
+                f"{joint.who} has the {key} {value:g}, which is left out; expected the "
+                "largest size, above zero"
+            )
+    single = joint.type in _OF_ONE_FREEDOM
+    if single:
+        result["damping"] = joint.damping
+    elif joint.damping:
+        taken.findings.notes.append(
+            f"{joint.who} has the damping {joint.damping:g}, which is left out: URDF "
+            f"does not say how it acts on the freedoms of a {joint.type} joint"
+        )
+    if joint.friction and single and taken.friction_velocity is not None:
+        smooth = taken.friction_velocity
+        result["coulomb_friction"] = CoulombFriction(joint.friction, smooth)
+    elif joint.friction:
+        taken.findings.notes.append(
+            f"{joint.who} has Coulomb friction of {joint.friction:g}, which is left out"
+        )
+    low, high = (0.0, 0.0) if joint.limits is None else joint.limits
+    if taken.stops is not None and low < high and single:
+        result["stops"] = Stops(low, high, stiffness=taken.stops)
+    return result
 
 
-def _couplings(robot: Robot) -> list[Coupling]:
+def _couplings(joints: Iterable[RobotJoint]) -> list[Coupling]:
     """Joints that follow others, q = multiplier q_other + offset."""
-    named = {joint.name: joint for joint in robot.joints}
+    named = {joint.name: joint for joint in joints}
     result = []
-    for joint in robot.joints:
+    for joint in named.values():
         if joint.mimic is None:
             continue
         other, multiplier, offset = joint.mimic
         for each in (joint, named[other]):
-            if each.type not in ("revolute", "continuous", "prismatic"):
+            if each.type not in _OF_ONE_FREEDOM:
                 raise ModelError(
                     f"{joint.who} mimics {other!r}, but {each.who} is {each.type}; "
                     "expected joints of one freedom"
                 )
         if other == joint.name:
             raise ModelError(f"{joint.who} mimics itself, expected another joint")
-        coefficients = {joint.child: 1.0, named[other].child: -multiplier}
+        coefficients = {joint.name: 1.0, other: -multiplier}
         result.append(Coupling(coefficients, offset, joint.name))
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,21 @@ from .._support.checks import as_array, check_angles, listed
 from .._support.description import Description
 from .._support.options import did_you_mean, explained, explained_class
 from ..errors import ModelError
+from ._findings import Findings
 from ._xml import MAX_NAME, Element, parse, read_source
 
 Array = NDArray[np.float64]
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+JOINT_TYPES = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "fixed",
+    "floating",
+    "planar",
+    "spherical",  # not in the format, but in files of simulators
+)
+_WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MAX_NUMBER = 1e50  # well below overflow
 # elements without effect on the motion; a note names all others that are not read
 _SHAPES = ("visual", "collision", "material")
@@ -50,6 +61,11 @@ class RobotLink(Description):
     inertia: Any
     ends: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def who(self) -> str:
+        """Name and line, for messages."""
+        return f"link {self.name!r} (line {self.line})"
+
 
 @explained_class
 @dataclass(frozen=True, eq=False)
@@ -69,9 +85,9 @@ class RobotJoint(Description):
     limits : (float, float) or None
         Least and largest position, in rad or m.
     effort, velocity : float or None
-        Largest force and speed in SI units, which an arm does not have.
+        Largest force and speed in SI units.
     damping, friction : float
-        Viscous friction, and Coulomb friction, which an arm leaves out; SI units.
+        Viscous and Coulomb friction in SI units.
     mimic : (str, float, float) or None
         Joint that this one follows, multiplier, offset in rad or m.
     """
@@ -112,12 +128,15 @@ class Robot(Description):
         That of each link but the root, in their order.
     notes : tuple of str
         Sentences on the parts of the file that an arm leaves out.
+    changes : tuple of str
+        Sentences on what was repaired.
     """
 
     name: str
     links: tuple[RobotLink, ...]
     joints: tuple[RobotJoint, ...]
     notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 def _short(text: str) -> str:
@@ -211,19 +230,25 @@ def _link(element: Element) -> RobotLink:
     return RobotLink(name, element.line, value, com, (about + about.T) / 2.0)
 
 
-def _limits(element: Element, kind: str, who: str, notes: list[str]) -> dict[str, Any]:
+def _limits(
+    element: Element, kind: str, who: str, findings: Findings
+) -> dict[str, Any]:
     # limits that are needed, or not there
+    notes = findings.notes
     limit = element.one("limit", who)
     needed = kind in ("revolute", "prismatic")
     if limit is None:
         if needed:
-            raise ModelError(
-                f"{who} is {kind} and has no <limit>, which URDF asks for; "
+            findings.defect(
+                "no <limit>",
+                who,
+                f"{who} is {kind} and has no <limit>, which URDF asks for"
                 + (
-                    "a joint that turns without limits is continuous"
+                    " (a joint that turns without limits is continuous)"
                     if kind == "revolute"
-                    else "give it lower and upper"
-                )
+                    else ", with lower and upper"
+                ),
+                f"{who} has no limits, as there is no <limit>",
             )
         return {}
 
@@ -235,10 +260,11 @@ def _limits(element: Element, kind: str, who: str, notes: list[str]) -> dict[str
     }
     given = [key for key in ("lower", "upper") if key in limit.attributes]
     if needed:
-        result["limits"] = (
-            numbers(limit, "lower", who, 0.0),
-            numbers(limit, "upper", who, 0.0),
-        )
+        lower, upper = (numbers(limit, key, who, 0.0) for key in ("lower", "upper"))
+        result["limits"] = (lower, upper)
+        if lower > upper:  # of simulators, which then have none
+            notes.append(f"{who} has no limits, as {lower:g} is above {upper:g}")
+            del result["limits"]
         if len(given) < 2:
             notes.append(
                 f"{who} has a <limit> without lower and upper, or without one of them, "
@@ -257,7 +283,7 @@ def _end(element: Element, tag: str, who: str) -> str:
     return _word(end, "link", who)
 
 
-def _joint(element: Element, notes: list[str]) -> RobotJoint:
+def _joint(element: Element, findings: Findings) -> RobotJoint:
     # type and links
     name = _word(element, "name", f"the joint in line {element.line}")
     who = f"joint {name!r} (line {element.line})"
@@ -271,17 +297,28 @@ def _joint(element: Element, notes: list[str]) -> RobotJoint:
 
     # place, limits, axis, friction, coupling
     position, rotation = _origin(element, who)
-    values = _limits(element, kind, who, notes)
-    axis, plain = element.one("axis", who), np.array([1.0, 0.0, 0.0])
+    values = _limits(element, kind, who, findings)
+    axes, plain = element.all("axis"), np.array([1.0, 0.0, 0.0])
+    axis = axes[0] if axes else None
+    if len({each.attributes.get("xyz") for each in axes}) > 1:
+        findings.defect(
+            "several axes",
+            who,
+            f"{who} has {len(axes)} elements <axis>, the second one in line "
+            f"{axes[1].line}, expected one at most",
+            f"{who} has the first of its {len(axes)} axes",
+        )
     values["axis"] = plain if axis is None else numbers(axis, "xyz", who, plain, 3)
-    if kind not in ("fixed", "floating") and not values["axis"].any():
+    if kind in _WITH_AXIS and not values["axis"].any():
         raise ModelError(f"the axis of {who} is zero, expected a direction")
     dynamics, mimic = element.one("dynamics", who), element.one("mimic", who)
     if dynamics is not None:
         for key in ("damping", "friction"):
             what = f"{key} of {who}"
             values[key] = _finite(numbers(dynamics, key, who, 0.0), what)
-    if mimic is not None:
+    if mimic is not None and kind == "fixed":
+        findings.notes.append(f"<mimic> of {who} is left out, it is fixed")
+    elif mimic is not None:
         values["mimic"] = (
             _word(mimic, "joint", who),
             _finite(numbers(mimic, "multiplier", who, 1.0), f"multiplier of {who}"),
@@ -385,8 +422,28 @@ def _walk(
     return found, [above[name] for name in order[1:]]
 
 
+def _without_unknown(
+    joints: list[RobotJoint], named: Collection[str], findings: Findings
+) -> list[RobotJoint]:
+    """Joints, without couplings to others that are not there."""
+    result = []
+    for joint in joints:
+        if joint.mimic is not None and joint.mimic[0] not in named:
+            other = joint.mimic[0]
+            findings.defect(
+                "<mimic> of a joint that is not there",
+                joint.who,
+                f"{joint.who} mimics {other!r}, expected one of the joints "
+                f"{listed(list(named))}{did_you_mean(other, named)}",
+                f"{joint.who} moves by itself, as there is no {other!r} to mimic",
+            )
+            joint = joint.replace(mimic=None)
+        result.append(joint)
+    return result
+
+
 @explained
-def read(source: Any) -> Robot:
+def read(source: Any, *, repair: str | None = None) -> Robot:
     """Read a robot description, without making an arm of it.
 
     Parameters
@@ -394,12 +451,14 @@ def read(source: Any) -> Robot:
     source : path, str or bytes
         File in the Unified Robot Description Format, or its text; a str with a ``<`` in
         it is the text.
+    repair : "nearest", optional
+        Repair defects of single elements: limits that are missing or the wrong way
+        round, couplings to joints that are not there, a second axis.
 
     Returns
     -------
     robot : Robot
-        Links and joints with all data of the file, also effort and velocity limits and
-        Coulomb friction, which an arm does not have.
+        Links and joints with all data of the file; `changes` has what was repaired.
 
     Raises
     ------
@@ -428,20 +487,23 @@ def read(source: Any) -> Robot:
         raise ModelError(
             f"the first element is <{root.tag}>, in line {root.line}, expected <robot>"
         )
-    notes = _unread(root)
+    findings = Findings(repair)
+    findings.notes += _unread(root)
     elements = root.all("link")
     if not elements:
         raise ModelError("the robot has no links, expected at least one")
     links = _unique("link", [_link(element) for element in elements])
-    joints = [_joint(element, notes) for element in root.all("joint")]
+    joints = [_joint(element, findings) for element in root.all("joint")]
     named = _unique("joint", joints)
-    for joint in joints:
-        if joint.mimic is not None and joint.mimic[0] not in named:
-            raise ModelError(
-                f"{joint.who} mimics {joint.mimic[0]!r}, expected one of the joints "
-                f"{listed(list(named))}{did_you_mean(joint.mimic[0], named)}"
-            )
+    joints = _without_unknown(joints, named, findings)
+    findings.refuse()
     found, above = _walk(links, joints)
     given = root.attributes.get("name", "").strip()
     name = _word(root, "name", "the robot") if given else "robot"
-    return Robot(name, tuple(found), tuple(above), tuple(notes))
+    return Robot(
+        name,
+        tuple(found),
+        tuple(above),
+        tuple(findings.notes),
+        tuple(findings.changes),
+    )

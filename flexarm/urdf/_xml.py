@@ -61,7 +61,7 @@ def read_source(source: Any) -> str | bytes:
         return source.lstrip("\ufeff \t\r\n")
     if isinstance(source, bytes):
         check_size("the text of the robot description", len(source), MAX_BYTES)
-        return source
+        return _declared_first(source)
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
             f"robot description is {type(source).__name__}, expected its path or its "
@@ -69,7 +69,20 @@ def read_source(source: Any) -> str | bytes:
         )
     if not os.fspath(source):
         raise ModelError("robot description is empty, expected its path or its text")
-    return read_file("robot description", source, MAX_BYTES)
+    return _declared_first(read_file("robot description", source, MAX_BYTES))
+
+
+def _declared_first(text: bytes) -> bytes:
+    """The same text with its XML declaration before all white space.
+
+    White space in front, which XML forbids, moves into the declaration, so that lines
+    keep their numbers.
+    """
+    start = text.lstrip()
+    space = text[: len(text) - len(start)]
+    if not space or not start.startswith(b"<?xml"):
+        return text
+    return b"<?xml" + space + start[5:]
 
 
 def parse(

@@ -1,0 +1,200 @@
+"""Inertias of links that no mass has: where they matter, and the nearest ones.
+
+A body has a distribution of mass if none of its principal moments of inertia is above
+the sum of the other two, Traversaro et al. (2016), eq. (20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from .._support.checks import check_inertia
+from ..errors import ModelError
+from ._findings import Findings
+from ._robot import Robot, RobotJoint, RobotLink
+
+Array = NDArray[np.float64]
+
+_ROOM = 1e-12  # part of the largest moment by which a repaired one stays inside
+
+
+def nearest_inertia(inertia: Array) -> Array:
+    """The closest inertia about a centre of mass that some mass has, (3, 3).
+
+    Closest in the sum of squares of the entries; the axes remain.
+    """
+    moments, axes = np.linalg.eigh(inertia)
+    # moments are sums of two second moments of mass, which are not negative
+    sums = np.ones((3, 3)) - np.eye(3)
+    second = nnls(sums, moments)[0] + _ROOM * np.abs(moments).max()
+    nearest = (axes * (sums @ second)) @ axes.T
+    return np.asarray((nearest + nearest.T) / 2.0)
+
+
+def defect_of(link: RobotLink) -> str | None:
+    """What is wrong with mass and inertia of a link, or None."""
+    if link.mass is None:
+        return None
+    return _refusal(link.who, link.mass, link.com, _at(link, np.zeros(3)))
+
+
+def _refusal(who: str, mass: float, com: Array, about_origin: Array) -> str | None:
+    try:
+        with np.errstate(all="ignore"):
+            check_inertia(who, mass, com, about_origin)
+    except ModelError as problem:
+        return str(problem).removesuffix(
+            "; an inertia about another point must be shifted"
+        )
+    return None
+
+
+def _at(link: RobotLink, point: Array) -> Array:
+    """Inertia of a link about a point, in its axes."""
+    c = link.com - point
+    return np.asarray(link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+
+
+def physical_links(
+    robot: Robot, free: bool, own: Collection[str], findings: Findings
+) -> dict[str, RobotLink]:
+    """Links by names, with inertias that some mass has.
+
+    Parameters
+    ----------
+    robot : Robot
+        Content of the file.
+    free : bool
+        Whether the root turns on its base.
+    own : collection of str
+        Links whose mass and inertia are replaced.
+    findings : Findings
+        Takes defects that matter, and the repairs.
+
+    Notes
+    -----
+    The inertia of a link that cannot turn has no effect.  Of links on fixed joints only
+    the sum has one: what one of them has too little, the first of them gives.
+    """
+    links = {link.name: link for link in robot.links}
+    turns, groups = _groups(robot, free, own)
+    for link in robot.links:
+        said = None if link.name in own else defect_of(link)
+        if said is None:
+            continue
+        link = links[link.name]  # after what it has given to others
+        nearest = link.replace(
+            mass=max(link.mass or 0.0, 0.0), inertia=nearest_inertia(link.inertia)
+        )
+        change, what = _change(link, nearest), "inertia that no mass has"
+        giver = _giver(link, nearest, links, groups)
+        if link.mass is not None and link.mass < 0.0:
+            findings.defect("negative mass", link.who, said, change)
+        elif not turns[link.name]:
+            findings.notes.append(f"{change}, which has no effect as it cannot turn")
+        elif giver is not None:
+            links[giver.name] = giver
+            findings.notes.append(
+                f"{change}, and {giver.who}, fixed to it, has the difference, so that "
+                "their sum is that of the file"
+            )
+        else:
+            findings.defect(what, link.who, said, change)
+        links[link.name] = nearest
+    return links
+
+
+def _giver(
+    link: RobotLink,
+    nearest: RobotLink,
+    links: dict[str, RobotLink],
+    groups: dict[str, tuple[str, Array]],
+) -> RobotLink | None:
+    """The heaviest link fixed to one, with the difference between its inertias.
+
+    None if no such link can give it.
+    """
+    first, R = groups[link.name]
+    lent = R @ (link.inertia - nearest.inertia) @ R.T
+    fixed = [
+        other
+        for name, other in links.items()
+        if other.mass and groups[name][0] == first and other is not link
+    ]
+    for other in sorted(fixed, key=lambda each: each.mass or 0.0, reverse=True):
+        turn = groups[other.name][1]
+        part = turn.T @ lent @ turn
+        result: RobotLink = other.replace(inertia=other.inertia + (part + part.T) / 2)
+        if defect_of(other) is None and defect_of(result) is None:
+            return result
+    return None
+
+
+def _change(old: RobotLink, new: RobotLink) -> str:
+    def shown(link: RobotLink) -> str:
+        return ", ".join(f"{x:.4g}" for x in np.linalg.eigvalsh(link.inertia))
+
+    if old.mass != new.mass:
+        return f"{new.who} has the mass 0 in place of {old.mass:g} kg"
+    return (
+        f"{new.who} has the principal moments of inertia {shown(new)} in place of "
+        f"{shown(old)} kg m^2"
+    )
+
+
+def _groups(
+    robot: Robot, free: bool, own: Collection[str]
+) -> tuple[dict[str, bool], dict[str, tuple[str, Array]]]:
+    """Whether each link turns; the first link of its rigid group, and axes in it."""
+    root = robot.links[0].name
+    turns, group = {root: free}, {root: (root, np.eye(3))}
+    for joint in robot.joints:
+        still = joint.type == "fixed" and not {joint.parent, joint.child} & set(own)
+        slides = joint.type in ("fixed", "prismatic") and joint.parent not in own
+        turns[joint.child] = turns[joint.parent] or not slides
+        group[joint.child] = (joint.child, np.eye(3))
+        if still:
+            first, R = group[joint.parent]
+            group[joint.child] = (first, R @ joint.rotation)
+    return turns, group
+
+
+def joints_that_move_mass(
+    robot: Robot,
+    links: dict[str, RobotLink],
+    own: Collection[str],
+    findings: Findings,
+) -> tuple[RobotJoint, ...]:
+    """Joints, those fixed that move nothing and so have no equation of motion."""
+    heavy = {x.name: bool(x.mass) or bool(np.any(x.inertia)) for x in links.values()}
+    if robot.joints and not own and not any(heavy.values()):
+        findings.defect(
+            "no mass at all",
+            f"robot {robot.name!r}",
+            f"no link of the robot {robot.name!r} has a mass, so that no joint has an "
+            "equation of motion",
+            f"each link of the robot {robot.name!r} has 1 kg and 1 kg m^2, as none has "
+            "a mass in the file: kinematics is right, dynamics means nothing",
+        )
+        unit = {"mass": 1.0, "inertia": np.eye(3)}
+        links.update({name: link.replace(**unit) for name, link in links.items()})
+        heavy = dict.fromkeys(heavy, True)
+    heavy.update(dict.fromkeys(own, True))
+    for joint in reversed(robot.joints):
+        heavy[joint.parent] |= heavy[joint.child]
+    result = []
+    for joint in robot.joints:
+        if joint.type != "fixed" and not heavy[joint.child]:
+            findings.defect(
+                "nothing with a mass moved",
+                joint.who,
+                f"{joint.who} moves no mass, so that it has no equation of motion",
+                f"{joint.who} is fixed, as nothing that it moves has a mass",
+            )
+            joint = joint.replace(type="fixed", limits=None, mimic=None)
+        result.append(joint)
+    return tuple(result)
