@@ -140,9 +140,46 @@ class AffineFlow:
         shape = (-1, self._nu)
         return every[:, :-1].reshape(shape), every[:, 1:].reshape(shape)
 
-    def _transitions(self, duration: float) -> Array:
+    def _transitions(self, duration: float, count: int = 1) -> Array:
         h = (self._length * duration)[:, None, None]
-        return exponential(self._W * h + self._by_length)
+        return exponential((self._W * h + self._by_length) / count)
+
+    def inside(self, duration: float, count: int) -> Array:
+        """Transitions (n, count, ...) from the start of each step to parts of it."""
+        once = self._transitions(duration, count)
+        every = [once]
+        for _ in range(count - 1):
+            every.append(once @ every[-1])
+        return np.stack(every, axis=1)
+
+    def states(self, E: Array, tau: Array, x: Array) -> Array:
+        """States (n count + 1, 2 nv) by transitions inside, from those at all ends."""
+        first, last = self._ends(tau)
+        count, one = E.shape[1], np.ones((len(first), 1))
+        whole = np.hstack([x[:-1], first, last - first, one])[:, None, :, None]
+        found = (E[:, :, : self._m] @ whole)[..., 0]
+        part = np.arange(1, count + 1) / count
+        found = found + part[:, None] * self._defect[:, None]
+        return np.vstack([x[:1], found.reshape(-1, self._m)])
+
+    def slopes(self, E: Array, by: Array, at: NDArray[np.int_]) -> Array:
+        """Derivatives (r, 2 nv, (K + 1) nu) of some of the states inside by forces.
+
+        ``by`` are those of the states at the ends of all steps, ``at`` (r,) the chosen
+        states, counted as in `states`.
+        """
+        m, nu, count = self._m, self._nu, E.shape[1]
+        j, k = np.divmod(np.maximum(at - 1, 0), count)
+        F = E[j, k] * (at > 0)[:, None, None]  # the first state is given
+        result = F[:, :m, :m] @ by[j, :, :-1]
+        value, step = F[:, :m, m : m + nu], F[:, :m, m + nu : -1] / self._steps
+        knot, past = np.divmod(j, self._steps)
+        part = (past / self._steps)[:, None, None]
+        r, before = np.arange(len(at))[:, None], (knot * nu)[:, None] + np.arange(nu)
+        every = result.transpose(0, 2, 1)
+        every[r, before] += ((1.0 - part) * value - step).transpose(0, 2, 1)
+        every[r, before + nu] += (part * value + step).transpose(0, 2, 1)
+        return np.asarray(result)
 
     def _pushed(self, E: Array, x: Array, first: Array, last: Array) -> Array:
         whole = np.hstack([x, first, last - first, np.ones((len(x), 1))])

@@ -220,7 +220,7 @@ class Between:
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
-        return self.problem.worst(run.x, run.tau) <= TOLERATED
+        return self.problem.worst(run.every, run.tau) <= TOLERATED
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress
