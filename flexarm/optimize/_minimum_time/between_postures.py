@@ -122,6 +122,7 @@ class Between:
             options.intervals,
             options.tip_tolerance,
             options.rest_speed,
+            rigid.duration,
         )
         middle = postures[len(postures) // 2]
         self._slowest = Modes(arm, middle).frequency[arm.nu :]

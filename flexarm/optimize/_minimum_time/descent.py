@@ -154,6 +154,8 @@ class Descent:
                 there = self._back(there, flow)
                 if there.cost < here.cost - 0.1 * share * gain:
                     break
+            import os
+            if os.environ.get("TRACE"): print(f"{self.rounds:3d} T {here.forces.duration:.4f}->{there.forces.duration:.4f} cost {here.cost:.5f} prom {promised:.5f} got {there.cost:.5f} share {share} fence {self._fence:.3g} range {self._share:.3g} missed {np.abs(self._missed(there.run.x)).max():.2g} lim {self.problem.beyond(there.run.every,there.run.tau):.2g} goal {self.prices.goal}",flush=True)
             moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
             if there.cost < here.cost:
                 self.best = there
@@ -302,7 +304,7 @@ class Descent:
         scaled = slopes[:, :, :-1] * np.tile(size, shape[0])
         off = (x - flow.x)[steps::steps, :nu].ravel()
         fences = Rows(
-            scaled[steps::steps, :nu].reshape(len(off), -1),
+            scaled[1:, :nu].reshape(len(off), -1),
             np.minimum(-self._fence - off, 0.0),
             np.maximum(self._fence - off, 0.0),
         )
@@ -310,17 +312,17 @@ class Descent:
         bounds = (problem.low - forces.tau) / size, (problem.high - forces.tau) / size
         if problem.rows.empty:
             places = 1
-        E = flow.inside(forces.duration, places)
+        T, knots = forces.duration, Knots(shape[0], steps * places)
+        E = flow.inside(T, places)
         every = flow.states(E, forces.tau, x)
         tau = _at_samples(forces, steps * places)
-        knots = Knots(shape[0], steps * places)
         if not chosen:
             chosen |= problem.near(here.run.every, here.run.tau, places)
         problem.cut(every, tau, chosen)
         found: tuple[float, Forces] | None = None
         for _ in range(_CUTS):
             limits = problem.limits_at(
-                every, tau, chosen, lambda at: flow.slopes(E, slopes, at), knots
+                every, tau, chosen, lambda at: flow.slopes(E, T, slopes, at), knots
             )
             changed = cheapest_change(
                 goal, limits, fences, forces.tau / size, bounds, self.prices
@@ -328,8 +330,8 @@ class Descent:
             if changed is None:
                 return found
             other = np.clip(forces.tau + changed * size, problem.low, problem.high)
-            new = Forces(forces.shares, other, forces.duration)
-            ends = x + scaled @ changed.ravel()
+            new = Forces(forces.shares, other, T)
+            ends = flow.ends(T, other, x[::steps] + scaled @ changed.ravel())
             told = flow.states(E, other, ends), _at_samples(new, steps * places)
             found = self._cost(new, *told), new
             if not problem.cut(*told, chosen):

@@ -21,7 +21,7 @@ from .limit_rows import LimitRows
 
 Array = NDArray[np.float64]
 
-_STEPS = 160  # of the linearized arm at least
+_STEPS, _LONG, _SOME = 160, 8.0, 640  # of the linearized arm: radians of the fastest
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
 _FEW, _MOST = (
     4000,
@@ -127,6 +127,8 @@ class PostureProblem:
     tolerance, speed : float
         Largest distance of the tip from its goal after the motion in m, and its largest
         speed there in m/s.
+    duration : float
+        About that of the motion, in s.
     """
 
     def __init__(
@@ -140,16 +142,19 @@ class PostureProblem:
         intervals: int,
         tolerance: float,
         speed: float,
+        duration: float = 0.0,
     ) -> None:
         self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
         self.coarse = True  # steps of a search, not those of a check
         self.margin: dict[str, float] = {}  # by which limits are narrowed
-        self.steps = max(2, int(np.ceil(_STEPS / intervals)))  # in each interval
         self._modes = Modes(arm, ends[-1])
         self._tolerance, self._speed = tolerance, speed
         limit, _ = stable_step(arm, ends[0], "rk4")
         self._radian = limit / 2.8  # of the fastest mode, in s
+        # modes swing many times, so that small errors of frequencies matter
+        steps = np.clip(duration / (_LONG * self._radian), _STEPS, _SOME)
+        self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def run(self, forces: Forces) -> Run:
         """Simulate the forces."""
