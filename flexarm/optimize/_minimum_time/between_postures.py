@@ -122,6 +122,7 @@ class Between:
             options.intervals,
             options.tip_tolerance,
             options.rest_speed,
+            rigid.duration,
         )
         middle = postures[len(postures) // 2]
         self._slowest = Modes(arm, middle).frequency[arm.nu :]
@@ -220,7 +221,7 @@ class Between:
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
-        return self.problem.worst(run.x, run.tau) <= TOLERATED
+        return self.problem.worst(run.every, run.tau) <= TOLERATED
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress

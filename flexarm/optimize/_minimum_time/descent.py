@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 
 from .affine_flow import AffineFlow, Forces
 from .force_program import Prices, Rows, cheapest_change
-from .posture_problem import PostureProblem, Run
+from .posture_problem import Chosen, Knots, PostureProblem, Run
 
 Array = NDArray[np.float64]
 
-_GOAL, _LIMITS = 10.0, 30.0  # prices as parts of the duration
+_GOAL, _LIMITS = 10.0, 10.0  # prices as parts of the duration
 _BISECTIONS = 4  # of the duration of one linearized arm
+_CUTS = 4  # linear programs at most until limits hold everywhere
 _MET = 1e-3  # as part of the duration: prices of a goal that is met
 _SHARE = 0.3  # largest change of the duration in a round, as its part
 _FINEST = 3e-3  # range of bisections, below which nothing is gained
@@ -93,7 +94,7 @@ class Descent:
         if not run.ended:
             return
         self._sizes = problem.sizes(first, problem.flow(first, run).at(first)[1])
-        self.best = replace(self.best, cost=self.cost(first, run.x, run.tau))
+        self.best = replace(self.best, cost=self.cost(first, run))
 
     def stay(self, share: float) -> None:
         """Change the duration in the next round by this part of it at most."""
@@ -115,8 +116,11 @@ class Descent:
     def _by(self, slopes: Array) -> Array:
         return self.problem.missed_by(slopes[-1]) / self._sizes[:, None]
 
-    def cost(self, forces: Forces, x: Array, tau: Array) -> float:
+    def cost(self, forces: Forces, run: Run) -> float:
         """Cost of a motion: its duration, and prices."""
+        return self._cost(forces, run.every, run.tau)
+
+    def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
         result = forces.duration / self._scale + self._changes(forces)
         result += self.prices.goal * np.abs(self._missed(x)).sum()
         return float(result + self.prices.limits * self.problem.beyond(x, tau))
@@ -150,13 +154,15 @@ class Descent:
                 there = self._back(there, flow)
                 if there.cost < here.cost - 0.1 * share * gain:
                     break
+            import os
+            if os.environ.get("TRACE"): print(f"{self.rounds:3d} T {here.forces.duration:.4f}->{there.forces.duration:.4f} cost {here.cost:.5f} prom {promised:.5f} got {there.cost:.5f} share {share} fence {self._fence:.3g} range {self._share:.3g} missed {np.abs(self._missed(there.run.x)).max():.2g} lim {self.problem.beyond(there.run.every,there.run.tau):.2g} goal {self.prices.goal}",flush=True)
             moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
             if there.cost < here.cost:
                 self.best = there
             report(self.best)
             gone = abs(there.forces.duration / here.forces.duration - 1.0)
             self._share = float(np.clip(3.0 * gone, 0.1 * self._share, _SHARE))
-            if share == 1.0:
+            if share == 1.0 and here.cost - there.cost > 0.5 * gain:
                 self._fence = min(2.0 * self._fence, self._widest)
             elif share < 0.3:
                 self._fence = min(self._fence, moved / share) * max(share, 0.1) * 2
@@ -168,7 +174,7 @@ class Descent:
         self._raised += 1
         self.prices = self.prices._replace(goal=_DEARER * self.prices.goal)
         forces, run = self.best.forces, self.best.run
-        self.best = State(forces, run, self.cost(forces, run.x, run.tau))
+        self.best = State(forces, run, self.cost(forces, run))
 
     def _tried(self, old: Forces, new: Forces, share: float) -> State:
         """The motion of forces a share of the way from some to others."""
@@ -176,7 +182,7 @@ class Descent:
         T = old.duration + share * (new.duration - old.duration)
         forces = Forces(old.shares, tau, T)
         run = self.problem.run(forces)
-        cost = self.cost(forces, run.x, run.tau) if run.ended else np.inf
+        cost = self.cost(forces, run) if run.ended else np.inf
         return State(forces, run, cost)
 
     def arrive(self, most: int) -> None:
@@ -266,9 +272,10 @@ class Descent:
         T0 = here.forces.duration
         least, most = T0 * (1.0 - self._share), T0 * (1.0 + self._share)
         best, T = (here.cost, here.forces), T0
+        chosen: Chosen = {}
         for _ in range(_BISECTIONS):
             forces = Forces(here.forces.shares, here.forces.tau, T)
-            found = self._nearest(flow, forces)
+            found = self._nearest(flow, here, forces, chosen)
             if found is None:
                 break
             cost, forces = found
@@ -282,33 +289,54 @@ class Descent:
             T = 0.5 * (least + most)
         return best[1], best[0]
 
-    def _nearest(self, flow: AffineFlow, forces: Forces) -> tuple[float, Forces] | None:
-        """Forces of least cost with the duration of others, and their cost."""
-        problem = self.problem
+    def _nearest(
+        self, flow: AffineFlow, here: State, forces: Forces, chosen: Chosen
+    ) -> tuple[float, Forces] | None:
+        """Forces of least cost with the duration of others, and their cost.
+
+        Limits hold where they are chosen; where the motion that is found exceeds them
+        elsewhere, it is chosen too (cutting planes).
+        """
+        problem, places = self.problem, here.run.places
         x, slopes = flow.at(forces)
         size, shape, nu = problem.size, forces.tau.shape, problem.arm.nu
         steps = problem.steps
         scaled = slopes[:, :, :-1] * np.tile(size, shape[0])
         off = (x - flow.x)[steps::steps, :nu].ravel()
         fences = Rows(
-            scaled[steps::steps, :nu].reshape(len(off), -1),
+            scaled[1:, :nu].reshape(len(off), -1),
             np.minimum(-self._fence - off, 0.0),
             np.maximum(self._fence - off, 0.0),
         )
-        changed = cheapest_change(
-            (self._missed(x), self._by(scaled)),
-            problem.near(x, _at_samples(forces, problem.steps), scaled),
-            fences,
-            forces.tau / size,
-            ((problem.low - forces.tau) / size, (problem.high - forces.tau) / size),
-            self.prices._replace(limits=self.prices.limits / len(x)),
-        )
-        if changed is None:
-            return None
-        tau = np.clip(forces.tau + changed * size, problem.low, problem.high)
-        found = Forces(forces.shares, tau, forces.duration)
-        x = x + scaled @ changed.ravel()
-        return self.cost(found, x, _at_samples(found, problem.steps)), found
+        goal = self._missed(x), self._by(scaled)
+        bounds = (problem.low - forces.tau) / size, (problem.high - forces.tau) / size
+        if problem.rows.empty:
+            places = 1
+        T, knots = forces.duration, Knots(shape[0], steps * places)
+        E = flow.inside(T, places)
+        every = flow.states(E, forces.tau, x)
+        tau = _at_samples(forces, steps * places)
+        if not chosen:
+            chosen |= problem.near(here.run.every, here.run.tau, places)
+        problem.cut(every, tau, chosen)
+        found: tuple[float, Forces] | None = None
+        for _ in range(_CUTS):
+            limits = problem.limits_at(
+                every, tau, chosen, lambda at: flow.slopes(E, T, slopes, at), knots
+            )
+            changed = cheapest_change(
+                goal, limits, fences, forces.tau / size, bounds, self.prices
+            )
+            if changed is None:
+                return found
+            other = np.clip(forces.tau + changed * size, problem.low, problem.high)
+            new = Forces(forces.shares, other, T)
+            ends = flow.ends(T, other, x[::steps] + scaled @ changed.ravel())
+            told = flow.states(E, other, ends), _at_samples(new, steps * places)
+            found = self._cost(new, *told), new
+            if not problem.cut(*told, chosen):
+                break
+        return found
 
 
 def _at_samples(forces: Forces, steps: int) -> Array:

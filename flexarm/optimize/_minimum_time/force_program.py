@@ -16,11 +16,15 @@ _LONGEST = 5000  # steps of the dual simplex method
 
 
 class Rows(NamedTuple):
-    """Rows (r, n) of changes of forces, and the room (r,) that they have."""
+    """Rows (r, n) of changes of forces, and the room (r,) that they have.
+
+    Rows of one kind (r,) share what they exceed their room by.
+    """
 
     matrix: Array
     low: Array
     high: Array
+    kinds: NDArray[np.int_] | None = None
 
 
 class Prices(NamedTuple):
@@ -60,24 +64,27 @@ def cheapest_change(
         As parts of the duration.
     """
     missed, slopes = goal
-    m, n, nu, r = len(missed), tau.size, tau.shape[1], len(limits.low)
+    m, n, nu = len(missed), tau.size, tau.shape[1]
     kept = n - nu
     # equations: of the goal and of the changes from knot to knot, with two slacks each
     top = np.zeros((m + kept, n))
     top[:m] = slopes
     i = np.arange(kept)
     top[m + i, i], top[m + i, i + nu] = -1.0, 1.0
+    kinds = np.zeros(0, dtype=int) if limits.kinds is None else limits.kinds
+    r = int(kinds.max(initial=-1)) + 1
+    shared = sparse.csc_array(
+        (np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), shape=(len(kinds), r)
+    )
     one = sparse.eye_array(m + kept)
     wide = 2 * (m + kept)
     equations = sparse.hstack(
         [sparse.csc_array(top), -one, one, sparse.csc_array((m + kept, r))]
     )
     right = -np.concatenate([missed, (tau[1:] - tau[:-1]).ravel()])
-    # rows with a slack each, and rows without
+    # rows with a slack for each kind, and rows without
     both = np.vstack([limits.matrix, -limits.matrix, fences.matrix, -fences.matrix])
-    slack = sparse.vstack(
-        [-sparse.eye_array(r)] * 2 + [sparse.csc_array((2 * len(fences.low), r))]
-    )
+    slack = sparse.vstack([-shared] * 2 + [sparse.csc_array((2 * len(fences.low), r))])
     above = np.concatenate([limits.high, -limits.low, fences.high, -fences.low])
     rows = sparse.hstack(
         [sparse.csc_array(both), sparse.csc_array((len(above), wide)), slack]

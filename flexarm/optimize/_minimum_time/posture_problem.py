@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from .limit_rows import LimitRows
 
 Array = NDArray[np.float64]
 
-_STEPS = 160  # of the linearized arm at least
+_STEPS, _LONG, _SOME = 160, 8.0, 640  # of the linearized arm: radians of the fastest
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
 _FEW, _MOST = (
     4000,
@@ -30,19 +31,53 @@ _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
 _NEAR = 0.25  # of a limit: what is farther away does not reach it
+_CUT = 3e-4  # of a limit: what goes farther beyond it than others is added to them
 
 
 class Run(NamedTuple):
-    """Simulated states (n + 1, 2 nv) at ends of steps, means (n, 2 nv), and forces."""
+    """Simulated states and forces.
+
+    ``x`` (n + 1, 2 nv) at the ends of steps, ``mean`` (n, 2 nv) of the states in each,
+    ``every`` (n k + 1, 2 nv) states at k places of each step, as close as fast modes
+    take, and ``tau`` (n k + 1, nu) forces there.
+    """
 
     x: Array
     mean: Array
+    every: Array
     tau: Array
+
+    @property
+    def places(self) -> int:
+        """Places in each step."""
+        return (len(self.every) - 1) // (len(self.x) - 1)
 
     @property
     def ended(self) -> bool:
         """Whether the simulation reached the end."""
         return bool(np.isfinite(self.x).all())
+
+
+Chosen = dict[str, NDArray[np.bool_]]  # by names of limits: places (n, p)
+Slopes = Callable[[NDArray[np.int_]], Array]
+
+
+class Knots(NamedTuple):
+    """Knots of forces, and places (samples in each interval) between them."""
+
+    count: int
+    places: int
+
+    def spread(self, by: Array, at: NDArray[np.int_]) -> Array:
+        """Derivatives (r, nu) by forces at places as those by forces at all knots."""
+        nu = by.shape[1]
+        result = np.zeros((len(by), self.count * nu))
+        knot, rest = np.divmod(at, self.places)
+        for r, (k, part) in enumerate(zip(knot, rest / self.places, strict=True)):
+            result[r, k * nu : (k + 1) * nu] += (1.0 - part) * by[r]
+            if part:
+                result[r, (k + 1) * nu : (k + 2) * nu] += part * by[r]
+        return result
 
 
 class Modes:
@@ -92,6 +127,8 @@ class PostureProblem:
     tolerance, speed : float
         Largest distance of the tip from its goal after the motion in m, and its largest
         speed there in m/s.
+    duration : float
+        About that of the motion, in s.
     """
 
     def __init__(
@@ -105,16 +142,19 @@ class PostureProblem:
         intervals: int,
         tolerance: float,
         speed: float,
+        duration: float = 0.0,
     ) -> None:
         self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
         self.coarse = True  # steps of a search, not those of a check
         self.margin: dict[str, float] = {}  # by which limits are narrowed
-        self.steps = max(2, int(np.ceil(_STEPS / intervals)))  # in each interval
         self._modes = Modes(arm, ends[-1])
         self._tolerance, self._speed = tolerance, speed
         limit, _ = stable_step(arm, ends[0], "rk4")
         self._radian = limit / 2.8  # of the fastest mode, in s
+        # modes swing many times, so that small errors of frequencies matter
+        steps = np.clip(duration / (_LONG * self._radian), _STEPS, _SOME)
+        self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def run(self, forces: Forces) -> Run:
         """Simulate the forces."""
@@ -125,7 +165,8 @@ class PostureProblem:
             step = min(_COARSE * self._radian, longest)
         if forces.duration > step * _MOST:
             method, step = "ROS34PW2", longest / 4
-        fine = int(np.clip(np.ceil(longest / (3.0 * step)), 1, _SAMPLES))
+        close = 3.0 * step if step < _COARSE * self._radian else step
+        fine = int(np.clip(np.ceil(longest / close), 1, _SAMPLES))
         part = np.arange(self.steps * fine) / (self.steps * fine)
         t = (places[:-1, None] + np.diff(places)[:, None] * part).ravel()
         t = np.append(t, 1.0) * forces.duration
@@ -147,7 +188,7 @@ class PostureProblem:
         x = np.hstack([found.q, found.qd])
         mean = 0.5 * (x[1:] + x[:-1])
         mean = mean.reshape(-1, fine, 2 * nv).mean(axis=1)
-        return Run(x[::fine], mean, tau[::fine])
+        return Run(x[::fine], mean, x, tau)
 
     def flow(self, forces: Forces, run: Run) -> AffineFlow:
         """The linearized arm about a run."""
@@ -190,55 +231,88 @@ class PostureProblem:
         )
 
     def beyond(self, x: Array, tau: Array) -> float:
-        """Sum of the excesses over all limits, as parts of them."""
+        """Sum over all kinds of limits of the largest excess, as part of them."""
         if self.rows.empty:
             return 0.0
+        found = self._over(x, tau)
+        return float(sum(over.max(initial=0.0) for over in found.values()))
+
+    def _over(self, x: Array, tau: Array) -> dict[str, Array]:
+        """Excesses (n, p) over limits as they are narrowed."""
         parts = self.rows.at(x, tau, slopes=False)
-        return float(
-            sum(
-                part.beyond_by(self.margin.get(name, 0.0)).sum()
-                for name, part in parts.items()
-            )
-        ) / len(x)
+        return {
+            name: part.beyond_by(self.margin.get(name, 0.0))
+            for name, part in parts.items()
+        }
 
     def worst(self, x: Array, tau: Array) -> float:
         """Largest excess over a limit, as part of it."""
         parts = self.rows.at(x, tau, slopes=False).values()
         return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
 
-    def near(self, x: Array, tau: Array, slopes: Array) -> Rows:
-        """Rows of limits that the motion comes near to, by changes of forces.
+    def near(self, x: Array, tau: Array, places: int) -> Chosen:
+        """What comes near to limits: at the ends of steps, and where it turns inside."""
+        result: Chosen = {}
+        if self.rows.empty:
+            return result
+        ends = (np.arange(len(x)) % places == 0)[:, None]
+        for name, part in self.rows.at(x, tau, slopes=False).items():
+            above, below = part.high - part.value, part.value - part.low
+            turns = _turns(-above) | _turns(-below)
+            near = np.minimum(above, below) < _NEAR * part.size
+            result[name] = near & (ends | turns)
+        return result
 
-        Changes are parts of the sizes of the forces, as in the slopes of states.
+    def cut(self, x: Array, tau: Array, chosen: Chosen) -> bool:
+        """Choose where others go farther beyond limits than those chosen so far.
+
+        True if there are some.
         """
         if self.rows.empty:
-            return no_rows(slopes.shape[2])
+            return False
+        found = False
+        for name, over in self._over(x, tau).items():
+            worst = over[chosen[name]].max(initial=0.0)
+            more = (over > worst + _CUT) & _turns(over)
+            chosen[name] |= more
+            found |= bool(more.any())
+        return found
+
+    def limits_at(
+        self, x: Array, tau: Array, chosen: Chosen, flow: Slopes, knots: Knots
+    ) -> Rows:
+        """Rows of what is chosen, by changes of forces as parts of their sizes.
+
+        ``flow(at)`` are derivatives of states, ``knots(at)`` places between knots.
+        """
+        n = self.size.size * knots.count
+        used = np.zeros(len(x), dtype=bool)
+        for mask in chosen.values():
+            used |= mask.any(axis=1)
+        if not used.any():
+            return no_rows(n)
+        at = np.flatnonzero(used)
+        slopes, kinds = flow(at), []
         matrix, low, high = [], [], []
-        for name, part in self.rows.at(x, tau).items():
-            margin = self.margin.get(name, 0.0)
-            room = np.minimum(part.high - part.value, part.value - part.low)
-            j, i = np.nonzero(room < _NEAR * part.size)
-            by = np.broadcast_to(part.by_state, (len(x), *part.by_state.shape[1:]))
+        for kind, (name, part) in enumerate(self.rows.at(x[at], tau[at]).items()):
+            j, i = np.nonzero(chosen[name][at])
+            by = np.broadcast_to(part.by_state, (len(at), *part.by_state.shape[1:]))
             rows = (by[j, i][:, None] @ slopes[j])[:, 0]
             if part.by_force is not None:
-                rows = rows + _by_knots(
-                    part.by_force[j, i] * self.size, j, self.steps, slopes.shape[2]
-                )
-            size = part.size[i]
-            matrix.append(rows / size[:, None])
+                rows = rows + knots.spread(part.by_force[j, i], at[j])
+            size, margin = part.size[i], self.margin.get(name, 0.0)
+            matrix.append(rows * np.tile(self.size, knots.count) / size[:, None])
             value = part.value[j, i]
             low.append((part.low[i] - value) / size + margin)
             high.append((part.high[i] - value) / size - margin)
-        return Rows(np.vstack(matrix), np.concatenate(low), np.concatenate(high))
+            kinds.append(np.full(len(j), kind))
+        every = (np.concatenate(x) for x in (low, high, kinds))
+        return Rows(np.vstack(matrix), *every)
 
 
-def _by_knots(by: Array, sample: Any, steps: int, columns: int) -> Array:
-    """Derivatives by forces at samples as those by forces at the knots around."""
-    result = np.zeros((len(by), columns))
-    nu = by.shape[1]
-    knot, rest = np.divmod(sample, steps)
-    for r, (k, part) in enumerate(zip(knot, rest / steps, strict=True)):
-        result[r, k * nu : (k + 1) * nu] += (1.0 - part) * by[r]
-        if part:
-            result[r, (k + 1) * nu : (k + 2) * nu] += part * by[r]
+def _turns(value: Array) -> NDArray[np.bool_]:
+    """Where values (n, p) are not less than those before and after."""
+    result = np.ones(value.shape, dtype=bool)
+    result[1:] &= value[1:] >= value[:-1]
+    result[:-1] &= value[:-1] >= value[1:]
     return result
