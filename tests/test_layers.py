@@ -173,7 +173,16 @@ ROOMS: layers.Rooms = [
         ]
         + [
             f"optimize._{name}"
-            for name in ("arms", "excess", "records", "rigid", "result", "verify")
+            for name in (
+                "arms",
+                "charts",
+                "excess",
+                "floating",
+                "records",
+                "rigid",
+                "result",
+                "verify",
+            )
         ],
     ),
     ("nonlinear programs", ["optimize._programs*"]),

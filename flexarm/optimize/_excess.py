@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..arm import Arm
 from ..simulation.trajectory import Trajectory
+from ._charts import scalar_positions
 from .limits import Limits, output_rows, torques_at
 
 Array = NDArray[np.float64]
@@ -104,7 +105,8 @@ def _limited(
         smooth = h > _JUMP * h.mean()
         rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
         add("rate of the force", rate, np.asarray(limits.torque_rate))
-    add("position", q[:, :nu], np.asarray(limits.position))
+    scalars = scalar_positions(arm, q)
+    add("position", scalars[:, :nu], np.asarray(limits.position))
     add("velocity", qd[:, :nu], np.asarray(limits.velocity))
     if np.isfinite(limits.acceleration).any():
         if qdd is None:
@@ -116,7 +118,7 @@ def _limited(
     for given, pairs in limits.outputs.items():
         parts, rows = output_rows(arm, given)
         for name, values, pair in zip(
-            parts, (np.hstack([q, qd]) @ rows.T).T, pairs.T, strict=True
+            parts, (np.hstack([scalars, qd]) @ rows.T).T, pairs.T, strict=True
         ):
             found.append((f"output {name!r}", values, pair))
     return found

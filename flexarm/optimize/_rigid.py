@@ -13,6 +13,7 @@ from ..arm import Arm
 from ..errors import ArgumentError
 from ..model.loops import Coupling
 from ..model.motors import free_mounts, joint_forces
+from ._charts import ChartArm
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,8 @@ class RigidLevel:
 
     def __init__(self, arm: Arm, what: str) -> None:
         check_arm(arm)
-        check_tree(arm, what)
+        if not isinstance(arm, ChartArm):
+            check_tree(arm, what)
         self.arm, self.n = arm, arm.nu
         self.ratio = np.ones(arm.nu)
         self.S = np.zeros((arm.nv, arm.nu))

@@ -13,8 +13,10 @@ from .._calls.arguments import positive_number, real_array
 from .._support.checks import short_text
 from .._support.options import explained_class
 from ..arm import Arm
+from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..model.motors import free_mounts
+from ._charts import Chart, real_arm, scalar_positions
 from ._records import record_of
 
 Array = NDArray[np.float64]
@@ -107,6 +109,8 @@ def checked_limits(limits: Limits, arm: Arm) -> Limits:
             checked[name] = limits_of_joints(arm, name)
         elif not (name == "torque" and callable(value)):
             checked[name] = pair_of(f"limits.{name}", value, arm.nu)
+            if name == "position":
+                _refuse_turning_positions(arm, value, checked[name])
     if limits.tip_speed != np.inf:
         positive_number("limits.tip_speed", limits.tip_speed)
     checked["outputs"] = _output_pairs(arm, limits.outputs)
@@ -153,14 +157,15 @@ def refuse_positions(
     `what` has left them; ``where(i)`` is the place of a row, for the message.
     """
     low, high = limits.position
-    over = np.maximum(q[:, : arm.nu] - high, low - q[:, : arm.nu])
+    joints = scalar_positions(arm, q)[:, : arm.nu]
+    over = np.maximum(joints - high, low - joints)
     if not (over > _ROUNDING).any():
         return
     i, k = np.unravel_index(int(np.argmax(over)), over.shape)
     raise ArgumentError(
         f"{what} leaves limits.position of {arm.coordinate_names[k]!r}, {low[k]:.4g} "
-        f"and {high[k]:.4g}: it is {q[i, k]:.4g} {where(int(i))}; expected another one "
-        "within them, or wider limits"
+        f"and {high[k]:.4g}: it is {joints[i, k]:.4g} {where(int(i))}; expected "
+        "another one within them, or wider limits"
     )
 
 
@@ -198,6 +203,9 @@ def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
     """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
     from ..control.sensors import sensors_of
 
+    arm = real_arm(arm)
+    if arm.nq != arm.nv:
+        return _rows_beside_quaternions(arm, name)
     zero = np.zeros(arm.nv)
     found = sensors_of(arm, name, (0.0, np.asarray(arm.neutral), zero))
     if found.rows is None:
@@ -206,6 +214,36 @@ def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
             "that is, such as a strain, a mode or a joint"
         )
     return found.names, found.rows
+
+
+def _rows_beside_quaternions(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+    """Rows of outputs that do not depend on joints with quaternions, such as strains.
+
+    They are those of the arm with these joints fixed.
+    """
+    turning = Chart(arm, arm.neutral).turning
+    bodies = [
+        body.replace(joint=Joint("fixed")) if body.joint.has_pose else body
+        for body in arm.bodies
+    ]
+    names, rows = output_rows(arm.replace(bodies=bodies), name)
+    every = np.zeros((len(names), 2 * arm.nv))
+    every[:, np.tile(~turning, 2)] = rows
+    return names, every
+
+
+def _refuse_turning_positions(arm: Arm, given: Any, pair: Array) -> None:
+    """Refuse limits of positions of joints with quaternions, which have none."""
+    if given is None or arm.nq == arm.nv:
+        return
+    turning = Chart(arm, arm.neutral).turning[: arm.nu]
+    limited = turning & np.isfinite(pair).any(axis=0)
+    if limited.any():
+        name = arm.coordinate_names[int(np.argmax(limited))]
+        raise ArgumentError(
+            f"limits.position has a limit of {name!r}, a velocity of a joint with a "
+            "quaternion, whose positions have none; expected infinite ones there"
+        )
 
 
 def _output_pairs(arm: Arm, given: Any) -> dict[Any, Array]:

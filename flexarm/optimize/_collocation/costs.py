@@ -12,6 +12,7 @@ from scipy import sparse
 from ..._calls.arguments import real_array
 from ...errors import ArgumentError
 from .._programs.program import Term
+from .charted import of_velocities
 from .local import Squares
 from .points import AtPoints, Gathered, Linear
 from .transcription import Collocation
@@ -172,7 +173,8 @@ def energy(motion: Collocation, losses: Array) -> AtPoints:
     force, rate = np.arange(n, n + arm.nu), arm.nv + arm.actuator_indices
     matrix[force, force] = 2.0 * losses
     matrix[force, rate] = matrix[rate, force] = 1.0
-    return AtPoints(motion, Squares(matrix, name="energy"), integrate=True)
+    local = of_velocities(Squares(matrix, name="energy"), arm)
+    return AtPoints(motion, local, integrate=True)
 
 
 def effort(motion: Collocation) -> AtPoints:

@@ -54,6 +54,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_arm, check_numbers, positive_number
 from ...arm import Arm
 from ...errors import ArgumentError
+from .._charts import real_arm, real_motion
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
@@ -82,7 +83,7 @@ class Collocation:
     Parameters
     ----------
     arm : Arm
-        Arm without loops and without quaternions.
+        Arm without loops; one with quaternions in the coordinates of a chart.
     grid : Grid
         Intervals.
     duration : float or (3,) tuple of float
@@ -118,6 +119,11 @@ class Collocation:
     ) -> None:
         check_arm(arm)
         refuse_loops(arm)
+        if arm.nq != arm.nv:
+            raise ArgumentError(
+                f"the arm has {arm.nq} positions for {arm.nv} velocities, expected as "
+                "many of both: collocation takes the coordinates of a chart"
+            )
         self.arm, self.grid = arm, grid
         self.tableau = tableau(grid.scheme, grid.points)
         self.free = isinstance(duration, tuple)
@@ -321,12 +327,13 @@ def answer(
 ) -> OptimalMotion:
     """The motion of a solution, with the report of its solver."""
     at = motion.read(found.z)
+    q, qd, qdd = real_motion(motion.arm, at.q, at.v, at.a)
     return OptimalMotion(
-        arm=motion.arm,
+        arm=real_arm(motion.arm),
         t=at.t,
-        q=at.q,
-        qd=at.v,
-        qdd=at.a,
+        q=q,
+        qd=qd,
+        qdd=qdd,
         tau=at.tau,
         duration=motion.duration(found.z),
         objective=found.objective,
@@ -349,9 +356,4 @@ def refuse_loops(arm: Arm) -> None:
         raise ArgumentError(
             "the arm has loops or couplings, expected a tree: collocation of closed "
             "chains is not offered"
-        )
-    if arm.nq != arm.nv:
-        raise ArgumentError(
-            f"the arm has {arm.nq} positions for {arm.nv} velocities, expected as many "
-            "of both: collocation of spherical and free joints is not offered"
         )

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
+from ..._calls.arm_like import ArmLike
 from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
+from .._charts import chart_of, charted
+from .._collocation.ends import read_end
 from .._path import Path
 from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
@@ -202,7 +205,7 @@ def time_optimal(
     >>> print(round(motion.duration, 4))
     0.423
     """
-    level = RigidLevel(arm, "time_optimal")
+    level = RigidLevel(_in_coordinates(arm, path), "time_optimal")
     refuse_linear(arm, "time-optimal motions")
     if level.is_exact:
         limits = read_limits(limits, arm, _KEPT, "the fastest motion of a rigid arm")
@@ -300,8 +303,34 @@ def _detailed(
     return replace(motion, details=details)
 
 
+def _in_coordinates(arm: Any, path: Any) -> Any:
+    """The arm, with quaternions about the middle of two postures."""
+    if not isinstance(arm, ArmLike) or arm.nq == arm.nv or isinstance(path, Path):
+        return arm
+    q = _whole_postures(arm, path)
+    return charted(cast("Arm", arm), *q)
+
+
+def _whole_postures(arm: ArmLike, path: Any) -> Array:
+    """Positions (2, nq) of a pair of postures of an arm with quaternions."""
+    if not isinstance(path, list | tuple) or len(path) != 2:
+        path = np.atleast_2d(real_array("path", path))
+        if len(path) != 2:
+            raise ArgumentError(
+                f"path has shape {path.shape}, expected two postures of an arm with "
+                "quaternions"
+            )
+    start = read_end(cast("Arm", arm), "path[0]", path[0])
+    end = read_end(cast("Arm", arm), "path[1]", path[1], start.q)
+    return np.stack([start.q, end.q])
+
+
 def _postures(level: RigidLevel, path: Any) -> Array:
     """Joint positions (2, nu) of a pair of postures."""
+    chart = chart_of(level.arm)
+    if chart is not None:
+        whole = _whole_postures(chart.arm, path)
+        return np.asarray(chart.coordinates(whole)[:, : level.n])
     if not isinstance(path, list | tuple | np.ndarray):
         raise ArgumentError(
             f"path is {type(path).__name__}, expected one of optimize.paths, or two "

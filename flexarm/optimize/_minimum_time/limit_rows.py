@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
+from .._charts import chart_of, coordinate_motion
 from .._collocation.outputs import sizes_of
 from .._collocation.tip import Place
 from ..limits import Limits, output_rows
@@ -74,10 +75,17 @@ class LimitRows:
         """All of them at states (n, 2 nv) under forces (n, nu), with derivatives."""
         nv = self._arm.nv
         result: dict[str, Along] = {}
+        q, v = x[:, :nv], x[:, nv:]
+        chart = chart_of(self._arm)
+        if chart is not None:
+            rates = chart.rates(q, v, np.zeros(nv))
+            turned = np.concatenate([rates.v_x, rates.S], axis=2)
         for name, (rows, (low, high)) in self._linear.items():
             size = sizes_of(np.array([low, high]))
-            result[name] = Along(x @ rows.T, rows[None], None, low, high, size)
-        q, v = x[:, :nv], x[:, nv:]
+            value, by = x @ rows.T, rows[None]
+            if chart is not None and name == "velocity":
+                value, by = rates.v @ rows[:, nv:].T, rows[:, nv:] @ turned
+            result[name] = Along(value, by, None, low, high, size)
         low, high = np.asarray(self.limits.acceleration)
         used = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         if len(used):
@@ -86,6 +94,13 @@ class LimitRows:
             if slopes:
                 A, B = slopes_at(self._arm, q, v, a)
                 by_x, by_u = A[:, nv + used], B[:, nv + used]
+            if chart is not None:
+                rates = chart.rates(q, v, a)
+                if slopes:
+                    own = np.concatenate([rates.a_x, rates.a_xd], axis=2)
+                    by_x = (rates.S @ A[:, nv:] + own)[:, used]
+                    by_u = (rates.S @ B[:, nv:])[:, used]
+                a = rates.a
             between = low[used], high[used], sizes_of(np.array([low, high])[:, used])
             result["acceleration"] = Along(a[:, used], by_x, by_u, *between)
         fastest = float(self.limits.tip_speed)
@@ -109,7 +124,11 @@ class LimitRows:
         return np.asarray(arm._model.quiet("apply_mass_matrix_inverse")(q, force))
 
     def excess(self, q: Array, v: Array, tau: Array) -> dict[str, float]:
-        """Largest excess of each kind over its limit, where there is one, as part."""
+        """Largest excess of each kind over its limit, where there is one, as part.
+
+        Of positions and velocities of the real arm.
+        """
+        q, v = coordinate_motion(self._arm, q, v)
         found = self.at(np.hstack([q, v]), tau, slopes=False)
         most = {name: float(part.beyond_by(0.0).max()) for name, part in found.items()}
         return {name: over for name, over in most.items() if over > 0.0}

@@ -14,6 +14,7 @@ from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...simulation.methods import simulate
 from ...simulation.stability import stable_step
+from .._charts import chart_of, coordinate_motion, positions, real_arm
 from .._collocation.tip import Place
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
@@ -98,6 +99,9 @@ class Modes:
         model = arm._model
         K = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))[0]
         M = np.asarray(model.quiet("mass_matrix")(q))
+        chart = chart_of(arm)
+        if chart is not None:  # rows are forces along its velocities
+            K, M = (chart.turned(q).T @ rows for rows in (K, M))
         squares, shapes = linalg.eigh(0.5 * (K + K.T), M)
         order = np.argsort(np.abs(squares))
         squares, shapes = squares[order], shapes[:, order]
@@ -150,7 +154,8 @@ class PostureProblem:
         self.margin: dict[str, float] = {}  # by which limits are narrowed
         self._modes = Modes(arm, ends[-1])
         self._tolerance, self._speed = tolerance, speed
-        limit, _ = stable_step(arm, ends[0], "rk4")
+        self._first = positions(arm, ends[0])
+        limit, _ = stable_step(real_arm(arm), self._first, "rk4")
         self._radian = limit / 2.8  # of the fastest mode, in s
         # modes swing many times, so that small errors of frequencies matter
         steps = np.clip(duration / (_LONG * self._radian), _STEPS, _SOME)
@@ -175,8 +180,8 @@ class PostureProblem:
             warnings.simplefilter("ignore")
             found = uninterrupted(
                 simulate(
-                    self.arm,
-                    self.start[:nv],
+                    real_arm(self.arm),
+                    self._first,
                     self.start[nv:],
                     t,
                     torque=tau,
@@ -185,7 +190,7 @@ class PostureProblem:
                     progress=False,
                 )
             )
-        x = np.hstack([found.q, found.qd])
+        x = np.hstack(coordinate_motion(self.arm, found.q, found.qd))
         mean = 0.5 * (x[1:] + x[:-1])
         mean = mean.reshape(-1, fine, 2 * nv).mean(axis=1)
         return Run(x[::fine], mean, x, tau)

@@ -9,6 +9,7 @@ from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium, inverse_statics
+from .._charts import coordinates, positions, real_arm
 from .._path import Path
 from .._result import OptimalMotion
 
@@ -24,13 +25,13 @@ def static_postures(
     shares = np.linspace(0.0, 1.0, _POSTURES)
     if path is None:
         way = rigid.q[0] + shares[:, None] * (rigid.q[-1] - rigid.q[0])
-        rest = uninterrupted(equilibrium(arm, way))
+        rest = uninterrupted(equilibrium(real_arm(arm), positions(arm, way)))
         if not np.all(rest.success):
             raise ArgumentError(
                 "the arm has no static equilibrium between the two postures, expected "
                 "links that carry their weight"
             )
-        return shares, rest.q
+        return shares, coordinates(arm, rest.q)
     postures, start = [], rigid.q[0]
     for s, place in zip(shares, path(shares).position, strict=True):
         found = inverse_statics(arm, place, start)

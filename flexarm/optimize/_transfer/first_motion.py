@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from .._collocation.transcription import Collocation
+from .._floating import drift
 from ..paths import time_law
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 CORRECTIONS = 3  # of the deflection of the first motion
 
@@ -45,9 +47,23 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     return q, force[:, arm.actuator_indices]
 
 
-def first_motion(motion: Collocation, start: Array, end: Array, T: float) -> Array:
-    """Unknowns of a smooth motion of the joints with its deflection."""
+def first_motion(
+    motion: Collocation, start: Array, end: Array, T: float, bases: Mask
+) -> Array:
+    """Unknowns of a smooth motion of the joints with its deflection.
+
+    Floating bases move by their momentum.
+    """
     arm = motion.arm
+    if bases.any():
+        way = drift(arm, start, end, bases)
+
+        def drifting(t: Array) -> tuple[Array, Array]:
+            s, sd, sdd = (x[:, None] for x in time_law("ninth_degree", t, T))
+            at, first, second = (way(s[:, 0], k) for k in range(3))
+            return bent(arm, at, first * sd, first * sdd + second * sd**2)
+
+        return motion.guess(lambda t: drifting(t)[0], lambda t: drifting(t)[1])
 
     def at(t: Array) -> tuple[Array, Array]:
         return bent(arm, *smooth(start, end, T, t))
@@ -63,4 +79,5 @@ def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> 
     still = np.asarray(arm._model.quiet("inverse_dynamics")(q, 0 * v, 0 * a))[:, at]
     room = np.where(moving > still, torque[1] - still, torque[0] - still)
     part = np.abs(moving - still) / np.maximum(np.abs(room), 1e-12)
-    return np.asarray(part.max(axis=0))
+    driven = (torque != 0.0).any(axis=0)
+    return np.asarray(np.where(driven, part.max(axis=0), 0.0))

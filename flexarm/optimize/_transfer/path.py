@@ -14,6 +14,7 @@ from ..._support.checks import short_text
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
+from .._charts import coordinate_motion, real_arm
 from .._result import OptimalMotion
 
 Array = NDArray[np.float64]
@@ -62,9 +63,9 @@ class Path:
         return np.stack(columns, axis=1)
 
 
-def path_of(motion: OptimalMotion) -> Path:
-    """Of an answer."""
-    return _path(motion, motion.details.get("parameters"))
+def path_of(motion: OptimalMotion, arm: Arm) -> Path:
+    """Of an answer, in the coordinates of an arm."""
+    return _path(motion, arm, motion.details.get("parameters"))
 
 
 def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
@@ -76,9 +77,10 @@ def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
             f"initial is {short_text(given)}, expected an OptimalMotion or a "
             "Trajectory of this arm, such as the last answer"
         )
-    if given.q.ndim != 2 or given.q.shape[1] != arm.nq or len(given.t) < 2:
+    nq = real_arm(arm).nq
+    if given.q.ndim != 2 or given.q.shape[1] != nq or len(given.t) < 2:
         raise ArgumentError(
-            f"initial has positions of shape {given.q.shape}, expected (n, {arm.nq}), "
+            f"initial has positions of shape {given.q.shape}, expected (n, {nq}), "
             "one motion of this arm"
         )
     if not (np.isfinite(given.q).all() and np.isfinite(given.qd).all()):
@@ -89,10 +91,12 @@ def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
     known = getattr(given, "details", {}).get("parameters")
     if known is not None and len(known) != parameters:
         known = None
-    return _path(given, known)
+    return _path(given, arm, known)
 
 
-def _path(motion: OptimalMotion | Trajectory, parameters: Array | None) -> Path:
+def _path(
+    motion: OptimalMotion | Trajectory, arm: Arm, parameters: Array | None
+) -> Path:
     t = np.asarray(motion.t, dtype=float)
     kept = np.concatenate([[True], np.diff(t) > 1e-12 * (t[-1] - t[0])])
     T = float(t[-1] - t[0])
@@ -101,8 +105,9 @@ def _path(motion: OptimalMotion | Trajectory, parameters: Array | None) -> Path:
     usable = tau.shape == (len(t), nu) and bool(np.isfinite(tau).all())
     return Path(
         (t[kept] - t[0]) / T,
-        np.asarray(motion.q)[kept],
-        np.asarray(motion.qd)[kept],
+        *coordinate_motion(
+            arm, np.asarray(motion.q)[kept], np.asarray(motion.qd)[kept]
+        ),
         tau[kept] if usable else None,
         T,
         None if parameters is None else np.asarray(parameters, dtype=float),

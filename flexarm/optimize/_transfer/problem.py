@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
+from ...kinematics.positions import difference
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
@@ -24,7 +25,7 @@ from .design import ParametricEquation, Payloads
 from .first_motion import first_motion, torque_used
 from .path import Path
 from .task import Task
-from .within import Within
+from .within import Within, acceleration_limits
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,9 @@ class Transfer:
         self.motion = motion = Collocation(
             task.arm, grid, duration=task.duration, parameters=k
         )
-        self.z0 = first_motion(motion, task.start.q, task.end.q, task.first_duration)
+        self.z0 = first_motion(
+            motion, task.start.q, task.end.q, task.first_duration, task.floating
+        )
         motion.bound(motion.p, *task.bounds)
         motion.resize(motion.p, task.scale)
         self.z0[motion.p] = task.first
@@ -83,8 +86,9 @@ class Transfer:
         task, motion = self.task, self.motion
         terms = hold(motion, 0, task.start, self.equation, task.first)
         if "vibration" not in task.weights:
+            last, bases = len(motion.q) - 1, task.floating
             return terms + hold(
-                motion, len(motion.q) - 1, task.end, self.equation, task.first
+                motion, last, task.end, self.equation, task.first, bases
             )
         still = slice(0, task.arm.motor_slice.stop)
         end = motion.q[-1, still]
@@ -95,8 +99,8 @@ class Transfer:
     def _limits(self) -> list[Term]:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
-        motion.bound(motion.a[:, :, : self.task.arm.nu], *limits.acceleration)
         terms = self.within.terms(motion)
+        terms += acceleration_limits(motion, limits.acceleration)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
         return terms
@@ -151,6 +155,7 @@ class Transfer:
         check = check and found.status != "interrupted"
         if check:
             started = time.perf_counter()
+            arm = result.arm
             tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
             # the shortest intervals of a clustered grid tell nothing of the others
             step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)
@@ -215,9 +220,29 @@ def missed(motion: OptimalMotion, rests: bool) -> str:
     way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
     off, rate = motion.verification.final_error, motion.verification.final_rate
     if off <= _OFF * way and (rate <= _FAST * way / motion.duration or not rests):
-        return ""
+        return _missed_joints(motion)
     return (
         f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
         f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
         "it is unstable; take more intervals or a shorter duration"
+    )
+
+
+def _missed_joints(motion: OptimalMotion) -> str:
+    """Words on joints that end elsewhere; of arms whose tip does not tell it."""
+    arm = motion.arm
+    if arm.nq == arm.nv or motion.verification is None:
+        return ""
+    run, nu = motion.verification.trajectory, arm.nu
+    off, way = (
+        float(np.linalg.norm(difference(arm, a, b)[..., :nu], axis=-1).max())
+        for a, b in ((motion.q[-1], run.q[-1]), (motion.q[0], motion.q))
+    )
+    rate = float(np.linalg.norm(run.qd[-1, :nu] - motion.qd[-1, :nu]))
+    if off <= _OFF * way and rate <= _FAST * way / motion.duration:
+        return ""
+    return (
+        f"in a finer simulation the joints end {off:.3g} rad or m away from their goal "
+        f"with {rate:.3g} per s: {len(motion.t) - 1} intervals do not resolve this "
+        "motion, or it is unstable; take more intervals or a shorter duration"
     )

@@ -131,7 +131,7 @@ class Searches:
             task = replace(task, arm=motion.arm, start=ends[0], end=ends[1])
             task = without_design(task)
         problem = Transfer(task, replace(grid, main=grid.main // 2), self.within)
-        z = problem.unknowns(path_of(motion))
+        z = problem.unknowns(path_of(motion, task.arm))
         limited = {**self.options, "time_limit": self._left()}
         limited["max_iterations"] = min(_FEW, limited["max_iterations"])
         found = solve(problem.program, z, barrier=_WARM, **limited)
@@ -170,7 +170,10 @@ class Searches:
                 grid, narrowed = replace(grid, main=2 * grid.main), 0
                 self.within.widen()
                 problem = self._problem(grid)
-                z, barrier = problem.unknowns(path_of(whole.motion)), _WARM
+                z, barrier = (
+                    problem.unknowns(path_of(whole.motion, self.task.arm)),
+                    _WARM,
+                )
                 continue
             if unresolved or spent:
                 # where limits do not hold another first motion has nothing to add
@@ -336,7 +339,7 @@ def linear_transfer(task: Task) -> Quadratic | None:
 
     It has quadratic costs and rest at both ends.
     """
-    if "vibration" in task.weights:
+    if "vibration" in task.weights or task.floating.any():
         return None
     nu = task.arm.nu
     weights: dict[str, Array] = {}

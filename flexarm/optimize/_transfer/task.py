@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,10 @@ from ..._support.options import place_of
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
+from .._charts import chart_of, charted, coordinates
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
+from .._floating import floating
 from ..limits import Limits, constant_torque, read_limits, refuse_positions
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
@@ -41,7 +43,7 @@ class Task:
     Attributes
     ----------
     arm : Arm
-        At the first parameters.
+        At the first parameters, in coordinates whose rates are velocities.
     family : Family or None
         Arms of other parameters.
     first, bounds : (k,), (2, k) ndarray of float
@@ -56,6 +58,8 @@ class Task:
         Of the motors.
     limits : Limits
         Checked ones.
+    floating : (nv,) ndarray of bool
+        Velocities of bases that move by their momentum.
     design_cost : callable or None
         Of the parameters.
     """
@@ -70,6 +74,7 @@ class Task:
     weights: Mapping[str, float]
     losses: Array | None
     limits: Limits
+    floating: NDArray[np.bool_]
     design_cost: Callable[[Array], Any] | None
 
     @property
@@ -122,7 +127,7 @@ def read_task(
     finish = read_end(arm, "end", end, begin.q)
     if isinstance(family, Designs):
         _check_places(family, first, (begin, finish))
-    if "vibration" in weights and (family is not None or finish.tip is not None):
+    if "vibration" in weights and (family is not None or not finish.is_posture):
         raise ArgumentError(
             "'vibration' is among the costs, expected joint positions at the end and "
             "an arm without unknown parameters"
@@ -147,11 +152,20 @@ def read_task(
                 "states of rest is given"
             )
         losses = _losses(arm, losses)
-    span = _duration(arm, duration, begin.q, finish.q, torque, weights)
     ends = np.array([begin.q, finish.q])
     refuse_positions(
         arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
     )
+    # from here on in coordinates whose rates are the velocities
+    bases = floating(arm, torque)
+    if arm.nq != arm.nv and family is not None:
+        raise ArgumentError(
+            "the arm has joints with quaternions, expected none in a Design and with "
+            "payload='maximize'"
+        )
+    arm = charted(arm, begin.q, finish.q)
+    begin, finish = (replace(x, q=coordinates(arm, x.q)) for x in (begin, finish))
+    span = _duration(arm, duration, begin.q, finish.q, torque, weights)
     _check_limits(arm, (begin, finish), span, torque, limits.velocity)
     return Task(
         arm,
@@ -164,6 +178,7 @@ def read_task(
         weights,
         losses,
         limits,
+        bases,
         design_cost,
     )
 
@@ -231,6 +246,9 @@ def _check_limits(
     way = (ends[1].q - ends[0].q)[: arm.nu]
     reach = np.where(way < 0.0, velocity[0], velocity[1]) * most
     slow = np.abs(way) > np.abs(reach)
+    chart = chart_of(arm)
+    if chart is not None:
+        slow &= ~chart.turning[: arm.nu]
     if ends[0].tip is None and ends[1].tip is None and slow.any():
         k = int(slow.argmax())
         raise ArgumentError(

@@ -10,7 +10,9 @@ from scipy import sparse
 
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
-from .._collocation.points import AtPoints, Linear
+from .._charts import chart_of, real_arm, scalar_positions
+from .._collocation.charted import of_velocities
+from .._collocation.points import AtPoints, Gathered, Linear
 from .._collocation.transcription import Collocation
 from .._excess import limit_sizes
 from .._programs.program import Term
@@ -44,6 +46,7 @@ class Within:
     """
 
     def __init__(self, arm: Arm, limits: Limits) -> None:
+        self._arm = real_arm(arm)
         n, nu = arm.nv, arm.nu
         every = np.eye(2 * n)
         names: list[str] = []
@@ -79,13 +82,17 @@ class Within:
         low, high = self._pairs(nodes)
         columns = np.hstack([motion.q, motion.v])
         single = (self.rows != 0.0).sum(axis=1) == 1
+        turned = self.rows[:, motion.arm.nv :][:, turning(motion.arm)].any(axis=1)
+        single &= ~turned
         for k in map(int, np.flatnonzero(single)):
             column = int(np.flatnonzero(self.rows[k])[0])
             ends = np.stack([low[:, k], high[:, k]]) / self.rows[k, column]
             motion.bound(columns[:, column], ends.min(axis=0), ends.max(axis=0))
         terms: list[Term] = []
-        if not single.all():
-            kept = np.flatnonzero(~single)
+        if turned.any():
+            terms.append(self._turned(motion, columns, turned, low, high))
+        if not (single | turned).all():
+            kept = np.flatnonzero(~(single | turned))
             terms.append(self._at_nodes(motion, columns, kept, low, high))
         d = len(motion.tableau.c)
         low, high = (x.repeat(d, axis=0) for x in self._pairs(narrowed))
@@ -93,7 +100,8 @@ class Within:
             if c in (0.0, 1.0):  # nodes as well
                 low[k::d] = self.pair[0] - _FREE * self.size
                 high[k::d] = self.pair[1] + _FREE * self.size
-        inside = AtPoints(motion, _Rows(motion.arm, self.rows, len(motion.p)))
+        every = _Rows(motion.arm, self.rows, len(motion.p))
+        inside = AtPoints(motion, of_velocities(every, motion.arm))
         inside.lower, inside.upper = low.ravel(), high.ravel()
         inside.scale = np.tile(self.size, N * d)
         return [*terms, inside]
@@ -104,6 +112,17 @@ class Within:
             self.pair[0] + narrowed[0] * self.size,
             self.pair[1] - narrowed[1] * self.size,
         )
+
+    def _turned(
+        self, motion: Collocation, columns: Any, kept: Any, low: Array, high: Array
+    ) -> Gathered:
+        """Velocities of joints with quaternions, not linear in the unknowns."""
+        arm, nodes = motion.arm, len(columns)
+        # accelerations and forces do not matter: other unknowns stand for them
+        every = np.hstack([columns, np.tile(columns[:, -1:], (1, arm.nv + arm.nu))])
+        every = np.hstack([every, np.broadcast_to(motion.p, (nodes, len(motion.p)))])
+        local = of_velocities(_Rows(arm, self.rows[kept], len(motion.p)), arm)
+        return Gathered(local, every, low[:, kept], high[:, kept], self.size[kept])
 
     def _at_nodes(
         self, motion: Collocation, columns: Any, kept: Any, low: Array, high: Array
@@ -122,7 +141,7 @@ class Within:
 
     def _over(self, q: Array, qd: Array) -> Array:
         """(2, n, p) parts below the least and above the largest values."""
-        y = np.hstack([q, qd]) @ self.rows.T
+        y = np.hstack([scalar_positions(self._arm, q), qd]) @ self.rows.T
         return np.stack([self.pair[0] - y, y - self.pair[1]]) / self.size
 
     def narrow(self, nodes: Array, run: Trajectory) -> None:
@@ -149,8 +168,29 @@ class Within:
         self._narrowed = None
 
 
+def turning(arm: Arm) -> NDArray[np.bool_]:
+    """Mask (nv,) of the velocities of joints with quaternions."""
+    chart = chart_of(arm)
+    return np.zeros(arm.nv, dtype=bool) if chart is None else chart.turning
+
+
+def acceleration_limits(motion: Collocation, limits: Array) -> list[Term]:
+    """Bounds (2, nu) at the points; rows for joints with quaternions."""
+    arm, (low, high) = motion.arm, limits
+    plain = np.flatnonzero(~turning(arm)[: arm.nu])
+    motion.bound(motion.a[:, :, plain], low[plain], high[plain])
+    limited = np.isfinite(limits).any(axis=0)
+    kept = np.flatnonzero(turning(arm)[: arm.nu] & limited)
+    if not len(kept):
+        return []
+    every = _Rows(arm, np.eye(3 * arm.nv)[2 * arm.nv + kept], len(motion.p))
+    term = AtPoints(motion, of_velocities(every, arm), low[kept], high[kept])
+    term.scale = np.tile(limit_sizes(limits[:, kept]), term.rows // len(kept))
+    return [term]
+
+
 class _Rows:
-    """Linear rows of positions and velocities at a point."""
+    """Linear rows of positions, velocities and accelerations at a point."""
 
     name = "limit between two nodes"
 
@@ -158,7 +198,7 @@ class _Rows:
         k = 3 * arm.nv + arm.nu + parameters
         self.rows = len(rows)
         self._matrix = np.zeros((len(rows), k))
-        self._matrix[:, : 2 * arm.nv] = rows
+        self._matrix[:, : rows.shape[1]] = rows
         self.slopes = self._matrix != 0.0
         self.curvature = np.zeros((k, k), dtype=bool)
 
