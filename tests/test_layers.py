@@ -169,11 +169,15 @@ ROOMS: layers.Rooms = [
         "paths and limits",
         [
             f"optimize.{name}"
-            for name in ("paths", "limits", "search", "_path", "_follow")
+            for name in ("paths", "limits", "obstacles", "search", "_path", "_follow")
         ]
         + [
             f"optimize._{name}"
-            for name in ("arms", "excess", "records", "rigid", "result", "verify")
+            for name in ("arms", "around", "clearance", "distances", "excess")
+        ]
+        + [
+            f"optimize._{name}"
+            for name in ("link_shapes", "records", "rigid", "result", "verify")
         ],
     ),
     ("nonlinear programs", ["optimize._programs*"]),

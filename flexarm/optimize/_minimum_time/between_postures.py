@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from .._excess import TOLERATED
 from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
 from .._verify import verify
-from ..limits import Limits, constant_torque
+from ..limits import Limits, constant_torque, refuse_touching
 from .affine_flow import Forces
 from .descent import Descent, State
 from .limit_rows import LimitRows
@@ -48,7 +49,7 @@ class Start(NamedTuple):
     Attributes
     ----------
     name : str
-        ``"rigid"``, ``"shaped"`` or ``"initial"``.
+        ``"rigid"``, ``"shaped"``, ``"initial"``, ``"around 1"`` or ``"around 2"``.
     duration : float
         Of the motion found from it, in s.
     success : bool
@@ -90,6 +91,8 @@ class Between:
         Options.
     initial : Forces, optional
         A first motion.
+    around : sequence of OptimalMotion
+        Rigid optima on ways around obstacles that are on the straight line.
     """
 
     def __init__(
@@ -99,15 +102,18 @@ class Between:
         limits: Limits,
         options: PostureOptions,
         initial: tuple[Array, Array] | None = None,
+        around: Sequence[OptimalMotion] = (),
     ) -> None:
         refuse_loops(arm)
         self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
-        self._initial = initial
+        self._initial, self._around = initial, around
         low, high = constant_torque(limits, "an arm with flexible links or joints")
         _, postures = static_postures(arm, None, rigid)
         self.ends = postures[[0, -1]]
         self.holding = holding_forces(arm, self.ends, low, high)
         refuse_at_rest(arm, limits.outputs, self.ends)
+        places = ("at its start", "at its end")
+        refuse_touching(arm, limits, self.ends, "the motion", places)
         most = np.abs(rigid.tau).max(axis=0)
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
@@ -163,7 +169,7 @@ class Between:
             T = float(t[-1])
             starts["initial"] = lambda: Forces(shares, sampled(t, tau, T, places), T)
 
-        def as_rigid() -> Forces:
+        def as_rigid(rigid: OptimalMotion = rigid) -> Forces:
             tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
             return Forces(shares, tau, _SLOWER * rigid.duration)
 
@@ -174,6 +180,8 @@ class Between:
             again = sampled(rigid.t + late, rigid.tau, T, places)
             return Forces(shares, 0.5 * (once + again), T)
 
+        for k, way in enumerate(self._around):
+            starts[f"around {k + 1}"] = partial(as_rigid, way)
         starts["rigid"] = as_rigid
         if len(self._slowest) and np.pi / self._slowest[0] < 2.0 * rigid.duration:
             starts["shaped"] = shaped
@@ -340,6 +348,7 @@ def fastest_between(
     limits: Limits,
     options: PostureOptions,
     initial: tuple[Array, Array] | None = None,
+    around: Sequence[OptimalMotion] = (),
 ) -> OptimalMotion:
     """Fastest motion between two postures, from several starts.
 
@@ -349,7 +358,7 @@ def fastest_between(
         With ``details`` as of `time_optimal`.
     """
     began = time.perf_counter()
-    between = Between(arm, rigid, limits, options, initial)
+    between = Between(arm, rigid, limits, options, initial, around)
     prepared = time.perf_counter()
     with held():
         found = between.search()

@@ -29,7 +29,6 @@ _FEW, _MOST = (
 _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
-_NEAR = 0.25  # of a limit: what is farther away does not reach it
 
 
 class Run(NamedTuple):
@@ -217,7 +216,7 @@ class PostureProblem:
         for name, part in self.rows.at(x, tau).items():
             margin = self.margin.get(name, 0.0)
             room = np.minimum(part.high - part.value, part.value - part.low)
-            j, i = np.nonzero(room < _NEAR * part.size)
+            j, i = np.nonzero(room < part.near * part.size)
             by = np.broadcast_to(part.by_state, (len(x), *part.by_state.shape[1:]))
             rows = (by[j, i][:, None] @ slopes[j])[:, 0]
             if part.by_force is not None:

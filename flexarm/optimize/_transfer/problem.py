@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
+from .._around import Way
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
@@ -21,7 +22,7 @@ from .._programs.solution import Solution
 from .._result import OptimalMotion, unverified
 from .._verify import verified
 from .design import ParametricEquation, Payloads
-from .first_motion import first_motion, torque_used
+from .first_motion import first_motion, led, motion_along, torque_used
 from .path import Path
 from .task import Task
 from .within import Within
@@ -96,7 +97,8 @@ class Transfer:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
         motion.bound(motion.a[:, :, : self.task.arm.nu], *limits.acceleration)
-        terms = self.within.terms(motion)
+        ends = ((0, self.task.start), (-1, self.task.end))
+        terms = self.within.terms(motion, [k for k, end in ends if end.tip is not None])
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
         return terms
@@ -164,6 +166,14 @@ class Transfer:
             message=self._message(found),
         )
         return unverified(result) if check and verification is None else result
+
+    def along(self, way: Way) -> Array:
+        """Unknowns (n,) of a smooth motion along a way of the joints."""
+        task = self.task
+        T = task.first_duration
+        z = motion_along(self.motion, lambda t: led(way, T, t))
+        z[self.motion.p] = task.first
+        return z
 
     def unknowns(self, path: Path) -> Array:
         """Unknowns (n,) of a motion."""

@@ -22,7 +22,13 @@ from ...errors import ArgumentError
 from ...parameters.tangent import SHORT, STEP
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
-from ..limits import Limits, constant_torque, read_limits, refuse_positions
+from ..limits import (
+    Limits,
+    constant_torque,
+    read_limits,
+    refuse_positions,
+    refuse_touching,
+)
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
@@ -129,10 +135,11 @@ def read_task(
         )
     # limits
     if isinstance(family, Designs):
-        what = "a Design, whose outputs change with its parameters"
+        what = "a Design, whose outputs and links change with its parameters"
         limits = read_limits(limits, arm, _KEPT, what)
     else:
-        limits = read_limits(limits, arm, (*_KEPT, "outputs"), "trajectory")
+        kept = (*_KEPT, "outputs", "obstacles", "self_collision")
+        limits = read_limits(limits, arm, kept, "trajectory")
     torque = constant_torque(limits, "trajectory")
     if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
         raise ArgumentError(
@@ -152,6 +159,9 @@ def read_task(
     refuse_positions(
         arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
     )
+    for end, place in ((begin, "at its start"), (finish, "at its end")):
+        if end.tip is None:
+            refuse_touching(arm, limits, end.q[None], "the motion", [place])
     _check_limits(arm, (begin, finish), span, torque, limits.velocity)
     return Task(
         arm,
