@@ -46,14 +46,20 @@ class Pair(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Such as ``"clearance of 'link1' to sphere 0"``.
+    one, other : str
+        Such as ``"'link1'"`` and ``"sphere 0"``.
     least : float
         Distance of its line that touches, in m.
     """
 
-    name: str
+    one: str
+    other: str
     least: float
+
+    @property
+    def name(self) -> str:
+        """Name of the limit."""
+        return f"{CLEARANCE} {self.one} to {self.other}"
 
 
 class Clearance:
@@ -108,13 +114,13 @@ class Clearance:
                 moving = [x for x in shape.lines if not still.issuperset(x)]
                 if moving:
                     self._add_obstacle(shape, moving, obstacle, still)
-                    name = f"{CLEARANCE} {shape.name!r} to {name_of(obstacle, number)}"
-                    self.pairs += (Pair(name, shape.radius),)
+                    named = repr(shape.name), name_of(obstacle, number)
+                    self.pairs += (Pair(*named, shape.radius),)
         for one, other in self._pairs_of_links(shapes, self_collision, still):
             ends = [(*i, *j) for i in one.lines for j in other.lines]
             self._add_lines(np.searchsorted(self._nodes, ends), 0.0)
-            name = f"{CLEARANCE} {one.name!r} to {other.name!r}"
-            self.pairs += (Pair(name, one.radius + other.radius),)
+            touching = one.radius + other.radius
+            self.pairs += (Pair(repr(one.name), repr(other.name), touching),)
         self._settle()
 
     def _add_obstacle(
@@ -312,11 +318,11 @@ class Clearance:
         i, k = np.unravel_index(int(np.argmin(gap)), gap.shape)
         if gap[i, k] >= -_ROUNDING:
             return
-        room = float(gap[i, k]) + self.clearance
-        said = f"{room:.3g} m" if room >= 0.0 else f"a depth of {-room:.3g} m"
+        room, pair = float(gap[i, k]) + self.clearance, self.pairs[k]
+        said = f"{room:.3g} m from" if room >= 0.0 else f"{-room:.3g} m deep in"
         raise ArgumentError(
-            f"{what} has a {self.pairs[k].name} of {said} {where[int(i)]}, expected "
-            f"limits.clearance, {self.clearance:g} m, or more"
+            f"{what} has {pair.one} {said} {pair.other} {where[int(i)]}, expected a "
+            f"distance of limits.clearance, {self.clearance:g} m, or more"
         )
 
 

@@ -91,8 +91,8 @@ class Between:
         Options.
     initial : Forces, optional
         A first motion.
-    around : sequence of OptimalMotion
-        Rigid optima on ways around obstacles that are on the straight line.
+    around : sequence of (times, forces)
+        On ways around obstacles that are on the straight line.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Between:
         limits: Limits,
         options: PostureOptions,
         initial: tuple[Array, Array] | None = None,
-        around: Sequence[OptimalMotion] = (),
+        around: Sequence[tuple[Array, Array]] = (),
     ) -> None:
         refuse_loops(arm)
         self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
@@ -163,13 +163,18 @@ class Between:
             return np.asarray(np.clip(np.stack(columns, axis=1), low, high))
 
         rigid = self.rigid
-        if self._initial is not None:
-            t, tau = self._initial
-            t = t - t[0]
-            T = float(t[-1])
-            starts["initial"] = lambda: Forces(shares, sampled(t, tau, T, places), T)
 
-        def as_rigid(rigid: OptimalMotion = rigid) -> Forces:
+        def as_given(given: tuple[Array, Array]) -> Forces:
+            t, tau = given
+            T = float(t[-1] - t[0])
+            return Forces(shares, sampled(t - t[0], tau, T, places), T)
+
+        if self._initial is not None:
+            starts["initial"] = partial(as_given, self._initial)
+        for k, way in enumerate(self._around):
+            starts[f"around {k + 1}"] = partial(as_given, way)
+
+        def as_rigid() -> Forces:
             tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
             return Forces(shares, tau, _SLOWER * rigid.duration)
 
@@ -180,8 +185,6 @@ class Between:
             again = sampled(rigid.t + late, rigid.tau, T, places)
             return Forces(shares, 0.5 * (once + again), T)
 
-        for k, way in enumerate(self._around):
-            starts[f"around {k + 1}"] = partial(as_rigid, way)
         starts["rigid"] = as_rigid
         if len(self._slowest) and np.pi / self._slowest[0] < 2.0 * rigid.duration:
             starts["shaped"] = shaped
@@ -348,7 +351,7 @@ def fastest_between(
     limits: Limits,
     options: PostureOptions,
     initial: tuple[Array, Array] | None = None,
-    around: Sequence[OptimalMotion] = (),
+    around: Sequence[tuple[Array, Array]] = (),
 ) -> OptimalMotion:
     """Fastest motion between two postures, from several starts.
 

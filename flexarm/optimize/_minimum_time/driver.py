@@ -23,7 +23,8 @@ from ..search import Search, read_search
 from .between_postures import fastest_between
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions, PostureOptions
-from .rigid_time import rigid_around, rigid_optimum
+from .rigid_time import rigid_optimum
+from .ways_around import forces_around
 
 Array = NDArray[np.float64]
 
@@ -266,7 +267,7 @@ def _searched(
     asked = PostureOptions(**_FREE | own | given)
     line = joint_path(ends, kind="straight")
     rigid = rigid_optimum(level, line, without_obstacles(limits), **_EXACT)
-    around = rigid_around(level, ends, limits, **_EXACT)
+    around = forces_around(level, ends, limits, rigid.duration)
     first = None if initial is None else _forces_of(initial, arm)
     found = fastest_between(arm, rigid, limits, asked, first, around)
     return _detailed(found, None, limits)

@@ -14,21 +14,13 @@ from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
-from .._around import ways_around
 from .._excess import excess_of
 from .._follow import PathMotion, follow
 from .._path import Path
 from .._result import OptimalMotion, Verification, unverified
 from .._rigid import RigidLevel
 from .._verify import verified
-from ..limits import (
-    Limits,
-    clearance_of,
-    refuse_positions,
-    refuse_touching,
-    without_obstacles,
-)
-from ..paths import joint_path
+from ..limits import Limits, refuse_positions, refuse_touching
 from .infeasible import explain
 from .path_rows import rows_of
 from .time_scaling import (
@@ -43,7 +35,6 @@ from .time_scaling import (
 
 Array = NDArray[np.float64]
 
-_WAYS, _ON_WAY = 2, 9  # ways around obstacles, and postures on them
 
 def rigid_optimum(
     level: RigidLevel,
@@ -83,29 +74,6 @@ def rigid_optimum(
     with held():
         marks = began, prepared, solved
         return _found(level, path, motion, rows, scaling, limits, check, marks)
-
-
-def rigid_around(
-    level: RigidLevel, ends: Array, limits: Limits, **options: Any
-) -> list[OptimalMotion]:
-    """Fastest motions on ways between two postures (2, nu) around obstacles.
-
-    Empty if the straight line of the joints touches nothing.
-    """
-    clearance = clearance_of(level.arm, limits)
-    if clearance is None:
-        return []
-    start, end = level.whole(ends)
-    free = without_obstacles(limits)
-    position = np.asarray(limits.position)
-    ways = ways_around(level.arm, clearance, start, end, position, level.S, _WAYS)
-    found = []
-    for way in ways:
-        if way.straight:
-            return []
-        points = way.at(np.linspace(0.0, 1.0, _ON_WAY))[0][:, : level.n]
-        found.append(rigid_optimum(level, joint_path(points), free, **options))
-    return found
 
 
 def _found(

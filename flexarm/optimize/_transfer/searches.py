@@ -16,6 +16,7 @@ from .._around import Way
 from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
+from .._collocation.separation import passes_through
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion
@@ -23,7 +24,6 @@ from .design import Designs
 from .path import Path, path_of
 from .problem import Transfer, judged, missed
 from .resolution import Quadratic, chosen_grid
-from .separation import passes_through
 from .task import Task
 from .within import Within
 

@@ -12,11 +12,11 @@ from scipy import sparse
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._collocation.points import AtPoints, Linear
+from .._collocation.separation import Separation
 from .._collocation.transcription import Collocation
 from .._excess import limit_sizes
 from .._programs.program import Term
 from ..limits import Limits, output_rows
-from .separation import Separation
 
 Array = NDArray[np.float64]
 

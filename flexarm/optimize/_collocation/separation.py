@@ -11,18 +11,19 @@ from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._around import Way, ways_around
 from .._clearance import CLEARANCE
-from .._collocation.clearance import Apart
-from .._collocation.points import AtPoints, Gathered
-from .._collocation.transcription import Collocation
 from .._programs.program import Term
 from .._rigid import RigidLevel
 from ..limits import Limits, clearance_of
+from .clearance import Apart
+from .points import AtPoints, Gathered
+from .transcription import Collocation
 
 Array = NDArray[np.float64]
 
 _NEAR = 1.5  # times the least distance: pairs that come nearer in a first motion count
 _WAYS = 3  # around obstacles, on different sides
 _MARGIN = 1.25  # of what a simulation lacks, by which clearances are widened
+_FREE = 1e3  # times a distance, at a point that is a node as well
 _THROUGH = 0.5  # part of a distance, of which less is left
 _MOST = 0.5  # part of a distance by which it is widened at most
 
@@ -71,7 +72,7 @@ class Separation:
             self._arm, self._clearance, start, end, limits, level.S, _WAYS
         )
 
-    def terms(self, motion: Collocation, free: Sequence[int]) -> list[Term]:
+    def terms(self, motion: Collocation, free: Sequence[int] = ()) -> list[Term]:
         """Constraints at all nodes but the ends that are not free, and between them."""
         if self._clearance is None or not self._used.any():
             return []
@@ -95,7 +96,7 @@ class Separation:
         low = (size * (1.0 + wider[:, clearance.pair])).repeat(d, axis=0)
         for i, c in enumerate(motion.tableau.c):
             if c in (0.0, 1.0):  # nodes as well
-                low[i::d] = -np.inf
+                low[i::d] = -_FREE * size
         inside.lower, inside.upper = low.ravel(), np.full(low.size, np.inf)
         inside.scale = np.tile(size, N * d)
         return [at, inside]
