@@ -169,15 +169,19 @@ ROOMS: layers.Rooms = [
         "paths and limits",
         [
             f"optimize.{name}"
-            for name in ("paths", "limits", "search", "_path", "_follow")
+            for name in ("paths", "limits", "obstacles", "search", "_path", "_follow")
         ]
         + [
             f"optimize._{name}"
             for name in (
                 "arms",
+                "around",
                 "charts",
+                "clearance",
+                "distances",
                 "excess",
                 "floating",
+                "link_shapes",
                 "records",
                 "rigid",
                 "result",

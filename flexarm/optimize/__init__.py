@@ -16,16 +16,20 @@ from ._tracking.driver import track
 from ._transfer.design import Design
 from ._transfer.driver import trajectory
 from .limits import Limits
+from .obstacles import Capsule, HalfSpace, Sphere
 from .search import Search
 
 __all__ = [
+    "Capsule",
     "Design",
+    "HalfSpace",
     "Identification",
     "Limits",
     "OptimalMotion",
     "Path",
     "Record",
     "Search",
+    "Sphere",
     "TradeOff",
     "Verification",
     "identify",

@@ -2,7 +2,8 @@
 
 Parts are those of the half of the range between two limits, of the other one where one
 is infinite, and of tolerances: a joint within 2 rad/s that turns with 2.1 rad/s has an
-excess of 0.05.
+excess of 0.05.  A limit of a clearance is that of the lines of links: their radii and
+the clearance.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..arm import Arm
 from ..simulation.trajectory import Trajectory
 from ._charts import scalar_positions
-from .limits import Limits, output_rows, torques_at
+from .limits import Limits, clearance_of, output_rows, torques_at
 
 Array = NDArray[np.float64]
 
@@ -121,6 +122,12 @@ def _limited(
             parts, (np.hstack([scalars, qd]) @ rows.T).T, pairs.T, strict=True
         ):
             found.append((f"output {name!r}", values, pair))
+    clearance = clearance_of(arm, limits, fine=True)
+    if clearance is not None:
+        near = clearance.nearest(q)
+        for k, apart in enumerate(clearance.pairs):
+            pair = np.array([clearance.least[k], np.inf])
+            found.append((apart.name, near[:, k], pair))
     return found
 
 

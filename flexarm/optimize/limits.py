@@ -1,8 +1,8 @@
-"""Limits of a motion: of forces, velocities, accelerations and outputs."""
+"""Limits of a motion: of forces, velocities, accelerations, outputs and clearances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -17,7 +17,9 @@ from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..model.motors import free_mounts
 from ._charts import Chart, real_arm, scalar_positions
+from ._clearance import FEW, MANY, Clearance, check_obstacles, check_pairs
 from ._records import record_of
+from .obstacles import Obstacle
 
 Array = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ _OF_JOINTS = {
     "torque": "effort_limit",
 }
 _PAIRS = (*_OF_JOINTS, "torque_rate")
+_APART = ("obstacles", "self_collision")
+_OF_SHAPES = ("clearance", "link_radius")  # without effect where nothing is to be apart
 
 
 @explained_class
@@ -59,6 +63,17 @@ class Limits:
         Outputs of `linearize` that are linear in positions and velocities, such as
         ``{("strain", "link1", 0.1): 1e-3, "modes": 0.1}``; each limit a number, (p,) or
         (2, p).
+    obstacles : sequence of HalfSpace, Sphere and Capsule
+        What the links stay away from.  A link is a chain of capsules along its
+        deflected line; parts of links that never move are left out.
+    self_collision : bool or sequence of (str, str)
+        Whether links stay away from each other, or the names of those that do; True is
+        all pairs but neighbours and links whose lines meet in every posture.
+    clearance : float
+        Least distance of the surfaces in m, zero or more (0.02).
+    link_radius : float or mapping, optional
+        Radius of the links in m, or of some by their names; by default that of the
+        outermost fibres of their sections.
 
     Examples
     --------
@@ -69,8 +84,8 @@ class Limits:
     Traceback (most recent call last):
         ...
     flexarm.errors.ArgumentError: Limits has no argument 'tourque', expected names out \
-of torque, torque_rate, position, velocity, acceleration, tip_speed, outputs; did you \
-mean 'torque'?
+of torque, torque_rate, position, velocity, acceleration, tip_speed, outputs, \
+obstacles, self_collision, clearance, link_radius; did you mean 'torque'?
     """
 
     torque: Any = None
@@ -80,6 +95,10 @@ mean 'torque'?
     acceleration: Any = None
     tip_speed: float = np.inf
     outputs: Mapping[Any, Any] = field(default_factory=dict)
+    obstacles: Sequence[Obstacle] = ()
+    self_collision: bool | Sequence[tuple[str, str]] = False
+    clearance: float = 0.02
+    link_radius: float | Mapping[str, float] | None = None
 
 
 def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limits:
@@ -88,7 +107,9 @@ def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limit
     limits = checked_limits(asked, arm)
     for name in (f.name for f in fields(limits)):
         value = getattr(limits, name)
-        if name == "outputs":
+        if name in _OF_SHAPES:
+            continue
+        if name in ("outputs", *_APART):
             is_given = bool(value)
         else:
             is_given = getattr(asked, name) is not None
@@ -114,7 +135,45 @@ def checked_limits(limits: Limits, arm: Arm) -> Limits:
     if limits.tip_speed != np.inf:
         positive_number("limits.tip_speed", limits.tip_speed)
     checked["outputs"] = _output_pairs(arm, limits.outputs)
-    return replace(limits, **checked)
+    checked["obstacles"] = check_obstacles(limits.obstacles)
+    checked["self_collision"] = check_pairs(arm, limits.self_collision)
+    if limits.clearance != 0.0:
+        positive_number("limits.clearance", limits.clearance)
+    limits = replace(limits, **checked)
+    clearance_of(arm, limits)
+    return limits
+
+
+def clearance_of(arm: Arm, limits: Limits, *, fine: bool = False) -> Clearance | None:
+    """Distances that checked limits bound, for a search or a `fine` check, if any."""
+    if not (limits.obstacles or limits.self_collision):
+        return None
+    given: Any = limits
+    return Clearance(
+        arm,
+        given.obstacles,
+        given.self_collision,
+        float(limits.clearance),
+        limits.link_radius,
+        MANY if fine else FEW,
+    )
+
+
+def without_obstacles(limits: Limits) -> Limits:
+    """The same limits where nothing is to be apart."""
+    return replace(limits, obstacles=(), self_collision=False)
+
+
+def refuse_touching(
+    arm: Arm, limits: Limits, q: Array, what: str, where: Sequence[str]
+) -> None:
+    """Refuse positions (n, nq) at which links are too near to something.
+
+    `what` has them; ``where[i]`` is the place of a row, for the message.
+    """
+    clearance = clearance_of(arm, limits, fine=True)
+    if clearance is not None:
+        clearance.refuse(q, what, where)
 
 
 def limits_of_joints(arm: Arm, name: str) -> Array:

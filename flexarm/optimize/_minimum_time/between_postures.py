@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from .._excess import TOLERATED
 from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
 from .._verify import verify
-from ..limits import Limits, constant_torque
+from ..limits import Limits, constant_torque, refuse_touching
 from .affine_flow import Forces
 from .descent import Descent, State
 from .limit_rows import LimitRows
@@ -51,7 +52,8 @@ class Start(NamedTuple):
     Attributes
     ----------
     name : str
-        ``"rigid"``, ``"shaped"``, ``"aside"`` or ``"initial"``.
+        ``"rigid"``, ``"shaped"``, ``"aside"``, ``"initial"``, ``"around 1"`` or
+        ``"around 2"``.
     duration : float
         Of the motion found from it, in s.
     success : bool
@@ -93,6 +95,8 @@ class Between:
         Options.
     initial : Forces, optional
         A first motion.
+    around : sequence of (times, forces)
+        On ways around obstacles that are on the straight line.
     """
 
     def __init__(
@@ -102,15 +106,18 @@ class Between:
         limits: Limits,
         options: PostureOptions,
         initial: tuple[Array, Array] | None = None,
+        around: Sequence[tuple[Array, Array]] = (),
     ) -> None:
         refuse_loops(arm)
         self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
-        self._initial = initial
+        self._initial, self._around = initial, around
         low, high = constant_torque(limits, "an arm with flexible links or joints")
         _, postures = static_postures(arm, None, rigid)
         self.ends = postures[[0, -1]]
         self.holding = holding_forces(arm, self.ends, low, high)
         refuse_at_rest(arm, limits.outputs, self.ends)
+        places = ("at its start", "at its end")
+        refuse_touching(arm, limits, self.ends, "the motion", places)
         most = np.abs(rigid.tau).max(axis=0)
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
@@ -161,11 +168,16 @@ class Between:
             return np.asarray(np.clip(np.stack(columns, axis=1), low, high))
 
         rigid = self.rigid
+
+        def as_given(given: tuple[Array, Array]) -> Forces:
+            t, tau = given
+            T = float(t[-1] - t[0])
+            return Forces(shares, sampled(t - t[0], tau, T, places), T)
+
         if self._initial is not None:
-            t, tau = self._initial
-            t = t - t[0]
-            T = float(t[-1])
-            starts["initial"] = lambda: Forces(shares, sampled(t, tau, T, places), T)
+            starts["initial"] = partial(as_given, self._initial)
+        for k, way in enumerate(self._around):
+            starts[f"around {k + 1}"] = partial(as_given, way)
 
         def as_rigid() -> Forces:
             tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
@@ -387,6 +399,7 @@ def fastest_between(
     limits: Limits,
     options: PostureOptions,
     initial: tuple[Array, Array] | None = None,
+    around: Sequence[tuple[Array, Array]] = (),
 ) -> OptimalMotion:
     """Fastest motion between two postures, from several starts.
 
@@ -396,7 +409,7 @@ def fastest_between(
         With ``details`` as of `time_optimal`.
     """
     began = time.perf_counter()
-    between = Between(arm, rigid, limits, options, initial)
+    between = Between(arm, rigid, limits, options, initial, around)
     prepared = time.perf_counter()
     with held():
         found = between.search()

@@ -20,19 +20,21 @@ from .._collocation.ends import read_end
 from .._path import Path
 from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
-from ..limits import Limits, read_limits, refuse_unbounded
+from ..limits import Limits, read_limits, refuse_unbounded, without_obstacles
 from ..paths import joint_path
 from ..search import Search, read_search
 from .between_postures import fastest_between
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions, PostureOptions
 from .rigid_time import rigid_optimum
+from .ways_around import forces_around
 
 Array = NDArray[np.float64]
 
 __all__ = ["time_optimal"]
 
 _KEPT = ("torque", "position", "velocity", "acceleration", "tip_speed")
+_KEPT += ("obstacles", "self_collision")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
 _SEARCH: dict[str, Any] = {"intervals": 32, "solver": "auto", "tolerance": 1e-5}
@@ -258,7 +260,7 @@ def _searched(
         _refuse(_given(initial), "a path")
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
-        rigid = rigid_optimum(level, path, limits, start, **_EXACT)
+        rigid = rigid_optimum(level, path, without_obstacles(limits), start, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options)
         return _detailed(found, path, limits)
     ends = _postures(level, path)
@@ -267,9 +269,10 @@ def _searched(
     given = read_search(search, _PROGRAMS, "a motion without a path")
     asked = PostureOptions(**_FREE | own | given)
     line = joint_path(ends, kind="straight")
-    rigid = rigid_optimum(level, line, limits, **_EXACT)
+    rigid = rigid_optimum(level, line, without_obstacles(limits), **_EXACT)
+    around = forces_around(level, ends, limits, rigid.duration)
     first = None if initial is None else _forces_of(initial, arm)
-    found = fastest_between(arm, rigid, limits, asked, first)
+    found = fastest_between(arm, rigid, limits, asked, first, around)
     return _detailed(found, None, limits)
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from ...arm import Arm
+from .._clearance import CLEARANCE
 from .._collocation.costs import force_changes
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
@@ -17,6 +18,7 @@ from .._collocation.outputs import (
     refuse_at_rest,
 )
 from .._collocation.points import AtPoints, Gathered
+from .._collocation.separation import Separation
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation
 from .._excess import REST
@@ -25,7 +27,7 @@ from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
 from .._verify import beside_path, verify
-from ..limits import Limits, constant_torque
+from ..limits import Limits, constant_torque, refuse_touching
 from ..paths import time_law
 from .options import FlexibleOptions
 from .rest_postures import holding_forces, static_postures
@@ -112,6 +114,10 @@ class FlexibleProblem:
         if np.isfinite(limits.velocity).any():
             self._kept.setdefault(_RATES, limits.velocity)
         self._outputs = Narrowed(self.arm, self._kept)
+        places = [f"at s = {s:.4g}" for s in self.shares]
+        refuse_touching(self.arm, limits, self.postures, "the path", places)
+        self._separation = Separation(self.arm, limits)
+        self._separation.engage(self.first[motion.q])
         self._calm = _CALM
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
@@ -136,6 +142,7 @@ class FlexibleProblem:
             terms.append(_ball(self.speed, self._tip_speed))
         for name, between in self._outputs.limits.items():
             terms.append(output_limits(motion, name, between))
+        terms += self._separation.terms(motion)
         terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         # multipliers of terms of the path are large and their curvature misleads
         costs = self._costs(self.options.smoothness)
@@ -169,23 +176,26 @@ class FlexibleProblem:
         return costs
 
     def excess(self, checked: Verification | None) -> float:
-        """Largest excess of simulated outputs and velocities, as part of limits."""
+        """Largest excess of simulated outputs, velocities and clearances, as part."""
         if checked is None or not checked.trajectory.success:
             return 0.0
         run = checked.trajectory
-        return exceeded(self.arm, self._kept, run.q, run.qd)
+        apart = [x for name, x in checked.excess.items() if name.startswith(CLEARANCE)]
+        return max(exceeded(self.arm, self._kept, run.q, run.qd), *apart, 0.0)
 
     def narrow(
         self, found: Solution, checked: Verification | None, over: float
     ) -> None:
-        """Narrow the limits of outputs where simulated ones exceed them too much.
+        """Narrow limits of outputs and clearances that the simulation exceeds too much.
 
         Also that of the speed of the tip at rest.
         """
         self._calm *= 0.97 / (1.0 + moving(checked)) if moving(checked) > 0.0 else 1.0
         if checked is not None and over > EXCESS:
-            run = checked.trajectory
-            self._outputs.narrow(self.motion.times(found.z), run.t, run.q, run.qd)
+            run, times = checked.trajectory, self.motion.times(found.z)
+            self._outputs.narrow(times, run.t, run.q, run.qd)
+            if not self._separation.engage(run.q, 1.0):
+                self._separation.narrow(times, run)
 
     def simulated(self, z: Array) -> tuple[Verification, float]:
         """The simulated motion, held at its end for a while, and the error of its tip.

@@ -9,19 +9,23 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from .._charts import chart_of, coordinate_motion
+from .._clearance import Clearance
 from .._collocation.outputs import sizes_of
 from .._collocation.tip import Place
-from ..limits import Limits, output_rows
+from ..limits import Limits, clearance_of, output_rows
 from .affine_flow import slopes_at
 
 Array = NDArray[np.float64]
+
+_AWARE = 3.0  # times the least distance: links this near to something may reach it
 
 
 class Along(NamedTuple):
     """One kind of limits at states (n,): values, derivatives and limits.
 
     ``value`` (n, p), ``by_state`` (n or 1, p, 2 nv), ``by_force`` (n, p, nu) or None,
-    ``low``, ``high`` and ``size`` (p,).
+    ``low``, ``high`` and ``size`` (p,).  What is farther from its limit than `near`
+    sizes does not reach it in a round.
     """
 
     value: Array
@@ -30,6 +34,7 @@ class Along(NamedTuple):
     low: Array
     high: Array
     size: Array
+    near: float = 0.25
 
     def beyond_by(self, margin: float) -> Array:
         """(n, p) excess over limits narrowed by a part of their sizes."""
@@ -58,6 +63,7 @@ class LimitRows:
         for output, between in limits.outputs.items():
             self._keep(f"outputs {output!r}", output_rows(arm, output)[1], between)
         self._place = Place(arm)
+        self._clearance = clearance_of(arm, limits)
 
     def _keep(self, name: str, rows: Array, between: Array) -> None:
         used = np.isfinite(between).any(axis=0)
@@ -69,7 +75,7 @@ class LimitRows:
         """Whether there are none."""
         limits = self.limits
         fast = np.isfinite(limits.acceleration).any() or np.isfinite(limits.tip_speed)
-        return not (self._linear or fast)
+        return not (self._linear or fast or self._clearance is not None)
 
     def at(self, x: Array, tau: Array, *, slopes: bool = True) -> dict[str, Along]:
         """All of them at states (n, 2 nv) under forces (n, nu), with derivatives."""
@@ -114,7 +120,21 @@ class LimitRows:
                 by = np.dstack([along @ self._place.rate_slopes(q, v), along @ J])
             most = np.array([fastest])
             result["tip_speed"] = Along(speed, by, None, -np.inf * most, most, most)
+        if self._clearance is not None:
+            result["clearance"] = self._apart(self._clearance, q, slopes)
         return result
+
+    def _apart(self, clearance: Clearance, q: Array, slopes: bool) -> Along:
+        """Least distances of pairs of links and what they stay away from."""
+        values, n = clearance.values(q), len(q)
+        rows = clearance.nearest_rows(values)
+        by = np.zeros((n, rows.shape[1], 2 * self._arm.nv))
+        if slopes:
+            every = clearance.slopes(q)
+            by[:, :, : self._arm.nv] = np.take_along_axis(every, rows[..., None], 1)
+        near = np.take_along_axis(values, rows, 1)
+        low = clearance.least
+        return Along(near, by, None, low, np.full(len(low), np.inf), low, _AWARE)
 
     def _accelerations(self, q: Array, v: Array, tau: Array) -> Array:
         arm = self._arm

@@ -31,7 +31,6 @@ _FEW, _MOST = (
 _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
-_NEAR = 0.25  # of a limit: what is farther away does not reach it
 _CUT = 3e-4  # of a limit: what goes farther beyond it than others is added to them
 
 
@@ -264,7 +263,7 @@ class PostureProblem:
         for name, part in self.rows.at(x, tau, slopes=False).items():
             above, below = part.high - part.value, part.value - part.low
             turns = _turns(-above) | _turns(-below)
-            near = np.minimum(above, below) < _NEAR * part.size
+            near = np.minimum(above, below) < part.near * part.size
             result[name] = near & (ends | turns)
         return result
 

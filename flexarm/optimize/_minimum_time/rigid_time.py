@@ -20,7 +20,7 @@ from .._path import Path
 from .._result import OptimalMotion, Verification, unverified
 from .._rigid import RigidLevel
 from .._verify import verified
-from ..limits import Limits, refuse_positions
+from ..limits import Limits, refuse_positions, refuse_touching
 from .infeasible import explain
 from .path_rows import rows_of
 from .time_scaling import (
@@ -57,6 +57,8 @@ def rigid_optimum(
     refuse_positions(
         level.arm, limits, motion.q, "the path", lambda i: f"at s = {s[i]:.4g}"
     )
+    marks = [f"at s = {x:.4g}" for x in s]
+    refuse_touching(level.arm, limits, motion.q, "the path", marks)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
     if scheme == "midpoint":

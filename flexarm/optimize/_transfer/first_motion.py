@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
+from .._around import Way
 from .._collocation.transcription import Collocation
 from .._floating import drift
 from ..paths import time_law
@@ -47,6 +49,14 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     return q, force[:, arm.actuator_indices]
 
 
+def led(way: Way, T: float, t: Array) -> tuple[Array, Array, Array]:
+    """As `smooth`, along a way."""
+    s, sd, sdd = time_law("ninth_degree", t, T)
+    q, first, second = way.at(np.asarray(s))
+    sd = sd[:, None]
+    return q, first * sd, first * sdd[:, None] + second * sd**2
+
+
 def first_motion(
     motion: Collocation, start: Array, end: Array, T: float, bases: Mask
 ) -> Array:
@@ -54,19 +64,26 @@ def first_motion(
 
     Floating bases move by their momentum.
     """
+    if not bases.any():
+        return motion_along(motion, lambda t: smooth(start, end, T, t))
+    way = drift(motion.arm, start, end, bases)
+
+    def drifting(t: Array) -> tuple[Array, Array, Array]:
+        s, sd, sdd = (x[:, None] for x in time_law("ninth_degree", t, T))
+        at, first, second = (way(s[:, 0], k) for k in range(3))
+        return at, first * sd, first * sdd + second * sd**2
+
+    return motion_along(motion, drifting)
+
+
+def motion_along(
+    motion: Collocation, way: Callable[[Array], tuple[Array, Array, Array]]
+) -> Array:
+    """Unknowns of a motion of the joints with its deflection."""
     arm = motion.arm
-    if bases.any():
-        way = drift(arm, start, end, bases)
-
-        def drifting(t: Array) -> tuple[Array, Array]:
-            s, sd, sdd = (x[:, None] for x in time_law("ninth_degree", t, T))
-            at, first, second = (way(s[:, 0], k) for k in range(3))
-            return bent(arm, at, first * sd, first * sdd + second * sd**2)
-
-        return motion.guess(lambda t: drifting(t)[0], lambda t: drifting(t)[1])
 
     def at(t: Array) -> tuple[Array, Array]:
-        return bent(arm, *smooth(start, end, T, t))
+        return bent(arm, *way(t))
 
     return motion.guess(lambda t: at(t)[0], lambda t: at(t)[1])
 

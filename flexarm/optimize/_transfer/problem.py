@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 from ...kinematics.positions import difference
+from .._around import Way
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
@@ -22,7 +23,7 @@ from .._programs.solution import Solution
 from .._result import OptimalMotion, unverified
 from .._verify import verified
 from .design import ParametricEquation, Payloads
-from .first_motion import first_motion, torque_used
+from .first_motion import first_motion, led, motion_along, torque_used
 from .path import Path
 from .task import Task
 from .within import Within, acceleration_limits
@@ -99,7 +100,8 @@ class Transfer:
     def _limits(self) -> list[Term]:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
-        terms = self.within.terms(motion)
+        ends = ((0, self.task.start), (-1, self.task.end))
+        terms = self.within.terms(motion, [k for k, end in ends if end.tip is not None])
         terms += acceleration_limits(motion, limits.acceleration)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
@@ -169,6 +171,14 @@ class Transfer:
             message=self._message(found),
         )
         return unverified(result) if check and verification is None else result
+
+    def along(self, way: Way) -> Array:
+        """Unknowns (n,) of a smooth motion along a way of the joints."""
+        task = self.task
+        T = task.first_duration
+        z = motion_along(self.motion, lambda t: led(way, T, t))
+        z[self.motion.p] = task.first
+        return z
 
     def unknowns(self, path: Path) -> Array:
         """Unknowns (n,) of a motion."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed, held
+from .._around import Way
 from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
+from .._collocation.separation import passes_through
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion
@@ -33,6 +36,7 @@ _MOST = 160  # intervals of grids that are refined
 _NARROWED = 5  # times that limits are narrowed on a grid
 _FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
 _WARM = 1e-4  # barrier of a search from the answer of another one
+_AWARE = ("initial", "around")  # first motions that know obstacles
 _CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
 
 
@@ -87,9 +91,29 @@ class Searches:
             starts.append(("first parameters", self._at_first_parameters))
         starts.append(("smooth", lambda problem: problem.z0))
         starts += [("linear", self._linear), ("calm", self._calm)]
+        around = False
         for name, first in starts:
             self.within.widen()
-            if self._from(name, first) or self._ended():
+            done = self._from(name, first)
+            if self._ended():
+                return
+            if self.within.separation.engaged and not around:
+                around = True
+                self._around()
+            if done or self._ended() or any(x.motion.success for x in self.passes):
+                return
+
+    def _around(self) -> None:
+        """Search from ways around what is in the way of other motions, all of them."""
+        task = self.task
+        ways = self.within.separation.ways(task.start.q, task.end.q)
+        smooth = any(x.motion.success for x in self.passes)
+        for k, way in enumerate(ways):
+            if smooth and way.straight:
+                continue
+            self.within.widen()
+            self._from(f"around {k + 1}", partial(_along, way))
+            if self._ended():
                 return
 
     def best(self) -> Pass:
@@ -149,8 +173,7 @@ class Searches:
         True if another first motion has nothing to add.
         """
         grid = self.grid
-        problem = self._problem(grid)
-        z = first(problem)
+        problem, z = self._begun(name, first, grid)
         if z is None:
             return False
         narrowed, barrier = 0, (None if name in ("smooth", "linear") else _WARM)
@@ -159,10 +182,18 @@ class Searches:
             last = self._solve(name, problem, z, barrier)
             if last.motion.success or self._ended():
                 return True
+            if last.found.success and self._engaged(last):
+                problem, z = self._begun(name, first, grid)
+                assert z is not None
+                narrowed, whole = 0, None
+                self.within.widen()
+                continue
             if last.found.success and not narrowed:
                 whole = last
             if whole is None:
                 return False
+            if passes_through(last.excess):
+                return False  # through an obstacle between nodes
             unresolved = bool(missed(last.motion, self._rests))
             far = max(last.excess.values(), default=0.0) > _FAR
             spent = narrowed == _NARROWED or not last.found.success
@@ -184,6 +215,28 @@ class Searches:
             narrowed += 1
             problem = self._problem(grid)
             z, barrier = last.found.z, _WARM
+
+    def _begun(
+        self, name: str, first: Callable[[Transfer], Array | None], grid: Grid
+    ) -> tuple[Transfer, Array | None]:
+        """The problem and its first motion.
+
+        Motions that were made to stay away from something also do so in the search.
+        """
+        problem = self._problem(grid)
+        z = first(problem)
+        if z is None or not name.startswith(_AWARE):
+            return problem, z
+        if not self.within.separation.engage(z[problem.motion.q]):
+            return problem, z
+        problem = self._problem(grid)
+        return problem, first(problem)
+
+    def _engaged(self, last: Pass) -> bool:
+        """Whether a simulated motion touches what the search left out."""
+        checked = last.motion.verification
+        run = None if checked is None else checked.trajectory
+        return run is not None and self.within.separation.engage(run.q, 1.0)
 
     def _can_refine(self, grid: Grid) -> bool:
         """Whether the number of intervals may be doubled."""
@@ -289,6 +342,10 @@ class Searches:
                 return None
             z = found.z
         return z
+
+
+def _along(way: Way, problem: Transfer) -> Array:
+    return problem.along(way)
 
 
 def searched(searches: Searches, initial: Path | None, began: float) -> OptimalMotion:

@@ -24,7 +24,13 @@ from .._charts import chart_of, charted, coordinates
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
 from .._floating import floating
-from ..limits import Limits, constant_torque, read_limits, refuse_positions
+from ..limits import (
+    Limits,
+    constant_torque,
+    read_limits,
+    refuse_positions,
+    refuse_touching,
+)
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
@@ -134,10 +140,11 @@ def read_task(
         )
     # limits
     if isinstance(family, Designs):
-        what = "a Design, whose outputs change with its parameters"
+        what = "a Design, whose outputs and links change with its parameters"
         limits = read_limits(limits, arm, _KEPT, what)
     else:
-        limits = read_limits(limits, arm, (*_KEPT, "outputs"), "trajectory")
+        kept = (*_KEPT, "outputs", "obstacles", "self_collision")
+        limits = read_limits(limits, arm, kept, "trajectory")
     torque = constant_torque(limits, "trajectory")
     if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
         raise ArgumentError(
@@ -156,6 +163,9 @@ def read_task(
     refuse_positions(
         arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
     )
+    for end, place in ((begin, "at its start"), (finish, "at its end")):
+        if end.tip is None:
+            refuse_touching(arm, limits, end.q[None], "the motion", [place])
     # from here on in coordinates whose rates are the velocities
     bases = floating(arm, torque)
     if arm.nq != arm.nv and family is not None:

@@ -1,7 +1,8 @@
-"""Limits of positions, velocities and outputs, also between the nodes of a motion."""
+"""Limits of states and clearances, also between the nodes of a motion."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...simulation.trajectory import Trajectory
 from .._charts import chart_of, real_arm, scalar_positions
 from .._collocation.charted import of_velocities
 from .._collocation.points import AtPoints, Gathered, Linear
+from .._collocation.separation import Separation
 from .._collocation.transcription import Collocation
 from .._excess import limit_sizes
 from .._programs.program import Term
@@ -38,11 +40,13 @@ class Within:
     Attributes
     ----------
     names : tuple of str
-        Of the rows.
+        Of the rows, and of what is to be apart.
     rows : (p, 2 nv) ndarray of float
         By positions and velocities.
     pair : (2, p) ndarray of float
         Limits.
+    separation : Separation
+        What is to be apart.
     """
 
     def __init__(self, arm: Arm, limits: Limits) -> None:
@@ -67,12 +71,20 @@ class Within:
         self.size = limit_sizes(self.pair)
         # narrowed by these parts of the size, of each interval: (2, N, p)
         self._narrowed: Array | None = None
+        self.separation = Separation(arm, limits)
+        self.names += self.separation.names
 
-    def terms(self, motion: Collocation) -> list[Term]:
-        """Constraints at all nodes, and at the points between them."""
-        if not self.names:
+    def terms(self, motion: Collocation, free: Sequence[int] = ()) -> list[Term]:
+        """Constraints at all nodes, and at the points between them.
+
+        At both ends the arm rests, where only `free` nodes keep away from obstacles.
+        """
+        return self._of_rows(motion) + self.separation.terms(motion, free)
+
+    def _of_rows(self, motion: Collocation) -> list[Term]:
+        if not len(self.rows):
             return []
-        N, p = motion.grid.intervals, len(self.names)
+        N, p = motion.grid.intervals, len(self.rows)
         narrowed = self._narrowed
         if narrowed is None:
             narrowed = np.zeros((2, N, p))
@@ -146,10 +158,11 @@ class Within:
 
     def narrow(self, nodes: Array, run: Trajectory) -> None:
         """Narrow the limits of each interval by what a simulation exceeds them."""
+        self.separation.narrow(nodes, run)
         N = len(nodes) - 1
         interval = np.clip(np.searchsorted(nodes, run.t) - 1, 0, N - 1)
         over = np.maximum(self._over(run.q, run.qd), 0.0)
-        most = np.zeros((2, N, len(self.names)))
+        most = np.zeros((2, N, len(self.rows)))
         for side in range(2):
             np.maximum.at(most[side], interval, over[side])
         if self._narrowed is None:
@@ -161,11 +174,13 @@ class Within:
     @property
     def narrowed(self) -> float:
         """Largest part of a limit by which it is narrowed."""
-        return 0.0 if self._narrowed is None else float(self._narrowed.max())
+        own = 0.0 if self._narrowed is None else float(self._narrowed.max(initial=0.0))
+        return max(own, self.separation.narrowed)
 
     def widen(self) -> None:
         """Forget what was narrowed."""
         self._narrowed = None
+        self.separation.widen()
 
 
 def turning(arm: Arm) -> NDArray[np.bool_]:

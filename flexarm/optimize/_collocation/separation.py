@@ -1,0 +1,140 @@
+"""Clearances of links, also between the nodes of a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arm import Arm
+from ...simulation.trajectory import Trajectory
+from .._around import Way, ways_around
+from .._clearance import CLEARANCE
+from .._programs.program import Term
+from .._rigid import RigidLevel
+from ..limits import Limits, clearance_of
+from .clearance import Apart
+from .points import AtPoints, Gathered
+from .transcription import Collocation
+
+Array = NDArray[np.float64]
+
+_NEAR = 1.5  # times the least distance: pairs that come nearer in a first motion count
+_WAYS = 3  # around obstacles, on different sides
+_MARGIN = 1.25  # of what a simulation lacks, by which clearances are widened
+_FREE = 1e3  # times a distance, at a point that is a node as well
+_THROUGH = 0.5  # part of a distance, of which less is left
+_MOST = 0.5  # part of a distance by which it is widened at most
+
+
+class Separation:
+    """Links that stay away from obstacles and from each other.
+
+    Constraints are those of pairs that came near in some motion before: what stays far
+    away does not change the search.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    limits : Limits
+        Checked limits.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the pairs.
+    """
+
+    def __init__(self, arm: Arm, limits: Limits) -> None:
+        self._arm, self._limits = arm, limits
+        self._clearance = clearance_of(arm, limits)
+        self._fine = clearance_of(arm, limits, fine=True)
+        pairs = () if self._clearance is None else self._clearance.pairs
+        self.names = tuple(pair.name for pair in pairs)
+        self._used = np.zeros(len(pairs), dtype=bool)
+        # wider by these parts, of each interval: (N, pairs)
+        self._wider: Array | None = None
+
+    @property
+    def engaged(self) -> bool:
+        """Whether some motion came near to something."""
+        return bool(self._used.any())
+
+    def ways(self, start: Array, end: Array) -> list[Way]:
+        """Ways of the joints between two postures that touch nothing."""
+        if self._clearance is None:
+            return []
+        level = RigidLevel(self._arm, "a way around obstacles")
+        limits = np.asarray(self._limits.position)
+        return ways_around(
+            self._arm, self._clearance, start, end, limits, level.S, _WAYS
+        )
+
+    def terms(self, motion: Collocation, free: Sequence[int] = ()) -> list[Term]:
+        """Constraints at all nodes but the ends that are not free, and between them."""
+        if self._clearance is None or not self._used.any():
+            return []
+        clearance = self._clearance.only(self._used)
+        N, p = motion.grid.intervals, len(clearance.pairs)
+        wider = np.zeros((N, p)) if self._wider is None else self._wider[:, self._used]
+        nodes = np.zeros((N + 1, p))
+        nodes[1:-1] = np.maximum(wider[1:], wider[:-1])
+        kept = np.array([*range(1, N), *(k % (N + 1) for k in free)], dtype=int)
+        size = clearance.low
+        at = Gathered(
+            Apart(clearance),
+            motion.q[kept],
+            size * (1.0 + nodes[kept][:, clearance.pair]),
+            np.inf,
+            size,
+        )
+        k = 3 * motion.arm.nv + motion.arm.nu + len(motion.p)
+        inside = AtPoints(motion, Apart(clearance, k))
+        d = len(motion.tableau.c)
+        low = (size * (1.0 + wider[:, clearance.pair])).repeat(d, axis=0)
+        for i, c in enumerate(motion.tableau.c):
+            if c in (0.0, 1.0):  # nodes as well
+                low[i::d] = -_FREE * size
+        inside.lower, inside.upper = low.ravel(), np.full(low.size, np.inf)
+        inside.scale = np.tile(size, N * d)
+        return [at, inside]
+
+    def engage(self, q: Array, near: float = _NEAR) -> bool:
+        """Add pairs that come near at positions (n, nq); whether there are some."""
+        if self._fine is None or not self.names or not np.isfinite(q).all():
+            return False
+        came = (self._fine.nearest(q) < near * self._fine.least).any(axis=0)
+        new = bool((came & ~self._used).any())
+        self._used |= came
+        return new
+
+    def narrow(self, nodes: Array, run: Trajectory) -> None:
+        """Widen the clearance around each interval by what a simulation lacks of it."""
+        if self._fine is None or not self.names:
+            return
+        N = len(nodes) - 1
+        interval = np.clip(np.searchsorted(nodes, run.t) - 1, 0, N - 1)
+        lack = 1.0 - self._fine.nearest(run.q) / self._fine.least
+        most = np.zeros((N, len(self.names)))
+        np.maximum.at(most, interval, lack)
+        around = np.pad(most, ((1, 1), (0, 0)))
+        most = np.maximum(np.maximum(around[:-2], around[2:]), most)
+        before = np.zeros(1) if self._wider is None else self._wider
+        self._wider = np.minimum(before + _MARGIN * most, _MOST)
+
+    @property
+    def narrowed(self) -> float:
+        """Largest part by which a clearance is wider."""
+        return 0.0 if self._wider is None else float(self._wider.max(initial=0.0))
+
+    def widen(self) -> None:
+        """Forget what was narrowed."""
+        self._wider = None
+
+
+def passes_through(excess: Mapping[str, float]) -> bool:
+    """Whether a simulated motion leads through what it is to stay away from."""
+    most = (x for name, x in excess.items() if name.startswith(CLEARANCE))
+    return max(most, default=0.0) > _THROUGH

@@ -1,0 +1,153 @@
+"""Links of an arm as lines of some thickness through nodes of their deflected shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import positive_number
+from .._calls.links import link_name
+from .._support.options import place_of
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..kinematics import integrate
+from ..kinematics.strands import Strand, carriers_of, find_strands
+
+Array = NDArray[np.float64]
+
+_MEET = 1e-9  # of the reach of the arm: nodes that are at the same place
+_SEED, _POSTURES = 1991, 4  # of irregular postures
+
+
+@dataclass(frozen=True, eq=False)
+class LinkShape:
+    """Shape of a link: all places within its radius of some lines.
+
+    Attributes
+    ----------
+    name : str
+        Of the link.
+    lines : tuple of (int, int)
+        Numbers of the nodes at the ends of each line.
+    radius : float
+        In m.
+    """
+
+    name: str
+    lines: tuple[tuple[int, int], ...]
+    radius: float
+
+
+def irregular_postures(arm: Arm) -> Array:
+    """Some fixed positions (n, nq) with small deflections."""
+    move = np.random.default_rng(_SEED).uniform(-1.0, 1.0, (_POSTURES, arm.nv))
+    move[:, arm.motor_slice.stop :] *= 0.01
+    return np.asarray(integrate(arm, arm.neutral, move))
+
+
+def links_of(arm: Arm) -> dict[str, range]:
+    """Numbers of the bodies of each link, by its name."""
+    return {
+        link_name(arm.bodies[bodies.start]): bodies
+        for bodies in dict.fromkeys(arm._links)
+    }
+
+
+def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
+    """Shapes of all links that have an extent, or a radius by their own names.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    given : float, mapping or None
+        Radius of all links, or of links by their names; of others that of the outermost
+        fibres of their sections.
+    most : int
+        Lines of a flexible link, through so many parts of it.
+    """
+    links = links_of(arm)
+    named: dict[str, float] = {}
+    if isinstance(given, Mapping):
+        for name, radius in given.items():
+            place_of("limits.link_radius", name, tuple(links))
+            named[name] = positive_number(f"limits.link_radius[{name!r}]", radius)
+        given = None
+    elif given is not None:
+        given = positive_number("limits.link_radius", given)
+    q = irregular_postures(arm)
+    nodes = np.arange(arm.n_nodes)
+    at = np.asarray(arm._model.quiet("node_pose")(nodes, q[:, None]))[..., :3, 3]
+    small = _MEET * float(np.ptp(at.reshape(-1, 3), axis=0).max() or 1.0)
+    strands = find_strands(arm)
+    found = []
+    for name, bodies in links.items():
+        lines = _offsets(arm, bodies) + _lines(arm, strands, bodies, most)
+        far = [np.linalg.norm(at[:, i] - at[:, j], axis=1).max() for i, j in lines]
+        kept = [line for line, d in zip(lines, far, strict=True) if d > small]
+        if not kept and name in named:
+            last = arm.node_slice(bodies[-1]).stop - 1
+            kept = [(last, last)]
+        if kept:
+            radius = named.get(name, given)
+            if radius is None:
+                radius = _radius_of_sections(arm, name, bodies)
+            found.append(LinkShape(name, tuple(kept), radius))
+    return found
+
+
+def _offsets(arm: Arm, bodies: range) -> list[tuple[int, int]]:
+    """Lines from the nodes of other bodies that carry these to where they are held."""
+    carriers, found = carriers_of(arm), []
+    for k in bodies:
+        held = arm.bodies[k].attachment_node
+        own = arm.node_slice(k).start + (0 if held is None else held)
+        carrier = carriers[k]
+        if carrier is not None:
+            found.append((carrier, own))
+    return found
+
+
+def _lines(
+    arm: Arm, strands: list[Strand], bodies: range, most: int
+) -> list[tuple[int, int]]:
+    """Lines along the strands of some bodies."""
+    own = range(
+        arm.node_slice(bodies[0]).start,
+        arm.node_slice(bodies[-1]).stop,
+    )
+    found = []
+    for strand in strands:
+        if strand.nodes[0] not in own:
+            continue
+        parts = max(1, most // len(bodies)) if strand.lengths else 1
+        along = np.concatenate([[0.0], np.cumsum(strand.lengths)])
+        if len(along) != len(strand.nodes):  # of a rigid body
+            along = np.linspace(0.0, 1.0, len(strand.nodes))
+        wanted = np.linspace(0.0, along[-1], parts + 1)
+        chosen = np.unique(np.abs(along[:, None] - wanted).argmin(axis=0))
+        nodes = [strand.nodes[i] for i in chosen]
+        found += list(pairwise(nodes))
+    return found
+
+
+def _radius_of_sections(arm: Arm, name: str, bodies: range) -> float:
+    """Largest distance of fibres of a link from its line in m."""
+    far: list[float] = []
+    for k in bodies:
+        sections = getattr(arm.bodies[k].beam, "sections", None) or (None,)
+        for section in sections:
+            fibres = getattr(section, "fibres", None)
+            if fibres is None:
+                raise ArgumentError(
+                    f"link {name!r} has no section with a shape, expected its radius "
+                    f"in m: limits.link_radius, a number or {{{name!r}: 0.05, ...}}"
+                )
+            rounded = bool(getattr(section, "rounded", False))
+            far.append(float(max(fibres) if rounded else np.hypot(*fibres)))
+    return max(far)

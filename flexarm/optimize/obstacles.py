@@ -1,0 +1,137 @@
+"""Obstacles that the links of an arm stay away from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.options import explained_class
+from ..errors import ArgumentError
+
+Array = NDArray[np.float64]
+
+__all__ = ["Capsule", "HalfSpace", "Sphere"]
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """Everything behind a plane, such as a wall, a floor or a ceiling.
+
+    Parameters
+    ----------
+    point : (3,) array_like of float
+        On the plane, in m, in the base frame; of two numbers with z = 0.
+    normal : (3,) array_like of float
+        Normal of the plane to the side on which the arm stays, without unit, of any
+        length.
+
+    Examples
+    --------
+    A floor 0.1 m below the base:
+
+    >>> import flexarm as fa
+    >>> fa.optimize.HalfSpace(point=(0, 0, -0.1), normal=(0, 0, 2)).normal
+    array([0., 0., 1.])
+    """
+
+    point: Any
+    normal: Any
+
+    def __post_init__(self) -> None:
+        normal = vector_of("normal of a half-space", self.normal)
+        length = float(np.linalg.norm(normal))
+        if not length > 0.0:
+            raise ArgumentError(
+                "normal of a half-space is zero, expected a vector to the side on "
+                "which the arm stays"
+            )
+        _set(self, "point", vector_of("point of a half-space", self.point))
+        _set(self, "normal", normal / length)
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class Sphere:
+    """A ball.
+
+    Parameters
+    ----------
+    center : (3,) array_like of float
+        In m, in the base frame; of two numbers with z = 0.
+    radius : float
+        In m.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> fa.optimize.Sphere(center=(1.2, 0.4), radius=0.1).center
+    array([1.2, 0.4, 0. ])
+    """
+
+    center: Any
+    radius: float
+
+    def __post_init__(self) -> None:
+        _set(self, "center", vector_of("center of a sphere", self.center))
+        positive_number("radius of a sphere", self.radius)
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """All places within a distance of a straight line between two points.
+
+    Parameters
+    ----------
+    start, end : (3,) array_like of float
+        Ends of the line in m, in the base frame; of two numbers with z = 0.
+    radius : float
+        In m.
+
+    Examples
+    --------
+    A post of 1 m:
+
+    >>> import flexarm as fa
+    >>> fa.optimize.Capsule((0.5, 0.5, 0.0), (0.5, 0.5, 1.0), radius=0.05).radius
+    0.05
+    """
+
+    start: Any
+    end: Any
+    radius: float
+
+    def __post_init__(self) -> None:
+        _set(self, "start", vector_of("start of a capsule", self.start))
+        _set(self, "end", vector_of("end of a capsule", self.end))
+        positive_number("radius of a capsule", self.radius)
+
+
+Obstacle = HalfSpace | Sphere | Capsule
+
+
+def vector_of(name: str, value: Any) -> Array:
+    """A vector (3,) from two or three numbers, read-only."""
+    array = real_array(name, value)
+    if array.shape not in ((2,), (3,)):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,) or (2,)")
+    check_numbers(name, array)
+    result = np.zeros(3)
+    result[: len(array)] = array
+    result.flags.writeable = False
+    return result
+
+
+def name_of(obstacle: Obstacle, number: int) -> str:
+    """Words for an obstacle, by its number among all."""
+    kinds = {HalfSpace: "half-space", Sphere: "sphere", Capsule: "capsule"}
+    return f"{kinds[type(obstacle)]} {number}"
+
+
+def _set(record: Any, name: str, value: Any) -> None:
+    object.__setattr__(record, name, value)
