@@ -169,11 +169,28 @@ ROOMS: layers.Rooms = [
         "paths and limits",
         [
             f"optimize.{name}"
-            for name in ("paths", "limits", "search", "_path", "_follow")
+            for name in (
+                "paths",
+                "limits",
+                "search",
+                "_path",
+                "_follow",
+                "_orientation",
+                "_tip_rows",
+            )
         ]
         + [
             f"optimize._{name}"
-            for name in ("arms", "excess", "records", "rigid", "result", "verify")
+            for name in (
+                "arms",
+                "excess",
+                "orientation",
+                "records",
+                "rigid",
+                "result",
+                "tip_rows",
+                "verify",
+            )
         ],
     ),
     ("nonlinear programs", ["optimize._programs*"]),
