@@ -169,15 +169,7 @@ ROOMS: layers.Rooms = [
         "paths and limits",
         [
             f"optimize.{name}"
-            for name in (
-                "paths",
-                "limits",
-                "search",
-                "_path",
-                "_follow",
-                "_orientation",
-                "_tip_rows",
-            )
+            for name in ("paths", "limits", "search", "_path", "_follow")
         ]
         + [
             f"optimize._{name}"
