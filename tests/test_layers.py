@@ -182,9 +182,11 @@ ROOMS: layers.Rooms = [
                 "excess",
                 "floating",
                 "link_shapes",
+                "orientation",
                 "records",
                 "rigid",
                 "result",
+                "tip_rows",
                 "verify",
             )
         ],

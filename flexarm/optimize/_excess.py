@@ -25,6 +25,7 @@ _ROUNDING = 1e-6  # part below which a limit holds
 _JUMP = 1e-6  # part of the mean step: forces that change within it jump
 
 PATH = "distance of the tip from its path"
+TURN = "angle of the tip from its orientation"
 GOAL = "distance of the tip from its goal"
 REST = "speed of the tip at rest"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..errors import ArgumentError
 from ..ik import inverse_kinematics
 from ._path import Path
 from ._rigid import RigidLevel
+from ._tip_rows import TipRows, Wanted
 
 Array = NDArray[np.float64]
 
@@ -23,7 +25,10 @@ _POINTS = 1001
 # ratio of smallest to largest singular value of the Jacobian: below the first it is
 # singular, below the second a direction does not move at all
 _SINGULAR, _NONE = 1e-4, 1e-9
-_REACHED = 1e-9  # m
+_REACHED = 1e-9  # m or rad
+# random postures from which branches are searched, most of them that are tried, and
+# how far postures of two branches are apart, in rad or m
+_STARTS, _BRANCHES, _OTHER = 24, 8, 1e-3
 
 
 @explained_class
@@ -44,6 +49,11 @@ class PathMotion:
         follow their joints.
     tip, tip_first, tip_second : (n, 3) ndarray of float
         Positions of the tip in m, and their derivatives by s.
+    rotation : (n, 3, 3) ndarray of float
+        Axes of the tip as unit vectors in columns, in the base frame.
+    spin, spin_first : (n, 3) ndarray of float
+        Angular velocity of the tip by s in axes of the base, in rad, and its
+        derivative.
     """
 
     arm: Arm
@@ -55,6 +65,9 @@ class PathMotion:
     tip: Array
     tip_first: Array
     tip_second: Array
+    rotation: Array
+    spin: Array
+    spin_first: Array
 
 
 @explained
@@ -66,12 +79,13 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     arm : Arm
         Arm without loops; its modes are at rest, its motors follow their joints.
     path : Path
-        Of the tip or of the joints.
+        Of the tip, with or without an orientation, or of the joints.
     s : (n,) array_like of float, optional
         Rising path parameters from 0 to 1; by default 1001 equal steps.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the start of a path of the tip, which chooses the
-        branch (elbow up or down) for the whole path.  By default one is searched.
+        branch (elbow up or down) for the whole path.  By default branches are tried
+        until one leads along the path within the limits of the joints, if one does.
 
     Returns
     -------
@@ -91,6 +105,8 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     Notes
     -----
     With the Jacobian J of the tip, :math:`q' = J^+ p'` and :math:`J q'' = p'' - J' q'`.
+    A path with an orientation has rows of angular velocities too; of a tool that may
+    spin about an axis those at right angles to it.
     A run of :math:`q' = J^+ p'` keeps the branch; Newton steps make its positions exact
     for all `s` at once.  Where there are more joints than the path needs, joint rates
     are least, and :math:`q''` includes the rate of the pseudo-inverse (A. Liegeois,
@@ -125,15 +141,17 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
             )
         q, first, second = (level.whole(x[:, : arm.nu]) for x in points)
     else:
-        q, first, second = _Tracer(level, path).run(at, points, start)
+        q, first, second = _Tracer(level, path).branch(at, start)
     # the tip and its derivatives in the axes of the base
     pose = np.asarray(arm._model.node_pose(arm.tip_node, q))
     turn = pose[:, :3, :3]
-    J = arm._model.jacobian(arm.tip_node, q)[:, 3:]
-    rate = np.einsum("nij,njk,nk->ni", turn, J, first)
-    bend = arm._model.node_acceleration(arm.tip_node, q, first, second)[:, 3:]
-    bend = np.einsum("nij,nj->ni", turn, bend)
-    return PathMotion(arm, path, at, q, first, second, pose[:, :3, 3], rate, bend)
+    J = arm._model.jacobian(arm.tip_node, q)
+    bend = np.asarray(arm._model.node_acceleration(arm.tip_node, q, first, second))
+    rates = (np.einsum("nij,njk,nk->ni", turn, x, first) for x in np.split(J, 2, 1))
+    bends = (np.einsum("nij,nj->ni", turn, x) for x in np.split(bend, 2, 1))
+    (spin, rate), (spin_rate, rate_rate) = rates, bends
+    tips = pose[:, :3, 3], rate, rate_rate
+    return PathMotion(arm, path, at, q, first, second, *tips, turn, spin, spin_rate)
 
 
 def _parameters(s: Any) -> Array:
@@ -160,37 +178,27 @@ def posture_of(arm: Arm, start: Any) -> Array:
     return np.array(given[: arm.nu])
 
 
+class _SingularError(ArgumentError):
+    """A branch leads through a singular posture."""
+
+
 class _Tracer:
     """Joint motion along a path of the tip, from a first posture."""
 
     def __init__(self, level: RigidLevel, path: Path) -> None:
         self.level, self.path, self.arm = level, path, level.arm
-        self.node = level.arm.tip_node
-        draw = np.random.default_rng(0).uniform(-1.0, 1.0, (8, level.n))
-        values = np.linalg.svd(self.jacobian(draw), compute_uv=False)
-        known = values > _NONE * values.max()
-        self.rank = int(known.sum(axis=1).max()) if known.any() else 0
-
-    def jacobian(self, joints: Array) -> Array:
-        """Derivatives of the place of the tip by the joints, in axes of the base."""
-        q = self.level.whole(joints)
-        pose = self.arm._model.node_pose(self.node, q)
-        J = self.arm._model.jacobian(self.node, q)[..., 3:, : self.level.n]
-        return np.asarray(pose[..., :3, :3] @ J)
-
-    def place(self, joints: Array) -> Array:
-        """Place of the tip."""
-        pose = self.arm._model.node_pose(self.node, self.level.whole(joints))
-        return np.asarray(pose[..., :3, 3])
+        self.rows = TipRows(level, path)
+        self.rank, self.jacobian = self.rows.rank, self.rows.jacobian
 
     def inverse(self, J: Array) -> tuple[Array, Array]:
         """Pseudo-inverse of J J', and ratio of least to largest singular value."""
         values, vectors = np.linalg.eigh(J @ J.swapaxes(-1, -2))
-        kept = values[..., 3 - self.rank :]
+        first = J.shape[-2] - self.rank
+        kept = values[..., first:]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.sqrt(np.maximum(kept[..., 0], 0.0) / kept[..., -1])
             inverted = np.where(kept > _NONE**2 * kept[..., -1:], 1.0 / kept, 0.0)
-        basis = vectors[..., 3 - self.rank :]
+        basis = vectors[..., first:]
         return (basis * inverted[..., np.newaxis, :]) @ basis.swapaxes(-1, -2), ratio
 
     def multipliers(self, J: Array, W: Array, x: Array) -> Array:
@@ -200,87 +208,137 @@ class _Tracer:
         y = y + W @ (x[..., np.newaxis] - A @ y)
         return np.asarray(y[..., 0])
 
-    def run(self, s: Array, points: Any, start: Any) -> tuple[Array, Array, Array]:
-        """Positions and derivatives of all coordinates."""
+    def branch(self, s: Array, start: Any) -> tuple[Array, Array, Array]:
+        """Motion from the start, or on the first branch within limits of the joints."""
         first = self.first_posture(start, float(s[0]))
-        joints = self.predict(s, first)
+        if start is not None:
+            try:
+                return self.run(s, first)
+            except _SingularError as error:
+                raise ArgumentError(str(error)) from None
+        found, refused = None, None
+        for joints in self.branches(first, float(s[0])):
+            try:
+                motion = self.run(s, joints)
+            except _SingularError as error:
+                refused = refused or error
+                continue
+            low, high = self.arm.joint_limits
+            room = _REACHED * 1e3
+            q = motion[0][:, : self.level.n]
+            low, high = low[: self.level.n] - room, high[: self.level.n] + room
+            if ((q >= low) & (q <= high)).all():
+                return motion
+            found = found or motion
+        if found is None:
+            raise ArgumentError(str(refused)) from None
+        return found
+
+    def branches(self, first: Array, s: float) -> Iterator[Array]:
+        """Postures of the joints at the first point; more are searched when needed."""
+        yield first
+        rng, known, n = np.random.default_rng(0), [first], self.level.n
+        low, high = np.clip(self.arm.joint_limits[:, :n], -np.pi, np.pi)
+        limits = "joint" if np.isfinite(self.arm.joint_limits).any() else None
+        for draw in rng.uniform(low, high, (_STARTS, n)):
+            joints, gaps = self.reached(
+                s, self.level.whole(draw), limits=limits, restarts=0
+            )
+            other = np.abs(joints[:n] - np.array(known)).max(axis=1).min() > _OTHER
+            if max(gaps) <= _REACHED * 1e3 and other:
+                known.append(joints[:n])
+                yield joints[:n]
+            if len(known) == _BRANCHES:
+                return
+
+    def run(self, s: Array, first: Array) -> tuple[Array, Array, Array]:
+        """Positions and derivatives of all coordinates, from a posture."""
+        wanted = self.rows.wanted(s)
+        joints = self.predict(s, wanted, first)
         for _ in range(4):
-            miss = points.position - self.place(joints)
             J = self.jacobian(joints)
             W, ratio = self.inverse(J)
             if not (ratio > _SINGULAR).all():
                 self.refuse_singular(float(s[int(np.argmin(ratio > _SINGULAR))]))
+            miss = self.rows.miss(wanted, joints)
             joints = joints + _transposed(J, self.multipliers(J, W, miss))
-        miss = np.linalg.norm(points.position - self.place(joints), axis=-1)
-        if not (miss < _REACHED).all():
-            self.refuse_reach(s, float(s[int(np.argmin(miss < _REACHED))]))
-        return self.derivatives(joints, points)
+        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACHED
+        if not reached.all():
+            self.refuse_reach(s, float(s[int(np.argmin(reached))]))
+        return self.derivatives(joints, wanted)
 
-    def derivatives(self, joints: Array, points: Any) -> tuple[Array, Array, Array]:
+    def derivatives(self, joints: Array, wanted: Wanted) -> tuple[Array, Array, Array]:
         """Derivatives by J q' = p', J q'' = p'' - J' q', with the rate of J^+."""
-        arm, node, n = self.arm, self.node, self.level.n
         q = self.level.whole(joints)
         J = self.jacobian(joints)
         W, _ = self.inverse(J)
-        y = self.multipliers(J, W, points.first)
+        y = self.multipliers(J, W, self.rows.first(wanted))
         rate = self.level.whole(_transposed(J, y))
-        turn = np.asarray(arm._model.node_pose(node, q))[..., :3, :3]
-        bend = arm._model.node_acceleration(node, q, rate, np.zeros(arm.nv))[..., 3:]
-        rest = points.second - np.einsum("nij,nj->ni", turn, bend)
+        rest = self.rows.second(wanted, q, rate)
         drift = np.zeros_like(joints)
-        if n > self.rank:
-            # J' in the axes of the base: R (omega x J + dJ/dq q')
-            own = np.asarray(arm._model.jacobian(node, q))
-            change = arm._model.jacobian_derivatives(node, q)
-            change = np.einsum("nijk,nk->nij", change[:, 3:, :n], rate)
-            omega = np.einsum("nij,nj->ni", own[:, :3], rate)
-            spin = np.cross(omega[:, np.newaxis], own[:, 3:, :n].swapaxes(-1, -2))
-            J_rate = turn @ (change + spin.swapaxes(-1, -2))
-            drift = _transposed(J_rate, y)
+        if self.level.n > self.rank:
+            drift = _transposed(self.rows.jacobian_rate(q, rate), y)
             rest = rest - np.einsum("nij,nj->ni", J, drift)
         y_rate = self.multipliers(J, W, rest)
         return q, rate, self.level.whole(_transposed(J, y_rate) + drift)
 
     def first_posture(self, start: Any, s: float) -> Array:
         """Posture of the joints with the tip at the first point."""
-        arm, n = self.arm, self.level.n
-        guess = arm.neutral
+        n = self.level.n
+        guess = self.arm.neutral
         if start is not None:
-            guess = self.level.whole(posture_of(arm, start))
-        target = self.path(s).position
-        tree = arm.replace(constraints=()) if arm.constraints else arm
+            guess = self.level.whole(posture_of(self.arm, start))
         # within the limits of the joints, if there is such a posture
-        limited = start is None and np.isfinite(arm.joint_limits).any()
+        limited = start is None and np.isfinite(self.arm.joint_limits).any()
+        restarts = 10 if start is None else 0
         for limits in ("joint", None) if limited else (None,):
-            found = uninterrupted(
-                inverse_kinematics(
-                    tree,
-                    target,
-                    guess,
-                    limits=limits,
-                    restarts=10 if start is None else 0,
-                )
-            )
-            missed = float(np.linalg.norm(self.place(found.q[:n]) - target))
-            if missed <= _REACHED * 1e3:
-                break
-        if missed > _REACHED * 1e3:
-            raise ArgumentError(
-                f"path is out of reach at its start, {_in_m(target)}: the tip stays "
-                f"{missed:.3g} m away"
-                f"{' from the posture given as start' * (start is not None)}; expected "
-                "a path within the workspace"
-            )
-        return np.asarray(found.q[:n])
+            joints, gaps = self.reached(s, guess, limits=limits, restarts=restarts)
+            if max(gaps) <= _REACHED * 1e3:
+                return np.asarray(joints[:n])
+        raise ArgumentError(
+            f"path is out of reach at its start, {_in_m(self.path(s).position)}: the "
+            f"tip stays {_away(gaps)} away"
+            f"{' from the posture given as start' * (start is not None)}; expected "
+            f"a path within the workspace{self.only_turned(s)}"
+        )
 
-    def predict(self, s: Array, first: Array) -> Array:
+    def reached(
+        self, s: float, guess: Any = None, **options: Any
+    ) -> tuple[Array, tuple[float, float]]:
+        """Posture (nq,) nearest to the path at s, how far in m and rad it is off."""
+        tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
+        target: Array = self.path(s).position
+        if self.path.is_oriented:
+            target = pose_of(self.path.orientation(s).rotation, target)
+            weights = np.ones(6)
+            if self.rows.axis is not None:
+                weights[self.rows.axis] = 0.0
+            options["weights"] = tuple(weights)
+        found = uninterrupted(inverse_kinematics(tree, target, guess, **options))
+        wanted = self.rows.wanted(np.array([s]))
+        gaps = self.rows.errors(wanted, found.q[np.newaxis, : self.level.n])
+        return found.q, (float(gaps[0][0]), float(gaps[1][0]))
+
+    def only_turned(self, s: float) -> str:
+        """Words if the place is within reach, but not with its orientation."""
+        if not self.path.is_oriented:
+            return ""
+        tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
+        place = self.path(s).position
+        found = uninterrupted(inverse_kinematics(tree, place, limits=None))
+        gap = self.rows.pose(found.q[: self.level.n])[:3, 3] - place
+        reached = bool(np.linalg.norm(gap) < 1e-6)
+        return ": this place is within reach, but not so turned" if reached else ""
+
+    def predict(self, s: Array, wanted: Wanted, first: Array) -> Array:
         """Postures along the path by integration of q' = J^+ p'."""
         from scipy.integrate import solve_ivp
 
         def rate(at: float, joints: Array) -> Array:
             J = self.jacobian(joints)
             W, _ = self.inverse(J)
-            x = self.path(min(max(at, 0.0), 1.0)).first
+            now = self.rows.wanted(np.array(min(max(at, 0.0), 1.0)))
+            x = self.rows.first(now)
             return _transposed(J, self.multipliers(J, W, x))
 
         def regular(at: float, joints: Array) -> float:
@@ -301,9 +359,8 @@ class _Tracer:
             events=regular,
         )
         # where the Jacobian loses directions it needs, the run leaves the path
-        miss = np.linalg.norm(
-            self.path(s[: run.y.shape[1]]).position - self.place(run.y.T), axis=-1
-        )
+        k = run.y.shape[1]
+        miss = np.maximum(*self.rows.errors(self.rows.wanted(s[:k]), run.y.T))
         off = np.flatnonzero(miss > 1e-6 * (1.0 + self.path.length))
         if len(off):
             self.refuse_reach(s, float(s[off[0]]))
@@ -316,25 +373,23 @@ class _Tracer:
     def refuse_reach(self, s: Array, where: float) -> None:
         """Refuse a path that is out of reach beyond `where`, or singular there."""
         beyond = np.minimum(where + np.array([1e-3, 1e-2, 5e-2]) * (s[-1] - s[0]), 1.0)
-        targets = self.path(beyond).position
-        tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
-        found = uninterrupted(inverse_kinematics(tree, targets, limits=None))
-        miss = np.linalg.norm(self.place(found.q[:, : self.level.n]) - targets, axis=-1)
-        if not (miss > 1e-6).any():
+        gaps = [self.reached(float(at), limits=None)[1] for at in beyond]
+        if not max(map(max, gaps)) > 1e-6:
             self.refuse_singular(where)
-        last = self.path(float(s[-1])).position
-        far = uninterrupted(inverse_kinematics(tree, last, limits=None))
-        gap = float(np.linalg.norm(self.place(far.q[: self.level.n]) - last))
-        end = f"; its end at {_in_m(last)} by {gap:.3g} m" if gap > 1e-6 else ""
+        last = float(s[-1])
+        _, far = self.reached(last, limits=None)
+        end = ""
+        if max(far) > 1e-6:
+            end = f"; its end at {_in_m(self.path(last).position)} by {_away(far)}"
         raise ArgumentError(
             f"path is out of reach beyond s = {where:.4g}, at "
             f"{_in_m(self.path(where).position)}{end}; expected a path within the "
-            "workspace of the arm"
+            f"workspace of the arm{self.only_turned(where)}"
         )
 
     def refuse_singular(self, where: float) -> None:
         """Refuse a path along which the Jacobian loses rank."""
-        raise ArgumentError(
+        raise _SingularError(
             f"path leads through a singular posture at s = {where:.4g}, the tip at "
             f"{_in_m(self.path(where).position)}: joint rates would have no bound "
             f"there; expected a path that stays away from it, another start (branch), "
@@ -345,6 +400,23 @@ class _Tracer:
 def _transposed(J: Array, y: Array) -> Array:
     """J' y."""
     return np.asarray((J.swapaxes(-1, -2) @ y[..., np.newaxis])[..., 0])
+
+
+def pose_of(rotation: Array, place: Array) -> Array:
+    """Poses (..., 4, 4) from rotations and places."""
+    pose = np.zeros((*place.shape[:-1], 4, 4))
+    pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = rotation, place, 1.0
+    return pose
+
+
+def _away(gaps: tuple[float, float]) -> str:
+    """Words for a distance and an angle, those that are not zero."""
+    parts = [
+        f"{x:.3g} {unit}"
+        for x, unit in zip(gaps, ("m", "rad"), strict=True)
+        if x > 1e-6
+    ]
+    return " and ".join(parts)
 
 
 def _in_m(point: Array) -> str:

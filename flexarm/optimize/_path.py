@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import real_array
 from .._support.options import explained_class
 from ..errors import ArgumentError
+from ._orientation import AXES, PathRotations, angle_between
 
 Array = NDArray[np.float64]
 
@@ -34,7 +35,8 @@ class PathPoints(NamedTuple):
 class Path:
     """Curve over s from 0 to 1, of the tip or of the joints.
 
-    Made by `line`, `arc`, `circle`, `spline` and `joint_path`.
+    Made by `line`, `arc`, `circle`, `spline` and `joint_path`; `with_orientation` adds
+    an orientation of the tip.
 
     Attributes
     ----------
@@ -44,6 +46,11 @@ class Path:
         ``"line"``, ``"arc"``, ``"circle"``, ``"spline"`` or ``"straight"``.
     points : (n, d) ndarray of float
         The points that define it, in m or rad.
+    rotations : (n, 3, 3) ndarray of float or None
+        The rotations that define the orientation of the tip, with orthonormal columns;
+        None if it is free.
+    axis : {None, "x", "y", "z"}
+        The axis of the tip about which it may spin, if there is one.
 
     Examples
     --------
@@ -58,6 +65,9 @@ class Path:
     kind: str
     points: Array
     _curve: Any
+    rotations: Array | None = None
+    axis: str | None = None
+    _turn: Any = None
 
     def __call__(self, s: Any) -> PathPoints:
         """Points and derivatives at path parameters.
@@ -77,12 +87,60 @@ class Path:
         ArgumentError
             If a parameter is outside of the path.
         """
-        at = real_array("s", s)
-        if not ((at >= 0.0) & (at <= 1.0)).all():
-            wrong = at[~((at >= 0.0) & (at <= 1.0))].flat[0]
-            raise ArgumentError(f"s is {wrong:g}, expected a number from 0 to 1")
-        points: PathPoints = self._curve(at)
+        points: PathPoints = self._curve(_parameters(s))
         return points
+
+    def orientation(self, s: Any) -> PathRotations:
+        """Rotations of the tip and their derivatives at path parameters.
+
+        Parameters
+        ----------
+        s : (...) array_like of float
+            Path parameters, from 0 to 1.
+
+        Returns
+        -------
+        rotations : PathRotations
+            Rotations (..., 3, 3), angular velocities by s (..., 3) in axes of the base
+            and their derivatives.  With an axis about which the tip may spin, one
+            rotation of many.
+
+        Raises
+        ------
+        ArgumentError
+            If a parameter is outside of the path, or the orientation is free.
+
+        Examples
+        --------
+        A tool that is held in the axes of the base:
+
+        >>> import numpy as np
+        >>> from flexarm.optimize import paths
+        >>> line = paths.line([1.8, 0.2], [1.6, 0.7])
+        >>> held = paths.with_orientation(line, np.eye(3))
+        >>> held.orientation(0.5).first
+        array([0., 0., 0.])
+        """
+        if self._turn is None:
+            raise ArgumentError(
+                "the path has no orientation, expected one of paths.with_orientation"
+            )
+        rotations: PathRotations = self._turn(_parameters(s))
+        return rotations
+
+    @property
+    def is_oriented(self) -> bool:
+        """Whether the path asks for an orientation of the tip."""
+        return self._turn is not None
+
+    @property
+    def _axis(self) -> int | None:
+        """Number of the axis about which the tip may spin."""
+        return None if self.axis is None else AXES.index(self.axis)
+
+    def _angles(self, s: Array, rotation: Array) -> Array:
+        """Angles (n,) in rad between rotations (n, 3, 3) and those at s."""
+        return angle_between(self.orientation(s).rotation, rotation, self._axis)
 
     @property
     def start(self) -> Array:
@@ -105,4 +163,16 @@ class Path:
         return float((half * weight * speed).sum())
 
     def __repr__(self) -> str:
-        return f"<Path of the {self.space}: {self.kind}, {len(self.points)} points>"
+        way = f"{self.kind}, {len(self.points)} points"
+        if self.rotations is not None:
+            kind = "rotations" if self.axis is None else f"directions of {self.axis}"
+            way += f", {len(self.rotations)} {kind}"
+        return f"<Path of the {self.space}: {way}>"
+
+
+def _parameters(s: Any) -> Array:
+    at: Array = real_array("s", s)
+    if not ((at >= 0.0) & (at <= 1.0)).all():
+        wrong = at[~((at >= 0.0) & (at <= 1.0))].flat[0]
+        raise ArgumentError(f"s is {wrong:g}, expected a number from 0 to 1")
+    return at

@@ -38,6 +38,9 @@ class Verification:
         Largest distance of the tip from its goal after the motion, in m.
     final_rate : float
         Largest speed of the tip after the motion, in m/s.
+    orientation_error : float
+        Largest angle in rad between the tip, or the axis of it that has a direction,
+        and its wanted orientation, at all times like `path_error`; NaN without one.
     excess : dict of str to float
         Limits and tolerances that the simulated motion exceeds, before and after the
         main motion too, the largest excess first; empty if all hold.  Names are such as
@@ -50,6 +53,7 @@ class Verification:
     path_error: Array
     final_error: float
     final_rate: float
+    orientation_error: float = np.nan
     excess: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -17,11 +17,12 @@ from ..errors import SimulationWarning
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
-from ._excess import GOAL, PATH, REST, excess_of, sorted_excess, tip_speed
+from ._excess import GOAL, PATH, REST, TURN, excess_of, sorted_excess, tip_speed
 from ._result import Verification
 from .limits import Limits
 
 Array = NDArray[np.float64]
+Turned = Callable[[Array, Array], Array]  # angles of rotations at times
 
 _FINER = 4  # steps of the check in one of the answer
 MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
@@ -40,7 +41,9 @@ def verify(
     reference: Callable[[Array], Array] | None = None,
     *,
     limits: Limits | None = None,
+    orientation: Turned | None = None,
     path_tolerance: float = np.inf,
+    orientation_tolerance: float = np.inf,
     goal_tolerance: float = np.inf,
     rest_speed: float = np.inf,
     duration: float | None = None,
@@ -68,6 +71,11 @@ def verify(
     limits : Limits, optional
         Checked limits; with them samples are as close as fast modes take, as far as
         10000 suffice.
+    orientation : callable, optional
+        ``orientation(times, rotations)`` are angles (m,) in rad between rotations
+        (m, 3, 3) of the tip and the wanted ones; times are as those of `reference`.
+    orientation_tolerance : float
+        Largest of these angles in rad.
     path_tolerance, goal_tolerance : float
         Largest distance of the tip from its reference along each axis, and from its
         goal after the main motion, in m.
@@ -120,24 +128,35 @@ def verify(
     used = float(np.diff(fine).max(initial=0.0))
     used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
     path_error, final_error, final_rate = _errors(run, reference, end, goal, axes)
+    turned = _turned(run, orientation, end)
     resting = max(final_rate, _fastest(run, run.t < 0.0))
     asked = {
         PATH: (float(np.nanmax(path_error, initial=0.0)), path_tolerance),
+        TURN: (turned, orientation_tolerance),
         GOAL: (final_error, goal_tolerance),
         REST: (resting, rest_speed),
     }
     bounded = {name: pair for name, pair in asked.items() if np.isfinite(pair[1])}
     excess = excess_of(run, limits, bounded)
-    return Verification(run, used, path_error, final_error, final_rate, excess)
+    return Verification(run, used, path_error, final_error, final_rate, turned, excess)
 
 
-def beside_path(checked: Verification, off: Array, tolerance: float) -> Verification:
-    """The verification with distances (n, 3) of the tip from its path."""
+def beside_path(
+    checked: Verification,
+    off: Array,
+    tolerance: float,
+    turned: float = np.nan,
+    orientation_tolerance: float = np.inf,
+) -> Verification:
+    """The verification with distances (n, 3) of the tip from its path, and an angle."""
     most = float(np.linalg.norm(off, axis=1).max())
-    beyond = excess_of(checked.trajectory, asked={PATH: (most, tolerance)})
+    asked = {PATH: (most, tolerance)}
+    if np.isfinite(orientation_tolerance):
+        asked[TURN] = (turned, orientation_tolerance)
+    beyond = excess_of(checked.trajectory, asked=asked)
     error = np.abs(off).max(axis=0)
     excess = sorted_excess({**checked.excess, **beyond})
-    return replace(checked, path_error=error, excess=excess)
+    return replace(checked, path_error=error, orientation_error=turned, excess=excess)
 
 
 def verified(*arguments: Any, **options: Any) -> Verification | None:
@@ -198,6 +217,22 @@ def _errors(
         off = (tip[after] - goal)[:, axes]
         final_error = float(np.linalg.norm(off, axis=-1).max())
     return path_error, final_error, _fastest(run, after)
+
+
+def _turned(run: Trajectory, orientation: Turned | None, end: float) -> float:
+    """Largest angle between the tip and its wanted orientation."""
+    if orientation is None:
+        return np.nan
+    if run.completed < len(run.t):
+        return np.inf
+    angles = orientation(np.clip(run.t, 0.0, end), tip_rotations(run.arm, run.q))
+    return float(angles.max())
+
+
+def tip_rotations(arm: Arm, q: Array) -> Array:
+    """Rotations (n, 3, 3) of the tip."""
+    pose = arm._model.quiet("node_pose")(arm.tip_node, q)
+    return np.asarray(pose[..., :3, :3])
 
 
 def _fastest(run: Trajectory, at: Any) -> float:

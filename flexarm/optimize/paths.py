@@ -8,7 +8,7 @@ path (`follow`).  Velocities and accelerations are sums of products of them:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.options import explained
 from ..errors import ArgumentError
+from ..se3 import nearest_rotation
 from ._follow import PathMotion, follow
+from ._orientation import AXES, PathRotations, angle_between, curve_of, frames_of
 from ._path import Path, PathPoints
 
 Array = NDArray[np.float64]
@@ -25,6 +27,7 @@ Array = NDArray[np.float64]
 __all__ = [
     "PathMotion",
     "PathPoints",
+    "PathRotations",
     "TimeLaw",
     "arc",
     "circle",
@@ -33,7 +36,11 @@ __all__ = [
     "line",
     "spline",
     "time_law",
+    "with_orientation",
 ]
+
+_NO_ROTATION = 1e-6  # error of a matrix that is not a rotation
+_HALF_TURN = 1e-6  # rad next to a half turn, whose axis has two directions
 
 # coefficients of s(t / T) in rising order; (7.15) of Farid (1997), normalized
 _POLYNOMIALS = {
@@ -307,6 +314,100 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
 
 
 @explained
+def with_orientation(
+    path: Path, orientation: Any, *, axis: str | None = None, parameters: Any = None
+) -> Path:
+    """Path of the tip that carries an orientation.
+
+    Parameters
+    ----------
+    path : Path
+        Of the tip, without an orientation.
+    orientation : (3, 3) or (n, 3, 3) array_like of float
+        One rotation, which is held; or those through which the tip turns.  Columns are
+        the axes of the tip in the base frame, as in `flexarm.tip_pose`.  With an `axis`
+        its directions in the base frame, (3,) or (n, 3), of any length.
+    axis : {"x", "y", "z"}, optional
+        The only axis of the tip that has a direction; the tip may spin about it, as
+        that of a welding or spraying tool.
+    parameters : (n,) array_like of float, optional
+        Where on the path the rotations are, rising from 0 to 1; by default in equal
+        steps.
+
+    Returns
+    -------
+    path : Path
+        Between two rotations with constant angular velocity over s, between more with
+        continuous angular acceleration.
+
+    Raises
+    ------
+    ArgumentError
+        If a matrix is not a rotation, a direction is zero, two in a row are half a turn
+        apart, or the path is one of joints.
+
+    See Also
+    --------
+    follow : joints of an arm along it.
+
+    Notes
+    -----
+    Through more than two rotations leads SciPy's `RotationSpline`.  Directions turn as
+    the axis of such rotations, of which each is turned the least way from the one
+    before.
+
+    Examples
+    --------
+    A tool points down along a line, and turns by a quarter about the vertical:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> from flexarm.optimize import paths
+    >>> line = paths.line([0.5, 0.0, 0.1], [0.5, 0.3, 0.1])
+    >>> down = np.diag([1.0, -1.0, -1.0])
+    >>> turned = fa.se3.so3_exp([0.0, 0.0, np.pi / 2]) @ down
+    >>> weld = paths.with_orientation(line, [down, turned])
+    >>> weld.orientation(0.5).first.round(4)
+    array([0.    , 0.    , 1.5708])
+
+    Only the direction of the tool is asked for:
+
+    >>> paths.with_orientation(line, [0.0, 0.0, -1.0], axis="z")
+    <Path of the tip: line, 2 points, 1 directions of z>
+    """
+    if not isinstance(path, Path) or path.space != "tip" or path.is_oriented:
+        given = repr(path) if isinstance(path, Path) else type(path).__name__
+        raise ArgumentError(
+            f"path is {given}, expected one of the tip without an orientation, such as "
+            "paths.line(start, end)"
+        )
+    if axis is not None and axis not in tuple(AXES):
+        raise ArgumentError(f"axis is {axis!r}, expected 'x', 'y', 'z' or None")
+    rotations = _rotations(orientation) if axis is None else None
+    if rotations is None:
+        directions = _directions(orientation)
+        _refuse_opposite(directions[:-1], directions[1:])
+        rotations = frames_of(directions, AXES.index(str(axis)))
+    far = angle_between(rotations[1:], rotations[:-1], None)
+    if (far > np.pi - _HALF_TURN).any():
+        k = int(np.argmax(far))
+        raise ArgumentError(
+            f"orientation[{k}] and orientation[{k + 1}] are half a turn apart, which "
+            "has two ways; expected a rotation between them"
+        )
+    n = len(rotations)
+    if parameters is None:
+        at = np.linspace(0.0, 1.0, n)
+    elif n == 1:
+        raise ArgumentError(
+            "parameters are given for one orientation, which is held; leave them out"
+        )
+    else:
+        at = _rising(parameters, n)
+    return replace(path, rotations=rotations, axis=axis, _turn=curve_of(at, rotations))
+
+
+@explained
 def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
     r"""Motion from rest to rest along a path, at given times.
 
@@ -391,6 +492,62 @@ def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     return array
 
 
+def _rotations(given: Any) -> Array:
+    """Rotations (n, 3, 3), one or more."""
+    array: Array = real_array("orientation", given)
+    if array.ndim not in (2, 3) or array.shape[-2:] != (3, 3) or not array.size:
+        raise ArgumentError(
+            f"orientation has shape {array.shape}, expected (3, 3) or (n, 3, 3), "
+            "rotations of the tip; or with an axis its directions, (3,) or (n, 3)"
+        )
+    check_numbers("orientation", array)
+    array = array.reshape(-1, 3, 3)
+    gap = array.swapaxes(-1, -2) @ array - np.eye(3)
+    wrong = np.abs(gap).max(axis=(1, 2)) > _NO_ROTATION
+    wrong |= np.linalg.det(array) < 0.0
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        named = "orientation" if len(array) == 1 else f"orientation[{k}]"
+        raise ArgumentError(
+            f"{named} is not a rotation, expected columns of unit length at right "
+            "angles that are right-handed; see flexarm.se3.nearest_rotation"
+        )
+    return nearest_rotation(array)
+
+
+def _directions(given: Any) -> Array:
+    """Unit vectors (n, 3), one or more."""
+    array: Array = real_array("orientation", given)
+    if array.ndim not in (1, 2) or array.shape[-1] != 3 or not array.size:
+        raise ArgumentError(
+            f"orientation has shape {array.shape}, expected (3,) or (n, 3), directions "
+            "of the axis; or without an axis rotations, (3, 3) or (n, 3, 3)"
+        )
+    check_numbers("orientation", array)
+    array = array.reshape(-1, 3)
+    size = np.abs(array).max(axis=1, keepdims=True)
+    if not size.all():
+        raise ArgumentError(
+            f"orientation has a direction of zeros, {int(np.argmin(size))}, expected "
+            "one other than zero"
+        )
+    array = array / size
+    return np.asarray(array / np.linalg.norm(array, axis=1, keepdims=True))
+
+
+def _refuse_opposite(before: Array, after: Array) -> None:
+    """Refuse a direction that is opposite to the one before."""
+    cosine = (before * after).sum(axis=1)
+    sine = np.linalg.norm(np.cross(before, after), axis=1)
+    opposite = (sine < _HALF_TURN) & (cosine < 0.0)
+    if opposite.any():
+        k = int(np.argmax(opposite))
+        raise ArgumentError(
+            f"orientation[{k}] and orientation[{k + 1}] are opposite directions, "
+            "between which there are many ways; expected a direction between them"
+        )
+
+
 def _point(name: str, value: Any) -> Array:
     """Three coordinates, the third of two is zero."""
     array = real_array(name, value)
@@ -429,9 +586,15 @@ def _spline(points: Array, parameters: Any) -> _Pieces:
         at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
         at[-1] = 1.0
     else:
-        at = _numbers("parameters", parameters, (len(points),))
-        if at[0] != 0.0 or at[-1] != 1.0 or not (np.diff(at) > 0.0).all():
-            raise ArgumentError(
-                f"parameters are {at}, expected numbers that rise from 0 to 1"
-            )
+        at = _rising(parameters, len(points))
     return _pieces(CubicSpline(at, points))
+
+
+def _rising(parameters: Any, n: int) -> Array:
+    """Path parameters (n,) from 0 to 1."""
+    at = _numbers("parameters", parameters, (n,))
+    if at[0] != 0.0 or at[-1] != 1.0 or not (np.diff(at) > 0.0).all():
+        raise ArgumentError(
+            f"parameters are {at}, expected numbers that rise from 0 to 1"
+        )
+    return at

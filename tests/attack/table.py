@@ -1159,6 +1159,10 @@ OWN: dict[str, dict[str, Rule]] = {
         "start_q": const(None),
     },
     "optimize.paths.follow": {"start": const([0.0, 1.5])},
+    "optimize.paths.with_orientation": {
+        "orientation": const([0.0, 0.0, 1.0]),
+        "axis": const("z"),
+    },
     "optimize.paths.time_law": {
         "kind": one_of("cycloidal", "quintic"),
         "t": const([0.0, 0.1, 0.5]),
@@ -1457,9 +1461,9 @@ MADE = (
     "descriptions.JointTree", "finite_elements.MeshModes", "library.Maneuver",
     "optimize.Identification", "optimize.OptimalMotion", "optimize.Path",
     "optimize.TradeOff", "optimize.Verification", "optimize.paths.PathMotion",
-    "optimize.paths.PathPoints", "optimize.paths.TimeLaw", "plotting.Animation",
-    "plotting.ArmDrawing", "plotting.Explorer", "plotting.Scene",
-    "se3.ScrewParameters", "twists.Factorization", "twists.SpatialFactors",
-    "twists.SystemJacobian", "urdf.Robot", "urdf.RobotJoint", "urdf.RobotLink",
-    "ArmStack",
+    "optimize.paths.PathPoints", "optimize.paths.PathRotations",
+    "optimize.paths.TimeLaw", "plotting.Animation", "plotting.ArmDrawing",
+    "plotting.Explorer", "plotting.Scene", "se3.ScrewParameters",
+    "twists.Factorization", "twists.SpatialFactors", "twists.SystemJacobian",
+    "urdf.Robot", "urdf.RobotJoint", "urdf.RobotLink", "ArmStack",
 )  # fmt: skip

@@ -196,8 +196,12 @@ def _verified(
         pose = arm._model.node_pose(arm.tip_node, joints)
         return np.asarray(pose[..., :3, 3])
 
+    def turned(t: Array, rotations: Array) -> Array:
+        return path._angles(scaling.at(t)[0], rotations)
+
     step = float(np.diff(scaling.t).max())
-    return verified(arm, scaling.t, q[0], qd[0], tau, step, place)
+    asked = turned if path.is_oriented else None
+    return verified(arm, scaling.t, q[0], qd[0], tau, step, place, orientation=asked)
 
 
 def _excess(

@@ -56,7 +56,7 @@ _METHODS = {
     ),
     "collocation": _Method(
         by_collocation,
-        {"tip_tolerance": 5e-5},
+        {"tip_tolerance": 5e-5, "orientation_tolerance": 1e-4},
         {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
         | {"time_limit": 60.0, "progress": False, **_WINDOWS},
     ),
@@ -65,6 +65,7 @@ _METHODS = {
 
 _KEPT = tuple(f.name for f in fields(Limits))
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
+_TURNED = 0.02  # rad from the orientation: no solution
 _EXACT = "inverse dynamics"  # method of rigid arms
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
@@ -84,6 +85,7 @@ def track(
     power: float | None = None,
     smoothing: float | None = None,
     tip_tolerance: float | None = None,
+    orientation_tolerance: float | None = None,
     search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
@@ -102,7 +104,9 @@ def track(
         Wanted places of the tip: one of `optimize.paths`, run through by `law`; a
         function ``path(t)`` of the time from zero to `duration` that returns places
         (..., 3) in m; samples at equal times; or samples (n, 3) and their times (n,) in
-        s.  Places of two numbers have z = 0.  It rests before and after.
+        s.  Places of two numbers have z = 0.  It rests before and after.  A `Path` may
+        carry an orientation (`paths.with_orientation`), which the tip, bent as it is,
+        follows too; with a free spin that of a rigid arm alone.
     duration : float, optional
         Of the motion of the tip, in s; that of the times, if there are any.
     method : {"shooting", "stable inversion", "collocation", "frequency domain"}
@@ -131,6 +135,9 @@ def track(
     tip_tolerance : float, optional
         Of collocation: largest error of the tip along each axis, before and after the
         motion too, in m (5e-5); the search keeps nine tenths of it at the nodes.
+    orientation_tolerance : float, optional
+        Of collocation: largest angle between the tip and the orientation of its path,
+        in rad (1e-4); likewise.
     search : Search or mapping, optional
         See the notes for the options of each method.
     check : bool
@@ -147,7 +154,8 @@ def track(
         inversion ``"time_constants"`` of the slowest motion before and after that of
         the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
         those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
-        follows in all its axes.
+        follows in all its axes.  With an orientation ``"orientation_error"`` in rad
+        beside ``"tip_error"``.
 
     Raises
     ------
@@ -164,8 +172,8 @@ def track(
     -----
     ConvergenceWarning
         If a search stops early, limits are exceeded, or the simulated tip strays by
-        more than a fiftieth of the extent of its trajectory; the result is the best
-        found.
+        more than a fiftieth of the extent of its trajectory, or from its orientation
+        by more than 0.02 rad; the result is the best found.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -181,7 +189,8 @@ def track(
     average acceleration from static rest; least squares of the tip errors.
     Gauss-Newton with the exact derivatives of the simulation takes three or four steps
     from the forces of the rigid arm, where BFGS with differences takes a hundred, each
-    with as many simulations as there are unknowns.  Options: intervals between the
+    with as many simulations as there are unknowns.  A radian of the orientation
+    counts as a metre.  Options: intervals between the
     nodes of the forces (10), steps in each of them (10), pre_actuation and
     post_actuation (0.2, c1 and c2 of the thesis), solver ``"gauss-newton"`` (default)
     or ``"bfgs"`` as in the thesis, with differences of the sum of squares,
@@ -261,6 +270,7 @@ def track(
         "power": power,
         "smoothing": smoothing,
         "tip_tolerance": tip_tolerance,
+        "orientation_tolerance": orientation_tolerance,
     }
     options = _own(method, own)
     options |= read_search(search, _METHODS[method].search, f"method {method!r}")
@@ -269,14 +279,19 @@ def track(
     ready = time.perf_counter()
     if _is_rigid(arm):
         method, answer = _EXACT, _rigid(task)
+    elif task.to.path.axis is not None:
+        raise ArgumentError(
+            f"path leaves the spin about {task.to.path.axis} free, which the tip of an "
+            "arm with flexible links or joints does not follow; expected rotations as "
+            "its orientation, or a rigid arm"
+        )
     elif moving := task.to.moving_ends():
         raise ArgumentError(moving)
     else:
         answer = _METHODS[method].find(task, **options)
     times = [began, ready, time.perf_counter()]
     with held():
-        most = options.get("tip_tolerance", np.inf)
-        motion = _motion(task, answer, method, check, times, most)
+        motion = _motion(task, answer, method, check, times, options)
     warn_of_stiffening(arm, motion.q, motion.qd)
     return warned(motion)
 
@@ -287,7 +302,7 @@ def _motion(
     method: str,
     check: bool,
     times: list[float],
-    tip_tolerance: float,
+    options: Mapping[str, Any],
 ) -> OptimalMotion:
     """The result, verified unless Ctrl-C ended the search."""
     verification = None
@@ -302,7 +317,9 @@ def _motion(
             task.to.place,
             duration=task.to.duration,
             axes=task.axes if not task.whole else slice(None),
-            path_tolerance=tip_tolerance,
+            orientation=task.angles if task.to.path.is_oriented else None,
+            path_tolerance=options.get("tip_tolerance", np.inf),
+            orientation_tolerance=options.get("orientation_tolerance", np.inf),
             limits=task.limits if method != _EXACT else None,
         )
         if verification is not None and method == _EXACT:
@@ -335,11 +352,13 @@ def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer
     """The answer, failed if the simulated tip is far from its trajectory."""
     if found is None or answer.status not in ("solved", "acceptable"):
         return answer
-    off = float(np.nanmax(found.path_error))
-    if off < _FAR * task.to.extent:
-        return answer
+    off = f"{float(np.nanmax(found.path_error)):.3g} m"
+    if np.nanmax(found.path_error) < _FAR * task.to.extent:
+        if not found.orientation_error > _TURNED:
+            return answer
+        off = f"{found.orientation_error:.3g} rad from its orientation"
     message = (
-        f"{answer.message}, but the simulated tip strays by {off:.3g} m; expected "
+        f"{answer.message}, but the simulated tip strays by {off}; expected "
         "shorter steps, a longer window before the motion, or a slower or smaller one"
     )
     return answer._replace(status="failed", message=message)

@@ -47,7 +47,7 @@ def linear_about(task: TipTask, q: Array) -> Linear:
     rest, quiet = np.zeros(task.arm.nv), task.arm._model.quiet
     K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     M = np.asarray(quiet("mass_matrix")(q))
-    return Linear(M, D, K, task.acts, task.jacobian(q)[task.axes])
+    return Linear(M, D, K, task.acts, task.slopes(q))
 
 
 def respond(of: Linear, r: Array, step: float, shift: float) -> tuple[Array, ...]:
@@ -84,6 +84,11 @@ def by_frequencies(
 ) -> Answer:
     """Forces of `track` for the arm linearized about its static state half way."""
     refuse_what_has_no_tangent(task.arm)
+    if task.turns:
+        raise ArgumentError(
+            "path has an orientation, which method 'frequency domain' does not follow; "
+            "expected 'shooting', 'stable inversion' or 'collocation'"
+        )
     check_square(task)
     T = task.to.duration
     rests = task.rests(0.5 * T)

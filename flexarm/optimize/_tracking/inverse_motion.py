@@ -71,7 +71,7 @@ class StableInversion:
         self.task, self.arm, self.grid, self.ends = task, task.arm, grid, ends
         t = grid.times
         self.t, n = t[1:-1], len(t) - 2
-        self.goal = task.to.place(self.t)[:, task.axes]
+        self.goal, self.rows_of_tip = task.goal(self.t), len(task.rows)
         rate, bend = np.tile(_RATE, (n, 1)), np.tile(_BEND, (n, 1))
         rate[[0, -1]], bend[[0, -1]] = _RATE_AT_END, _BEND_AT_END
         self.rate, self.bend = rate / grid.step, bend / grid.step**2
@@ -98,7 +98,7 @@ class StableInversion:
         q, qd, qdd = self.motion(x)
         forces = self.arm._model.quiet("inverse_dynamics")(q, qd, qdd)
         gap = forces - x.tau @ self.task.acts.T
-        miss = self.task.tip(q)[:, self.task.axes] - self.goal
+        miss = self.task.gap(q, self.goal)
         body = np.concatenate([gap, miss], axis=1).ravel()
         return np.append(body, self.rows @ (x.q[0] - self.ends.rests.q[0]))
 
@@ -111,14 +111,14 @@ class StableInversion:
         # blocks of each node with its neighbors
         slopes = quiet("inverse_dynamics_derivatives")(*motion)
         M = quiet("mass_matrix")(x.q)
-        n, m = self.goal.shape
+        n, m = len(self.t), self.rows_of_tip
         b = nv + m
         blocks = np.zeros((n, 5, b, b))
         by_rate, by_bend = self.rate[..., None, None], self.bend[..., None, None]
         blocks[..., :nv, :nv] = slopes[:, None, 1] * by_rate + M[:, None] * by_bend
         blocks[:, 2, :nv, :nv] += slopes[:, 0]
         blocks[:, 2, :nv, nv:] = -task.acts
-        blocks[:, 2, nv:, :nv] = task.jacobian(x.q)[:, task.axes]
+        blocks[:, 2, nv:, :nv] = task.slopes(x.q, self.goal)
         columns = np.arange(n)[:, None] + np.arange(-2, 3)
         kept = (columns >= 0) & (columns < n)
         starts = np.append(0, np.cumsum(kept.sum(axis=1)))

@@ -88,7 +88,8 @@ class Shooting:
         times = self.t[self.on]
         after = times > windows.duration * (1.0 + 1e-9)
         self.scale = np.sqrt(np.where(after, weights[1], weights[0]))[:, np.newaxis]
-        self.goal = task.to.place(times)[:, task.axes]
+        self.goal = task.goal(times)
+        self.rows = len(times)
         second = np.eye(count + 1, k=0) - 2.0 * np.eye(count + 1, k=1)
         second = (second + np.eye(count + 1, k=2))[: count - 1]
         self.bend = smoothing * np.kron(second, np.eye(nu)) if smoothing else None
@@ -135,8 +136,7 @@ class Shooting:
 
     def errors(self, q: Array) -> Array:
         """(..., rows) weighted tip errors of motions."""
-        tip = self.task.tip(q[..., self.on, :])[..., self.task.axes]
-        e = self.scale * (tip - self.goal)
+        e = self.scale * self.task.gap(q[..., self.on, :], self.goal)
         return e.reshape(*e.shape[:-2], -1)
 
     @property
@@ -168,7 +168,7 @@ class Shooting:
     def jacobian(self, run: Motion) -> Array:
         """Exact derivatives of the residual."""
         dq = tangents(self.arm, run, self.by)[self.on]
-        J = self.task.jacobian(run.q[self.on])[:, self.task.axes]
+        J = self.task.slopes(run.q[self.on], self.goal)
         rows = (self.scale[..., np.newaxis] * (J @ dq)).reshape(-1, dq.shape[-1])
         if self.power != 2.0:
             half, e = 0.5 * self.power, self.errors(run.q)

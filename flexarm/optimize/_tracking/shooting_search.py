@@ -64,7 +64,7 @@ def gauss_newton(
     best.history.append(best.cost)
     bar = progress_bar(max_iterations, progress, "iteration")
     damping = 0.0
-    small = tolerance * np.sqrt(len(problem.goal))
+    small = tolerance * np.sqrt(problem.rows)
     try:
         for best.iterations in range(1, max_iterations + 1):
             J = problem.jacobian(best.run)
@@ -258,7 +258,7 @@ def by_shooting(
     details = {
         "nodes": windows.nodes,
         "nodal_tau": nodes,
-        "tip_error": np.abs(task.miss(run.t, run.q)[problem.on]).max(axis=0),
+        **task.largest(task.miss(run.t, run.q)[problem.on]),
         "history": np.array(history),
         "simulations": problem.simulations,
     }

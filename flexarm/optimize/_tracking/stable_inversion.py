@@ -132,10 +132,16 @@ def by_stable_inversion(
 
 def check_square(task: TipTask) -> None:
     """Refuse more or less actuators than coordinates of the tip."""
-    nu, m = task.arm.nu, len(task.axes)
+    nu, m = task.arm.nu, len(task.rows)
     if nu == m:
         return
-    named = ", ".join("xyz"[k] for k in task.axes)
+    named = ", ".join(task.rows)
+    if nu < m and task.turns:
+        raise ArgumentError(
+            f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
+            "which cannot all follow; expected a path without an orientation, or "
+            "method 'shooting'"
+        )
     if nu < m:
         raise ArgumentError(
             f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "

@@ -23,6 +23,7 @@ from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip_place import TipPlace
+from .._collocation.tip_turn import TipTurn
 from .._collocation.transcription import Collocation, Grid
 from .._programs.program import Term
 from .._programs.solvers import solve
@@ -43,6 +44,7 @@ def by_collocation(
     post_actuation: float,
     intervals: int,
     tip_tolerance: float,
+    orientation_tolerance: float,
     **options: Any,
 ) -> Answer:
     """Forces of a nonlinear program; `options` are those of `solve`."""
@@ -64,13 +66,18 @@ def by_collocation(
         goal + room,
         scale=1e-2,
     )
+    terms: list[Term] = [law, motion.continuity(), tip]
+    if task.turns:
+        # within a ball, as the rotation vector is within a cube
+        room = _MARGIN * orientation_tolerance / np.sqrt(len(task.turns))
+        turn = TipTurn(arm, _turns(task, t[nodes]), task.turns)
+        terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
-    terms: list[Term] = [law, motion.continuity(), tip, *_outputs(task, motion)]
+    terms += _outputs(task, motion)
     program = motion.program([calm], terms, gauss_newton=True)
     found = solve(program, z, **options)
     at = motion.read(found.z)
-    miss = np.abs(task.miss(at.t[nodes], at.q[nodes])).max(axis=0)
     return Answer(
         at.t,
         at.q,
@@ -85,8 +92,15 @@ def by_collocation(
         len(found.z),
         found.iterations,
         found.violation,
-        {"tip_error": miss},
+        task.largest(task.miss(at.t[nodes], at.q[nodes])),
     )
+
+
+def _turns(task: TipTask, t: Array) -> Array:
+    """Wanted rotations (n, 3, 3) at times."""
+    turn = task.goal(t).turn
+    assert turn is not None
+    return turn
 
 
 def _motion(task: TipTask, intervals: int, before: float, after: float) -> Collocation:

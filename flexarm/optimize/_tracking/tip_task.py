@@ -11,6 +11,7 @@ from ..._calls.arguments import check_arm
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._collocation.tip import Place
+from .._collocation.tip_turn import Turn, turning_rows
 from .._follow import follow, posture_of
 from .._rigid import RigidLevel
 from ..limits import Limits
@@ -51,8 +52,19 @@ class Rests(NamedTuple):
     rigid: Array
 
 
+class Goal(NamedTuple):
+    """Where the tip shall be at some times, and how it shall be turned there."""
+
+    place: Array  # (n, 3)
+    turn: Array | None  # (n, 3, 3)
+
+
 class TipTask:
-    """Tip that follows a trajectory in some of its coordinates."""
+    """Tip that follows a trajectory in some of its coordinates.
+
+    Rows are places along the chosen axes, then components of rotation vectors in axes
+    of the base, if the path has an orientation.
+    """
 
     def __init__(
         self,
@@ -64,7 +76,7 @@ class TipTask:
     ) -> None:
         check_arm(arm)
         self.arm, self.to, self.start, self.limits = arm, to, start, limits
-        self._place = Place(arm)
+        self._place, self._turn = Place(arm), Turn(arm)
         self.level = RigidLevel(arm, "tracking")
         self.acts = np.zeros((arm.nv, arm.nu))
         self.acts[arm.actuator_indices, np.arange(arm.nu)] = 1.0
@@ -73,10 +85,30 @@ class TipTask:
         if not len(self.axes):
             raise ArgumentError("the tip of the arm does not move, expected joints")
         self.whole = len(self.axes) == len(can)
+        # a free spin is that of rigid arms, whose motion along the path is known
+        self.turns: list[int] = []
+        if to.path.is_oriented:
+            if not self.whole:
+                raise ArgumentError(
+                    f"axes is {axes!r} beside a path with an orientation, which is "
+                    "followed as a whole; leave it out"
+                )
+            if to.path.axis is None:
+                self.turns = turning_rows(arm, self._postures())
+
+    @property
+    def rows(self) -> list[str]:
+        """Names of the coordinates of the tip that follow."""
+        turned = [f"rotation about {_AXES[k]}" for k in self.turns]
+        return [*(_AXES[k] for k in self.axes), *turned]
+
+    def _postures(self) -> Array:
+        """Random postures (8, nv)."""
+        draw = np.random.default_rng(0).uniform(-1.0, 1.0, (8, self.arm.nu))
+        return self.level.whole(draw)
 
     def _axes_that_move(self) -> NDArray[np.intp]:
-        draw = np.random.default_rng(0).uniform(-1.0, 1.0, (8, self.arm.nu))
-        J = self.jacobian(self.level.whole(draw))
+        J = self.jacobian(self._postures())
         sizes = np.abs(J).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(sizes > _MOVES * max(sizes.max(), 1e-300))
 
@@ -88,9 +120,45 @@ class TipTask:
         """(..., 3, nv) derivatives of the place of the tip, in the axes of the base."""
         return self._place.jacobian(q)
 
+    def goal(self, t: Array) -> Goal:
+        """What is wanted at times (n,)."""
+        turn = None
+        if self.turns:
+            turn = self.to.path.orientation(self.to.along(t).s).rotation
+        return Goal(self.to.place(t), turn)
+
+    def gap(self, q: Array, goal: Goal) -> Array:
+        """(..., n, m) rows of the tip less the wanted ones, in m and rad."""
+        away = np.asarray((self.tip(q) - goal.place)[..., self.axes])
+        if goal.turn is None:
+            return away
+        turned = self._turn.value(q, goal.turn)[..., self.turns]
+        return np.concatenate([away, turned], axis=-1)
+
+    def slopes(self, q: Array, goal: Goal | None = None) -> Array:
+        """(..., m, nv) derivatives of the rows, by default where no turn is missing."""
+        J = self.jacobian(q)[..., self.axes, :]
+        if not self.turns:
+            return J
+        turned = self._turn.jacobian(q, goal.turn if goal is not None else None)
+        return np.concatenate([J, turned[..., self.turns, :]], axis=-2)
+
     def miss(self, t: Array, q: Array) -> Array:
-        """(n, m) places of the tip less the wanted ones, in the chosen axes."""
-        return np.asarray((self.tip(q) - self.to.place(t))[:, self.axes])
+        """(n, m) rows of the tip less the wanted ones, in m and rad."""
+        return self.gap(q, self.goal(t))
+
+    def angles(self, t: Array, rotations: Array) -> Array:
+        """Angles (n,) in rad between rotations (n, 3, 3) and the orientation."""
+        return self.to.path._angles(self.to.along(t).s, rotations)
+
+    def largest(self, miss: Array) -> dict[str, Any]:
+        """Largest errors of rows (n, m), for the details of an answer."""
+        m = len(self.axes)
+        found: dict[str, Any] = {"tip_error": np.abs(miss[:, :m]).max(axis=0)}
+        if self.turns:
+            turned = np.linalg.norm(miss[:, m:], axis=1)
+            found["orientation_error"] = float(turned.max())
+        return found
 
     def rigid(self, t: Array) -> tuple[Array, Array, Array]:
         """Coordinates, rates and accelerations of the arm with its modes at rest."""
@@ -171,17 +239,19 @@ class TipTask:
         Newton's method on inverse dynamics at rest and the place of the tip, with the
         least change of joints that the path does not need.
         """
-        arm, rest, time = self.arm, np.zeros(self.arm.nv), np.array([t])
+        arm, rest = self.arm, np.zeros(self.arm.nv)
+        goal = self.goal(np.array([t]))
         forces = arm._model.quiet("inverse_dynamics")
         slope = arm._model.quiet("inverse_dynamics_derivatives")
         tau = np.linalg.lstsq(self.acts, forces(q, rest, rest), rcond=None)[0]
-        zero = np.zeros((len(self.axes), arm.nu))
+        zero = np.zeros((len(self.rows), arm.nu))
         for _ in range(_MAX_NEWTON):
             gap = -np.append(
-                forces(q, rest, rest) - self.acts @ tau, self.miss(time, q[np.newaxis])
+                forces(q, rest, rest) - self.acts @ tau, self.gap(q[np.newaxis], goal)
             )
             K = slope(q, rest, rest)[0]
-            tangent = np.block([[K, -self.acts], [self.jacobian(q)[self.axes], zero]])
+            slopes = self.slopes(q[np.newaxis], goal)[0]
+            tangent = np.block([[K, -self.acts], [slopes, zero]])
             if not np.isfinite(tangent).all():
                 break
             change = _solved(tangent, gap)

@@ -69,7 +69,7 @@ def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
     arm, rest, quiet = task.arm, np.zeros(task.arm.nv), task.arm._model.quiet
     K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     M = np.asarray(quiet("mass_matrix")(q))
-    V = null_space(task.jacobian(q)[task.axes])
+    V = null_space(task.slopes(q))
     W = np.delete(np.eye(arm.nv), arm.actuator_indices, axis=1)
     m, d, k = (W.T @ x @ V for x in (M, D, K))
     n = len(m)
