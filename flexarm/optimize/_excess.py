@@ -28,6 +28,7 @@ PATH = "distance of the tip from its path"
 TURN = "angle of the tip from its orientation"
 GOAL = "distance of the tip from its goal"
 REST = "speed of the tip at rest"
+TIP_SPEED = "speed of the tip"
 
 Asked = Mapping[str, tuple[float, float]]  # measured and largest values by names
 
@@ -116,7 +117,7 @@ def _limited(
         add("acceleration", np.asarray(qdd)[:, :nu], np.asarray(limits.acceleration))
     if np.isfinite(limits.tip_speed):
         speed = tip_speed(arm, q, qd)
-        found.append(("speed of the tip", speed, np.array([-np.inf, limits.tip_speed])))
+        found.append((TIP_SPEED, speed, np.array([-np.inf, limits.tip_speed])))
     for given, pairs in limits.outputs.items():
         parts, rows = output_rows(arm, given)
         for name, values, pair in zip(

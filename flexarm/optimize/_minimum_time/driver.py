@@ -24,6 +24,7 @@ from ..limits import Limits, read_limits, refuse_unbounded, without_obstacles
 from ..paths import joint_path
 from ..search import Search, read_search
 from .between_postures import fastest_between
+from .flexible_problem import Known
 from .flexible_time import flexible_optimum
 from .options import FlexibleOptions, PostureOptions
 from .rigid_time import rigid_optimum
@@ -37,7 +38,7 @@ _KEPT = ("torque", "position", "velocity", "acceleration", "tip_speed")
 _KEPT += ("obstacles", "self_collision")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH: dict[str, Any] = {"intervals": 32, "solver": "auto", "tolerance": 1e-5}
+_SEARCH: dict[str, Any] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": None, "progress": False}
 _PROGRAMS: dict[str, Any] = {"intervals": 40, "max_iterations": 16}
 _PROGRAMS |= {"progress": False}
@@ -78,17 +79,17 @@ def time_optimal(
         the second on any way.
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
-        flexible links or joints also of outputs; those of the joints by default.  A
-        search keeps them at its nodes, between two postures at 160 times at least;
-        where the simulated motion exceeds them in between by more than a thousandth, it
-        is repeated with narrower ones, on a path those of velocities and outputs alone.
-        What is left is in ``verification.excess``.
+        flexible links or joints also of outputs, on a path of torque_rate; those of the
+        joints by default.  A search keeps them at its nodes, between two postures at
+        160 times at least; where the simulated motion exceeds them in between by more
+        than a thousandth, it is repeated with narrower ones, on a path those of
+        positions apart.  What is left is in ``verification.excess``.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the start of a path of the tip, which chooses the
         branch (elbow up or down).
     initial : OptimalMotion or Trajectory, optional
-        Between two postures: a motion whose duration and forces the search also starts
-        from, such as the answer for other limits.
+        Of a search: a motion of this arm that it also starts from, such as the answer
+        for other limits; between two postures its duration and forces alone.
     rates : (2,) array_like of float, optional
         Of a rigid arm on a path: rate of s at its start and end, in 1/s (0, 0).
     tip_tolerance : float, optional
@@ -107,12 +108,13 @@ def time_optimal(
     search : Search or mapping, optional
         Of a rigid arm on a path: intervals (1000) and scheme, ``"interpolation"``
         (default), ``"collocation"`` or ``"midpoint"``, see Notes.  On a path of an arm
-        with flexible links: intervals (32), between which torques are linear,
-        pre_actuation and post_actuation (0.2), solver ("auto"), tolerance (1e-5),
-        max_iterations (150) of each search, time_limit (none) of all, progress.
-        Without pre_actuation the tip is free to move as soon as torques act.  Between
-        two postures: intervals (40), which are halved where torques change,
-        max_iterations (16), linear programs from each start at most, progress.
+        with flexible links: intervals, between which torques are linear (by default 32,
+        doubled up to 128 where limits do not hold in between), pre_actuation and
+        post_actuation (0.2), solver ("auto"), tolerance (1e-5), max_iterations (150) of
+        each search, time_limit (none) of all, progress.  Without pre_actuation the tip
+        is free to move as soon as torques act.  Between two postures: intervals (40),
+        which are halved where torques change, max_iterations (16), linear programs from
+        each start at most, progress.
     check : bool
         Simulate the answer by another integrator with finer steps; without it nothing
         is corrected.
@@ -122,13 +124,16 @@ def time_optimal(
     motion : OptimalMotion
         ``details`` has ``"limits"`` and the ``"path"``: of a rigid arm the
         `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
-        ``scaling.at(t)``.  Of a search it has ``"rigid"``, the motion of the rigid arm,
-        and ``"tip_error"``, the largest distance of the simulated tip from its path, or
-        after the motion from its goal, in m.
-        Between two postures also ``"starts"``, for each start its name, the duration
-        found from it and whether it comes to rest; ``"refinement"``, durations from
-        grid to grid; and ``"gap"``, what is estimated from them to be left to gain by
-        finer grids, as part of the duration, NaN with one grid.
+        ``scaling.at(t)``, and ``"gap"``, the part of the duration that finer intervals
+        would save, from one search with half of them.
+
+        Of a search it has ``"rigid"``, the motion of the rigid arm, and
+        ``"tip_error"``, the largest distance of the simulated tip from its path, or
+        after the motion from its goal, in m; ``"starts"``, for each start its name, the
+        duration found from it (on a path with half the intervals) and whether it was a
+        success; ``"refinement"``, durations from grid to grid; and ``"gap"``, what is
+        estimated from them (Richardson) to be left to gain by finer grids, as part of
+        the duration, NaN with one grid; on a path also what narrowed limits cost.
 
     Raises
     ------
@@ -170,8 +175,11 @@ def time_optimal(
     tells.  Motors of rigid gears are included.
 
     On a path a search is direct collocation (J. T. Betts, *Practical Methods for
-    Optimal Control*, 2010, chapter 4) from a motion of the rigid arm, and finds a local
-    optimum.  Torques are linear between nodes: jumps are resolved to an interval.
+    Optimal Control*, 2010, chapter 4), and finds a local optimum.  Torques are linear
+    between nodes: jumps are resolved to an interval.  With half the intervals it starts
+    from ``"smooth"``, a motion without jumps along the path, and ``"rigid"``, the
+    fastest one of the rigid arm, both with the static deflection of the arm; from the
+    better answer it goes on.
 
     Between two postures linear programs follow one another: the arm is linearized about
     a simulated motion, by transitions that are exact in all modes (C. F. Van Loan, IEEE
@@ -211,8 +219,12 @@ def time_optimal(
     refuse_linear(arm, "time-optimal motions")
     if level.is_exact:
         limits = read_limits(limits, arm, _KEPT, "the fastest motion of a rigid arm")
+    elif isinstance(path, Path):
+        also = (*_KEPT, "torque_rate", "outputs")
+        limits = read_limits(limits, arm, also, "time_optimal along a path")
     else:
-        limits = read_limits(limits, arm, (*_KEPT, "outputs"), "time_optimal")
+        kept = (*_KEPT, "outputs")
+        limits = read_limits(limits, arm, kept, "time_optimal between two postures")
     refuse_unbounded(limits)
     own = {
         "tip_tolerance": tip_tolerance,
@@ -257,11 +269,11 @@ def _searched(
                 "path is one of the joints of an arm with flexible links or joints, "
                 "expected one of its tip, or the two postures at its ends"
             )
-        _refuse(_given(initial), "a path")
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
+        known = None if initial is None else _known(initial, arm)
         rigid = rigid_optimum(level, path, without_obstacles(limits), start, **_EXACT)
-        found = flexible_optimum(arm, path, rigid, limits, options)
+        found = flexible_optimum(arm, path, rigid, limits, options, known)
         return _detailed(found, path, limits)
     ends = _postures(level, path)
     if start is not None:
@@ -296,6 +308,21 @@ def _forces_of(motion: Any, arm: Arm) -> tuple[Array, Array]:
             f"(n, {arm.nu}) at two times or more, of one motion of this arm"
         )
     return t, tau
+
+
+def _known(motion: Any, arm: Arm) -> Known:
+    """A motion along a path to begin with."""
+    t, tau = _forces_of(motion, arm)
+    q, qd = np.asarray(motion.q), np.asarray(motion.qd)
+    shapes = (len(t), arm.nq), (len(t), arm.nv)
+    if (q.shape, qd.shape) != shapes or not np.isfinite(np.hstack([q, qd])).all():
+        raise ArgumentError(
+            f"initial has positions of shape {q.shape}, expected finite ones of shape "
+            f"{shapes[0]}, one motion of this arm"
+        )
+    kept = np.append(True, np.diff(t) > 1e-9 * (t[-1] - t[0]))
+    ended = getattr(motion, "duration", float(t[-1] - max(t[0], 0.0)))
+    return Known(t[kept], q[kept], qd[kept], tau[kept], float(ended))
 
 
 def _detailed(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from ...arm import Arm
 from .._clearance import CLEARANCE
-from .._collocation.costs import force_changes
+from .._collocation.costs import force_changes, rate_limits
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
     EXCESS,
@@ -21,7 +23,7 @@ from .._collocation.points import AtPoints, Gathered
 from .._collocation.separation import Separation
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.transcription import Collocation
-from .._excess import REST
+from .._excess import REST, TIP_SPEED, TOLERATED
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
@@ -39,6 +41,18 @@ _SLOWER = 1.2  # the first motion, than the rigid optimum
 _RATES = "joint velocities"  # in limits between nodes, as outputs
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
+_WITHIN = 1.1  # times the excess of a limit, by which it is narrowed
+_HELD = 0.5 * TOLERATED  # excess of accelerations that is accepted; they ring
+
+
+class Known(NamedTuple):
+    """A motion to begin with: t (n,), q, v (n, nv), tau (n, nu), duration."""
+
+    t: Array
+    q: Array
+    v: Array
+    tau: Array
+    duration: float
 
 
 class FlexibleProblem:
@@ -91,6 +105,48 @@ class FlexibleProblem:
         motion.resize(self.rate, self.options.rest_speed)
         return z
 
+    def rigid(self, rigid: OptimalMotion) -> Known:
+        """The fastest motion of the rigid arm, slower, with static deflection."""
+        scaling = rigid.details["scaling"]
+        shapes = CubicSpline(self.shares, self.postures)
+        s, sd = scaling.s, scaling.sd[:, np.newaxis] / _SLOWER
+        return Known(
+            _SLOWER * rigid.t, shapes(s), shapes(s, 1) * sd, rigid.tau,
+            _SLOWER * rigid.duration,
+        )  # fmt: skip
+
+    def unknowns(self, known: Known) -> Array:
+        """Unknowns (n,) of a motion, at rest before and after its times."""
+        motion, z = self.motion, np.array(self.first)
+        low, high = motion.lower[motion.T], motion.upper[motion.T]
+        z[motion.T] = np.clip(known.duration, low, high)
+        curve = CubicHermiteSpline(known.t, known.q, known.v)
+
+        def at(times: Array, order: int = 0) -> Array:
+            inside = np.clip(times, known.t[0], known.t[-1])
+            moving = (inside == times) | (order == 0)
+            return np.asarray(curve(inside, order) * moving[:, np.newaxis])
+
+        t, h = motion.times(z), motion.steps(z)
+        inner = (t[:-1, np.newaxis] + h[:, np.newaxis] * motion.tableau.c).ravel()
+        q, v = z[motion.q], z[motion.v] = at(t), at(t, 1)
+        z[motion.a] = at(inner, 2).reshape(motion.a.shape)
+        knots = t[:: motion.grid.knots_every]
+        columns = [np.interp(knots, known.t, u) for u in known.tau.T]
+        z[motion.tau] = np.stack(columns, axis=1)
+        # the tip beside its path
+        model, node = self.arm._model, self.arm.tip_node
+        tip = np.asarray(model.quiet("node_pose")(node, q)[:, :3, 3])
+        feet, z[self.s] = _nearest(self.path, tip[self.main])
+        z[self.e] = tip[self.main] - feet
+        z[self.e_before] = tip[self.before] - self.path.start
+        z[self.e_after] = tip[self.after] - self.path.end
+        rates = TipRate(self.arm).value(np.hstack([q, v, np.zeros((len(q), 3))]))
+        z[self.rate] = rates[self.resting]
+        if np.isfinite(self._tip_speed):
+            z[self.speed] = rates[self.main]
+        return z
+
     def _bounds(self, limits: Limits) -> None:
         """Limits, and rest at both ends."""
         motion, nu = self.motion, self.arm.nu
@@ -119,6 +175,7 @@ class FlexibleProblem:
         self._separation = Separation(self.arm, limits)
         self._separation.engage(self.first[motion.q])
         self._calm = _CALM
+        self._fast, self._slower = 1.0, np.ones(nu)  # of limits that are narrowed
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -139,7 +196,9 @@ class FlexibleProblem:
         if np.isfinite(self._tip_speed):
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
-            terms.append(_ball(self.speed, self._tip_speed))
+            terms.append(_ball(self.speed, self._fast * self._tip_speed))
+        if np.isfinite(self.limits.torque_rate).any():
+            terms += rate_limits(motion, np.asarray(self.limits.torque_rate))
         for name, between in self._outputs.limits.items():
             terms.append(output_limits(motion, name, between))
         terms += self._separation.terms(motion)
@@ -176,26 +235,48 @@ class FlexibleProblem:
         return costs
 
     def excess(self, checked: Verification | None) -> float:
-        """Largest excess of simulated outputs, velocities and clearances, as part."""
+        """Largest excess of the simulated motion that narrower limits would mend.
+
+        As part of limits; zero where none exceeds what is accepted.
+        """
         if checked is None or not checked.trajectory.success:
             return 0.0
         run = checked.trajectory
-        apart = [x for name, x in checked.excess.items() if name.startswith(CLEARANCE)]
-        return max(exceeded(self.arm, self._kept, run.q, run.qd), *apart, 0.0)
+        over = [exceeded(self.arm, self._kept, run.q, run.qd), _touching(checked)]
+        over.append(checked.excess.get(TIP_SPEED, 0.0))
+        most = max(x if x > EXCESS else 0.0 for x in over)
+        hasty = float(self._hasty(checked).max(initial=0.0))
+        calm = [x for x, least in ((hasty, _HELD), (moving(checked), TOLERATED))
+                if x > least]  # fmt: skip
+        return max(most, *calm, 0.0)
 
-    def narrow(
-        self, found: Solution, checked: Verification | None, over: float
-    ) -> None:
-        """Narrow limits of outputs and clearances that the simulation exceeds too much.
+    def _hasty(self, checked: Verification) -> Array:
+        """Parts (nu,) by which accelerations are larger than allowed."""
+        names = self.arm.coordinate_names[: self.arm.nu]
+        over = [checked.excess.get(f"acceleration of {x!r}", 0.0) for x in names]
+        return np.array(over)
 
-        Also that of the speed of the tip at rest.
+    def narrow(self, found: Solution, checked: Verification | None) -> None:
+        """Narrow the limits that the simulated motion exceeds.
+
+        Those of outputs and velocities where they are exceeded, the others all along.
         """
+        if checked is None or not checked.trajectory.success:
+            return
+        run = checked.trajectory
         self._calm *= 0.97 / (1.0 + moving(checked)) if moving(checked) > 0.0 else 1.0
-        if checked is not None and over > EXCESS:
-            run, times = checked.trajectory, self.motion.times(found.z)
+        self._fast *= _narrowed(checked.excess.get(TIP_SPEED, 0.0))
+        hasty = self._hasty(checked)
+        if hasty.any():
+            self._slower *= [_narrowed(x) for x in hasty]
+            bounds = self._slower * self.limits.acceleration
+            self.motion.bound(self.motion.a[:, :, : self.arm.nu], *bounds)
+        times = self.motion.times(found.z)
+        if exceeded(self.arm, self._kept, run.q, run.qd) > EXCESS:
             self._outputs.narrow(times, run.t, run.q, run.qd)
-            if not self._separation.engage(run.q, 1.0):
-                self._separation.narrow(times, run)
+        touching = _touching(checked) > EXCESS
+        if touching and not self._separation.engage(run.q, 1.0):
+            self._separation.narrow(times, run)
 
     def simulated(self, z: Array) -> tuple[Verification, float]:
         """The simulated motion, held at its end for a while, and the error of its tip.
@@ -231,16 +312,21 @@ def moving(checked: Verification | None) -> float:
     return 0.0 if checked is None else checked.excess.get(REST, 0.0)
 
 
+def _narrowed(over: float) -> float:
+    """Factor of a limit that is exceeded by a part of it."""
+    return 1.0 / (1.0 + _WITHIN * over)
+
+
 def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
     """Distances (n, 3) of tips from a path; in the windows from its ends."""
-    off = tip - _nearest(path, tip)
+    off = tip - _nearest(path, tip)[0]
     early, late = t < 0.0, t > duration
     off[early], off[late] = tip[early] - path.start, tip[late] - path.end
     return off
 
 
-def _nearest(path: Path, tip: Array) -> Array:
-    """Points of a path nearest to places (n, 3), on chords of a fine grid."""
+def _nearest(path: Path, tip: Array) -> tuple[Array, Array]:
+    """Points of a path nearest to places (n, 3), on chords of a fine grid, and s."""
     from scipy.spatial import cKDTree
 
     r = path(np.linspace(0.0, 1.0, 513)).position
@@ -249,11 +335,18 @@ def _nearest(path: Path, tip: Array) -> Array:
     chord = np.clip(np.hstack([near - 1, near]), 0, len(r) - 2)
     start, way = r[chord], r[chord + 1] - r[chord]
     square = np.maximum((way**2).sum(axis=-1), 1e-300)
-    share = ((tip[:, None] - start) * way).sum(axis=-1) / square
-    feet = start + np.clip(share, 0.0, 1.0)[..., None] * way
+    share = np.clip(((tip[:, None] - start) * way).sum(axis=-1) / square, 0.0, 1.0)
+    feet = start + share[..., None] * way
     best = np.argmin(((feet - tip[:, None]) ** 2).sum(axis=-1), axis=1)
-    return np.asarray(feet[np.arange(len(tip)), best])
+    at = np.arange(len(tip)), best
+    return np.asarray(feet[at]), np.asarray((chord + share)[at] / (len(r) - 1))
 
 
 def _ball(index: Index, radius: float) -> Gathered:
     return Gathered(Ball(), index, -np.inf, radius**2, radius**2)
+
+
+def _touching(checked: Verification) -> float:
+    """Largest excess of a clearance of a simulated motion, as part."""
+    apart = [x for name, x in checked.excess.items() if name.startswith(CLEARANCE)]
+    return max(apart, default=0.0)

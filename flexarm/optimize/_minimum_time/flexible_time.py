@@ -9,6 +9,7 @@ University of Calgary, 1997, chapter 8).
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,24 +18,29 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed, held
 from ...arm import Arm
-from .._collocation.outputs import EXCESS
 from .._collocation.transcription import answer
-from .._excess import TOLERATED
 from .._path import Path
 from .._programs.solution import Solution, interrupted
-from .._programs.solvers import solve
+from .._programs.solvers import chosen, solve
 from .._result import UNVERIFIED, OptimalMotion, Verification
 from ..limits import Limits
-from .flexible_problem import FlexibleProblem, moving
+from .between_postures import Start
+from .flexible_problem import FlexibleProblem, Known
 from .options import FlexibleOptions
 
 Array = NDArray[np.float64]
 
 _MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
-_REFINED = 4  # times at most that the margin is widened
+_REFINED = 4  # times at most that the margin is widened and limits are narrowed
+_LEAST = 8  # intervals, of which half are searched first
+_MOST = 128  # intervals of grids that are refined
+_FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
+_ROUGH = 1e-3  # tolerance of searches on the coarse grid
 # barriers of a search, from the first motion and from the answer of another one
 _COLD, _WARM = 1e-2, 1e-4
 _NO_LIMIT = 1e8  # s
+# the program is scaled by units; scaling by MUMPS takes a third of each step
+_UNSCALED = {"mumps_scaling": 0, "mumps_permuting_scaling": 0}
 
 
 def flexible_optimum(
@@ -43,6 +49,7 @@ def flexible_optimum(
     rigid: OptimalMotion,
     limits: Limits,
     options: FlexibleOptions,
+    initial: Known | None = None,
 ) -> OptimalMotion:
     """Fastest motion along a path of the tip.
 
@@ -50,23 +57,22 @@ def flexible_optimum(
     -------
     motion : OptimalMotion
         With ``details["tip_error"]``, the largest distance of the simulated tip from
-        the path in m, and ``details["rigid"]``.
+        the path in m, ``"rigid"``, ``"starts"``, ``"refinement"`` and ``"gap"``.
     """
     began = time.perf_counter()
-    spent = {"setup": 0.0, "solver": 0.0, "verification": 0.0}
-    passes: list[_Pass] = []
+    search = _Search(arm, path, rigid, limits, options)
     with held():
         stopped = False
         try:
             with allowed():
-                _search(arm, path, rigid, limits, options, spent, passes)
+                search.run(initial)
         except KeyboardInterrupt:
             stopped = True
-        best = _best(passes, stopped)
+        best = search.best(stopped)
         checked, problem = best.checked, best.problem
-        spent["total"] = time.perf_counter() - began
-        details = {"tip_error": best.error, "rigid": rigid}
-        result = _answered(problem, best.found, checked, spent, details)
+        search.spent["total"] = time.perf_counter() - began
+        details = {"tip_error": best.error, "rigid": rigid, **search.report(best)}
+        result = _answered(problem, best.found, checked, search.spent, details)
         return _judged(result)
 
 
@@ -78,59 +84,189 @@ class _Pass(NamedTuple):
     checked: Verification | None
     error: float
 
+    @property
+    def known(self) -> Known:
+        """The motion, to begin another search with."""
+        t, q, v, _, tau = self.problem.motion.read(self.found.z)
+        return Known(t, q, v, tau, self.duration)
 
-def _best(passes: list[_Pass], stopped: bool) -> _Pass:
-    """The last pass; after Ctrl-C the last one that was simulated, if there is one."""
-    if not passes:
-        raise KeyboardInterrupt
-    last = passes[-1]
-    if not stopped and last.found.status != "interrupted":
+    @property
+    def duration(self) -> float:
+        """Of the main motion in s."""
+        return self.problem.motion.duration(self.found.z)
+
+    @property
+    def strays(self) -> bool:
+        """Whether the simulated tip leaves its path."""
+        return self.error > self.problem.options.tip_tolerance
+
+    @property
+    def holds(self) -> bool:
+        """Whether the simulated motion is as wanted."""
+        return not (self.strays or self.problem.excess(self.checked) > 0.0)
+
+
+class _Search:
+    """Searches from several first motions on a coarse grid, then on finer ones."""
+
+    def __init__(
+        self,
+        arm: Arm,
+        path: Path,
+        rigid: OptimalMotion,
+        limits: Limits,
+        options: FlexibleOptions,
+    ) -> None:
+        self._task = arm, path, rigid, limits
+        self.options, self.refinable = options, options.intervals is None
+        self.spent = {"setup": 0.0, "solver": 0.0, "verification": 0.0}
+        self.passes: list[_Pass] = []
+        self.rough: _Pass | None = None  # the best one of the coarse grid
+        self.starts: list[Start] = []
+        self.durations: list[float] = []  # from grid to grid, of limits as they are
+
+    def run(self, initial: Known | None) -> None:
+        """Search, and again where the simulated motion is not as wanted."""
+        n = self.options.main
+        self._from_starts(n // 2 if n >= _LEAST else n, initial)
+        if self.rough is None and self._over():
+            return
+        problem = self._problem(n)
+        known = None if self.rough is None else self.rough.known
+        while True:
+            z = problem.first if known is None else problem.unknowns(known)
+            last = self._on_grid(problem, z, _COLD if known is None else _WARM)
+            if not last.found.success and known is not None and not self._over():
+                last = self._on_grid(problem, problem.first, _COLD)
+            if not last.found.success or last.holds or self._over():
+                return
+            n *= 2
+            if not (self.refinable and n <= _MOST):
+                return
+            known, problem = last.known, self._problem(n)
+
+    def _from_starts(self, n: int, initial: Known | None) -> None:
+        """The best motion on a coarse grid, from all first motions."""
+        problem = self._problem(n)
+        rigid = self._task[2]
+        firsts: dict[str, Callable[[], Array]] = {}
+        if initial is not None:
+            firsts["initial"] = lambda: problem.unknowns(initial)
+        firsts["smooth"] = lambda: problem.first
+        firsts["rigid"] = lambda: problem.unknowns(problem.rigid(rigid))
+        for name, first in firsts.items():
+            barrier = _WARM if name == "initial" else _COLD
+            tried = self._try(problem, first(), barrier, _MARGIN, rough=True)
+            T, found = tried.duration, tried.found
+            self.starts.append(Start(name, T, found.success))
+            if found.success and (self.rough is None or self.rough.duration > T):
+                self.rough = tried
+            if self._over():
+                return
+        if self.rough is not None:
+            self.durations.append(self.rough.duration)
+
+    def _on_grid(self, problem: FlexibleProblem, z: Array, barrier: float) -> _Pass:
+        """Search on a grid, with narrower limits as long as they do not hold."""
+        shrink = _MARGIN
+        for refined in range(_REFINED + 1):
+            last = self._try(problem, z, barrier, shrink)
+            _, found, checked, error = last
+            if refined == 0 and found.success:
+                self.durations.append(last.duration)
+            if not found.success or last.holds or self._over():
+                break
+            far = problem.excess(checked) > _FAR and self.refinable
+            far &= 2 * problem.motion.grid.main <= _MOST
+            if refined == _REFINED or far:
+                break
+            if last.strays:
+                shrink *= 0.97 * self.options.tip_tolerance / error
+            problem.narrow(found, checked)
+            z, barrier = found.z, _WARM
         return last
-    ended = [x for x in passes if x.checked is not None]
-    best = ended[-1] if ended else last
-    if best.found.status == "interrupted":
-        return best
-    message = "interrupted while the motion found was improved"
-    if best.checked is None and best.problem.options.check:
-        message = f"{UNVERIFIED}: {best.found.message}"
-    return best._replace(found=interrupted(best.found, message))
 
+    def _problem(self, n: int) -> FlexibleProblem:
+        began = time.perf_counter()
+        problem = FlexibleProblem(*self._task, replace(self.options, intervals=n))
+        self.spent["setup"] += time.perf_counter() - began
+        return problem
 
-def _search(
-    arm: Arm,
-    path: Path,
-    rigid: OptimalMotion,
-    limits: Limits,
-    options: FlexibleOptions,
-    spent: dict[str, float],
-    passes: list[_Pass],
-) -> None:
-    """Search, and again where the simulated motion is not as wanted; adds passes."""
-    began = time.perf_counter()
-    problem = FlexibleProblem(arm, path, rigid, limits, options)
-    spent["setup"] = time.perf_counter() - began
-    z, barrier, shrink = problem.first, _COLD, _MARGIN
-    for refined in range(_REFINED + 1):
-        _try(problem, z, barrier, shrink, spent, passes)
-        _, found, checked, error = passes[-1]
-        # done without faults or time, else the search is repeated
-        over = problem.excess(checked)
-        strays = error > options.tip_tolerance or over > EXCESS
-        strays |= moving(checked) > TOLERATED
-        if not (found.success and strays and _left(options, spent) > 0.0):
-            break
-        if refined == _REFINED:
-            break
-        if error > options.tip_tolerance:
-            shrink *= 0.97 * options.tip_tolerance / error
-        problem.narrow(found, checked, over)
-        z, barrier = found.z, _WARM
+    def _left(self) -> float:
+        """Seconds that are left, a lot without a limit."""
+        limit = self.options.time_limit
+        return (_NO_LIMIT if limit is None else limit) - self.spent["solver"]
 
+    def _over(self) -> bool:
+        """True after Ctrl-C, or without time."""
+        last = self.passes[-1].found.status if self.passes else ""
+        return last == "interrupted" or self._left() <= 0.0
 
-def _left(options: FlexibleOptions, spent: dict[str, float]) -> float:
-    """Seconds that are left, a lot without a limit."""
-    limit = _NO_LIMIT if options.time_limit is None else options.time_limit
-    return limit - spent["solver"]
+    def _try(
+        self,
+        problem: FlexibleProblem,
+        z: Array,
+        barrier: float,
+        shrink: float,
+        rough: bool = False,
+    ) -> _Pass:
+        """One search from z and, unless it is a rough one, its simulation."""
+        options = self.options
+        found = solve(
+            problem.program(shrink),
+            z,
+            solver=options.solver,
+            tolerance=max(options.tolerance, _ROUGH) if rough else options.tolerance,
+            max_iterations=options.max_iterations,
+            time_limit=max(self._left(), 1e-3),
+            progress=options.progress,
+            barrier=barrier,
+            options=_UNSCALED if chosen(options.solver) == "ipopt" else None,
+        )
+        self.spent["solver"] += found.seconds
+        self.passes.append(_Pass(problem, found, None, np.nan))
+        if not options.check or rough or found.status == "interrupted":
+            return self.passes[-1]
+        tick = time.perf_counter()
+        checked, error = problem.simulated(found.z)
+        self.spent["verification"] += time.perf_counter() - tick
+        self.passes[-1] = _Pass(problem, found, checked, error)
+        return self.passes[-1]
+
+    def best(self, stopped: bool) -> _Pass:
+        """The last pass, or one that was solved before it.
+
+        After Ctrl-C the last one that was simulated, if there is one.
+        """
+        if not self.passes:
+            raise KeyboardInterrupt
+        last = self.passes[-1]
+        ended = [x for x in self.passes if x.checked is not None]
+        if not stopped and last.found.status != "interrupted":
+            solved = [x for x in ended if x.found.success]
+            if last.found.success or not solved:
+                return last
+            return solved[-1]
+        best = ended[-1] if ended else last
+        if best.found.status == "interrupted":
+            return best
+        message = "interrupted while the motion found was improved"
+        if best.checked is None and best.problem.options.check:
+            message = f"{UNVERIFIED}: {best.found.message}"
+        return best._replace(found=interrupted(best.found, message))
+
+    def report(self, best: _Pass) -> dict[str, Any]:
+        """Starts, durations from grid to grid, and what they leave to gain."""
+        gap, T = np.nan, best.duration
+        if best.found.success and len(self.durations) > 1:
+            # errors of forces that are linear between knots are of the second order
+            finer = max(self.durations[-2] - self.durations[-1], 0.0) / 3.0
+            gap = (finer + max(T - self.durations[-1], 0.0)) / T
+        return {
+            "starts": tuple(self.starts),
+            "refinement": tuple(self.durations),
+            "gap": gap,
+        }
 
 
 def _answered(
@@ -151,37 +287,6 @@ def _answered(
     )
 
 
-def _try(
-    problem: FlexibleProblem,
-    z: Array,
-    barrier: float,
-    shrink: float,
-    spent: dict[str, float],
-    passes: list[_Pass],
-) -> None:
-    """One search from z and its simulation; adds a pass and the seconds spent."""
-    options = problem.options
-    found = solve(
-        problem.program(shrink),
-        z,
-        solver=options.solver,
-        tolerance=options.tolerance,
-        max_iterations=options.max_iterations,
-        time_limit=max(_left(options, spent), 1e-3),
-        progress=options.progress,
-        barrier=barrier,
-    )
-    spent["solver"] += found.seconds
-    passes.append(_Pass(problem, found, None, np.nan))
-    # the simulation
-    if not options.check or found.status == "interrupted":
-        return
-    tick = time.perf_counter()
-    checked, error = problem.simulated(found.z)
-    spent["verification"] += time.perf_counter() - tick
-    passes[-1] = _Pass(problem, found, checked, error)
-
-
 def _judged(result: OptimalMotion) -> OptimalMotion:
     """The result, failed if the simulated tip strays."""
     error, options = result.details["tip_error"], result.details["options"]
@@ -191,6 +296,6 @@ def _judged(result: OptimalMotion) -> OptimalMotion:
         return result
     message = (
         f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
-        f"{options.tip_tolerance:g} m; give more intervals than {options.intervals}"
+        f"{options.tip_tolerance:g} m; give more intervals than {options.main}"
     )
     return replace(result, success=False, status="failed", message=message)

@@ -10,6 +10,8 @@ from ...errors import ArgumentError
 from .._collocation.grid import Grid
 from .._programs.solution import Progress
 
+_INTERVALS = 32  # by default, along a path
+
 
 def check_tip(tip_tolerance: float, rest_speed: float) -> None:
     """Refuse tolerances of the tip that are not positive."""
@@ -71,6 +73,8 @@ class FlexibleOptions:
     smoothness : float
         Weight of the changes of torques beside the time; without it torques chatter
         for the last thousandths of the time.
+    intervals : int or None
+        Of the duration; None for a number that grows where limits do not hold.
     check : bool
         Whether the answer is simulated.
 
@@ -82,7 +86,7 @@ class FlexibleOptions:
     post_actuation: float
     rest_speed: float
     smoothness: float
-    intervals: int
+    intervals: int | None
     solver: str
     tolerance: float
     max_iterations: int
@@ -95,14 +99,19 @@ class FlexibleOptions:
         for name in ("pre_actuation", "post_actuation", "smoothness"):
             check_share(name, getattr(self, name))
 
+    @property
+    def main(self) -> int:
+        """Intervals of the main motion."""
+        return _INTERVALS if self.intervals is None else self.intervals
+
     def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""
         before, after = (
-            int(np.ceil(share * self.intervals))
+            int(np.ceil(share * self.main))
             for share in (self.pre_actuation, self.post_actuation)
         )
         return Grid(
-            main=self.intervals,
+            main=self.main,
             before=before,
             after=after,
             before_share=self.pre_actuation,
