@@ -49,7 +49,11 @@ SOURCES = sorted(
     {*glob("csrc/*/*.c")} - {*glob("csrc/examples/*.c"), *glob("csrc/fmi/*.c")}
 )
 # of the library of FMUs, which has no Python and no LAPACK
-FMU_SOURCES = ["csrc/fmi/fmi2.c", "csrc/examples/no_lapack.c", "csrc/library/dispatch.c"]
+FMU_SOURCES = [
+    "csrc/fmi/fmi2.c",
+    "csrc/examples/no_lapack.c",
+    "csrc/library/dispatch.c",
+]
 INCLUDED = sorted({*glob("csrc/**/*.*", recursive=True)} - {*SOURCES})
 # instruction sets, widest first, with macros that a compiler defines where they are
 SETS = {

@@ -9,7 +9,7 @@
  *     double topology, joints, nodes, modal, loops, frames, couplings, passive
  *                                          as in model/description.h
  *     double start[n_values]               values before the initialization
- *     double gauges[n_gauges][nv]          rows that multiply the positions
+ *     double rows[n_outputs][2 nv]         of the outputs: they multiply q and qd
  *
  * A value reference is the place of a variable in the array of values, whose groups
  * stand below. Inputs are held over a communication step of co-simulation. Instances share
@@ -53,7 +53,7 @@ enum {
     HEADER_STABILIZATION,
     HEADER_METHOD,
     HEADER_TIP,
-    HEADER_GAUGES,
+    HEADER_OUTPUTS,
     HEADER_POSITIONS,
     HEADER_VELOCITIES,
     HEADER_ACTUATORS,
@@ -72,7 +72,7 @@ typedef enum {
     QD,      /* [nv] */
     QDD,     /* [nv] this and what follows comes from the state */
     TIP,     /* [3] m */
-    GAUGES,  /* [n_gauges] */
+    OUTPUTS, /* [n_outputs] */
     N_GROUPS
 } group;
 
@@ -100,7 +100,7 @@ typedef struct {
     const double *start, *rows;
     fa_method method;
     int tip;
-    size_t nq, nv, nu, n_gauges;
+    size_t nq, nv, nu, n_outputs;
     /* the arm with its gravity of the moment */
     fa_model *model;
     double gravity[3];
@@ -252,8 +252,8 @@ static int *take_whole(const double **from, size_t *left, size_t n)
 /* places of the groups of values; returns their number */
 static size_t lay_out(fmu *f)
 {
-    const size_t sizes[N_GROUPS] = {1,     1,     1,     1, 3,          f->nu,
-                                    f->nq, f->nv, f->nv, 3, f->n_gauges};
+    const size_t sizes[N_GROUPS] = {1,     1,     1,     1, 3,           f->nu,
+                                    f->nq, f->nv, f->nv, 3, f->n_outputs};
 
     for (int g = 0; g < N_GROUPS; g++) {
         f->at[g + 1] = f->at[g] + sizes[g];
@@ -281,7 +281,7 @@ static int understand(fmu *f, size_t n)
     f->nq = size[HEADER_POSITIONS];
     f->nv = size[HEADER_VELOCITIES];
     f->nu = size[HEADER_ACTUATORS];
-    f->n_gauges = size[HEADER_GAUGES];
+    f->n_outputs = size[HEADER_OUTPUTS];
     const size_t bodies = size[HEADER_BODIES], loops = size[HEADER_LOOPS];
     f->topology = take_whole(&from, &n, bodies * FA_TOPO_SIZE);
     f->arm = (fa_description){
@@ -306,8 +306,9 @@ static int understand(fmu *f, size_t n)
     f->arm.couplings = take(&from, &n, size[HEADER_COUPLINGS_SIZE]);
     f->arm.passive = take(&from, &n, size[HEADER_PASSIVE] * FA_PASSIVE_SIZE);
     f->start = take(&from, &n, lay_out(f));
-    f->rows = take(&from, &n, f->n_gauges * f->nv);
+    f->rows = take(&from, &n, f->n_outputs * 2 * f->nv);
     return f->topology && f->loops && f->rows && n == 0 &&
+           (f->n_outputs == 0 || f->nq == f->nv) &&
            (f->method == FA_RK4 || f->method == FA_RODAS4P) &&
            (f->arm.fidelity == FA_FULL || f->arm.fidelity == FA_RUTHLESS);
 }
@@ -415,12 +416,13 @@ static int refresh(fmu *f)
     for (size_t i = 0; i < 3; i++) {
         v[f->at[TIP] + i] = pose[4 * i + 3];
     }
-    for (size_t i = 0; i < f->n_gauges; i++) {
+    for (size_t i = 0; i < f->n_outputs; i++) {
+        const double *row = f->rows + i * 2 * f->nv;
         double sum = 0.0;
-        for (size_t j = 0; j < f->nv && f->nq == f->nv; j++) {
-            sum += f->rows[i * f->nv + j] * q[j];
+        for (size_t j = 0; j < 2 * f->nv; j++) { /* qd stands behind q */
+            sum += row[j] * q[j];
         }
-        v[f->at[GAUGES] + i] = sum;
+        v[f->at[OUTPUTS] + i] = sum;
     }
     f->is_fresh = 1;
     return 1;
