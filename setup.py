@@ -45,7 +45,15 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # compiled one by one; what csrc/kernels holds is included by csrc/units
-SOURCES = sorted({*glob("csrc/*/*.c")} - {*glob("csrc/examples/*.c")})
+SOURCES = sorted(
+    {*glob("csrc/*/*.c")} - {*glob("csrc/examples/*.c"), *glob("csrc/fmi/*.c")}
+)
+# of the library of FMUs, which has no Python and no LAPACK
+FMU_SOURCES = [
+    "csrc/fmi/fmi2.c",
+    "csrc/examples/no_lapack.c",
+    "csrc/library/dispatch.c",
+]
 INCLUDED = sorted({*glob("csrc/**/*.*", recursive=True)} - {*SOURCES})
 # instruction sets, widest first, with macros that a compiler defines where they are
 SETS = {
@@ -53,7 +61,8 @@ SETS = {
     "avx2": {"__AVX2__", "__FMA__"},
     "base": set(),
 }
-LIBS = "_libs"  # in the package: OpenBLAS and its license
+LIBS = "_libs"  # in the package: OpenBLAS and its license, the library of FMUs
+FMU_LIBRARY = "fmi2.so"
 
 # flags with which Python was built and that would change ours
 INHERITED = ("-O", "-g", "-W", "-std=", "-DNDEBUG", "-flto", "-fwrapv", "-specs=")
@@ -350,6 +359,8 @@ class BuildCore(build_ext):
             self.get_finalized_command("build_py").get_package_dir("flexarm")
         )
         self.copy_libraries(package / LIBS)
+        self.mkpath(str(package / LIBS))
+        self.copy_file(str(self.fmu_library), str(package / LIBS / FMU_LIBRARY))
 
     def copy_libraries(self, target):
         """Copy OpenBLAS and its license into a directory, or remove older ones."""
@@ -397,6 +408,36 @@ class BuildCore(build_ext):
             objects, path, extra_postargs=link, build_temp=self.build_temp
         )
         self.copy_libraries(Path(path).parent / LIBS)
+        self.link_fmu(objects, Path(path).parent / LIBS, flags, sets, link_protection)
+
+    def link_fmu(self, objects, target, flags, sets, protection):
+        """Link the library that FMUs have inside, of the objects of the kernels.
+
+        An FMU computes one state at a time, for which AVX-512 is not used beside AVX2.
+        """
+        sets = [isa for isa in sets if isa != "avx512" or "avx2" not in sets]
+        dispatch = FMU_SOURCES[-1]
+        kept = [
+            obj
+            for obj in objects
+            if Path(obj).parent.name != "python"
+            and Path(obj).stem != Path(dispatch).stem
+            and set_of(obj) in (None, *sets)
+        ]
+        kept += self.compiler.compile(
+            FMU_SOURCES,
+            output_dir=str(Path(self.build_temp, "fmu")),
+            extra_postargs=[*flags, *flags_of(dispatch, sets)],
+        )
+        link = [*protection, "-lm", "-pthread"]
+        link += ["-Wl,-s"] * sys.platform.startswith("linux")
+        link += shlex.split(os.environ.get("LDFLAGS", ""))
+        self.mkpath(str(target))
+        self.fmu_library = target / FMU_LIBRARY
+        self.fmu_library.unlink(missing_ok=True)
+        self.compiler.link_shared_object(
+            kept, str(self.fmu_library), extra_postargs=link
+        )
 
     def compile_all(self, sources, flags, headers, sets):
         """Return the objects of the sources, in their order.

@@ -9,7 +9,8 @@ from pathlib import Path
 
 NOT_SHIPPED = {".gitignore"}
 LICENSE = "flexarm-*.dist-info/licenses/LICENSE"
-BUILT = ["flexarm/_core.*", "flexarm/_libs/*openblas*", "flexarm/py.typed", LICENSE]
+BUILT = ["flexarm/_core.*", "flexarm/_libs/*openblas*", "flexarm/_libs/fmi2.so"]
+BUILT += ["flexarm/py.typed", LICENSE]
 
 
 def project_files():

@@ -19,6 +19,7 @@ SHORT = {
     "payload_sweep": 20,
     "predictive_control": 40,
     "rigid_to_flexible": 40,
+    "tune_loops": 50,
 }
 
 

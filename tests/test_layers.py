@@ -47,7 +47,7 @@ def test_graphs_of_files() -> None:
 
 C_ORDER = "lanes dense model calls kernels/bodies kernels/lie kernels/kinematics "
 C_ORDER += "kernels/dynamics kernels/derivatives kernels/time kernels/batch "
-C_ORDER += "kernels/inverse_kinematics library units python examples"
+C_ORDER += "kernels/inverse_kinematics library units python fmi examples"
 C_ROOMS: layers.Rooms = [(room, [f"{room}/*"]) for room in C_ORDER.split()]
 C_FILES = {
     path.relative_to(CSRC).as_posix(): path

@@ -1,4 +1,4 @@
-"""Arms in JAX and CasADi, which differentiate by themselves.
+"""Arms in JAX and CasADi, which differentiate by themselves, and as FMUs.
 
 `jax_function` and `casadi_function` return the same functions of an arm, by name, with
 exact first derivatives from the kernels.  The packages are imported at the first call,
@@ -22,10 +22,14 @@ name                      arguments          result
 Derivatives with respect to `q` are those by its ``nq`` entries.  Of a
 quaternion only the rotation counts; its length has no effect.  Stops and dry friction
 are differentiated at the given state.
+
+`export_fmu` writes an arm as an FMU, for tools that simulate systems of parts; it needs
+no other package.
 """
 
 from ._casadi import casadi_function
+from ._fmu import export_fmu
 from ._functions import FUNCTIONS
 from ._jax import jax_function
 
-__all__ = ["FUNCTIONS", "casadi_function", "jax_function"]
+__all__ = ["FUNCTIONS", "casadi_function", "export_fmu", "jax_function"]

@@ -1007,6 +1007,15 @@ OWN: dict[str, dict[str, Rule]] = {
         "distance": const(0.1),
         "terminal": one_of(True, False),
     },
+    "interop.export_fmu": {
+        "file": lambda d: new_file(d, "arm.fmu"),
+        "name": const("arm"),
+        "q0": const(None),
+        "qd0": const(None),
+        "outputs": const(()),
+        "method": const("Rodas4P"),
+        "max_step": const(0.01),
+    },
     "interop.": {"name": one_of("forward_dynamics", "gravity_forces")},
     "library.": {
         "n_modes": one_of(1, 2),
