@@ -1102,6 +1102,17 @@ OWN: dict[str, dict[str, Rule]] = {
         "acceleration": const(20.0),
         "tip_speed": const(2.0),
         "outputs": const({"modes": 0.1}),
+        "obstacles": lambda d: [fa.optimize.Sphere((5.0, 5.0), 0.1)],
+        "self_collision": const(True),
+        "clearance": const(0.02),
+        "link_radius": const(0.05),
+    },
+    "optimize.HalfSpace": {"point": const([0, 0, -1]), "normal": const([0, 0, 1])},
+    "optimize.Sphere": {"center": const([5.0, 5.0, 0.0]), "radius": const(0.1)},
+    "optimize.Capsule": {
+        "start": const([5.0, 0.0, 0.0]),
+        "end": const([5.0, 1.0, 0.0]),
+        "radius": const(0.1),
     },
     "optimize.Search": {
         "intervals": const(5),

@@ -83,7 +83,9 @@ def time_optimal(
         joints by default.  A search keeps them at its nodes, between two postures at
         160 times at least; where the simulated motion exceeds them in between by more
         than a thousandth, it is repeated with narrower ones, on a path those of
-        positions apart.  What is left is in ``verification.excess``.
+        positions apart.  What is left is in ``verification.excess``.  Also obstacles
+        and self_collision: a path that touches something at rest is refused, between
+        postures the search also begins with two ways around.
     start : (nu,) or (nq,) array_like of float, optional
         Posture in rad or m near the start of a path of the tip, which chooses the
         branch (elbow up or down).

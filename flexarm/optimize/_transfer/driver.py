@@ -60,8 +60,9 @@ def trajectory(
         is maximized.
     limits : Limits or mapping, optional
         Of torque, torque_rate, position, velocity, acceleration, and, but for a Design,
-        of outputs, by default those of the joints.  All but accelerations are narrowed
-        where they do not hold between the nodes, see Notes.
+        of outputs, obstacles and self_collision, by default those of the joints.  All
+        but accelerations are narrowed where they do not hold between the nodes, see
+        Notes.
     payload : {"maximize"}, optional
         Find the largest point mass at the tip with which the motion is possible; its
         weight is ``cost["payload"]``.
@@ -138,6 +139,11 @@ def trajectory(
     model, with limits or for the least time or largest payload also by a search with
     half the intervals, a third of what it costs more (Richardson); NaN if this fails.
     What narrowed limits cost at most is in it.
+
+    What links stay away from counts from when a motion comes near to it; then the
+    search also begins with up to three ways of the joints around it, on different sides
+    of it, and the cheapest motion is the answer.  Where there is no way, the answer
+    leads through, and is no success.
 
     Where the simulation exceeds limits, or ends elsewhere, they are narrowed or the
     intervals doubled, up to 160, or to the number that is given, until it does not.

@@ -1,0 +1,54 @@
+"""Forces that lead smoothly around obstacles, to begin a search with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._around import ways_around
+from .._rigid import RigidLevel
+from ..limits import Limits, clearance_of, constant_torque
+from ..paths import time_law
+
+Array = NDArray[np.float64]
+
+_WAYS = 2
+_POINTS = 161
+_SLOWER, _TRIALS = 1.15, 30  # until forces and velocities are within limits
+
+
+def forces_around(
+    level: RigidLevel, ends: Array, limits: Limits, duration: float
+) -> list[tuple[Array, Array]]:
+    """Times (n,) and forces (n, nu) on ways between two postures (2, nu).
+
+    None if the straight line of the joints touches nothing; `duration` is that of the
+    fastest motion on it.
+    """
+    clearance = clearance_of(level.arm, limits)
+    if clearance is None:
+        return []
+    start, end = level.whole(ends)
+    position = np.asarray(limits.position)
+    ways = ways_around(level.arm, clearance, start, end, position, level.S, _WAYS)
+    if any(way.straight for way in ways):
+        return []
+    low, high = constant_torque(limits, "a motion without a path")
+    slow, fast = np.asarray(limits.velocity)
+    found = []
+    for way in ways:
+        T = duration
+        for _ in range(_TRIALS):
+            t = np.linspace(0.0, T, _POINTS)
+            s, sd, sdd = time_law("quintic", t, T)
+            q, first, second = way.at(np.asarray(s))
+            sd = sd[:, None]
+            qd, qdd = first * sd, first * sdd[:, None] + second * sd**2
+            tau = level.inverse_dynamics(q, qd, qdd)
+            rates = qd[:, : level.n]
+            held = (tau >= low) & (tau <= high) & (rates >= slow) & (rates <= fast)
+            if held.all():
+                break
+            T *= _SLOWER
+        found.append((t, tau))
+    return found
