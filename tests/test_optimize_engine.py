@@ -330,10 +330,7 @@ def test_bad_questions_are_refused() -> None:
         (["before", "both or neither"], lambda: Grid(before=3)),
         (["after", "none below zero"], lambda: Grid(after=3, after_share=-1.0)),
         (["duration"], lambda: Collocation(FREE, grid, duration=-1.0)),
-        (
-            ["4 positions", "chart"],
-            lambda: Collocation(fa.Arm([rod]), grid, duration=1.0),
-        ),
+        (["4 positions"], lambda: Collocation(fa.Arm([rod]), grid, duration=1.0)),
         (["arm is int"], lambda: Collocation(3, grid, duration=1.0)),  # type: ignore[arg-type]
     ]
     _, program, z0 = swing(FREE)

@@ -474,6 +474,12 @@ def coordinate_motion(arm: Arm, q: Array, v: Array) -> tuple[Array, Array]:
     return x, chart.rates_of(x, v)
 
 
+def along_coordinates(arm: Arm, x: Array, rows: Array) -> Array:
+    """Rows of forces (nv, ...) of the arm as those along coordinates, at a posture."""
+    chart = chart_of(arm)
+    return rows if chart is None else np.asarray(chart.turned(x).T @ rows)
+
+
 def scalar_positions(arm: ArmLike, q: Array) -> Array:
     """Positions (..., nv) of a real arm, zero at velocities of quaternions."""
     if arm.nq == arm.nv:

@@ -21,6 +21,8 @@ from scipy.interpolate import CubicHermiteSpline
 
 from ..arm import Arm
 from ..model.motors import joint_forces
+from ._charts import real_arm
+from ._path import Path, PathPoints
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -31,6 +33,7 @@ _POINTS = 129  # of a way
 def floating(arm: Arm, torque: Array) -> Mask:
     """Mask (nv,) of the velocities of bases that float, by the limits (2, nu)."""
     result = np.zeros(arm.nv, dtype=bool)
+    arm = real_arm(arm)
     if np.any(arm.gravity) or arm.constraints:
         return result
     forced = {force.body for force in joint_forces(arm)}
@@ -39,6 +42,15 @@ def floating(arm: Arm, torque: Array) -> Mask:
         at = arm.body_joint_slice(k)
         if parent < 0 and k not in forced and arm.bodies[k].joint.drive is None:
             result[at] = not torque[:, at].any() and not own[at].any()
+    return result
+
+
+def following(arm: Arm, x: Array, mask: Mask) -> Array:
+    """Rates of all coordinates (nv, m) by those of what is no base, at a posture."""
+    result = np.eye(arm.nv)[:, ~mask]
+    if mask.any():
+        M = np.asarray(arm._model.quiet("mass_matrix")(x))[mask]
+        result[mask] = -np.linalg.solve(M[:, mask], M[:, ~mask])
     return result
 
 
@@ -60,8 +72,7 @@ def drift(arm: Arm, start: Array, end: Array, mask: Mask) -> CubicHermiteSpline:
     def slope(s: float, base: Any) -> Array:
         x = start + s * way
         x[rows] = base
-        M = np.asarray(arm._model.quiet("mass_matrix")(x))[rows]
-        return np.asarray(-np.linalg.solve(M[:, rows], M[:, still] @ way[still]))
+        return np.asarray(following(arm, x, mask)[rows] @ way[still])
 
     s = np.linspace(0.0, 1.0, _POINTS)
     found = solve_ivp(
@@ -72,3 +83,15 @@ def drift(arm: Arm, start: Array, end: Array, mask: Mask) -> CubicHermiteSpline:
     x[:, rows] = found.y.T
     first[:, rows] = [slope(at, base) for at, base in zip(s, found.y.T, strict=True)]
     return CubicHermiteSpline(s, x, first)
+
+
+def drifting_path(arm: Arm, ends: Array, mask: Mask) -> Path:
+    """Path of the joints on which bases float, between two postures (2, nu)."""
+    nu, rest = arm.nu, np.zeros(arm.nv - arm.nu)
+    start, end = (np.append(x, rest) for x in ends)
+    way = drift(arm, start, end, mask)
+
+    def curve(s: Array) -> PathPoints:
+        return PathPoints(*(way(s, k)[..., :nu] for k in range(3)))
+
+    return Path("joint", "spline", way(np.array([0.0, 1.0]))[:, :nu], curve)

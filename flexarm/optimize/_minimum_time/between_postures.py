@@ -18,6 +18,7 @@ from .._charts import chart_of, positions, real_arm, real_motion
 from .._collocation.outputs import EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
 from .._excess import TOLERATED
+from .._floating import floating
 from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
 from .._verify import verify
@@ -111,7 +112,9 @@ class Between:
         refuse_loops(arm)
         self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
         self._initial, self._around = initial, around
-        low, high = constant_torque(limits, "an arm with flexible links or joints")
+        torque = constant_torque(limits, "an arm with flexible links or joints")
+        self.bases = floating(arm, torque)
+        low, high = torque
         _, postures = static_postures(arm, None, rigid)
         self.ends = postures[[0, -1]]
         self.holding = holding_forces(arm, self.ends, low, high)
@@ -130,12 +133,14 @@ class Between:
             size,
             self.rows,
             options.intervals,
+            self.bases,
             options.tip_tolerance,
             options.rest_speed,
             rigid.duration,
         )
         middle = postures[len(postures) // 2]
-        self._slowest = Modes(arm, middle).frequency[arm.nu :]
+        joints = arm.nu - int(self.bases.sum())
+        self._slowest = Modes(arm, middle, self.bases).frequency[joints:]
 
     def search(self) -> Found:
         """Search from all starts and refine the best motion, until Ctrl-C."""
@@ -217,7 +222,8 @@ class Between:
             way = np.abs(np.diff(self.ends, axis=0)[0, turns])
             k = turns.start + int(np.argmin(np.round(way, 9)))
             result[:, k] = there_and_back * 0.5 * self.problem.size[k]
-        return np.where(np.isfinite(self.problem.high), result, 0.0)
+        driven = self.problem.high > self.problem.low
+        return np.where(driven & np.isfinite(self.problem.high), result, 0.0)
 
     def _from_starts(self, found: Found) -> None:
         """A few rounds from each start, then more from the best until one arrives."""
@@ -351,7 +357,9 @@ class Between:
         t = np.append(t, [T * (1.0 + 1e-9), T + rest])
         tau = np.vstack([tau, self.holding[-1:], self.holding[-1:]])
         model, node = self.arm._model, self.arm.tip_node
-        goal = model.node_pose(node, self.ends[-1])[:3, 3]
+        goal = None
+        if not self.bases.any():  # where a base ends depends on the way
+            goal = model.node_pose(node, self.ends[-1])[:3, 3]
         checked = verify(
             real_arm(self.arm),
             t,
@@ -375,13 +383,13 @@ class Between:
         after, nu = run.t >= T * (1.0 - 1e-9), arm.nu
         end = np.broadcast_to(positions(arm, self.ends[-1]), run.q[after].shape)
         off = difference(real_arm(arm), end, run.q[after])[:, :nu]
-        rate = run.qd[after, :nu]
+        off, rate = off[:, ~self.bases[:nu]], run.qd[after, :nu]
         most, fastest = (
             float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in (off, rate)
         )
         return replace(
             checked,
-            final_error=max(checked.final_error, most),
+            final_error=float(np.fmax(checked.final_error, most)),
             final_rate=max(checked.final_rate, fastest),
         )
 

@@ -15,12 +15,21 @@ from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
-from .._charts import chart_of, charted
-from .._collocation.ends import read_end
+from .._charts import chart_of, charted, real_arm
+from .._collocation.ends import End, read_end
+from .._floating import drifting_path, floating
 from .._path import Path
+from .._records import record_of
 from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
-from ..limits import Limits, read_limits, refuse_unbounded, without_obstacles
+from ..limits import (
+    Limits,
+    checked_limits,
+    constant_torque,
+    read_limits,
+    refuse_unbounded,
+    without_obstacles,
+)
 from ..paths import joint_path
 from ..search import Search, read_search
 from .between_postures import fastest_between
@@ -34,8 +43,10 @@ Array = NDArray[np.float64]
 
 __all__ = ["time_optimal"]
 
-_KEPT = ("torque", "position", "velocity", "acceleration", "tip_speed")
-_KEPT += ("obstacles", "self_collision")
+_KEPT = (
+    *("torque", "position", "velocity", "acceleration", "tip_speed"),
+    *("obstacles", "self_collision"),
+)
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
 _SEARCH: dict[str, Any] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}
@@ -217,7 +228,7 @@ def time_optimal(
     >>> print(round(motion.duration, 4))
     0.423
     """
-    level = RigidLevel(_in_coordinates(arm, path), "time_optimal")
+    level = RigidLevel(_in_coordinates(arm, path, limits), "time_optimal")
     refuse_linear(arm, "time-optimal motions")
     if level.is_exact:
         limits = read_limits(limits, arm, _KEPT, "the fastest motion of a rigid arm")
@@ -282,10 +293,15 @@ def _searched(
         raise ArgumentError("start is given without a path; leave it out")
     given = read_search(search, _PROGRAMS, "a motion without a path")
     asked = PostureOptions(**_FREE | own | given)
-    line = joint_path(ends, kind="straight")
-    rigid = rigid_optimum(level, line, without_obstacles(limits), **_EXACT)
+    bases = floating(arm, constant_torque(limits, "a motion without a path"))
+    line, driven = joint_path(ends, kind="straight"), without_obstacles(limits)
+    if bases.any():
+        line = drifting_path(arm, ends, bases)
+        torque = np.where(bases[: arm.nu], [[-np.inf], [np.inf]], limits.torque)
+        driven = replace(driven, torque=torque)
+    rigid = rigid_optimum(level, line, driven, **_EXACT)
     around = forces_around(level, ends, limits, rigid.duration)
-    first = None if initial is None else _forces_of(initial, arm)
+    first = None if initial is None else _forces_of(initial, real_arm(arm))
     found = fastest_between(arm, rigid, limits, asked, first, around)
     return _detailed(found, None, limits)
 
@@ -335,16 +351,37 @@ def _detailed(
     return replace(motion, details=details)
 
 
-def _in_coordinates(arm: Any, path: Any) -> Any:
+def _in_coordinates(arm: Any, path: Any, limits: Any) -> Any:
     """The arm, with quaternions about the middle of two postures."""
     if not isinstance(arm, ArmLike) or arm.nq == arm.nv or isinstance(path, Path):
         return arm
-    q = _whole_postures(arm, path)
-    return charted(cast("Arm", arm), *q)
+    own = cast("Arm", arm)
+    start, end = _whole_postures(own, path)
+    torque = checked_limits(record_of(Limits, "limits", limits), own).torque
+    bases = np.zeros(arm.nv, dtype=bool)
+    if not callable(torque):
+        bases = floating(own, torque)
+    held = np.ones(arm.nu, dtype=bool) if end.held is None else end.held
+    if end.tip is not None:
+        raise ArgumentError(
+            "path ends at a place of the tip, expected positions of the joints; "
+            "trajectory takes such a place"
+        )
+    if (held == bases[: arm.nu]).any():
+        k = int(np.argmax(held == bases[: arm.nu]))
+        name = arm.coordinate_names[k]
+        raise ArgumentError(
+            f"path ends with a position of {name!r}, which floats and ends where its "
+            'momentum leads it; expected {"joints": {...}} with all other joints'
+            if held[k]
+            else f"path ends without a position of {name!r}, expected those of all "
+            "joints but of a base that floats"
+        )
+    return charted(own, start.q, end.q)
 
 
-def _whole_postures(arm: ArmLike, path: Any) -> Array:
-    """Positions (2, nq) of a pair of postures of an arm with quaternions."""
+def _whole_postures(arm: Arm, path: Any) -> tuple[End, End]:
+    """Both postures of an arm with quaternions."""
     if not isinstance(path, list | tuple) or len(path) != 2:
         path = np.atleast_2d(real_array("path", path))
         if len(path) != 2:
@@ -352,16 +389,15 @@ def _whole_postures(arm: ArmLike, path: Any) -> Array:
                 f"path has shape {path.shape}, expected two postures of an arm with "
                 "quaternions"
             )
-    start = read_end(cast("Arm", arm), "path[0]", path[0])
-    end = read_end(cast("Arm", arm), "path[1]", path[1], start.q)
-    return np.stack([start.q, end.q])
+    start = read_end(arm, "path[0]", path[0])
+    return start, read_end(arm, "path[1]", path[1], start.q)
 
 
 def _postures(level: RigidLevel, path: Any) -> Array:
     """Joint positions (2, nu) of a pair of postures."""
     chart = chart_of(level.arm)
     if chart is not None:
-        whole = _whole_postures(chart.arm, path)
+        whole = np.stack([end.q for end in _whole_postures(real_arm(level.arm), path)])
         return np.asarray(chart.coordinates(whole)[:, : level.n])
     if not isinstance(path, list | tuple | np.ndarray):
         raise ArgumentError(

@@ -14,13 +14,15 @@ from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...simulation.methods import simulate
 from ...simulation.stability import stable_step
-from .._charts import chart_of, coordinate_motion, positions, real_arm
+from .._charts import along_coordinates, coordinate_motion, positions, real_arm
 from .._collocation.tip import Place
+from .._floating import following
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
 from .limit_rows import LimitRows
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 _STEPS, _LONG, _SOME = 160, 8.0, 640  # of the linearized arm: radians of the fastest
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
@@ -85,29 +87,34 @@ class Modes:
 
     Attributes
     ----------
-    to : (2 nv, 2 nv) ndarray of float
-        From small changes of a state to those of modes and of their rates.
-    frequency : (nv,) ndarray of float
+    to : (2 m, 2 nv) ndarray of float
+        From small changes of a state to those of modes and of their rates; m is nv, or
+        less by the bases that float.
+    frequency : (m,) ndarray of float
         Angular frequencies in rad/s.
-    lever : (nv,) ndarray of float
+    lever : (m,) ndarray of float
         Motion of the tip in m and of joints for one of a mode.
     """
 
-    def __init__(self, arm: Arm, q: Array) -> None:
+    def __init__(self, arm: Arm, q: Array, bases: Mask | None = None) -> None:
         still = np.zeros(arm.nv)
         model = arm._model
         K = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))[0]
         M = np.asarray(model.quiet("mass_matrix")(q))
-        chart = chart_of(arm)
-        if chart is not None:  # rows are forces along its velocities
-            K, M = (chart.turned(q).T @ rows for rows in (K, M))
+        # what is no base, which follows by its momentum
+        own = np.ones(arm.nv, dtype=bool) if bases is None else ~bases
+        follows = following(arm, q, ~own)
+        K, M = (
+            follows.T @ along_coordinates(arm, q, rows) @ follows for rows in (K, M)
+        )
         squares, shapes = linalg.eigh(0.5 * (K + K.T), M)
         order = np.argsort(np.abs(squares))
         squares, shapes = squares[order], shapes[:, order]
-        self.to = np.kron(np.eye(2), shapes.T @ M)
+        self.to = np.kron(np.eye(2), shapes.T @ M @ np.eye(arm.nv)[own])
         self.frequency = np.sqrt(np.abs(squares))
-        moved = np.vstack([Place(arm).jacobian(q[None])[0], np.eye(arm.nu, arm.nv)])
-        self.lever = np.linalg.norm(moved @ shapes, axis=0)
+        joints = np.eye(arm.nv)[: arm.nu][own[: arm.nu]]
+        moved = np.vstack([Place(arm).jacobian(q[None])[0], joints])
+        self.lever = np.linalg.norm(moved @ follows @ shapes, axis=0)
 
 
 class PostureProblem:
@@ -127,6 +134,8 @@ class PostureProblem:
         Further limits.
     intervals : int
         Of the forces, at least.
+    bases : (nv,) ndarray of bool
+        Velocities of bases that float, which have no goal.
     tolerance, speed : float
         Largest distance of the tip from its goal after the motion in m, and its largest
         speed there in m/s.
@@ -143,6 +152,7 @@ class PostureProblem:
         size: Array,
         rows: LimitRows,
         intervals: int,
+        bases: Mask,
         tolerance: float,
         speed: float,
         duration: float = 0.0,
@@ -151,7 +161,8 @@ class PostureProblem:
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
         self.coarse = True  # steps of a search, not those of a check
         self.margin: dict[str, float] = {}  # by which limits are narrowed
-        self._modes = Modes(arm, ends[-1])
+        self._modes = Modes(arm, ends[-1], bases)
+        self._joints = arm.nu - int(bases.sum())
         self._tolerance, self._speed = tolerance, speed
         self._first = positions(arm, ends[0])
         limit, _ = stable_step(real_arm(arm), self._first, "rk4")
@@ -211,9 +222,9 @@ class PostureProblem:
 
         What moves the tip by little more than the tolerances is small.
         """
-        nv, nu, modes = self.arm.nv, self.arm.nu, self._modes
+        nu, modes = self._joints, self._modes
         by = self.missed_by(slopes[-1, :, :-1]) * np.tile(self.size, len(forces.tau))
-        reach = np.sqrt((by**2).sum(axis=1)).reshape(2, nv)
+        reach = np.sqrt((by**2).sum(axis=1)).reshape(2, -1)
         way = float(np.abs(self.missed(self.start)[:nu]).max())
         reach[0, :nu] = np.minimum(reach[0, :nu], way)
         reach[1, :nu] = np.minimum(reach[1, :nu], 3.0 * way / forces.duration)
@@ -224,7 +235,7 @@ class PostureProblem:
 
     def arrives(self, run: Run) -> bool:
         """Whether the arm comes to rest, as far as its tip and its joints show."""
-        nu, modes = self.arm.nu, self._modes
+        nu, modes = self._joints, self._modes
         q, v = np.abs(self.missed(run.x[-1])).reshape(2, -1)
         swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
         rate = swing * modes.frequency[nu:]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...errors import ArgumentError
 from ...kinematics.positions import difference
 from .._around import Way
+from .._charts import Chart
 from .._collocation import costs
 from .._collocation.ends import hold
 from .._collocation.local import EquationOfMotion
@@ -239,16 +240,20 @@ def missed(motion: OptimalMotion, rests: bool) -> str:
 
 
 def _missed_joints(motion: OptimalMotion) -> str:
-    """Words on joints that end elsewhere; of arms whose tip does not tell it."""
+    """Words on joints with quaternions that end elsewhere, which the tip may not tell.
+
+    A body that turns about its tip is an example.
+    """
     arm = motion.arm
     if arm.nq == arm.nv or motion.verification is None:
         return ""
-    run, nu = motion.verification.trajectory, arm.nu
+    run = motion.verification.trajectory
+    turning = Chart(arm, arm.neutral).turning
     off, way = (
-        float(np.linalg.norm(difference(arm, a, b)[..., :nu], axis=-1).max())
+        float(np.linalg.norm(difference(arm, a, b)[..., turning], axis=-1).max())
         for a, b in ((motion.q[-1], run.q[-1]), (motion.q[0], motion.q))
     )
-    rate = float(np.linalg.norm(run.qd[-1, :nu] - motion.qd[-1, :nu]))
+    rate = float(np.linalg.norm((run.qd - motion.qd[-1])[-1, turning]))
     if off <= _OFF * way and rate <= _FAST * way / motion.duration:
         return ""
     return (

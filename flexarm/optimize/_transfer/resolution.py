@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
+from .._charts import along_coordinates
 from .._collocation.grid import Grid, Tableau, tableau
+from .._floating import following
 
 Array = NDArray[np.float64]
 _Steps = tuple[Array, Array, Array]
@@ -40,16 +42,31 @@ class Quadratic(NamedTuple):
 
     @classmethod
     def of(
-        cls, arm: Arm, start: Array, end: Array, T: float, weights: Mapping[str, Array]
+        cls,
+        arm: Arm,
+        start: Array,
+        end: Array,
+        T: float,
+        weights: Mapping[str, Array],
+        bases: NDArray[np.bool_],
     ) -> Quadratic | None:
-        """Of an arm about the middle of its way; None without a way or a model."""
-        n, still = arm.nv, np.zeros(arm.nv)
+        """Of an arm about the middle of its way; None without a way or a model.
+
+        Bases that float follow, and are left out.
+        """
+        still = np.zeros(arm.nv)
         q = start + 0.5 * (end - start)
         model = arm._model
         K, D = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))
         M = np.asarray(model.quiet("mass_matrix")(q))
-        acting = np.zeros((n, arm.nu))
+        acting = np.zeros((arm.nv, arm.nu))
         acting[arm.actuator_indices, np.arange(arm.nu)] = 1.0
+        follows = following(arm, q, bases)
+        K, D, M, acting = (
+            follows.T @ along_coordinates(arm, q, x) for x in (K, D, M, acting)
+        )
+        K, D, M = (x @ follows for x in (K, D, M))
+        start, end, still, n = start[~bases], end[~bases], still[~bases], len(M)
         A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, arm.nu))
         A[:n, n:] = np.eye(n)
         try:

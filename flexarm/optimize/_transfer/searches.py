@@ -310,7 +310,7 @@ class Searches:
 
     def _linear(self, problem: Transfer) -> Array | None:
         """The motion of least cost of the linear model."""
-        if self.linear is None:
+        if self.linear is None or self.task.floating.any():
             return None
         found = self.linear.motion(problem.motion.grid)
         if found is None:
@@ -396,7 +396,7 @@ def linear_transfer(task: Task) -> Quadratic | None:
 
     It has quadratic costs and rest at both ends.
     """
-    if "vibration" in task.weights or task.floating.any():
+    if "vibration" in task.weights:
         return None
     nu = task.arm.nu
     weights: dict[str, Array] = {}
@@ -408,5 +408,10 @@ def linear_transfer(task: Task) -> Quadratic | None:
     if not weights:  # of least time or most payload: bang-bang
         return None
     return Quadratic.of(
-        task.arm, task.start.q, task.end.q, task.first_duration, weights
+        task.arm,
+        task.start.q,
+        task.end.q,
+        task.first_duration,
+        weights,
+        task.floating,
     )
