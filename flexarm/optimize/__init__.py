@@ -6,6 +6,7 @@ from .._support.options import missing_from
 from . import paths
 from ._identification.base_parameters import identify_base_parameters
 from ._identification.driver import identify
+from ._identification.exciting import exciting_motion
 from ._identification.records import Record, simulated_record
 from ._identification.result import Identification
 from ._minimum_time.driver import time_optimal
@@ -32,6 +33,7 @@ __all__ = [
     "Sphere",
     "TradeOff",
     "Verification",
+    "exciting_motion",
     "identify",
     "identify_base_parameters",
     "paths",

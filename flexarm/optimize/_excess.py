@@ -60,7 +60,7 @@ def excess_of(
     found: dict[str, float] = {}
     n = int(run.completed)
     if limits is not None and n:
-        for name, value, pair in _limited(run, n, limits, qdd):
+        for name, value, pair in limited(run, n, limits, qdd):
             found[name] = max(found.get(name, 0.0), _over(value, pair))
     for name, (measured, most) in (asked or {}).items():
         if not np.isnan(measured):
@@ -89,7 +89,7 @@ def sentence(excess: Mapping[str, float]) -> str:
     )
 
 
-def _limited(
+def limited(
     run: Trajectory, n: int, limits: Limits, qdd: Array | None
 ) -> list[tuple[str, Array, Array]]:
     """Names, values (n,) and limits (2,) or (2, n) of all that is limited."""

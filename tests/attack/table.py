@@ -1142,6 +1142,15 @@ OWN: dict[str, dict[str, Rule]] = {
         "integrator": const("rk4"),
         "max_step": const(None),
     },
+    "optimize.exciting_motion": {
+        "t": const([0.01 * i for i in range(41)]),
+        "sigma": const(1e-3),
+        "limits": const({"torque": 3.0}),
+        "harmonics": const([1, 2]),
+        "criterion": one_of("determinant", "condition"),
+        "scale": const(None),
+        "search": const({"max_iterations": 2}),
+    },
     "optimize.identify_base_parameters": {
         "arm": lambda d: o.swing((2.0, 0.3)),
         "families": const(("inertia", "joint")),

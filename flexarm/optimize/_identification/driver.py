@@ -197,7 +197,7 @@ def identify(
     check_choice("integrator", integrator, INTEGRATORS)
     options = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
-    p, known_names, size, limits = _unknowns(p0, names, scale, bounds)
+    p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms = Arms(make_arm)
     problem: Any
     if method == "inverse dynamics":
@@ -281,7 +281,7 @@ def _refuse_unused(estimate_state: Any, sigma: Any) -> None:
         )
 
 
-def _unknowns(
+def unknowns(
     p0: Any, names: Any, scale: Any, bounds: Any
 ) -> tuple[Array, tuple[str, ...], Array, tuple[Array, Array]]:
     """Start, names, sizes and bounds of the parameters."""

@@ -1,0 +1,515 @@
+"""Motions whose records determine parameters as well as limits allow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from ..._calls.arguments import check_arm, check_numbers, real_array
+from ..._support.checks import as_generator
+from ..._support.interrupts import allowed, held
+from ..._support.options import check_choice, explained
+from ...arm import Arm
+from ...errors import ArgumentError, ModelError
+from ...parameters import base_parameters
+from ...simulation.run import times
+from ...simulation.trajectory import Trajectory
+from .._arms import Arms
+from .._excess import excess_of
+from .._result import OptimalMotion, Verification, unverified, warned
+from .._verify import verified
+from ..limits import Limits, read_limits
+from ..search import Search, read_search
+from .driver import unknowns
+from .equation_error import read_rigid
+from .excitation import FAMILIES, Excitation, Seen
+from .identified import covariance_of
+from .prediction import OutputError
+from .records import Record, signals_of, standard_deviations
+
+Array = NDArray[np.float64]
+
+_SEARCH: dict[str, Any] = {
+    "tolerance": 1e-3,
+    "max_iterations": 60,
+    "time_limit": np.inf,
+}
+_KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
+_BOUNDING = ("torque", "position", "velocity", "acceleration")
+_CRITERIA = ("determinant", "condition")
+_DRAWN, _TRIED = 32, 2  # random motions, and searches from the best of them
+_ROUNDS = 5  # of the scale with which a motion reaches its limits
+_SMALL = 0.02  # first scale of the coefficients
+_DIFFERENCE = 1e-3  # of coefficients in units of their size
+_FINER = 4  # samples of the verification of a rigid arm in one
+_SINGULAR = 1e-13  # least eigenvalue of the information with columns of length one
+_WORST = 1e3  # objective of motions that diverge
+_SHRINK = 6  # times, until the simulation with finer steps keeps the limits
+_MESSAGES = {
+    "solved": "the search reached its tolerance",
+    "iterations": "the search reached its largest number of iterations",
+    "time": "the search reached its time limit",
+    "interrupted": "interrupted before the search reached its tolerance",
+    "failed": "no motion within the limits shows all parameters",
+}
+
+
+@explained
+def exciting_motion(
+    make_arm: Callable[[Array], Arm] | Arm,
+    p: Any,
+    t: Any,
+    *,
+    sigma: Any,
+    limits: Limits | Mapping[str, Any] | None = None,
+    outputs: Any = "joint positions",
+    q0: Any = None,
+    harmonics: Sequence[int] | None = None,
+    criterion: str = "determinant",
+    scale: Any = None,
+    seed: int = 0,
+    search: Search | Mapping[str, Any] | None = None,
+) -> OptimalMotion:
+    r"""Motion whose record determines the parameters of an arm best.
+
+    .. math:: \max_c \log\det J^T J, \qquad
+        J = \frac{1}{\sigma_j}\frac{\partial h_j(t_i)}{\partial p}
+
+    Parameters
+    ----------
+    make_arm : callable or Arm
+        ``make_arm(p)`` returns the arm of parameters (k,), as for `identify`.  A rigid
+        arm itself stands for its base parameters, seen by its forces, as for
+        `identify_base_parameters`.
+    p : (k,) array_like of float or None
+        Expected parameters; None with an arm.
+    t : (n,) array_like of float
+        Times of the samples in s, evenly spaced; the motion lasts as long.
+    sigma : (m,) array_like of float, or float
+        Standard deviations of the noise of the signals, with an arm of the forces
+        (nu,).
+    limits : Limits or mapping
+        Torque, torque_rate, position, velocity, acceleration, tip_speed, outputs; those
+        of the joints by default.  Each joint needs one that bounds it.
+    outputs : str, Output or list
+        Measured outputs, the columns of `Record.y`; not used with an arm.
+    q0 : (nq,) array_like of float, optional
+        Posture at the start and the end; by default ``arm.neutral``.  Links bend there
+        under their weight.
+    harmonics : sequence of int, optional
+        Frequencies of the motion of the joints over one per duration; by default up to
+        eight, as far as 1.3 times the first natural frequency of the links with free
+        joints, five of a rigid arm.
+    criterion : {"determinant", "condition"}
+        What is improved: the volume of the region of confidence, or the condition
+        number of J with parameters in units of `scale`.
+    scale : (k,) array_like of float, optional
+        Typical sizes of the parameters, by default those of `p`, one where it is zero,
+        and one for all base parameters.
+    seed : int
+        Of the first motions: the search starts from the best two of 32.
+    search : Search or mapping, optional
+        Tolerance of the objective (0.005), max_iterations of each start (60),
+        time_limit (none).
+
+    Returns
+    -------
+    motion : OptimalMotion
+        Motion and forces at `t`.  ``objective`` is the logarithm of the geometric mean
+        of the half axes of the region of one standard deviation, in units of `scale`,
+        or of the condition number.  ``details`` has ``"std"`` (k,) and ``"covariance"``
+        (k, k) of estimates from one record, ``"condition"``, ``"names"`` of base
+        parameters or of parameters, and ``"harmonics"``.  ``verification`` is a
+        simulation with finer steps; a motion that exceeds a limit there by more than
+        1 % is no success and warns.
+
+    Raises
+    ------
+    ArgumentError
+        If a joint has no limit, or the rest at `q0` breaks one.
+    ModelError
+        If no arm has the parameters, or no equilibrium at `q0`.
+
+    See Also
+    --------
+    identify : parameters from records of such motions.
+    simulated_record : a record of ``motion.verification.trajectory`` with noise.
+
+    Notes
+    -----
+    Motions of the joints are finite Fourier series [1]_ that start and end at rest; a
+    feedback of the joints makes the forces; a rigid arm for its base parameters follows
+    the series itself, and its verification has four times as many samples.  With
+    `make_arm` what counts is the motion under these forces alone, as `identify`
+    simulates it, with known initial state; J has
+    differences of simulated motions in the search, the exact derivatives of `identify`
+    at its end.  For a linear model with white noise, ``details["covariance"]`` is the
+    Cramer-Rao bound, which the estimates of `identify` reach.  The search is sequential
+    quadratic programming (SLSQP of SciPy) with smooth largest values of what is
+    limited; the best motion is then scaled until it touches a limit.  Links bend to
+    slopes of at most 0.5.  A local optimum: other seeds may find better ones.
+
+    An arm that is unstable without feedback has forces that no open loop can apply;
+    its predicted deviations are too small.
+
+    References
+    ----------
+    .. [1] J. Swevers, C. Ganseman, D. Tukel, J. De Schutter, H. Van Brussel, "Optimal
+       robot excitation and identification", *IEEE Trans. Robot. Autom.* 13 (1997),
+       730-740.
+
+    Examples
+    --------
+    A motion of 2 s that shows mass and friction of a pendulum, in standard deviations:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> def make_arm(p):
+    ...     rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
+    ...     joint = rod.joint.replace(damping=p[1])
+    ...     return fa.Arm([rod.replace(joint=joint)])
+    >>> motion = fa.optimize.exciting_motion(
+    ...     make_arm,
+    ...     [2.0, 0.3],
+    ...     np.linspace(0.0, 2.0, 101),
+    ...     sigma=0.01,
+    ...     limits={"torque": 20.0, "velocity": 3.0},
+    ...     q0=[-np.pi / 2],
+    ... )
+    >>> motion.success, bool((motion.details["std"] < [0.01, 0.01]).all())
+    (True, True)
+    """
+    started = time.perf_counter()
+    check_choice("criterion", criterion, _CRITERIA)
+    options = read_search(search, _SEARCH, "exciting_motion")
+    clock = times(t)
+    if len(clock) < 3 or np.ptp(np.diff(clock)) > 1e-6 * (clock[1] - clock[0]):
+        raise ArgumentError(
+            f"t has {len(clock)} times, expected three or more that are evenly spaced"
+        )
+    problem, names, values = _problem(
+        make_arm, p, clock, sigma, limits, outputs, q0, harmonics, scale
+    )
+    best = _Best(problem, criterion)
+    setup = time.perf_counter()
+    with held():
+        status, iterations = _searched(best, as_generator("seed", seed), options, setup)
+        found = time.perf_counter()
+        motion = _motion(
+            best, make_arm, values, outputs, names, status, iterations, criterion
+        )
+        motion.timings.update(  # type: ignore[attr-defined]
+            setup=setup - started,
+            solver=found - setup,
+            verification=time.perf_counter() - found,
+            total=time.perf_counter() - started,
+        )
+    return warned(motion)
+
+
+def _problem(
+    make_arm: Any,
+    p: Any,
+    t: Array,
+    sigma: Any,
+    limits: Any,
+    outputs: Any,
+    q0: Any,
+    harmonics: Any,
+    scale: Any,
+) -> tuple[Excitation, tuple[str, ...], Array]:
+    """Motions and their information, names and values of the parameters."""
+    arms: Arms | Arm
+    if isinstance(make_arm, Arm):
+        if p is not None:
+            raise ArgumentError(
+                "p is given with an arm, whose base parameters are known; expected None"
+            )
+        arms = arm = make_arm
+        read_rigid(arm, "joint positions")
+        base = base_parameters(arm, **FAMILIES)
+        names, values = tuple(base.names), np.asarray(base.values)
+        scale = np.ones(len(values)) if scale is None else scale
+        size = unknowns(values, list(names), scale, None)[2]
+        noise = standard_deviations("sigma", sigma, arm.nu, least=None)
+    else:
+        values, names, size, _ = unknowns(p, None, scale, None)
+        arms = Arms(make_arm)
+        arm = arms(values)
+        signals = signals_of(arm, outputs)[1]
+        noise = standard_deviations("sigma", sigma, len(signals), least=None)
+    check_arm(arm)
+    if not arm.nu or arm.constraints:
+        raise ArgumentError(
+            "the arm has constraints or no joints, expected a tree with joints"
+        )
+    bounds = read_limits(limits, arm, (*_KEPT, "outputs"), "exciting_motion")
+    for k, name in enumerate(arm.coordinate_names[: arm.nu]):
+        pairs = [np.asarray(getattr(bounds, what))[:, k] for what in _BOUNDING]
+        if not any(np.isfinite(pair).all() for pair in pairs):
+            raise ArgumentError(
+                f"limits has none of {', '.join(_BOUNDING)} for {name!r}, expected one "
+                "in both directions: without it a larger motion always shows more"
+            )
+    start = np.array(arm.neutral if q0 is None else real_array("q0", q0))
+    if start.shape != (arm.nq,):
+        raise ArgumentError(f"q0 has shape {start.shape}, expected ({arm.nq},)")
+    check_numbers("q0", start)
+    problem = Excitation(
+        arms, values, size, t, start, bounds, outputs, noise, harmonics
+    )
+    return problem, names, values
+
+
+class _Best:
+    """Objective of coefficients, with a memory of the best motion within limits."""
+
+    def __init__(self, problem: Excitation, criterion: str) -> None:
+        self.problem, self.criterion = problem, criterion
+        self.c, self.value = np.zeros(problem.series.count), np.inf
+        self._known: dict[bytes, Seen | None] = {}
+        rest = problem.look(self.c[np.newaxis], only=True)[0]
+        if rest is None:
+            raise ModelError("the motion of the arm at rest at q0 diverges")
+        if (rest.hard >= 0.0).any():
+            name = rest.names[int(np.argmax(rest.hard))]
+            raise ArgumentError(
+                f"the {name} at rest at q0 is at its limit or beyond, expected another "
+                "q0, or wider limits"
+            )
+        self.rest = rest.hard
+
+    def value_of(self, seen: Seen | None) -> float:
+        """Objective, to be minimized."""
+        if seen is None:
+            return _WORST
+        F = seen.jacobian.T @ seen.jacobian
+        norms = np.sqrt(np.diag(F))
+        if not norms.all():
+            return _WORST
+        squares = np.linalg.eigvalsh(F / np.outer(norms, norms))
+        if not squares[0] > _SINGULAR:
+            return _WORST
+        if self.criterion == "condition":
+            ends = np.linalg.eigvalsh(F)[[0, -1]]
+            return float(0.5 * np.log(ends[1] / ends[0])) if ends[0] > 0.0 else _WORST
+        return float(-0.5 * np.log(squares).mean() - np.log(norms).mean())
+
+    def look(self, c: Array) -> list[Seen | None]:
+        """Look at motions (B, count), and keep the best."""
+        found = self.problem.look(c)
+        for row, seen in zip(c, found, strict=True):
+            value = self.value_of(seen)
+            if seen is not None and (seen.hard <= 0.0).all() and value < self.value:
+                self.c, self.value = row.copy(), value
+        return found
+
+    def at(self, c: Array) -> Seen | None:
+        """What one motion shows, looked at once."""
+        key = c.tobytes()
+        if key not in self._known:
+            self._known = {key: self.look(c[np.newaxis])[0]}
+        return self._known[key]
+
+    def use(self, seen: Seen | None) -> float:
+        """Part of the limits that a motion uses, one at a limit."""
+        if seen is None:
+            return 10.0
+        return float(((seen.hard - self.rest) / -self.rest).max())
+
+    def scaled(self, c: Array, only: bool = False) -> Array:
+        """The same motions (B, count) as large as the limits allow."""
+        look = self.problem.look if only else self.look
+        kept = 0.0 * c
+        for _ in range(_ROUNDS):
+            found = look(c, True) if only else look(c)  # type: ignore[call-arg]
+            use = np.array([self.use(seen) for seen in found])
+            kept[use <= 1.0] = c[use <= 1.0]
+            c = c * (0.999 / np.maximum(use, 1e-6))[:, np.newaxis].clip(0.05, 20.0)
+        return kept
+
+
+def _searched(
+    best: _Best, rng: np.random.Generator, options: dict[str, Any], begin: float
+) -> tuple[str, int]:
+    """Search from the best of random motions; its status and number of iterations."""
+    until, count = begin + options["time_limit"], best.problem.series.count
+    status, iterations = "failed", 0
+    try:
+        with allowed():
+            drawn = _SMALL * rng.normal(size=(_DRAWN, count))
+            drawn = best.scaled(drawn, only=True)
+            values = np.array([best.value_of(seen) for seen in best.look(drawn)])
+            if values.min() >= _WORST:
+                return status, iterations
+            for i in np.argsort(values, kind="stable")[:_TRIED]:
+                status, used = _descended(best, drawn[i], options, until)
+                iterations += used
+            best.scaled(best.c[np.newaxis])
+    except KeyboardInterrupt:
+        status = "interrupted"
+    return status, iterations
+
+
+class _TimeIsOver(Exception):
+    """The time limit of the search."""
+
+
+def _descended(
+    best: _Best, begin: Array, options: dict[str, Any], until: float
+) -> tuple[str, int]:
+    """Search by sequential quadratic programming from one motion."""
+    n, size = len(begin), float(np.abs(begin).max())
+    steps = _DIFFERENCE * np.eye(n)
+    known: dict[bytes, tuple[Array, Array]] = {}
+
+    def value(x: Array) -> float:
+        if time.perf_counter() > until:
+            raise _TimeIsOver
+        return best.value_of(best.at(size * x))
+
+    def room(x: Array) -> Array:
+        seen = best.at(size * x)
+        return -10.0 * np.ones_like(best.rest) if seen is None else -seen.limits
+
+    def slopes(x: Array) -> tuple[Array, Array]:
+        key = x.tobytes()
+        if key not in known:
+            here, there = best.at(size * x), best.look(size * (x + steps))
+            v, g = value(x), room(x)
+            dv, dg = np.zeros(n), np.zeros((len(g), n))
+            for j, seen in enumerate(there):
+                if seen is None or here is None:
+                    continue
+                dv[j] = (best.value_of(seen) - v) / _DIFFERENCE
+                dg[:, j] = (-seen.limits - g) / _DIFFERENCE
+            known.clear()
+            known[key] = dv, dg
+        return known[key]
+
+    try:
+        found = minimize(
+            value,
+            begin / size,
+            jac=lambda x: slopes(x)[0],
+            method="SLSQP",
+            constraints={"type": "ineq", "fun": room, "jac": lambda x: slopes(x)[1]},
+            options={
+                "ftol": options["tolerance"],
+                "maxiter": options["max_iterations"],
+            },
+        )
+    except _TimeIsOver:
+        return "time", 0
+    return "iterations" if found.status == 9 else "solved", int(found.nit)
+
+
+def _motion(
+    best: _Best,
+    make_arm: Any,
+    values: Array,
+    outputs: Any,
+    names: tuple[str, ...],
+    status: str,
+    iterations: int,
+    criterion: str,
+) -> OptimalMotion:
+    """The best motion, simulated with finer steps and within the limits there."""
+    problem, arm, c = best.problem, best.problem.arm, best.c
+    for _ in range(_SHRINK):
+        run, checked = _checked(problem, c)
+        over = max(checked.excess.values(), default=0.0) if checked else 0.0
+        if over <= 1e-6:
+            break
+        c = c / (1.0 + 1.5 * over)
+    q, qd, tau = run.q, run.qd, run.tau
+    J = _information(problem, make_arm, values, outputs, run)
+    free = np.ones(len(values), dtype=bool)
+    covariance, s, _, rank = covariance_of(J, problem.size, free, 0.0)
+    objective, condition = best.value, np.inf
+    if rank < len(values):
+        status = "failed"
+    else:
+        condition = float(s[0] / s[-1])
+        volume = -float(np.log(s).mean())
+        objective = volume if criterion == "determinant" else np.log(condition)
+    motion = OptimalMotion(
+        arm=arm,
+        t=problem.t,
+        q=q,
+        qd=qd,
+        qdd=np.asarray(arm.forward_dynamics(q, qd, tau)),
+        tau=tau,
+        duration=float(problem.t[-1] - problem.t[0]),
+        objective=float(objective),
+        success=status == "solved",
+        status=status,
+        message=_MESSAGES[status],
+        method=f"exciting motion by {criterion}",
+        solver="SLSQP",
+        variables=problem.series.count,
+        iterations=iterations,
+        violation=over,
+        timings={},
+        verification=checked,
+        details={
+            "names": names,
+            "std": np.sqrt(np.diag(covariance)),
+            "covariance": covariance,
+            "condition": condition,
+            "harmonics": problem.harmonics.astype(int),
+        },
+    )
+    return motion if checked is not None else unverified(motion)
+
+
+def _checked(problem: Excitation, c: Array) -> tuple[Trajectory, Verification | None]:
+    """A motion, and the same with finer steps; None after Ctrl-C."""
+    arm, c = problem.arm, c[np.newaxis]
+    if problem.rigid:
+        run, fine = (_single(arm, problem.motion(c, n)) for n in (1, _FINER))
+        excess = excess_of(fine, problem.limits)
+        step = float(fine.t[1] - fine.t[0])
+        off = np.full(3, np.nan)
+        return run, Verification(fine, step, off, np.nan, np.nan, excess)
+    tau = problem.forces(c)
+    run = _single(arm, problem.runs(tau, only=True))
+    still = np.zeros(arm.nv)
+    checked = verified(
+        arm,
+        problem.t,
+        problem.q0,
+        still,
+        tau[0],
+        problem.step,
+        limits=problem.limits,
+    )
+    return run, checked
+
+
+def _single(arm: Arm, run: Trajectory) -> Trajectory:
+    """The one motion of a batch."""
+    return replace(run, arm=arm, q=run.q[0, 0], qd=run.qd[0, 0], tau=run.tau[0, 0])
+
+
+def _information(
+    problem: Excitation, make_arm: Any, values: Array, outputs: Any, run: Trajectory
+) -> Array:
+    """Derivatives (N, k) of the signals over their noise by the parameters."""
+    if problem.rigid:
+        parts = (run.q, run.qd, run.tau)
+        return np.asarray(problem.rigid_rows(*(x[np.newaxis] for x in parts))[0])
+    empty = np.zeros((len(problem.t), len(problem.sigma)))
+    resting = problem.arm.nv > problem.arm.nu
+    record = Record(problem.t, empty, run.tau, problem.q0, None, resting)
+    steps = {"interpolation": "linear", "method": "rk4", "max_step": None}
+    exact = OutputError(Arms(make_arm), values, (record,), outputs, False, steps)
+    exact.settle(values)
+    J = exact.derivatives(values, problem.size)[0] / problem.sigma[:, np.newaxis]
+    return np.asarray(J.reshape(-1, len(values)))
