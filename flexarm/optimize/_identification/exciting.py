@@ -477,7 +477,7 @@ def _checked(problem: Excitation, c: Array) -> tuple[Trajectory, Verification | 
         excess = excess_of(fine, problem.limits)
         step = float(fine.t[1] - fine.t[0])
         off = np.full(3, np.nan)
-        return run, Verification(fine, step, off, np.nan, np.nan, excess)
+        return run, Verification(fine, step, off, np.nan, np.nan, excess=excess)
     tau = problem.forces(c)
     run = _single(arm, problem.runs(tau, only=True))
     still = np.zeros(arm.nv)
