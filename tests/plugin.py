@@ -22,6 +22,10 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# processes that tests start find modules compiled, also where Python is told to keep
+# nothing: else each of them compiles the whole package
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _PATIENT = 1e6  # s
 
 

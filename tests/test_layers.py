@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import layers
@@ -210,7 +211,12 @@ ROOMS: layers.Rooms = [
     ("package", ["", "__main__"]),
 ]
 MODULES = layers.modules(PACKAGE)
-IMPORTS = {name: layers.imports(name, MODULES) for name in MODULES}
+
+
+@cache
+def imports() -> dict[str, set[tuple[str, str]]]:
+    """What each module imports; the first test reads it, and not each worker."""
+    return {name: layers.imports(name, MODULES) for name in MODULES}
 
 
 def test_arrows_of_python_point_down_without_circles() -> None:
@@ -218,14 +224,14 @@ def test_arrows_of_python_point_down_without_circles() -> None:
 
     A class and its factory may need each other, at most four modules.
     """
-    graph = {name: {source for source, _ in IMPORTS[name]} for name in MODULES}
+    graph = {name: {source for source, _ in imports()[name]} for name in MODULES}
     assert refusals(graph, ROOMS, 4) == []
 
 
 def test_what_is_private_stays_in_its_room() -> None:
     """Modules with an underscore stay in their folder, names in their room."""
     found = []
-    for name, imported in IMPORTS.items():
+    for name, imported in imports().items():
         for source, item in sorted(imported):
             folder, _, last = source.rpartition(".")
             strange = folder and last[0] == "_" and not f"{name}.".startswith(folder)
@@ -239,7 +245,7 @@ def test_the_reference_is_for_tests_and_demonstrations() -> None:
     """The package computes nothing with its own oracle."""
     found = [
         f"{name} imports {source}"
-        for name, imported in IMPORTS.items()
+        for name, imported in imports().items()
         for source, _ in imported
         if source.split(".")[0] == "reference"
         and name.split(".")[0] not in ("", "reference", "demo")

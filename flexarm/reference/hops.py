@@ -362,7 +362,8 @@ def hop(
     r = place + x
 
     # motion of the attachment by the modes of the parent, and that of the child
-    Lambda = left_jacobian(phi) @ node.turns(eta)  # (K3)
+    J_l = left_jacobian(phi)
+    Lambda = J_l @ node.turns(eta)  # (K3)
     U = node.slopes(eta) - skew(x) @ Lambda
     w, u = Lambda @ etad, U @ etad  # (K4)
 
@@ -373,7 +374,7 @@ def hop(
     # acceleration without those of the parent, of all modes and of the joint
     omega = V_p[:3]
     phid, phidd = node.turn_rates(eta, etad)
-    wdot = left_jacobian_rate(phi, phid) @ phid + left_jacobian(phi) @ phidd  # (K6)
+    wdot = left_jacobian_rate(phi, phid) @ phid + J_l @ phidd  # (K6)
     velocity = V_p[3:] + cross(omega, r) + u
     bent = np.zeros(3) if node.kappa is None else node.kappa @ etad @ etad
     beta = np.concatenate(

@@ -27,7 +27,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,13 +101,10 @@ def _bias(
     return bias
 
 
-_Lumps = dict[int, tuple[RigidBody, ModalIntegrals]]
-_lumps: WeakKeyDictionary[Body, _Lumps] = WeakKeyDictionary()  # kept with their body
-
-
 def _node_as_body(body: Body, j: int) -> tuple[RigidBody, ModalIntegrals]:
-    """Return a node that is a rigid body, and its integrals."""
-    known = _lumps.setdefault(body, {})
+    """Return a node that is a rigid body, and its integrals; kept with the body."""
+    known: dict[int, tuple[RigidBody, ModalIntegrals]]
+    known = vars(body).setdefault("_nodes_as_bodies", {})
     if j not in known:
         lump = node_body(body, j)
         known[j] = lump, modal_integrals(lump)
