@@ -57,8 +57,8 @@ def rigid_optimum(
     refuse_positions(
         level.arm, limits, motion.q, "the path", lambda i: f"at s = {s[i]:.4g}"
     )
-    marks = [f"at s = {x:.4g}" for x in s]
-    refuse_touching(level.arm, limits, motion.q, "the path", marks)
+    shares = [f"at s = {x:.4g}" for x in s]
+    refuse_touching(level.arm, limits, motion.q, "the path", shares)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
     if scheme == "midpoint":
