@@ -43,10 +43,8 @@ Array = NDArray[np.float64]
 
 __all__ = ["time_optimal"]
 
-_KEPT = (
-    *("torque", "position", "velocity", "acceleration", "tip_speed"),
-    *("obstacles", "self_collision"),
-)
+_OF_STATES = ("torque", "position", "velocity", "acceleration", "tip_speed")
+_KEPT = (*_OF_STATES, "obstacles", "self_collision")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
 _SEARCH: dict[str, Any] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}

@@ -59,8 +59,8 @@ def rigid_optimum(
     refuse_positions(
         level.arm, limits, motion.q, "the path", lambda i: f"at s = {s[i]:.4g}"
     )
-    at = [f"at s = {x:.4g}" for x in s]
-    refuse_touching(level.arm, limits, motion.q, "the path", at)
+    shares = [f"at s = {x:.4g}" for x in s]
+    refuse_touching(level.arm, limits, motion.q, "the path", shares)
     rows = rows_of(level, motion, s, limits)
     used, places = rows, motion
     if scheme == "midpoint":
