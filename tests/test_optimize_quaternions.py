@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from each import each
 from refusals import argument_refused
+from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
@@ -29,16 +30,20 @@ def turned(vector: Any) -> Any:
     return fa.se3.quaternion_exp(np.asarray(vector, dtype=float))
 
 
-def robot(root: str = "free", modes: int = 0) -> fa.Arm:
+def robot() -> fa.Arm:
     """A base that nobody drives, with two links out of one plane."""
     base = fa.RigidBody(
-        "base", fa.Joint(root), mass=10.0, com=(0.1, 0.0, 0.2), inertia=(2.0, 2.5, 3.0)
+        "base",
+        fa.Joint("free"),
+        mass=10.0,
+        com=(0.1, 0.0, 0.2),
+        inertia=(2.0, 2.5, 3.0),
     )
     shoulder, elbow = fa.Joint("revolute", (0, 0, 1)), fa.Joint("revolute", (0, 1, 0))
     first = fa.RigidBody(
         "link1", shoulder, mass=2.0, com=(0.5, 0, 0), inertia=(0.02, 0.2, 0.2)
     )
-    second: Any = fa.RigidBody(
+    second = fa.RigidBody(
         "link2", elbow, mass=1.0, com=(0.4, 0, 0), inertia=(0.01, 0.1, 0.1)
     )
     return fa.Arm([base, first, second], gravity=(0.0, 0.0, 0.0))
@@ -217,3 +222,75 @@ def test_what_quaternions_do_not_have_is_refused() -> None:
     ]
     for words, call in cases:
         argument_refused(words, call)
+
+
+@pytest.mark.slow
+def test_half_turn_of_a_symmetric_body() -> None:
+    """3.243 by Bilimoria and Wie (1993), in units of J / torque; 3.545 about an axis.
+
+    In another frame and with the other sign of the quaternion the same.
+    """
+    durations = []
+    for frame, sign in (((0.0, 0.0, 0.0), 1.0), ((1.0, -0.4, 2.0), -1.0)):
+        start = turned(frame)
+        end = sign * fa.se3.quaternion_product(start, turned([0, 0, np.pi]))
+        limits = {"torque": 1.0}
+        motion = time_optimal(satellite((1.0,) * 3), [start, end], limits=limits)
+        assert motion.success
+        by_start = {x.name: x.duration for x in motion.details["starts"]}
+        assert by_start["rigid"] == pytest.approx(2.0 * np.sqrt(np.pi), rel=2e-3)
+        durations.append(motion.duration)
+
+        # by another integrator, with quaternions and the equation of Euler alone
+        def slope(t: float, y: Any, motion: Any = motion) -> Any:
+            own = fa.se3.quaternion_product(y[:4], [0.0, *y[4:]])
+            return np.append(0.5 * own, motion.torque(t))
+
+        run = solve_ivp(
+            slope,
+            (0.0, motion.duration),
+            np.append(start, np.zeros(3)),
+            max_step=0.01,
+            rtol=1e-9,
+        )
+        off = fa.difference(motion.arm, run.y[:4, -1], end)
+        np.testing.assert_allclose(off, 0.0, atol=1e-4)
+        np.testing.assert_allclose(run.y[4:, -1], 0.0, atol=1e-4)
+        assert np.abs(motion.tau).max() <= 1.0 + 1e-9
+    assert durations[0] == pytest.approx(3.243, rel=5e-4)
+    assert durations[1] == pytest.approx(durations[0], rel=1e-3)
+
+
+@pytest.mark.slow
+def test_two_methods_find_the_fastest_motion_of_a_floating_robot() -> None:
+    """Collocation and linear programs; momentum is zero all the time."""
+    arm = robot()
+    start, end = np.append(arm.neutral[:7], [0.0, 0.3]), {"link1": 1.0, "link2": -0.4}
+    limits = {"torque": [*UNDRIVEN, 4.0, 3.0]}
+    goal: Any = {"joints": end}
+    first = time_optimal(arm, [start, goal], limits=limits)
+    asked = {"cost": "time", "limits": limits, "search": {"intervals": 24}}
+    second = trajectory(arm, start, goal, **asked)
+    assert first.success
+    assert second.success
+    assert second.duration == pytest.approx(first.duration, rel=2e-3)
+    for motion in (first, second):
+        np.testing.assert_allclose(motion.q[-1, 7:], [1.0, -0.4], atol=1e-5)
+        run = motion.verification.trajectory  # type: ignore[union-attr]
+        M = fa.mass_matrix(arm, run.q)[:, :6]
+        momentum = (M @ run.qd[:, :, None])[:, :, 0]
+        np.testing.assert_allclose(momentum, 0.0, atol=1e-6)
+    # in a frame of the base that is turned and elsewhere, the same
+    there = start.copy()
+    there[:4], there[4:7] = turned([0.4, 1.0, -2.0]), [3.0, -1.0, 0.5]
+    efforts = [
+        trajectory(arm, place, goal, duration=2.0, limits=limits, search=FEW).objective
+        for place in (start, there)
+    ]
+    assert efforts[1] == pytest.approx(efforts[0], rel=1e-6)
+    # one link in the plane: closed form
+    plane, J, _ = cart()
+    start = np.append(plane.neutral[:7], 0.4)
+    ends: Any = [start, {"joints": {"link": 1.6}}]
+    motion = time_optimal(plane, ends, limits={"torque": [*UNDRIVEN, 2.0]})
+    assert motion.duration == pytest.approx(2.0 * np.sqrt(J * 1.2 / 2.0), rel=2e-3)

@@ -88,7 +88,8 @@ def check_tree(arm: Arm, what: str) -> None:
         raise ArgumentError(
             f"{what} needs coordinates whose rates are their velocities, but the arm "
             f"has {arm.nq} positions and {arm.nv} velocities (a joint with a "
-            "quaternion); expected joints of one freedom"
+            "quaternion); expected joints of one freedom, or two postures for "
+            "time_optimal and trajectory, which take spherical and free joints"
         )
     gears = {f"{joint_name(body)}.gear" for body in arm.bodies}
     others = [

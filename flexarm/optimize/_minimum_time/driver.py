@@ -81,11 +81,13 @@ def time_optimal(
     Parameters
     ----------
     arm : Arm
-        Tree of joints without quaternions; gears may be rigid.
-    path : Path or (2, nu) array_like of float
+        Tree; gears may be rigid.  Along a path it has no joints with quaternions.
+    path : Path, or pair of postures
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
-        tip.  Or two postures of the joints in rad or m: the arm moves from the first to
-        the second on any way.
+        tip.  Or two postures of the joints in rad or m, (2, nu), with (w, x, y, z) of
+        quaternions: the arm moves from the first to the second on any way.  Without
+        gravity a base on a joint with torques of zero floats; it has no goal, and the
+        second posture names all others, ``{"joints": {"link1": 0.3}}``.
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
         flexible links or joints also of outputs, on a path of torque_rate; those of the
@@ -196,10 +198,12 @@ def time_optimal(
     a simulated motion, by transitions that are exact in all modes (C. F. Van Loan, IEEE
     Trans. Automatic Control 23, 1978, 395-404), and the shortest duration within limits
     and near this motion is found, simulated, and so on.  For a linear arm this is the
-    global optimum, else a local one, from the better of two starts: ``"rigid"``,
+    global optimum, else a local one, from the better of some starts: ``"rigid"``,
     torques of the rigid arm on the straight line of the joints, and ``"shaped"``, the
     same after a shaper that leaves the slowest mode at rest (N. C. Singer, W. P.
-    Seering, J. Dyn. Syst. Meas. Control 112, 1990, 76-82).  Torques of the shortest
+    Seering, J. Dyn. Syst. Meas. Control 112, 1990, 76-82); of driven spherical and free
+    joints also ``"aside"``, with torques that leave the way about one axis, which is
+    seldom the fastest.  Torques of the shortest
     time are at a limit nearly always; intervals with switches are halved three times.
 
     Examples

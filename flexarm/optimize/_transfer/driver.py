@@ -47,11 +47,13 @@ def trajectory(
     Parameters
     ----------
     arm : Arm or Design
-        Tree without joints of quaternions; or one with parameters to be chosen.
-    start, end : (nu,) array_like of float or mapping
-        Positions of the joints in rad or m; or a place of the tip in m,
-        ``{"tip": (x, y, z)}``, for which joint positions are found; those of redundant
-        arms are optimal, too.
+        Tree, with spherical and free joints too, see Notes; or one with parameters to
+        be chosen.
+    start, end : (nu,) or (nq,) array_like of float or mapping
+        Positions of all joints in rad or m, with (w, x, y, z) of quaternions; or a
+        place of the tip in m, ``{"tip": (x, y, z)}``, for which joint positions are
+        found; those of redundant arms are optimal, too.  The end may name some joints
+        by their bodies, ``{"joints": {"link1": 0.3}}``; the others are free.
     duration : float, (3,) tuple of float or None
         In s; least, first and largest for a free one; None for a free one that the
         limits of torque bound, with ``"time"`` among the costs.
@@ -150,6 +152,12 @@ def trajectory(
     ``details["narrowed"]`` is the largest part by which the limits of the answer were
     narrowed.
 
+    Of joints with quaternions the unknowns are rotation vectors about the middle of
+    the way, up to a full turn from it; limits and forces are those of the velocity
+    coordinates, and positions have no limits.  A base whose joint has torques of zero,
+    in no gravity and without springs or friction, floats: it moves by conserved
+    momentum, and so comes to rest with the arm.
+
     Examples
     --------
     A mass of 1 kg on a slide, 1 m in 1 s with the least effort: the force falls from
@@ -165,6 +173,17 @@ def trajectory(
     array([ 6.,  0., -6.])
     >>> round(motion.objective, 6)
     12.0
+
+    A satellite on a ball joint turns by 1 rad about an axis of 2 kg m^2 with the least
+    effort, 12 (2 kg m^2 1 rad)^2 / (1 s)^3:
+
+    >>> body = fa.RigidBody("body", fa.Joint("spherical"), mass=1, inertia=(2, 3, 4))
+    >>> arm = fa.Arm([body], gravity=(0, 0, 0))
+    >>> goal = fa.se3.quaternion_exp([1.0, 0.0, 0.0])
+    >>> start = [1.0, 0.0, 0.0, 0.0]
+    >>> motion = optimize.trajectory(arm, start, goal, duration=1.0, search=by_scipy)
+    >>> round(motion.objective, 4)
+    48.0
     """
     began = time.perf_counter()
     task = read_task(
