@@ -15,6 +15,7 @@ from each import each
 from quanser_cases import (
     Numbers,
     arm_of,
+    columns,
     driven_arm,
     driven_record,
     errors,
@@ -23,6 +24,7 @@ from quanser_cases import (
     steps,
 )
 from scipy.optimize import brentq, curve_fit
+from scipy.signal import savgol_filter
 
 import flexarm as fa
 from flexarm.errors import ModelError
@@ -148,6 +150,14 @@ def test_deflections_of_runs_that_were_not_used():
     nominal = Numbers(servo=100.0, lean=1e-9, gain=1.0, friction=1e-9)
     rough = errors(predicted([nominal], list(table.values()))[0], y)
     assert rough.min() > 0.2
+
+
+def test_fast_noise_is_small() -> None:
+    """Smooth curves over 0.1 s leave below 0.1 %; slow drift is not seen by this."""
+    runs = [y for _, y in steps().values()]
+    table = columns("quanser_both_stages.csv")
+    for y in (*runs, table["deflection1"], table["deflection2"]):
+        assert (y - savgol_filter(y, 13, 4)).std() < 1e-3 * y.std()
 
 
 def test_hub_angle_from_current():
