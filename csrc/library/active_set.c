@@ -28,7 +28,9 @@ typedef struct {
     double *new; /* [count] solution of (Q3), or a direction */
     double *r;   /* [count] scratch */
     double *at;  /* [n] G y */
-    double off;  /* rounding of them */
+    double *way; /* [count] -L^-1 b, of which the first ones are known */
+    int known;
+    double off; /* rounding of them */
 } active_set;
 
 static double *active_line(const active_set *set, int k)
@@ -36,16 +38,29 @@ static double *active_line(const active_set *set, int k)
     return set->L + k * (k - 1) / 2;
 }
 
+/* sum a_j b_j by four sums that do not wait for each other */
+static double active_dot(int n, const double *a, const double *b)
+{
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+    int j = 0;
+
+    for (; j + 4 <= n; j += 4) {
+        s0 += a[j] * b[j];
+        s1 += a[j + 1] * b[j + 1];
+        s2 += a[j + 2] * b[j + 2];
+        s3 += a[j + 3] * b[j + 3];
+    }
+    for (; j < n; j++) {
+        s0 += a[j] * b[j];
+    }
+    return (s0 + s1) + (s2 + s3);
+}
+
 /* r <- L^-1 r */
 static void active_forward(const active_set *set, double *r)
 {
     for (int k = 1; k < set->count; k++) {
-        const double *line = active_line(set, k);
-        double sum = r[k];
-        for (int j = 0; j < k; j++) {
-            sum -= line[j] * r[j];
-        }
-        r[k] = sum;
+        r[k] -= active_dot(k, active_line(set, k), r);
     }
 }
 
@@ -55,11 +70,16 @@ static void active_backward(const active_set *set, double *r)
     for (int k = 0; k < set->count; k++) {
         r[k] /= set->D[k];
     }
-    for (int k = set->count - 1; k > 0; k--) {
-        const double *line = active_line(set, k);
-        for (int j = 0; j < k; j++) {
-            r[j] -= line[j] * r[k];
+    int k = set->count - 1;
+    for (; k > 1; k -= 2) { /* two lines, for each time r is stored */
+        const double *line = active_line(set, k), *next = active_line(set, k - 1);
+        r[k - 1] -= line[k - 1] * r[k];
+        for (int j = 0; j < k - 1; j++) {
+            r[j] -= line[j] * r[k] + next[j] * r[k - 1];
         }
+    }
+    if (k == 1) {
+        r[0] -= active_line(set, 1)[0] * r[1];
     }
 }
 
@@ -133,6 +153,7 @@ static void active_remove(active_set *set, int r)
         set->row[k - 1] = set->row[k];
     }
     set->count--;
+    set->known = set->known < r ? set->known : r;
 }
 
 static double active_size(double x)
@@ -149,11 +170,14 @@ static double active_limit(const active_set *set, int row)
 /* multipliers of the set at its limits (Q3), in `new` */
 static void active_aim(active_set *set)
 {
-    for (int k = 0; k < set->count; k++) {
-        const int i = set->row[k];
-        set->new[k] = -active_limit(set, i);
+    for (int k = set->known; k < set->count; k++) {
+        const double before = active_dot(k, active_line(set, k), set->way);
+        set->way[k] = -active_limit(set, set->row[k]) - before;
     }
-    active_forward(set, set->new);
+    set->known = set->count;
+    for (int k = 0; k < set->count; k++) {
+        set->new[k] = set->way[k];
+    }
     active_backward(set, set->new);
 }
 
@@ -202,11 +226,23 @@ static void active_evaluate(active_set *set)
     double sum = 0.0, largest = 0.0;
     for (int k = 0; k < set->count; k++) {
         const int row = set->row[k];
-        const double y = set->y[row];
         const double limit = active_size(active_limit(set, row));
-        sum += active_size(y);
+        sum += active_size(set->y[row]);
         largest = limit > largest ? limit : largest;
-        const double *gram = p->gram + row * p->n;
+    }
+    int k = 0;
+    for (; k + 4 <= set->count; k += 4) { /* four rows, for each time `at` is stored */
+        const int *row = set->row + k;
+        const double y0 = set->y[row[0]], y1 = set->y[row[1]];
+        const double y2 = set->y[row[2]], y3 = set->y[row[3]];
+        const double *g0 = p->gram + row[0] * p->n, *g1 = p->gram + row[1] * p->n;
+        const double *g2 = p->gram + row[2] * p->n, *g3 = p->gram + row[3] * p->n;
+        for (int i = 0; i < p->n; i++) {
+            set->at[i] += (y0 * g0[i] + y1 * g1[i]) + (y2 * g2[i] + y3 * g3[i]);
+        }
+    }
+    for (; k < set->count; k++) {
+        const double y = set->y[set->row[k]], *gram = p->gram + set->row[k] * p->n;
         for (int i = 0; i < p->n; i++) {
             set->at[i] += y * gram[i];
         }
@@ -316,6 +352,7 @@ fa_active_status fa_active_solve(const fa_active_problem *problem, int *side, do
     set.new = set.D + n;
     set.r = set.new + n;
     set.at = set.r + n;
+    set.way = set.at + n;
     active_begin(&set);
     active_aim(&set);
     double best = 0.0;

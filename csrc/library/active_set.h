@@ -43,7 +43,7 @@ typedef struct {
 } fa_active_problem;
 
 /* sizes of the scratch of n rows: doubles, and ints */
-#define FA_ACTIVE_DOUBLES(n) ((n) * ((n) + 7) / 2)
+#define FA_ACTIVE_DOUBLES(n) ((n) * ((n) + 9) / 2)
 #define FA_ACTIVE_INTS(n) (n)
 
 /*

@@ -173,7 +173,6 @@ fa_predictive_status fa_predictive_step(const fa_predictive *law,
     const int n = law->n_states, m = law->n_inputs, rows = law->n_rows;
     const int width = 2 * n + m;
     double *z = work, *x = z + n, *lower = x + n, *upper = lower + rows;
-    double *before = upper + rows;
     fa_predictive_status status = FA_PREDICTIVE_SOLVED;
 
     predictive_observe(law, state, y, z, x);
@@ -188,19 +187,11 @@ fa_predictive_status fa_predictive_step(const fa_predictive *law,
     fa_active_problem problem = {rows,           law->gram, law->soft,
                                  law->tolerance, lower,     upper};
     *steps = 0;
-    laws_copy(rows, state->y, before);
-    for (int i = 0; i < rows; i++) {
-        places[i] = state->side[i];
-    }
-    for (int level = 0; level < 3; level++) {
+    for (int level = 0; level < 3; level++) { /* each goes on from the set before */
         problem.soft = law->soft + level * rows;
-        for (int i = 0; i < rows; i++) { /* each begins with the sample before */
-            state->y[i] = before[i];
-            state->side[i] = places[i];
-        }
         const fa_active_status found =
             fa_active_solve(&problem, state->side, state->y, law->max_steps, steps,
-                            before + rows, places + rows);
+                            upper + rows, places);
         status = found == FA_ACTIVE_SOLVED ? (fa_predictive_status)level
                                            : FA_PREDICTIVE_UNFINISHED;
         if (found != FA_ACTIVE_INFEASIBLE) {

