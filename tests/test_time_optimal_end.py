@@ -30,7 +30,7 @@ def test_the_linearized_arm_follows_small_changes_of_forces_and_duration() -> No
     wide = np.full(2, 1e3)
     problem = PostureProblem(
         ARM, np.array([rest.q, rest.q]), -wide, wide, wide, LimitRows(ARM, limits),
-        K, 1e-4, 0.05,
+        K, np.zeros(ARM.nv, dtype=bool), 1e-4, 0.05,
     )  # fmt: skip
     problem.coarse = False
     run = problem.run(forces)

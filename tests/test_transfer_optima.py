@@ -59,8 +59,8 @@ def test_the_linear_model_finds_the_least_cost_of_a_grid() -> None:
     """Effort of a mass: 12 m d^2 / T^3, exactly, as of a cubic."""
     slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=2.0)
     arm = fa.Arm([slide], gravity=(0, 0, 0))
-    weights = {"effort": np.ones(1)}
-    way = Quadratic.of(arm, np.zeros(1), np.ones(1), 2.0, weights)
+    weights, grounded = {"effort": np.ones(1)}, np.zeros(1, dtype=bool)
+    way = Quadratic.of(arm, np.zeros(1), np.ones(1), 2.0, weights, grounded)
     assert way is not None
     assert_allclose(way.least(Grid(main=7, scheme="gauss")), 12.0 * 4.0 / 8.0)
     found = way.motion(Grid(main=4, scheme="gauss", clustered=0.5))
@@ -69,7 +69,7 @@ def test_the_linear_model_finds_the_least_cost_of_a_grid() -> None:
     assert_allclose(states[[0, -1]], [[-0.5, 0.0], [0.5, 0.0]], atol=1e-12)
     assert_allclose(forces[[0, 2, 4], 0], [3.0, 0.0, -3.0], atol=1e-6)
     # nothing to choose by
-    assert Quadratic.of(arm, np.zeros(1), np.zeros(1), 2.0, weights) is None
+    assert Quadratic.of(arm, np.zeros(1), np.zeros(1), 2.0, weights, grounded) is None
     grid, gap = chosen_grid(None, {"intervals": 12, "scheme": "radau"}, 40)
     assert grid == Grid(main=12) and np.isnan(gap)
 

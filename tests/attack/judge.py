@@ -252,7 +252,8 @@ def nan_in(value: Any, depth: int = 0, name: str = "result") -> str:
         pairs = [
             (f"{name}.{f.name}", getattr(value, f.name, None))
             for f in dataclasses.fields(value)
-            if f.name != "path_error"  # NaN without a path, as documented
+            # NaN without a path or an orientation, as documented
+            if f.name not in ("path_error", "orientation_error")
         ]
     else:
         return ""
