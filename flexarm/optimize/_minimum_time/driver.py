@@ -39,6 +39,7 @@ _PROGRAMS |= {"progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
+_ON_PATH |= {"orientation_tolerance": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 
 
@@ -52,6 +53,7 @@ def time_optimal(
     initial: OptimalMotion | Trajectory | None = None,
     rates: Any = None,
     tip_tolerance: float | None = None,
+    orientation_tolerance: float | None = None,
     rest_speed: float | None = None,
     smoothness: float | None = None,
     search: Search | Mapping[str, Any] | None = None,
@@ -70,7 +72,8 @@ def time_optimal(
     path : Path or (2, nu) array_like of float
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
         tip.  Or two postures of the joints in rad or m: the arm moves from the first to
-        the second on any way.
+        the second on any way.  A path may carry an orientation of the tip
+        (`paths.with_orientation`), with a free spin for a rigid arm alone.
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
         flexible links or joints also of outputs; those of the joints by default.  A
@@ -91,6 +94,10 @@ def time_optimal(
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
         postures 1e-4).
+    orientation_tolerance : float, optional
+        Of a search along a path with an orientation: largest angle between the tip and
+        that of the nearest place of the path, and of its ends in the windows, in rad
+        (3e-3).
     rest_speed : float, optional
         Of a search: largest speed of the tip in the windows (0.02), and after a motion
         between two postures (0.05), in m/s.
@@ -211,6 +218,7 @@ def time_optimal(
     refuse_unbounded(limits)
     own = {
         "tip_tolerance": tip_tolerance,
+        "orientation_tolerance": orientation_tolerance,
         "rest_speed": rest_speed,
         "smoothness": smoothness,
     }
@@ -253,12 +261,22 @@ def _searched(
                 "expected one of its tip, or the two postures at its ends"
             )
         _refuse(_given(initial), "a path")
+        if not path.is_oriented and "orientation_tolerance" in own:
+            _refuse({"orientation_tolerance": 0.0}, "a path without an orientation")
+        if path.axis is not None:
+            raise ArgumentError(
+                f"path leaves the spin about {path.axis} free, which the tip of an arm "
+                "with flexible links or joints does not follow; expected rotations as "
+                "its orientation, or a rigid arm"
+            )
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
         rigid = rigid_optimum(level, path, limits, start, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options)
         return _detailed(found, path, limits)
     ends = _postures(level, path)
+    if "orientation_tolerance" in own:
+        _refuse({"orientation_tolerance": 0.0}, "two postures")
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
     given = read_search(search, _PROGRAMS, "a motion without a path")

@@ -115,16 +115,27 @@ def _search(
         _, found, checked, error = passes[-1]
         # done without faults or time, else the search is repeated
         over = problem.excess(checked)
-        strays = error > options.tip_tolerance or over > EXCESS
+        beyond = _beyond(error, checked, options)
+        strays = beyond > 1.0 or over > EXCESS
         strays |= moving(checked) > TOLERATED
         if not (found.success and strays and _left(options, spent) > 0.0):
             break
         if refined == _REFINED:
             break
-        if error > options.tip_tolerance:
-            shrink *= 0.97 * options.tip_tolerance / error
+        if beyond > 1.0:
+            shrink *= 0.97 / beyond
         problem.narrow(found, checked, over)
         z, barrier = found.z, _WARM
+
+
+def _beyond(
+    error: float, checked: Verification | None, options: FlexibleOptions
+) -> float:
+    """Distance or angle from the path over its tolerance, the larger one."""
+    beyond = error / options.tip_tolerance
+    if checked is None or np.isnan(checked.orientation_error):
+        return beyond
+    return max(beyond, checked.orientation_error / options.orientation_tolerance)
 
 
 def _left(options: FlexibleOptions, spent: dict[str, float]) -> float:
