@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from each import each
 from numpy.testing import assert_allclose
 from refusals import argument_refused
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.optimize import paths
+from flexarm.optimize import OptimalMotion, paths, time_optimal, track
+from flexarm.optimize._excess import TURN
+from flexarm.optimize.limits import read_limits
 
 Array = Any
 DOWN = np.diag([1.0, -1.0, -1.0])
@@ -315,3 +320,175 @@ def test_singular_wrists_are_named_by_place() -> None:
         ["singular", "s = 0.5, ", "(0.5, 1, 1.5) m", "joint_path"],
         lambda: paths.follow(cartesian(), path, start=start),
     )
+
+
+# drivers
+
+
+BENT = fa.library.planar_chain(
+    3,
+    length=0.6,
+    n_modes=1,
+    bending_stiffness=200.0,
+    damping_ratio=0.02,
+    payload_mass=0.3,
+)
+TURNING = paths.with_orientation(
+    paths.line([1.0, 0.5], [0.9, 0.8]), [expm(hat([0.0, 0.0, x])) for x in (0.2, 0.6)]
+)
+
+
+def simulated(motion: OptimalMotion) -> tuple[Array, Array]:
+    """Times and poses of the tip under the forces, by another integrator."""
+    arm, t, n = motion.arm, motion.t, motion.arm.nv
+
+    def rate(at: float, x: Array) -> Array:
+        tau = motion.torque(at)
+        return np.append(x[n:], arm.forward_dynamics(x[:n], x[n:], tau))
+
+    state, times, poses = np.append(motion.q[0], motion.qd[0]), [t[0]], []
+    poses.append(arm.tip_pose(state[:n]))
+    for a, b in pairwise(t[:: max(1, len(t) // 60)]):  # forces have corners at nodes
+        run = solve_ivp(rate, (a, b), state, method="DOP853", rtol=1e-8, atol=1e-9)
+        state = run.y[:, -1]
+        times.append(b)
+        poses.append(arm.tip_pose(state[:n]))
+    return np.array(times), np.array(poses)
+
+
+def angles(rotation: Array, wanted: Array) -> Array:
+    """Angles between rotations, by SciPy."""
+    turn = Rotation.from_matrix(rotation.swapaxes(1, 2) @ wanted)
+    return np.linalg.norm(turn.as_rotvec(), axis=1)
+
+
+@each("method, tolerance", [
+    ("shooting", 2e-4), ("stable inversion", 5e-6), ("collocation", 1e-4)
+], ["shooting", "inversion", "collocation"])  # fmt: skip
+def test_tips_of_flexible_arms_follow_poses(method: str, tolerance: float) -> None:
+    """The angle is that of the bent tip, simulated by another integrator."""
+    motion = track(BENT, TURNING, 0.6, method=method)
+    assert motion.success, motion.message
+    check = motion.verification
+    assert check is not None
+    t, poses = simulated(motion)
+    s = paths.time_law("cycloidal", t, 0.6).s
+    off = angles(poses[:, :3, :3], TURNING.orientation(s).rotation).max()
+    assert off < 1.01 * tolerance
+    assert off < 1.02 * check.orientation_error + 1e-7
+    assert check.orientation_error < tolerance
+    place = np.abs(poses[:, :3, 3] - TURNING(s).position).max()
+    assert place < 5e-5
+    # links bend by far more than that
+    rigid = motion.q[:, :3].sum(axis=1) - (0.2 + 0.4 * np.interp(motion.t, t, s))
+    assert np.abs(rigid).max() > 1e-2
+
+
+def test_flexible_arms_are_fastest_along_poses_within_tolerances() -> None:
+    limits = {"torque": [60.0, 30.0, 15.0]}
+    motion = time_optimal(BENT, TURNING, limits=limits, rest_speed=0.05)
+    assert motion.success, motion.message
+    check = motion.verification
+    assert check is not None
+    assert check.orientation_error < 3.03e-3
+    # the angle of the nearest place, found by a search of all of them
+    t, poses = simulated(motion)
+    s = np.linspace(0.0, 1.0, 2001)
+    way = TURNING(s).position
+    near = [np.linalg.norm(way - x, axis=1).argmin() for x in poses[:, :3, 3]]
+    at = np.where(t <= 0.0, 0.0, np.where(t >= motion.duration, 1.0, s[near]))
+    off = angles(poses[:, :3, :3], TURNING.orientation(at).rotation)
+    assert off.max() < 3.2e-3
+    # without the orientation it is faster, and turns away
+    free = time_optimal(BENT, paths.line([1.0, 0.5], [0.9, 0.8]), limits=limits)
+    assert free.duration < motion.duration
+    assert free.verification is not None
+    assert np.isnan(free.verification.orientation_error)
+
+
+def test_a_wrong_orientation_is_no_success() -> None:
+    """Few intervals keep the angle at the nodes, but not between them."""
+    few = {"intervals": 10}
+    with pytest.warns(fa.ConvergenceWarning, match="angle of the tip from its orient"):
+        motion = track(
+            BENT,
+            TURNING,
+            0.3,
+            method="collocation",
+            tip_tolerance=1e-3,
+            orientation_tolerance=1e-5,
+            search=few,
+        )
+    assert not motion.success
+    assert motion.verification is not None
+    assert list(motion.verification.excess) == [TURN]
+
+
+def test_rigid_arms_are_fastest_along_poses_as_by_toppra() -> None:
+    toppra = pytest.importorskip("toppra")
+    arm, s = fa.library.puma560(), np.linspace(0.0, 1.0, 151)
+    line = paths.line([0.4, -0.2, 0.0], [0.5, 0.3, 0.1])
+    path = paths.with_orientation(line, [DOWN, expm(hat([0.0, 0.0, 0.7])) @ DOWN])
+    found = time_optimal(arm, path, search={"scheme": "collocation", "intervals": 150})
+    check = found.verification
+    assert check is not None
+    assert max(check.excess.values(), default=0.0) < 2e-3
+    assert check.orientation_error < 1e-3
+    assert check.path_error.max() < 1e-3
+    way = found.details["path"]
+    limits = read_limits(None, arm, ("torque", "velocity"), "a test")
+
+    class Theirs(toppra.SplineInterpolator):  # type: ignore[misc, name-defined]
+        """The same joints with exact derivatives."""
+
+        def __call__(self, at: Array, order: int = 0) -> Array:
+            values = (way.q, way.first, way.second)[order]
+            return values[np.searchsorted(s, np.asarray(at) - 1e-9)]
+
+    constraints = [
+        toppra.constraint.JointTorqueConstraint(
+            lambda q, qd, qdd: fa.inverse_dynamics(arm, q, qd, qdd),
+            limits.torque.T,
+            np.zeros(6),
+            discretization_scheme=toppra.constraint.DiscretizationType.Collocation,
+        ),
+        toppra.constraint.JointVelocityConstraint(limits.velocity.T),
+    ]
+    solver = toppra.algorithm.TOPPRA(
+        constraints, Theirs(s, way.q), gridpoints=s, solver_wrapper="seidel"
+    )
+    _, sd, _ = solver.compute_parameterization(0.0, 0.0)
+    assert_allclose(found.details["scaling"].sd[1:-1], sd[1:-1], rtol=1e-4)
+
+
+SPIN = paths.with_orientation(LOW, [1.0, 0.0, 0.0], axis="x")
+REFUSED: list[tuple[list[str], Any]] = [
+    (["spin about x"], lambda: track(BENT, SPIN, 1.0)),
+    (["spin about x"], lambda: time_optimal(BENT, SPIN, limits={"torque": 9.0})),
+    (["axes is 'x'", "as a whole"], lambda: track(BENT, TURNING, 1.0, axes="x")),
+    (
+        ["orientation_tolerance is given", "two postures"],
+        lambda: time_optimal(
+            BENT, np.eye(2, 3), limits={"torque": 9.0}, orientation_tolerance=1e-3
+        ),
+    ),
+    (
+        ["orientation_tolerance is given", "without an orientation"],
+        lambda: time_optimal(
+            BENT, LOW, limits={"torque": 9.0}, orientation_tolerance=1e-3
+        ),
+    ),
+    (
+        ["has an orientation", "'frequency domain'"],
+        lambda: track(BENT, TURNING, 0.6, method="frequency domain"),
+    ),
+    (
+        ["orientation_tolerance is given", "'collocation'"],
+        lambda: track(BENT, TURNING, 0.6, orientation_tolerance=1e-3),
+    ),
+]
+
+
+@each("words, call", REFUSED, [words[0] for words, _ in REFUSED])
+def test_what_drivers_do_not_follow_is_told(words: list[str], call: Any) -> None:
+    argument_refused(words, call)

@@ -54,6 +54,7 @@ _PROGRAMS |= {"progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
+_ON_PATH |= {"orientation_tolerance": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 
 
@@ -67,6 +68,7 @@ def time_optimal(
     initial: OptimalMotion | Trajectory | None = None,
     rates: Any = None,
     tip_tolerance: float | None = None,
+    orientation_tolerance: float | None = None,
     rest_speed: float | None = None,
     smoothness: float | None = None,
     search: Search | Mapping[str, Any] | None = None,
@@ -87,7 +89,9 @@ def time_optimal(
         tip.  Or two postures of the joints in rad or m, (2, nu), with (w, x, y, z) of
         quaternions: the arm moves from the first to the second on any way.  Without
         gravity a base on a joint with torques of zero floats; it has no goal, and the
-        second posture names all others, ``{"joints": {"link1": 0.3}}``.
+        second posture names all others, ``{"joints": {"link1": 0.3}}``.  A path may
+        carry an orientation of the tip (`paths.with_orientation`), with a free spin for
+        a rigid arm alone.
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
         flexible links or joints also of outputs, on a path of torque_rate; those of the
@@ -110,6 +114,10 @@ def time_optimal(
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
         postures 1e-4).
+    orientation_tolerance : float, optional
+        Of a search along a path with an orientation: largest angle between the tip and
+        that of the nearest place of the path, and of its ends in the windows, in rad
+        (3e-3).
     rest_speed : float, optional
         Of a search: largest speed of the tip in the windows (0.02), and after a motion
         between two postures (0.05), in m/s.
@@ -243,6 +251,7 @@ def time_optimal(
     refuse_unbounded(limits)
     own = {
         "tip_tolerance": tip_tolerance,
+        "orientation_tolerance": orientation_tolerance,
         "rest_speed": rest_speed,
         "smoothness": smoothness,
     }
@@ -284,6 +293,14 @@ def _searched(
                 "path is one of the joints of an arm with flexible links or joints, "
                 "expected one of its tip, or the two postures at its ends"
             )
+        if not path.is_oriented and "orientation_tolerance" in own:
+            _refuse({"orientation_tolerance": 0.0}, "a path without an orientation")
+        if path.axis is not None:
+            raise ArgumentError(
+                f"path leaves the spin about {path.axis} free, which the tip of an arm "
+                "with flexible links or joints does not follow; expected rotations as "
+                "its orientation, or a rigid arm"
+            )
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
         known = None if initial is None else _known(initial, arm)
@@ -291,6 +308,8 @@ def _searched(
         found = flexible_optimum(arm, path, rigid, limits, options, known)
         return _detailed(found, path, limits)
     ends = _postures(level, path)
+    if "orientation_tolerance" in own:
+        _refuse({"orientation_tolerance": 0.0}, "two postures")
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
     given = read_search(search, _PROGRAMS, "a motion without a path")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from ...arm import Arm
+from ...simulation.trajectory import Trajectory
 from .._clearance import CLEARANCE
 from .._collocation.costs import force_changes, rate_limits
 from .._collocation.local import EquationOfMotion, Squares
@@ -22,13 +23,14 @@ from .._collocation.outputs import (
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.separation import Separation
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
+from .._collocation.tip_turn import TipTurn, TipTurnOnPath, turning_rows
 from .._collocation.transcription import Collocation
 from .._excess import REST, TIP_SPEED, TOLERATED
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
-from .._verify import beside_path, verify
+from .._verify import beside_path, tip_rotations, verify
 from ..limits import Limits, constant_torque, refuse_touching
 from ..paths import time_law
 from .options import FlexibleOptions
@@ -40,6 +42,7 @@ Index = NDArray[np.intp]
 _SLOWER = 1.2  # the first motion, than the rigid optimum
 _RATES = "joint velocities"  # in limits between nodes, as outputs
 _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
+_NEAREST = 3  # steps of Newton to the nearest place of a path
 _CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
 _WITHIN = 1.1  # times the excess of a limit, by which it is narrowed
 _HELD = 0.5 * TOLERATED  # excess of accelerations that is accepted; they ring
@@ -203,6 +206,8 @@ class FlexibleProblem:
             terms.append(output_limits(motion, name, between))
         terms += self._separation.terms(motion)
         terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+        if self.path.is_oriented:
+            terms += self._turned(shrink * self.options.orientation_tolerance)
         # multipliers of terms of the path are large and their curvature misleads
         costs = self._costs(self.options.smoothness)
         return motion.program(costs, terms, gauss_newton=True)
@@ -223,6 +228,22 @@ class FlexibleProblem:
                 held = TipHeld(arm, point)
                 terms.append(Gathered(held, np.hstack([q[nodes], e]), scale=1e-2))
                 terms.append(_ball(e, most))
+        return terms
+
+    def _turned(self, most: float) -> list[Term]:
+        """Orientation along the path, and at its ends in the windows."""
+        q, arm, path = self.motion.q, self.arm, self.path
+        rows = turning_rows(arm, self.postures)
+        # in a cube within the ball of this angle
+        room = most / np.sqrt(len(rows))
+        on = np.hstack([q[self.main], self.s[:, None]])
+        turn = TipTurnOnPath(arm, path, rows)
+        terms: list[Term] = [Gathered(turn, on, -room, room, scale=1e-2)]
+        for nodes, end in ((self.before, 0.0), (self.after, 1.0)):
+            if len(nodes):
+                wanted = path.orientation(np.full(len(nodes), end)).rotation
+                held = TipTurn(arm, wanted, rows)
+                terms.append(Gathered(held, q[nodes], -room, room, scale=1e-2))
         return terms
 
     def _costs(self, smoothness: float) -> list[Term]:
@@ -304,7 +325,26 @@ class FlexibleProblem:
             return run, np.inf
         off = deviations(self.path, T, run.trajectory.t, run.trajectory.tip)
         error = float(np.linalg.norm(off, axis=1).max())
-        return beside_path(run, off, self.options.tip_tolerance), error
+        most = self.options.tip_tolerance
+        if not self.path.is_oriented:
+            return beside_path(run, off, most), error
+        turned = self._angle(z, run.trajectory)
+        widest = self.options.orientation_tolerance
+        return beside_path(run, off, most, turned, widest), error
+
+    def _angle(self, z: Array, run: Trajectory) -> float:
+        """Largest angle between the simulated tip and its orientation."""
+        s = np.interp(run.t, self.motion.times(z)[self.main], z[self.s])
+        # the place on the path that is nearest, next to that of the answer
+        moving = (run.t >= 0.0) & (run.t <= self.motion.times(z)[self.main[-1]])
+        for _ in range(_NEAREST):
+            at = self.path(s)
+            gap = run.tip - at.position
+            slope = (at.first**2 - gap * at.second).sum(axis=1)
+            step = (gap * at.first).sum(axis=1) / np.where(slope > 0.0, slope, np.inf)
+            s = np.clip(s + np.where(moving, step, 0.0), 0.0, 1.0)
+        angles = self.path._angles(s, tip_rotations(self.arm, run.q))
+        return float(angles.max())
 
 
 def moving(checked: Verification | None) -> float:

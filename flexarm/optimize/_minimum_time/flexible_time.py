@@ -96,9 +96,19 @@ class _Pass(NamedTuple):
         return self.problem.motion.duration(self.found.z)
 
     @property
+    def beyond(self) -> float:
+        """Distance or angle from the path over its tolerance, the larger one."""
+        options = self.problem.options
+        beyond = self.error / options.tip_tolerance
+        if self.checked is None or np.isnan(self.checked.orientation_error):
+            return beyond
+        turned = self.checked.orientation_error / options.orientation_tolerance
+        return max(beyond, turned)
+
+    @property
     def strays(self) -> bool:
         """Whether the simulated tip leaves its path."""
-        return self.error > self.problem.options.tip_tolerance
+        return self.beyond > 1.0
 
     @property
     def holds(self) -> bool:
@@ -171,7 +181,7 @@ class _Search:
         shrink = _MARGIN
         for refined in range(_REFINED + 1):
             last = self._try(problem, z, barrier, shrink)
-            _, found, checked, error = last
+            _, found, checked, _ = last
             if refined == 0 and found.success:
                 self.durations.append(last.duration)
             if not found.success or last.holds or self._over():
@@ -181,7 +191,7 @@ class _Search:
             if refined == _REFINED or far:
                 break
             if last.strays:
-                shrink *= 0.97 * self.options.tip_tolerance / error
+                shrink *= 0.97 / last.beyond
             problem.narrow(found, checked)
             z, barrier = found.z, _WARM
         return last

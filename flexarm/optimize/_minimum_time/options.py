@@ -13,9 +13,9 @@ from .._programs.solution import Progress
 _INTERVALS = 32  # by default, along a path
 
 
-def check_tip(tip_tolerance: float, rest_speed: float) -> None:
+def check_tip(**tolerances: float) -> None:
     """Refuse tolerances of the tip that are not positive."""
-    for name, value in (("tip_tolerance", tip_tolerance), ("rest_speed", rest_speed)):
+    for name, value in tolerances.items():
         if not 0.0 < value < np.inf:
             raise ArgumentError(
                 f"{name} is {value!r}, expected a positive number: a flexible arm "
@@ -55,7 +55,7 @@ class PostureOptions:
     check: bool
 
     def __post_init__(self) -> None:
-        check_tip(self.tip_tolerance, self.rest_speed)
+        check_tip(tip_tolerance=self.tip_tolerance, rest_speed=self.rest_speed)
         check_share("smoothness", self.smoothness)
 
 
@@ -68,6 +68,8 @@ class FlexibleOptions:
     tip_tolerance : float
         Largest distance of the tip from its path, and from the ends of the path in the
         windows, in m.
+    orientation_tolerance : float
+        Largest angle between the tip and the orientation of the path, in rad.
     rest_speed : float
         Largest speed of the tip in the windows, in m/s.
     smoothness : float
@@ -82,6 +84,7 @@ class FlexibleOptions:
     """
 
     tip_tolerance: float
+    orientation_tolerance: float
     pre_actuation: float
     post_actuation: float
     rest_speed: float
@@ -95,7 +98,8 @@ class FlexibleOptions:
     check: bool
 
     def __post_init__(self) -> None:
-        check_tip(self.tip_tolerance, self.rest_speed)
+        names = ("tip_tolerance", "orientation_tolerance", "rest_speed")
+        check_tip(**{name: getattr(self, name) for name in names})
         for name in ("pre_actuation", "post_actuation", "smoothness"):
             check_share(name, getattr(self, name))
 

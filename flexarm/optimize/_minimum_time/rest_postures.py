@@ -10,6 +10,7 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium, inverse_statics
 from .._charts import coordinates, positions, real_arm
+from .._follow import pose_of
 from .._path import Path
 from .._result import OptimalMotion
 
@@ -33,12 +34,18 @@ def static_postures(
             )
         return shares, coordinates(arm, rest.q)
     postures, start = [], rigid.q[0]
-    for s, place in zip(shares, path(shares).position, strict=True):
-        found = inverse_statics(arm, place, start)
+    places = targets = path(shares).position
+    turned = ""
+    if path.is_oriented:
+        targets = pose_of(path.orientation(shares).rotation, places)
+        turned = " with its orientation"
+    for s, place, target in zip(shares, places, targets, strict=True):
+        found = inverse_statics(arm, target, start)
         if not found.success:
             raise ArgumentError(
                 f"no static posture of the bent arm has its tip at s = {s:.3g} of the "
-                f"path, {np.round(place, 4).tolist()} m; expected a path within reach"
+                f"path, {np.round(place, 4).tolist()} m{turned}; expected a path "
+                "within reach"
             )
         start = found.q
         postures.append(start)

@@ -137,7 +137,7 @@ def track(
         motion too, in m (5e-5); the search keeps nine tenths of it at the nodes.
     orientation_tolerance : float, optional
         Of collocation: largest angle between the tip and the orientation of its path,
-        in rad (1e-4); likewise.
+        in rad (1e-4); the search keeps seven tenths of it at the nodes.
     search : Search or mapping, optional
         See the notes for the options of each method.
     check : bool

@@ -33,6 +33,7 @@ from .tip_task import Answer, Rests, TipTask
 Array = NDArray[np.float64]
 
 _MARGIN = 0.9  # of the tolerance at the nodes, between which the tip strays further
+_TURNED = 0.7  # of the angle at the nodes, likewise
 _REST = 1e-3  # of the sizes of positions and velocities: the arm is at rest
 _POSTURES = 201  # of the first motion
 
@@ -69,7 +70,7 @@ def by_collocation(
     terms: list[Term] = [law, motion.continuity(), tip]
     if task.turns:
         # within a ball, as the rotation vector is within a cube
-        room = _MARGIN * orientation_tolerance / np.sqrt(len(task.turns))
+        room = _TURNED * orientation_tolerance / np.sqrt(len(task.turns))
         turn = TipTurn(arm, _turns(task, t[nodes]), task.turns)
         terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
     # the calmest forces
