@@ -23,7 +23,7 @@ from ...arm import Arm
 
 Array = NDArray[np.float64]
 
-_LARGEST = 0.5  # norm below which the series of the exponential is summed
+_LARGEST = 1.0  # norm below which the series of the exponential is summed
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,13 +154,6 @@ class Descent:
                 there = self._back(there, flow)
                 if there.cost < here.cost - 0.1 * share * gain:
                     break
-            import os
-
-            if os.environ.get("TRACE"):
-                print(
-                    f"{self.rounds:3d} T {here.forces.duration:.4f}->{there.forces.duration:.4f} cost {here.cost:.5f} prom {promised:.5f} got {there.cost:.5f} share {share} fence {self._fence:.3g} range {self._share:.3g} missed {np.abs(self._missed(there.run.x)).max():.2g} lim {self.problem.beyond(there.run.every, there.run.tau):.2g} goal {self.prices.goal}",
-                    flush=True,
-                )
             moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
             if there.cost < here.cost:
                 self.best = there

@@ -24,7 +24,8 @@ from .limit_rows import LimitRows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_STEPS, _LONG, _SOME = 160, 8.0, 640  # of the linearized arm: radians of the fastest
+_STEPS, _SOME = 160, 640  # of the linearized arm, least and most,
+_LONG = 8.0  # and radians of the fastest mode in one of them
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
 _FEW, _MOST = (
     4000,
@@ -266,7 +267,7 @@ class PostureProblem:
         return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
 
     def near(self, x: Array, tau: Array, places: int) -> Chosen:
-        """What comes near to limits: at the ends of steps, and where it turns inside."""
+        """What comes near to limits: at ends of steps, and where it turns inside."""
         result: Chosen = {}
         if self.rows.empty:
             return result
