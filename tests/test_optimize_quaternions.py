@@ -269,8 +269,7 @@ def test_two_methods_find_the_fastest_motion_of_a_floating_robot() -> None:
     limits = {"torque": [*UNDRIVEN, 4.0, 3.0]}
     goal: Any = {"joints": end}
     first = time_optimal(arm, [start, goal], limits=limits)
-    asked = {"cost": "time", "limits": limits, "search": {"intervals": 24}}
-    second = trajectory(arm, start, goal, **asked)
+    second = trajectory(arm, start, goal, cost="time", limits=limits)
     assert first.success
     assert second.success
     assert second.duration == pytest.approx(first.duration, rel=2e-3)
