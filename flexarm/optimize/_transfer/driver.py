@@ -181,7 +181,8 @@ def trajectory(
     >>> arm = fa.Arm([body], gravity=(0, 0, 0))
     >>> goal = fa.se3.quaternion_exp([1.0, 0.0, 0.0])
     >>> start = [1.0, 0.0, 0.0, 0.0]
-    >>> motion = optimize.trajectory(arm, start, goal, duration=1.0, search=by_scipy)
+    >>> few = {"solver": "scipy", "intervals": 10}
+    >>> motion = optimize.trajectory(arm, start, goal, duration=1.0, search=few)
     >>> round(motion.objective, 4)
     48.0
     """
