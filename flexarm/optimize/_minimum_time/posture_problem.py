@@ -68,13 +68,13 @@ Slopes = Callable[[NDArray[np.int_]], Array]
 class Knots(NamedTuple):
     """Knots of forces, and places (samples in each interval) between them."""
 
-    count: int
+    number: int
     places: int
 
     def spread(self, by: Array, at: NDArray[np.int_]) -> Array:
         """Derivatives (r, nu) by forces at places as those by forces at all knots."""
         nu = by.shape[1]
-        result = np.zeros((len(by), self.count * nu))
+        result = np.zeros((len(by), self.number * nu))
         knot, rest = np.divmod(at, self.places)
         for r, (k, part) in enumerate(zip(knot, rest / self.places, strict=True)):
             result[r, k * nu : (k + 1) * nu] += (1.0 - part) * by[r]
@@ -301,7 +301,7 @@ class PostureProblem:
 
         ``flow(at)`` are derivatives of states, ``knots(at)`` places between knots.
         """
-        n = self.size.size * knots.count
+        n = self.size.size * knots.number
         used = np.zeros(len(x), dtype=bool)
         for mask in chosen.values():
             used |= mask.any(axis=1)
@@ -317,7 +317,7 @@ class PostureProblem:
             if part.by_force is not None:
                 rows = rows + knots.spread(part.by_force[j, i], at[j])
             size, margin = part.size[i], self.margin.get(name, 0.0)
-            matrix.append(rows * np.tile(self.size, knots.count) / size[:, None])
+            matrix.append(rows * np.tile(self.size, knots.number) / size[:, None])
             value = part.value[j, i]
             low.append((part.low[i] - value) / size + margin)
             high.append((part.high[i] - value) / size - margin)
