@@ -354,9 +354,10 @@ def test_axes_that_were_not_asked_for_have_no_error() -> None:
 
 
 def test_the_simulation_judges() -> None:
-    # half a metre is no small motion
-    with pytest.warns(ConvergenceWarning, match="strays by 0.1"):
-        motion = shot(method="frequency domain")
+    # the tip goes as far as in half a second, but nothing can act in advance
+    late = {"pre_actuation": 0.0, "intervals": 5}
+    with pytest.warns(ConvergenceWarning, match="strays by 0.0"):
+        motion = shot(T=0.25, search=late)
     assert motion.status == "failed"
     assert not motion.success
 

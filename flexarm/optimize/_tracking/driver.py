@@ -60,12 +60,15 @@ _METHODS = {
         {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
         | {"time_limit": 60.0, "progress": False, **_WINDOWS},
     ),
-    "frequency domain": _Method(by_frequencies, {}, _BY_ZEROS),
+    "frequency domain": _Method(
+        by_frequencies, {}, {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS}
+    ),
 }
 
 _KEPT = tuple(f.name for f in fields(Limits))
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _TURNED = 0.02  # rad from the orientation: no solution
+_FAST = 0.1  # of the extent over the duration: a tip that is faster does not rest
 _EXACT = "inverse dynamics"  # method of rigid arms
 _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
@@ -171,9 +174,10 @@ def track(
     Warns
     -----
     ConvergenceWarning
-        If a search stops early, limits are exceeded, or the simulated tip strays by
-        more than a fiftieth of the extent of its trajectory, or from its orientation
-        by more than 0.02 rad; the result is the best found.
+        If a search stops early, limits are exceeded, the simulated tip strays by more
+        than a fiftieth of the extent of its trajectory or from its orientation by more
+        than 0.02 rad, or is faster than a tenth of this extent over the duration before
+        and after it, as far as forces are given; the result is the best found.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -215,9 +219,12 @@ def track(
     pre_actuation and post_actuation (0.2), solver ("auto"), max_iterations (200),
     tolerance (1e-6), time_limit (60), progress.
 
-    ``"frequency domain"`` [3]_: the arm linearized about its rest half way, exact for
-    small motions.  Options: intervals (500), pre_actuation and post_actuation (by
-    default from the zeros of the arm).
+    ``"frequency domain"`` [3]_ [4]_: the motion of the rigid arm is corrected by
+    responses of the arm linearized about its rest half way until the exact equations
+    hold, often in five to ten corrections, the fastest of these methods; they grow if
+    the arm changes too much along the way.  Options: intervals (500), pre_actuation and
+    post_actuation (by default from the zeros of the arm), max_iterations (30),
+    tolerance of the last correction in rad and m (1e-9).
 
     A rigid arm needs no search, its forces are those of inverse dynamics.
 
@@ -229,6 +236,9 @@ def track(
        *IEEE Trans. Automatic Control* 41(7), 1996, 930-942.
     .. [3] E. Bayo, "A finite-element approach to control the end-point motion of a
        single-link flexible robot", *J. Robotic Systems* 4(1), 1987, 63-75.
+    .. [4] E. Bayo, P. Papadopoulos, J. Stubbe, M. A. Serna, "Inverse dynamics and
+       kinematics of multi-link elastic robots: an iterative frequency domain approach",
+       *Int. J. Robotics Research* 8(6), 1989, 49-62.
 
     Examples
     --------
@@ -307,6 +317,7 @@ def _motion(
     """The result, verified unless Ctrl-C ended the search."""
     verification = None
     if check and answer.status != "interrupted":
+        T = task.to.duration
         verification = verified(
             task.arm,
             answer.t,
@@ -315,11 +326,14 @@ def _motion(
             answer.tau,
             answer.step,
             task.to.place,
-            duration=task.to.duration,
+            duration=T,
             axes=task.axes if not task.whole else slice(None),
             orientation=task.angles if task.to.path.is_oriented else None,
-            path_tolerance=options.get("tip_tolerance", np.inf),
+            path_tolerance=min(
+                options.get("tip_tolerance", np.inf), _FAR * task.to.extent
+            ),
             orientation_tolerance=options.get("orientation_tolerance", np.inf),
+            rest_speed=_FAST * task.to.extent / T,
             limits=task.limits if method != _EXACT else None,
         )
         if verification is not None and method == _EXACT:

@@ -6,7 +6,10 @@ flexible robot", *J. Robotic Systems* 4(1), 1987: the forces of each frequency a
 .. math:: (s^2 M + s D + K)\,\hat q = B\,\hat\tau, \qquad J\,\hat q = \hat r, \qquad
     s = \sigma + i\omega,
 
-and their sum is the answer that acts in advance of the tip.  Along a line with
+and their sum is an answer that acts in advance of the tip.  It corrects the motion of
+the rigid arm, again and again, by the response to what the equations of motion and the
+trajectory of the tip have left (E. Bayo, P. Papadopoulos, J. Stubbe, M. A. Serna, *Int.
+J. Robotics Research* 8(6), 1989, 49-62).  Along a line with
 :math:`\sigma > 0` instead of the imaginary axis the tip may end in another place than
 it started, and vibrations that do not move the tip start at rest; sigma is below all
 zeros of the right half-plane, whose motions decay backward in time.
@@ -29,6 +32,7 @@ Array = NDArray[np.float64]
 _SHIFT = 8.0  # sigma times the duration, at most: e^8 enlarges rounding
 _BELOW = 0.3  # part of the least rate that grows
 _DECAY = 23.0  # time constants until rest, 1e-10
+_GROWN = 10.0  # times the first correction, at most
 MAX_SAMPLES = 2**18
 
 
@@ -50,16 +54,17 @@ def linear_about(task: TipTask, q: Array) -> Linear:
     return Linear(M, D, K, task.acts, task.slopes(q))
 
 
-def respond(of: Linear, r: Array, step: float, shift: float) -> tuple[Array, ...]:
-    """Coordinates, rates, accelerations and forces for changes (n, m) of the tip.
+def respond(of: Linear, right: Array, step: float, shift: float) -> tuple[Array, ...]:
+    """Coordinates, rates, accelerations and forces of small motions.
 
-    The first sample is that of time zero of the weight exp(-shift t).
+    `right` (n, nv + m) has the forces on the coordinates and the changes of the tip at
+    times with this step; the first is time zero of the weight exp(-shift t).
     """
-    n, m = r.shape
-    nv = len(of.M)
+    n, nv = len(right), len(of.M)
+    m = len(of.J)
     weight = np.exp(-shift * step * np.arange(n))[:, np.newaxis]
     s = shift + 2j * np.pi * np.fft.rfftfreq(n, step)
-    spectrum = np.fft.rfft(r * weight, axis=0)
+    spectrum = np.fft.rfft(right * weight, axis=0)
     # forces of a trajectory with a jump in a derivative do not decay with frequency: a
     # filter stops their ringing (H. Vandeven, J. Sci. Comput. 1991)
     part = np.linspace(0.0, 1.0, len(s))[:, np.newaxis]
@@ -68,8 +73,7 @@ def respond(of: Linear, r: Array, step: float, shift: float) -> tuple[Array, ...
     x = s[:, np.newaxis, np.newaxis]
     A[:, :nv, :nv] = x**2 * of.M + x * of.D + of.K
     A[:, :nv, nv:], A[:, nv:, :nv] = -of.B, of.J
-    right = np.concatenate([np.zeros((len(s), nv)), spectrum], axis=1)
-    solved = np.linalg.solve(A, right[..., np.newaxis])[..., 0]
+    solved = np.linalg.solve(A, spectrum[..., np.newaxis])[..., 0]
     q, tau = solved[:, :nv], solved[:, nv:]
     parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis] ** 2, tau
     return tuple(np.fft.irfft(p, n, axis=0) / weight for p in parts)
@@ -81,8 +85,10 @@ def by_frequencies(
     intervals: int,
     pre_actuation: float | None,
     post_actuation: float | None,
+    max_iterations: int,
+    tolerance: float,
 ) -> Answer:
-    """Forces of `track` for the arm linearized about its static state half way."""
+    """Forces of `track` by responses of the arm linearized half way."""
     refuse_what_has_no_tangent(task.arm)
     if task.turns:
         raise ArgumentError(
@@ -91,9 +97,7 @@ def by_frequencies(
         )
     check_square(task)
     T = task.to.duration
-    rests = task.rests(0.5 * T)
-    q0, middle = rests.q
-    tau0 = rests.tau[0]
+    middle = task.rests(0.5 * T).q[1]
     # the line in the plane of frequencies
     zeros = zeros_at_rest(task, middle)
     grows = zeros.values.real[zeros.values.real > 1e-5 * np.abs(zeros.values)]
@@ -111,15 +115,13 @@ def by_frequencies(
             f"{n1 + intervals + max(n2, rest)} samples would be needed until all is at "
             f"rest, expected at most {MAX_SAMPLES}; take fewer intervals"
         )
-    # responses at all frequencies
     count = 2 ** int(np.ceil(np.log2(n1 + intervals + max(n2, rest))))
-    t = h * (np.arange(count) - n1)
-    place = task.to.place(t)[:, task.axes]
-    parts = respond(linear_about(task, middle), place - place[0], h, shift)
-    # cut off the time after the window
-    kept = slice(0, n1 + intervals + n2 + 1)
-    q, qd, qdd, tau = (x[kept] for x in parts)
-    q, tau, t = q0 + q, tau0 + tau, t[kept]
+    t = np.asarray(h * (np.arange(n1 + intervals + n2 + 1) - n1), dtype=np.float64)
+    of = linear_about(task, middle)
+    parts, status, message, steps, size = _corrected(
+        task, of, t, (count, shift), max_iterations, tolerance
+    )
+    q, qd, qdd, tau = parts
     miss = float(np.abs(task.miss(t, q)).max())
     details = {"zeros": zeros.values, "shift": shift, "frequencies": count // 2 + 1}
     return Answer(
@@ -130,11 +132,65 @@ def by_frequencies(
         tau,
         h,
         miss,
-        "solved",
-        "exact for the arm linearized half way",
+        status,
+        message,
         "fft",
         0,
-        0,
-        0.0,
+        steps,
+        size,
         details,
     )
+
+
+def _corrected(
+    task: TipTask,
+    of: Linear,
+    t: Array,
+    frequencies: tuple[int, float],
+    max_iterations: int,
+    tolerance: float,
+) -> tuple[tuple[Array, ...], str, str, int, float]:
+    """Motion of the rigid arm, corrected by responses to what it leaves.
+
+    Also a status, a message, the number of corrections and the size of the last one.
+    """
+    count, shift = frequencies
+    nv, step = task.arm.nv, float(t[1] - t[0])
+    forces = task.arm._model.quiet("inverse_dynamics")
+    parts = _first(task, t)
+    sizes: list[float] = []
+    for _ in range(max_iterations):
+        q, qd, qdd, tau = parts
+        # beyond the window the arm is at rest, and rounding would grow
+        left = np.zeros((count, nv + len(task.axes)))
+        left[: len(t), :nv] = tau @ task.acts.T - forces(q, qd, qdd)
+        left[: len(t), nv:] = -task.miss(t, q)
+        change = [x[: len(t)] for x in respond(of, left, step, shift)]
+        sizes.append(float(np.abs(change[0]).max()))
+        if not sizes[-1] < _GROWN * sizes[0]:
+            message = (
+                "corrections grow: the arm differs too much from the one linearized "
+                "half way; see method 'stable inversion', or a slower or smaller motion"
+            )
+            return parts, "failed", message, len(sizes), sizes[-1]
+        parts = tuple(x + dx for x, dx in zip(parts, change, strict=True))
+        if sizes[-1] < tolerance:
+            message = f"the last correction was {sizes[-1]:.1g} rad or m"
+            return parts, "solved", message, len(sizes), sizes[-1]
+    message = (
+        f"{max_iterations} iterations are done, and the last correction was "
+        f"{sizes[-1]:.1g} rad or m"
+    )
+    return parts, "iterations", message, max_iterations, sizes[-1]
+
+
+def _first(task: TipTask, t: Array) -> tuple[Array, ...]:
+    """Motion and forces of the rigid arm, with the static deflection of its ends."""
+    rests = task.rests(task.to.duration)
+    q, qd, qdd = task.rigid(t)
+    tau = task.level.inverse_dynamics(q, qd, qdd)
+    part, rate, bend = (x[:, np.newaxis] for x in task.to.along(t))
+    (b0, b1), (f0, f1) = rests.q - rests.rigid, rests.tau - tau[[0, -1]]
+    change = b1 - b0
+    tau = tau + (1.0 - part) * f0 + part * f1
+    return q + b0 + part * change, qd + rate * change, qdd + bend * change, tau

@@ -3,8 +3,9 @@ r"""The calmest forces whose tip stays within a tolerance, by collocation, for `
 Minimized are the squared changes of the forces from knot to knot; the tip is within a
 box about its trajectory at the nodes, before and after the motion too, and the arm
 rests at both ends.  At the last one
-a thousandth of its motion is left: forces that are linear in each step can hardly stop
-vibrations that steps do not resolve.  The tolerance is a choice between exact tracking
+a thousandth of the motion of what bends is left: forces that are linear in each step
+can hardly stop vibrations that steps do not resolve.  Joints rest exactly, or the tip
+would drift.  The tolerance is a choice between exact tracking
 with rough forces and least squares with larger tip errors.
 """
 
@@ -135,6 +136,7 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     motion.fix_state(0, q0, np.zeros(task.arm.nv))
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
         room = _REST * motion.scale[index]
+        room[: task.arm.nu] = 0.0
         motion.bound(index, end - room, end + room)
     _limit(task, motion, rests)
     motion.bound(motion.tau[0], tau0, tau0)

@@ -194,7 +194,7 @@ class Searches:
                 return False
             if passes_through(last.excess):
                 return False  # through an obstacle between nodes
-            unresolved = bool(missed(last.motion, self._rests))
+            unresolved = bool(missed(last.motion))
             far = max(last.excess.values(), default=0.0) > _FAR
             spent = narrowed == _NARROWED or not last.found.success
             if (unresolved or far or spent) and self._can_refine(grid):
@@ -257,10 +257,6 @@ class Searches:
         )
         return bounded or not np.isfinite(self.gap)
 
-    @property
-    def _rests(self) -> bool:
-        return "vibration" not in self.task.weights
-
     def _left(self) -> float:
         limit = float(self.options["time_limit"])
         return max(limit - self.timings["solver"], 1e-3)
@@ -280,7 +276,7 @@ class Searches:
         motion = problem.result(found, self.check, self.timings)
         checked = motion.verification
         excess = {} if checked is None else checked.excess
-        motion = judged(motion, self._rests)
+        motion = judged(motion)
         self.passes.append(Pass(problem, found, motion, excess))
         grid = problem.motion.grid
         self.notes.append(

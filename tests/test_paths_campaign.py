@@ -1,0 +1,110 @@
+"""Random motions along paths: FLEXARM_CAMPAIGN of each kind, checked by SciPy."""
+
+from __future__ import annotations
+
+import campaigns
+import numpy as np
+import pytest
+from path_campaign import (
+    HELD,
+    METHODS,
+    fastest_by_program,
+    rigid_problem,
+    rigid_row,
+    searched,
+    simple,
+    tip_problem,
+    tip_row,
+    track_row,
+)
+
+import flexarm as fa
+from flexarm.optimize import time_optimal
+
+pytest.importorskip("casadi")
+CAMPAIGN = campaigns.problems(1)
+
+
+def told(kind: str, seed: int, motion: object, found: dict[str, float]) -> None:
+    """A line of the table."""
+    parts = {name: round(x, 4) for name, x in found.items()}
+    print(kind, seed, getattr(motion, "success", None), parts)
+
+
+def test_the_program_knows_a_cart() -> None:
+    """Full force and full brakes: 2 sqrt(m d / F)."""
+    rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
+    way = fa.optimize.paths.joint_path([[0.0], [0.5]], kind="straight")
+    limits = {"torque": np.array([3.0]), "velocity": np.inf}
+    exact = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
+    assert fastest_by_program(arm, way, limits, 200) == pytest.approx(exact, rel=5e-3)
+    # the estimate of what finer grids would save is what they save
+    motion = time_optimal(arm, way, limits={"torque": 3.0}, search={"intervals": 100})
+    left = motion.duration / exact - 1.0
+    assert motion.details["gap"] == pytest.approx(left, rel=0.5, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_rigid_arms_on_paths_of_their_joints() -> None:
+    for seed in range(CAMPAIGN):
+        motion, found = rigid_row(seed)
+        told("rigid", seed, motion, found)
+        assert motion.success
+        assert abs(found.pop("time") - 1.0) < 1e-3
+        assert found.pop("finer") < 1.0 + 1e-6
+        assert max(found.values()) < HELD
+
+
+@pytest.mark.slow
+def test_flexible_arms_on_paths_of_their_tips() -> None:
+    good = 0
+    for seed in range(CAMPAIGN):
+        motion, found = tip_row(seed)
+        told("tip", seed, motion, found)
+        good += motion.success
+        if motion.success:
+            assert max(found.values()) < HELD
+            assert motion.duration <= simple(seed, motion.duration)
+            assert 0.0 <= motion.details["gap"] < 0.5
+            assert [s.name for s in motion.details["starts"]] == ["smooth", "rigid"]
+    assert good >= 0.9 * CAMPAIGN - 1.0
+
+
+@pytest.mark.slow
+def test_tips_that_follow_trajectories() -> None:
+    good = dict.fromkeys(METHODS, 0)
+    for seed in range(CAMPAIGN):
+        for method in METHODS:
+            motion, found = track_row(seed, method)
+            told(method, seed, motion, found)
+            good[method] += motion.success
+            assert not motion.success or max(found.values()) < HELD, method
+    assert min(good.values()) >= 0.6 * CAMPAIGN - 1.0
+
+
+@pytest.mark.slow
+def test_accelerations_hold_and_an_answer_starts_another() -> None:
+    """They were exceeded by 67 % between the nodes of 32 intervals."""
+    arm, path, start, limits, options = tip_problem(2)
+    motion, found = tip_row(2)
+    assert motion.success and found["acceleration"] < HELD
+    assert len(motion.details["refinement"]) > 2
+    again = searched(
+        lambda: time_optimal(
+            arm, path, start=start, limits=limits, initial=motion, **options
+        )
+    )
+    assert again.details["starts"][0].name == "initial"
+    assert again.success and again.duration == pytest.approx(motion.duration, rel=1e-2)
+    # rates of torques are kept, too
+    calm = {"torque": limits["torque"], "torque_rate": 15.0 * limits["torque"]}
+    slow = searched(
+        lambda: time_optimal(arm, path, start=start, limits=calm, **options)
+    )
+    rate = np.abs(np.diff(slow.tau, axis=0)) / np.diff(slow.t)[:, None]
+    assert slow.success and (rate <= 1.001 * calm["torque_rate"]).all()
+
+
+def test_rigid_problems_are_of_three_arms() -> None:
+    assert [rigid_problem(k)[0].nu for k in range(3)] == [1, 6, 7]
