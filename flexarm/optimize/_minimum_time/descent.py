@@ -160,7 +160,7 @@ class Descent:
             report(self.best)
             gone = abs(there.forces.duration / here.forces.duration - 1.0)
             self._share = float(np.clip(3.0 * gone, 0.1 * self._share, _SHARE))
-            if share == 1.0 and here.cost - there.cost > 0.5 * gain:
+            if share == 1.0:
                 self._fence = min(2.0 * self._fence, self._widest)
             elif share < 0.3:
                 self._fence = min(self._fence, moved / share) * max(share, 0.1) * 2
