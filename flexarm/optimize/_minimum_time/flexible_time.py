@@ -139,7 +139,7 @@ class _Search:
         """Search, and again where the simulated motion is not as wanted."""
         n = self.options.main
         self._from_starts(n // 2 if n >= _LEAST else n, initial)
-        if self.rough is None and self._over():
+        if self._stopped() or (self.rough is None and self._over()):
             return
         problem = self._problem(n)
         known = None if self.rough is None else self.rough.known
@@ -207,10 +207,13 @@ class _Search:
         limit = self.options.time_limit
         return (_NO_LIMIT if limit is None else limit) - self.spent["solver"]
 
+    def _stopped(self) -> bool:
+        """True after Ctrl-C."""
+        return bool(self.passes) and self.passes[-1].found.status == "interrupted"
+
     def _over(self) -> bool:
         """True after Ctrl-C, or without time."""
-        last = self.passes[-1].found.status if self.passes else ""
-        return last == "interrupted" or self._left() <= 0.0
+        return self._stopped() or self._left() <= 0.0
 
     def _try(
         self,
@@ -257,7 +260,7 @@ class _Search:
             if last.found.success or not solved:
                 return last
             return solved[-1]
-        best = ended[-1] if ended else last
+        best = ended[-1] if ended else self.rough or last
         if best.found.status == "interrupted":
             return best
         message = "interrupted while the motion found was improved"
