@@ -77,11 +77,11 @@ def information(tau: Array) -> Array:
 
 
 def other_motions() -> dict[str, Array]:
-    """Forces of a chirp and of a motion to and fro, as large as the limits allow."""
+    """Forces of a chirp and of a motion to and back, as large as the limits allow."""
     T1 = T[-1]
     base = {
         "chirp": np.cos(2 * np.pi * (0.25 * T + 0.5 * 1.5 * T**2 / T1)),
-        "to and fro": np.sign(np.sin(2 * np.pi * T / T1)),
+        "to and back": np.sign(np.sin(2 * np.pi * T / T1)),
     }
     result = {}
     for name, tau in base.items():
@@ -119,14 +119,14 @@ def test_limits_hold_and_information_counts() -> None:
 
 @pytest.mark.slow
 def test_predicted_deviations_are_those_of_an_integrator_of_scipy() -> None:
-    """And the motion shows more than a chirp and a motion to and fro."""
+    """And the motion shows more than a chirp and a motion to and back."""
     motion = excited()
     F = information(motion.tau[:, 0])
     std = P * np.sqrt(np.diag(np.linalg.inv(F)))
     np.testing.assert_allclose(motion.details["std"], std, rtol=2e-3)
     others = {name: information(tau) for name, tau in other_motions().items()}
     assert scale_of(others["chirp"]) > 1.3 * scale_of(F)
-    assert scale_of(others["to and fro"]) > 3.0 * scale_of(F)
+    assert scale_of(others["to and back"]) > 3.0 * scale_of(F)
 
 
 @pytest.mark.slow
