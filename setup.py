@@ -424,11 +424,16 @@ class BuildCore(build_ext):
             and Path(obj).stem != Path(dispatch).stem
             and set_of(obj) in (None, *sets)
         ]
-        kept += self.compiler.compile(
-            FMU_SOURCES,
-            output_dir=str(Path(self.build_temp, "fmu")),
-            extra_postargs=[*flags, *flags_of(dispatch, sets)],
-        )
+        folder = str(Path(self.build_temp, "fmu"))
+        own = self.compiler.object_filenames(FMU_SOURCES, output_dir=folder)
+        for source, obj in zip(FMU_SOURCES, own, strict=True):
+            if self.force or is_stale(obj):
+                self.compiler.compile(
+                    [source],
+                    output_dir=folder,
+                    extra_postargs=[*flags, *flags_of(dispatch, sets)],
+                )
+        kept += own
         link = [*protection, "-lm", "-pthread"]
         link += ["-Wl,-s"] * sys.platform.startswith("linux")
         link += shlex.split(os.environ.get("LDFLAGS", ""))

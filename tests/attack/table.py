@@ -1473,6 +1473,7 @@ OBJECTS: dict[str, Rule] = {
         o.arm_of("planar"), [0.1, 0.2]
     ),
     "urdf.RobotJoint": lambda d: fa.urdf.read(ROBOT).joints[0],
+    "urdf.RobotLink": lambda d: fa.urdf.read(ROBOT).links[0],
 }
 
 # records that only the package makes: their constructors are not called

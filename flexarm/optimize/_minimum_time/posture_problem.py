@@ -24,7 +24,7 @@ from .limit_rows import LimitRows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_STEPS, _SOME = 160, 320  # of the linearized arm, least and most,
+_STEPS, _SOME = 160, 640  # of the linearized arm, least and most,
 _LONG = 8.0  # and radians of the fastest mode in one of them
 _RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
 _FEW, _MOST = (
