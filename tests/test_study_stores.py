@@ -256,7 +256,8 @@ def test_processes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_processes(tmp_path: Path) -> None:
-    rounds(tmp_path, seed=3, race=50, kill=20, limit=10)
+    times = 10 if campaigns.FULL else 4
+    rounds(tmp_path, seed=3, race=5 * times, kill=2 * times, limit=times)
 
 
 def test_threads_of_a_process_keep_each_other_out(tmp_path: Path) -> None:
