@@ -27,71 +27,6 @@ from flexarm.descriptions import build_arm, joint_frames, spatial_screws
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 
-class PinocchioRobot:
-    """A text in Pinocchio, with its coordinates in the order of the arm."""
-
-    def __init__(self, text: str, arm: fa.Arm, robot: urdf.Robot, free: bool) -> None:
-        import pinocchio as pin
-
-        self.pin, self.arm = pin, arm
-        root = (pin.JointModelFreeFlyer(),) if free else ()
-        self.model = pin.buildModelFromXML(text, *root)
-        self.data = self.model.createData()
-        self.joints = {joint.name: joint for joint in robot.joints}
-        self.root = robot.links[0].name
-
-    def state(self, q: Array) -> tuple[Array, Array]:
-        """Positions there, and the matrix from velocities here to those there."""
-        nq, T = np.zeros(self.model.nq), np.zeros((self.model.nv, self.arm.nv))
-        for i in range(1, self.model.njoints):
-            name, there = self.model.names[i], self.model.joints[i]
-            joint = self.joints.get(name)
-            body = self.root if joint is None else joint.child
-            kind = "floating" if joint is None else joint.type
-            x = q[self.arm.body_joint_slice(body, positions=True)]
-            at = slice(there.idx_q, there.idx_q + there.nq)
-            block = np.eye(there.nv)
-            if kind == "floating":  # origin first, scalar last; linear first
-                nq[at] = [*x[4:], *x[1:4], x[0]]
-                block = block[[3, 4, 5, 0, 1, 2]]
-            elif kind == "planar":  # velocities in the axes of the body
-                c, s = np.cos(x[2]), np.sin(x[2])
-                nq[at] = [x[0], x[1], c, s]
-                block = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
-            elif kind == "continuous":
-                nq[at] = [np.cos(x[0]), np.sin(x[0])]
-            else:
-                nq[at] = x
-            rows = slice(there.idx_v, there.idx_v + there.nv)
-            T[rows, self.arm.body_joint_slice(body)] = block
-        return nq, T
-
-    def mass_matrix(self, q: Array) -> Array:
-        x, T = self.state(q)
-        M = np.triu(self.pin.crba(self.model, self.data, x))
-        return np.asarray(T.T @ (M + np.triu(M, 1).T) @ T)
-
-    def gravity(self, q: Array) -> Array:
-        x, T = self.state(q)
-        none = np.zeros(self.model.nv)
-        return np.asarray(T.T @ self.pin.rnea(self.model, self.data, x, none, none))
-
-    def pose(self, q: Array, link: str) -> Array:
-        self.pin.framesForwardKinematics(self.model, self.data, self.state(q)[0])
-        number = self.model.getFrameId(link, self.pin.FrameType.BODY)
-        return np.asarray(self.data.oMf[number].homogeneous)
-
-    def forces(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Inverse dynamics; the matrix T of planar joints has a rate."""
-        x, T = self.state(q)
-        h = 1e-6  # T is linear in c and s: the rate by central differences of these
-        moved = [fa.integrate(self.arm, q, sign * h * qd) for sign in (1.0, -1.0)]
-        rate = (self.state(moved[0])[1] - self.state(moved[1])[1]) / (2.0 * h)
-        acceleration = T @ qdd + rate @ qd
-        tau = self.pin.rnea(self.model, self.data, x, T @ qd, acceleration)
-        return np.asarray(T.T @ tau)
-
-
 def state(arm: fa.Arm, seed: int) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(seed)
     q = arm.neutral + 0.0
@@ -109,6 +44,8 @@ def close(value: Any, expected: Any, rtol: float = 1e-12) -> None:
 @each("seed", range(36))
 def test_against_pinocchio(seed: int, base: str) -> None:
     pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
+    from pinocchio_robots import PinocchioRobot
+
     text = random_robot(seed)
     robot = urdf.read(text)
     # axes of any length are directions
