@@ -123,7 +123,7 @@ def one(inner: str, kind: str = "revolute") -> str:
         ),
         (robot_of(TWO)[:-9], ["line 2 of", "is not XML (no element found)"]),
         ("<robot><link></robot>", ["is not XML (mismatched tag)"]),
-        (robot_of(TWO, extra="<xacro:macro/>"), ["<xacro:macro> in line 3", "expand"]),
+        (robot_of(TWO, extra="<xacro:macro/>"), ["<xacro:macro> in line 3", "*.xacro"]),
         (
             BOMB + "]>" + robot_of(TWO).replace('"r"', '"&e9;"'),
             ["line 1 declares a document type", "entities are not expanded"],

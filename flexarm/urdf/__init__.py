@@ -2,7 +2,8 @@
 
 `load` makes an `Arm` of a file, `read` returns its content.  A small strict reader of
 flexarm reads the files by the XML parser of the standard library.  The extra
-``flexarm[urdf]`` is needed only for TOML files of flexible links on Python 3.10.
+``flexarm[urdf]`` is needed only for files with macros, which xacro expands, and for
+TOML files of flexible links on Python 3.10.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def load(
     repair: str | None = None,
     friction_velocity: float | None = 0.01,
     stops: float | None = None,
+    xacro_arguments: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Arm:
     """Arm of a robot description in the Unified Robot Description Format.
@@ -68,7 +70,8 @@ def load(
     Parameters
     ----------
     source : path, str or bytes
-        File, or its text; a str with a ``<`` in it is the text.
+        File, or its text; a str with a ``<`` in it is the text.  A file named
+        ``*.xacro`` is expanded by the package xacro, as `read` tells.
     flexible : mapping of str to FlexibleBody, SegmentedLink or callable, optional
         Flexible bodies for links, by their names: the body, in the frame of the link,
         or a function that makes it of the `RobotLink`.
@@ -187,7 +190,7 @@ def load(
     """
     # content of the file, with inertias that some mass has
     findings = Findings(repair)
-    robot = read(source, repair=repair)
+    robot = read(source, repair=repair, xacro_arguments=xacro_arguments)
     findings.notes += robot.notes
     findings.changes += robot.changes
     makers = _makers(flexible, sidecar, {link.name: link for link in robot.links})

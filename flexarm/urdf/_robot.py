@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from .._support.description import Description
 from .._support.options import did_you_mean, explained, explained_class
 from ..errors import ModelError
 from ._findings import Findings
+from ._xacro import check_arguments, expanded, has_macros
 from ._xml import MAX_NAME, Element, parse, read_source
 
 Array = NDArray[np.float64]
@@ -347,7 +348,7 @@ def _unread(root: Element) -> list[str]:
             if child.tag.startswith("xacro:"):
                 raise ModelError(
                     f"<{child.tag}> in line {child.line} is a macro, expected plain "
-                    "URDF; expand the file by xacro first"
+                    "URDF, or the path of a file named *.xacro, which is expanded"
                 )
             if element.tag not in known:
                 continue
@@ -443,17 +444,25 @@ def _without_unknown(
 
 
 @explained
-def read(source: Any, *, repair: str | None = None) -> Robot:
+def read(
+    source: Any,
+    *,
+    repair: str | None = None,
+    xacro_arguments: Mapping[str, Any] | None = None,
+) -> Robot:
     """Read a robot description, without making an arm of it.
 
     Parameters
     ----------
     source : path, str or bytes
         File in the Unified Robot Description Format, or its text; a str with a ``<`` in
-        it is the text.
+        it is the text.  A file named ``*.xacro`` is expanded by the package xacro;
+        its expressions are computed by Python, so expand only files that you trust.
     repair : "nearest", optional
         Repair defects of single elements: limits that are missing or the wrong way
         round, couplings to joints that are not there, a second axis.
+    xacro_arguments : mapping of str to object, optional
+        Values of the ``<xacro:arg>`` of such a file.
 
     Returns
     -------
@@ -467,6 +476,8 @@ def read(source: Any, *, repair: str | None = None) -> Robot:
         too large: above 16 MiB, 262144 elements or 4097 links.
     OSError
         If the file cannot be read.
+    ImportError
+        If a file has macros and xacro is missing.
 
     Examples
     --------
@@ -482,7 +493,20 @@ def read(source: Any, *, repair: str | None = None) -> Robot:
     >>> robot.joints[0].effort, robot.links[1].mass
     (9.0, 1.0)
     """
-    root = parse(read_source(source), _SHAPES, ("link", "joint"))
+    check_arguments(xacro_arguments, source)
+    if not has_macros(source):
+        return _read(read_source(source), repair)
+    try:
+        return _read(expanded(source, xacro_arguments), repair)
+    except ModelError as problem:
+        if "xacro does not expand" in str(problem):
+            raise
+        raise ModelError(f"{problem} (lines after xacro)") from None
+
+
+def _read(text: str | bytes, repair: str | None) -> Robot:
+    """Content of a text."""
+    root = parse(text, _SHAPES, ("link", "joint"))
     if root.tag != "robot":
         raise ModelError(
             f"the first element is <{root.tag}>, in line {root.line}, expected <robot>"
