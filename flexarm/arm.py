@@ -35,6 +35,7 @@ from .bodies.segments import flattened, link_frequencies
 from .errors import ModelError
 from .model import motors
 from .model.loops import Loop, check_constraints, constraint_names
+from .model.merging import merged
 from .model.packing import Packed, pack
 from .model.tree import (
     check_mass,
@@ -171,7 +172,11 @@ class Arm(ArmLike):
         self._set_options()
         if self.check_units:
             check_units_of_arm(self)
-        self._set(_model=Model(*pack(self)))
+        packed = pack(self)
+        self._set(_model=Model(*packed))
+        fewer = merged(packed)
+        if fewer is not None:
+            self._model.merge(Model(*fewer))
         self._model.bind(weakref.ref(self))
         mode_accuracy.warn_of_modes(self)
 

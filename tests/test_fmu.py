@@ -157,7 +157,7 @@ RUNS: dict[str, tuple[fa.Arm, dict[str, Any]]] = {
     "rigid": (fa.library.puma560(), {"method": "rk4", "max_step": H}),
     "loops": (ARMS["closed"], {"method": "rk4", "max_step": H / 2}),
     "quaternions": (ARMS["joints"], {"method": "rk4", "max_step": H / 2}),
-    "motors": (driven_tree(3), {}),
+    "motors": (driven_tree(2), {}),
     "ruthless": (BENT.replace(fidelity="ruthless"), {}),
 }
 

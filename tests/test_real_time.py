@@ -24,6 +24,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import flexarm as fa
+from flexarm import _core
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = ("dense", "model", "calls", "library", "units")
@@ -169,9 +170,10 @@ def test_accelerations_are_those_of_python(
     isa = [forced] if forced and library[1] else []
     result = np.frombuffer(run(program, tmp_path / "states", *isa))
     q, qd, tau = np.split(states, [arm.nq, arm.nq + arm.nv], axis=1)
+    every_body = _core.Model(*arm.pack())  # no sums of bodies on fixed joints
     expected = np.hstack(
         [
-            fa.forward_dynamics(arm, q, qd, tau),
+            every_body.forward_dynamics(q, qd, tau),
             fa.tip_pose(arm, q).reshape(len(q), -1),
             fa.jacobian(arm, q).reshape(len(q), -1),
         ]

@@ -21,6 +21,7 @@
 
 typedef struct {
     PyObject_HEAD PyObject *capsule;
+    PyObject *merged; /* Model of the same arm with fewer bodies, or NULL */
     PyObject *arrays; /* tuple of the arrays, for pickling */
     PyObject *gufuncs[FA_N_KERNELS];
 } model_object;
@@ -178,6 +179,30 @@ static PyObject *model_build(PyObject *arrays)
     return capsule;
 }
 
+/* whether operands and output of a kernel live in coordinates alone, and what is of
+ * bodies that stand still does not matter */
+static int model_in_coordinates(fa_kernel kernel)
+{
+    const fa_kernel_row *row = &fa_kernel_rows[kernel];
+
+    for (int i = 0; i <= row->n_in; i++) {
+        if (strpbrk(row->operands[i], "NBC")) {
+            return 0;
+        }
+    }
+    return row->node == FA_NO_NODE && kernel != FA_POTENTIAL_ENERGY &&
+           kernel != FA_CENTER_OF_MASS && kernel != FA_INNOVATIONS &&
+           kernel != FA_INVERSE_BLOCKS;
+}
+
+/* what a kernel computes with */
+static PyObject *model_capsule(const model_object *self, fa_kernel kernel)
+{
+    return self->merged && model_in_coordinates(kernel)
+               ? ((const model_object *)self->merged)->capsule
+               : self->capsule;
+}
+
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     if (kwargs && PyDict_GET_SIZE(kwargs)) {
@@ -216,6 +241,7 @@ static void model_dealloc(PyObject *object)
         Py_XDECREF(self->gufuncs[i]);
     }
     Py_XDECREF(self->arrays);
+    Py_XDECREF(self->merged);
     Py_XDECREF(self->capsule);
     type->tp_free(object);
     Py_DECREF(type);
@@ -233,8 +259,12 @@ int py_model_description(PyObject *model, fa_description *description)
 
 static PyObject *model_reduce(PyObject *object, PyObject *unused)
 {
+    const model_object *self = (const model_object *)object;
+
     (void)unused;
-    return Py_BuildValue("OO", Py_TYPE(object), ((model_object *)object)->arrays);
+    return self->merged
+               ? Py_BuildValue("OOO", Py_TYPE(object), self->arrays, self->merged)
+               : Py_BuildValue("OO", Py_TYPE(object), self->arrays);
 }
 
 /* the kernel of that name; -1 with an exception set if the arm has none */
@@ -258,24 +288,54 @@ static PyObject *model_variant(PyObject *object, const char *name, int quiet,
     const model_object *self = (const model_object *)object;
     const int kernel = model_kernel(object, name);
 
-    return kernel < 0
-               ? NULL
-               : py_make_gufunc(self->capsule, (fa_kernel)kernel, quiet, threads);
+    return kernel < 0 ? NULL
+                      : py_make_gufunc(model_capsule(self, (fa_kernel)kernel),
+                                       (fa_kernel)kernel, quiet, threads);
+}
+
+/* kernels that live in coordinates compute with a model of fewer bodies from now on */
+static PyObject *model_merge(PyObject *object, PyObject *other)
+{
+    model_object *self = (model_object *)object;
+
+    if (Py_TYPE(other) != Py_TYPE(object) || self->merged) {
+        PyErr_SetString(PyExc_TypeError, "merge needs a Model, and only one");
+        return NULL;
+    }
+    PyObject *capsule = ((model_object *)other)->capsule;
+    const fa_model *full = py_model_of(self->capsule), *fewer = py_model_of(capsule);
+    if (full->nq != fewer->nq || full->nv != fewer->nv ||
+        full->n_actuators != fewer->n_actuators ||
+        full->n_constraints != fewer->n_constraints) {
+        PyErr_SetString(PyExc_ValueError, "a merged Model has other coordinates");
+        return NULL;
+    }
+    self->merged = Py_NewRef(other);
+    for (int i = 0; i < FA_N_KERNELS; i++) {
+        if (self->gufuncs[i] && model_in_coordinates((fa_kernel)i)) {
+            PyObject *gufunc = py_make_gufunc(capsule, (fa_kernel)i, 0, 1);
+            if (!gufunc) {
+                return NULL;
+            }
+            Py_SETREF(self->gufuncs[i], gufunc);
+        }
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *model_bind(PyObject *object, PyObject *owner)
 {
-    PyObject *capsule = ((const model_object *)object)->capsule;
+    const model_object *self = (const model_object *)object;
 
-    if (PyCapsule_GetContext(capsule)) {
+    if (PyCapsule_GetContext(self->capsule)) {
         PyErr_SetString(PyExc_ValueError, "the model has an owner");
         return NULL;
     }
-    if (PyCapsule_SetContext(capsule, owner) < 0) {
+    if (PyCapsule_SetContext(self->capsule, owner) < 0) {
         return NULL;
     }
     Py_INCREF(owner);
-    Py_RETURN_NONE;
+    return self->merged ? model_bind(self->merged, owner) : Py_NewRef(Py_None);
 }
 
 static PyObject *model_work_size(PyObject *object, PyObject *name)
@@ -286,7 +346,8 @@ static PyObject *model_work_size(PyObject *object, PyObject *name)
 
     return kernel < 0 ? NULL
                       : PyLong_FromSize_t(py_kernel_work_size(
-                            py_model_of(self->capsule), (fa_kernel)kernel));
+                            py_model_of(model_capsule(self, (fa_kernel)kernel)),
+                            (fa_kernel)kernel));
 }
 
 static PyObject *model_quiet(PyObject *object, PyObject *args)
@@ -309,15 +370,23 @@ static PyObject *model_threaded(PyObject *object, PyObject *args)
                : NULL;
 }
 
+/* the model of time loops, which know no nodes */
+static const fa_model *model_that_moves(PyObject *object)
+{
+    const model_object *self = (const model_object *)object;
+
+    return py_model_of(self->merged ? ((const model_object *)self->merged)->capsule
+                                    : self->capsule);
+}
+
 static PyObject *model_rollout(PyObject *object, PyObject *record)
 {
-    return py_rollout(py_model_of(((model_object *)object)->capsule), NULL, record);
+    return py_rollout(model_that_moves(object), NULL, record);
 }
 
 static PyObject *model_sampled_loop(PyObject *object, PyObject *record)
 {
-    return py_sampled_loop(py_model_of(((model_object *)object)->capsule), NULL,
-                           record);
+    return py_sampled_loop(model_that_moves(object), NULL, record);
 }
 
 static PyObject *model_inverse_kinematics(PyObject *object, PyObject *record)
@@ -335,8 +404,11 @@ static PyMemberDef model_members[] = {
 
 static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
+    {"__setstate__", model_merge, METH_O, "Take the merged model of a pickle."},
     {"bind", model_bind, METH_O,
      "bind(owner): what py_explain.c hands on; a weak reference to the arm."},
+    {"merge", model_merge, METH_O,
+     "merge(model): kernels that live in coordinates take another model of the arm."},
     {"quiet", model_quiet, METH_VARARGS,
      "quiet(name, threads=1): the gufunc that leaves failed states as NaN and does not "
      "raise."},

@@ -119,7 +119,8 @@ def export_fmu(
     ``rtol``, ``atol``                             takes the place of `rtol`
     ===================== ======================== =====================================
 
-    A communication step h has the bits of ``simulate`` with ``t=[0, h]``,
+    A communication step h has the bits of ``simulate`` with ``t=[0, h]`` (of an arm
+    with rigid bodies on fixed joints of rigid ones, all but rounding),
     ``interpolation="hold"`` and the same method.  States can be kept, restored and
     serialized.  A step in which the motion becomes infinite is discarded: the state
     stays as it was, and the tool may try a shorter one.

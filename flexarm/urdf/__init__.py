@@ -91,6 +91,8 @@ def load(
     stops : float, optional
         Stiffness of elastic stops at the limits of all joints, in N m/rad or N/m; by
         default there are none.
+    xacro_arguments : mapping of str to object, optional
+        Values of the ``<xacro:arg>`` of a file with macros.
     **options
         Of `flexarm.Arm`: ``gravity``, ``tip``, ``fidelity``, more ``constraints``, ...
 
@@ -128,7 +130,7 @@ def load(
     revolute      ``Joint("revolute", limits=...)``
     continuous    the same without limits
     prismatic     ``Joint("prismatic", limits=...)``
-    fixed         ``Joint("fixed")``: links keep their names, none is merged
+    fixed         ``Joint("fixed")``: links keep their names; dynamics sees their sums
     floating      ``Joint("free")``, quaternion first
     planar        ``Joint("planar")``, in the plane across the axis
     spherical     ``Joint("spherical")``; not in the format, but in files

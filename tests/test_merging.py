@@ -1,0 +1,170 @@
+"""Rigid bodies on fixed joints that are summed: the same numbers as with every body."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from arrays import Array
+from each import each
+from numpy.testing import assert_allclose, assert_array_equal
+
+import flexarm as fa
+from flexarm import _core
+from flexarm.model.packing import pack
+
+JOINTS = ("revolute", "prismatic", "fixed", "fixed", "helical", "spherical")
+# coordinates alone, and the third operand
+KERNELS = {
+    "inverse_dynamics": "qda",
+    "bias_forces": "qd",
+    "gravity_forces": "q",
+    "forward_dynamics": "qdt",
+    "forward_dynamics_basic": "qdt",
+    "forward_dynamics_composite": "qdt",
+    "mass_matrix": "q",
+    "mass_matrix_inverse": "q",
+    "apply_mass_matrix": "qa",
+    "apply_mass_matrix_inverse": "qa",
+    "log_det_mass_matrix": "q",
+    "kinetic_energy": "qd",
+    "dissipated_power": "qd",
+    "momentum": "qd",
+    "inverse_dynamics_derivatives": "qda",
+    "forward_dynamics_derivatives": "qdt",
+    "energy_derivatives": "qd",
+}
+
+
+def plate(name: str, joint: fa.Joint, rng: np.random.Generator) -> fa.RigidBody:
+    a = rng.normal(size=(3, 3))
+    return fa.RigidBody(
+        name,
+        joint,
+        mass=rng.uniform(0.5, 2.0),
+        com=rng.normal(size=3),
+        inertia=np.trace(a @ a.T) * np.eye(3) - a @ a.T,
+        nodes={"tip": rng.normal(size=3)},
+    )
+
+
+def decorated(seed: int) -> fa.Arm:
+    """A random tree with rigid bodies fixed on many of its bodies and on the ground."""
+    rng = np.random.default_rng(seed)
+    tree = fa.library.random_tree(rng, 6, 2 * (seed % 2), joints=JOINTS)
+    bodies = list(tree.bodies)
+    for i in range(8):
+        on = "ground" if i == 0 else bodies[rng.integers(len(bodies))].name
+        R = fa.se3.exp([*rng.normal(size=3), 0, 0, 0])[:3, :3]
+        nodes = 0 if on == "ground" else {b.name: b.n_nodes for b in bodies}[on] - 1
+        joint = fa.Joint(
+            "fixed", parent=on, node=nodes, position=rng.normal(size=3), rotation=R
+        )
+        bodies.append(plate(f"plate{i}", joint, rng))
+    for i, on in enumerate(("plate0", "plate5")):  # what moves on such a body
+        joint = fa.Joint("cylindrical", parent=on, node="tip", damping=(0.1, 0.2))
+        bodies.append(plate(f"screw{i}", joint, rng))
+    result: fa.Arm = tree.replace(bodies=bodies, tip=("plate7", "tip"))
+    return result
+
+
+def operands(arm: fa.Arm, seed: int) -> dict[str, Array]:
+    rng = np.random.default_rng(seed)
+    q = np.tile(arm.neutral, (5, 1))
+    q = fa.integrate(arm, q, 0.3 * rng.uniform(-1, 1, (5, arm.nv)))
+    qd, a, t = rng.normal(size=(3, 5, arm.nv))
+    return {"q": q, "d": qd, "a": a, "t": t}
+
+
+def every_body(arm: fa.Arm) -> Any:
+    """The kernels of the arm on all of its bodies."""
+    return _core.Model(*pack(arm))
+
+
+def near(name: str, value: Any, expected: Any) -> None:
+    """Equal to rounding: what divides by the mass matrix has its condition in it."""
+    size = float(np.abs(expected).max(initial=1.0))
+    divides = "forward" in name or "inverse" in name.replace("inverse_dynamics", "")
+    rtol = 1e-12 if divides else 1e-14
+    assert_allclose(value, expected, rtol=0.0, atol=rtol * size, err_msg=name)
+
+
+@each("seed", range(24))
+def test_kernels(seed: int) -> None:
+    arm = decorated(seed)
+    full, x = every_body(arm), operands(arm, seed)
+    for name, letters in KERNELS.items():
+        given = [x[letter] for letter in letters]
+        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+        near(name, arm._model.quiet(name)(*given), getattr(full, name)(*given))
+    assert arm._model.work_size("bias_forces") <= full.work_size("bias_forces")
+
+
+def test_what_names_bodies_and_nodes_has_them_all() -> None:
+    arm = decorated(3)
+    full, x = every_body(arm), operands(arm, 3)
+    assert fa.link_poses(arm, x["q"]).shape[1] == len(arm.bodies)
+    for name in ("link_poses", "node_poses", "potential_energy", "center_of_mass"):
+        assert_array_equal(
+            getattr(arm._model, name)(x["q"]), getattr(full, name)(x["q"])
+        )
+
+
+def test_merged_bodies_count_in_the_mass_matrix() -> None:
+    """Parallel axes: a rod and a ball that is fixed on its end."""
+    rod = fa.RigidBody("rod", mass=1.0, com=(0.5, 0, 0), inertia=(0.0, 1 / 12, 1 / 12))
+    ball = fa.RigidBody(
+        "ball",
+        fa.Joint("fixed", position=(1.0, 0, 0)),
+        mass=2.0,
+        com=(0.1, 0, 0),
+        inertia=(0.03, 0.03, 0.03),
+    )
+    arm = fa.Arm([rod, ball], gravity=(0, 0, 0))
+    assert_allclose(fa.mass_matrix(arm, [0.3]), [[1 / 3 + 2.0 * 1.1**2 + 0.03]])
+    again = pickle.loads(pickle.dumps(arm))
+    assert_array_equal(fa.mass_matrix(again, [0.3]), fa.mass_matrix(arm, [0.3]))
+
+
+def test_drives_springs_and_couplings() -> None:
+    """What names joints and motors names the same ones."""
+    rng = np.random.default_rng(5)
+    drive = fa.Drive(stiffness=50.0, gear_ratio=5.0, rotor_inertia=0.01, rotor_mass=0.3)
+    bodies = [plate("base", fa.Joint("fixed", parent="ground"), rng)]
+    for i, inside in enumerate(
+        (
+            {"drive": drive},
+            {"stiffness": 3.0, "coulomb_friction": fa.CoulombFriction(0.2, 0.1)},
+            {"stops": fa.Stops(-0.1, 0.1, 30.0)},
+        )
+    ):
+        on = bodies[-1].name
+        bodies.append(plate(f"link{i}", fa.Joint(parent=on, node="tip", **inside), rng))
+        fixed = fa.Joint("fixed", parent=f"link{i}", node="tip")
+        bodies.append(plate(f"tool{i}", fixed, rng))
+    arm = fa.Arm(bodies, constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})])
+    full, x = every_body(arm), operands(arm, 5)
+    for name in ("inverse_dynamics", "forward_dynamics", "bias_forces", "mass_matrix"):
+        given = [x[letter] for letter in KERNELS[name]]
+        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+
+
+def test_simulation_and_threads() -> None:
+    arm = decorated(4)
+    q, qd = (operands(arm, 4)[letter] for letter in "qd")
+    run = fa.simulate(arm, q, 0.1 * qd, np.linspace(0.0, 0.01, 11))
+    assert_allclose(run.energy, run.energy[:, :1] + 0 * run.energy, rtol=1e-3)
+    many = [np.concatenate([one] * 400) for one in (q, qd)]
+    assert_array_equal(
+        fa.bias_forces(arm, *many, threads=2), fa.bias_forces(arm, *many)
+    )
+
+
+def test_refusals_of_merge() -> None:
+    arm = fa.library.planar_chain(2)
+    model = every_body(arm)
+    for other in (arm, every_body(fa.library.planar_chain(1))):
+        with pytest.raises((TypeError, ValueError), match="merge"):
+            model.merge(other)
