@@ -202,6 +202,7 @@ ROOMS: layers.Rooms = [
     ("studies", ["studies*"]),
     ("descriptions", ["descriptions*"]),
     ("urdf", ["urdf*"]),
+    ("mjcf", ["mjcf*"]),
     ("interop", ["interop*"]),
     ("screws", ["screws*"]),
     ("library", ["library*"]),

@@ -61,7 +61,7 @@ def expanded(path: Any, arguments: Mapping[str, Any] | None) -> str:
         if "ament_index_python" in said:
             said = "$(find ...) names a package of ROS, which is not here"
             advice = "put paths in its place or expand the file where ROS is"
-        elif "ndefined substitution arg" in said:
+        elif "undefined substitution arg" in said.lower():
             advice = "give it in xacro_arguments"
         raise ModelError(
             f"xacro does not expand {shown_path(name)}: {said[:160]}; {advice}"
