@@ -29,43 +29,29 @@ Conventions of all functions, which their docstrings do not repeat:
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import (
     _build,  # noqa: F401  first: it says where the extension is
-    beams,
-    finite_elements,
     se3,
-    twists,
 )
 from ._core import build_info
+from ._support.later import loader
+from ._support.options import did_you_mean
+from ._support.synonyms import SYNONYMS
 from ._version import __version__
 from .arm import Arm
 from .bodies.drives import CoulombFriction, Drive, Stops
-from .bodies.integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .bodies.integrals import ModalIntegrals
 from .bodies.joints import Joint
 from .bodies.models import FlexibleBody, RigidBody
+from .bodies.node_sums import modal_integrals, nodal_integrals
 from .constraints import (
     close_loops,
     constraint_forces,
     constraint_jacobian,
     constraint_violation,
     redundant_constraints,
-)
-from .derivatives import (
-    EnergyDerivatives,
-    ForwardDynamicsDerivatives,
-    ForwardDynamicsGradients,
-    InverseDynamicsDerivatives,
-    InverseDynamicsGradients,
-    energy_derivatives,
-    forward_dynamics_derivatives,
-    forward_dynamics_jvp,
-    forward_dynamics_vjp,
-    inverse_dynamics_derivatives,
-    inverse_dynamics_jvp,
-    inverse_dynamics_vjp,
-    jacobian_derivatives,
 )
 from .dynamics.energies import (
     dissipated_power,
@@ -105,14 +91,13 @@ from .errors import (
     ModelError,
     ModeWarning,
     NotFiniteError,
+    PlacementWarning,
     SimulationWarning,
     SingularityError,
     StiffeningWarning,
     StudyWarning,
     UnitsWarning,
 )
-from .finite_elements.consistent import consistent_integrals
-from .ik import InverseKinematics, inverse_kinematics
 from .kinematics.links import (
     link_accelerations,
     link_jacobian_rates,
@@ -131,66 +116,17 @@ from .kinematics.nodes import (
 )
 from .kinematics.positions import difference, integrate, position_rates
 from .kinematics.slopes import largest_slope
-from .linear_models import (
-    Robustness,
-    RootLocus,
-    StateSpace,
-    closed_loop,
-    inputs,
-    linearize,
-    outputs,
-    robustness,
-    root_locus,
-)
-from .loads import LinkLoads, link_loads
 from .mode_accuracy import LinkModeErrors, ModeErrors, mode_errors
 from .model.export import export_c
 from .model.locking import free_motors, lock_motors, motor_positions
 from .model.loops import Coupling, Loop
-from .parameters import (
-    BaseParameters,
-    InertialParameters,
-    ParameterDerivatives,
-    TrajectoryChange,
-    TrajectoryGradient,
-    TrajectorySensitivities,
-    base_parameters,
-    energy_regressor,
-    inertial_parameters,
-    inertial_regressor,
-    parameter_derivatives,
-    trajectory_sensitivities,
-    with_inertial_parameters,
-)
-from .simulation import events
-from .simulation.events import Event, Occurrence
-from .simulation.methods import Trajectory, simulate
-from .stacks import ArmStack, stack
-from .statics import (
-    Equilibrium,
-    InverseStatics,
-    WorkspaceMap,
-    deflection,
-    equilibrium,
-    holding_forces,
-    inverse_statics,
-    joint_grid,
-    static_compliance,
-    static_stiffness,
-    workspace_map,
-)
-from .vibration import (
-    ComplexModes,
-    VibrationModes,
-    complex_modes,
-    natural_frequencies,
-    vibration_modes,
-)
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # these load at their first use, see _LATER
     from . import (
+        beams,
         control,
         descriptions,
+        finite_elements,
         interop,
         library,
         mjcf,
@@ -198,26 +134,187 @@ if TYPE_CHECKING:
         plotting,
         reference,
         screws,
+        sdf,
         studies,
         testing,
+        twists,
         urdf,
     )
+    from .derivatives import (
+        EnergyDerivatives,
+        ForwardDynamicsDerivatives,
+        ForwardDynamicsGradients,
+        InverseDynamicsDerivatives,
+        InverseDynamicsGradients,
+        energy_derivatives,
+        forward_dynamics_derivatives,
+        forward_dynamics_jvp,
+        forward_dynamics_vjp,
+        inverse_dynamics_derivatives,
+        inverse_dynamics_jvp,
+        inverse_dynamics_vjp,
+        jacobian_derivatives,
+    )
+    from .files import load, save
+    from .finite_elements.consistent import consistent_integrals
+    from .ik import InverseKinematics, inverse_kinematics
+    from .linear_models import (
+        Robustness,
+        RootLocus,
+        StateSpace,
+        closed_loop,
+        inputs,
+        linearize,
+        outputs,
+        robustness,
+        root_locus,
+    )
+    from .loads import LinkLoads, link_loads
+    from .parameters import (
+        BaseParameters,
+        InertialParameters,
+        ParameterDerivatives,
+        TrajectoryChange,
+        TrajectoryGradient,
+        TrajectorySensitivities,
+        base_parameters,
+        energy_regressor,
+        inertial_parameters,
+        inertial_regressor,
+        parameter_derivatives,
+        trajectory_sensitivities,
+        with_inertial_parameters,
+    )
+    from .simulation import events
+    from .simulation.events import Event, Occurrence
+    from .simulation.methods import Trajectory, simulate
+    from .stacks import ArmStack, stack
+    from .statics import (
+        Equilibrium,
+        InverseStatics,
+        WorkspaceMap,
+        deflection,
+        equilibrium,
+        holding_forces,
+        inverse_statics,
+        joint_grid,
+        static_compliance,
+        static_stiffness,
+        workspace_map,
+    )
+    from .vibration import (
+        ComplexModes,
+        VibrationModes,
+        complex_modes,
+        natural_frequencies,
+        vibration_modes,
+    )
 
-# modules that not every program needs: they load at their first use
-_LATER = (
-    "control",
-    "descriptions",
-    "interop",
-    "library",
-    "mjcf",
-    "optimize",
-    "plotting",
-    "reference",
-    "screws",
-    "studies",
-    "testing",
-    "urdf",
-)
+# what not every program needs: modules, and names by the module that has them
+_LATER: dict[str, tuple[str, ...]] = {
+    "": (
+        "beams",
+        "control",
+        "descriptions",
+        "finite_elements",
+        "interop",
+        "library",
+        "mjcf",
+        "optimize",
+        "plotting",
+        "reference",
+        "screws",
+        "sdf",
+        "studies",
+        "testing",
+        "twists",
+        "urdf",
+    ),
+    "derivatives": (
+        "EnergyDerivatives",
+        "ForwardDynamicsDerivatives",
+        "ForwardDynamicsGradients",
+        "InverseDynamicsDerivatives",
+        "InverseDynamicsGradients",
+        "energy_derivatives",
+        "forward_dynamics_derivatives",
+        "forward_dynamics_jvp",
+        "forward_dynamics_vjp",
+        "inverse_dynamics_derivatives",
+        "inverse_dynamics_jvp",
+        "inverse_dynamics_vjp",
+        "jacobian_derivatives",
+    ),
+    "files": ("load", "save"),
+    "finite_elements.consistent": ("consistent_integrals",),
+    "ik": (
+        "InverseKinematics",
+        "inverse_kinematics",
+    ),
+    "linear_models": (
+        "Robustness",
+        "RootLocus",
+        "StateSpace",
+        "closed_loop",
+        "inputs",
+        "linearize",
+        "outputs",
+        "robustness",
+        "root_locus",
+    ),
+    "loads": (
+        "LinkLoads",
+        "link_loads",
+    ),
+    "parameters": (
+        "BaseParameters",
+        "InertialParameters",
+        "ParameterDerivatives",
+        "TrajectoryChange",
+        "TrajectoryGradient",
+        "TrajectorySensitivities",
+        "base_parameters",
+        "energy_regressor",
+        "inertial_parameters",
+        "inertial_regressor",
+        "parameter_derivatives",
+        "trajectory_sensitivities",
+        "with_inertial_parameters",
+    ),
+    "simulation": ("events",),
+    "simulation.events": (
+        "Event",
+        "Occurrence",
+    ),
+    "simulation.methods": (
+        "Trajectory",
+        "simulate",
+    ),
+    "stacks": (
+        "ArmStack",
+        "stack",
+    ),
+    "statics": (
+        "Equilibrium",
+        "InverseStatics",
+        "WorkspaceMap",
+        "deflection",
+        "equilibrium",
+        "holding_forces",
+        "inverse_statics",
+        "joint_grid",
+        "static_compliance",
+        "static_stiffness",
+        "workspace_map",
+    ),
+    "vibration": (
+        "ComplexModes",
+        "VibrationModes",
+        "complex_modes",
+        "natural_frequencies",
+        "vibration_modes",
+    ),
+}
 
 __all__ = [
     "AccuracyWarning",
@@ -257,6 +354,7 @@ __all__ = [
     "NotFiniteError",
     "Occurrence",
     "ParameterDerivatives",
+    "PlacementWarning",
     "RigidBody",
     "Robustness",
     "RootLocus",
@@ -333,6 +431,7 @@ __all__ = [
     "link_loads",
     "link_poses",
     "link_velocities",
+    "load",
     "lock_motors",
     "log_det_mass_matrix",
     "mass_matrix",
@@ -362,7 +461,9 @@ __all__ = [
     "reference",
     "robustness",
     "root_locus",
+    "save",
     "screws",
+    "sdf",
     "se3",
     "simulate",
     "stack",
@@ -381,23 +482,34 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Load a module at its first use."""
-    if name in _LATER:
-        return import_module(f".{name}", __name__)
-    from ._support.options import did_you_mean
-
-    hint = "" if name.startswith("_") else _elsewhere(name)
-    hint = hint or ("" if name.startswith("_") else did_you_mean(name, __all__))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+# rooms whose names one looks for here
+_ROOMS = (
+    *("beams", "control", "library", "optimize", "plotting", "studies"),
+    *("descriptions", "interop", "mjcf", "sdf", "urdf"),
+)
 
 
-def _elsewhere(name: str) -> str:
-    """Hint at a module of the package that has a name."""
-    for room in ("beams", "control", "library", "optimize"):
-        if name in import_module(f".{room}", __name__).__all__:
+def _hint(name: str) -> str:
+    """Hint at a name that was meant, here, in a room of the package, or of an arm."""
+    if name.startswith("_"):
+        return ""
+    rooms = {room: import_module(f".{room}", __name__).__all__ for room in _ROOMS}
+    full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
+    for other in SYNONYMS.get(name.lower(), ()):
+        if other in __all__ or other in full:
+            return f"; did you mean {other!r}?"
+    for room, items in rooms.items():
+        if name in items and name not in ("load", "read", "report"):
             return f"; did you mean {room}.{name}?"
-    return ""
+    if hasattr(Arm, name):
+        return f"; did you mean arm.{name}, an attribute of arms?"
+    return did_you_mean(name, __all__)
+
+
+if not TYPE_CHECKING:  # a type checker knows the names
+    _places = {name: room or name for room, names in _LATER.items() for name in names}
+    _places |= {room: room for room in _LATER if room}
+    __getattr__ = loader(__name__, _places, _hint)
 
 
 def __dir__() -> list[str]:

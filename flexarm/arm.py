@@ -13,27 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import constraints as _constraints
-from . import (
-    derivatives,
-    dynamics,
-    kinematics,
-    linear_models,
-    mode_accuracy,
-    model,
-    parameters,
-    statics,
-    vibration,
-)
+from . import dynamics, kinematics, mode_accuracy, model, refinement
 from ._calls.arm_like import ArmLike, has_motor
-from ._calls.links import link_name
+from ._calls.links import joint_name, link_name
 from ._core import FIDELITIES, Model
 from ._support.checks import as_array, as_vector, short_text
-from ._support.options import check_choice, did_you_mean, explained_class
+from ._support.later import Later
+from ._support.options import check_choice, explained_class, missing_attribute
 from ._support.printing import Sheet, Table
-from .bodies.body import GROUND
+from .bodies.body import GROUND, Body
+from .bodies.following import free_joint
 from .bodies.segments import flattened, link_frequencies
 from .errors import ModelError
 from .model import motors
+from .model.followers import (
+    COUPLINGS,
+    eliminated,
+    followers,
+    freed,
+    without_motors,
+)
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.merging import merged
 from .model.packing import Packed, pack
@@ -43,7 +42,11 @@ from .model.tree import (
     find_parents,
     with_named_nodes,
 )
-from .model.units import check_units_of_arm
+from .model.units import check_units_of_arm, warn_of_places
+
+_EAGER = False  # not TYPE_CHECKING, by which mypy reads the imports in another order
+if _EAGER:  # these load at their first use
+    from . import derivatives, linear_models, parameters, statics, vibration
 
 Array = NDArray[np.float64]
 
@@ -84,8 +87,9 @@ class Arm(ArmLike):
     check_units : bool
         Raise for sizes that look like mm or g; ``False`` allows them.
     constraints : sequence of Loop or Coupling
-        Closed loops and couplings.  Forward dynamics and simulation obey them;
-        inverse dynamics, mass matrix and energies are those of the tree.
+        Closed loops and couplings.  Couplings that all tie one joint to another leave
+        fewer coordinates, see `couplings`; forward dynamics and simulation obey the
+        others, inverse dynamics, mass matrix and energies are those of the tree.
     stabilization : float
         Rate s in 1/s at which violations of the constraints decay in forward dynamics,
         by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
@@ -96,6 +100,17 @@ class Arm(ArmLike):
         Poses, potential energy, momentum and accelerations of nodes are those of the
         deformed arm, except momentum and accelerations of a ruthless one.  Twists of
         bodies follow from their Jacobians, and accelerations of bodies are their rates.
+
+    couplings : {"eliminated", "constrained"}
+        What couplings of two joint coordinates are.  Eliminated: the joint that a
+        coupling names first follows the other one and has no coordinate
+        (`followers`), and the arm is a tree for all functions; forces, springs,
+        friction, stops and limits of the follower act on its leader.  Constrained: all
+        joints keep coordinates, and forces hold the relation (`constraint_forces`).
+        They are constraints, too, beside loops, remaining rigid gears and couplings of
+        other numbers of coordinates, between two joints with drives, and with
+        ``fidelity="linear"``.  Motors of rigid drives (`Drive`) likewise have no
+        coordinates, or are constrained.
 
     Raises
     ------
@@ -108,6 +123,8 @@ class Arm(ArmLike):
     ModeWarning
         If the modes of a link make a loaded node more than 2 % too stiff, or its first
         frequency as much too high; see `mode_errors`.
+    PlacementWarning
+        If a link turns about the same line as the one before, which has no node.
 
     Notes
     -----
@@ -131,6 +148,7 @@ class Arm(ArmLike):
     constraints: Any = ()
     stabilization: float = 10.0
     fidelity: str = "full"
+    couplings: str = "eliminated"
 
     def __post_init__(self) -> None:
         if not isinstance(self.bodies, Iterable) or isinstance(self.bodies, str | dict):
@@ -142,7 +160,7 @@ class Arm(ArmLike):
         # tree of bodies
         bodies = flattened(self.bodies)
         parents = find_parents(bodies)
-        bodies = with_named_nodes(bodies, parents)
+        bodies = self._tied(with_named_nodes(bodies, parents))
         check_mass(bodies, parents)
         # body and node of the tip
         tip = self.tip
@@ -172,6 +190,7 @@ class Arm(ArmLike):
         self._set_options()
         if self.check_units:
             check_units_of_arm(self)
+            warn_of_places(self)
         packed = pack(self)
         self._set(_model=Model(*packed))
         fewer = merged(packed)
@@ -183,19 +202,31 @@ class Arm(ArmLike):
     def __reduce__(self) -> Any:
         return (_copied, super().__reduce__())
 
-    def _set_options(self) -> None:
+    def _tied(self, bodies: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Bodies whose joints follow others where couplings are eliminated."""
         if not isinstance(self.constraints, Iterable):
             raise ModelError(
                 f"constraints of the arm is {type(self.constraints).__name__}, "
                 "expected a sequence of Loop or Coupling"
             )
+        check_choice("couplings of the arm", self.couplings, COUPLINGS, ModelError)
+        self._set(constraints=tuple(self.constraints))
+        bodies = freed(bodies)
+        if self.couplings == "constrained":
+            return bodies
+        constraints = [c for c in self.constraints if not motors.is_gear(c)]
+        if self.fidelity != "linear":
+            bodies = without_motors(bodies, constraints)
+        return eliminated(bodies, constraints, self.fidelity)
+
+    def _set_options(self) -> None:
         check_choice("fidelity of the arm", self.fidelity, FIDELITIES, ModelError)
         rate = float(as_array("stabilization of the arm", self.stabilization, ()))
         if rate < 0.0:
             raise ModelError(
                 f"stabilization of the arm is {rate:g} 1/s, expected zero or more"
             )
-        self._set(constraints=tuple(self.constraints), stabilization=rate)
+        self._set(stabilization=rate)
         self._set(constraints=motors.with_gears(self))
         check_constraints(self)
 
@@ -203,6 +234,26 @@ class Arm(ArmLike):
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
         return constraint_names(self)
+
+    @property
+    def followers(self) -> dict[str, tuple[str, float, float]]:
+        """Joints without coordinates: name to (leader, ratio, offset).
+
+        The position of such a joint is ``ratio * q_leader + offset``, in rad or m.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> arm = fa.library.planar_chain(3).replace(
+        ...     constraints=[fa.Coupling({"link3": 1.0, "link2": -0.5})]
+        ... )
+        >>> arm.coordinate_names, arm.followers
+        (('link1', 'link2'), {'link3': ('link2', 0.5, 0.0)})
+        """
+        return {
+            joint_name(self.bodies[k]): (own.leader, own.ratio, own.offset)
+            for k, _, own in followers(self)
+        }
 
     # constant matrices
 
@@ -225,6 +276,10 @@ class Arm(ArmLike):
         result = self._blocks("damping")
         joints = np.concatenate([b.joint.friction for b in self.bodies])
         result[self.joint_slice, self.joint_slice] += np.diag(joints)
+        for k, leader, own in followers(self):
+            at = self.body_joint_slice(leader).start
+            friction = float(free_joint(self.bodies[k].joint).friction[0])
+            result[at, at] += own.ratio**2 * friction
         return result
 
     # the C model
@@ -243,12 +298,13 @@ class Arm(ArmLike):
     def __repr__(self) -> str:
         modes = self.nv - self.motor_slice.stop
         motors = f", {self._n_motors} motor" if self._n_motors else ""
+        idle = f" ({self.nu} actuated)" if self.nu < self.nj else ""
         links = len(set(self._links))
         bodies = f"{len(self.bodies)} bodies"
         if links < len(self.bodies):
             bodies = f"{links} links of {bodies}"
         return (
-            f"<Arm {self.name!r}: {bodies}, {self.nu} joint{motors} "
+            f"<Arm {self.name!r}: {bodies}, {self.nj} joint{idle}{motors} "
             f"and {modes} modal coordinates>"
         )
 
@@ -256,6 +312,7 @@ class Arm(ArmLike):
         # one row for each body, or link of several
         rows: list[tuple[str, ...]]
         rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
+        follows = self.followers
         errors = mode_accuracy.table_of_modes(self)
         if errors:
             rows[0] = (*rows[0], "error of modes %")
@@ -279,7 +336,10 @@ class Arm(ArmLike):
             modes = str(sum(piece.n_modes for piece in pieces))
             if len(pieces) > 1:
                 modes += f" in {len(pieces)} pieces"
-            row = (body.name, where, body.joint.kind, mass, modes, shown)
+            kind, name = body.joint.kind, joint_name(body)
+            if name in follows and not body.joint.n_dof:
+                kind += f", follows {follows[name][0]}"
+            row = (body.name, where, kind, mass, modes, shown)
             found = [errors[k] for k in link if k in errors]
             worst = max(found, key=_size_of, default="")
             rows.append((*row, worst) if errors else row)
@@ -298,35 +358,38 @@ class Arm(ArmLike):
         fast = mode_accuracy.fastest(self)
         return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
+    def __getitem__(self, name: str) -> Body:
+        """Return the body of a name, the first one of a link in pieces."""
+        if not isinstance(name, str):
+            raise TypeError(
+                f"an arm has no item {short_text(name)}, expected the name of a body, "
+                "such as arm['upper'], or arm.bodies for all of them"
+            )
+        return self.bodies[self.body_index(name)]  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        raise TypeError(
+            "an arm has no length, expected arm.nv, its number of coordinates, arm.nj, "
+            "that of its joints, or len(arm.bodies)"
+        )
+
+    def __bool__(self) -> bool:
+        return True
+
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(self, name: str) -> Any:
             # called for missing attributes; Python itself looks up private names
-            kind = type(self)
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # its own error
             public = getattr(sys.modules[__package__ or ""], "__all__", ())
-            hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
-            if name in public:
-                hint = f"; expected flexarm.{name}(arm, ...)"
-            text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
-            raise AttributeError(text, name=name, obj=self)
+            hint = f"; expected flexarm.{name}(arm, ...)" if name in public else ""
+            raise missing_attribute(self, name, hint)
 
     # the functions of the package as methods
 
     forward_dynamics = dynamics.forward_dynamics
     inverse_dynamics = dynamics.inverse_dynamics
-    inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
-    inertial_parameters = parameters.inertial_parameters
-    inertial_regressor = parameters.inertial_regressor
-    energy_regressor = parameters.energy_regressor
-    base_parameters = parameters.base_parameters
-    with_inertial_parameters = parameters.with_inertial_parameters
-    forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
-    inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
-    inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
-    forward_dynamics_jvp = derivatives.forward_dynamics_jvp
-    forward_dynamics_vjp = derivatives.forward_dynamics_vjp
-    jacobian_derivatives = derivatives.jacobian_derivatives
-    energy_derivatives = derivatives.energy_derivatives
     mass_matrix = dynamics.mass_matrix
     mass_matrix_inverse = dynamics.mass_matrix_inverse
     apply_mass_matrix = dynamics.apply_mass_matrix
@@ -366,13 +429,58 @@ class Arm(ArmLike):
     constraint_jacobian = _constraints.constraint_jacobian
     constraint_forces = _constraints.constraint_forces
     close_loops = _constraints.close_loops
-    equilibrium = statics.equilibrium
-    deflection = statics.deflection
-    holding_forces = statics.holding_forces
-    static_compliance = statics.static_compliance
-    static_stiffness = statics.static_stiffness
     mode_errors = mode_accuracy.mode_errors
-    natural_frequencies = vibration.natural_frequencies
-    vibration_modes = vibration.vibration_modes
-    complex_modes = vibration.complex_modes
-    linearize = linear_models.linearize
+    refined = refinement.refined
+
+    if TYPE_CHECKING:
+        inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
+        inertial_parameters = parameters.inertial_parameters
+        inertial_regressor = parameters.inertial_regressor
+        energy_regressor = parameters.energy_regressor
+        base_parameters = parameters.base_parameters
+        with_inertial_parameters = parameters.with_inertial_parameters
+        forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
+        inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
+        inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
+        forward_dynamics_jvp = derivatives.forward_dynamics_jvp
+        forward_dynamics_vjp = derivatives.forward_dynamics_vjp
+        jacobian_derivatives = derivatives.jacobian_derivatives
+        energy_derivatives = derivatives.energy_derivatives
+        equilibrium = statics.equilibrium
+        deflection = statics.deflection
+        holding_forces = statics.holding_forces
+        static_compliance = statics.static_compliance
+        static_stiffness = statics.static_stiffness
+        natural_frequencies = vibration.natural_frequencies
+        vibration_modes = vibration.vibration_modes
+        complex_modes = vibration.complex_modes
+        linearize = linear_models.linearize
+    else:  # those of modules that load at their first use
+        inverse_dynamics_derivatives = Later(
+            __package__, "derivatives", "inverse_dynamics_derivatives"
+        )
+        inertial_parameters = Later(__package__, "parameters", "inertial_parameters")
+        inertial_regressor = Later(__package__, "parameters", "inertial_regressor")
+        energy_regressor = Later(__package__, "parameters", "energy_regressor")
+        base_parameters = Later(__package__, "parameters", "base_parameters")
+        with_inertial_parameters = Later(
+            __package__, "parameters", "with_inertial_parameters"
+        )
+        forward_dynamics_derivatives = Later(
+            __package__, "derivatives", "forward_dynamics_derivatives"
+        )
+        inverse_dynamics_jvp = Later(__package__, "derivatives", "inverse_dynamics_jvp")
+        inverse_dynamics_vjp = Later(__package__, "derivatives", "inverse_dynamics_vjp")
+        forward_dynamics_jvp = Later(__package__, "derivatives", "forward_dynamics_jvp")
+        forward_dynamics_vjp = Later(__package__, "derivatives", "forward_dynamics_vjp")
+        jacobian_derivatives = Later(__package__, "derivatives", "jacobian_derivatives")
+        energy_derivatives = Later(__package__, "derivatives", "energy_derivatives")
+        equilibrium = Later(__package__, "statics", "equilibrium")
+        deflection = Later(__package__, "statics", "deflection")
+        holding_forces = Later(__package__, "statics", "holding_forces")
+        static_compliance = Later(__package__, "statics", "static_compliance")
+        static_stiffness = Later(__package__, "statics", "static_stiffness")
+        natural_frequencies = Later(__package__, "vibration", "natural_frequencies")
+        vibration_modes = Later(__package__, "vibration", "vibration_modes")
+        complex_modes = Later(__package__, "vibration", "complex_modes")
+        linearize = Later(__package__, "linear_models", "linearize")

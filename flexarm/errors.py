@@ -106,6 +106,10 @@ class UnitsWarning(UserWarning):
     """
 
 
+class PlacementWarning(UserWarning):
+    """A link that stands in the joint of the one before, as if that had no length."""
+
+
 class StudyWarning(UserWarning):
     """A study of which some points failed, or which ended early."""
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._calls import groups
-from ._calls.arm_like import StackLike
+from ._calls.arguments import refuse_followers
+from ._calls.arm_like import StackLike, has_motor
 from ._calls.failures import explained_of_stack
+from ._calls.links import joint_name, link_name
 from ._calls.operands import converted
 from ._calls.records import Rollout, SampledLoop
 from ._support.checks import short_text
@@ -26,6 +28,7 @@ _COMMON = (
     "nq",
     "nv",
     "nu",
+    "nj",
     "n_nodes",
     "fidelity",
     "tip",
@@ -248,7 +251,7 @@ class ArmStack(StackLike):
         modes = first.nv - first.motor_slice.stop
         return (
             f"<ArmStack {first.name!r}: {shape} arms of {len(first.bodies)} bodies, "
-            f"{first.nu} joint and {modes} modal coordinates>"
+            f"{first.nj} joint and {modes} modal coordinates>"
         )
 
     # the functions of the package that take a stack, as methods
@@ -339,8 +342,39 @@ def _models(arms: tuple[Arm, ...]) -> list[_core.Model]:
 def _topology(model: _core.Model) -> tuple[Any, ...]:
     """Numbers that must be equal in all arms of a stack."""
     packed = Packed._make(model.__reduce__()[1])
-    counts = len(packed.couplings)
-    return packed.topology.tolist(), packed.loops.tolist(), packed.acting, counts
+    acting = packed.acting if len(packed.passive) else None
+    return (
+        packed.topology.tobytes(),
+        packed.loops.tobytes(),
+        acting,
+        len(packed.couplings),
+    )
+
+
+def _names_of(body: Any) -> tuple[Any, ...]:
+    """Names of a body, its joint, coordinates and nodes."""
+    joint = body.joint
+    return (
+        (body.name, link_name(body), joint_name(body), joint.kind, has_motor(joint)),
+        joint.velocity_names,
+        body.mode_names,
+        body.node_names,
+    )
+
+
+def _same_names(first: Arm, other: Arm) -> bool:
+    """Whether two arms have no `_difference`, in less time."""
+    return (
+        len(first.bodies) == len(other.bodies)
+        and first._parents == other._parents
+        and first.fidelity == other.fidelity
+        and first.tip_node == other.tip_node
+        and first.constraint_names == other.constraint_names
+        and all(
+            a is b or _names_of(a) == _names_of(b)
+            for a, b in zip(first.bodies, other.bodies, strict=True)
+        )
+    )
 
 
 def _difference(first: Arm, other: Arm) -> str:
@@ -400,7 +434,7 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     ------
     ArgumentError
         If there is no arm, an element is not an arm, arms differ in more than numbers,
-        or they are of linear fidelity.
+        they are of linear fidelity, or joints follow others (``couplings`` of `Arm`).
     ModelError
         If arms differ in more than numbers in a way that only the C code finds.
 
@@ -464,14 +498,16 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
             "arms of linear fidelity do not stack, they are computed state by state; "
             "expected fidelity 'full' or 'ruthless'"
         )
+    for arm in arms:
+        refuse_followers(arm, "arms of a stack")
     models = _models(arms)
     topology = _topology(models[0])
     for i, arm in enumerate(arms[1:], 1):
-        how = _difference(first, arm)
+        how = "" if _same_names(first, arm) else _difference(first, arm)
         if not how and topology != _topology(models[i]):
             how = (
-                "another structure: attachments, foreshortening, integrals, drives or "
-                "passive forces differ"
+                "another structure: attachments, foreshortening, integrals, drives, "
+                "actuators or passive forces differ"
             )
         if how:
             raise ArgumentError(

@@ -6,6 +6,7 @@ names of Python, NumPy and SciPy link to their pages, which takes one.  With
 ``FLEXARM_DOCS_FIGURES=1`` the notebooks run, and their pages show what they draw.
 """
 
+import html
 import inspect
 import os
 import re
@@ -13,15 +14,19 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import unquote
 
+import matplotlib
 from docutils import nodes
 from docutils.parsers.rst import directives
-from latex2mathml.converter import convert
 from sphinx.roles import XRefRole
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
+
+import pages
+from mathml import mathml
 
 import flexarm
 
@@ -63,9 +68,14 @@ napoleon_use_rtype = False
 
 html_math_renderer = "mathml"
 html_theme = "furo"
+html_show_copyright = False
 html_title = f"flexarm {release}"
-html_static_path = ["docs/math.css", "docs/print.css"]
-html_css_files = ["math.css", "print.css"]
+html_css_files = ["math.css", "print.css", "pages.css"]
+fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
+html_static_path = [
+    *(f"docs/{name}" for name in html_css_files),
+    *(str(fonts / name) for name in ("STIXGeneral.ttf", "LICENSE_STIX")),
+]
 
 
 class Name(SphinxRole):
@@ -119,6 +129,54 @@ class Public(SphinxDirective):
         )
 
 
+class Drawing(SphinxDirective):
+    """Code of a page, and the figure that it draws, made while Sphinx reads the page.
+
+    The blocks of the page before it have run, see ``pages.py``.  With ``:hidden:``
+    the figure is shown alone, with ``:folded:`` the code opens below it.
+    """
+
+    has_content = True
+    option_spec: ClassVar = {
+        "alt": directives.unchanged_required,
+        "hidden": directives.flag,
+        "folded": directives.flag,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        where = self.env.doc2path(self.env.docname)
+        names, done = self.env.temp_data.setdefault("drawing", ({}, [0]))
+        found = pages.blocks(Path(where).read_text(encoding="utf-8"))
+        try:
+            for block in found[done[0] :]:
+                done[0] += 1
+                if block.draws:
+                    break
+                pages.run(block, names, where)
+            image = pages.picture(pages.figure_of(block, names, where))
+        except Exception as error:  # anything that the code of a page raises
+            place = f"{where}:{self.lineno}"
+            logger.warning("no figure: %r", error, location=place)
+            return []
+        alt = html.escape(self.options["alt"], quote=True)
+        figure = nodes.raw(
+            "", f'<img class="drawing" alt="{alt}" src="{image}">', format="html"
+        )
+        if "hidden" in self.options:
+            return [figure]
+        code = "\n".join(self.content)
+        shown = nodes.literal_block(code, code, language="python")
+        if "folded" not in self.options:
+            return [shown, figure]
+        begin = "<details><summary>Code of this figure</summary>"
+        return [
+            figure,
+            nodes.raw("", begin, format="html"),
+            shown,
+            nodes.raw("", "</details>", format="html"),
+        ]
+
+
 def _names(module, sources: list[str]) -> list[str]:
     """Public functions and classes of a module, or those that some modules define."""
     names = getattr(module, "__all__", None) or [
@@ -142,22 +200,21 @@ def _references(app, what, name, item, options, lines: list[str]) -> None:
     ]
 
 
+def _is_field(app, what, name, item, skip, options) -> bool | None:
+    """Leave out fields of a NamedTuple, which its docstring describes."""
+    return (inspect.getdoc(item) or "").startswith("Alias for field number") or None
+
+
 def _mathml(self, node, display: str) -> None:
     """Write mathematics as MathML: browsers draw it without a script or a network."""
     tex = node.astext()
     tag = re.search(r"\\tag\{(.*?)\}", tex)
     plain = tex.replace(tag[0], "") if tag else tex
     try:
-        # a thin space after sin, cos, ... that no parenthesis follows
-        found = re.sub(
-            r"(<mi>[a-z]{2,}</mi>)(?=<m[in]>)",
-            r'\1<mspace width="0.167em" />',
-            convert(plain, display=display),
-        )
-    except Exception as error:  # the converter has no common class of errors
-        found = f"\\{type(error).__name__}"
-    if "\\" in found:  # a command that the converter does not know
-        logger.warning("no MathML for %r: %s", plain, found[:60], location=node)
+        found = mathml(plain, display)
+    except ValueError as error:
+        logger.warning("%s", error, location=node)
+        raise nodes.SkipNode from None
     if display == "block":
         number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
         found = f'<div class="math">{number}{found}</div>'
@@ -173,9 +230,29 @@ def _block_mathml(self, node) -> None:
     _mathml(self, node, "block")
 
 
+def _check_links(app, error) -> None:
+    """Warn of links between the finished pages that lead nowhere."""
+    if error or app.builder.name != "html":
+        return
+    texts = {
+        path.resolve(): path.read_text(encoding="utf-8")
+        for path in Path(app.outdir).rglob("*.html")
+    }
+    places = {page: set(re.findall(r'\bid="([^"]+)"', t)) for page, t in texts.items()}
+    for page, text in texts.items():
+        for link in set(re.findall(r'<a [^>]*href="(?!\w+:)([^"]+)"', text)):
+            file, _, place = unquote(link).partition("#")
+            target = (page.parent / file).resolve() if file else page
+            if not target.exists() or place not in {"", *places.get(target, ())}:
+                logger.warning("%s links to %s, which is not there", page.name, link)
+
+
 def setup(app) -> None:
     """Register the directive and what mends references, before napoleon."""
     app.add_directive("public", Public)
+    app.add_directive("drawing", Drawing)
     app.add_role("name", Name())
     app.add_html_math_renderer("mathml", (_inline_mathml, None), (_block_mathml, None))
+    app.connect("build-finished", _check_links)
+    app.connect("autodoc-skip-member", _is_field)
     app.connect("autodoc-process-docstring", _references, priority=400)

@@ -26,6 +26,8 @@ from robot_texts import TWO, robot_of
 
 import flexarm as fa
 from flexarm import finite_elements as fe
+from flexarm.plotting._scene_meshes import read_mesh
+from flexarm.plotting._surfaces import fewer
 
 SECONDS = 5.0
 MEMORY = 1 << 30  # bytes that a reader may have beyond what the program has
@@ -79,8 +81,40 @@ def valid_files(folder: Path) -> dict[str, bytes]:
     }
 
 
+SHAPED = ROBOT.replace(
+    '<link name="rod1">',
+    """<link name="rod1"><visual><origin xyz="1 2 3" rpy="0 0 1"/>
+<geometry><box size="1 2 3"/></geometry>
+<material name="red"><color rgba="1 0 0 1"/></material></visual>
+<visual><geometry><mesh filename="package://a/b.stl" scale="1 1 1"/></geometry>
+</visual>""",
+    1,
+)
+
+
+def drawn_files() -> dict[str, bytes]:
+    """Files of what is drawn: shapes, and meshes if there is a reader of them."""
+    found = {"shapes.urdf": SHAPED.encode()}
+    try:
+        import trimesh
+    except ImportError:
+        return found
+    box = trimesh.creation.box()
+    for kind in ("stl", "obj", "ply", "off", "dae"):
+        try:
+            data = box.export(file_type=kind)
+        except (ImportError, ValueError):  # without pycollada
+            continue
+        found[f"box.{kind}"] = data if isinstance(data, bytes) else data.encode()
+    return found
+
+
 def read(path: Path) -> Any:
     """The object of a file, by its reader."""
+    if path.name == "shapes.urdf":
+        return str(fa.urdf.report(path))
+    if path.stem == "box":
+        return fewer(read_mesh(str(path)), 8)
     if ".mtx" in path.name:
         stiffness = path.parent / "stiffness.mtx"
         if not stiffness.exists():
@@ -147,7 +181,7 @@ def limit_memory() -> None:
 
 
 def main(folder: Path, first: int, last: int) -> None:
-    contents = valid_files(folder)
+    contents = valid_files(folder) | drawn_files()
     for name, content in contents.items():  # imports what readers need
         (folder / name).write_bytes(content)
         read(folder / name)

@@ -8,6 +8,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm.optimize import Record, simulated_record
+from flexarm.optimize._identification.prediction import OutputError
 
 T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
@@ -47,3 +48,17 @@ def turntable(p: Any) -> fa.Arm:
 
 def draw(seed: int, noise: float = SIGMA) -> Record:
     return simulated_record(SWING, noise=noise, seed=seed)
+
+
+def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Central differences of order six of the signals by the unknowns."""
+    h, columns = 3e-4, []
+    for j in range(len(x)):
+        step = np.zeros(len(x))
+        step[j] = h * size[j]
+        y = [np.concatenate(problem.predict(x + c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
+        z = [np.concatenate(problem.predict(x - c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
+        weights = (45.0, -9.0, 1.0)
+        rate = sum(w * (a - b) for w, a, b in zip(weights, y, z, strict=True))
+        columns.append(rate / (60.0 * h * size[j]))
+    return np.stack(columns, axis=-1)

@@ -11,6 +11,7 @@ from arrays import Array
 from numpy.typing import NDArray
 
 import flexarm as fa
+from flexarm.reference._dual_poses import armature
 
 _JOINTS = {
     "revolute": pin.JointModelRevoluteUnaligned,
@@ -180,4 +181,5 @@ def to_pinocchio(arm: fa.Arm) -> PinocchioArm:
             frame = pin.Frame(name, number, node, pin.FrameType.OP_FRAME)
             frames[arm.node(k, j)] = model.addFrame(frame)
     orders = np.array(positions), np.array(order)
+    model.armature = armature(arm)[orders[1]]
     return PinocchioArm(model, model.createData(), *orders, tuple(frames))

@@ -21,6 +21,7 @@ class PinocchioRobot:
         self.data = self.model.createData()
         self.joints = {joint.name: joint for joint in robot.joints}
         self.root = robot.links[0].name
+        self.led = list(arm.followers.values())
 
     def take_repairs(self) -> None:
         """Take the inertias that the arm has where it repaired those of the file."""
@@ -54,11 +55,13 @@ class PinocchioRobot:
             joint = self.joints.get(name)
             body = self.root if joint is None else joint.child
             kind = "floating" if joint is None else joint.type
-            x = q[self.arm.body_joint_slice(body, positions=True)]
+            of = self.arm.followers.get(name, (body, 1.0, 0.0))
+            column = self.place(of[0])
+            x = of[1] * q[self.place(of[0], positions=True)] + of[2]
             if not x.size:  # fixed by a repair
                 continue
             at = slice(there.idx_q, there.idx_q + there.nq)
-            block = np.eye(there.nv)
+            block = of[1] * np.eye(there.nv)
             if kind == "floating":  # origin first, scalar last; linear first
                 nq[at] = [*x[4:], *x[1:4], x[0]]
                 block = block[[3, 4, 5, 0, 1, 2]]
@@ -71,8 +74,15 @@ class PinocchioRobot:
             else:
                 nq[at] = x
             rows = slice(there.idx_v, there.idx_v + there.nv)
-            T[rows, self.arm.body_joint_slice(body)] = block
+            T[rows, column] = block
         return nq, T
+
+    def place(self, name: str, positions: bool = False) -> slice:
+        """Slice of the joint of a link, or of a joint that leads others."""
+        joint = self.joints.get(name)
+        leads = joint is not None and any(name == x for x, *_ in self.led)
+        body = joint.child if joint is not None and leads else name
+        return self.arm.body_joint_slice(body, positions=positions)
 
     def mass_matrix(self, q: Array) -> Array:
         x, T = self.state(q)

@@ -6,11 +6,9 @@ of `flexarm`.
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,8 +24,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # nothing: else each of them compiles the whole package
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-_PATIENT = 1e6  # s
-
 
 @pytest.fixture(autouse=True)
 def _close_figures() -> Iterator[None]:
@@ -36,29 +32,6 @@ def _close_figures() -> Iterator[None]:
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.close("all")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _patient_solvers() -> Iterator[None]:
-    """A search ends by its iterations, not by the clock.
-
-    A minute, the default, may not suffice on a busy machine. Limits that tests are
-    about are far below a second.
-    """
-    from flexarm.optimize._programs.solution import Watch
-
-    def patient(init: Any) -> Any:
-        @functools.wraps(init)
-        def begin(self: Any, *args: Any, **options: Any) -> None:
-            init(self, *args, **options)
-            if self.time_limit > 1.0:
-                self.time_limit = _PATIENT
-
-        return begin
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Watch, "__init__", patient(Watch.__init__))
-        yield
 
 
 @pytest.fixture

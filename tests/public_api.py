@@ -120,6 +120,8 @@ def members() -> Iterator[Member]:
 
 def _inside(full: str, made: type) -> Iterator[Member]:
     """Methods and properties that a class of flexarm defines itself."""
+    for name in list(vars(made)):
+        getattr(made, name, None)  # methods that load at their first use
     own = vars(made)
     for base in made.__bases__:
         own = {**(vars(base) if base.__name__ in PARTS else {}), **own}

@@ -1,31 +1,32 @@
 """Measured runs of the laboratory arm `library.quanser_two_link`, and its model.
 
-Hub 1 follows its measured angle, through a spring and a damper that are much stiffer
-than the link.  Joint 2 has a servo, a spring with friction.  The signal of the strain
-is a gain and a second-order low-pass.  The second stage hangs on cables, or the table
-leans: a weak spring to the angle zero.  Before a run the arm swings in its first mode,
-as the first 50 ms of the signal say; nothing else of a run is fitted.
+Hub 1 follows its measured angle. In the steps joint 2 has a servo, a spring with
+friction; in the run of both stages it follows its measured angle, too. Signals of the
+strain are a gain, an offset and a second-order low-pass. The second stage hangs on
+cables, or the table leans: a weak spring to the angle zero.
+
+The steps are parts of longer runs, each of which starts where the one before it ended.
+They are predicted without a look at the signal in between.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 from arrays import Array
-from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh
-from scipy.optimize import OptimizeResult, least_squares
-from scipy.signal import cont2discrete, lfilter
+from scipy.signal import cont2discrete, lfilter, savgol_filter
 
 import flexarm as fa
+from flexarm.optimize import Record, Sensor, identify, predicted_signals
 
 STEP = 0.008  # s, of the data
-LENGTH = 0.202  # m, of link 1
-HOLD, DAMP = 4000.0, 20.0  # N m/rad and N m s between measured angle and hub
+LENGTHS = 0.202, 0.20185  # m, of the links
+ROD = 7850.0 * 0.0381 * 0.000889 * LENGTHS[1]  # kg, link 2
 UNITS = {"hub": 1e-5, "deflection": 1e-6, "current": 1e-4}
 DATA = Path(__file__).parent / "data"
+ROUGHLY = {"tolerance": 3e-3, "progress": False}
 
 
 def columns(name: str) -> dict[str, Array]:
@@ -45,200 +46,284 @@ def steps() -> dict[str, tuple[Array, Array]]:
     return {name: (table[f"{name} hub"], table[f"{name} deflection"]) for name in names}
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """What the maker's data do not say, first guesses."""
-
-    load_center: float = 0.28  # m from the clamp
-    damping_time: float = 0.002  # s, of link 1
-    servo: float = 1.0  # N m/rad, joint 2
-    viscous: float = 0.1  # N m s, joint 2
-    friction: float = 0.01  # N m, joint 2
-    lean: float = 0.2  # m/s^2, weight along the table or pull of the cables
-    gain: float = 1.0  # of the signal
-    low_pass: float = 12.57  # rad/s
-    low_pass_damping: float = 0.9
-
-    def moved(self, x: Array) -> Numbers:
-        """The same times exp(x)."""
-        values = np.array(list(asdict(self).values())) * np.exp(x)
-        return Numbers(*values.tolist())
-
-
-def arm_of(p: Numbers) -> fa.Arm:
-    """The arm whose hub 1 is held at an angle that is the torque over `HOLD`."""
-    arm = fa.library.quanser_two_link(
-        load_center=p.load_center,
-        viscous_friction=(DAMP, p.viscous),
-        coulomb_friction=(0.0, p.friction),
-        friction_velocity=0.005,
-        damping_time=(p.damping_time, 0.001),
-    )
-    bodies = [
-        body.replace(joint=body.joint.replace(stiffness=stiffness))
-        for body, stiffness in zip(arm.bodies, (HOLD, p.servo), strict=True)
-    ]
-    return arm.replace(bodies=bodies, gravity=(p.lean, 0.0, 0.0))
-
-
-def strain(q: Array) -> Array:
-    """Strain at the gauge as an angle, M L/(3 EI), of static shapes of link 1."""
-    deflection, slope = q[..., 2], q[..., 3]
-    return np.asarray(2.0 * deflection / LENGTH - 2.0 * slope / 3.0)
-
-
-def filtered(p: Numbers, signal: Array, first: Array, second: Array) -> Array:
-    """Low-pass of signals (runs, n) whose first two values are known."""
-    w, z = p.low_pass, p.low_pass_damping
-    A = np.array([[0.0, 1.0], [-w * w, -2.0 * z * w]])
-    B = np.array([[0.0], [w * w]])
-    A, B, C, D, _ = cont2discrete((A, B, np.eye(2)[:1], [[0.0]]), STEP, "foh")
-    a = np.array([1.0, -np.trace(A), np.linalg.det(A)])
-    b = np.array([D[0, 0], (C @ B)[0, 0] + a[1] * D[0, 0], 0.0])
-    b[2] = (C @ A @ B)[0, 0] + a[1] * (C @ B)[0, 0] + a[2] * D[0, 0]
-    z0 = first - b[0] * signal[:, 0]
-    z1 = second - b[0] * signal[:, 1] - b[1] * signal[:, 0] + a[1] * first
-    return np.asarray(lfilter(b, a, signal, zi=np.stack([z0, z1], -1))[0])
-
-
-def start(arm: fa.Arm, p: Numbers, hub: float, y: float, rate: float) -> Array:
-    """State (2 nv,) in the first mode about the rest at a hub angle."""
-    n, still = arm.nv, np.zeros(arm.nv)
-    q = np.zeros(n)
-    q[0] = hub
-    K = fa.inverse_dynamics_derivatives(arm, q, still, still)[0]
-    forces = fa.inverse_dynamics(arm, q, still, still)
-    forces[0] -= HOLD * hub
-    q -= np.linalg.solve(K, forces)
-    squares, shapes = eigh(K, fa.mass_matrix(arm, q))
-    w, shape = np.sqrt(squares[0]), shapes[:, 0]
-    # y = Re(F a exp(i w t)) of the amplitude a, seen through the low-pass F
-    ratio = w / p.low_pass
-    F = p.gain * strain(shape) / (1.0 - ratio**2 + 2j * p.low_pass_damping * ratio)
-    a = (y - p.gain * strain(q) - 1j * rate / w) / F
-    return np.concatenate([q + a.real * shape, -w * a.imag * shape])
-
-
-def predicted(numbers: list[Numbers], runs: list[tuple[Array, Array]]) -> Array:
-    """Deflections (numbers, runs, n) from the hub angles, all in one call."""
-    arms = [arm_of(p) for p in numbers]
-    hub, y = (np.array(each) for each in zip(*runs, strict=True))
-    t = STEP * np.arange(hub.shape[1])
-    rates = np.array([CubicSpline(t, each)(t, 1) for each in hub])
-    early = np.array([np.polyfit(t[:7], each[:7], 1) for each in y])
-    states = np.array(
-        [
-            [
-                start(arm, p, *each)
-                for each in zip(hub[:, 0], early[:, 1], early[:, 0], strict=True)
-            ]
-            for arm, p in zip(arms, numbers, strict=True)
-        ]
-    )
-    torque = np.stack([HOLD * hub + DAMP * rates, np.zeros_like(hub)], -1)
-    q0, qd0 = np.split(states, 2, axis=-1)
-    run = fa.simulate(
-        fa.stack(arms)[:, np.newaxis],
-        q0,
-        qd0,
-        t,
-        torque=np.broadcast_to(torque, (len(arms), *torque.shape)),
-        max_step=0.004,
-        progress=False,
-    )
-    first, second = early[:, 1], early[:, 1] + STEP * early[:, 0]
-    return np.array(
-        [
-            filtered(p, p.gain * strain(q), first, second)
-            for p, q in zip(numbers, run.q, strict=True)
-        ]
-    )
-
-
 def errors(found: Array, measured: Array) -> Array:
     """Root mean square of errors over the standard deviation, of each run."""
     size = measured.std(axis=-1)
     return np.asarray(np.sqrt(np.mean((found - measured) ** 2, axis=-1)) / size)
 
 
-def identified(
-    names: list[str], begin: Numbers | None = None
-) -> tuple[Numbers, Array, OptimizeResult]:
-    """Numbers from some runs, and their 95 % intervals as factors.
+# steps of hub 1
 
-    Errors last for a second, so that gradients of blocks of a second, rather than of
-    samples, scatter independently: a sandwich estimate.
-    """
-    begin = begin or Numbers()
+CHAINS = (
+    ("lqg 5", "lqg -5", "lqg 10", "lqg -10", "lqg 20"),
+    ("hinf 10", "hinf -10", "hinf 20"),
+    ("lqg 0",),
+)
+# three of the nine steps, one of each size, sign and controller
+FITTED = ("lqg 10", "lqg -5", "hinf -10")
+STEP_NAMES = (
+    "load center (m)",
+    "loss of link 1 (s)",
+    "servo of joint 2 (N m/rad)",
+    "viscous friction 2 (N m s)",
+    "dry friction 2 (N m)",
+    "lean (m/s^2)",
+    "gain",
+    "low-pass (rad/s)",
+    "its damping ratio",
+    "offset (mrad)",
+)
+STEP_FIRST = np.array([0.28, 0.002, 1.0, 0.1, 0.01, 0.2, 1.0, 12.57, 0.9, 0.0])
+STEP_BOUNDS = [(0.2, 0.3115), (1e-5, 0.02), (0.05, 20.0), (0.005, 2.0), (1e-4, 0.1)]
+STEP_BOUNDS += [(-1.0, 1.0), (0.3, 4.0), (5.0, 30.0), (0.3, 2.0), (-5.0, 5.0)]
+
+
+def step_arm(p: Array) -> fa.Arm:
+    """The arm of the steps; joint 2 has a servo with friction."""
+    arm = fa.library.quanser_two_link(
+        load_center=p[0],
+        viscous_friction=(0.0, p[3]),
+        coulomb_friction=(0.0, p[4]),
+        friction_velocity=0.005,
+        damping_time=(p[1], 0.001),
+    )
+    first, second = arm.bodies
+    second = second.replace(joint=second.joint.replace(stiffness=p[2]))
+    return arm.replace(bodies=[first, second], gravity=(p[5], 0.0, 0.0))
+
+
+def step_gauge(p: Array, start: tuple[float, float] | None = None) -> Sensor:
+    """The signal of the strain at the base of link 1 as an angle, M L/(3 EI)."""
+    return Sensor(
+        ("strain", "link1", 0.0),
+        gain=p[6] * LENGTHS[0] / 3.0,
+        offset=1e-3 * p[9],
+        low_pass=p[7],
+        damping=p[8],
+        start=start,
+    )
+
+
+def step_record(names: tuple[str, ...], used: tuple[str, ...]) -> Record:
+    """Runs one after the other from rest, without the signals of those not used."""
     table = steps()
-    runs = [table[name] for name in names]
-    y = np.array([run[1] for run in runs])
-    scale = y.std(axis=1)[:, np.newaxis]
-    n, step = len(asdict(begin)), 1e-4
+    hub = np.concatenate([table[name][0] for name in names])
+    y = [table[n][1] if n in used else np.full(500, np.nan) for n in names]
+    t = STEP * np.arange(len(hub))
+    q0 = [hub[0], 0.0, 0.0, 0.0, 0.0, 0.0]
+    led = {"link1": hub}
+    return Record(t, np.concatenate(y), None, q0, at_rest=True, prescribed=led)
 
-    def residuals(x: Array) -> Array:
-        return np.asarray((predicted([begin.moved(x)], runs)[0] - y) / scale).ravel()
 
-    def jacobian(x: Array) -> Array:
-        moved = [begin.moved(x + step * e) for e in np.vstack([np.zeros(n), np.eye(n)])]
-        found = predicted(moved, runs)
-        return np.asarray((found[1:] - found[0]) / (step * scale)).reshape(n, -1).T
-
-    # the drive of stage 2 keeps an inertia, and steps of the integrator are stable
-    highest = np.full(n, 4.0)
-    highest[:2] = np.log([0.311 / begin.load_center, 0.02 / begin.damping_time])
-    search = least_squares(
-        residuals,
-        np.zeros(n),
-        jacobian,
-        bounds=(np.full(n, -4.0), highest),
-        x_scale=0.3,
-        xtol=1e-4,
-        ftol=1e-5,
-        max_nfev=20,
+def identified_steps() -> fa.optimize.Identification:
+    """Numbers from the three runs, each with what came before it."""
+    records = [
+        step_record(c[:n], FITTED) for c, n in zip(CHAINS[:2], (3, 2), strict=True)
+    ]
+    return identify(
+        step_arm,
+        STEP_FIRST,
+        records,
+        names=STEP_NAMES,
+        outputs=step_gauge,
+        scale=np.where(STEP_FIRST == 0.0, 0.5, STEP_FIRST),
+        bounds=STEP_BOUNDS,
+        stages=(1.0,),
+        search=ROUGHLY,
     )
-    J, block = search.jac, round(1.0 / STEP)
-    scores = np.add.reduceat(
-        J * search.fun[:, np.newaxis], np.arange(0, len(J), block), axis=0
+
+
+def swinging(
+    p: Array, hub: float, y: Array
+) -> tuple[Array, Array, tuple[float, float]]:
+    """State in the first mode, hub held, and start of the gauge, from early samples."""
+    arm = step_arm(p)
+    n, q = arm.nv, np.zeros(arm.nv)
+    q[0] = hub
+    for _ in range(3):  # to the rest at this hub angle
+        K = fa.inverse_dynamics_derivatives(arm, q, np.zeros(n), np.zeros(n))[0][1:, 1:]
+        q[1:] -= np.linalg.solve(K, fa.inverse_dynamics(arm, q, 0 * q, 0 * q)[1:])
+    squares, shapes = eigh(K, fa.mass_matrix(arm, q)[1:, 1:])
+    w, shape = np.sqrt(squares[0]), np.array([0.0, *shapes[:, 0]])
+
+    def gauge(x: Array) -> float:
+        return float(p[6] * (2.0 * x[2] / LENGTHS[0] - 2.0 * x[3] / 3.0))
+
+    # y = Re(F a exp(i w t)) of the amplitude a, seen through the low-pass F
+    rate, first = np.polyfit(STEP * np.arange(7), y[:7], 1)
+    ratio = w / p[7]
+    F = gauge(shape) / (1.0 - ratio**2 + 2j * p[8] * ratio)
+    a = (first - 1e-3 * p[9] - gauge(q) - 1j * rate / w) / F
+    return q + a.real * shape, -w * a.imag * shape, (float(first), float(rate))
+
+
+def predicted_steps(p: Array) -> dict[str, Array]:
+    """Deflection of each run from the hub angles of its chain and its first 50 ms."""
+    table, found = steps(), {}
+    for names in CHAINS:
+        record = step_record(names, names)
+        hub, y = table[names[0]]
+        q0, qd0, start = swinging(p, hub[0], y)
+        moving = Record(record.t, record.y, None, q0, qd0, prescribed=record.prescribed)
+        outputs = step_gauge(p, start)
+        (signal,) = predicted_signals(step_arm(p), moving, outputs=outputs)
+        found |= dict(zip(names, np.split(signal[:, 0], len(names)), strict=True))
+    return found
+
+
+# the run of both stages
+
+BOTH_NAMES = (
+    "center of drive 2 (m)",
+    "elbow (m)",
+    "load (kg)",
+    "elbow angle (rad)",
+    "loss (s)",
+    "lean (m/s^2)",
+    "gain 1",
+    "gain 2",
+    "low-pass (rad/s)",
+    "its damping ratio",
+    "offset 1 (mrad)",
+    "offset 2 (mrad)",
+)
+BOTH_FIRST = np.array(
+    [0.26, 0.28, 0.2, -0.3, 0.002, 0.15, 1.3, 1.3, 12.57, 0.9, 0.0, 0.0]
+)
+BOTH_BOUNDS = [(0.2, 0.35), (0.2, 0.4), (0.05, 0.5), (-1.5, 1.5), (1e-4, 0.02)]
+BOTH_BOUNDS += [(-1.0, 1.0), (0.3, 4.0), (0.3, 4.0), (5.0, 30.0), (0.3, 2.0)]
+BOTH_BOUNDS += [(-5.0, 5.0), (-5.0, 5.0)]
+
+
+def both_arm(p: Array) -> fa.Arm:
+    """The arm of the run of both stages; the mass of stage 2 is the maker's."""
+    arm = fa.library.quanser_two_link(
+        carried=(1.578 - ROD - p[2], p[0], 0.005),
+        elbow=p[1],
+        load=(p[2], 1.02 * p[2] * LENGTHS[1] ** 2),
+        elbow_angle=p[3],
+        damping_time=p[4],
     )
-    inverse = np.linalg.inv(J.T @ J)
-    cov = inverse @ (scores.T @ scores) @ inverse * len(scores) / (len(scores) - n)
-    return begin.moved(search.x), np.exp(1.96 * np.sqrt(np.diag(cov))), search
+    return arm.replace(gravity=(p[5], 0.0, 0.0))
 
 
-HUB2 = 400.0, 2.0  # N m/rad and N m s between measured angle and hub 2
+def both_gauges(p: Array) -> list[Sensor]:
+    """Signals of both strains, with equal filters."""
+    return [
+        Sensor(
+            ("strain", f"link{k + 1}", 0.0),
+            gain=p[6 + k] * LENGTHS[k] / 3.0,
+            offset=1e-3 * p[10 + k],
+            low_pass=p[8],
+            damping=p[9],
+        )
+        for k in range(2)
+    ]
+
+
+def both_record(begin: int, end: int) -> Record:
+    """Part of the run of both stages, both hubs as measured."""
+    table, part = columns("quanser_both_stages.csv"), slice(begin, end)
+    led = {f"link{k}": table[f"hub{k}"][part] for k in (1, 2)}
+    y = np.stack([table["deflection1"][part], table["deflection2"][part]], -1)
+    t = STEP * np.arange(end - begin)
+    return Record(t, y, at_rest=True, prescribed=led)
+
+
+def identified_both(begin: int, end: int) -> fa.optimize.Identification:
+    """Numbers from a part of that run."""
+    return identify(
+        both_arm,
+        BOTH_FIRST,
+        both_record(begin, end),
+        names=BOTH_NAMES,
+        outputs=both_gauges,
+        scale=np.where(BOTH_FIRST == 0.0, 0.5, np.abs(BOTH_FIRST)),
+        bounds=BOTH_BOUNDS,
+        stages=(1.0,),
+        search=ROUGHLY,
+    )
+
+
+# linear models without physics
+
+Modes = list[tuple[float, float]]  # rad/s, damping ratio
+
+
+def answers(inputs: list[Array], modes: Modes) -> list[Array]:
+    """Inputs, and what the position and the rate of each mode answer to them."""
+    rows = list(inputs)
+    for w, ratio in modes:
+        for top in ([w * w], [w, 0.0]):
+            system = (top, [1.0, 2.0 * ratio * w, w * w])
+            b, a, _ = cont2discrete(system, STEP, "foh")
+            rows += [lfilter(np.ravel(b), a, u - u[0]) for u in inputs]
+    return rows
+
+
+def linear_rest(products: bool, modes: Modes) -> Array:
+    """Error of the best linear model of both hub angles with some modes, in sample.
+
+    With `products` those of the rates are inputs, too.
+    """
+    table = columns("quanser_both_stages.csv")
+    hubs = np.stack([table["hub1"], table["hub2"]], -1)
+    v = savgol_filter(hubs, 11, 3, deriv=1, delta=STEP, axis=0).T
+    inputs = list(hubs.T)
+    if products:
+        inputs += [v[0] ** 2, v[0] ** 2 * hubs[:, 1], v[1] ** 2, v[0] * v[1]]
+    A = np.stack([np.ones(len(hubs)), *answers(inputs, modes)], -1)
+    y = np.stack([table["deflection1"], table["deflection2"]], -1)
+    return errors((A @ np.linalg.lstsq(A, y, rcond=None)[0]).T, y.T)
+
+
+def linear_rest_of_steps(modes: Modes) -> dict[str, float]:
+    """The same of all steps, each with an initial state of its own."""
+    t = STEP * np.arange(500)
+    rates = [w * (-z + 1j * np.sqrt(1.0 - z * z)) for w, z in modes]
+    waves = np.exp(np.outer(t, rates))
+    free, _ = np.linalg.qr(np.hstack([waves.real, waves.imag]))
+    parts, left = [], []
+    for hub, y in steps().values():
+        A = np.stack([np.ones(500), *answers([hub], modes)], -1) / y.std()
+        parts.append(A - free @ (free.T @ A))
+        left.append(y / y.std() - free @ (free.T @ y) / y.std())
+    x = np.linalg.lstsq(np.vstack(parts), np.concatenate(left), rcond=None)[0]
+    rests = [b - A @ x for A, b in zip(parts, left, strict=True)]
+    rms = [float(np.sqrt(np.mean(r**2))) for r in rests]
+    return dict(zip(steps(), rms, strict=True))
+
+
+# the hub from the current
+
 PULL = 0.01  # N m/rad, of a spring so weak that its torque is constant
 
 
 def driven_arm(p: Array) -> fa.Arm:
-    """The arm whose hub 1 moves freely, hub 2 as measured.
+    """The arm whose hub 1 moves freely.
 
     Parameters are inertia, viscous and dry friction of drive 1 and a constant torque.
     """
     arm = fa.library.quanser_two_link(
         load_center=0.309,
         hub_inertia=(p[0], 0.003),
-        viscous_friction=(p[1], HUB2[1]),
+        viscous_friction=(p[1], 0.0),
         coulomb_friction=(p[2], 0.0),
         friction_velocity=0.02,
         damping_time=(0.003, 0.001),
     )
     first, second = arm.bodies
     pulled = first.joint.replace(stiffness=PULL, rest=p[3] / PULL)
-    held = second.joint.replace(stiffness=HUB2[0])
-    return arm.replace(
-        bodies=[first.replace(joint=pulled), second.replace(joint=held)],
-        gravity=(0.2, 0.0, 0.0),
-    )
+    bodies = [first.replace(joint=pulled), second]
+    return arm.replace(bodies=bodies, gravity=(0.2, 0.0, 0.0))
 
 
-def driven_record(begin: int, end: int) -> fa.optimize.Record:
-    """Hub angles under the measured current, times the nominal constant."""
-    table = columns("quanser_both_stages.csv")
-    t = STEP * np.arange(len(table["hub1"]))
-    hub2 = HUB2[0] * table["hub2"] + HUB2[1] * CubicSpline(t, table["hub2"])(t, 1)
-    tau = np.stack([8.925 * table["current1"], hub2], 1)
-    y = np.stack([table["hub1"], table["hub2"]], 1)
-    q0 = np.array([*y[begin], 0.0, 0.0, 0.0, 0.0])
-    part = slice(begin, end)
-    return fa.optimize.Record(t[part] - t[begin], y[part], tau[part], q0, np.zeros(6))
+def driven_record(begin: int, end: int) -> Record:
+    """Hub 1 under the measured current, times the nominal constant; hub 2 measured."""
+    table, part = columns("quanser_both_stages.csv"), slice(begin, end)
+    t = STEP * np.arange(end - begin)
+    tau = np.stack([8.925 * table["current1"][part], np.zeros(end - begin)], 1)
+    hub = table["hub1"][part]
+    q0 = [hub[0], 0.0, 0.0, 0.0, 0.0, 0.0]
+    led = {"link2": table["hub2"][part]}
+    return Record(t, hub, tau, q0, prescribed=led)

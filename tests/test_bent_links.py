@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from beam_transfer import bending_field, frequencies, torsion_field
+from each import each
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.linalg import eigh
@@ -549,3 +550,50 @@ def test_two_payloads_at_one_place() -> None:
     arms = [fa.Arm([body]) for body in bodies]
     q = np.full(arms[0].nq, 0.1)
     assert_allclose(*(fa.mass_matrix(arm, q) for arm in arms), rtol=1e-9, atol=1e-12)
+
+
+@each("n", [None, 1, 3])
+@each(
+    "motions",
+    [
+        "bending z",
+        ("bending y", "bending z"),
+        ("bending y", "torsion"),
+        ("bending y", "bending z", "torsion"),
+        ("bending y", "bending z", "torsion", "stretch"),
+    ],
+)
+def test_oblique_links_are_those_along_x_turned(motions: Any, n: int | None) -> None:
+    """A straight line that lies along no axis has no corners, up to rounding."""
+    section = Section.from_stiffness(
+        0.7, (90.0, 40.0), torsional_stiffness=30.0, rotary_inertia=(2e-4, 1e-4, 1e-4)
+    )
+    common: dict[str, Any] = {
+        "sections": section,
+        "motions": motions,
+        "n_elements": 3,
+        "segments": n,
+    }
+    if n is None:
+        common["n_modes"] = 3 if motions == "bending z" else None
+    end = np.array([1.0, 0.4, -0.3])
+    along = finite_element_link("link", length=float(np.linalg.norm(end)), **common)
+    oblique = finite_element_link("link", points=[0.0 * end, end], **common)
+    assert oblique.mode_names == along.mode_names
+    assert oblique.node_names == along.node_names
+    parts = (
+        [(oblique, along)]
+        if n is None
+        else zip(oblique.pieces, along.pieces, strict=True)
+    )
+    for a, b in parts:
+        R = a.beam.axes[0]
+        assert_allclose(R[:, 0], end / np.linalg.norm(end), atol=1e-15)
+        for x, y in (
+            (a.stiffness, b.stiffness),
+            (a.modal_mass(), b.modal_mass()),
+            (a.node_translation, R @ b.node_translation),
+            (a.node_rotation, R @ b.node_rotation),
+            (a.node_position, b.node_position @ R.T),
+        ):
+            assert_allclose(x, y, rtol=0.0, atol=1e-12 * np.abs(y).max())

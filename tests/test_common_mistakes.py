@@ -7,6 +7,7 @@ is for what no arm can be; a number that is possible, but improbable, is warned 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +51,7 @@ def run(**changes: Any) -> Any:
 Mistake = tuple[Callable[[], Any], list[str]]
 
 DESCRIPTIONS: dict[str, Mistake] = {
+    "an axis for the kind": (lambda: Joint("y"), ["Joint(axis='y') is a hinge"]),
     "a mass for the place": (lambda: Payload(0.5), ["no mass", "Payload(at, mass)"]),
     "a payload nowhere": (lambda: Payload(mass=0.5), ["lacks at", "mass"]),  # type: ignore[call-arg]
     "a payload for a list": (lambda: link(payloads=Payload(0.8, 0.5)), ["a list of"]),
@@ -62,10 +64,25 @@ DESCRIPTIONS: dict[str, Mistake] = {
     "poisson in percent": (lambda: Material(1e9, 1e3, poisson=30), ["at most 0.5"]),
     "a tube of nothing": (lambda: Section.tube(), ["Section.tube(diameter, thick"]),  # type: ignore[call-arg]
     "a tube of no material": (lambda: Section.tube(0.04, 0.002), ["lacks material"]),  # type: ignore[call-arg]
-    "material by name": (
-        lambda: Section.tube(0.04, 0.002, "steel"),  # type: ignore[arg-type]
-        ["beams.STEEL"],
+    "an unknown material": (
+        lambda: Section.tube(0.04, 0.002, "wood"),
+        ["'wood'", "'steel'", "Material(E, density)"],
     ),
+    "a radius": (
+        lambda: Section.tube(radius=0.02, thickness=0.002, material="steel"),  # type: ignore[call-arg]
+        ["mean 'diameter'"],
+    ),
+    "section": (
+        lambda: finite_element_link("boom", length=1.0, section=TUBE),  # type: ignore[call-arg]
+        ["mean 'sections'"],
+    ),
+    "EI": (lambda: beams.flexible_link("b", EI=1), ["mean 'bending_stiffness'"]),  # type: ignore[call-arg]
+    "gear of a drive": (lambda: fa.Drive(gear=100), ["mean 'gear_ratio'"]),  # type: ignore[call-arg]
+    "gear of a joint": (lambda: Joint(gear=100), ["mean 'drive'"]),  # type: ignore[call-arg]
+    "motor": (lambda: Joint(motor=1), ["mean 'drive'"]),  # type: ignore[call-arg]
+    "friction": (lambda: Joint(friction=0.1), ["mean 'coulomb_friction'"]),  # type: ignore[call-arg]
+    "type": (lambda: Joint(type="revolute"), ["mean 'kind'"]),  # type: ignore[call-arg]
+    "R": (lambda: Joint("R"), ["mean 'revolute'"]),
     "two diameters": (lambda: Section.tube(0.04, 0.036, STEEL), ["less than half"]),
     "a section in mm": (
         lambda: link(sections=Section.tube(40, 2, STEEL)),
@@ -86,7 +103,7 @@ DESCRIPTIONS: dict[str, Mistake] = {
     "hinge": (lambda: Joint("hinge"), ["'hinge'", "mean 'revolute'"]),
     "slider": (lambda: Joint("slider"), ["mean 'prismatic'"]),
     "a typo": (lambda: Joint("revolut"), ["mean 'revolute'"]),
-    "z": (lambda: Joint(axis="z"), ["(0, 0, 1)"]),
+    "up": (lambda: Joint(axis="up"), ["'up'", "(0, 0, 1)"]),
     "no axis": (lambda: Joint(axis=(0, 0, 0)), ["is zero", "direction"]),
     "angles for a rotation": (lambda: Joint(rotation=(0, 0, 1.57)), ["so3_exp"]),
     "a quaternion": (lambda: Joint(rotation=(1, 0, 0, 0)), ["from_quaternion"]),
@@ -261,7 +278,18 @@ DOUBTFUL: dict[str, Mistake] = {
         lambda: Joint(stops=fa.Stops(-90, 90, stiffness=1e4)),
         ["numpy.deg2rad"],
     ),
-    "angles in degrees": (lambda: run(q0=[90, 45]), ["q0", "numpy.deg2rad"]),
+    "angles in degrees": (
+        lambda: run(q0=[90, 45], max_step=0.01),
+        ["q0", "numpy.deg2rad"],
+    ),
+    "lengths and angles of rows swapped": (
+        lambda: fa.descriptions.DenavitHartenberg([(0, 0.4, np.pi / 2, 0)]),
+        ["d of Denavit-Hartenberg row 0", "pi/2", "order a, alpha, d, theta"],
+    ),
+    "a link without its end": (
+        lambda: fa.Arm([UPPER, body(com=(0.5, 0, 0))]),
+        ["'upper' and 'fore'", "same line", "nodes={'tip': (length, 0, 0)}"],
+    ),
     "damping in percent": (
         lambda: link(damping_ratio=2.0),
         ["critical damping", "expected 0.02"],
@@ -284,7 +312,19 @@ ATTRIBUTES: dict[str, Mistake] = {
     "forward_kinematics": (lambda: fa.forward_kinematics, ["mean 'tip_pose'"]),
     "arm.links": (lambda: ARM.links, ["mean 'bodies'"]),
     "arm.simulate": (lambda: ARM.simulate, ["flexarm.simulate(arm, ...)"]),
+    "Motor": (lambda: fa.Motor, ["mean 'Drive'"]),
+    "animate": (lambda: fa.animate, ["mean 'plotting.animate'"]),
+    "PID": (lambda: fa.control.PID, ["mean 'SetPointPD'"]),
+    "min_time": (lambda: fa.optimize.min_time, ["mean 'time_optimal'"]),
+    "ur5": (lambda: fa.library.ur5, ["mean 'ur5e'"]),
+    "kr16": (lambda: fa.library.kr16, ["flexarm.urdf.load"]),
+    "tube": (lambda: beams.tube, ["mean 'Section'"]),
+    "arm.M": (lambda: ARM.M, ["mean 'mass_matrix'"]),
     "arm.dof": (lambda: ARM.dof, ["mean 'nv'"]),
+    "arm.names": (lambda: ARM.names, ["mean 'coordinate_names'"]),
+    "Section.circular": (lambda: Section.circular(0.04), ["mean 'round'"]),  # type: ignore[attr-defined]
+    "Arm.from_urdf": (lambda: fa.Arm.from_urdf("a"), ["expected flexarm.urdf.load"]),  # type: ignore[attr-defined]
+    "plotting.draw": (lambda: fa.plotting.draw, ["flexarm.plotting.arm(arm, q)"]),
 }
 
 
@@ -306,7 +346,7 @@ def test_a_mistake_is_answered_in_one_sentence(
 def test_an_improbable_number_is_warned_of(
     call: Callable[[], Any], words: list[str]
 ) -> None:
-    with pytest.warns(fa.UnitsWarning) as caught:
+    with pytest.warns((fa.UnitsWarning, fa.PlacementWarning)) as caught:
         call()
     text = str(caught[0].message)
     assert all(word in text for word in words), text
@@ -356,3 +396,61 @@ def test_what_is_possible_is_not_refused() -> None:
 def test_axes_are_of_any_length() -> None:
     assert_allclose(Joint(axis=(0, 0, 90)).axis, [0, 0, 1])
     assert beams.STEEL.E == 210e9
+
+
+def test_axes_and_materials_have_names() -> None:
+    for name, axis in {"y": (0, 1, 0), "-z": (0, 0, -1), "+x": (1, 0, 0)}.items():
+        found = Joint(axis=name).axis
+        assert_allclose(found, axis)
+        assert not np.signbit(found[found == 0.0]).any()
+    for name, material in {"steel": STEEL, "Aluminum": beams.ALUMINIUM}.items():
+        named, given = (Section.tube(0.04, 0.002, m) for m in (name, material))
+        assert named.material is material
+        assert_allclose(named.shear_areas, given.shear_areas, rtol=0.0)
+
+
+def test_joints_on_one_line_are_no_doubt_where_they_are_meant() -> None:
+    fore = body(com=(0.5, 0, 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fa.Arm([UPPER, fore], check_units=False)
+        fa.Arm([UPPER, fore.replace(joint=Joint(node="base"))])
+        fa.Arm([UPPER.replace(nodes={"tip": (1.0, 0, 0)}), fore])
+        fa.Arm([UPPER, fore.replace(joint=Joint(axis="y"))])  # a gimbal
+        fa.Arm([UPPER, fore.replace(joint=Joint(position=(1.0, 0, 0)))])
+        fa.Arm([UPPER.replace(com=(0, 0, 0.1)), fore])  # an axle
+        fa.Arm([UPPER, fore.replace(com=(0, 0, 0.1))])  # a wheel
+
+
+def test_functions_of_an_arm_refuse_names_that_they_do_not_have() -> None:
+    checked = 0
+    for name in sorted(fa.__all__):
+        function = getattr(fa, name)
+        if not callable(function) or isinstance(function, type):
+            continue
+        parameters = inspect.signature(function).parameters
+        options = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+        if next(iter(parameters), "") != "arm" or options:
+            continue
+        needed = [p for p in parameters.values() if p.default is p.empty]
+        with pytest.raises(fa.ArgumentError, match="has no argument 'zzz', exp"):
+            function(CHAIN, *[np.zeros(2)] * (len(needed) - 1), zzz=1)
+        checked += 1
+    assert checked > 50
+    with pytest.raises(fa.ArgumentError, match=r"gravity is that of the arm, arm\.rep"):
+        fa.inverse_dynamics(CHAIN, [0, 0], [0, 0], [0, 0], gravity=(0, 0, 0))  # type: ignore[arg-type]
+    assert "other" not in inspect.signature(fa.mass_matrix).parameters
+
+
+def test_an_arm_knows_its_bodies_by_name_and_has_no_length() -> None:
+    assert CHAIN["link2"] is CHAIN.bodies[1]
+    assert ARM["link1"].total_mass == ARM.bodies[0].total_mass
+    with pytest.raises(fa.ModelError, match="no body 'link3'"):
+        CHAIN["link3"]
+    with pytest.raises(TypeError, match=r"expected the name of a body.*arm\.bodies"):
+        CHAIN[0]  # type: ignore[index]
+    with pytest.raises(TypeError, match=r"expected the name of a body"):
+        list(CHAIN)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"arm\.nv.*arm\.nj.*len\(arm\.bodies\)"):
+        len(CHAIN)
+    assert CHAIN and np.array([CHAIN, ARM], dtype=object).shape == (2,)

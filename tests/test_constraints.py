@@ -249,7 +249,8 @@ def test_crank_and_slider_of_the_textbook():
 def test_coupling_of_two_joints():
     """Gear of ratio 2: kinetic energy of one freedom, force on the teeth."""
     arm = fa.library.planar_chain(2, length=1.0, gravity=(0, 0, 0)).replace(
-        constraints=[fa.Coupling({"link1": 2.0, "link2": -1.0}, constant=0.3)]
+        constraints=[fa.Coupling({"link1": 2.0, "link2": -1.0}, constant=0.3)],
+        couplings="constrained",
     )
     assert arm.constraint_names == ("link1-link2",)
     q = np.array([0.4, 0.5])
@@ -292,6 +293,24 @@ def test_redundant_rows_change_nothing_and_are_named(kind):
     )
     assert all(forces[name] == 0.0 for name in names)
     assert forces["rocker-ground.x"] != 0.0
+
+
+def test_flat_linkage_has_one_row():
+    """All pins on one line: the row along it is rounding of zeros, without a force."""
+    pin = fa.Loop(("rocker", "tip"), directions="xy", position2=(1.3, 0, 0))
+    arm, flat, still = four_bar(constraints=[pin]), [np.pi, -np.pi, 0.0], np.zeros(3)
+    rows = fa.constraint_jacobian(arm, flat)
+    assert 0.0 < abs(rows[0]).max() < 1e-15
+    assert fa.redundant_constraints(arm, flat) == ("rocker-ground.x",)
+    kkt = np.zeros((4, 4))
+    kkt[:3, :3] = fa.mass_matrix(arm, flat)
+    kkt[:3, 3], kkt[3, :3] = -rows[1], rows[1]
+    load = np.append([0.3, 0.0, 0.0] - fa.gravity_forces(arm, flat), 0.0)
+    *qdd, force = np.linalg.solve(kkt, load)
+    found = fa.forward_dynamics(arm, flat, still, [0.3, 0.0, 0.0])
+    assert_allclose(found, qdd, rtol=1e-12)
+    forces = fa.constraint_forces(arm, flat, still, [0.3, 0.0, 0.0])
+    assert_allclose(forces, [0.0, force], rtol=1e-12, atol=0.0)
 
 
 @pytest.mark.slow

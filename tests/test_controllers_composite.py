@@ -167,7 +167,10 @@ def test_refusals() -> None:
         ["slow_coordinates is 'all'"], law(FLEX, z, slow_coordinates="all")
     )
     argument_refused(["no modes"], lambda: control.fast_subsystem(PUMA, [0] * 6))
-    tied = FLEX.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})])
+    tied = FLEX.replace(
+        constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})],
+        couplings="constrained",
+    )
     argument_refused(["couplings", "rigid gears"], law(tied, z))
     bad = control.CompositeControl(FLEX, lambda t: 1.0)
     argument_refused(

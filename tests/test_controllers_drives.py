@@ -40,7 +40,7 @@ def two_links(stiffness: float, **changes: Any) -> fa.Arm:
 ARMS = {
     "elastic": two_links(K),
     "elastic, flexible links": two_links(K, n_modes=1, bending_stiffness=50.0),
-    "rigid": two_links(np.inf),
+    "rigid": two_links(np.inf).replace(couplings="constrained"),
 }
 ELASTIC, FLEXIBLE, GEARED = ARMS.values()
 

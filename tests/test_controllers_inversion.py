@@ -114,7 +114,10 @@ def test_refusals() -> None:
     argument_refused(
         ["singular part of the joints"], law(FLEX, z, outputs=np.eye(2, 6)[[0, 0]])
     )
-    tied = FLEX.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})])
+    tied = FLEX.replace(
+        constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})],
+        couplings="constrained",
+    )
     argument_refused(["couplings", "rigid gears"], law(tied, z))
 
 

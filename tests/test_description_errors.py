@@ -196,7 +196,7 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
                 BodyScrews([I4], [Z]),
                 [RigidBody("a", Joint("planar", damping=(1, 2, 3)), mass=1)],
             ),
-            ["joint of body 'a' has friction of 3", "gives it 1"],
+            ["joint of body 'a' has damping of 3", "gives it 1"],
         ),
     ],
 )

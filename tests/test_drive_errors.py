@@ -104,7 +104,8 @@ JOINTS = {
 
 def _arm(**drive):
     joint = Joint(drive=GOOD.replace(**drive))
-    rod = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
+    nodes = {"tip": (1.0, 0, 0)}
+    rod = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0), nodes=nodes)
     pin = fa.RigidBody("pin", Joint(), mass=1.0, com=(0.5, 0, 0))
     return fa.Arm([rod, pin])
 
@@ -174,7 +175,7 @@ def test_model_refuses_what_is_no_motor():
         ("ratio", NAN),
         ("parameters", [1.0, INF, 0.0, 0.0]),
     ):
-        passive = arrays[-1].copy()
+        passive = arrays[-2].copy()
         passive[0, PASSIVE_COLUMNS[name]] = value
         with pytest.raises(ValueError, match=r"joint|finite"):
-            Model(*arrays[:-1], passive)
+            Model(*arrays[:-2], passive, arrays[-1])

@@ -140,7 +140,7 @@ def _geared(stiffness, ratio=20.0):
 
 
 def test_rigid_gears_are_the_limit_of_stiff_ones():
-    rigid = _geared(np.inf)
+    rigid = _geared(np.inf).replace(couplings="constrained")
     assert rigid.constraint_names == ("a.gear", "b.gear")
     joints, rates = np.array([0.3, -0.5]), np.array([0.2, 0.4])
     q0, qd0 = np.append(joints, 20.0 * joints), np.append(rates, 20.0 * rates)
@@ -160,7 +160,7 @@ def test_rigid_gears_are_the_limit_of_stiff_ones():
 
 
 def test_gears_come_and_go_with_their_drives():
-    rigid = _geared(np.inf)
+    rigid = _geared(np.inf).replace(couplings="constrained")
     plain = fa.reference.motors.expanded(rigid)
     state = [0.3, -0.5, 6.0, -10.0], [0.2, 0.4, 4.0, 8.0], [0.0, 0.0, 0.1, 0.2]
     assert_allclose(
@@ -170,7 +170,7 @@ def test_gears_come_and_go_with_their_drives():
     )
     soft = rigid.replace(bodies=_geared(300.0).bodies)
     assert soft.constraints == ()
-    assert soft == _geared(300.0)
+    assert soft == _geared(300.0).replace(couplings="constrained")
     bare = [b.replace(joint=b.joint.replace(drive=None)) for b in rigid.bodies]
     assert rigid.replace(bodies=bare).constraints == ()
     own = fa.Coupling({"a.motor": 1.0, "b.motor": 1.0})
@@ -191,7 +191,7 @@ def test_a_massless_carrier_has_the_mass_of_its_motor():
 def test_reflected_inertia_where_it_is_exact():
     """On the ground a rigid gear adds N^2 J; on a carrier that turns it does not."""
     drive = fa.Drive(np.inf, gear_ratio=N, rotor_inertia=ROTOR)
-    arm = _rod(drive=drive)
+    arm = _rod(drive=drive).replace(couplings="constrained")
     tau, both = 0.7, LINK + N * N * ROTOR
     qdd = fa.forward_dynamics(arm, [0.4, 0.4 * N], [1.0, N], [tau])
     assert_allclose(qdd, np.array([1.0, N]) * N * tau / both, rtol=1e-13)
@@ -199,7 +199,7 @@ def test_reflected_inertia_where_it_is_exact():
     force = fa.constraint_forces(arm, [0.4, 0.4 * N], [1.0, N], [tau])
     assert_allclose(force, [LINK * qdd[0]], rtol=1e-12)
 
-    geared = _geared(np.inf)
+    geared = _geared(np.inf).replace(couplings="constrained")
     T = np.vstack([np.eye(2), 20.0 * np.eye(2)])
     M = T.T @ fa.mass_matrix(geared, [0.1, 0.2, 2.0, 4.0]) @ T
     plain = geared.replace(

@@ -116,7 +116,9 @@ def test_inverse_kinematics_moves_joints_and_motors_follow():
     assert_allclose(found.q[:, 7:], 50.0 * found.q[:, :7], rtol=1e-14)
     assert_allclose(fa.tip_pose(arm, found.q), target, rtol=0, atol=1e-9)
     rigid = _robot(fa.Drive(np.inf, gear_ratio=50.0, rotor_inertia=2e-4))
-    assert fa.inverse_kinematics(rigid, target[0], start[0]).success
+    assert fa.inverse_kinematics(rigid, target[0], start[0, :7]).success
+    held = rigid.replace(couplings="constrained")
+    assert fa.inverse_kinematics(held, target[0], start[0]).success
     loads = rng.normal(size=(20, 7))
     loaded = fa.motor_positions(arm, found.q, loads)
     passive = fa.bias_forces(arm, loaded, np.zeros(14)) - fa.gravity_forces(arm, loaded)
@@ -134,6 +136,8 @@ def test_couplings_and_loops_know_motors():
         arm.replace(constraints=[fa.Coupling({"link3.motor": 1.0})])
 
     rigid = _chain(fa.Drive(np.inf, gear_ratio=50.0, rotor_inertia=2e-4), n=2)
+    assert rigid.coordinate_names == ("link1", "link2") and not rigid.constraints
+    rigid = rigid.replace(couplings="constrained")
     assert rigid.constraint_names == ("link1.gear", "link2.gear")
     assert rigid.replace(name="again").constraint_names == rigid.constraint_names
     first, last = rigid.bodies

@@ -127,6 +127,7 @@ def test_one_vertical_plane(elements: int, Kj: float | None) -> None:
     assert np.abs(ours - theirs).max() < 1e-11 * np.abs(theirs).max()
 
 
+@pytest.mark.slow
 def test_one_vertical_plane_beside_the_planar_thesis() -> None:
     """Chapter 5 against chapter 4: apart by the square of the slopes."""
     t, apart, slope = np.linspace(0.0, 0.2, 21), [], []

@@ -164,7 +164,10 @@ def test_constraints_keep_their_forces():
     """Constrained arms factor D_f: the forces of the constraints need the factors."""
     arm = chain(4, 15)
     names = arm.coordinate_names
-    geared = arm.replace(constraints=[fa.Coupling({names[0]: 1.0, names[1]: -2.0})])
+    geared = arm.replace(
+        constraints=[fa.Coupling({names[0]: 1.0, names[1]: -2.0})],
+        couplings="constrained",
+    )
     q, qd, tau = state(arm)
     found = fa.forward_dynamics(geared, q, qd, tau)
     expected = fa.forward_dynamics(geared, q, qd, tau, method="composite")

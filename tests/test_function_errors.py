@@ -53,7 +53,9 @@ def good(arm: Arm, function: str, batch: tuple[int, ...] = ()) -> dict[str, Any]
 def geared(arm: Arm) -> Arm:
     """The same arm with a constraint, for the functions that need one."""
     first, second = arm.coordinate_names[:2]
-    return arm.replace(constraints=[fa.Coupling({first: 1.0, second: -2.0})])
+    return arm.replace(
+        constraints=[fa.Coupling({first: 1.0, second: -2.0})], couplings="constrained"
+    )
 
 
 def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> Any:

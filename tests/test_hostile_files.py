@@ -224,7 +224,7 @@ def test_spoiled_files_end_in_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 21000 if campaigns.FULL else 7000, 2000))
+@pytest.mark.parametrize("first", range(1000, 21000 if campaigns.FULL else 3000, 2000))
 def test_many_spoiled_files_end_in_a_sentence(tmp_path: Path, first: int) -> None:
     told = run("tests/hostile_files.py", tmp_path, first, first + 2000, seconds=1000)
     assert told == "done\n", told
@@ -308,6 +308,7 @@ def attributes(n: int) -> str:
     ],
     ids=range(12),
 )
+@pytest.mark.slow
 def test_large_robots(text: str | bytes, words: list[str]) -> None:
     start = time.monotonic()
     model_refused(words, lambda: urdf.read(text))

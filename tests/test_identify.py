@@ -15,6 +15,7 @@ from identify_cases import (
     TAU,
     TRUE,
     T,
+    differences,
     draw,
     soft,
     swing,
@@ -38,20 +39,6 @@ from flexarm.optimize._identification.driver import _first_noise
 from flexarm.optimize._identification.prediction import OutputError
 
 # derivatives
-
-
-def differences(problem: OutputError, x: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Central differences of order six of the signals by the unknowns."""
-    h, columns = 3e-4, []
-    for j in range(len(x)):
-        step = np.zeros(len(x))
-        step[j] = h * size[j]
-        y = [np.concatenate(problem.predict(x + c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
-        z = [np.concatenate(problem.predict(x - c * step)) for c in (1, 2, 3)]  # type: ignore[arg-type]
-        weights = (45.0, -9.0, 1.0)
-        rate = sum(w * (a - b) for w, a, b in zip(weights, y, z, strict=True))
-        columns.append(rate / (60.0 * h * size[j]))
-    return np.stack(columns, axis=-1)
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from identify_cases import SIGMA, TAU, TRUE, T, draw, swing, turntable
+from interrupts import ctrl_c
 from numpy.testing import assert_allclose
 from refusals import refused
 from scipy.signal import lfilter
@@ -140,6 +141,53 @@ def test_long_steps_are_told() -> None:
 
 
 # the search
+
+
+def test_chosen_steps_keep_fast_vibration() -> None:
+    """Long steps damp the second mode, from the derivatives too; they are refused."""
+
+    def make_arm(p: Any) -> fa.Arm:
+        modes = fa.beams.clamped_beam_modes(1.0, 0.5, p[0], 2)
+        hub = {"base_inertia": 0.05, "joint": fa.Joint(damping=0.2)}
+        link = fa.beams.flexible_link(
+            "link",
+            length=1.0,
+            mass_per_length=0.5,
+            bending_y=modes,
+            tip_mass=0.3,
+            **hub,
+        )
+        return fa.Arm([link], gravity=(0, 0, 0))
+
+    t = np.arange(0.0, 4.0, 0.025)
+    tau = (0.6 * np.sin(np.pi * t) + 0.4 * np.sin(5.0 * np.pi * t))[:, np.newaxis]
+    arm = make_arm([20.0])
+    run = fa.simulate(arm, arm.neutral, np.zeros(3), t, torque=tau, max_step=1e-3)
+    outputs = ["joint positions", ("strain", "link", 0.0)]
+    record = simulated_record(run, outputs=outputs, noise=2e-3, seed=3)
+    common: dict[str, Any] = {"outputs": outputs, "sigma": [2e-3, 2e-3]}
+    common |= {"stages": [1.0], "search": {"tolerance": 1e-4}}
+    found = identify(make_arm, [19.8], record, **common)
+    fine = identify(make_arm, found.p, record, max_step=2.5e-3, **common)
+    assert_allclose(found.p, fine.p, rtol=0.0, atol=0.15 * float(fine.std[0]))
+    assert_allclose(found.std, fine.std, rtol=0.05)
+    assert not fine.notes
+    # what a note says of a given step is what shorter ones do, or more
+    half, quarter = (
+        identify(make_arm, found.p, record, max_step=step, **common)
+        for step in (1.25e-2, 6.25e-3)
+    )
+    (note,) = half.notes
+    assert note.endswith("give a shorter max_step")
+    moved = float(abs(quarter.p - half.p)[0] / quarter.std[0])
+    assert 0.8 * moved < float(note.split(" by ")[1].split()[0]) < 2.0 * moved
+    # residuals of data without noise, errors of steps, are no colour of the noise
+    clean = simulated_record(run, outputs=outputs, noise=0.0)
+    for step in (1.25e-2, 2.5e-3):
+        exact = identify(make_arm, found.p, clean, max_step=step, **common)
+        assert_allclose(exact.std, fine.std, rtol=0.3 if step > 1e-2 else 0.02)
+        assert "have no such noise" in " ".join(exact.notes)
+        assert "correlated" not in " ".join(exact.notes)
 
 
 def test_parameters_without_an_arm_are_stepped_back_from() -> None:
@@ -328,7 +376,7 @@ def test_ctrl_c_does_not_wait_for_an_arm() -> None:
 
     before = signal.signal(signal.SIGALRM, press)
     try:
-        with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+        with ctrl_c(), pytest.warns(fa.ConvergenceWarning, match="interrupted"):
             found = identify(make_arm, [0.5, 0.1], draw(1), sigma=SIGMA)
     finally:
         signal.signal(signal.SIGALRM, before)

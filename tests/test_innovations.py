@@ -180,7 +180,9 @@ def test_operational_space_inertia():
 def test_a_constrained_arm_is_taken_as_its_tree():
     arm = fa.library.puma560()
     first, second = arm.coordinate_names[:2]
-    geared = arm.replace(constraints=[fa.Coupling({first: 1.0, second: -2.0})])
+    geared = arm.replace(
+        constraints=[fa.Coupling({first: 1.0, second: -2.0})], couplings="constrained"
+    )
     q = np.full(6, 0.3)
     for name in ("operational_space_compliance", "operational_space_inertia"):
         assert np.array_equal(getattr(arm, name)(q), getattr(geared, name)(q))

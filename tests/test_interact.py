@@ -174,7 +174,10 @@ def test_without_ipywidgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_refusals() -> None:
     looped = fa.library.planar_chain(2)
-    looped = looped.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})])
+    looped = looped.replace(
+        constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})],
+        couplings="constrained",
+    )
     for words, call in (
         (["q has shape (2, 6)", "one pose"], lambda: interact(PAPER, np.zeros((2, 6)))),
         (["arm is str"], lambda: interact("arm")),  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -25,7 +26,7 @@ from flexarm.optimize import paths, time_optimal, track
 
 # a driver ends within half a second on a machine that is not busy with other things
 SOON, PATIENT = 0.5, 5.0
-MANY = int(os.environ.get("FLEXARM_STRIKES", "8"))  # a driver, in the long form
+MANY = int(os.environ.get("FLEXARM_STRIKES", "2"))  # a driver, in the long form
 
 FLEXIBLE = fa.library.farid_two_link()
 ELBOW_UP = fa.library.poses(FLEXIBLE)["A"]
@@ -221,7 +222,8 @@ def attacked(
     rng = random.Random(f"{name} {seed}")
     counts = {"returned": 0, "raised": 0, "over": 0}
     faults, late = [], []
-    while counts["returned"] + counts["raised"] < tries and counts["over"] < 3 * tries:
+    most = 3 * tries + 20  # a call may take far less than its given time
+    while counts["returned"] + counts["raised"] < tries and counts["over"] < most:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             struck = strike(call, rng.uniform(0.0, span))
@@ -246,10 +248,9 @@ def strike(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Struck]]:
 def test_no_driver_swallows_ctrl_c(name: str, strike: Callable[..., Struck]) -> None:
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
-    tries = 2 if DRIVERS[name][1] < 1.0 else 1
-    counts, faults, late = attacked(name, tries, strike, seed=0, longest=0.7)
+    counts, faults, late = attacked(name, 1, strike, seed=0, longest=0.4)
     assert not faults
-    assert counts["returned"] + counts["raised"] == tries
+    assert counts["returned"] + counts["raised"] == 1
     assert max(late) < PATIENT
 
 
@@ -500,6 +501,30 @@ def test_an_answer_whose_simulation_is_interrupted_is_not_verified(
             motion.check()
 
 
+@each("solver, name", [("gauss-newton", "jacobian"), ("bfgs", "costs")])
+def test_shooting_finds_what_a_library_loses(solver: str, name: str) -> None:
+    """A function that catches all exceptions gets Ctrl-C in the second iteration."""
+    from flexarm.optimize._tracking.shooting import Shooting
+
+    whole, calls = getattr(Shooting, name), 0
+
+    def losing(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            with contextlib.suppress(BaseException):
+                press()
+        return whole(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch, ctrl_c():
+        patch.setattr(Shooting, name, losing)
+        few = {"solver": solver, "steps": 4, "tolerance": 1e-12}
+        with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+            motion = tracked(**few)
+    assert motion.status == "interrupted"
+    assert calls <= 12  # and not at the end of the search
+
+
 def test_inner_drivers_do_not_hide_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
     def ended(*_: Any, **__: Any) -> Any:
         return run
@@ -635,6 +660,7 @@ def test_batches_return_what_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
                 fa.deflection(SMALL, BENT)
 
 
+@pytest.mark.slow
 def test_an_optimum_that_was_to_be_improved_is_returned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

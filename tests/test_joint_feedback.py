@@ -17,6 +17,10 @@ import flexarm as fa
 from flexarm._calls.records import Gains, Rollout
 from flexarm.control import JointFeedback
 
+# random gains and samples, whose steps are too long for some of them
+pytestmark = pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
+
+
 ARM = fa.library.de_luca_siciliano(damping=True)
 N, U = ARM.nv, ARM.nu
 T = np.linspace(0.0, 0.04, 21)
@@ -57,7 +61,9 @@ def test_equals_the_same_law_in_python(method: str, coupled: bool) -> None:
     options |= {"rtol": 1e-13, "atol": 1e-14}
     python = fa.simulate(ARM, Z, Z, T, torque=function(False), **options)
     run = fa.simulate(ARM, Z, Z, T, torque=law, **options)
-    assert run.success
+    # steps of rk4 are unstable with these gains, and say so of both
+    assert run.success == python.success == (method != "rk4")
+    assert run.completed == len(T)
     if method == "ROS34PW2":  # which does not see the gains of a function
         python = fa.simulate(
             ARM, Z, Z, T, torque=function(False), method="rk4", max_step=1e-4

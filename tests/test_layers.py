@@ -157,7 +157,7 @@ ROOMS: layers.Rooms = [
     ("reference", ["reference*"]),
     ("linear models", ["linear_models*"]),
     ("vibration", ["vibration"]),
-    ("errors of modes", ["mode_accuracy"]),
+    ("errors of modes", ["mode_accuracy", "refinement"]),
     ("loads", ["loads*"]),
     ("arm", ["arm", "stacks"]),
     (
@@ -175,7 +175,10 @@ ROOMS: layers.Rooms = [
         + [
             f"optimize._{name}"
             for name in (
+                "afloat",
+                "aim",
                 "arms",
+                "aside",
                 "around",
                 "charts",
                 "clearance",
@@ -184,10 +187,12 @@ ROOMS: layers.Rooms = [
                 "floating",
                 "link_shapes",
                 "orientation",
+                "postures",
                 "records",
                 "rigid",
                 "result",
                 "tip_rows",
+                "more_modes",
                 "verify",
             )
         ],
@@ -200,9 +205,11 @@ ROOMS: layers.Rooms = [
     ("identification", ["optimize._identification*"]),
     ("optimize", ["optimize"]),
     ("studies", ["studies*"]),
+    ("files", ["files*"]),
     ("descriptions", ["descriptions*"]),
     ("urdf", ["urdf*"]),
     ("mjcf", ["mjcf*"]),
+    ("sdf", ["sdf*"]),
     ("interop", ["interop*"]),
     ("screws", ["screws*"]),
     ("library", ["library*"]),

@@ -115,13 +115,16 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @each("search, excess", CASES)
 def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
     """Limits that a run of our own exceeds are named, with the part; no success."""
     motion = told(search)
     verified, run = motion.verification.excess, dense(motion)
     # derivatives of accelerations by forces as parts of their ranges
-    assert all(start.success for start in motion.details.get("starts", ()))
+    # the other start is left when the first one has come to rest
+    starts = motion.details.get("starts", ())
+    assert not starts or any(start.success for start in starts)
     for name, of in excess.items():
         expected = max(of(run), 0.0)
         assert verified.get(name, 0.0) == pytest.approx(expected, rel=0.02, abs=2e-3)
@@ -230,7 +233,10 @@ def test_efforts_are_those_behind_gears() -> None:
     joint = fa.Joint(drive=drive, effort_limit=10.0, velocity_limit=[2.0])
     arm = fa.Arm([fa.RigidBody("rod", joint, mass=1.0)])
     limits = checked_limits(Limits(), arm)
-    assert np.asarray(limits.torque).tolist() == [[-0.2], [0.2]]
+    # without a coordinate of the motor forces are those at the joint
+    assert np.asarray(limits.torque).tolist() == [[-10.0], [10.0]]
+    held = checked_limits(Limits(), arm.replace(couplings="constrained"))
+    assert np.asarray(held.torque).tolist() == [[-0.2], [0.2]]
     assert np.asarray(limits.velocity).tolist() == [[-2.0], [2.0]]
     assert np.isinf(limits.position).all() and np.isinf(limits.acceleration).all()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from each import each
 from numpy.testing import assert_allclose
+from scipy.linalg import null_space
 from trees import SEVERAL, random_state
 
 import flexarm as fa
@@ -158,3 +159,82 @@ def test_what_a_linear_model_does_not_have():
     ):
         with pytest.raises(fa.ArgumentError, match="linear fidelity do not exist"):
             function(linear, np.zeros(6))
+
+
+def coupled(constraints, **drive):
+    """Two flexible links and a rigid one, on joints that move together."""
+    joints = [fa.Joint(axis=axis) for axis in ("z", "y")]
+    links = [
+        fa.beams.flexible_link(
+            name,
+            length=0.6,
+            mass_per_length=0.4,
+            bending_stiffness=(8.0, 9.0),
+            n_modes=2,
+            joint=joint,
+        )
+        for name, joint in zip("ab", joints, strict=True)
+    ]
+    last = fa.Joint(axis="y", **drive)
+    links.append(fa.RigidBody("c", last, mass=0.3, com=(0.1, 0, 0), inertia=(1, 1, 1)))
+    return fa.Arm(links, fidelity="linear", constraints=constraints)
+
+
+COUPLINGS = {
+    "two joints": [({"a": 1.0, "b": -0.5}, 0.1)],
+    "three joints": [({"a": 1.0, "b": 0.7, "c": -2.0}, 0.0)],
+    "two couplings": [({"a": 1.0, "b": -0.5}, 0.1), ({"b": 1.0, "c": 1.0}, -0.2)],
+    "one of them twice": [({"a": 1.0, "b": -0.5}, 0.1), ({"a": -2.0, "b": 1.0}, -0.2)],
+}
+
+
+@each("given", COUPLINGS)
+def test_couplings_of_linear_models(given):
+    """Against the equations in coordinates that obey the couplings, B' M B."""
+    constraints = [
+        fa.Coupling(terms, constant, f"coupling {i}")
+        for i, (terms, constant) in enumerate(given)
+    ]
+    arm, free = coupled(constraints), coupled([])
+    assert arm.nv == free.nv and arm.coordinate_names == free.coordinate_names
+    names = free.coordinate_names
+    A = np.array([[terms.get(name, 0.0) for name in names] for terms, _ in given])
+    B = null_space(A)
+    rng = np.random.default_rng(4)
+    q0 = np.linalg.lstsq(A, [constant for _, constant in given], rcond=None)[0]
+    q = q0 + 0.05 * rng.normal(size=(5, B.shape[1])) @ B.T
+    qd = rng.normal(size=(5, B.shape[1])) @ B.T
+    tau = rng.normal(size=(5, arm.nv))
+    M, C = fa.mass_matrix(free, q), fa.bias_forces(free, q, qd)
+    z = np.linalg.solve(B.T @ M @ B, ((tau - C) @ B)[..., None])
+    expected = (B @ z)[..., 0]
+    near = {"rtol": 0, "atol": 1e-11 * np.abs(expected).max()}
+    for method in ("articulated", "composite"):
+        found = fa.forward_dynamics(arm, q, qd, tau, method=method)
+        assert_allclose(found, expected, **near)
+    # forces hold the couplings, and violations decay
+    forces = fa.constraint_forces(arm, q, qd, tau)
+    held = fa.inverse_dynamics(free, q, qd, expected) - tau
+    assert_allclose(forces @ A, held, rtol=0, atol=1e-10 * np.abs(held).max())
+    qd = qd + 0.1 * rng.normal(size=qd.shape)
+    q = q + 0.01 * rng.normal(size=q.shape)
+    if len(given) < 2 or np.linalg.matrix_rank(A) == 2:
+        wanted = -20.0 * qd @ A.T - 100.0 * fa.constraint_violation(arm, q)
+        found = fa.forward_dynamics(arm, q, qd, tau) @ A.T
+        assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+    run = fa.simulate(arm, q0, 0.0 * q0, np.linspace(0.0, 0.02, 5), method="rk4")
+    assert np.abs(fa.constraint_violation(arm, run.q)).max() < 1e-10
+
+
+def test_rigid_drives_of_linear_models():
+    """A motor without elasticity moves with its joint: as that of the full arm."""
+    drive = fa.Drive(stiffness=np.inf, rotor_inertia=1e-3, gear_ratio=50.0)
+    linear = coupled([], drive=drive)
+    full = linear.replace(fidelity="full", couplings="constrained")
+    q = np.zeros(linear.nq)
+    tau = np.array([0.3, -0.2, 0.0, 0.1, *np.zeros(linear.nv - 4)])
+    found, expected = (fa.forward_dynamics(arm, q, q, tau) for arm in (linear, full))
+    assert linear.coordinate_names == full.coordinate_names
+    assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+    motor = linear.coordinate_names.index("c.motor")
+    assert found[motor] == pytest.approx(50.0 * found[2], rel=1e-9)

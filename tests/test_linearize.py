@@ -489,7 +489,7 @@ def test_rigid_gears_leave_the_joints() -> None:
         )
         for k, stiffness in ((1, np.inf), (2, 300.0))
     ]
-    arm = fa.Arm(links, gravity=(0, -9.81, 0))
+    arm = fa.Arm(links, gravity=(0, -9.81, 0), couplings="constrained")
     q = np.array([0.3, 0.4, -6.0, -8.0])
     ss = fa.linearize(arm, q, settle=True, outputs=["joints", "motor velocities"])
     assert ss.states[:3] == ("link1", "link2", "link2.motor")
@@ -538,7 +538,9 @@ def test_states_that_have_no_linear_model() -> None:
     loop = fa.Loop(("link2", "tip"), directions=["x", "y"])
     with pytest.raises(fa.ArgumentError, match="the arm has loops"):
         fa.linearize(chain.replace(constraints=[loop]), [0.1, 0.2])
-    coupled = chain.replace(constraints=[fa.Coupling({"link1": 1.0, "link2": 1.0})])
+    coupled = chain.replace(
+        constraints=[fa.Coupling({"link1": 1.0, "link2": 1.0})], couplings="constrained"
+    )
     with pytest.raises(fa.ArgumentError, match="q violates the couplings"):
         fa.linearize(coupled, [0.1, 0.2])
     with pytest.raises(fa.ArgumentError, match=r"expected flexarm\.Arm"):

@@ -372,6 +372,35 @@ def test_stepped_link_has_both_sides_of_a_step() -> None:
     assert profile.at.tolist() == [0.0, 0.5, 0.5, 1.0]
 
 
+def test_printed_loads_are_a_table_of_cuts() -> None:
+    """M = P (L - x) beside the stress 32 M / (pi d^3) on both sides of a step."""
+    steps = [(0.5, Section.round(0.02, STEEL)), (0.5, Section.round(0.01, STEEL))]
+    link = finite_element_link(
+        "link", length=1.0, sections=steps, n_elements=2, motions="bending y"
+    )
+    arm = fa.Arm([link], gravity=(0, 0, 0))
+    still = np.zeros((2, 3, arm.nq))
+    push = [0.0, 0.0, 0.0, 0.0, -10.0, 0.0]
+    loads = fa.link_loads(arm, still[0, 0], *still[0, :2], wrench=push)["link"]
+    head, names, *rows = str(loads).splitlines()
+    assert head == "loads of link 'link'"
+    assert names.split("  ")[0] == "at m"
+    table = np.array([row.split() for row in rows], dtype=float)
+    M = 10.0 * np.array([1.0, 0.5, 0.5, 0.0])
+    d = np.array([0.02, 0.02, 0.01, 0.01])
+    assert_allclose(table[:, 2], -10.0)
+    assert_allclose(table[:, 6], -M)
+    assert_allclose(table[:, 7], 32e-6 * M / (np.pi * d**3), rtol=1e-3)
+    assert repr(loads) == "<LinkLoads of 'link': 4 cuts>"
+
+    many = fa.link_loads(arm, still, still, still, wrench=push)["link"]
+    assert "2 x 3 states" in str(many)
+    assert "2 x 3 states" in repr(many)
+    assert str(many).splitlines()[2].split()[2] == "10"
+    none = np.zeros((0, arm.nq))
+    assert "0 states" in str(fa.link_loads(arm, none, none, none)["link"])
+
+
 # calls
 
 

@@ -48,6 +48,7 @@ def assert_fixed(calls: list[Callable[[], Any]], results: list[int]) -> None:
 
 @each("threads", [1, 2])
 @each("name", gufunc_names(ARMS["closed"]))
+@pytest.mark.slow
 def test_gufuncs(name: str, threads: int) -> None:
     for key in ("puma560", "closed"):
         if name not in gufunc_names(ARMS[key]):
@@ -94,6 +95,7 @@ CALLS += [(name, {"frame": "base"}) for name in FRAMED]
 
 
 @each("function, options", CALLS, range(len(CALLS)))
+@pytest.mark.slow
 def test_public_functions(function: str, options: dict[str, str]) -> None:
     arm = ARMS["puma560"]
     calls = []

@@ -144,11 +144,110 @@ def test_drives_springs_and_couplings() -> None:
         bodies.append(plate(f"link{i}", fa.Joint(parent=on, node="tip", **inside), rng))
         fixed = fa.Joint("fixed", parent=f"link{i}", node="tip")
         bodies.append(plate(f"tool{i}", fixed, rng))
-    arm = fa.Arm(bodies, constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})])
+    arm = fa.Arm(
+        bodies,
+        constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})],
+        couplings="constrained",
+    )
     full, x = every_body(arm), operands(arm, 5)
     for name in ("inverse_dynamics", "forward_dynamics", "bias_forces", "mass_matrix"):
         given = [x[letter] for letter in KERNELS[name]]
         near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+
+
+def random_loop(arm: fa.Arm, rng: np.random.Generator) -> Any:
+    """A loop between nodes that may disappear, or None if nothing moves in it."""
+    names = [b.name for b in arm.bodies]
+    first, second = rng.choice(names, 2, replace=False)
+    frames = [fa.se3.exp([*rng.normal(size=3), 0, 0, 0])[:3, :3] for _ in range(2)]
+    sets = ("x", ("rx", "y"), ("x", "y", "z"), ("rx", "ry", "rz"))
+    loop = fa.Loop(
+        (str(first), 0),
+        "ground" if rng.random() < 0.3 else (str(second), "tip"),
+        directions=sets[rng.integers(4)],
+        position=rng.normal(size=3),
+        rotation=frames[0],
+        position2=rng.normal(size=3),
+        rotation2=frames[1],
+    )
+    try:
+        return arm.replace(constraints=[loop])
+    except fa.ModelError:
+        return None
+
+
+@each("seed", range(24))
+def test_loops_on_bodies_that_are_summed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    arm = random_loop(decorated(seed), rng)
+    if arm is None:
+        return
+    full, x = every_body(arm), operands(arm, seed)
+    J = np.asarray(full.constraint_jacobian(x["q"]))
+    C = J @ np.asarray(full.mass_matrix_inverse(x["q"])) @ J.swapaxes(1, 2)
+    if np.linalg.cond(C).max() > 1e3:
+        return  # forces of redundant rows are not unique
+    names = ("forward_dynamics", "forward_dynamics_composite", "inverse_dynamics")
+    for name in names:
+        given = [x[letter] for letter in KERNELS[name]]
+        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+    # what names constraints has all bodies, the time loop those that move
+    for name, letters in (("violation", "q"), ("jacobian", "q"), ("forces", "qdt")):
+        given = [x[letter] for letter in letters]
+        kernel = f"constraint_{name}"
+        assert_array_equal(
+            getattr(arm._model, kernel)(*given), getattr(full, kernel)(*given)
+        )
+
+
+def test_a_four_bar_linkage_with_covers() -> None:
+    """Against the linkage whose bars have the covers in their own mass."""
+
+    def bar(name: str, parent: str, length: float, covered: bool) -> list[fa.RigidBody]:
+        joint = fa.Joint(axis="z", parent=parent, node="tip" if name != "a" else 0)
+        tip = {"tip": (length, 0.0, 0.0)}
+        rod = fa.RigidBody(name, joint, 1.0, (0.5 * length, 0, 0), (0.0, 0.1, 0.1), tip)
+        at = fa.Joint("fixed", parent=name, node="tip")
+        cover = fa.RigidBody(f"cover {name}", at, mass=0.5, inertia=(0.1, 0.1, 0.1))
+        if covered:
+            return [rod, cover]
+        both = fa.RigidBody(
+            name,
+            joint,
+            1.5,
+            (length * 2.0 / 3.0, 0, 0),
+            np.array([0.1, 0.2, 0.2]) + np.array([0, 1, 1]) * length**2 / 12.0,
+            tip,
+        )
+        return [both]
+
+    def linkage(covered: bool) -> fa.Arm:
+        bars = (("a", "ground", 1.0), ("b", "a", 1.5), ("c", "b", 1.2))
+        bodies = [x for one in bars for x in bar(*one, covered)]
+        end = "cover c" if covered else "c"
+        loop = fa.Loop(
+            (end, "tip"), directions=("x", "y"), position2=(1.4, 0.2, 0.0), name="pin"
+        )
+        return fa.Arm(bodies, constraints=[loop], gravity=(0.0, -9.81, 0.0))
+
+    plain, covered = linkage(False), linkage(True)
+    q = fa.close_loops(plain, [1.2, -1.0, -1.5])
+    J = fa.constraint_jacobian(plain, q)
+    qd = np.linalg.svd(J)[2][-1]
+    given = q, qd, np.array([0.3, -0.2, 0.1])
+    expected = fa.forward_dynamics(plain, *given)
+    assert_allclose(fa.forward_dynamics(covered, *given), expected, rtol=1e-13)
+    assert np.abs(fa.constraint_violation(covered, q)).max() < 1e-12
+    again = pickle.loads(pickle.dumps(covered))
+    assert_array_equal(
+        fa.forward_dynamics(again, *given), fa.forward_dynamics(covered, *given)
+    )
+    fewer = covered._model.work_size("forward_dynamics")
+    assert fewer < every_body(covered).work_size("forward_dynamics")
+    assert fewer == every_body(plain).work_size("forward_dynamics")
+    t = np.linspace(0.0, 0.1, 11)
+    runs = [fa.simulate(arm, q, qd, t) for arm in (plain, covered)]
+    assert_allclose(runs[1].q, runs[0].q, rtol=0.0, atol=1e-12)
 
 
 def test_simulation_and_threads() -> None:

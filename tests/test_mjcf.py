@@ -24,22 +24,24 @@ TREE = f"""<mujoco model="tree"><compiler angle="radian"/>
   <worldbody>
   <body name="a" pos="0.1 0.2 0.3" quat="1 0.3 0.2 -0.5">
     <joint name="turn" axis="1 2 3" pos="0.1 0.3 -0.2" ref="0.4" damping="0.7"
-      stiffness="3" springref="0.2"/>
+      stiffness="3" springref="0.2" armature="1.1"/>
     {INERTIAL}
     <body name="b" pos="0.5 0 0.1" quat="0.3 1 0 0.2">
       <joint name="slide" type="slide" axis="0 1 1" pos="1 2 3" ref="0.1"/>
       <joint name="roll" axis="1 0 1" pos="0.2 0 0.1" range="-1 2" limited="true"/>
-      <joint name="yaw" axis="0 0 1" pos="-0.2 0.4 0.1"/>
+      <joint name="yaw" axis="0 0 1" pos="-0.2 0.4 0.1" armature="0.3"/>
       {INERTIAL}<site name="end" pos="0.3 0.2 0.1"/>
       <body name="plate" pos="0 0 1">{INERTIAL}</body>
     </body>
-    <body name="c" pos="0 0.5 0.1"><joint name="ball" type="ball" pos="0.1 0.1 0"/>
+    <body name="c" pos="0 0.5 0.1"><joint name="ball" type="ball" pos="0.1 0.1 0"
+      armature="0.2"/>
       {INERTIAL}</body>
   </body></worldbody>
   <actuator><motor joint="yaw" gear="2" forcerange="-3 3" forcelimited="true"/>
   </actuator></mujoco>"""
 FREE = f"""<mujoco><worldbody><body name="a" pos="1 2 3"><freejoint name="float"/>
-  {INERTIAL}<body name="b" pos="1 0 0"><joint axis="0 1 0"/>{INERTIAL}</body></body>
+  {INERTIAL}<body name="b" pos="1 0 0"><joint axis="0 1 0"
+  armature="0.4"/>{INERTIAL}</body></body>
   </worldbody></mujoco>"""
 
 
@@ -67,7 +69,6 @@ class Twin:
             mujoco.mj_fullM(self.m, self.d, M)
         except TypeError:  # before MuJoCo 3.3
             mujoco.mj_fullM(self.m, M, self.d.qM)
-        M = M - np.diag(self.m.dof_armature)
         return np.asarray(self.T.T @ M @ self.T)
 
 
@@ -130,9 +131,10 @@ def test_equalities() -> None:
 
 
 def test_left_out_parts_are_named() -> None:
-    text = TREE.replace('name="yaw"', 'name="yaw" armature="0.1"')
-    with pytest.warns(fa.mjcf.MjcfWarning, match="armature of joints 'yaw' is left"):
-        fa.mjcf.load(text)
+    text = FREE.replace("<freejoint", '<joint type="free" armature="0.1"')
+    with pytest.warns(fa.mjcf.MjcfWarning, match="the free joints 'float' is left out"):
+        arm = fa.mjcf.load(text)
+    assert [b.joint.armature for b in arm.bodies] == [0.0, 0.4]
 
 
 def test_files_and_compiled_models(tmp_path: Path) -> None:

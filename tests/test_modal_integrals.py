@@ -16,7 +16,7 @@ from trees import node_table, random_state
 
 import flexarm as fa
 from flexarm import _core
-from flexarm.bodies.integrals import node_sums
+from flexarm.bodies.node_sums import node_sums
 from flexarm.dynamics.spatial_operators import operators
 from flexarm.reference import lagrangian, twin
 

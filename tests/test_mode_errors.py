@@ -309,6 +309,48 @@ def test_frequencies_alone_are_in_error() -> None:
         fa.Arm([link("boom", **options), load("boom", "near")])
 
 
+def test_pinned_modes_are_too_stiff_where_a_joint_holds_the_base() -> None:
+    """A coupler of a four-bar: exact between pins, not if its joint is locked."""
+    size, length, rocker, ground = 0.35, 0.9, 0.55, 1.0
+
+    def bar(name: str, long: float, **joint: Any) -> fa.RigidBody:
+        inertia = (0.0, 0.1 * long**2, 0.1 * long**2)
+        nodes = {"tip": (long, 0.0, 0.0)}
+        where = fa.Joint(**joint)
+        return fa.RigidBody(name, where, mass=1.0, inertia=inertia, nodes=nodes)
+
+    def linkage(n: int, **basis: Any) -> fa.Arm:
+        coupler = beams.flexible_link(
+            "coupler", length=length, mass_per_length=0.7, bending_stiffness=15.0,
+            motions="bending y", n_modes=n, joint=fa.Joint(parent="crank"), **basis,
+        )  # fmt: skip
+        pin = fa.Loop(("rocker", "tip"), directions="xy", position2=(ground, 0, 0))
+        last = bar("rocker", rocker, parent="coupler", node="tip")
+        bodies = [bar("crank", size), coupler, last]
+        return fa.Arm(bodies, gravity=(0, 0, 0), constraints=[pin])
+
+    def lowest(arm: fa.Arm, held: int) -> float:
+        """First frequency in rad/s with the first joints held, along the loop."""
+        q = fa.close_loops(arm, [1.0, -0.7, 1.6, *[0.0] * (arm.nv - 3)], hold="crank")
+        free, still = slice(held, None), np.zeros(arm.nv)
+        N = np.linalg.svd(fa.constraint_jacobian(arm, q)[:, free])[2][2:].T
+        M, K = (
+            N.T @ X[free, free] @ N
+            for X in (
+                fa.mass_matrix(arm, q),
+                fa.inverse_dynamics_derivatives(arm, q, still, still).dq,
+            )
+        )
+        return float(np.sqrt(np.linalg.eigvals(np.linalg.solve(M, K)).real.min()))
+
+    text = r"'coupler' .* 24 % too stiff where a moment of its joint holds its base: "
+    with pytest.warns(fa.ModeWarning, match=text):
+        pins = linkage(2, modes="pinned")
+    between = np.pi**2 * np.sqrt(15.0 / 0.7) / length**2
+    assert_allclose(lowest(pins, 1), between, rtol=1e-6)
+    assert lowest(pins, 2) > 1.2 * lowest(linkage(6), 2)
+
+
 def test_an_arm_warns_once() -> None:
     bodies = tubes(**clamped_free())
     with pytest.warns(fa.ModeWarning) as caught:

@@ -60,7 +60,7 @@ MISTAKES: dict[str, tuple[list[str], Callable[[], Any]]] = {
         ["gravity of the arm has shape ()", "(0, 0, -9.81)"],
         lambda: fa.Arm([ROD], gravity=9.81),
     ),
-    "axis as a letter": (["'z'", "(0, 0, 1)"], lambda: fa.Joint(axis="z")),
+    "axis as a word": (["'up'", "(0, 0, 1)"], lambda: fa.Joint(axis="up")),
     "axis in the plane": (["(2,)", "(0, 0, 1)"], lambda: fa.Joint(axis=(0, 1))),
     "inertia as a number": (
         ["inertia of body 'a' has shape ()", "diagonal (3,)"],
@@ -184,7 +184,7 @@ def test_mistake_is_answered_in_one_sentence(
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("mass_matrx", "mass_matrix"), ("n_joints", "nu"), ("DOF", "nv")],
+    [("mass_matrx", "mass_matrix"), ("n_joints", "nj"), ("DOF", "nv")],
 )
 def test_attribute_of_an_arm(name: str, meant: str) -> None:
     with pytest.raises(AttributeError, match=f"{name!r}; did you mean {meant!r}"):

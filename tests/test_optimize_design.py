@@ -6,19 +6,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+from linear_transfer import integrated
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
 import flexarm as fa
 from flexarm import optimize
+from flexarm.optimize._aim import read_aim
+from flexarm.optimize._clearance import Clearance
+from flexarm.optimize._collocation.joint_limits import StateRows
+from flexarm.optimize._collocation.of_design import ApartOfDesign, OfDesign
 from flexarm.optimize._collocation.rest import Rest
+from flexarm.optimize._collocation.tip_goal import TipGoal
 from flexarm.optimize._collocation.tip_place import TipPlace
+from flexarm.optimize._transfer.charted_family import ChartedFamily
 from flexarm.optimize._transfer.design import (
     Designs,
     ParametricEquation,
     Payloads,
     with_payload,
 )
+from flexarm.optimize.limits import output_rows
 
 FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
 
@@ -32,6 +40,48 @@ def soft(p: Any) -> fa.Arm:
     """Stiffness of the links."""
     bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in FLEX.bodies]
     return FLEX.replace(bodies=bodies)
+
+
+def led(p: Any) -> fa.Arm:
+    """Length of a link, and the ratio by which the last joint follows."""
+    arm = fa.library.planar_chain(3, n_modes=1, length=[1.0, p[0], 1.0])
+    return arm.replace(constraints=[fa.Coupling({"link3": 1.0, "link2": -0.5 * p[1]})])
+
+
+def pipes(p: Any) -> fa.Arm:
+    """Length of two flexible pipes, and diameter of the second."""
+    sizes = [0.04, p[1]]
+    beams = [fa.beams.Section.tube(d, 0.003, fa.beams.STEEL) for d in sizes]
+    links = [
+        fa.beams.finite_element_link(
+            f"link{k + 1}",
+            joint=fa.Joint(axis=(0.0, 0.0, 1.0)),
+            sections=beam,
+            length=p[0],
+            motions="bending y",
+            n_elements=1,
+            n_modes=2,
+        )
+        for k, beam in enumerate(beams)
+    ]
+    return fa.Arm(links)
+
+
+def bending(p: Any) -> fa.Arm:
+    """Length and mass of flexible links."""
+    return fa.library.planar_chain(2, n_modes=1, length=p[0], mass=20.0 * p[1])
+
+
+def free(p: Any) -> fa.Arm:
+    """Size of a satellite that carries a flexible link."""
+    body = fa.RigidBody(
+        "body", fa.Joint("spherical"), mass=p[0], inertia=p[0] * np.array([2, 3, 4])
+    )
+    return fa.Arm([body, *link(p[0]).bodies], gravity=(0.0, 0.0, 0.0))
+
+
+def link(p: float) -> fa.Arm:
+    return fa.library.planar_chain(1, n_modes=1, bending_stiffness=20.0, length=p)
 
 
 def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-4) -> None:
@@ -60,10 +110,61 @@ def test_derivatives_by_a_payload() -> None:
     check(ParametricEquation(Payloads(FLEX), np.array([0.3])), states(FLEX, [0.3]))
 
 
-@pytest.mark.parametrize(("make_arm", "p"), [(rigid, [0.5, 0.9]), (soft, [1.2])])
+@pytest.mark.parametrize(
+    ("make_arm", "p"), [(rigid, [0.5, 0.9]), (soft, [1.2]), (led, [0.9, 1.1])]
+)
 def test_derivatives_by_any_parameters(make_arm: Any, p: Any) -> None:
     p = np.array(p)
     equation = ParametricEquation(Designs(make_arm, p), p)
+    check(equation, states(equation.arm, p), 1e-4)
+
+
+def test_derivatives_of_clearances_by_lengths_and_radii() -> None:
+    around: Any = (
+        optimize.Sphere((0.5, 0.3, 0.1), 0.1),
+        optimize.HalfSpace((0.0, 0.0, -0.2), (0.0, 0.3, 1.0)),
+        optimize.Capsule((1.0, 1.0, -1.0), (1.0, 0.5, 1.0), 0.1),
+    )
+    p = np.array([0.9, 0.05])
+    given = around, [("link1", "link2")], 0.02, None, 4
+    first = Clearance(pipes([1.0, 0.06]), *given)
+    local = ApartOfDesign(first, Designs(pipes, p))
+    q = 0.3 * np.random.default_rng(1).normal(size=(2, 6))
+    q[:, 2:] *= 0.1
+    w = np.hstack([q, np.tile(p, (2, 1))])
+    check(local, w)
+    # distances of this very arm, less its radius and the clearance
+    own = Clearance(pipes(p), *given)
+    room = local.value(w) - first.low
+    assert_allclose(room, own.values(q) - own.low, atol=1e-12)
+    assert abs(own.low - first.low).max() > 0.004
+
+
+def test_derivatives_of_goals_and_outputs_by_parameters() -> None:
+    p = np.array([0.9, 0.05])
+    family, arm = Designs(bending, p), bending(p)
+    states = 0.3 * np.random.default_rng(2).normal(size=(3, 3 * arm.nv + arm.nu))
+    w = np.hstack([states, np.tile(p, (3, 1))])
+    pose = np.eye(4)
+    pose[:3, :3] = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    pose[:3, 3] = 1.0, 1.0, 0.0
+    aim = read_aim("end", {"tip": pose})
+    near = np.array([0.3, 1.0, 0.0, 0.0])
+    goal = TipGoal(arm, aim, near, lambda q: np.tile(np.eye(4), (len(q), 1, 1)))
+    check(OfDesign(goal.at, family, arm), w[:, np.r_[0:4, -2, -1]])
+    given = ("strain", "link2", 0.1)
+
+    def rows(arm: fa.Arm) -> Any:
+        return StateRows(arm, output_rows(arm, given)[1], 0, dense=True)
+
+    check(OfDesign(rows, family, arm), w)
+
+
+def test_derivatives_of_arms_with_quaternions() -> None:
+    p, ends = np.array([0.9]), np.zeros((2, 6))
+    ends[:, :4] = fa.se3.quaternion_exp([[0.3, -0.2, 0.1], [0.6, 0.1, 0.5]])
+    family = ChartedFamily(Designs(free, p), p, *ends)
+    equation = ParametricEquation(family, p)
     check(equation, states(equation.arm, p), 1e-4)
 
 
@@ -251,6 +352,150 @@ def test_a_section_under_its_weight() -> None:
     assert_allclose(motion.details["costs"]["effort"], fixed.objective, rtol=1e-6)
 
 
+def test_the_longest_link_that_passes_a_wall() -> None:
+    """It stops where its end touches half way: at 0.9 m less radius and clearance."""
+    pytest.importorskip("casadi")
+
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.planar_chain(1, length=p[0], gravity=(0, 0, 0))
+
+    design = optimize.Design(make_arm, [0.7], [0.5], [1.5], lambda p: -p[0])
+    wall = optimize.HalfSpace((0.9, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    motion = optimize.trajectory(
+        design,
+        [-0.5],
+        [0.5],
+        duration=1.0,
+        cost={"effort": 1.0, "design": 500.0},
+        limits={"obstacles": wall, "link_radius": 0.05, "clearance": 0.02},
+        search={"intervals": 12},
+    )
+    assert motion.success
+    length = motion.details["parameters"][0]
+    assert_allclose(length, 0.83, atol=1e-3)
+    # the end of this link in the simulated motion
+    assert motion.verification is not None
+    x = length * np.cos(motion.verification.trajectory.q[:, 0])
+    assert_allclose(x.max(), 0.83, atol=0.01 * 0.07)
+
+
+def test_the_size_of_a_satellite_that_turns() -> None:
+    """Effort 12 (I p w)^2 / T^3 and the cost c / p: p^3 = c T^3 / (24 (I w)^2)."""
+    pytest.importorskip("casadi")
+
+    def make_arm(p: Any) -> fa.Arm:
+        inertia = p[0] * np.array([2.0, 3.0, 4.0])
+        body = fa.RigidBody("body", fa.Joint("spherical"), mass=1.0, inertia=inertia)
+        return fa.Arm([body], gravity=(0, 0, 0))
+
+    design = optimize.Design(make_arm, [1.0], [0.2], [3.0], lambda p: 1.0 / p[0])
+    motion = optimize.trajectory(
+        design,
+        [1.0, 0.0, 0.0, 0.0],
+        fa.se3.quaternion_exp([1.0, 0.0, 0.0]),
+        duration=1.0,
+        cost={"effort": 1.0, "design": 300.0},
+        search={"intervals": 10},
+    )
+    assert motion.success
+    expected = (300.0 / 96.0) ** (1.0 / 3.0)
+    assert_allclose(motion.details["parameters"], expected, rtol=1e-5)
+
+
+def test_the_largest_payload_that_a_ball_joint_turns() -> None:
+    """Full torque and full brakes: I + m L^2 = F T^2 / (4 w)."""
+    pytest.importorskip("casadi")
+    rod = fa.RigidBody(
+        "rod",
+        fa.Joint("spherical"),
+        mass=1.0,
+        com=(0.5, 0.0, 0.0),
+        inertia=(0.01, 0.1, 0.1),
+        nodes={"tip": (1.0, 0.0, 0.0)},
+    )
+    motion = optimize.trajectory(
+        fa.Arm([rod], gravity=(0.0, 0.0, 0.0)),
+        [1.0, 0.0, 0.0, 0.0],
+        fa.se3.quaternion_exp([0.0, 0.0, 0.8]),
+        duration=1.0,
+        limits={"torque": 4.0},
+        payload="maximize",
+        search={"intervals": 20},
+    )
+    assert motion.success
+    expected = 4.0 / (4.0 * 0.8) - (0.1 + 0.25)
+    assert_allclose(motion.details["payload"], expected, rtol=5e-3)
+
+
+@pytest.mark.slow
+def test_a_long_arm_goes_around_a_sphere_to_a_place() -> None:
+    """Its distance by the geometry of two lines, its end by that of two links."""
+    pytest.importorskip("casadi")
+
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.planar_chain(2, length=[1.0, p[0]], gravity=(0, 0, 0))
+
+    design = optimize.Design(make_arm, [1.0], [0.5], [1.5], lambda p: -p[0])
+    center, radius = np.array([1.75, -0.8]), 0.17
+    goal = np.array([1.4, -0.85])
+    motion = optimize.trajectory(
+        design,
+        [-1.02, 1.41],
+        {"tip": (*goal, 0.0)},
+        duration=1.0,
+        cost={"effort": 1.0, "design": 20.0},
+        limits={"obstacles": optimize.Sphere(center, radius), "link_radius": 0.05},
+        search={"intervals": 12},
+    )
+    assert motion.success
+    _, q, _ = integrated(motion, 4)
+    length = motion.details["parameters"][0]
+    assert 0.6 < length < 1.4
+    elbow = np.stack([np.cos(q[:, 0]), np.sin(q[:, 0])], axis=1)
+    both = q[:, 0] + q[:, 1]
+    outer = length * np.stack([np.cos(both), np.sin(both)], axis=1)
+    share = np.linspace(0.0, 1.0, 401)[:, None, None]
+    lines = np.concatenate([share * elbow, elbow + share * outer])
+    room = np.linalg.norm(lines - center, axis=-1).min() - radius - 0.05 - 0.02
+    assert room >= -0.011 * 0.07
+    assert_allclose((elbow + outer)[-1], goal, atol=5e-3)
+
+
+@pytest.mark.slow
+def test_the_strain_of_the_link_that_is_found() -> None:
+    """Strains of the stiffness found, in the motion by DOP853."""
+    pytest.importorskip("casadi")
+
+    def make_arm(p: Any) -> fa.Arm:
+        return fa.library.planar_chain(
+            1, n_modes=1, bending_stiffness=20.0 * p[0], gravity=(0, 0, 0)
+        )
+
+    given = ("strain", "link1", 0.1)
+    most = 0.02
+
+    def found(**limits: Any) -> tuple[optimize.OptimalMotion, float]:
+        design = optimize.Design(make_arm, [3.0], [1.0], [10.0], lambda p: p[0])
+        motion = optimize.trajectory(
+            design,
+            [0.0],
+            [0.5],
+            duration=1.0,
+            cost={"effort": 1.0, "design": 1.0},
+            limits=limits,
+            search={"intervals": 24},
+        )
+        assert motion.success
+        _, rows = output_rows(motion.arm, given)
+        _, q, qd = integrated(motion, 4)
+        return motion, float(abs(np.hstack([q, qd]) @ rows.T).max())
+
+    free, bent = found()
+    bound, held = found(outputs={given: most})
+    assert bent > 1.1 * most and held < 1.015 * most
+    assert bound.details["parameters"][0] > free.details["parameters"][0]
+
+
 def test_refusals_of_designs() -> None:
     arm = fa.library.pendulum()
 
@@ -280,19 +525,6 @@ def test_refusals_of_designs() -> None:
         ["payload is 'maximize' beside a Design"],
         lambda: optimize.trajectory(
             design, [0.0], [1.0], duration=1.0, payload="maximize"
-        ),
-    )
-    argument_refused(
-        ["limits.outputs is given for a Design", "torque_rate"],
-        lambda: optimize.trajectory(
-            design, [0.0], [1.0], duration=1.0, limits={"outputs": {"joints": 1.0}}
-        ),
-    )
-    longer = optimize.Design(rigid, [1.0, 1.0], [0.0, 0.5], [2.0, 2.0])
-    argument_refused(
-        ["place of the tip changes with parameter 1", "joint positions"],
-        lambda: optimize.trajectory(
-            longer, [0.0, 0.3], {"tip": (1.0, 1.0, 0.0)}, duration=1.0
         ),
     )
 

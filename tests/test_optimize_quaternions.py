@@ -202,7 +202,7 @@ def test_what_quaternions_do_not_have_is_refused() -> None:
             lambda: move({"joints": {"link1": [1, 2]}}),
         ),
         (["quaternion of length zero"], lambda: move({"joints": {"base": [0.0] * 7}})),
-        (["payload", "quaternions"], lambda: move(ends, payload="maximize")),
+        (["floats", "payload='maximize'"], lambda: move(ends, payload="maximize")),
         (["'base.wx'", "floats"], lambda: between(start)),
         (["without", "'link2'"], lambda: between({"joints": {"link1": 1.0}})),
         (["place of the tip"], lambda: between({"tip": (1.0, 0.2, 0.0)})),

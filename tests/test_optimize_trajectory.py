@@ -18,7 +18,7 @@ from flexarm.optimize._minimum_time.rest_postures import holding_forces
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
-from flexarm.optimize._verify import _between
+from flexarm.optimize._verify import between
 
 pytest.importorskip("casadi")
 
@@ -356,5 +356,5 @@ def test_held_forces_change_at_their_samples() -> None:
     """At the time of a sample the force is that of this sample."""
     t, tau = np.array([0.0, 1.0, 2.0]), np.array([[1.0], [2.0], [3.0]])
     fine = np.array([0.0, 0.5, 1.0, 1.5, 2.0])
-    held = _between(fine, t, tau, "hold")
+    held = between(fine, t, tau, "hold")
     assert_allclose(held[:, 0], [1.0, 1.0, 2.0, 2.0, 3.0])

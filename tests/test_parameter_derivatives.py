@@ -285,7 +285,9 @@ def test_arms_of_different_structure() -> None:
 def test_constraints_have_no_accelerations_here() -> None:
     def make_arm(p: Array) -> Arm:
         arm = double_pendulum(np.array([0.7, 0.4, p[0], 0.8, 9.81, 0.2]))
-        joined: Arm = arm.replace(constraints=[fa.Coupling({"a": 1.0, "b": -1.0})])
+        joined: Arm = arm.replace(
+            constraints=[fa.Coupling({"a": 1.0, "b": -1.0})], couplings="constrained"
+        )
         return joined
 
     with pytest.raises(fa.ArgumentError, match="has 1 constraints"):

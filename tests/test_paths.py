@@ -215,15 +215,17 @@ def test_bad_input_is_told(words: list[str], call: Any) -> None:
     argument_refused(words, call)
 
 
-def test_arms_with_quaternions_and_loops_are_refused() -> None:
-    ball = fa.Arm([fa.RigidBody("a", fa.Joint("spherical"), mass=1.0, com=(1, 0, 0))])
+def test_arms_with_loops_and_own_subspaces_are_refused() -> None:
+    subspace = fa.Joint("subspace", subspace=np.eye(6)[:, :3])
+    ball = fa.Arm([fa.RigidBody("a", subspace, mass=1.0, com=(1, 0, 0))])
     argument_refused(
-        ["4 positions and 3 velocities"],
+        ["'a' is a motion subspace", "spherical"],
         lambda: paths.follow(ball, tip_line(START, END)),
     )
     two = fa.library.planar_chain(2, length=1.0)
     coupled = two.replace(
-        constraints=[fa.Coupling({two.bodies[0].name: 1.0, two.bodies[1].name: -1.0})]
+        constraints=[fa.Coupling({two.bodies[0].name: 1.0, two.bodies[1].name: -1.0})],
+        couplings="constrained",
     )
     argument_refused(
         ["constraints", "tree"], lambda: paths.follow(coupled, tip_line(START, END))

@@ -19,11 +19,20 @@ import flexarm as fa
 pytest.importorskip("pinocchio", reason="second opinion, pip install pin")
 
 from pinocchio_models import PinocchioArm, to_pinocchio
-from trees import SEVERAL, random_state
+from trees import SEVERAL, armed, random_state
 
 RTOL = 1e-12
-NAMED = ["puma560", "iiwa14"]
-# from 40 on with joints of all kinds that Pinocchio has; a subspace it does not know
+NAMED = [
+    "puma560",
+    "iiwa14",
+    "ur5e",
+    "panda",
+    "youbot",
+    "armed puma560",
+    "armed iiwa14",
+]
+# from 40 on with joints of all kinds that Pinocchio has; a subspace it does not know;
+# joints of odd seeds have armature
 SEEDS = range(80)
 KINDS = [kind for kind in SEVERAL if kind != "subspace"]
 
@@ -31,10 +40,11 @@ KINDS = [kind for kind in SEVERAL if kind != "subspace"]
 def make_arm(which: str | int) -> fa.Arm:
     """A named arm, or the random rigid tree of a seed."""
     if isinstance(which, str):
-        arm: fa.Arm = getattr(fa.library, which)()
-        return arm
+        arm: fa.Arm = getattr(fa.library, which.removeprefix("armed "))()
+        return armed(arm, 1) if which.startswith("armed") else arm
     joints = SEVERAL[:3] if which < 40 else KINDS
-    return fa.library.random_tree(which, 1 + which % 9, max_modes=0, joints=joints)
+    arm = fa.library.random_tree(which, 1 + which % 9, max_modes=0, joints=joints)
+    return armed(arm, which) if which % 2 else arm
 
 
 def friction(arm: fa.Arm) -> Array:

@@ -6,6 +6,7 @@ import base64
 import io
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ matplotlib.use("Agg")
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
-from matplotlib import animation
 from PIL import Image
 
 import flexarm as fa
@@ -325,7 +325,8 @@ def test_animation_goes_to_files(
     assert len(embedded(page.read_text(encoding="utf-8"))) == 5
     with pytest.raises(fa.ArgumentError, match=r"ends in '\.avi', expected \.gif"):
         moving.save(tmp_path / "motion.avi")
-    monkeypatch.setattr(animation.FFMpegWriter, "isAvailable", lambda: False)
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(fa.ArgumentError, match="need ffmpeg"):
         moving.save(tmp_path / "motion.mp4")
 

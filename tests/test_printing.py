@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flexarm as fa
+from flexarm._calls.units import position_units
 from flexarm._support.printing import Printed, Sheet, Table
-from flexarm.simulation.trajectory import position_units
 
 PAPER = fa.library.de_luca_siciliano()
 SPATIAL = fa.library.farid_spatial(elements=1)

@@ -1,10 +1,11 @@
-"""The README: its code runs, the map of the C code names every file."""
+"""The README: its code runs and draws its picture; the map of C names every file."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -21,8 +22,22 @@ def test_code_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     matplotlib.pyplot.close("all")
-    drawn = (tmp_path / "arm.svg").read_text(encoding="utf-8")
-    assert drawn.rstrip().endswith("</svg>")
+    drawn = lines_of(tmp_path / "arm.svg")
+    shown = lines_of(ROOT / ".github" / "arm.svg")
+    assert drawn.shape == shown.shape
+    assert abs(drawn - shown).max() < 0.5, "copy arm.svg to .github: it is another arm"
+
+
+def lines_of(picture: Path) -> np.ndarray:
+    """Coordinates of all that is drawn inside of the axes, in points."""
+    text = picture.read_text(encoding="utf-8")
+    paths = re.findall(r'<path d="([^"]*)" clip-path', text)
+    assert paths
+    return np.array(re.findall(r"-?[0-9.]+", " ".join(paths)), float)
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
 def test_links_of_the_readme() -> None:

@@ -289,7 +289,8 @@ def test_a_diverging_run_returns_what_it_has() -> None:
 
 def test_constraints_are_refused() -> None:
     arm = fa.library.random_tree(1, 3).replace(
-        constraints=[fa.Coupling({"body0": 1.0, "body1": -0.5})]
+        constraints=[fa.Coupling({"body0": 1.0, "body1": -0.5})],
+        couplings="constrained",
     )
     with pytest.raises(fa.ArgumentError, match="'rk4' for closed chains"):
         fa.simulate(arm, arm.neutral, np.zeros(arm.nv), [0.0, 0.1], method=ROS)

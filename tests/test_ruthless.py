@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from each import each
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 from trees import random_state
 
@@ -199,8 +199,22 @@ def test_operators_are_those_of_undeformed_bodies(seed):
     arm = plain_tree(seed)
     q, *_ = random_state(np.random.default_rng(seed), arm)
     M = fa.mass_matrix(arm, q)
-    found = fa.operators(arm, q).mass_matrix
-    assert_allclose(found, M, rtol=0, atol=1e-13 * np.abs(M).max())
+    operators = fa.operators(arm, q)
+    assert_allclose(operators.mass_matrix, M, rtol=0, atol=1e-13 * np.abs(M).max())
+    nodes = list(range(0, arm.n_nodes, 1 + arm.n_nodes // 4))
+    J = fa.jacobian(arm, q, nodes, frame="node").reshape(-1, arm.nv)
+    compliance = J @ np.linalg.solve(M, J.T)
+    near = {"rtol": 0, "atol": 1e-14 * np.linalg.cond(M) * np.abs(compliance).max()}
+    found = operators.operational_space_compliance(nodes)
+    assert_allclose(found, compliance, **near)
+    found = fa.operational_space_compliance(arm, q, nodes)
+    assert_allclose(found, compliance, **near)
+    straight = q.copy()
+    straight[arm.joint_position_slice.stop :] = 0.0
+    split = fa.operators(arm, straight).split_quantities()
+    for name, own in operators.split_quantities().items():
+        for child, Gamma in own.Gamma.items():
+            assert_array_equal(Gamma, split[name].Gamma[child])
     with pytest.raises(fa.ArgumentError, match="linear fidelity do not exist"):
         fa.operators(arm.replace(fidelity="linear"), q)
     with pytest.raises(fa.ArgumentError, match="the reference computes full fidelity"):

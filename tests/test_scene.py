@@ -259,7 +259,7 @@ def test_refusals(tmp_path: Path, swings: list[fa.Trajectory]) -> None:
         (["labels has 1 entries for 2"], lambda: plotting.scene(swings, labels=["a"])),
         (["scale has 3 entries"], lambda: plotting.scene(run, scale=[1, 2, 3])),
         (["speed is 0"], lambda: plotting.scene(run, speed=0)),
-        (["ends in '.png'"], lambda: plotting.scene(run).save(tmp_path / "a.png")),
+        (["ends in '.avi'"], lambda: plotting.scene(run).save(tmp_path / "a.avi")),
     ):
         argument_refused(words, call)
     later = fa.Trajectory(run.arm, run.t + 1.0, run.q, run.qd, run.tau)

@@ -441,8 +441,11 @@ REFUSED = {
     "walls of a section are 0.5 m thick, expected less than half of 1 m": lambda: (
         Section.tube(1.0, 0.5, STEEL)
     ),
-    "material of a section is str, expected flexarm.beams.Material": lambda: (
-        Section.round(1.0, "steel")
+    "material of a section is int, expected flexarm.beams.Material": lambda: (
+        Section.round(1.0, 1)
+    ),
+    "material is 'stone', expected 'steel', 'aluminium' or": lambda: Section.round(
+        1.0, "stone"
     ),
     "has both G and poisson": lambda: Material(E=1.0, density=1.0, G=1.0, poisson=0.2),
     "poisson of material is 0.6": lambda: Material(E=1.0, density=1.0, poisson=0.6),

@@ -376,19 +376,23 @@ def test_nothing_leaks() -> None:
             with pytest.raises(fa.NotFiniteError):
                 arm._model.forward_dynamics(given[0], bad, given[2])
 
+    def grown() -> int:
+        before = tracemalloc.get_traced_memory()[0]
+        calls(400)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - before
+
     calls(20)
     gc.collect()
     tracemalloc.start()
     try:
         calls(20)
         gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        calls(400)
-        gc.collect()
-        after = tracemalloc.get_traced_memory()[0]
+        # what leaks does so each time, what other threads keep does not
+        least = min(grown() for _ in range(3))
     finally:
         tracemalloc.stop()
-    assert after - before < 400 * 32  # no object is smaller
+    assert least < 400 * 32  # no object is smaller
 
 
 def test_a_gufunc_outlives_its_arm() -> None:

@@ -131,6 +131,9 @@ def test_mutated_models_are_refused_or_compute() -> None:
     """As after a flipped byte in a pickle: never a place out of bounds."""
     rng = np.random.default_rng(2)
     packs = [ARMS[name].pack() for name in ("tree", "joints", "closed", "large")]
+    tied = fa.Coupling({"body4": 1.0, "body1": -0.5}, 0.1)
+    packs.append(ARMS["tree"].replace(constraints=[tied]).pack())
+    assert len(packs[-1].followers)
     kernels = "forward_dynamics", "mass_matrix", "node_poses", "constraint_violation"
     refused = computed = 0
     for _ in range(800):

@@ -27,7 +27,11 @@ from flexarm.kinematics.slopes import (
 )
 
 # links of few modes on purpose
-pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+# some steps are too long for vibration here, on purpose
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::flexarm.ModeWarning"),
+    pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning"),
+]
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 LOAD = {"frame": "base", "held": "joints"}
@@ -75,7 +79,7 @@ def spatial_arm() -> fa.Arm:
         torsion=beams.clamped_rod_modes(1.0, 1e-3, 2.0, 2),
     )
     hub = fa.RigidBody("hub", fa.Joint(parent="first"), 1.0, (0.1, 0, 0), [0.1] * 3)
-    last = first.replace(name="last", joint=fa.Joint(parent="hub"))
+    last = first.replace(name="last", joint=fa.Joint(parent="hub", node="base"))
     return fa.Arm([first, hub, last])
 
 
@@ -453,7 +457,8 @@ def test_energy_of_a_passive_arm_does_not_grow() -> None:
     )
     omega = np.sqrt(100.0 / 0.35)
     t = 2.86 / omega * np.arange(60)
-    run = fa.simulate(arm, [1e-3], [0.0], t)
+    with pytest.warns(fa.AccuracyWarning, match="look unstable"):
+        run = fa.simulate(arm, [1e-3], [0.0], t)
     assert np.abs(run.q).max() < 10.0  # no motion without bound
     assert not run.success
     assert "without forces the energy grew by" in run.message
@@ -466,6 +471,22 @@ def test_energy_of_a_passive_arm_does_not_grow() -> None:
     assert push.success
     still = fa.simulate(arm, [0.0], [0.0], t)
     assert still.success
+
+
+def test_a_rigid_arm_that_loses_energy_to_long_steps_is_no_success() -> None:
+    # samples for a plot, 0.25 s apart: angles wrong by 0.4 rad, bounded and smooth
+    arm, rest = fa.library.planar_chain(2), np.zeros(2)
+    with pytest.warns(fa.AccuracyWarning, match="error of 26 % of the motion"):
+        run = fa.simulate(arm, rest, rest, np.linspace(0.0, 1.0, 5))
+    assert not run.success
+    assert "without forces the energy fell by 12.8 J" in run.message
+    exact = fa.simulate(arm, rest, rest, np.linspace(0.0, 1.0, 5), max_step=0.01)
+    assert exact.success and np.abs(run.q - exact.q).max() > 0.3
+    # friction takes energy, and a longer step of a damped arm is no loss
+    joint = fa.Joint(damping=5.0)
+    rod = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0), inertia=(0, 0.1, 0.1))
+    damped = fa.Arm([rod], gravity=(0, -9.81, 0))
+    assert fa.simulate(damped, [0.0], [0.0], np.linspace(0.0, 1.0, 11)).success
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.ConvergenceWarning")

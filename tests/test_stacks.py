@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from each import each
 from numpy.testing import assert_allclose
-from trees import SEVERAL, random_state
+from trees import SEVERAL, armed, random_state
 
 import flexarm as fa
 from flexarm import ArgumentError, FlexibleBody, NotFiniteError
@@ -129,8 +129,11 @@ def tree(seed: int) -> Arm:
 
 @cache
 def swept(seed: int) -> tuple[fa.ArmStack, dict[str, Any]]:
-    """Five trees and states of theirs."""
+    """Five trees, of odd seeds all but one with armature, and states of theirs."""
     arms = sweep(tree(seed), seed, 5)
+    if seed % 2:
+        first, *others = arms.arms
+        arms = fa.stack([first, *(armed(arm, i) for i, arm in enumerate(others))])
     return arms, states(arms.arms[0], seed, (5,))
 
 

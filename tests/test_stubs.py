@@ -94,7 +94,7 @@ def test_signatures_of_arms():
     chain = fa.library.planar_chain(4, n_modes=2, bending_stiffness=4.0)
     tree = fa.Arm([*chain.bodies, load])
     loops = [fa.Coupling({"link1": 1.0, "link2": 1.0})]
-    closed = tree.replace(constraints=loops)
+    closed = tree.replace(constraints=loops, couplings="constrained")
     sizes = {
         "nq": tree.nq, "nv": tree.nv, "B": len(tree.bodies), "N": len(tree.node_names)
     }  # fmt: skip

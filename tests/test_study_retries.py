@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_read_names_what_is_missing(
 ) -> None:
     path = tmp_path / "study.nc"
     path.write_bytes(b"\x89HDF\r\n\x1a\n")
-    monkeypatch.setattr("flexarm.studies._files._engine", lambda: "scipy")
+    monkeypatch.setattr("flexarm.studies.stored._engine", lambda: "scipy")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match=r"needs h5py.*flexarm\[studies\]"):
         sweep(Brittle(never), GRID, path=path)

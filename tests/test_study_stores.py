@@ -23,7 +23,7 @@ from each import each
 from refusals import argument_refused
 
 import flexarm as fa
-from flexarm.studies import _files, _lock, _store, sweep
+from flexarm.studies import _lock, _store, stored, sweep
 
 xr: Any = pytest.importorskip("xarray")
 pytest.importorskip("zarr")
@@ -250,13 +250,14 @@ def rounds(folder: Path, seed: int, **counts: int) -> None:
     assert len(run.stdout.splitlines()) == count
 
 
+@pytest.mark.slow
 def test_processes(tmp_path: Path) -> None:
     rounds(tmp_path, seed=2, race=1, kill=1, limit=1)
 
 
 @pytest.mark.slow
 def test_many_processes(tmp_path: Path) -> None:
-    times = 10 if campaigns.FULL else 4
+    times = 10 if campaigns.FULL else 1
     rounds(tmp_path, seed=3, race=5 * times, kill=2 * times, limit=times)
 
 
@@ -329,7 +330,7 @@ def test_results_that_cannot_be_written_are_returned(
     def full(*_: Any, **__: Any) -> None:
         raise FULL
 
-    for place in ("write_results", "on_disk"):
+    for place in ("write_dataset", "on_disk"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_store, place, full)
             with pytest.warns(
@@ -342,7 +343,7 @@ def test_results_that_cannot_be_written_are_returned(
     assert os.listdir(path.parent) == [path.name]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            _files, "_in_netcdf", lambda ds, _: ds.assign_coords(x=ds.x + 1.0)
+            stored, "_in_netcdf", lambda ds, _: ds.assign_coords(x=ds.x + 1.0)
         )
         other = tmp_path / "other.nc"
         with pytest.warns(fa.StudyWarning, match="cannot hold x"):

@@ -225,6 +225,7 @@ def starts(n: int) -> tuple[Any, Any]:
     return tuple(0.02 * rng.normal(size=(2, n, 6)))
 
 
+@pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
 @pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @each("method", ["rk4", "ROS34PW2", "newmark", "generalized-alpha", "Rodas4P"])
 @each("kind", ["none", "samples", "shared", "feedback"])

@@ -9,6 +9,7 @@ from typing import Any
 import campaigns
 import numpy as np
 import pytest
+from each import each
 from farid_cases import END, START
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -37,6 +38,7 @@ def test_mass_on_a_slide_is_fastest_by_full_force() -> None:
     )
     exact = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
     assert found.duration == pytest.approx(exact, rel=0.01)
+    assert found.duration * (1.0 - found.details["gap"]) < exact * 1.0001
     assert found.verification is not None
     assert found.verification.final_error < 1e-3
 
@@ -68,17 +70,18 @@ def test_two_links_are_faster_without_a_path() -> None:
 
 
 MOTOR, LOAD, SPRING = 0.5, 1.5, 20.0  # kg m^2, kg m^2, N m/rad
+OMEGA = float(np.sqrt(SPRING * (MOTOR + LOAD) / (MOTOR * LOAD)))
 
 
-def through_a_spring(force: float, way: float) -> float:
+def through_a_spring(
+    force: float, way: float, total: float = MOTOR + LOAD, omega: float = OMEGA
+) -> float:
     """Shortest time of a motor that turns a load through a spring, rest to rest.
 
     Full force changes its sign at t1 = T/2 - d, T/2 and T/2 + d (W. Singhose, G. Dodds,
     J. Dyn. Syst. Meas. Control 117, 1995: commands odd about the middle), with
     2 cos(omega d) = 1 + cos(omega T/2) so that the spring is at rest at the end.
     """
-    total = MOTOR + LOAD
-    omega = np.sqrt(SPRING * total / (MOTOR * LOAD))
 
     def gone(T: float) -> float:
         half = 0.5 * T
@@ -87,7 +90,10 @@ def through_a_spring(force: float, way: float) -> float:
         return float(force / total * (t1**2 + 2.0 * t1 * d - d**2))
 
     stiff = 2.0 * np.sqrt(way * total / force)
-    return float(brentq(lambda T: gone(T) - way, stiff, 1.3 * stiff))
+    most = stiff
+    while gone(most) < way:
+        most *= 1.1
+    return float(brentq(lambda T: gone(T) - way, stiff, most, xtol=1e-12))
 
 
 @pytest.mark.parametrize("way", [0.3, 1.0])
@@ -103,12 +109,14 @@ def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
     )
     assert found.success
     assert exact * 0.995 < found.duration < exact * 1.02
+    assert exact * 0.99 < found.duration * (1.0 - found.details["gap"]) < exact
     assert found.verification is not None
     assert found.verification.final_error < 2e-3
 
 
 @pytest.mark.slow
-def test_spatial_arm_comes_to_rest() -> None:
+@each("smoothness", [0.1, 0.05, 0.02] if campaigns.FULL else [0.1])
+def test_spatial_arm_comes_to_rest(smoothness: float) -> None:
     """Four joints, two steel tubes that bend and twist, without any damping."""
     arm = fa.library.cibicik_egeland()
     pose = fa.library.poses(arm)
@@ -119,10 +127,10 @@ def test_spatial_arm_comes_to_rest() -> None:
         ends,
         limits={"torque": torque},
         tip_tolerance=1e-4,
-        smoothness=0.05,
+        smoothness=smoothness,
     )
     assert found.success, found.message
-    assert found.duration < 1.1
+    assert found.duration < 0.7  # 0.61 to 0.64
     assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
     assert found.details["tip_error"] < 1e-4
     # and by another integrator, which damps nothing that matters
@@ -153,10 +161,12 @@ def test_spatial_arm_comes_to_rest_by_default() -> None:
         time_optimal(arm, ends, limits={"torque": torque}, search={"intervals": n})
         for n in ((40, 26) if campaigns.FULL else (40,))  # 40 by default
     ]
-    assert min(found.duration for found in motions) < 0.73
+    assert min(found.duration for found in motions) < 0.592
     for found in motions:
         assert found.success, found.message
         assert found.iterations < 60
+        # the fastest that is known, by other intervals and prices of changes
+        assert found.duration * (1.0 - found.details["gap"]) < 0.5695
         assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
         assert found.details["tip_error"] < 1e-4
         assert found.verification is not None
@@ -208,6 +218,10 @@ BAD: list[tuple[list[str], Any]] = [
         of_two(ARM, paths.joint_path([[0.1, 0.2], [0.3, 0.4]], kind="straight")),
     ),
     (["path has shape (3, 2)"], of_two(ARM, np.zeros((3, 2)))),
+    (
+        ["torque_rate is given", "between two postures", 'cost="time"'],
+        of_two(ARM, np.eye(2), limits={"torque": 300.0, "torque_rate": 1e3}),
+    ),
     (["start is given without a path"], of_two(ARM, np.eye(2), start=[0.0, 0.0])),
     (["pre_actuation is given"], of_two(ARM, np.eye(2), search={"pre_actuation": 0.1})),
     (

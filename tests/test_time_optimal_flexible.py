@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from refusals import argument_refused
 
 import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, time_optimal, trade_off
+from flexarm.optimize._minimum_time import between_postures
 
 ARM = fa.library.farid_two_link()
 A, B = (1.8, 0.2), (1.6, 0.7)
@@ -61,6 +63,17 @@ def test_farid_is_faster_with_torques_before_and_after(along: OptimalMotion) -> 
     assert along.t[0] == pytest.approx(-0.2 * along.duration, rel=0.05)
     assert along.verification is not None
     assert along.verification.step < 0.25 * np.diff(along.t).min()
+
+
+def test_the_gap_holds_what_finer_grids_gain(along: OptimalMotion) -> None:
+    """24 to 64 intervals take 0.4268, 0.4101 (32), 0.4096 (48) and 0.4100 s (64).
+
+    Sixteen are too coarse for the vibration, so that no order is seen.
+    """
+    grids, gap = along.details["refinement"], along.details["gap"]
+    assert len(grids) == 3 and grids[0] > 1.05 * grids[1]
+    assert along.duration * (1.0 - gap) < 0.4096
+    assert gap < 0.02
 
 
 def test_another_integrator_confirms_the_error_and_the_rest(
@@ -228,6 +241,15 @@ def test_a_solver_that_stops_early_warns_and_tells() -> None:
     assert motion.verification is not None
     with pytest.raises(fa.ConvergenceError, match="off by"):
         motion.check()
+
+
+def test_a_search_between_postures_says_whether_more_programs_help() -> None:
+    found = between_postures.Found(longest=5)
+    for most, hint in ((5, "give more max_iterations"), (16, "more would change")):
+        between: Any = SimpleNamespace(options=SimpleNamespace(max_iterations=most))
+        status, message = between_postures._judged(between, found, np.nan)
+        assert status == "iterations"
+        assert f"in 5 linear programs; {hint}" in message
 
 
 def test_bad_questions_are_refused() -> None:

@@ -139,7 +139,10 @@ def as_fast_as_the_linear_program(options: dict[str, Any]) -> OptimalMotion:
         warnings.simplefilter("ignore", fa.DeflectionWarning)
         found = time_optimal(arm, [[0.0], [WAY]], limits={"torque": FORCE})
     assert found.success, found.message
-    assert found.duration <= 1.02 * shortest(known, WAY, FORCE)
+    best = shortest(known, WAY, FORCE)
+    assert found.duration <= 1.02 * best
+    # no forces save more than the gap; those of the program jump at its 150 intervals
+    assert 0.985 * best < found.duration * (1.0 - found.details["gap"]) < best
     assert found.duration <= shaped(known, WAY, FORCE)[0]
     confirmed(found, [[0.0], [WAY]], {"torque": FORCE})
     return found
@@ -156,6 +159,27 @@ def test_a_flexible_link_is_as_fast_as_the_linear_program() -> None:
     assert names == ["rigid", "shaped"]
     assert 0.0 <= found.details["gap"] < 5e-3
     assert found.details["refinement"][-1] == found.duration
+
+
+def test_small_motions_end_as_near_beside_their_ways() -> None:
+    """They ended 0.1 mm beside their goals, and were faster than is possible.
+
+    The exact time is that of three switches, as of a motor behind a spring: all that
+    matters of an undamped link with one mode is its inertia and its frequency.
+    """
+    from test_time_optimal import through_a_spring
+
+    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=2.0)
+    arm = arm.replace(gravity=(0.0, 0.0, 0.0))
+    known = linear_link(arm)
+    for way in (2.2e-5, 2.2e-3):
+        found = time_optimal(arm, [[0.0], [way]], limits={"torque": 0.05})
+        assert found.success, found.message
+        assert found.details["tip_error"] < 3e-4 * way
+        assert found.details["options"].tip_tolerance < 2e-3 * way
+        exact = through_a_spring(0.05, way, known.inertia, known.frequency[0])
+        assert 0.9999 * exact < found.duration < 1.01 * exact
+        assert found.duration * (1.0 - found.details["gap"]) < exact
 
 
 @pytest.mark.slow
@@ -217,6 +241,8 @@ def light_blade() -> fa.Arm:
     return fa.Arm([link], gravity=(0.0, -9.81, 0.0))
 
 
+# with more modes such hubs exceed the limits, which the answers say
+@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 @pytest.mark.slow
 def test_limits_hold_between_samples_of_light_hubs() -> None:
     """Such hubs follow their modes; speeds were 8 and 140 % above these limits."""
@@ -237,6 +263,34 @@ def test_limits_hold_between_samples_of_light_hubs() -> None:
         found = time_optimal(arm, ends, limits=limits)
         assert found.success
         confirmed(found, ends, limits)
+
+
+@pytest.mark.slow
+def test_a_boom_and_a_jib_on_light_hubs_come_to_rest() -> None:
+    """Their modes are so fast that linearized arms of few steps lead nowhere."""
+    boom = beams.flexible_link(
+        "boom",
+        length=1.0,
+        mass_per_length=1.5,
+        bending_stiffness=400.0,
+        motions="bending y",
+        damping_ratio=0.01,
+    )
+    jib = beams.flexible_link(
+        "jib",
+        length=0.8,
+        mass_per_length=1.0,
+        bending_stiffness=200.0,
+        motions="bending y",
+        damping_ratio=0.01,
+        tip_mass=1.0,
+    )
+    arm = fa.Arm([boom, jib], gravity=(0.0, -9.81, 0.0))
+    ends, limits = [[0.0, 0.0], [1.0, -0.5]], {"torque": np.array([90.0, 40.0])}
+    found = time_optimal(arm, ends, limits=limits)
+    assert found.success, found.message
+    assert found.duration < 0.44
+    confirmed(found, ends, limits)
 
 
 @pytest.mark.slow
@@ -261,6 +315,7 @@ def test_campaign_has_no_false_success() -> None:
                 best = shortest(known, way, force)
                 row += f" {found.duration / best:.4f}"
                 assert found.duration <= 1.02 * best
+                assert found.duration * (1.0 - found.details["gap"]) < best
                 assert found.duration <= shaped(known, way, force)[0]
         print(row, found.message)
     assert good >= 0.8 * CAMPAIGN - 1.0

@@ -167,9 +167,13 @@ def test_motor_behind_a_rigid_gear() -> None:
         np.inf, gear_ratio=ratio, rotor_inertia=rotor, motor_damping=friction_of_motor
     )
     rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, inertia=(2.0,) * 3)
-    arm = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
+    at_joint = fa.Arm([rod], gravity=(0.0, 0.0, 0.0))
+    arm = at_joint.replace(couplings="constrained")
     way = paths.joint_path([[0.0], [0.5]], kind="straight")
     found = time_optimal(arm, way, limits={"torque": 0.2}, search=MIDPOINT, check=False)
+    limits = {"torque": 0.2 * ratio}  # without a coordinate of the motor
+    same = time_optimal(at_joint, way, limits=limits, search=MIDPOINT, check=False)
+    assert same.duration == pytest.approx(found.duration, rel=1e-9)
     inertia, force = 2.0 + ratio**2 * rotor, 0.2 * ratio
     rub = ratio**2 * friction_of_motor
     wanted = rubbed(

@@ -459,8 +459,9 @@ def test_arms_that_are_none_for_tracking() -> None:
     linear = TWO.replace(fidelity="linear")
     argument_refused(["linear fidelity"], lambda: shot(arm=linear))
     argument_refused(["arm is int"], lambda: track(3, LINE, 0.5))
-    ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1.0, inertia=(1, 1, 1))
-    argument_refused(["quaternion"], lambda: track(fa.Arm([ball]), LINE, 0.5))
+    ball = fa.Joint("subspace", subspace=np.eye(6)[:, :3])
+    body = fa.RigidBody("ball", ball, mass=1.0, inertia=(1, 1, 1))
+    argument_refused(["motion subspace"], lambda: track(fa.Arm([body]), LINE, 0.5))
 
 
 def test_accelerations_of_the_frequency_domain() -> None:

@@ -19,9 +19,11 @@ from flexarm.errors import ConvergenceWarning
 from flexarm.optimize._collocation.costs import force_rates, rate_limits
 from flexarm.optimize._collocation.transcription import Collocation, Grid
 from flexarm.optimize._programs.program import derivative_errors
+from flexarm.optimize._transfer.problem import Transfer
 from flexarm.optimize._transfer.resolution import Quadratic, chosen_grid
 from flexarm.optimize._transfer.searches import Searches
-from flexarm.optimize._transfer.task import read_task
+from flexarm.optimize._transfer.task import read_tasks
+from flexarm.optimize._transfer.within import Within
 
 pytest.importorskip("casadi")
 
@@ -102,6 +104,7 @@ def test_rates_of_forces_on_clustered_grids(duration: Any) -> None:
     "EI, n_modes, cost",
     [(5.0, 2, "effort"), (20.0, 2, "effort"), (5.0, 3, "torque rate")],
 )
+@pytest.mark.slow
 def test_limits_of_velocity_hold_between_nodes(
     EI: float, n_modes: int, cost: str
 ) -> None:
@@ -185,7 +188,7 @@ def test_searches_begin_with_given_motions() -> None:
 def test_further_first_motions_lead_to_the_same_optimum() -> None:
     """They serve where the first one fails."""
     asked = ([0.0, 0.0], [0.2, 0.1], "effort", None, None, (0.0, np.inf), 1.0, None)
-    task = read_task(FLEX, *asked)
+    (task,) = read_tasks(FLEX, *asked)
     options = {"time_limit": 60.0, "tolerance": 1e-8, "max_iterations": 300}
     searches = Searches(task, options, {}, False)
     problem = searches._problem(searches.grid)
@@ -205,6 +208,35 @@ def test_further_first_motions_lead_to_the_same_optimum() -> None:
     cost = problem.program.objective(linear) * problem.size
     assert_allclose(cost, found[0].objective, rtol=0.1)
     assert [x["first"] for x in searches.notes] == ["smooth", "linear", "calm"]
+
+
+def test_calmer_forces() -> None:
+    """Derivatives of what is added to the costs, which the objective leaves out."""
+    asked = ([0.0, 0.0], [0.2, 0.1], "effort", None, None, (0.0, np.inf), 1.0, None)
+    (task,) = read_tasks(FLEX, *asked)
+    grid = Grid(main=6, scheme="radau", clustered=0.9)
+    plain, calm = (
+        Transfer(task, grid, Within(task.arm, task.limits), x) for x in (0.0, 0.1)
+    )
+    z = plain.z0 + 0.01 * np.random.default_rng(0).normal(size=len(plain.z0))
+    assert max(derivative_errors(calm.program, z).values()) < 1e-5
+    assert_allclose(calm.cost(z), plain.program.objective(z) * plain.size)
+    # squares of changes of forces over times, from and to those at rest
+    still = np.zeros(FLEX.nv)
+    rest = [
+        FLEX.inverse_dynamics(x.q, still, still)[:2] for x in (task.start, task.end)
+    ]
+
+    def changes(z: Any) -> float:
+        tau, h = z[calm.motion.tau], calm.motion.steps(z)
+        inner = (np.diff(tau, axis=0) ** 2 / h[:, None]).sum()
+        jumps = ((tau[0] - rest[0]) ** 2 / h[0], (tau[-1] - rest[1]) ** 2 / h[-1])
+        return float(inner + sum(x.sum() for x in jumps))
+
+    tau, h = calm.z0[calm.motion.tau], calm.motion.steps(calm.z0)
+    whole = (np.diff(tau, axis=0) ** 2 / h[:, None]).sum()
+    more = calm.program.objective(z) - plain.program.objective(z)
+    assert_allclose(more, 0.1 * changes(z) / whole)
 
 
 def problem(seed: int) -> dict[str, Any]:
@@ -256,6 +288,7 @@ def solved(seed: int) -> tuple[optimize.OptimalMotion, list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fa.errors.ConvergenceWarning)
         warnings.simplefilter("ignore", fa.errors.DeflectionWarning)
+        warnings.simplefilter("ignore", fa.errors.ModeWarning)
         motion = optimize.trajectory(**given)
     if not motion.success:
         return motion, []
@@ -273,6 +306,16 @@ def solved(seed: int) -> tuple[optimize.OptimalMotion, list[str]]:
         if (abs(values[:, : arm.nu]) > 1.015 * most).any():
             wrong.append(name)
     return motion, wrong
+
+
+@pytest.mark.slow
+def test_a_payload_from_the_motion_of_least_effort() -> None:
+    """A smooth motion leads the solver astray."""
+    motion, wrong = solved(58)
+    assert motion.success and not wrong
+    assert_allclose(motion.details["payload"], 3.0)
+    firsts = [x["first"] for x in motion.details["searches"]]
+    assert firsts == ["smooth", "first payload"]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +130,17 @@ def test_damping_and_mimic() -> None:
     joints = hinge(1, "root", "rod1", "revolute", inner)
     joints += hinge(2, "rod1", "rod2", "continuous", follow)
     arm = urdf.load(robot_of(joints), gravity=(0, 0, 0))
-    assert_array_equal(np.diag(arm.damping_matrix), [0.3, 0.0])
-    assert arm.constraint_names == ("h2",)
+    assert_array_equal(arm.damping_matrix, [[0.3]])
+    assert arm.followers == {"h2": ("h1", -2.0, 0.5)}
+    assert "revolute, follows h1" in str(arm)
+    qdd = fa.forward_dynamics(arm, [0.2], [0.7], [1.0])
+    # the same with both coordinates, and a force that holds the relation
+    both = urdf.load(robot_of(joints), gravity=(0, 0, 0), couplings="constrained")
+    assert both.constraint_names == ("h2",)
     q, qd = np.array([0.2, -2 * 0.2 + 0.5]), np.array([0.7, -1.4])
-    assert_allclose(fa.constraint_violation(arm, q), [0.0], atol=1e-16)
-    qdd = fa.forward_dynamics(arm, q, qd, [1.0, 0.0])
-    assert_allclose(qdd[1], -2.0 * qdd[0], rtol=1e-12)
+    assert_allclose(fa.constraint_violation(both, q), [0.0], atol=1e-16)
+    held = fa.forward_dynamics(both, q, qd, [1.0, 0.0])
+    assert_allclose(held, [qdd[0], -2.0 * qdd[0]], rtol=1e-12)
     # a mimicking joint has a multiplier of 1 and no offset by default
     plain = joints.replace(' multiplier="-2" offset="0.5"', "")
     (coupling,) = urdf.load(robot_of(plain)).constraints
@@ -366,3 +372,63 @@ def test_payload_shapes_modes_and_has_no_mass() -> None:
     rounding = 1e-14 * modes.k.max()  # off the diagonal, which is orthogonal
     assert_allclose(body.stiffness, modes.k, rtol=1e-14, atol=rounding)
     assert body.mode_names == ("bending y 1", "bending y 2")
+
+
+GEARED = (
+    '<transmission name="t"><joint name="h1"/><actuator name="m">'
+    "<mechanicalReduction>-50</mechanicalReduction>{}</actuator></transmission>"
+)
+
+
+def test_armature_of_transmissions_and_sidecars() -> None:
+    joints = hinge(1, "root", "rod1")
+    inner = "<rotorInertia> 1e-4 </rotorInertia>"
+    text = robot_of(joints, 1, GEARED.format(inner))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        arm = urdf.load(text)
+        own = {"joints": {"h1": {"armature": 2.0, "actuated": False}}}
+        other = urdf.load(text, sidecar=own)
+    assert urdf.read(text).joints[0].armature == pytest.approx(0.25)
+    assert arm.bodies[-1].joint.armature == pytest.approx(0.25)
+    assert (other.bodies[-1].joint.armature, other.nu, other.nj) == (2.0, 0, 1)
+
+
+@each(
+    "inner, told",
+    {
+        "none": ("", "not read: 1 <transmission>"),
+        "two": (
+            "<rotorInertia>1</rotorInertia><motorInertia>1</motorInertia>",
+            "transmission 't' (line 2) is left out: armature is that of one rotor",
+        ),
+        "word": ("<motorInertia>x</motorInertia>", "is 'x', expected one finite"),
+        "sign": ("<motorInertia>-1</motorInertia>", "expected an inertia of zero"),
+    }.values(),
+    ["none", "two", "word", "sign"],
+)
+def test_transmissions_that_are_not_understood(inner: str, told: str) -> None:
+    text = robot_of(hinge(1, "root", "rod1"), 1, GEARED.format(inner))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((urdf.UrdfWarning, fa.ModelError)) as problem:
+            urdf.load(text)
+    assert told in str(problem.value)
+
+
+@each(
+    "given, told",
+    {
+        "name": ({"h2": {}}, "joint 'h2' of the sidecar is not in the robot"),
+        "key": ({"h1": {"armatur": 1.0}}, "'armatur', expected some of 'kind'"),
+        "value": ({"h1": {"drive": {"type": "Drive", "rotor": 1}}}, "sidecar, drive: "),
+        "no table": ({"h1": 1.0}, "'h1' of the sidecar has 1.0, expected a table"),
+        "kind": (3, "joints of the sidecar is 3, expected a table for each joint"),
+    }.values(),
+    ["name", "key", "value", "no table", "kind"],
+)
+def test_joints_of_a_sidecar_that_are_refused(given: Any, told: str) -> None:
+    text = robot_of(hinge(1, "root", "rod1"), 1)
+    with pytest.raises(fa.ModelError) as problem:
+        urdf.load(text, sidecar={"joints": given})
+    assert told in str(problem.value)

@@ -191,6 +191,10 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
             {"sidecar": {"rod1": SIDECAR | {"lengths": 1}}},
             ["unknown key 'lengths'", "did you mean 'length'?"],
         ),
+        (
+            {"sidecar": {"rod1": {"length": 1.0, "sections": "tube"}}},
+            ["the key 'sections'", "flexible={'rod1': beams.finite_element_link(...)}"],
+        ),
         ({"sidecar": {"rod1": SIDECAR | {"planes": "x"}}}, ["planes", "'x'"]),
         (
             {"sidecar": {"rod1": SIDECAR | {"torsional_stiffness": 1.0}}},

@@ -23,7 +23,7 @@ T = np.linspace(0.0, 0.3, 31)
 
 def chain(n: int, *constraints: Any, **changes: Any) -> fa.Arm:
     return fa.library.planar_chain(n, length=1.0).replace(
-        constraints=constraints, **changes
+        constraints=constraints, couplings="constrained", **changes
     )
 
 

@@ -45,6 +45,32 @@ def free_joints(arm: Arm) -> tuple[Arm, Array]:
     return arm.replace(bodies=bodies), block_diag(*blocks, np.eye(modes))
 
 
+def armed(arm: Arm, seed: int) -> Arm:
+    """The arm with armature in most joints without a drive."""
+    rng, bodies = np.random.default_rng(seed), []
+    for body in arm.bodies:
+        joint = body.joint
+        if joint.n_dof and joint.drive is None:
+            own = rng.uniform(0.05, 1.0, joint.n_dof) * (rng.random(joint.n_dof) > 0.2)
+            armature = own if joint.n_dof > 1 else float(own[0])
+            body = body.replace(joint=joint.replace(armature=armature))
+        bodies.append(body)
+    result: Arm = arm.replace(bodies=bodies)
+    return result
+
+
+def idle(arm: Arm, seed: int) -> Arm:
+    """The arm without actuators at about half of its joints without a drive."""
+    rng, bodies = np.random.default_rng(seed), []
+    for body in arm.bodies:
+        plain = body.joint.drive is None and body.joint.n_dof > 0
+        if plain and (rng.random() < 0.5 or all(b.joint.actuated for b in bodies)):
+            body = body.replace(joint=body.joint.replace(actuated=False))
+        bodies.append(body)
+    result: Arm = arm.replace(bodies=bodies)
+    return result
+
+
 def held_at(body: FlexibleBody, node: int) -> FlexibleBody:
     """The body floating on a node, its foreshortening seen from there."""
     kappa = body.node_foreshortening

@@ -160,7 +160,7 @@
     X(FA_CONSTRAINT_FORCES, constraint_forces, constraint_forces,                      \
       "q, qd, tau -> forces of the constraints", FA_NO_NODE, FA_CLOSED_ARMS,           \
       FA_READS_MOTION | FA_READS_BODIES, ("Q", "V", "T", "C"),                         \
-      cn_forces, cn_forces_work_size, NULL, NULL)
+      cn_forces, cn_forces_work_size, li_constraint_forces, li_work_size)
 
 /* of arms alone */
 #define FA_ARM_KERNELS(X)                                                              \

@@ -50,7 +50,9 @@ typedef enum {
 } fa_ending;
 
 /* numbers of a trajectory: steps, steps that were rejected, fa_ending, its time and
- * residual; of ROS34PW2 errors, size of the motion and work (rosenbrock.c, R5) */
+ * residual; of ROS34PW2 errors, size of the motion and work (rosenbrock.c, R5); of
+ * methods that may be unstable the largest error, size of the motion, error that is
+ * left and steps that miss all of it (step_errors.h, R7), which a next run goes on with */
 enum {
     FA_REPORT_STEPS,
     FA_REPORT_REJECTED,
@@ -60,6 +62,7 @@ enum {
     FA_REPORT_ERROR,
     FA_REPORT_SCALE,
     FA_REPORT_WORK,
+    FA_REPORT_ASTRAY,
     FA_REPORT_SIZE
 };
 

@@ -62,14 +62,20 @@ void fa_dense_solve_factored(int n, const double *a, const int *order, double *x
     FA_LAPACK(dsytrs)("U", &n, &one, a, &n, order, x, &n, &info, 1);
 }
 
-/* scales to a unit diagonal; zero rows stay zero. Nonzero if there is a NaN */
+/*
+ * Scales to a unit diagonal; rows of zeros, and of what rounding leaves of zeros (the
+ * square of 1e-14 of the largest row), become zero. Nonzero if there is a NaN.
+ */
 static int dense_scale(int n, double *a, double *x, double *scale)
 {
-    double sum = 0.0;
+    double sum = 0.0, largest = 0.0;
 
     for (int i = 0; i < n; i++) {
+        largest = fmax(largest, a[i * n + i]);
+    }
+    for (int i = 0; i < n; i++) {
         const double d = a[i * n + i];
-        scale[i] = d > 0.0 ? 1.0 / sqrt(d) : 0.0;
+        scale[i] = d > 1e-28 * largest ? 1.0 / sqrt(d) : 0.0;
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {

@@ -38,7 +38,8 @@ void fa_dense_solve_factored(int n, const double *a, const int *order, double *x
 /*
  * Solves A x = b for a symmetric positive semidefinite A by a Cholesky factor with
  * diagonal pivots. Unknowns whose pivot, relative to their diagonal entry, is below
- * 1e-10 depend on the others and become zero.
+ * 1e-10 depend on the others and become zero, and so do those whose diagonal entry is
+ * below 1e-28 of the largest, which is the square of rounding.
  *
  *   n        size
  *   a        [n][n]  the matrix; destroyed

@@ -6,7 +6,8 @@
  *
  *     char   magic[8], guid[40]            padded by zeros
  *     double header[HEADER_SIZE]           sizes, see below
- *     double topology, joints, nodes, modal, loops, frames, couplings, passive
+ *     double topology, joints, nodes, modal, loops, frames, couplings, passive,
+ *     followers
  *                                          as in model/description.h
  *     double start[n_values]               values before the initialization
  *     double rows[n_outputs][2 nv]         of the outputs: they multiply q and qd
@@ -49,6 +50,7 @@ enum {
     HEADER_COUPLINGS,
     HEADER_COUPLINGS_SIZE,
     HEADER_PASSIVE,
+    HEADER_FOLLOWERS,
     HEADER_FIDELITY,
     HEADER_STABILIZATION,
     HEADER_METHOD,
@@ -297,6 +299,7 @@ static int understand(fmu *f, size_t n)
         .n_couplings = (int)size[HEADER_COUPLINGS],
         .couplings_size = size[HEADER_COUPLINGS_SIZE],
         .n_passive = (int)size[HEADER_PASSIVE],
+        .n_followers = (int)size[HEADER_FOLLOWERS],
         .stabilization = header[HEADER_STABILIZATION],
         .fidelity = (fa_fidelity)size[HEADER_FIDELITY],
     };
@@ -305,6 +308,7 @@ static int understand(fmu *f, size_t n)
     f->arm.frames = take(&from, &n, loops * 2 * FA_FRAME_SIZE);
     f->arm.couplings = take(&from, &n, size[HEADER_COUPLINGS_SIZE]);
     f->arm.passive = take(&from, &n, size[HEADER_PASSIVE] * FA_PASSIVE_SIZE);
+    f->arm.followers = take(&from, &n, size[HEADER_FOLLOWERS] * FA_FOLLOWER_SIZE);
     f->start = take(&from, &n, lay_out(f));
     f->rows = take(&from, &n, f->n_outputs * 2 * f->nv);
     return f->topology && f->loops && f->rows && n == 0 &&

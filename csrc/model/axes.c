@@ -90,6 +90,7 @@ static void axes_joint(const double *joint, const fa_body *parent, fa_body *b)
 
     for (int j = 0; j < b->n_dof; j++) {
         b->damping[j] = joint[FA_DAMPING + j];
+        b->armature[j] = joint[FA_ARMATURE + j];
         for (int half = 0; half < 6; half += 3) {
             model_turn(b->frame, joint + FA_SUBSPACE + 6 * j + half, 1,
                        b->S + 6 * j + half, 1);

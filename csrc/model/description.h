@@ -35,6 +35,7 @@ enum {
     FA_TOPO_SHAPES,    /* number of shapes that the modes drive (B6) */
     FA_TOPO_DRIVES,    /* a rotor: 1 + the body whose joint it drives; else 0 */
     FA_TOPO_STRAIN,    /* Gauss points of the strain energy of a beam, or 0 */
+    FA_TOPO_IDLE,      /* 1: no actuator drives the joint */
     FA_TOPO_SIZE
 };
 enum {
@@ -42,8 +43,9 @@ enum {
     FA_POSITION = 3,
     FA_ROTATION = 6,
     FA_DAMPING = 15,  /* [6] */
-    FA_SUBSPACE = 21, /* [6][6], column by column */
-    FA_JOINT_SIZE = 57
+    FA_ARMATURE = 21, /* [6] inertia of the rate of each freedom alone (A4) */
+    FA_SUBSPACE = 27, /* [6][6], column by column */
+    FA_JOINT_SIZE = 63
 };
 
 /*
@@ -97,6 +99,18 @@ enum {
     FA_PASSIVE_SIZE = 8
 };
 
+/*
+ * Description of a joint of one freedom that follows another: its body, that of the
+ * leader, and ratio and offset of q = ratio q_leader + offset.
+ */
+enum {
+    FA_FOLLOWER_BODY,
+    FA_FOLLOWER_LEADER,
+    FA_FOLLOWER_RATIO,
+    FA_FOLLOWER_OFFSET,
+    FA_FOLLOWER_SIZE
+};
+
 typedef struct {
     int n_bodies;
     const int *topology;   /* [n_bodies][FA_TOPO_SIZE]; node counts over all bodies */
@@ -115,9 +129,13 @@ typedef struct {
     size_t couplings_size;
     int n_passive;
     const double *passive; /* [n_passive][FA_PASSIVE_SIZE] */
-    double stabilization;  /* rate at which violations decay, 1/s */
+    int n_followers;
+    const double *followers; /* [n_followers][FA_FOLLOWER_SIZE] */
+    double stabilization;    /* rate at which violations decay, 1/s */
     fa_fidelity fidelity;
-    int is_general; /* zeros and right angles of constants are not looked for */
+    /* 1: zeros and right angles of constants are not looked for; 2: nor joints without
+     * armature */
+    int is_general;
 } fa_description;
 
 #endif

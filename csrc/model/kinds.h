@@ -95,4 +95,62 @@ typedef struct {
  * a^2 (below) and b^2 (above) from 1 to 4 together, the highest first */
 enum { FA_STRAIN_DEGREE = 4, FA_STRAIN_TERMS = 14, FA_STRAIN_FORCES = 56 };
 
+/* a coordinate of a tree, ratio times that at `at` of the model before it, and offset */
+typedef struct {
+    int at;
+    int follows; /* whether its joint is a follower */
+    double ratio, offset;
+} fa_follow;
+
+/*
+ * Columns of groups in one body of a tree, see model/followers.h. Its groups stand in a
+ * list: first those that are freed before its joint, the last one may be that of its
+ * joint.
+ */
+typedef struct {
+    int first, count; /* of the list, in `groups` of fa_grouping */
+    int before;       /* how many are freed before the joint */
+    int own;          /* place of the group of its joint in the list, or -1 */
+    int frees_own;    /* this group ends here, after the joint */
+    double ratio;     /* of the joint, if it belongs to a group */
+} fa_columns;
+
+typedef struct {
+    int n_groups, n_columns;
+    int n_last;                /* groups that end at the ground */
+    const fa_columns *columns; /* [n_bodies] */
+    const int *groups;         /* [n_columns] */
+    const int *to;             /* [n_columns] column of the parent, or -1 */
+    const int *last;           /* [n_last] */
+    const int *leader;         /* [n_groups] velocity of the leader, in the tree */
+} fa_grouping;
+
+/* columns of a matrix that are solved for side by side; coordinates of an arm with paths at
+ * most; the part of a triangle, one of so many, that paths have to leave empty */
+enum { FA_BRANCH_TILE = 8, FA_MAX_BRANCHED = 256, FA_BRANCH_PARTS = 4 };
+
+/*
+ * Paths of coordinates, see model/branches.h: entries (k, i) of k and all i on its path are
+ * the pairs of k, side by side. A matrix is one number for each pair, its lower triangle;
+ * or these, then the upper one, then a zero.
+ */
+typedef struct {
+    int n, n_pairs, n_tiles;
+    int is_split;     /* into trees that share no entry */
+    const int *first; /* [n + 1] first pair of a coordinate */
+    const int *other; /* [n_pairs] the coordinates i, ascending */
+    const int *root;  /* [n] the first one of a path */
+    const int
+        *place; /* [n][n_tiles FA_BRANCH_TILE] of an entry: pair, or n_pairs + pair
+                           * above the diagonal, or 2 n_pairs: always zero */
+    const int *n_rows;    /* [n_tiles] rows of a tile of columns with an entry, */
+    const int *n_reached; /* [n_tiles] and those of the same trees */
+    const int *rows;      /* [n_tiles][n], descending */
+    /* of each of these rows, the pairs with rows outboard of it that are among them, and
+     * their coordinates, two by two */
+    const int *outboard, *n_outboard; /* of a tile behind each other; [n_tiles][n] */
+    const int *first_outboard;        /* [n_tiles] */
+    const int *reached;               /* [n_tiles][n], ascending */
+} fa_branches;
+
 #endif

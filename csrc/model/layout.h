@@ -100,6 +100,7 @@ typedef struct {
     int attach;       /* node of the parent, over all bodies, or -1: its frame */
     int own_node;     /* floating: the node of its own on which it is carried */
     int drives;       /* body whose joint this rotor drives, or -1 */
+    int actuator_at;  /* place of the first force that acts on its joint, or -1 */
     fa_joint joint;
     int wide; /* helical, spherical or pose */
     int n_modes, n_dof;
@@ -120,11 +121,14 @@ typedef struct {
     int wide_tri_at;      /* their triangles, after those of all modes */
     fa_hop_kind hop_kind; /* what is known of the hop from the parent */
     int is_turned;        /* delta is not 0 */
+    int is_armed;         /* its joint has armature */
+    int kept; /* axes of A left when the joint is freed: 2 without z, or 3 */
     int n_children;
     fa_constant rot[9];   /* joint frame in the axes of the parent's node, R_f */
     fa_constant pos[3];   /* its origin, x_f */
     fa_constant frame[9]; /* user components = frame * internal components */
     fa_constant damping[6];
+    fa_constant armature[6];
     fa_constant S[36]; /* motion subspace of a wide joint, column by column */
     fa_constant mass, mp0[3], J0[6]; /* undeformed body about its frame */
     fa_constant alpha[2];            /* sine and cosine, of hops with angles (V1) */
@@ -165,22 +169,24 @@ typedef struct {
     fa_constant ratio, p[4];
 } fa_passive;
 
-typedef struct {
+typedef struct fa_model {
     int n_bodies, n_nodes;
     int n_links;          /* bodies of the user: all with nodes */
     int nu, nv, nq;       /* velocities of joints and motors, all, all positions */
     int n_motors;         /* the last bodies are their rotors */
-    int n_actuators;      /* nu - n_motors: a motor acts in place of its joint */
+    int n_actuators;      /* none of idle joints; a motor acts in place of its joint */
     int n_modes;          /* nv - nu */
     int n_rows;           /* modes and freedoms of wide joints */
     int sum_parent_modes; /* totals of hop_at, wide_tri_at */
     int sum_triangles;
     int any_wide, any_pose, any_floating;
     int any_offset; /* some body has node_is_offset */
-    int is_rigid;   /* no modes, no constraints: the recursions of rigid.h */
+    int any_armature;
+    int is_rigid; /* no modes, no constraints: the recursions of rigid.h */
     /* constraints: the rows of all loops, then the couplings sum c_i q_i = constant */
     int n_loops, n_couplings, n_constraints;
     int n_passive; /* forces inside of joints */
+    int n_same; /* of arms with followers: first coordinates that are those of the tree */
     int n_constants;
     fa_fidelity fidelity;
     fa_constant gravity[3], stabilization;
@@ -190,6 +196,12 @@ typedef struct {
     const fa_constant *couplings; /* [n_couplings][nu + 1] */
     const fa_passive *passive;
     const fa_constant *constants; /* [n_constants] all that bodies and nodes point to */
+    /* of arms with followers: the tree, of its velocities and positions those of the
+     * model; of a tree its groups if forward dynamics frees them */
+    struct fa_model *tree;
+    const fa_follow *velocities, *positions;
+    const fa_grouping *grouping;
+    const fa_branches *branches; /* or NULL */
 } fa_model;
 
 /*

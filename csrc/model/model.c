@@ -6,8 +6,10 @@
 #include "model/model.h"
 
 #include "model/axes.h"
+#include "model/branches.h"
 #include "model/driven_shapes.h"
 #include "model/fast.h"
+#include "model/followers.h"
 #include "model/kinds.h"
 #include "model/modal.h"
 #include "model/motors.h"
@@ -116,6 +118,7 @@ static fa_status model_check(const fa_description *d, size_t *n_nodes,
 
     *n_nodes = *constants = 0;
     if (d->n_bodies < 1 || d->n_loops < 0 || d->n_couplings < 0 || d->n_passive < 0 ||
+        d->n_followers < 0 || d->n_followers > d->n_bodies ||
         (int)d->fidelity < FA_FULL || d->fidelity > FA_RUTHLESS) {
         return FA_BAD_SIZE;
     }
@@ -451,6 +454,22 @@ static double *model_fast(const fa_model *model, fa_body *b, int k, double *cons
     return constants + fa_fast_size(b->n_modes);
 }
 
+/* joints with inertia of their own, all of them if `all`, and what freeing one leaves */
+static void model_armature(fa_model *model, int all, fa_body *bodies)
+{
+    model->any_armature = 0;
+    for (int k = 0; k < model->n_bodies; k++) {
+        fa_body *b = bodies + k;
+
+        b->is_armed = all && b->n_dof > 0;
+        for (int j = 0; j < b->n_dof; j++) {
+            b->is_armed |= b->armature[j] != 0.0;
+        }
+        b->kept = b->joint == FA_JOINT_REVOLUTE && !b->is_armed ? 2 : 3;
+        model->any_armature |= b->is_armed;
+    }
+}
+
 /* no constant is zero or follows from others, whatever its value is: what models of one
  * topology then do depends on their topology alone */
 static void model_generalize(const fa_description *d, fa_model *model, fa_body *bodies,
@@ -562,6 +581,7 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     model->is_rigid =
         model->n_modes == 0 && !model->any_floating && model->n_constraints == 0;
     constants += d->couplings_size;
+    model_armature(model, d->is_general > 1, bodies);
     if (status == FA_OK && d->is_general) {
         model_generalize(d, model, bodies, nodes);
     }
@@ -577,10 +597,21 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     }
     model_strains(d, bodies, nodes, constants);
     *result = model;
-    return FA_OK;
+    status = fa_branches_build(model);
+    if (status == FA_OK && d->n_followers > 0) {
+        status = fa_followers_build(d, model, result);
+    }
+    if (status != FA_OK) {
+        fa_model_free(model);
+    }
+    return status;
 }
 
 void fa_model_free(fa_model *model)
 {
+    if (model) {
+        fa_model_free(model->tree);
+        free((void *)model->branches);
+    }
     free(model);
 }

@@ -17,12 +17,17 @@ static int motors_is_single(const fa_body *b)
     return b->n_dof == 1 && b->joint <= FA_JOINT_HELICAL;
 }
 
-fa_status fa_motors_places(const fa_description *d, fa_model *model,
-                           const fa_body *bodies)
+fa_status fa_motors_places(const fa_description *d, fa_model *model, fa_body *bodies)
 {
     for (int k = 0; k < d->n_bodies; k++) {
-        const fa_body *b = bodies + k;
+        const int *t = d->topology + (size_t)k * FA_TOPO_SIZE;
+        fa_body *b = bodies + k;
         const int drives = b->drives;
+        b->actuator_at = -1;
+        if (drives < 0 && b->n_dof > 0 && t[FA_TOPO_IDLE] == 0) {
+            b->actuator_at = model->n_actuators;
+            model->n_actuators += b->n_dof;
+        }
         if (drives < 0 && model->n_motors == 0) {
             continue;
         }
@@ -31,8 +36,9 @@ fa_status fa_motors_places(const fa_description *d, fa_model *model,
             return FA_BAD_TOPOLOGY;
         }
         model->n_motors++;
+        b->actuator_at = bodies[drives].actuator_at;
+        bodies[drives].actuator_at = -1;
     }
-    model->n_actuators = model->nu - model->n_motors;
     return FA_OK;
 }
 

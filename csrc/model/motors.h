@@ -8,9 +8,9 @@
 #include "model/layout.h"
 
 /* checks the rotors, the last bodies, of one freedom as the joints that they drive, and
- * counts motors and actuators; all bodies have their places */
+ * gives actuators their places; all bodies have theirs */
 fa_status fa_motors_places(const fa_description *description, fa_model *model,
-                           const fa_body *bodies);
+                           fa_body *bodies);
 
 /* fills the forces [n_passive] of the model from the description */
 fa_status fa_motors_passive(const fa_description *description, fa_model *model,

@@ -82,6 +82,9 @@ static fa_status stack_models(fa_description *d, int n, int is_general,
                               fa_model **models)
 {
     for (int i = 0; i < n; i++) {
+        if (d[i].n_followers > 0) {
+            return FA_BAD_SIZE;
+        }
         d[i].is_general = is_general;
         const fa_status status = fa_model_build(d + i, models + i);
         if (status != FA_OK) {
@@ -92,6 +95,22 @@ static fa_status stack_models(fa_description *d, int n, int is_general,
         }
     }
     return FA_OK;
+}
+
+/* whether a joint of any arm has armature */
+static int stack_is_armed(const fa_description *d, int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < d[i].n_bodies; k++) {
+            const double *joint = d[i].joints + (size_t)k * FA_JOINT_SIZE;
+            for (int j = 0; j < 6; j++) {
+                if (joint[FA_ARMATURE + j] != 0.0) {
+                    return 1;
+                }
+            }
+        }
+    }
+    return 0;
 }
 
 static void stack_free_models(int n, fa_model **models)
@@ -472,7 +491,8 @@ fa_status fa_stack_build(fa_description *descriptions, int n_arms, fa_stack **st
     fa_status status = stack_models(descriptions, n_arms, 0, models);
     if (status == FA_BAD_TOPOLOGY) {
         stack_free_models(n_arms, models);
-        status = stack_models(descriptions, n_arms, 1, models);
+        status = stack_models(descriptions, n_arms,
+                              1 + stack_is_armed(descriptions, n_arms), models);
     }
     if (status == FA_OK) {
         status = stack_of(n_arms, models, stack);

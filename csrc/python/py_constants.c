@@ -67,16 +67,24 @@ typedef struct {
 } column;
 
 static const column topology_columns[] = {
-    {"parent", FA_TOPO_PARENT},       {"node", FA_TOPO_NODE},
-    {"joint", FA_TOPO_JOINT},         {"modes", FA_TOPO_MODES},
-    {"nodes", FA_TOPO_NODES},         {"dof", FA_TOPO_DOF},
-    {"integrals", FA_TOPO_INTEGRALS}, {"second", FA_TOPO_SECOND},
-    {"shapes", FA_TOPO_SHAPES},       {"drives", FA_TOPO_DRIVES},
-    {"strain", FA_TOPO_STRAIN},       {NULL, FA_TOPO_SIZE},
+    {"parent", FA_TOPO_PARENT},
+    {"node", FA_TOPO_NODE},
+    {"joint", FA_TOPO_JOINT},
+    {"modes", FA_TOPO_MODES},
+    {"nodes", FA_TOPO_NODES},
+    {"dof", FA_TOPO_DOF},
+    {"integrals", FA_TOPO_INTEGRALS},
+    {"second", FA_TOPO_SECOND},
+    {"shapes", FA_TOPO_SHAPES},
+    {"drives", FA_TOPO_DRIVES},
+    {"strain", FA_TOPO_STRAIN},
+    {"idle", FA_TOPO_IDLE},
+    {NULL, FA_TOPO_SIZE},
 };
 static const column joint_columns[] = {
     {"axis", FA_AXIS},       {"position", FA_POSITION}, {"rotation", FA_ROTATION},
-    {"damping", FA_DAMPING}, {"subspace", FA_SUBSPACE}, {NULL, FA_JOINT_SIZE},
+    {"damping", FA_DAMPING}, {"armature", FA_ARMATURE}, {"subspace", FA_SUBSPACE},
+    {NULL, FA_JOINT_SIZE},
 };
 static const column node_columns[] = {
     {"mass", FA_NODE_MASS},       {"com", FA_NODE_COM},
@@ -114,7 +122,7 @@ static const column report_columns[] = {
     {"ending", FA_REPORT_ENDING},     {"time", FA_REPORT_TIME},
     {"residual", FA_REPORT_RESIDUAL}, {"error", FA_REPORT_ERROR},
     {"scale", FA_REPORT_SCALE},       {"work", FA_REPORT_WORK},
-    {NULL, FA_REPORT_SIZE},
+    {"astray", FA_REPORT_ASTRAY},     {NULL, FA_REPORT_SIZE},
 };
 
 /* takes the reference of an attribute; -1 with an exception set on failure */

@@ -17,8 +17,6 @@
 #include "model/layout.h"
 #include "model/model.h"
 
-#include <structmember.h>
-
 typedef struct {
     PyObject_HEAD PyObject *capsule;
     PyObject *merged; /* Model of the same arm with fewer bodies, or NULL */
@@ -65,20 +63,20 @@ static const char *model_refusal(fa_status status)
     }
 }
 
-enum { MODEL_ARRAYS = 9 };
+enum { MODEL_ARRAYS = 10 };
 
 /* the arrays as contiguous read-only copies, in a new tuple */
 static PyObject *model_arrays(PyObject *args)
 {
-    static const int types[MODEL_ARRAYS] = {NPY_INT,    NPY_DOUBLE, NPY_DOUBLE,
-                                            NPY_DOUBLE, NPY_DOUBLE, NPY_INT,
-                                            NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
-    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2, 2};
+    static const int types[MODEL_ARRAYS] = {
+        NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE,
+        NPY_INT, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const int ndims[MODEL_ARRAYS] = {2, 2, 1, 1, 1, 2, 3, 2, 2, 2};
     PyObject *given[MODEL_ARRAYS], *tuple;
 
-    if (!PyArg_ParseTuple(args, "OOOOOOOOO:Model", given, given + 1, given + 2,
+    if (!PyArg_ParseTuple(args, "OOOOOOOOOO:Model", given, given + 1, given + 2,
                           given + 3, given + 4, given + 5, given + 6, given + 7,
-                          given + 8)) {
+                          given + 8, given + 9)) {
         return NULL;
     }
     tuple = PyTuple_New(MODEL_ARRAYS);
@@ -121,13 +119,14 @@ static int model_describe(PyObject *arrays, fa_description *description)
         PyArray_DIM(a[5], 1) != FA_LOOP_SIZE ||
         PyArray_DIM(a[6], 0) != PyArray_DIM(a[5], 0) || PyArray_DIM(a[6], 1) != 2 ||
         PyArray_DIM(a[6], 2) != FA_FRAME_SIZE ||
-        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE) {
+        PyArray_DIM(a[8], 1) != FA_PASSIVE_SIZE ||
+        PyArray_DIM(a[9], 1) != FA_FOLLOWER_SIZE) {
         PyErr_SetString(PyExc_ValueError, "an array of a model has the wrong shape");
         return -1;
     }
     if (n > FA_MAX_BODIES || PyArray_DIM(a[5], 0) > FA_MAX_LOOPS ||
         PyArray_DIM(a[7], 0) > FA_MAX_COUPLINGS ||
-        PyArray_DIM(a[8], 0) > FA_MAX_PASSIVE) {
+        PyArray_DIM(a[8], 0) > FA_MAX_PASSIVE || PyArray_DIM(a[9], 0) > FA_MAX_BODIES) {
         py_model_refuse(FA_TOO_LARGE);
         return -1;
     }
@@ -154,6 +153,8 @@ static int model_describe(PyObject *arrays, fa_description *description)
         .couplings_size = (size_t)PyArray_SIZE(a[7]),
         .n_passive = (int)PyArray_DIM(a[8], 0),
         .passive = PyArray_DATA(a[8]),
+        .n_followers = (int)PyArray_DIM(a[9], 0),
+        .followers = PyArray_DATA(a[9]),
         .stabilization = ((const double *)PyArray_DATA(a[4]))[3],
         .fidelity = (fa_fidelity)fidelity,
     };
@@ -219,17 +220,33 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         Py_DECREF(self);
         return NULL;
     }
-    for (int i = 0; i < FA_N_KERNELS; i++) {
-        if (!fa_kernel_applies(py_model_of(self->capsule), (fa_kernel)i)) {
-            continue;
-        }
-        self->gufuncs[i] = py_make_gufunc(self->capsule, (fa_kernel)i, 0, 1);
-        if (!self->gufuncs[i]) {
-            Py_DECREF(self);
-            return NULL;
+    return (PyObject *)self;
+}
+
+/* the gufunc of a kernel, made at its first use: those of an arm take longer than the
+ * rest of its model */
+static PyObject *model_gufunc(PyObject *object, void *closure)
+{
+    model_object *self = (model_object *)object;
+    const fa_kernel kernel = (fa_kernel)(intptr_t)closure;
+    PyObject *gufunc;
+
+#if PY_VERSION_HEX >= 0x030D0000
+    Py_BEGIN_CRITICAL_SECTION(object);
+#endif
+    if (!self->gufuncs[kernel]) {
+        if (fa_kernel_applies(py_model_of(self->capsule), kernel)) {
+            self->gufuncs[kernel] =
+                py_make_gufunc(model_capsule(self, kernel), kernel, 0, 1);
+        } else {
+            PyErr_SetString(PyExc_AttributeError, fa_kernel_rows[kernel].name);
         }
     }
-    return (PyObject *)self;
+    gufunc = Py_XNewRef(self->gufuncs[kernel]);
+#if PY_VERSION_HEX >= 0x030D0000
+    Py_END_CRITICAL_SECTION();
+#endif
+    return gufunc;
 }
 
 static void model_dealloc(PyObject *object)
@@ -312,12 +329,8 @@ static PyObject *model_merge(PyObject *object, PyObject *other)
     }
     self->merged = Py_NewRef(other);
     for (int i = 0; i < FA_N_KERNELS; i++) {
-        if (self->gufuncs[i] && model_in_coordinates((fa_kernel)i)) {
-            PyObject *gufunc = py_make_gufunc(capsule, (fa_kernel)i, 0, 1);
-            if (!gufunc) {
-                return NULL;
-            }
-            Py_SETREF(self->gufuncs[i], gufunc);
+        if (model_in_coordinates((fa_kernel)i)) {
+            Py_CLEAR(self->gufuncs[i]);
         }
     }
     Py_RETURN_NONE;
@@ -396,10 +409,10 @@ static PyObject *model_inverse_kinematics(PyObject *object, PyObject *record)
 }
 
 #define MODEL_GUFUNC(kernel, name, ...)                                                \
-    {#name, T_OBJECT_EX, offsetof(model_object, gufuncs[kernel]), READONLY, NULL},
+    {#name, model_gufunc, NULL, NULL, (void *)(intptr_t)(kernel)},
 
-static PyMemberDef model_members[] = {
-    FA_KERNELS(MODEL_GUFUNC){NULL, 0, 0, 0, NULL},
+static PyGetSetDef model_gufuncs[] = {
+    FA_KERNELS(MODEL_GUFUNC){NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef model_methods[] = {
@@ -431,10 +444,10 @@ static PyMethodDef model_methods[] = {
 #pragma GCC diagnostic ignored "-Wpedantic"
 static PyType_Slot model_slots[] = {
     {Py_tp_doc, "Model(topology, joints, nodes, modal, constants, loops, frames, "
-                "couplings, passive): an arm in C."},
+                "couplings, passive, followers): an arm in C."},
     {Py_tp_new, model_new},
     {Py_tp_dealloc, model_dealloc},
-    {Py_tp_members, model_members},
+    {Py_tp_getset, model_gufuncs},
     {Py_tp_methods, model_methods},
     {0, NULL},
 };

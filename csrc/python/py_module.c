@@ -116,6 +116,10 @@ static PyMethodDef module_methods[] = {
      "is_plain(value): whether it is an array of NumPy itself, a number, text, or "
      "lists "
      "of these, not deeply nested."},
+    {"finite_copy", (PyCFunction)(void (*)(void))py_finite_copy, METH_FASTCALL,
+     "finite_copy(value, shape): a read-only copy of an array of floats, or of a tuple "
+     "of numbers, of a shape (None: any length) and without NaN and infinity, else "
+     "None."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {"time_scaling", py_time_scaling, METH_O,

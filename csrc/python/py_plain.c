@@ -10,6 +10,8 @@
  */
 #include "python/py_plain.h"
 
+#include <math.h>
+
 /* lists in lists, and items of all of them, beyond which Python looks */
 enum { PLAIN_DEPTH = 8, PLAIN_ITEMS = 1 << 24 };
 
@@ -76,6 +78,79 @@ PyObject *py_is_plain(PyObject *module, PyObject *value)
     plain_walk walk = {.depth = 0};
     (void)module;
     return PyBool_FromLong(plain_is(value, &walk));
+}
+
+/* whether an array has a shape, given as a tuple of numbers and None for any length */
+static int plain_fits(PyArrayObject *array, PyObject *shape)
+{
+    const int n = PyArray_NDIM(array);
+    int fits = PyTuple_CheckExact(shape) && PyTuple_GET_SIZE(shape) == n;
+
+    for (int i = 0; fits && i < n; i++) {
+        PyObject *size = PyTuple_GET_ITEM(shape, i);
+        fits = size == Py_None || (PyLong_CheckExact(size) &&
+                                   PyLong_AsSsize_t(size) == PyArray_DIM(array, i));
+    }
+    return fits && !PyErr_Occurred();
+}
+
+/* a vector of the numbers of a tuple; NULL, perhaps with an exception, for others */
+static PyObject *plain_vector(PyObject *tuple)
+{
+    npy_intp n = PyTuple_GET_SIZE(tuple);
+    PyObject *vector = PyArray_SimpleNew(1, &n, NPY_DOUBLE);
+
+    for (npy_intp i = 0; vector && i < n; i++) {
+        PyObject *item = PyTuple_GET_ITEM(tuple, i);
+        if (PyFloat_CheckExact(item) || PyLong_CheckExact(item)) {
+            ((double *)PyArray_DATA((PyArrayObject *)vector))[i] =
+                PyFloat_AsDouble(item);
+        } else {
+            Py_CLEAR(vector);
+        }
+    }
+    return vector;
+}
+
+PyObject *py_finite_copy(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+    PyObject *copy = NULL;
+
+    (void)module;
+    if (n_args != 2) {
+        PyErr_Format(PyExc_TypeError, "finite_copy takes 2 arguments (%zd given)",
+                     n_args);
+        return NULL;
+    }
+    if (PyArray_CheckExact(args[0])) {
+        PyArrayObject *given = (PyArrayObject *)args[0];
+        if (PyArray_TYPE(given) == NPY_DOUBLE && PyArray_ISNOTSWAPPED(given) &&
+            plain_fits(given, args[1])) {
+            copy = PyArray_NewCopy(given, NPY_KEEPORDER);
+        }
+    } else if (PyTuple_CheckExact(args[0])) {
+        copy = plain_vector(args[0]);
+        if (copy && !plain_fits((PyArrayObject *)copy, args[1])) {
+            Py_CLEAR(copy);
+        }
+    }
+    if (copy && !PyErr_Occurred()) {
+        PyArrayObject *array = (PyArrayObject *)copy;
+        const double *x = PyArray_DATA(array);
+        const npy_intp n = PyArray_SIZE(array);
+        int finite = 1;
+        for (npy_intp i = 0; i < n; i++) {
+            finite &= isfinite(x[i]) != 0;
+        }
+        if (finite) {
+            PyArray_CLEARFLAGS(array, NPY_ARRAY_WRITEABLE);
+            return copy;
+        }
+    }
+    /* what is left is for Python, which says what is wrong */
+    Py_XDECREF(copy);
+    PyErr_Clear();
+    Py_RETURN_NONE;
 }
 
 /* the arguments that the function makes of those of a call */

@@ -11,6 +11,10 @@
  * lists of these, not deeply nested */
 PyObject *py_is_plain(PyObject *module, PyObject *value);
 
+/* method _core.finite_copy(value, shape): a read-only copy of an array of doubles, or of
+ * a tuple of numbers, that has a shape (None: any length) and is finite; else None */
+PyObject *py_finite_copy(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
+
 /* method _core.convert_with(function): sets what makes plain operands of others */
 PyObject *py_convert_with(PyObject *module, PyObject *function);
 

@@ -15,7 +15,7 @@ from .._support.arrays import (
     plain_array,
     real_number,
 )
-from .._support.checks import short_text
+from .._support.checks import listed, short_text
 from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, StackLike
 
@@ -183,9 +183,55 @@ def refuse_linear(arm: AnyArm, what: str) -> None:
         )
 
 
+def refuse_followers(arm: AnyArm, what: str) -> None:
+    """Raise if joints of an arm follow others and have no coordinates."""
+    names = [any_of(arm).bodies[k].name for k in any_of(arm)._following]
+    if names:
+        raise ArgumentError(
+            f"{what} need all joints as coordinates, but {listed(names, str)} of the "
+            "arm follow others; expected arm.replace(couplings='constrained')"
+        )
+
+
+def refuse_geared(arm: AnyArm, what: str) -> None:
+    """Raise if rigid drives of an arm have no coordinates of their own."""
+    drives = [(b.name, b.joint.drive) for b in any_of(arm).bodies]
+    names = [name for name, drive in drives if hasattr(drive, "shares")]
+    if names:
+        raise ArgumentError(
+            f"{what} need the motors of rigid drives as coordinates, but those of "
+            f"{listed(names, str)} have none; expected "
+            "arm.replace(couplings='constrained')"
+        )
+
+
+def check_actuated(arm: ArmLike, what: str) -> None:
+    """Refuse an arm with joints that no actuator drives."""
+    if arm.nu < arm.nj:
+        idle = [arm.coordinate_names[i] for i in np.flatnonzero(~arm._actuated)]
+        raise ArgumentError(
+            f"{what} takes an actuator for each joint, but there is none for "
+            f"{listed(idle)} (actuated=False); expected an arm with all of them"
+        )
+
+
+def refuse_idle_forces(arm: AnyArm, tau: Any) -> None:
+    """Refuse forces (..., nv) on joints without an actuator."""
+    arm = any_of(arm)
+    idle = np.flatnonzero(~arm._actuated)
+    most = np.abs(tau[..., idle]).max(initial=0.0)
+    if most > 1e-9 * max(np.abs(tau).max(initial=0.0), 1.0):
+        k = int(np.abs(tau[..., idle]).reshape(-1, len(idle)).max(axis=0).argmax())
+        raise ArgumentError(
+            f"{most:.4g} hold {arm.coordinate_names[idle[k]]!r}, which has no "
+            "actuator; expected postures in which it is in equilibrium, such as those "
+            "of equilibrium(arm, q, held='motors')"
+        )
+
+
 def refuse_motors(arm: ArmLike, what: str) -> None:
     """Raise if motors of an arm are coordinates."""
-    if arm.motor_slice.stop > arm.nu:
+    if arm.motor_slice.stop > arm.nj:
         raise ArgumentError(
             f"{what} has motors behind flexible joints, on which its forces would act; "
             "expected joints without drives, arm.replace(bodies=...), which the plant "
@@ -195,7 +241,7 @@ def refuse_motors(arm: ArmLike, what: str) -> None:
 
 def refuse_constraints(arm: AnyArm, what: str) -> None:
     """Refuse an arm with constraints for a function that does not obey them."""
-    constraints = any_of(arm).constraints
+    constraints = any_of(arm)._held
     if constraints:
         raise ModelError(
             f"{what} does not exist for an arm with constraints, this one has "

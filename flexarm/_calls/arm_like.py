@@ -40,6 +40,7 @@ class ArmLike(Printed, Description):
     constraints: Any
     stabilization: float
     fidelity: str
+    couplings: str
     tip_node: int
 
     _model: Any  # of C
@@ -50,6 +51,28 @@ class ArmLike(Printed, Description):
     _modes_at: tuple[int, ...]
     _position_at: tuple[int, ...]
     _velocity_at: tuple[int, ...]
+
+    @property
+    def _held(self) -> tuple[Any, ...]:
+        """Constraints that forces hold: all, unless couplings are eliminated."""
+        return () if self._following else tuple(self.constraints)
+
+    @cached_property
+    def _following(self) -> dict[int, Any]:
+        """Joints without coordinates, by body: leader, ratio, offset."""
+        joints = {
+            k: getattr(b.joint, "follows", None) for k, b in enumerate(self.bodies)
+        }
+        return {k: own for k, own in joints.items() if own is not None}
+
+    @cached_property
+    def _led(self) -> dict[int, list[tuple[int, float, float]]]:
+        """Leaders by body, each with body, ratio and offset of its followers."""
+        own = {joint_name(b): k for k, b in enumerate(self.bodies) if b.joint.n_dof}
+        result: dict[int, list[tuple[int, float, float]]] = {}
+        for k, (leader, ratio, offset) in self._following.items():
+            result.setdefault(own[leader], []).append((k, ratio, offset))
+        return result
 
     # sizes, names and indices
 
@@ -64,9 +87,14 @@ class ArmLike(Printed, Description):
         return self._velocity_at[-1] + self._n_motors + self._modes_at[-1]
 
     @property
-    def nu(self) -> int:
-        """Number of joint velocities without motors, and of actuators."""
+    def nj(self) -> int:
+        """Number of joint velocities, without motors."""
         return self._velocity_at[-1]
+
+    @cached_property
+    def nu(self) -> int:
+        """Number of actuators: `nj`, less the velocities of joints without one."""
+        return sum(b.joint.n_dof for b in self.bodies if b.joint.actuated)
 
     @property
     def n_nodes(self) -> int:
@@ -94,8 +122,31 @@ class ArmLike(Printed, Description):
             if body.joint.limits is not None:
                 at = self.body_joint_slice(k, positions=True)
                 result[:, at] = body.joint.limits
+        for k in self._led:
+            at = self.body_joint_slice(k, positions=True)
+            result[:, at.start] = self._limits_with_followers(k, result[:, at.start])
         result.flags.writeable = False
         return result
+
+    def _limits_with_followers(self, leader: int, limits: Array) -> Array:
+        """Limits (2,) of a leader within which its followers are in theirs, too."""
+        low, high = (float(x) for x in limits)
+        for k, ratio, offset in self._led[leader]:
+            own = self.bodies[k].joint.limits
+            if own is None:
+                continue
+            a, b = sorted((float(x) - offset) / ratio for x in own[:, 0])
+            low, high = max(low, a), min(high, b)
+            # a range of one point in other units
+            if high < low <= high + 1e-9 * max(1.0, abs(high)):
+                low = high = 0.5 * (low + high)
+            if low > high:
+                raise ModelError(
+                    f"no position of joint {joint_name(self.bodies[leader])!r} is "
+                    f"within its limits and those of {joint_name(self.bodies[k])!r}, "
+                    "which follows it; expected limits that overlap"
+                )
+        return np.array([low, high])
 
     @cached_property
     def _turning(self) -> NDArray[np.bool_]:
@@ -106,12 +157,14 @@ class ArmLike(Printed, Description):
                 turn, slide = np.split(body.joint.screws, 2)
                 at = self.body_joint_slice(k, positions=True)
                 result[at] = turn.any(axis=0) & ((turn * slide).sum(axis=0) == 0.0)
+                if k in self._led:  # a turn of a leader may be part of one of others
+                    result[at] = False
         return result
 
     @property
     def joint_slice(self) -> slice:
         """Slice of the joints in velocities, accelerations and forces."""
-        return slice(0, self.nu)
+        return slice(0, self.nj)
 
     @property
     def joint_position_slice(self) -> slice:
@@ -121,7 +174,7 @@ class ArmLike(Printed, Description):
     @property
     def motor_slice(self) -> slice:
         """Slice of the motors in velocities and forces, in joint order."""
-        return slice(self.nu, self.nu + self._n_motors)
+        return slice(self.nj, self.nj + self._n_motors)
 
     @property
     def motor_position_slice(self) -> slice:
@@ -132,11 +185,22 @@ class ArmLike(Printed, Description):
     @property
     def actuator_indices(self) -> NDArray[np.intp]:
         """Velocity on which each of the ``nu`` forces acts: of the motor, if any."""
-        result = np.arange(self.nu)
+        result = np.arange(self.nj)
         driven = [k for k, b in enumerate(self.bodies) if has_motor(b.joint)]
         for i, k in enumerate(driven):
             result[self.body_joint_slice(k)] = self.motor_slice.start + i
-        return result
+        return result[self._actuated]
+
+    @property
+    def _actuator_names(self) -> tuple[str, ...]:
+        """Name of the joint of each actuator."""
+        return tuple(self.coordinate_names[i] for i in np.flatnonzero(self._actuated))
+
+    @cached_property
+    def _actuated(self) -> NDArray[np.bool_]:
+        """Mask of the joint velocities that have an actuator, (nj,)."""
+        joints = [b.joint for b in self.bodies]
+        return np.repeat([j.actuated for j in joints], [j.n_dof for j in joints])
 
     def body_index(self, body: str | int) -> int:
         """Number of a body of the arm.
@@ -245,12 +309,14 @@ class ArmLike(Printed, Description):
         Returns
         -------
         place : slice
-            Empty for a fixed joint.
+            Empty for a fixed joint, and for the number of a body whose joint follows
+            another one.
 
         Raises
         ------
         ModelError
-            If there is no such body.
+            If there is no such body, or the joint of the body of this name has no
+            coordinate since it follows another one.
 
         Examples
         --------
@@ -261,6 +327,12 @@ class ArmLike(Printed, Description):
         array([4.905])
         """
         index = self.body_index(body)
+        if isinstance(body, str) and index in self._following:
+            leader = self._following[index][0]
+            raise ModelError(
+                f"the joint of body {body!r} has no coordinate, it follows {leader!r}; "
+                "take that one, see arm.followers"
+            )
         at = self._position_at if positions else self._velocity_at
         return slice(at[index], at[index + 1])
 

@@ -33,12 +33,12 @@ _INVERSES = (
 
 def expected(arm: AnyArm, name: str) -> dict[int, str]:
     """Valid lengths of the last axis of an argument, each with its description."""
-    motors = arm.motor_slice.stop - arm.nu
+    motors = arm.motor_slice.stop - arm.nj
     modes = arm.nv - arm.motor_slice.stop
     motors_text = f"{motors} motors, " if motors else ""
     coordinates = "; see arm.coordinate_names"
     counted = (
-        f"{arm.nv} coordinates ({arm.nu} joints, {motors_text}{modes} modes)"
+        f"{arm.nv} coordinates ({arm.nj} joints, {motors_text}{modes} modes)"
         f"{coordinates}"
     )
     if name in POSITIONS and arm.nq != arm.nv:
@@ -49,7 +49,8 @@ def expected(arm: AnyArm, name: str) -> dict[int, str]:
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
     if name in ("tau", "dtau"):
-        joints = f"{arm.nu} (one force per joint)"
+        each = "joint" if arm.nu == arm.nj else "actuator"
+        joints = f"{arm.nu} (one force per {each})"
         if arm.nv == arm.nu:
             return {arm.nu: joints + coordinates}
         return {

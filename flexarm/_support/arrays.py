@@ -109,7 +109,7 @@ def _plain_lists(
 
 def kind_of(value: Any) -> str:
     """Name of the type of a value, shortened."""
-    name = type(value).__name__
+    name = "type" if isinstance(value, type) else type(value).__name__
     return name if len(name) < 60 else name[:57] + "..."
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import LIE_TOLERANCE
+from .._core import LIE_TOLERANCE, finite_copy
 from ..errors import ModelError
 from .arrays import Unsuitable, as_floats, is_whole, kind_of, plain_array
 
@@ -100,6 +100,9 @@ def as_numbers(what: str, value: Any) -> Array:
 
 def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     """Return a read-only finite float array of the given shape (None: any length)."""
+    copy = finite_copy(value, shape)
+    if copy is not None:
+        return copy
     array = as_numbers(what, value)
     fits = array.ndim == len(shape) and all(
         n is None or n == m for n, m in zip(shape, array.shape, strict=True)
@@ -226,6 +229,9 @@ def check_rotation(what: str, matrix: Array) -> None:
 
 def inertia_matrix(what: str, value: Any) -> Array:
     """Return the 3 x 3 matrix of a diagonal, of six entries or of a matrix."""
+    whole = finite_copy(value, (3, 3))
+    if whole is not None:
+        return whole
     array = as_numbers(what, value)
     if array.shape == (3,):
         array = np.diag(array)
@@ -243,14 +249,18 @@ def inertia_matrix(what: str, value: Any) -> Array:
 def check_square(what: str, value: Any, n: int) -> Array:
     """Return an (n, n) symmetric matrix without negative eigenvalues."""
     if value is None:
-        value = np.zeros((n, n))
-    array = as_numbers(what, value)
-    if array.shape == (n,):
-        array = np.diag(array)
-    if array.size == 0 and n == 0:
-        array = np.zeros((0, 0))
-    array = as_array(what, array, (n, n))
-    if n == 0:
+        nothing: Array = np.zeros((n, n))
+        nothing.flags.writeable = False
+        return nothing
+    array = finite_copy(value, (n, n))
+    if array is None:
+        given = as_numbers(what, value)
+        if given.shape == (n,):
+            given = np.diag(given)
+        if given.size == 0 and n == 0:
+            given = np.zeros((0, 0))
+        array = as_array(what, given, (n, n))
+    if n == 0 or not np.count_nonzero(array):
         return array
     scale = float(np.abs(array).max())
     off = np.abs(array - array.T)
@@ -297,25 +307,32 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
             f"{who} has the mass {mass:g} kg, expected zero or "
             f"{SMALLEST:g} to {LARGEST:g}"
         )
-    away, scale = float(np.abs(com).max()), float(np.abs(about_origin).max())
+    sizes = list(map(abs, about_origin.ravel().tolist()))
+    away, scale = max(map(abs, com.tolist())), max(sizes)
     if not away <= LARGEST:
         raise ModelError(
             f"{who} has its centre of mass {away:g} m away, expected at most "
             f"{LARGEST:g}"
         )
-    if not scale <= LARGEST:
+    if not all(size <= LARGEST for size in sizes):  # neither infinite nor NaN
         raise ModelError(
             f"{who} has a moment of inertia of {scale:g} kg m^2 about its frame, "
             f"expected at most {LARGEST:g}"
         )
-    about_com = about_origin - mass * (
-        float(com @ com) * np.eye(3) - np.outer(com, com)
-    )
-    if float(np.abs(about_com - about_com.T).max()) > 1e-9 * scale:
+    about_com = about_origin
+    if away:
+        about_com = about_origin - mass * (
+            float(com @ com) * np.eye(3) - np.outer(com, com)
+        )
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = about_com.ravel().tolist()
+    if max(abs(xy - yx), abs(xz - zx), abs(yz - zy)) > 1e-9 * scale:
         raise ModelError(
             f"{who} has an inertia that is not symmetric, expected a symmetric one"
         )
-    a, b, c = np.linalg.eigvalsh(about_com)
+    if xy == xz == yx == yz == zx == zy == 0.0:
+        a, b, c = sorted((xx, yy, zz))
+    else:
+        a, b, c = np.linalg.eigvalsh(about_com)
     if a < -1e-9 * scale:
         raise ModelError(
             f"{who} has the negative moment of inertia {a:.3g} kg m^2 about its centre "
@@ -339,8 +356,14 @@ def in_range(what: str, number: T, unit: str) -> T:
     number : float or (...) ndarray of float
         Finite numbers.
     """
-    if isinstance(number, float) and SMALLEST <= abs(number) <= LARGEST:
+    if isinstance(number, float) and (
+        number == 0.0 or SMALLEST <= abs(number) <= LARGEST
+    ):
         return number
+    if isinstance(number, np.ndarray) and number.size <= 9:
+        sizes = map(abs, number.ravel().tolist())
+        if all(x == 0.0 or SMALLEST <= x <= LARGEST for x in sizes):
+            return number
     size = np.abs(np.asarray(number)).ravel()
     wrong = (size > LARGEST) | ((size < SMALLEST) & (size > 0.0))
     if wrong.any():
@@ -351,7 +374,7 @@ def in_range(what: str, number: T, unit: str) -> T:
     return number
 
 
-def _number(what: str, value: Any) -> float:
+def finite(what: str, value: Any) -> float:
     """Return a finite number, or raise."""
     if type(value) is float and math.isfinite(value):
         return value
@@ -360,12 +383,12 @@ def _number(what: str, value: Any) -> float:
 
 def real(what: str, value: Any, unit: str) -> float:
     """Return a number of any sign, or raise."""
-    return in_range(what, _number(what, value), unit)
+    return in_range(what, finite(what, value), unit)
 
 
 def not_negative(what: str, value: Any, unit: str) -> float:
     """Return a number of zero or more, or raise with its unit in the message."""
-    number = _number(what, value)
+    number = finite(what, value)
     if number < 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected zero or more")
     return in_range(what, number, unit)
@@ -373,7 +396,7 @@ def not_negative(what: str, value: Any, unit: str) -> float:
 
 def positive(what: str, value: Any, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
-    number = _number(what, value)
+    number = finite(what, value)
     if not number > 0.0:
         raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
     return in_range(what, number, unit)

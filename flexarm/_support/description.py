@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .options import missing_from_class
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -18,7 +20,16 @@ def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
-class Description:
+class Described(type):
+    """Class that answers a missing constructor with the one that was meant."""
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(cls, name: str) -> Any:
+            raise missing_from_class(cls, name)
+
+
+class Description(metaclass=Described):
     """Equality, hash and replacement by content, for dataclasses that hold arrays."""
 
     def _content(self) -> tuple[Any, ...]:
@@ -48,6 +59,20 @@ class Description:
     def replace(self, **changes: Any) -> Any:
         """Return a copy with the named fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
+
+    @classmethod
+    def _of_checked(cls, **values: Any) -> Any:
+        """Return an object of values as the constructor leaves them, without checks.
+
+        Their arrays become those of the object, read-only.  Other fields have their
+        defaults.
+        """
+        result = cls.__new__(cls)
+        for name, value in values.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(result, name, value)
+        return result
 
     def _set(self, **values: Any) -> None:
         for name, value in values.items():

@@ -20,7 +20,7 @@ from .checks import short_text
 from .kinds import shown
 
 _ARRAY = re.compile(r"^(\(.*?\))? ?(array_like|ndarray)( of (float|int))?$")
-_SIZES = ("nq", "nv", "nu")
+_SIZES = ("nq", "nv", "nu", "nj")
 
 
 class _Given(NamedTuple):

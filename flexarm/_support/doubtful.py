@@ -13,6 +13,7 @@ TURNS = 20.0  # rad; joints with limits so far apart are rare
 _STEP = 5.0  # degrees, of which limits are multiples
 _SLOWEST = 0.6  # m/s, of sound in the softest of gels
 _DENSEST = 1e6  # kg/m^3
+_QUARTERS = {round(np.pi / 2.0, 5): "pi/2", round(np.pi, 5): "pi"}
 
 
 def warn_of_degrees(what: str, limits: Any) -> None:
@@ -38,6 +39,19 @@ def warn_of_percent(what: str, ratio: Any) -> None:
             f"it is {most:g} percent, expected {most / 100.0:g}",
             UnitsWarning,
         )
+
+
+def warn_of_quarters(what: str, lengths: Any) -> None:
+    """Warn of lengths that are pi/2 or pi: angles in the place of lengths."""
+    for length in np.ravel(lengths).tolist():
+        name = _QUARTERS.get(round(abs(length), 5))
+        if name is not None:
+            warn(
+                f"{what} is {length:.6g} m, which is {'-' * (length < 0)}{name}; if it "
+                "is an angle, expected the order a, alpha, d, theta",
+                UnitsWarning,
+            )
+            return
 
 
 def check_moduli(name: str, E: float, G: float, density: float) -> None:

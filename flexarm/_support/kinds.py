@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import numpy as np
 
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
+from .arrays import kind_of
 from .checks import short_text
 
 _WORDS: dict[Any, str] = {
@@ -112,7 +113,7 @@ def _is_number(value: Any) -> bool:
 def shown(value: Any) -> str:
     """Text of a plain value; of others their type."""
     plain = value is None or isinstance(value, bool | int | float | complex | str)
-    return short_text(value) if plain else f"of type {type(value).__name__}"
+    return short_text(value) if plain else f"of type {kind_of(value)}"
 
 
 def _words(hint: Any) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from functools import wraps
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import ArgumentError, FlexarmError
 from .checks import short_text
 from .documented import unfit
 from .kinds import bound_arguments, failed, wrong_kind
+from .synonyms import FUNCTIONS, MAKERS, SYNONYMS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,69 +43,6 @@ _INSIDE = (
     "plotly",
     "xarray",
 )
-# names that other packages, or earlier versions, have for the same thing
-_ELSEWHERE = {
-    "aba": ("forward_dynamics",),
-    "axes": ("axis",),
-    "ball": ("spherical",),
-    "body": ("RigidBody",),
-    "continuous": ("revolute",),
-    "controller": ("torque",),
-    "crba": ("mass_matrix",),
-    "damping_ratio": ("damping",),
-    "degrees_of_freedom": ("nv",),
-    "dof": ("nv",),
-    "duration": ("t",),
-    "eigenfrequencies": ("natural_frequencies",),
-    "fk": ("tip_pose",),
-    "dt": ("max_step", "t"),
-    "flexiblelink": ("FlexibleBody",),
-    "floating": ("free",),
-    "force": ("torque", "wrench"),
-    "forces": ("torque", "wrench"),
-    "forward_kinematics": ("tip_pose",),
-    "g": ("gravity",),
-    "hinge": ("revolute",),
-    "hold": ("held",),
-    "ik": ("inverse_kinematics",),
-    "integrator": ("method",),
-    "intervals": ("search",),
-    "linear": ("prismatic",),
-    "link": ("RigidBody",),
-    "links": ("bodies",),
-    "load": ("wrench",),
-    "loads": ("wrench",),
-    "max_iterations": ("search",),
-    "modal_analysis": ("vibration_modes",),
-    "modes": ("n_modes",),
-    "n_dof": ("nv",),
-    "n_joints": ("nu",),
-    "n_links": ("bodies", "n"),
-    "ndof": ("nv",),
-    "payload": ("payload_mass",),
-    "pin": ("revolute",),
-    "rigid": ("fixed",),
-    "rnea": ("inverse_dynamics",),
-    "robot": ("Arm",),
-    "rotary": ("revolute",),
-    "rotational": ("revolute",),
-    "slider": ("prismatic",),
-    "start": ("q0",),
-    "solver": ("method", "search"),
-    "step": ("max_step",),
-    "t_end": ("t",),
-    "t_span": ("t",),
-    "tau": ("torque",),
-    "time": ("t",),
-    "tolerance": ("search",),
-    "torque_limits": ("limits",),
-    "u": ("torque",),
-    "tspan": ("t",),
-    "translational": ("prismatic",),
-    "velocity_limits": ("limits",),
-    "weld": ("fixed",),
-    "x0": ("q0",),
-}
 
 
 def did_you_mean(given: object, names: Collection[str]) -> str:
@@ -120,25 +58,65 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
     text = given if isinstance(given, str) else ""
     if len(text) > 100:
         return ""
-    for other in _ELSEWHERE.get(text.lower(), ()):
+    for other in SYNONYMS.get(text.lower(), ()):
         if other in names:
             return f"; did you mean {other!r}?"
     # the search takes a second for as many pairs of letters
     if len(text) ** 2 * len(names) > 10_000_000:
         return ""
+    import difflib
+
     lower = {name.lower(): name for name in names}
     near = difflib.get_close_matches(text.lower(), lower, n=1)
     return f"; did you mean {lower[near[0]]!r}?" if near else ""
 
 
-def missing_from(module: str, names: Collection[str]) -> Callable[[str], Any]:
+def missing_from(
+    module: str, names: Collection[str], otherwise: str = ""
+) -> Callable[[str], Any]:
     """Return ``__getattr__`` of a module, which hints at the name that was meant."""
 
     def missing(name: str) -> Any:
         hint = "" if name.startswith("_") else did_you_mean(name, names)
+        if not hint and name in FUNCTIONS:
+            hint = f"; expected {FUNCTIONS[name]}"
+        hint = hint or ("" if name.startswith("_") else otherwise)
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
     return missing
+
+
+def missing_attribute(made: object, name: str, hint: str = "") -> AttributeError:
+    """Return the error on an attribute that an object does not have.
+
+    Parameters
+    ----------
+    made : object
+        What was asked.
+    name : str
+        The attribute.
+    hint : str
+        What to say if the name is none of a method that is a function here.
+    """
+    kind = type(made)
+    if not hint and name in FUNCTIONS:
+        hint = f"; expected {FUNCTIONS[name]}"
+    if not hint and name[:1] != "_":
+        hint = did_you_mean(name, [n for n in dir(made) if n[0] != "_"])
+    text = f"{kind.__name__!r} object has no attribute {name!r}{hint}"
+    return AttributeError(text, name=name, obj=made)
+
+
+def missing_from_class(made: type, name: str) -> AttributeError:
+    """Return the error on an attribute that a class does not have."""
+    hint = ""
+    # while a dataclass is made, it asks for fields that have no default
+    if name[:1] != "_" and "__dataclass_fields__" in vars(made):
+        hint = did_you_mean(name, [n for n in dir(made) if n[0] != "_"])
+        if made.__name__ == "Arm" and name in MAKERS:
+            hint = f"; expected {MAKERS[name]}"
+    text = f"class {made.__name__} has no attribute {name!r}{hint}"
+    return AttributeError(text, name=name, obj=made)
 
 
 def check_choice(
@@ -198,6 +176,41 @@ def explained(function: Callable[P, R]) -> Callable[P, R]:
         raise refusal
 
     return call
+
+
+def strict(function: Callable[P, R]) -> Callable[P, R]:
+    """Hide the parameter ``**other`` of a function that refuses unknown names.
+
+    For functions that are called millions of times, which a wrapper as of `explained`
+    would slow down by a third: they raise `unknown_names` if `other` is not empty.
+    """
+    # its signature is that of a copy, which nobody calls: cheaper at import than a
+    # signature for each function
+    inner: Any = function
+    flags = inner.__code__.co_flags & ~inspect.CO_VARKEYWORDS
+    copy = FunctionType(inner.__code__.replace(co_flags=flags), {}, inner.__name__)
+    copy.__defaults__, copy.__kwdefaults__ = inner.__defaults__, inner.__kwdefaults__
+    copy.__annotations__ = {
+        k: v for k, v in inner.__annotations__.items() if k != "other"
+    }
+    inner.__wrapped__ = copy
+    return function
+
+
+def unknown_names(
+    function: Callable[..., object], other: Mapping[str, object]
+) -> ArgumentError:
+    """Return the error on names that a function of `strict` does not have."""
+    option = next(iter(other))
+    known = inspect.signature(function).parameters
+    hint = did_you_mean(option, known)
+    if option in ("g", "gravity"):
+        hint = "; gravity is that of the arm, arm.replace(gravity=(0, 0, -9.81)),"
+    name = getattr(function, "__name__", "the function")
+    return ArgumentError(
+        f"{name} has no argument {option!r}{hint or ','} expected names out of "
+        f"{', '.join(known)}"
+    )
 
 
 def explained_class(made: C) -> C:
@@ -263,9 +276,11 @@ def _misfit(
     # names that do not exist
     for option in options:
         if option not in known:
+            # the hint first: of a long sentence the end may be cut
+            hint = did_you_mean(option, known) or ","
             return ArgumentError(
-                f"{name} has no argument {option!r}, expected names out of "
-                f"{', '.join(known)}{did_you_mean(option, known)}"
+                f"{name} has no argument {option!r}{hint} expected names out of "
+                f"{', '.join(known)}"
             )
     # more arguments without names than the signature has
     places = [k for k, p in known.items() if p.kind is not p.KEYWORD_ONLY]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from typing import TYPE_CHECKING, Any
 
 from .description import table
+from .options import missing_attribute
 
 _NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?|-?inf|nan|")
 _CELL = "padding: 0.1em 0.6em; text-align: "
@@ -56,6 +57,8 @@ class Table:
 
     def html(self, caption: str) -> str:
         """Return an HTML table."""
+        from html import escape
+
         head, *body = self.rows
         sides = ["right" if number else "left" for number in self._numeric()]
         top = "".join(
@@ -131,6 +134,8 @@ def percent(error: float) -> str:
 
 
 def _paragraph(line: str) -> list[str]:
+    from html import escape
+
     return [f'<p style="margin: 0.2em 0">{escape(line)}</p>'] if line else []
 
 
@@ -145,3 +150,11 @@ class Printed:
 
     def _repr_html_(self) -> str:
         return self._sheet().html()
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            # called for missing attributes; Python itself looks up private names
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # its own error
+            raise missing_attribute(self, name)

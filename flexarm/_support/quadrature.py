@@ -35,3 +35,11 @@ def gauss_rule(n_points: int) -> tuple[Array, Array]:
     nodes = 0.5 * (nodes + 1.0)
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def node_fractions(n_points: int) -> Array:
+    """Places of the nodes of a uniform link: base, Gauss points, tip, in [0, 1]."""
+    places = np.concatenate([[0.0], gauss_rule(n_points)[0], [1.0]])
+    places.flags.writeable = False
+    return places

@@ -19,7 +19,7 @@ from .._calls.arguments import real_array
 from .._support.checks import not_negative, positive
 from .._support.description import Description
 from .._support.options import check_choice, explained_class
-from .._support.quadrature import gauss_count, gauss_rule
+from .._support.quadrature import gauss_count, gauss_rule, node_fractions
 from ..errors import ArgumentError, ModelError
 from .limits import mode_count
 
@@ -121,6 +121,22 @@ class LinkModes(Description):
     def slope(self, x: ArrayLike) -> Array:
         """First derivative of the mode shapes in x, per m, (n, ...); see `shape`."""
         return self._derivative(x, 1)
+
+    def _at_nodes(self, n_points: int, order: int) -> Array:
+        """Shapes, differentiated in x, at base, Gauss points and tip, (n, nodes)."""
+        return self._derivative(self.length * node_fractions(n_points), order)
+
+    def _foreshortening(self, n_points: int) -> Array:
+        r"""Integrals of ``-v_r' v_s'`` from the base to these nodes, (nodes, n, n).
+
+        The number of Gauss points for the whole link is also sufficient for each piece
+        from the base.
+        """
+        x = self.length * node_fractions(n_points)
+        fraction, weight = gauss_rule(self.n_points)
+        slope = self._derivative(np.outer(x, fraction), 1).swapaxes(0, 1)
+        weighted = slope * (x[:, np.newaxis] * weight)[:, np.newaxis]
+        return np.asarray(-(weighted @ slope.swapaxes(1, 2)))
 
     def _fraction(self, x: ArrayLike) -> Array:
         fraction = real_array("x", x) / self.length

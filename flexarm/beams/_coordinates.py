@@ -53,7 +53,7 @@ def known_motions(name: str, motions: Any, line: Line) -> tuple[str, ...]:
         )
     result = tuple(motion for motion in MOTIONS if motion in given)
     # combinations that corners allow
-    if line.straight or set(result) == set(MOTIONS):
+    if not line.has_corners or set(result) == set(MOTIONS):
         return result
     flat = np.ptp(line.axes[:, :, 2], axis=0).max() < 1e-9
     in_plane = "bending y" in result

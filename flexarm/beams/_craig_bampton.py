@@ -11,6 +11,7 @@ Journal 6(7), 1968, 1313-1319.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from .._support.options import explained_class
 from ._bending import BendingModes
 from ._clamped import TorsionModes
-from ._free import free_roots, free_shapes, waves
+from ._unit_shapes import (
+    beam_at_nodes,
+    held_roots,
+    rod_at_nodes,
+    unit_beam,
+    unit_foreshortening,
+    unit_rod,
+)
 
 Array = NDArray[np.float64]
 
@@ -50,13 +58,9 @@ class CraigBamptonBeamModes(BendingModes):
 
     def __post_init__(self) -> None:
         self._set_beam()
-        b = free_roots(self._held())
         static = np.zeros(min(self.n_modes, 2))
-        self._keep(beta=np.concatenate([static, b / self.length]))
-
-    def _held(self) -> Array:
-        """Numbers of the modes with both ends held."""
-        return np.arange(1.0, self.n_modes - 1.0)
+        held = held_roots(self.n_modes) / self.length
+        self._keep(beta=np.concatenate([static, held]))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,23 +69,29 @@ class CraigBamptonBeamModes(BendingModes):
         later = (f"{{}} {j}" for j in range(3, self.n_modes + 1))
         return (*static[: self.n_modes], *later)
 
+    @cached_property
+    def _sizes(self) -> Array:
+        """Sizes of the shapes, (n,), over those of unit length and mass."""
+        L, n = self.length, self.n_modes
+        turn = L if self.upward else -L
+        held = 1.0 / np.sqrt(self.mass_per_length * L)
+        return np.array([1.0, turn, *[held] * (n - 2)][:n])
+
     def _derivative(self, x: ArrayLike, order: int) -> Array:
-        f, L = self._fraction(x), self.length
-        if self.n_modes == 1:
-            cubics = [([0.0, 0.0, 1.5, -0.5], 1.0)]
-        else:
-            turn = L if self.upward else -L
-            cubics = [([0.0, 0.0, 3.0, -2.0], 1.0), ([0.0, 0.0, -1.0, 1.0], turn)]
-        rows = [
-            scale * np.polynomial.Polynomial(c).deriv(order)(f) for c, scale in cubics
-        ]
-        static = np.stack(rows) / L**order
-        mode = self._held().reshape((-1,) + (1,) * f.ndim)
-        beta = self.beta[2:].reshape(mode.shape)
-        # unit modal mass: the mean square of the shapes of free beams is 1/4
-        size = 2.0 / np.sqrt(self.mass_per_length * L) * (-1.0) ** (mode - 1.0)
-        held = size * beta**order * free_shapes(beta * L, mode, f, order + 2)
-        return np.concatenate([static, held])
+        f = self._fraction(x)
+        sizes = self._sizes.reshape((-1,) + (1,) * f.ndim)
+        return np.asarray(
+            sizes * unit_beam(self.n_modes, f, order) / self.length**order
+        )
+
+    def _at_nodes(self, n_points: int, order: int) -> Array:
+        unit = beam_at_nodes(self.n_modes, n_points, order)
+        return np.asarray(self._sizes[:, np.newaxis] * unit / self.length**order)
+
+    def _foreshortening(self, n_points: int) -> Array:
+        sizes = self._sizes
+        unit = unit_foreshortening(self.n_modes, n_points, self.n_points)
+        return np.asarray(np.outer(sizes, sizes) * unit / self.length)
 
     @property
     def k(self) -> Array:  # type: ignore[override]
@@ -122,15 +132,20 @@ class CraigBamptonRodModes(TorsionModes):
         """Names of the coordinates in a link; see `LinkModes`."""
         return ("tip rx", *(f"{{}} {j}" for j in range(2, self.n_modes + 1)))
 
+    @cached_property
+    def _sizes(self) -> Array:
+        """Sizes of the shapes, (n,), over those of unit length and inertia."""
+        held = 1.0 / np.sqrt(self.polar_inertia_per_length * self.length)
+        return np.array([1.0, *[held] * (self.n_modes - 1)])
+
     def _derivative(self, x: ArrayLike, order: int) -> Array:
-        f, L = self._fraction(x), self.length
-        static = [f, np.full(f.shape, 1.0 / L), np.zeros(f.shape)][min(order, 2)]
-        mode = np.arange(1.0, self.n_modes).reshape((-1,) + (1,) * f.ndim)
-        beta = self.beta[1:].reshape(mode.shape)
-        sine, cosine = waves(mode, f)
-        wave = [sine, cosine, -sine, -cosine][order]
-        size = np.sqrt(2.0 / (self.polar_inertia_per_length * L))
-        return np.concatenate([static[np.newaxis], size * beta**order * wave])
+        f = self._fraction(x)
+        sizes = self._sizes.reshape((-1,) + (1,) * f.ndim)
+        return np.asarray(sizes * unit_rod(self.n_modes, f, order) / self.length**order)
+
+    def _at_nodes(self, n_points: int, order: int) -> Array:
+        unit = rod_at_nodes(self.n_modes, n_points, order)
+        return np.asarray(self._sizes[:, np.newaxis] * unit / self.length**order)
 
     @property
     def k(self) -> Array:  # type: ignore[override]

@@ -7,6 +7,7 @@ functions are in ``_single.py``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -45,6 +46,14 @@ def free_roots(mode: Array) -> Array:
     return np.asarray(2.0 * bisect(reached, start, start + 0.5 * np.pi))
 
 
+@lru_cache(maxsize=64)
+def first_free_roots(count: int) -> Array:
+    """The first of these values, which all beams share."""
+    roots = free_roots(np.arange(1.0, count + 1.0))
+    roots.flags.writeable = False
+    return roots
+
+
 def free_shapes(b: Array, mode: Array, fraction: Array, order: int) -> Array:
     """Half of ``cos y / cos h + cosh y / cosh h``, or the same with sines.
 
@@ -79,15 +88,15 @@ class _UnloadedBeam(BendingModes):
 
     def __post_init__(self) -> None:
         link = self._set_beam()
-        b = self._roots(np.arange(1.0, self.n_modes + 1.0))
+        b = self._roots(self.n_modes)
         self._keep(beta=b / self.length, amplitudes=np.ones(self.n_modes))
         # signs are those of the raw shapes
         self._keep(
             amplitudes=self._scale(self.tip_deflection, np.ones(self.n_modes), link)
         )
 
-    def _roots(self, mode: Array) -> Array:
-        """Values of b."""
+    def _roots(self, count: int) -> Array:
+        """First values of b."""
         raise NotImplementedError
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
@@ -118,8 +127,8 @@ class FreeBeamModes(_UnloadedBeam):
         Tip deflections, dimensionless as all shapes.
     """
 
-    def _roots(self, mode: Array) -> Array:
-        return free_roots(mode)
+    def _roots(self, count: int) -> Array:
+        return first_free_roots(count)
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
         b = (self.beta * self.length).reshape(mode.shape)
@@ -142,8 +151,8 @@ class PinnedBeamModes(_UnloadedBeam):
         Factors of the sines.
     """
 
-    def _roots(self, mode: Array) -> Array:
-        return np.asarray(np.pi * mode)
+    def _roots(self, count: int) -> Array:
+        return np.asarray(np.pi * np.arange(1.0, count + 1.0))
 
     def _raw(self, mode: Array, fraction: Array, order: int) -> Array:
         sine, cosine = waves(mode, fraction)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -155,6 +155,11 @@ class Line:
         return len(self.axes)
 
     @property
+    def has_corners(self) -> bool:
+        """Whether elements have different axes, so that motions of a node mix."""
+        return bool(np.abs(self.axes - self.axes[0]).max() > 1e-12)
+
+    @cached_property
     def h(self) -> Array:
         """Lengths of the elements, (N,), in m."""
         return np.diff(self.at)
@@ -199,7 +204,11 @@ class Line:
             move, spin, strain = (rows @ to_centre for rows in (move, spin, strain))
             move[1:] += np.outer([z, -y], spin[0])
         R = self.axes[element]
-        own = np.kron(np.eye(4), R.T)
+        if (np.eye(3) == R).all():
+            return move, spin, strain
+        blocks = np.zeros((4, 3, 4, 3))
+        blocks[range(4), :, range(4)] = R.T
+        own = blocks.reshape(12, 12)
         return R @ move @ own, R @ spin @ own, strain @ own
 
     def _bending(self, element: int, plane: int, s: float) -> Array:

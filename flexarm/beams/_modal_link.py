@@ -8,6 +8,7 @@ with a second plane of bending and torsion.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ from .._support.checks import (
     real,
 )
 from .._support.options import explained
-from .._support.quadrature import gauss_rule
+from .._support.quadrature import gauss_rule, node_fractions
 from ..bodies.body import check_name
-from ..bodies.joints import Joint
+from ..bodies.joints import Joint, default_joint
 from ..bodies.models import FlexibleBody
 from ..bodies.profile import BeamProfile, uniform_profile
 from ..bodies.sections import Section
@@ -262,7 +263,9 @@ def flexible_link(
     what = f"tip_com of link {name!r}"
     com = in_range(what, as_array(what, tip_com, (3,)), "m")
     payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
-    if tip_inertia is None:
+    if tip_inertia is None and payload == 0.0 and not np.count_nonzero(com):
+        tip_inertia = 0.0
+    elif tip_inertia is None:
         tip_inertia = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
     about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
     # its modes, of its own or by name
@@ -324,41 +327,52 @@ def flexible_link(
         link = uniform(name, length, density, tip, **stiffness)
         basis = modes_by_name(link, **options)
     # nodes at base, Gauss points and tip, and their motion in the modes
-    fraction, weight = gauss_rule(_points_of_link(name, n_points, basis))
-    x = length * np.concatenate([[0.0], fraction, [1.0]])
-    translation, rotation = _node_shapes(basis, x)
+    n_points = _points_of_link(name, n_points, basis)
+    x, weight = length * node_fractions(n_points), gauss_rule(n_points)[1]
+    translation, rotation = _node_shapes(basis, n_points)
+    modal_stiffness = _stiffness(basis)
     # masses and inertias of hub, link and payload
     twists = basis.get("torsion")
     polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
     section = _section_inertia(name, section_inertia, polar)
     inertia = np.zeros((len(x), 3, 3))
     inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
-    inertia[1:-1] = (length * weight)[:, None, None] * np.diag(section)
+    inertia.reshape(-1, 9)[1:-1, ::4] = np.multiply.outer(length * weight, section)
     inertia[-1] = about_tip
     hub = real(f"base_mass of link {name!r}", base_mass, "kg")
     node_com = np.zeros((len(x), 3))
     node_com[-1] = com
-    sections = tuple(f"g{j + 1}" for j in range(len(weight)))
+    position = np.zeros((len(x), 3))
+    position[:, 0] = x
+    sections = _section_names(n_points)
     body = FlexibleBody(
         name,
-        Joint() if joint is None else joint,
-        node_position=np.stack([x, 0.0 * x, 0.0 * x], axis=1),
+        default_joint() if joint is None else joint,
+        node_position=position,
         node_mass=np.concatenate([[hub], density * length * weight, [payload]]),
         node_translation=translation,
         node_rotation=rotation,
-        stiffness=_stiffness(basis),
+        stiffness=modal_stiffness,
         node_com=node_com,
         node_inertia=inertia,
         node_names=("base", *sections, "tip"),
         section_nodes=sections,
         mode_names=tuple(
-            label.format(kind) for kind, own in basis.items() for label in own.names
+            [label.format(kind) for kind, own in basis.items() for label in own.names]
         ),
         attachment=next((m.attachment for m in basis.values() if m.attachment), None),
-        beam=_profile(basis, x, weight),
-        node_foreshortening=_foreshortening(basis, x) if geometric_stiffening else None,
+        beam=_profile(basis, length, n_points, modal_stiffness),
+        node_foreshortening=_foreshortening(basis, n_points)
+        if geometric_stiffening
+        else None,
     )
     return _damped(body, basis, modal_damping, damping_ratio)
+
+
+@lru_cache(maxsize=64)
+def _section_names(n_points: int) -> tuple[str, ...]:
+    """Names of the Gauss points."""
+    return tuple(f"g{j + 1}" for j in range(n_points))
 
 
 def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
@@ -413,52 +427,57 @@ def _blocks(modes: dict[str, LinkModes]) -> Iterator[tuple[str, LinkModes, slice
         first += own.n_modes
 
 
-def _node_shapes(modes: dict[str, LinkModes], x: Array) -> tuple[Array, Array]:
+def _node_shapes(modes: dict[str, LinkModes], n_points: int) -> tuple[Array, Array]:
     """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
-    translation, rotation = np.zeros((2, len(x), 3, _count(modes)))
+    translation, rotation = np.zeros((2, n_points + 2, 3, _count(modes)))
     for kind, own, columns in _blocks(modes):
         if kind == "torsion":
-            rotation[:, 0, columns] = own.shape(x).T
+            rotation[:, 0, columns] = own._at_nodes(n_points, 0).T
         elif kind == "bending y":
-            translation[:, 1, columns] = own.shape(x).T
-            rotation[:, 2, columns] = own.slope(x).T
+            translation[:, 1, columns] = own._at_nodes(n_points, 0).T
+            rotation[:, 2, columns] = own._at_nodes(n_points, 1).T
         else:
-            translation[:, 2, columns] = own.shape(x).T
-            rotation[:, 1, columns] = -own.slope(x).T
+            translation[:, 2, columns] = own._at_nodes(n_points, 0).T
+            rotation[:, 1, columns] = -own._at_nodes(n_points, 1).T
     return translation, rotation
 
 
-def _profile(modes: dict[str, LinkModes], x: Array, weight: Array) -> BeamProfile:
+def _profile(
+    modes: dict[str, LinkModes], length: float, n_points: int, modal_stiffness: Array
+) -> BeamProfile:
     """Cuts across the link at its nodes."""
-    strain, stiffness = np.zeros((len(x), 4, _count(modes))), np.zeros(4)
+    strain, stiffness = np.zeros((n_points + 2, 4, _count(modes))), np.zeros(4)
+    known, counts = True, [0] * 4
     rows = {"torsion": 1, "bending y": 2, "bending z": 3}
     for kind, own, columns in _blocks(modes):
         row = rows[kind]
         if isinstance(own, TorsionModes):
-            strain[:, row, columns] = own.slope(x).T
+            strain[:, row, columns] = own._at_nodes(n_points, 1).T
             stiffness[row] = own.torsional_stiffness
         elif isinstance(own, BendingModes):
-            strain[:, row, columns] = own.curvature(x).T
+            strain[:, row, columns] = own._at_nodes(n_points, 2).T
             stiffness[row] = own.bending_stiffness
-    return uniform_profile(x, weight, strain, stiffness, _stiffness(modes))
+        # at enough points these shapes are independent
+        known &= isinstance(own, CRAIG_BAMPTON) and n_points >= own.n_points
+        counts[row] = own.n_modes
+    return uniform_profile(
+        length,
+        n_points,
+        strain,
+        stiffness,
+        modal_stiffness,
+        counts[1:] if known else None,
+    )
 
 
-def _foreshortening(modes: dict[str, LinkModes], x: Array) -> Array | None:
-    """Second derivatives of the position along x of each node, (nodes, 3, n, n).
-
-    The number of Gauss points for the whole link is also sufficient for each piece from
-    the base.
-    """
+def _foreshortening(modes: dict[str, LinkModes], n_points: int) -> Array | None:
+    """Second derivatives of the position along x of each node, (nodes, 3, n, n)."""
     n = _count(modes)
-    kappa = np.zeros((len(x), 3, n, n))
+    kappa = np.zeros((n_points + 2, 3, n, n))
     for kind, own, block in _blocks(modes):
         if kind != "torsion":
-            fraction, weight = gauss_rule(own.n_points)
-            slope = own.slope(np.outer(x, fraction))
-            kappa[:, 0, block, block] = -np.einsum(
-                "rjp,sjp,p,j->jrs", slope, slope, weight, x, optimize=True
-            )
-    return kappa if kappa.any() else None
+            kappa[:, 0, block, block] = own._foreshortening(n_points)
+    return kappa if np.count_nonzero(kappa) else None
 
 
 def _stiffness(modes: dict[str, LinkModes]) -> Array:
@@ -478,6 +497,9 @@ def _damped(
 ) -> FlexibleBody:
     """The link with damping of its coordinates and of its natural modes."""
     name, n = body.name, body.n_modes
+    plain = type(modal_damping) is type(damping_ratio) is float
+    if plain and modal_damping == damping_ratio == 0.0:
+        return body
     coefficient = spread_over(f"modal_damping of link {name!r}", modal_damping, n)
     ratio = damping_ratios(name, damping_ratio, n)
     if not (coefficient.any() or ratio.any()):
@@ -497,6 +519,8 @@ def _damped(
 
 def _inertia(what: str, value: ArrayLike) -> Array:
     """3 x 3 inertia; a number is that of a thin disc about z."""
+    if type(value) is float and value == 0.0:
+        return np.zeros((3, 3))
     if as_numbers(what, value).ndim == 0:
         about_z = float(as_array(what, value, ()))
         value = (0.5 * about_z, 0.5 * about_z, about_z)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule
 from ..bodies.body import turning
-from ..bodies.integrals import node_sums
+from ..bodies.node_sums import node_sums
 from ..bodies.sections import Section
 from ._line import Line, Payload
 
@@ -327,10 +327,15 @@ def moved_along(
     independent: list[Array] = []
     for node in keep:
         j = line.names.index(node)
-        row = line.axes[j - 1][:, 0] @ stations.translation[stations.end(j)]
+        motion = stations.translation[stations.end(j)]
+        row = line.axes[j - 1][:, 0] @ motion
         free = np.delete(row, held)
         size = float(np.abs(row).max(initial=0.0))
-        if size > 0.0 and np.abs(free).max(initial=0.0) > 1e-9 * size:
+        # of a line without corners rounding is left, unless it lies along an axis
+        if (
+            size > 1e-9 * float(np.abs(motion).max(initial=0.0))
+            and np.abs(free).max(initial=0.0) > 1e-9 * size
+        ):
             more = np.array([*independent, free])
             if np.linalg.matrix_rank(more) == len(more):
                 independent.append(free)

@@ -125,7 +125,9 @@ def modes_by_name(
     name = link.name
     word = "craig-bampton" if modes is None else modes
     word = known_modes(name, word, outboard, free=True)
-    link = replace(link, tip=link.tip + outboard_moments(name, link.length, outboard))
+    if outboard:
+        more = outboard_moments(name, link.length, outboard)
+        link = replace(link, tip=link.tip + more)
     if word == "static":
         no_static_count(name, n_modes, max_frequency)
     kinds = known_kinds(link, motions)

@@ -1,10 +1,11 @@
 """Descriptions of bodies, joints, drives, sections and materials."""
 
 from .drives import CoulombFriction, Drive, Stops
-from .integrals import ModalIntegrals, modal_integrals, nodal_integrals
+from .integrals import ModalIntegrals
 from .joints import Joint
 from .materials import Material
 from .models import FlexibleBody, RigidBody
+from .node_sums import modal_integrals, nodal_integrals
 from .sections import Section
 from .segments import SegmentedLink
 

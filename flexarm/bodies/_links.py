@@ -28,9 +28,10 @@ def unreduced_link(body: Body) -> UnreducedLink | None:
         # a node has its mass itself or in the integrals
         mass, com, inertia = mass + rest, com + centre, inertia + turn
     known = beam.modal_stiffness
-    size = np.sqrt(np.outer(np.diag(known), np.diag(known)))
-    if (np.abs(known - body.stiffness) > SAME * size).any():
-        return None
+    if np.count_nonzero(known != body.stiffness):
+        size = np.sqrt(np.outer(np.diag(known), np.diag(known)))
+        if (np.abs(known - body.stiffness) > SAME * size).any():
+            return None
     axes = beam.axes[:: len(beam.axes) // E]
     return UnreducedLink(
         body.node_position[:: p + 1],

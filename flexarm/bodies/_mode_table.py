@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .._support.printing import Sheet, Table, percent
 from .basis import linear_body, lowest_frequencies, modal_compliance_of, node_errors
 from .body import Body
-from .integrals import modal_integrals
+from .node_sums import modal_integrals
 
 Array = NDArray[np.float64]
 

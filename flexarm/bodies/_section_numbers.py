@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._support.checks import as_array, in_range, positive, positive_pair
 from .._support.description import Description
 from ..errors import ModelError
-from .materials import Material
+from .materials import Material, material_of
 
 Array = NDArray[np.float64]
 
@@ -33,6 +33,7 @@ class SectionNumbers(Description):
     shear_centre: Any = (0.0, 0.0)
 
     def __post_init__(self) -> None:
+        self._set(material=material_of(self.material))
         if not isinstance(self.material, Material):
             raise ModelError(
                 f"material of a section is {type(self.material).__name__}, expected "

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 # principal directions with less of the largest compliance do not count: of a node, and
 # of what it carries, which also moves sideways by the rotation of the node
 STIFF, STIFF_LOAD = 0.01, 0.1
+DEPENDENT = 1e-6  # of static shapes beside modes, relative to the largest
 
 
 def linear_body(body: Body, nodes: NDArray[np.intp]) -> LinearBody:
@@ -122,3 +123,20 @@ def lowest_frequencies(mass: Array, stiffness: Array, count: int) -> Array:
             values = eigh(mass, stiffness, eigvals_only=True, subset_by_index=top)
             found = 1.0 / np.sqrt(values[::-1]) / (2.0 * np.pi)
     return np.asarray(found)
+
+
+def lowest_and_static(link: LinearBody, loads: Array, count: int) -> Array:
+    """Lowest modes of a loaded link of unit stiffness, and its static shapes, (n, m).
+
+    Columns are orthonormal; m is less where the shapes depend on each other.
+    """
+    from scipy.linalg import eigh
+
+    n = len(link.mass)
+    lowest = [max(n - count, 0), n - 1]
+    _, modes = eigh(loaded_mass(link, loads), subset_by_index=lowest)
+    static = link.motion.reshape(-1, n).T
+    size = np.linalg.norm(static, axis=0)
+    static = static[:, size > 0.0] / size[size > 0.0]
+    U, s, _ = np.linalg.svd(np.hstack([modes, static]), full_matrices=False)
+    return np.asarray(U[:, s > DEPENDENT * s[0]])

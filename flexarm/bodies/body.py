@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.arrays import is_whole
-from .._support.checks import check_inertia, listed, possible_inertias, short_text
+from .._support.checks import (
+    LARGEST,
+    SMALLEST,
+    check_inertia,
+    listed,
+    possible_inertias,
+    short_text,
+)
 from .._support.description import Description
 from .._support.options import did_you_mean, explained_class
 from .._support.printing import Printed
 from ..errors import ModelError
-from .integrals import ModalIntegrals, nodal_integrals
+from .integrals import ModalIntegrals
 from .joints import Joint
+from .node_sums import NodeSums, sums_of_checked
 from .profile import BeamProfile
 from .slopes import slope_shapes
 from .strain_energy import StrainEnergy, strain_energy_of
@@ -28,9 +37,11 @@ GROUND = "ground"
 # rounding of axes and inertias
 ROUNDING = 1e-12
 
-# integrals of the last bodies, but for large meshes, by all that they depend on
-_MOST_RECENT, _LARGE = 64, 5000
-_recent: dict[tuple[bytes, ...], ModalIntegrals] = {}
+# sums of the last bodies, but for large meshes, by all that they depend on
+_MOST_RECENT, _MOST_ALIKE, _LARGE = 64, 4, 5000
+_FEW = 3  # nodes that are checked as fast one by one
+_Shapes = tuple["Array | None", ...]
+_recent: dict[bytes, list[tuple[_Shapes, NodeSums]]] = {}
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,12 @@ class Body(Printed, Description):
         """Number of modal coordinates."""
         return int(self.stiffness.shape[0])
 
-    @property
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        """What modules of the model have made of the body, for all arms with it."""
+        return {}
+
+    @cached_property
     def total_mass(self) -> float:
         """Mass of all nodes and of the modal integrals, if they are given, in kg."""
         given = 0.0 if self.integrals is None else self.integrals.m
@@ -131,82 +147,107 @@ class Body(Printed, Description):
 
     def modal_mass(self) -> Array:
         """Modal mass matrix ``G`` (Jain and Rodriguez, C.1), (n_modes, n_modes)."""
+        return np.array(self._modal_mass)
+
+    @cached_property
+    def _modal_mass(self) -> Array:
+        n = self.n_modes
+        lam, centre, about = (
+            self.node_rotation,
+            self.node_translation,
+            self.node_inertia,
+        )
+        p, m = self.node_com, self.node_mass[:, np.newaxis, np.newaxis]
+        if np.count_nonzero(p):
+            # translation of the centre of mass of each node: gamma - p x lambda
+            x, y, z = p.T[:, :, np.newaxis]
+            a, b, c = lam[:, 0], lam[:, 1], lam[:, 2]
+            across = np.stack([y * c - z * b, z * a - x * c, x * b - y * a], axis=1)
+            centre = centre - across
+            square = (p * p).sum(axis=1)[:, np.newaxis, np.newaxis] * np.eye(3)
+            about = about - m * (square - p[:, :, np.newaxis] * p[:, np.newaxis, :])
+        # sums over nodes and components, as matrix products
+        moved, turned = (
+            x.reshape(-1, n).T @ y.reshape(-1, n) if n else np.zeros((0, 0))
+            for x, y in ((centre, m * centre), (lam, about @ lam))
+        )
         given = 0.0 if self.integrals is None else self.integrals.G
-        lam, gam, p = self.node_rotation, self.node_translation, self.node_com
-        # translation of the centre of mass of each node: gamma - p x lambda
-        centre = gam - np.cross(p[:, :, None], lam, axis=1)
-        about = self.node_inertia - self.node_mass[:, None, None] * (
-            np.einsum("ni,ni->n", p, p)[:, None, None] * np.eye(3)
-            - p[:, :, None] * p[:, None, :]
-        )
-        return np.asarray(
-            given
-            + np.einsum("n,nir,nis->rs", self.node_mass, centre, centre)
-            + np.einsum("nir,nij,njs->rs", lam, about, lam)
-        )
+        return _fixed(np.asarray(given + moved + turned))
 
     @cached_property
     def _rigid_nodes(self) -> tuple[int, ...]:
         """Numbers of the nodes that are rigid bodies of their own; see `turning`."""
         lam, J = self.node_rotation, self.node_inertia
+        if self.integrals is not None:
+            heavy = (self.node_mass != 0.0) | J.any(axis=(1, 2))
+            return tuple(np.flatnonzero(heavy).tolist())
         moment = self.node_mass[:, np.newaxis] * self.node_com
-        found = []
-        for j in range(self.n_nodes):
-            if self.integrals is not None:
-                rigid = bool(self.node_mass[j] or J[j].any())
-            elif moment[j].any():
-                rigid = bool(lam[j].any())
-            else:
-                rigid = j not in self.section_nodes and turning(lam[j], J[j])
-            if rigid:
-                found.append(j)
-        return tuple(found)
+        beside = np.asarray(moment.any(axis=1))
+        turns = lam.any(axis=(1, 2))
+        sections = set(self.section_nodes)
+        return tuple(
+            j
+            for j in np.flatnonzero(turns).tolist()
+            if beside[j] or (j not in sections and turning(lam[j], J[j]))
+        )
 
-    @cached_property
+    @property
     def _own_integrals(self) -> ModalIntegrals:
         """Integrals without the nodes that are rigid bodies, for all arms with it."""
-        return self._integrals_without(self._rigid_nodes)
+        return self._own_sums.integrals if self.integrals is None else self.integrals
 
-    def _integrals_without(self, nodes: tuple[int, ...]) -> ModalIntegrals:
-        """Given integrals, or sums over all nodes but some."""
-        if self.integrals is not None:
-            return self.integrals
-        held = np.ones(self.n_nodes)
-        held[list(nodes)] = 0.0
+    @cached_property
+    def _own_sums(self) -> NodeSums:
+        """Sums without the nodes that are rigid bodies, for all arms with it."""
+        return self._sums_without(self._rigid_nodes)
+
+    def _sums_without(self, nodes: tuple[int, ...]) -> NodeSums:
+        """Sums over all nodes but some."""
+        m, p, J = self.node_mass, self.node_com, self.node_inertia
+        if nodes:
+            held = np.ones(self.n_nodes)
+            held[list(nodes)] = 0.0
+            m, p = held * m, held[:, np.newaxis] * p
+            J = held[:, np.newaxis, np.newaxis] * J
         arrays = (
-            held * self.node_mass,
-            held[:, np.newaxis] * self.node_com,
-            held[:, np.newaxis, np.newaxis] * self.node_inertia,
+            m,
+            p,
+            J,
             self.node_position,
             self.node_rotation,
             self.node_translation,
             self.node_foreshortening,
         )
         if self.node_translation.size > _LARGE:
-            return nodal_integrals(*arrays)
+            return NodeSums(*arrays)
         # bodies that differ in joints, stiffness or damping share them
-        key = tuple(b"" if x is None else x.tobytes() for x in arrays)
-        found = _recent.get(key)
-        if found is None:
-            if len(_recent) >= _MOST_RECENT:
-                _recent.clear()
-            found = _recent[key] = nodal_integrals(*arrays)
-        return found
+        key = b"".join(x.tobytes() for x in arrays[:4])
+        shapes = arrays[4:]
+        for others, found in _recent.get(key, ()):
+            if all(map(_same_bytes, others, shapes)):
+                return found
+        if len(_recent) >= _MOST_RECENT:
+            _recent.clear()
+        result = NodeSums(*arrays)
+        _recent.setdefault(key, []).append((shapes, result))
+        del _recent[key][:-_MOST_ALIKE]
+        return result
 
     @cached_property
     def _whole_integrals(self) -> ModalIntegrals:
         """Integrals of the body with the nodes that are rigid bodies."""
         if self.integrals is None:
-            return self._integrals_without(())
+            return self._sums_without(()).integrals
         if not self._rigid_nodes:
             return self.integrals
-        more = nodal_integrals(
+        more = sums_of_checked(
             self.node_mass,
             self.node_com,
             self.node_inertia,
             self.node_position,
             self.node_rotation,
             self.node_translation,
+            None,
         )
         return self.integrals.plus(more)
 
@@ -246,14 +287,34 @@ class Body(Printed, Description):
 
     def _check_nodes(self) -> None:
         who = f"body {self.name!r}"
-        good = possible_inertias(self.node_mass, self.node_com, self.node_inertia)
-        for j in np.flatnonzero(~good):
+        m, p, J = self.node_mass, self.node_com, self.node_inertia
+        # without a look at others those of principal axes at the node
+        flat = J.reshape(-1, 9)
+        own, size = flat[:, ::4], np.abs(m)
+        largest = own.max(axis=1)
+        odd = (own.min(axis=1) < 0.0) | (2.0 * largest > own.sum(axis=1))
+        if np.count_nonzero(J) > np.count_nonzero(own):
+            odd |= flat[:, [1, 2, 3, 5, 6, 7]].any(axis=1)
+        if np.count_nonzero(p):
+            odd |= p.any(axis=1)
+        odd |= ((m < SMALLEST) & (size > 0.0)) | (m > LARGEST) | (largest > LARGEST)
+        rest = odd.nonzero()[0]
+        if len(rest) > _FEW:
+            rest = rest[~possible_inertias(m[rest], p[rest], J[rest])]
+        for j in rest.tolist():
             check_inertia(
                 f"node {self.node_names[j]!r} of {who}",
                 float(self.node_mass[j]),
                 self.node_com[j],
                 self.node_inertia[j],
             )
+
+
+def _same_bytes(a: Array | None, b: Array | None) -> bool:
+    """Whether two arrays have the same entries, to the sign of zeros."""
+    if a is None or b is None:
+        return a is b
+    return a is b or (a.shape == b.shape and a.tobytes() == b.tobytes())
 
 
 def _fixed(array: Array) -> Array:

@@ -21,7 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import as_array, as_numbers, inertia_matrix, short_text
+from .._support.checks import (
+    as_array,
+    as_numbers,
+    finite,
+    inertia_matrix,
+    short_text,
+)
 from .._support.description import Description
 from .._support.options import explained_class
 from ..errors import ArgumentError, ModelError
@@ -32,7 +38,7 @@ MIN_SMOOTHING_VELOCITY = 1e-150
 
 def finite_number(what: str, value: Any, *, minimum: float | None = 0.0) -> float:
     """Return a finite number of at least `minimum`, or raise."""
-    number = float(as_array(what, value, ()))
+    number = finite(what, value)
     if minimum is not None and number < minimum:
         raise ModelError(f"{what} is {number:g}, expected zero or more")
     return number
@@ -189,8 +195,12 @@ class Drive(Description):
     ----------
     stiffness : float
         Stiffness K of shaft and gear, seen at the joint, in N m/rad or N/m.
-        Infinite for a rigid gear: then ``q_motor = N q_joint`` is a `Coupling` of the
-        arm with the name ``"body.gear"``, which forward dynamics and Runge-Kutta obey.
+        Infinite for a rigid gear, ``q_motor = N q_joint``.  The motor of a rigid body
+        on a joint that turns then has no coordinate, and the force of the actuator is
+        that at the joint, N times the one of the motor; the inertia and the gyroscopic
+        moment of the rotor are exact.  Of other joints, and of arms with
+        ``couplings="constrained"``, it is a `Coupling` with the name ``"body.gear"``,
+        which forward dynamics and Runge-Kutta obey.
     gear_ratio : float
         Turns N of the motor for one turn of the joint; negative if it reverses.
     rotor_inertia : float
@@ -226,9 +236,8 @@ class Drive(Description):
     acts on the motor, with reaction on the carrier: forces with one entry for each
     joint (``arm.nu``) act on the motors of driven joints.
 
-    The common reflected inertia N^2 J_r on the joint (``armature`` of Pinocchio and
-    MuJoCo) is the limit of a rigid gear of large ratio; here the rotor also turns with
-    its carrier.
+    The common reflected inertia N^2 J_r on the joint (`Joint.armature`) is the limit of
+    a rigid gear of large ratio; here the rotor also turns with its carrier.
 
     Examples
     --------

@@ -25,6 +25,7 @@ for a straight beam a shift and a stretch along its axis.  With the integrals of
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # relative to the largest singular value; below is rounding of the second derivatives
 RANK_TOLERANCE = 1e-12
+
+
+@lru_cache(maxsize=64)
+def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of the modes of each pair."""
+    return np.triu_indices(n)
 
 
 def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array]:
@@ -56,23 +63,24 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
         Second derivatives K of their amplitudes.
     """
     n, total = kappa.shape[-1], mass.sum()
-    if not total > 0.0 or not kappa.any():
+    if not total > 0.0 or not np.count_nonzero(kappa):
         return np.zeros((len(mass), 3, 0)), np.zeros((0, n, n))
     # affine functions of the place, orthonormal by mass; fewer for masses on a line
     spread = place - mass @ place / total
-    affine = np.column_stack([np.ones(len(mass)), spread])
-    affine[:, 1:] /= max(float(np.abs(spread).max()), 1e-300)
-    _, size, right = np.linalg.svd(np.sqrt(mass)[:, np.newaxis] * affine)
+    affine = np.ones((len(mass), 4))
+    affine[:, 1:] = spread / max(float(np.abs(spread).max()), 1e-300)
+    weighted = np.sqrt(mass)[:, np.newaxis] * affine
+    _, size, right = np.linalg.svd(weighted, full_matrices=False)
     kept = size > RANK_TOLERANCE * size[0]
     functions = affine @ (right[: len(size)][kept].T / size[kept])
 
     # moments of b with each, for pairs of modes on one scale
-    scale = np.sqrt(np.abs(np.einsum("jirr->jir", kappa)).max(axis=(0, 1)))
+    own = kappa.diagonal(axis1=2, axis2=3)
+    scale = np.sqrt(np.abs(own).max(axis=(0, 1)))
     scale[scale == 0.0] = 1.0
-    r, s = np.triu_indices(n)
-    pairs = (kappa / np.outer(scale, scale))[:, :, r, s]
-    moments = np.einsum("ja,j,jip->aip", functions, mass, pairs)
-    moments = moments.reshape(-1, len(r))
+    r, s = _pairs(n)
+    moments = (functions.T * mass) @ kappa.reshape(len(mass), -1)
+    moments = moments.reshape(-1, n, n)[:, r, s] / (scale[r] * scale[s])
     left, size, right = np.linalg.svd(moments, full_matrices=False)
     # remove the rounding of LAPACK: kernels are chosen by exact zeros
     left[~moments.any(axis=1)] = 0.0
@@ -81,7 +89,9 @@ def driven_shapes(mass: Array, place: Array, kappa: Array) -> tuple[Array, Array
     fields = left[:, kept].reshape(functions.shape[1], 3, int(kept.sum()))
     second = np.zeros((int(kept.sum()), n, n))
     second[:, r, s] = second[:, s, r] = size[kept, np.newaxis] * right[kept]
-    return np.einsum("ja,aik->jik", functions, fields), second * np.outer(scale, scale)
+    shapes = functions @ fields.reshape(functions.shape[1], -1)
+    shapes = shapes.reshape(len(mass), *fields.shape[1:])
+    return shapes, second * np.outer(scale, scale)
 
 
 def projection(second: Array, eta: Array) -> tuple[Array, Array]:

@@ -13,30 +13,37 @@ same few numbers give all of the dynamics.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._core import MAX_DRIVEN
-from .._support.checks import as_array, check_inertia, check_square, short_text
+from .._support.checks import as_array, check_inertia, check_square
 from .._support.description import Description
-from .._support.options import explained, explained_class
+from .._support.options import explained_class
 from ..errors import ModelError
-from .foreshortening import driven_shapes, projection
+from .foreshortening import projection
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # accepts a mass matrix printed with seven digits
 RIGID_TOLERANCE = 1e-6
 
-# relative to inertia and rotation of a node: change of an inertia by turning about an
-# axis of revolution
-ROUNDING = 1e-13
-
 # smallest part of the kinetic energy of a mode that remains after subtraction of rigid
 # motions: zero to rounding for a rigid mode, small for an interface close to the clamp
 NOT_RIGID = 1e-13
+
+# entries of a symmetric matrix (3, 3)
+_UPPER = np.triu_indices(3)
+_OF_NINE = np.array([0, 1, 2, 4, 5, 8])
+
+
+@lru_cache(maxsize=64)
+def _lower(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Indices of the lower triangle."""
+    return np.tril_indices(n)
 
 
 @explained_class
@@ -127,6 +134,16 @@ class ModalIntegrals(Description):
             self._set(**{name: value})
         if self.driven is not None:
             self.driven.check(n)
+
+    @classmethod
+    def _of_sums(cls, **fields: Any) -> ModalIntegrals:
+        """Return integrals of new arrays of the right shapes, which they keep."""
+        arrays = [x.ravel() for x in fields.values() if isinstance(x, np.ndarray)]
+        size = np.add.reduce(np.concatenate(arrays))
+        if not np.isfinite(size + fields["m"]):
+            return cls(**fields)  # which raises, or knows better
+        result: ModalIntegrals = cls._of_checked(**fields)
+        return result
 
     @property
     def n_modes(self) -> int:
@@ -244,16 +261,14 @@ class ModalIntegrals(Description):
 
     def pack(self) -> NDArray[np.float64]:
         """Return them as one array, in the order of ``csrc/model/description.h``."""
-        upper = np.triu_indices(3)
-        n = self.n_modes
         parts = [
             [self.m],
             self.mp0,
-            self.J0[upper],
-            *(self.E.T, self.F0.T, self.mp1.T, np.moveaxis(self.F1, 0, -1)),
-            self.G[np.tril_indices(n)],
-            self.J1s[:, upper[0], upper[1]],
-            self.J2s[:, :, upper[0], upper[1]],
+            self.J0[_UPPER],
+            *(self.E.T, self.F0.T, self.mp1.T, self.F1.transpose(1, 2, 0)),
+            self.G[_lower(self.n_modes)],
+            self.J1s.reshape(-1, 9)[:, _OF_NINE],
+            self.J2s.reshape(-1, 9)[:, _OF_NINE],
         ]
         return np.concatenate([np.ravel(part) for part in parts])
 
@@ -361,6 +376,14 @@ class DrivenShapes(Description):
                 f"{off:.3g}; expected second derivatives"
             )
 
+    @classmethod
+    def of_symmetric(cls, second: Array, integrals: ModalIntegrals) -> DrivenShapes:
+        """Return the shapes of a new array that is symmetric and that they keep."""
+        if not np.isfinite(np.add.reduce(second, axis=None)):
+            return cls(second, integrals)  # which raises, or knows better
+        result: DrivenShapes = cls._of_checked(second=second, integrals=integrals)
+        return result
+
     def check(self, n: int) -> None:
         """Raise if the shapes do not fit a body with n modes."""
         p, own = len(self.second), self.second.shape[-1]
@@ -393,10 +416,10 @@ class DrivenShapes(Description):
 
     def pack(self) -> NDArray[np.float64]:
         """Return them as one array, in the order of ``csrc/model/description.h``."""
-        c, upper, n = self.integrals, np.triu_indices(3), self.second.shape[-1]
+        c, n = self.integrals, self.second.shape[-1]
         own, more = slice(n), slice(n, None)
-        J1s, J2s = (x[..., upper[0], upper[1]] for x in (c.J1s, c.J2s))
-        F1 = np.moveaxis(c.F1, 0, -1)
+        J1s, J2s = (x.reshape(*x.shape[:-2], 9)[..., _OF_NINE] for x in (c.J1s, c.J2s))
+        F1 = c.F1.transpose(1, 2, 0)
         parts = [
             self.second,
             *(c.E.T[more], c.F0.T[more]),
@@ -405,236 +428,3 @@ class DrivenShapes(Description):
             *(J1s[more], J2s[more, own], J2s[more, more]),
         ]
         return np.concatenate([np.ravel(part) for part in parts])
-
-
-def _skew_columns(x: Array) -> Array:
-    """Cross matrices of columns, (..., 3, n) to (..., n, 3, 3)."""
-    a, b, c = np.moveaxis(x, -2, 0)
-    result = np.zeros((*a.shape, 3, 3))
-    result[..., 2, 1], result[..., 1, 2] = a, -a
-    result[..., 0, 2], result[..., 2, 0] = b, -b
-    result[..., 1, 0], result[..., 0, 1] = c, -c
-    return result
-
-
-class _Turned(NamedTuple):
-    """Part of the integrals by inertias that turn with their nodes."""
-
-    F1: Array
-    J1s: Array
-    J2s: Array
-
-
-def _turned_inertia(p: Array, J: Array, lam: Array) -> _Turned:
-    r"""Integrals of inertias that turn with their nodes, to second order (B2).
-
-    With :math:`\phi = \lambda\eta` the angular velocity of a node is
-    :math:`\omega + \dot\phi + \tfrac12 \phi\times\dot\phi`, and its inertia
-    :math:`J + [\tilde\phi, J] + \tfrac12 [\tilde\phi, [\tilde\phi, J]]`.
-    """
-    n = lam.shape[2]
-    heavy = J.any(axis=(1, 2)) & ~p.any(axis=1) & lam.any(axis=(1, 2))
-    J, lam = J[heavy], lam[heavy]
-    turn = _skew_columns(lam)
-    # rounding of axes of revolution is left out
-    size = np.abs(J).max(axis=(1, 2), initial=0.0)[:, np.newaxis]
-    size = size * np.abs(lam).max(axis=1, initial=0.0)
-    first = np.einsum("jrik,jkl->jril", turn, J)
-    first = first + first.swapaxes(2, 3)
-    first[np.abs(first) <= ROUNDING * size[:, :, np.newaxis, np.newaxis]] = 0.0
-    second = np.einsum("jrik,jskl->rsil", turn, first)
-    second = 0.5 * (second + second.swapaxes(2, 3))
-    both = np.einsum("jsik,jkr->jirs", turn, lam)
-    F1 = np.einsum("jsik,jkr->irs", first, lam) + 0.5 * np.einsum(
-        "jik,jkrs->irs", J, both
-    )
-    return _Turned(
-        F1.reshape(3, n, n), first.sum(axis=0), second + second.swapaxes(0, 1)
-    )
-
-
-def _with_driven_shapes(
-    m: Array,
-    p: Array,
-    J: Array,
-    l0: Array,
-    lam: Array,
-    gamma: Array,
-    kappa: Array,
-    turns: bool,
-) -> ModalIntegrals:
-    """Integrals that include the shapes that foreshortening drives (B6)."""
-    shapes, second = driven_shapes(m, l0 + p, kappa)
-    plain = node_sums(m, p, J, l0, lam, gamma, None, turns)
-    if not len(second):
-        return plain
-    still = np.zeros_like(shapes)
-    lam, gamma = (
-        np.concatenate(pair, axis=2) for pair in ((lam, still), (gamma, shapes))
-    )
-    driven = DrivenShapes(second, node_sums(m, p, J, l0, lam, gamma, None, turns))
-    result: ModalIntegrals = plain.replace(driven=driven)
-    return result
-
-
-@explained
-def modal_integrals(body: Any) -> ModalIntegrals:
-    """Return the modal integrals of a body: its own, or sums over its nodes.
-
-    Nodes that are rigid bodies in an arm (see `FlexibleBody`) are in them: exact for
-    the undeformed body, and to the order of `nodal_integrals` for a deformed one.
-
-    Parameters
-    ----------
-    body : RigidBody or FlexibleBody
-        Body with n modes.
-
-    Returns
-    -------
-    integrals : ModalIntegrals
-        In SI and modal units.
-
-    Raises
-    ------
-    ModelError
-        If `body` is no body.
-
-    See Also
-    --------
-    nodal_integrals : the same from arrays.
-
-    References
-    ----------
-    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
-
-    Examples
-    --------
-    The modal masses of the outer link of the arm of De Luca and Siciliano are 0.1 kg:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.de_luca_siciliano()
-    >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
-    [0.1 0.1]
-    """
-    if not hasattr(type(body), "_whole_integrals"):
-        raise ModelError(
-            f"body is {short_text(body)}, expected RigidBody or FlexibleBody"
-        )
-    return cast(ModalIntegrals, body._whole_integrals)
-
-
-@explained
-def nodal_integrals(
-    mass: ArrayLike,
-    com: ArrayLike,
-    inertia: ArrayLike,
-    position: ArrayLike,
-    rotation: ArrayLike,
-    translation: ArrayLike,
-    foreshortening: ArrayLike | None = None,
-) -> ModalIntegrals:
-    r"""Compute the modal integrals of a body given by nodes with masses.
-
-    Parameters
-    ----------
-    mass : (N,) array_like of float
-        Masses :math:`m` of the nodes, in kg.
-    com : (N, 3) array_like of float
-        Centre of mass :math:`p` of each node relative to the node, in m.
-    inertia : (N, 3, 3) array_like of float
-        Inertia :math:`J` of each node about the node, in kg m^2.  It turns with the
-        node, to second order in the modes, if `com` of the node is zero; otherwise
-        both keep their components.
-    position : (N, 3) array_like of float
-        Undeformed positions :math:`l_0`, in m.
-    rotation, translation : (N, 3, n) array_like of float
-        Mode shapes :math:`\lambda` and :math:`\gamma`: rotation vector and translation
-        of each node for a unit of each mode.
-    foreshortening : (N, 3, n, n) array_like of float, optional
-        Second derivatives :math:`\kappa` of the positions in the modes, in m by unit of
-        the modes squared.
-
-    Returns
-    -------
-    integrals : ModalIntegrals
-        In SI and modal units.
-
-    Raises
-    ------
-    ModelError
-        If shapes do not fit or a number is not finite.
-
-    See Also
-    --------
-    consistent_integrals : for a mass matrix that couples the nodes.
-
-    References
-    ----------
-    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
-
-    Examples
-    --------
-    One kilogram at x = 2 m that a mode moves along y, seen from the origin:
-
-    >>> import flexarm as fa
-    >>> c = fa.nodal_integrals(
-    ...     [1.0], [[0, 0, 0]], [[[0, 0, 0]] * 3], [[2, 0, 0]],
-    ...     [[[0], [0], [0]]], [[[0], [1], [0]]],
-    ... )
-    >>> c.E[:, 0].tolist(), c.F0[:, 0].tolist(), c.G.tolist()
-    ([0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [[1.0]])
-    """
-    return node_sums(
-        mass, com, inertia, position, rotation, translation, foreshortening
-    )
-
-
-def node_sums(
-    mass: ArrayLike,
-    com: ArrayLike,
-    inertia: ArrayLike,
-    position: ArrayLike,
-    rotation: ArrayLike,
-    translation: ArrayLike,
-    foreshortening: ArrayLike | None = None,
-    turns: bool = True,
-) -> ModalIntegrals:
-    """Return `nodal_integrals`, or with inertias that keep their axes."""
-    # checked arrays, in the letters of the patent
-    gamma = as_array("translation of the modes", translation, (None, 3, None))
-    N, _, n = gamma.shape
-    lam = as_array("rotation of the modes", rotation, (N, 3, n))
-    m = as_array("mass of the nodes", mass, (N,))
-    p = as_array("com of the nodes", com, (N, 3))
-    J = as_array("inertia of the nodes", inertia, (N, 3, 3))
-    l0 = as_array("position of the nodes", position, (N, 3))
-    if foreshortening is not None:
-        kappa = as_array("foreshortening of the nodes", foreshortening, (N, 3, n, n))
-        return _with_driven_shapes(m, p, J, l0, lam, gamma, kappa, turns)
-    gamma_x, p_x, l_x = _skew_columns(gamma), _skew_columns(p.T), _skew_columns(l0.T)
-
-    # sums over the nodes
-    centre = gamma - p_x @ lam
-    first = -np.einsum("j,jrik,jkl->ril", m, gamma_x, l_x + p_x)
-    second = -np.einsum("j,jrik,jskl->rsil", m, gamma_x, gamma_x)
-    turned = _turned_inertia(p, J if turns else np.zeros_like(J), lam)
-    twice = l_x @ l_x + p_x @ l_x + l_x @ p_x
-    mixed = np.einsum("j,jir,jik,jks->rs", m, lam, p_x, gamma)
-    turning = np.einsum("jir,jik,jks->rs", lam, J, lam)
-    moving = np.einsum("j,jir,jis->rs", m, gamma, gamma)
-    return ModalIntegrals(
-        m=float(m.sum()),
-        mp0=m @ (p + l0),
-        mp1=np.einsum("j,jir->ir", m, gamma),
-        E=np.einsum("j,jir->ir", m, centre),
-        F0=(
-            np.einsum("jik,jkr->ir", J, lam)
-            + np.einsum("j,jik,jkr->ir", m, l_x, centre)
-            + np.einsum("j,jik,jkr->ir", m, p_x, gamma)
-        ),
-        F1=np.einsum("j,jsik,jkr->irs", m, gamma_x, centre) + turned.F1,
-        G=turning + mixed + mixed.T + moving,
-        J0=np.einsum("jik->ik", J) - np.einsum("j,jik->ik", m, twice),
-        J1s=first + first.swapaxes(1, 2) + turned.J1s,
-        J2s=second + second.swapaxes(0, 1) + turned.J2s,
-    )

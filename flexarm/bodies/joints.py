@@ -12,18 +12,19 @@ A joint is of one of two types.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import finite_copy
 from .._support.checks import (
     LARGEST,
     as_array,
     as_numbers,
-    as_vector,
     check_rotation,
+    finite,
     short_text,
 )
 from .._support.description import Description
@@ -31,7 +32,9 @@ from .._support.doubtful import warn_of_degrees
 from .._support.kinds import shown
 from .._support.options import did_you_mean, explained_class
 from ..errors import ModelError
-from .drives import CoulombFriction, Drive, Stops, finite_number
+from ._joint_forces import check_joint_forces
+from .axes import unit_screw, unit_vector
+from .drives import CoulombFriction, Drive, Stops
 
 Array = NDArray[np.float64]
 
@@ -48,10 +51,11 @@ _PRODUCTS: dict[str, tuple[str, ...]] = {
 _QUATERNION = ("qw", "qx", "qy", "qz")
 _TWIST = ("wx", "wy", "wz", "vx", "vy", "vz")
 _POSES = ("spherical", "free", "subspace")
+_FREEDOMS = {kind: len(names) for kind, names in _PRODUCTS.items()}
+_FREEDOMS |= {"spherical": 3, "free": 6}
 JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 
-# smallest turn of a screw in rad per m of slide
-MIN_TURN = 1e-9
+_EYE = np.eye(3).tobytes()
 
 
 @explained_class
@@ -63,7 +67,7 @@ class Joint(Description):
     ----------
     kind : str
         Kind of motion; positions and velocities are listed below.
-    axis : (3,) array_like of float
+    axis : (3,) array_like of float, or name such as ``"z"`` or ``"-x"``
         Direction of motion in the frame of the body; normalized here.  Normal of a
         planar joint, first axis of a universal one.
     parent : str, optional
@@ -79,6 +83,9 @@ class Joint(Description):
         Orientation of the joint frame, from its components to those of the node frame.
     damping : float or (n_dof,) array_like of float
         Viscous friction of all or of each velocity, in N m s (turning) or N s/m.
+    armature : float or (n_dof,) array_like of float
+        Inertia of rotor and gear seen at the joint, N^2 J of a rotor J behind a gear N,
+        for all or for each velocity, in kg m^2 (turning) or kg.
     axis2 : (3,) array_like of float, optional
         Second axis of a universal joint, or first direction in the plane of a planar
         one; normalized here.  By default the coordinate axis closest to the normal
@@ -102,6 +109,9 @@ class Joint(Description):
         torque at the joint, behind the gear of a drive; in rad/s or m/s, per s, and N m
         or N.  `optimize` respects them, the equations of motion do not.  None by
         default.
+    actuated : bool
+        Whether an actuator drives the joint.  Without one it moves by what else acts on
+        it, and forces with one entry for each actuator (``arm.nu``) have none for it.
     drive : Drive, optional
         Of a joint of one freedom: motor, gear and elastic shaft.  The motor has its own
         coordinate, on which the force of the actuator acts.
@@ -151,6 +161,12 @@ class Joint(Description):
     A quaternion of any length except zero stands for the rotation of its direction.  A
     subspace that is not a Lie algebra is a nonholonomic joint, such as a rolling body.
 
+    With `armature` a, the kinetic energy gains 1/2 a v^2 of the velocity v of the
+    joint: M gains a on its diagonal.  This is the ``armature`` of MuJoCo and Pinocchio,
+    the limit of a fast small rotor: its own spin, which turns with the body that
+    carries it, has no momentum and no gyroscopic moment, and its mass belongs to the
+    bodies.  A rotor with these is the one of a `Drive`, which takes no armature.
+
     A screw ``(e; p x e + h e)`` with a unit vector e turns about the line through p
     along e and advances by the pitch h, in m per rad; ``(0; e)`` slides along e.
     Several screws give the product ``exp(S_1 q_1) ... exp(S_n q_n)``, all of them in
@@ -193,13 +209,17 @@ class Joint(Description):
     coulomb_friction: CoulombFriction | None = None
     stops: Stops | None = None
     name: str | None = None
+    armature: Any = 0.0
+    actuated: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
+            hint = did_you_mean(self.kind, JOINT_KINDS)
+            if isinstance(self.kind, str) and self.kind in ("x", "y", "z"):
+                hint = f"; Joint(axis={self.kind!r}) is a hinge about {self.kind}"
             raise ModelError(
                 f"unknown joint kind {short_text(self.kind)}, expected one of "
-                f"{', '.join(map(repr, JOINT_KINDS))}"
-                f"{did_you_mean(self.kind, JOINT_KINDS)}"
+                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
             )
         if self.parent is not None and not isinstance(self.parent, str):
             name = getattr(self.parent, "name", None)
@@ -212,6 +232,41 @@ class Joint(Description):
             raise ModelError(
                 f"name of the joint is {short_text(self.name)}, expected a word"
             )
+        self._set(
+            rotation=self._check_rotation(),
+            axis=unit_vector("axis of the joint", self.axis),
+            position=as_array("position of the joint", self.position, (3,)),
+            pitch=self._check_pitch(),
+            subspace=self._check_subspace(),
+            screw=self._check_screw(),
+        )
+        self._refuse_unused()
+        self._set(axis2=self._check_axis2(), limits=self._check_limits())
+        if not isinstance(self.actuated, bool | np.bool_):
+            raise ModelError(
+                f"actuated of the joint is {short_text(self.actuated)}, expected True "
+                "or False"
+            )
+        self._set(
+            actuated=bool(self.actuated),
+            damping=self._check_of_rates("damping"),
+            armature=self._check_of_rates("armature"),
+            velocity_limit=self._check_size("velocity_limit"),
+            acceleration_limit=self._check_size("acceleration_limit"),
+            effort_limit=self._check_size("effort_limit"),
+        )
+        check_joint_forces(self)
+        if self.kind in ("revolute", "universal"):
+            if self.limits is not None:
+                warn_of_degrees("limits of the joint", self.limits)
+            if self.stops is not None:
+                bounds = (self.stops.lower, self.stops.upper)
+                warn_of_degrees("stops of the joint", bounds)
+
+    def _check_rotation(self) -> Array:
+        given = finite_copy(self.rotation, (3, 3))
+        if given is not None and given.tobytes() == _EYE:
+            return given
         rotation = as_numbers("rotation of the joint", self.rotation)
         if rotation.shape != (3, 3):
             raise ModelError(
@@ -221,29 +276,10 @@ class Joint(Description):
             )
         rotation = as_array("rotation of the joint", rotation, (3, 3))
         check_rotation("rotation of the joint", rotation)
-        self._set(
-            axis=unit_vector("axis of the joint", self.axis),
-            position=as_array("position of the joint", self.position, (3,)),
-            rotation=rotation,
-            pitch=self._check_pitch(),
-            subspace=self._check_subspace(),
-            screw=self._check_screw(),
-        )
-        self._refuse_unused()
-        self._set(axis2=self._check_axis2(), damping=self._check_damping())
-        self._set(limits=self._check_limits())
-        for name in ("velocity_limit", "acceleration_limit", "effort_limit"):
-            self._set(**{name: self._check_size(name)})
-        _check_joint_forces(self)
-        if self.kind in ("revolute", "universal"):
-            if self.limits is not None:
-                warn_of_degrees("limits of the joint", self.limits)
-            if self.stops is not None:
-                bounds = (self.stops.lower, self.stops.upper)
-                warn_of_degrees("stops of the joint", bounds)
+        return rotation
 
     def _check_pitch(self) -> float:
-        pitch = float(as_array("pitch of the joint", self.pitch, ()))
+        pitch = finite("pitch of the joint", self.pitch)
         if abs(pitch) > LARGEST:
             raise ModelError(
                 f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
@@ -391,15 +427,21 @@ class Joint(Description):
             )
         return axis2
 
-    def _check_damping(self) -> Any:
-        one = as_numbers("damping of the joint", self.damping).ndim == 0
-        shape = () if one else (self.n_dof,)
-        damping = as_array("damping of the joint", self.damping, shape)
-        if damping.min(initial=0.0) < 0.0:
-            raise ModelError(
-                f"damping of the joint is {damping.min():g}, expected zero or more"
-            )
-        return damping if shape else float(damping)
+    def _check_of_rates(self, name: str) -> Any:
+        """Zero or more for all velocities, or (n_dof,) for each."""
+        what, given = f"{name} of the joint", getattr(self, name)
+        if type(given) is float and 0.0 <= given < np.inf:
+            return given
+        shape = () if as_numbers(what, given).ndim == 0 else (self.n_dof,)
+        value = as_array(what, given, shape)
+        if value.min(initial=0.0) < 0.0:
+            raise ModelError(f"{what} is {value.min():g}, expected zero or more")
+        return value if shape else float(value)
+
+    @cached_property
+    def _kept(self) -> dict[Any, Any]:
+        """What modules of the model have made of the joint, for all bodies with it."""
+        return {}
 
     @property
     def has_pose(self) -> bool:
@@ -409,6 +451,11 @@ class Joint(Description):
     @cached_property
     def screws(self) -> Array:
         """Columns S_1 ... S_n of the product of screws, or S of a pose, (6, n_dof)."""
+        if self.kind in ("fixed", "revolute", "prismatic"):
+            result: Array = np.zeros((6, int(self.kind != "fixed")))
+            result[0 if self.kind == "revolute" else 3 :][:3].T[:] = self.axis
+            result.flags.writeable = False
+            return result
         # turn and slide along the axis, directions across it
         turn = np.concatenate([self.axis, np.zeros(3)])
         slide = np.concatenate([np.zeros(3), self.axis])
@@ -419,9 +466,6 @@ class Joint(Description):
             second = np.concatenate([np.zeros(3), across])
         # columns of each kind
         columns: dict[str, list[Array]] = {
-            "fixed": [],
-            "revolute": [turn],
-            "prismatic": [slide],
             "helical": [turn + self.pitch * slide],
             "cylindrical": [turn, slide],
             "universal": [turn, np.roll(first, 3)],
@@ -433,19 +477,19 @@ class Joint(Description):
             columns["subspace"] = list(self.subspace.T)
         if self.kind == "screw":
             columns["screw"] = list(self.screw.reshape(6, -1).T)
-        result: Array = np.array(columns[self.kind]).reshape(-1, 6).T
+        result = np.array(columns[self.kind]).reshape(-1, 6).T
         result.flags.writeable = False
         return result
 
     @property
     def n_dof(self) -> int:
         """Number of velocities, 0 to 6."""
+        count = _FREEDOMS.get(self.kind)
+        if count is not None:
+            return count
         if self.kind == "subspace":
             return int(self.subspace.shape[1])
-        if self.kind == "screw":
-            return int(self.screw.size) // 6
-        free = {"spherical": 3, "free": 6}
-        return free[self.kind] if self.has_pose else len(_PRODUCTS[self.kind])
+        return int(self.screw.size) // 6
 
     @property
     def n_positions(self) -> int:
@@ -481,121 +525,15 @@ class Joint(Description):
     @property
     def friction(self) -> Array:
         """Viscous friction of each velocity, (n_dof,)."""
-        return np.broadcast_to(self.damping, (self.n_dof,)).astype(np.float64)
+        return np.full(self.n_dof, self.damping, dtype=np.float64)
+
+    @property
+    def reflected_inertia(self) -> Array:
+        """Armature of each velocity, (n_dof,)."""
+        return np.full(self.n_dof, self.armature, dtype=np.float64)
 
 
-def _within_range(vector: Array) -> Array:
-    """Return the vector, or a multiple if its squares would over- or underflow."""
-    size = float(np.abs(vector).max())
-    return vector if size == 0.0 or 1e-150 < size < 1e150 else vector / size
-
-
-def unit_screw(what: str, screw: Array) -> Array:
-    """Read-only screw (6,) whose angular, or else linear, part has length one."""
-    screw = _within_range(screw)
-    # without squares, which would underflow for a small part
-    turn, slide = (float(np.hypot.reduce(part)) for part in (screw[:3], screw[3:]))
-    if turn == 0.0 and slide == 0.0:
-        raise ModelError(
-            f"{what} is zero, expected an axis to turn about, (e; p x e + h e), or a "
-            "direction to slide along, (0; e)"
-        )
-    if 0.0 < turn < MIN_TURN * slide:
-        raise ModelError(
-            f"{what} has an angular part of length {turn:.3g} and a linear one of "
-            f"{slide:.3g} m, a turn of less than {MIN_TURN:g} rad per m; expected "
-            "(0; e) for a joint that slides"
-        )
-    part = slice(0, 3) if turn else slice(3, 6)
-    length = turn or slide
-    unit = screw if abs(length - 1.0) < 1e-15 else screw / length
-    # the same rounding as that of an axis
-    unit = np.array(unit)
-    unit[part] = unit_vector(what, screw[part])
-    unit.flags.writeable = False
-    return unit
-
-
-def unit_vector(what: str, value: Any) -> Array:
-    """Read-only unit vector; a vector that is unit already keeps its bits."""
-    vector = _within_range(as_vector(what, value, (0.0, 0.0, 1.0)))
-    length = float(np.linalg.norm(vector))
-    if not length > 0.0:
-        raise ModelError(f"{what} is zero, expected a direction such as (0, 0, 1)")
-    unit = vector if abs(length - 1.0) < 1e-15 else vector / length
-    unit.flags.writeable = False
-    return unit
-
-
-def on_axis(screw: Array) -> tuple[Array, Array]:
-    """Point on the axis closest to the frame, and the screw seen from there, (6,).
-
-    Rounding of the linear part counts as zero, so that axes through the frame and
-    screws without pitch become the plain kinds.
-    """
-    turn, slide = screw[:3], screw[3:]
-    if not (turn.any() and slide.any()):
-        return np.zeros(3), screw
-    rounding = 4.0 * np.finfo(float).eps * float(np.linalg.norm(slide))
-    point, pitch = np.cross(turn, slide), float(turn @ slide)
-    if np.linalg.norm(point) <= rounding:
-        return np.zeros(3), screw
-    if abs(pitch) <= rounding:
-        pitch = 0.0
-    return point, np.concatenate([turn, pitch * turn])
-
-
-def _check_joint_forces(joint: Joint) -> None:
-    """Check and set drive, spring, dry friction and stops of a joint."""
-    # types and values
-    joint._set(
-        stiffness=finite_number("stiffness of the joint", joint.stiffness),
-        rest=finite_number("rest of the joint", joint.rest, minimum=None),
-    )
-    for name, kind in (
-        ("drive", Drive),
-        ("coulomb_friction", CoulombFriction),
-        ("stops", Stops),
-    ):
-        value = getattr(joint, name)
-        if value is not None and not isinstance(value, kind):
-            raise ModelError(
-                f"{name} of the joint is {short_text(value)}, expected "
-                f"{kind.__name__} or None"
-            )
-    if joint.rest != 0.0 and joint.stiffness == 0.0:
-        raise ModelError(
-            f"the joint has the rest position {joint.rest:g} and no spring, expected "
-            "its stiffness"
-        )
-    # only on joints of one freedom
-    given = [
-        name
-        for name in ("drive", "stiffness", "coulomb_friction", "stops")
-        if getattr(joint, name)
-    ]
-    if given and (joint.n_dof != 1 or joint.has_pose):
-        raise ModelError(
-            f"a {joint.kind} joint has {' and '.join(given)}, expected them of joints "
-            "of one freedom: revolute, prismatic, helical, or one screw; make it a "
-            "chain of such joints"
-        )
-    # drives of sliding joints
-    drive = joint.drive
-    if drive is None:
-        return
-    slides = not joint.screws[:3].any()
-    if drive.rotary and not slides:
-        raise ModelError(
-            f"the drive of a {joint.kind} joint is rotary, but that is for joints that "
-            "slide, motors of others always turn; leave it out"
-        )
-    if slides and not drive.rotary:
-        for name in ("rotor_mass", "rotor_transverse_inertia"):
-            if getattr(drive, name):
-                raise ModelError(
-                    f"the drive of a joint that slides has the {name} "
-                    f"{getattr(drive, name):g}, but its rotor slides as well and "
-                    "rotor_inertia is its mass; leave it out, or pass rotary=True for "
-                    "a motor that turns"
-                )
+@lru_cache(maxsize=1)
+def default_joint() -> Joint:
+    """Return the joint of bodies that name none: revolute about z, made once."""
+    return Joint()

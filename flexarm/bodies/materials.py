@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from .._support.checks import as_array, positive
+from .._support.checks import as_array, positive, short_text
 from .._support.description import Description
 from .._support.doubtful import check_moduli
 from .._support.options import explained_class
@@ -86,3 +87,25 @@ class Material(Description):
 STEEL = Material(E=210e9, density=7850.0, G=81e9, name="steel")
 # wrought aluminium alloys: EN 1999-1-1 (2007), 3.2.5
 ALUMINIUM = Material(E=70e9, density=2700.0, G=27e9, name="aluminium")
+_NAMED = {"steel": STEEL, "aluminium": ALUMINIUM, "aluminum": ALUMINIUM}
+
+
+def material_of(given: Any) -> Any:
+    """Material of a name; others are checked by the section that they make."""
+    if isinstance(given, str):
+        if given.lower() not in _NAMED:
+            raise ModelError(
+                f"material is {short_text(given)}, expected 'steel', 'aluminium' or "
+                "flexarm.beams.Material(E, density)"
+            )
+        return _NAMED[given.lower()]
+    return given
+
+
+def poisson_of(material: Any) -> float:
+    """Poisson's ratio of E and G, or 0 for those of no isotropic material."""
+    material = material_of(material)
+    if not isinstance(material, Material) or material.G is None:
+        return 0.0  # refused by the constructor
+    nu = 0.5 * material.E / material.G - 1.0
+    return nu if -1.0 < nu <= 0.5 else 0.0

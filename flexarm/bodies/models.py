@@ -21,6 +21,7 @@ from .._support.checks import (
     as_array,
     check_inertia,
     check_square,
+    finite,
     inertia_matrix,
     short_text,
 )
@@ -29,9 +30,9 @@ from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._links import unreduced_link
 from ._mode_table import effective_masses, mode_table
-from .body import Body, Segment, check_name
+from .body import Body, Segment, _fixed, check_name
 from .integrals import ModalIntegrals
-from .joints import Joint
+from .joints import Joint, default_joint
 from .maps import attachment_motion, modal_mass
 from .profile import BeamProfile
 from .unreduced import UnreducedLink
@@ -91,7 +92,7 @@ class RigidBody(Body):
     """
 
     name: str
-    joint: Joint = field(default_factory=Joint)
+    joint: Joint = field(default_factory=default_joint)
     mass: float = 0.0
     com: Any = (0.0, 0.0, 0.0)
     inertia: Any = (0.0, 0.0, 0.0)
@@ -100,7 +101,7 @@ class RigidBody(Body):
     def __post_init__(self) -> None:
         name = check_name("body", self.name)
         _check_joint(name, self.joint)
-        mass = float(as_array(f"mass of body {name!r}", self.mass, ()))
+        mass = finite(f"mass of body {name!r}", self.mass)
         com = as_array(f"com of body {name!r}", self.com, (3,))
         inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
         # nodes, as a mapping or as pairs
@@ -125,9 +126,9 @@ class RigidBody(Body):
             )
         self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
         with np.errstate(all="ignore"):  # what overflows is refused
-            shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
-            check_inertia(f"body {name!r}", mass, com, inertia + shift)
-        if mass and com.any() and not (inertia + shift).max() > 1e-300:
+            whole = self._about_origin()
+            check_inertia(f"body {name!r}", mass, com, whole)
+        if mass and com.any() and not whole.max() > 1e-300:
             raise ModelError(
                 f"body {name!r} has a moment of inertia that underflows, with "
                 f"{mass:g} kg {np.abs(com).max():g} m away, expected a larger one; "
@@ -152,55 +153,64 @@ class RigidBody(Body):
         head = f"rigid body {self.name!r}: {self.joint.kind} joint, {self.mass:.4g} kg"
         return Sheet((head, Table(rows)))
 
-    @property
+    def _about_origin(self) -> Array:
+        """Inertia about the origin of the frame."""
+        c = self.com
+        if not any(c.tolist()):
+            return np.array(self.inertia)
+        shift = self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+        return np.asarray(self.inertia + shift)
+
+    @cached_property
     def node_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the nodes, ``"base"`` first."""
         return ("base", *(key for key, _ in self.nodes))
 
-    @property
+    @cached_property
     def node_mass(self) -> Array:  # type: ignore[override]
         """Mass of each node, in kg."""
-        return np.array([self.mass] + [0.0] * len(self.nodes))
+        return _fixed(np.array([self.mass] + [0.0] * len(self.nodes)))
 
-    @property
+    @cached_property
     def node_com(self) -> Array:  # type: ignore[override]
         """Centre of mass of each node relative to the node, in m."""
-        return np.vstack([self.com, np.zeros((len(self.nodes), 3))])
+        result = np.zeros((1 + len(self.nodes), 3))
+        result[0] = self.com
+        return _fixed(result)
 
-    @property
+    @cached_property
     def node_inertia(self) -> Array:  # type: ignore[override]
         """Inertia of each node about the node, in kg m^2."""
-        c = self.com
         result = np.zeros((1 + len(self.nodes), 3, 3))
-        result[0] = self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
-        return result
+        result[0] = self._about_origin()
+        return _fixed(result)
 
-    @property
+    @cached_property
     def node_position(self) -> Array:  # type: ignore[override]
         """Position of each node, in m."""
-        return np.array([(0.0, 0.0, 0.0)] + [where for _, where in self.nodes])
+        return _fixed(np.array([(0.0, 0.0, 0.0)] + [where for _, where in self.nodes]))
 
-    @property
+    @cached_property
     def node_translation(self) -> Array:  # type: ignore[override]
         """Mode shapes of a rigid body: none, (n_nodes, 3, 0)."""
-        return np.zeros((1 + len(self.nodes), 3, 0))
+        return _fixed(np.zeros((1 + len(self.nodes), 3, 0)))
 
-    @property
+    @cached_property
     def node_rotation(self) -> Array:  # type: ignore[override]
         """Mode slopes of a rigid body: none, (n_nodes, 3, 0)."""
-        return np.zeros((1 + len(self.nodes), 3, 0))
+        return _fixed(np.zeros((1 + len(self.nodes), 3, 0)))
 
-    @property
+    @cached_property
     def stiffness(self) -> Array:  # type: ignore[override]
         """Modal stiffness of a rigid body: none, (0, 0)."""
-        return np.zeros((0, 0))
+        return _fixed(np.zeros((0, 0)))
 
-    @property
+    @cached_property
     def damping(self) -> Array:  # type: ignore[override]
         """Modal damping of a rigid body: none, (0, 0)."""
-        return np.zeros((0, 0))
+        return _fixed(np.zeros((0, 0)))
 
-    @property
+    @cached_property
     def mode_names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the modes: none."""
         return ()
@@ -320,7 +330,7 @@ class FlexibleBody(Body):
     """
 
     name: str
-    joint: Joint = field(default_factory=Joint)
+    joint: Joint = field(default_factory=default_joint)
     node_position: Any = ()
     node_mass: Any = ()
     node_translation: Any = ()
@@ -395,8 +405,9 @@ class FlexibleBody(Body):
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
         if m:
-            values, vectors = np.linalg.eigh(self.modal_mass())
+            values = np.linalg.eigvalsh(self._modal_mass)
             if not values[0] > 1e-14 * max(values[-1], 0.0):
+                values, vectors = np.linalg.eigh(self._modal_mass)
                 worst = self.mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
                 raise ModelError(
                     f"body {name!r} has a non-positive modal mass ({values[0]:.3g}, "
@@ -416,7 +427,7 @@ class FlexibleBody(Body):
         free = np.vstack([np.eye(n), -attachment_motion(self, rest)[2]])
         D_f = free.T @ modal_mass(self, rest) @ free
         # only rounding is left of rigid modes; then the same for combinations
-        left = np.diag(D_f) / np.diag(self.modal_mass())
+        left = np.diag(D_f) / np.diag(self._modal_mass)
         worst, rigid = int(np.argmin(left)), not left.min() > 1e-13
         if not rigid:
             scale = 1.0 / np.sqrt(np.diag(D_f))
@@ -474,8 +485,9 @@ class FlexibleBody(Body):
         n, m, who = self.n_nodes, self.n_modes, f"body {self.name!r}"
         what = f"node_foreshortening of {who}"
         kappa = as_array(what, self.node_foreshortening, (n, 3, m, m))
-        off = float(np.abs(kappa - kappa.swapaxes(2, 3)).max(initial=0.0))
-        if off > 1e-9 * float(np.abs(kappa).max(initial=0.0)):
+        even = not np.count_nonzero(kappa != kappa.swapaxes(2, 3))
+        off = 0.0 if even else float(np.abs(kappa - kappa.swapaxes(2, 3)).max())
+        if off > 0.0 and off > 1e-9 * float(np.abs(kappa).max(initial=0.0)):
             raise ModelError(
                 f"{what} is not symmetric in the modes, entries differ by {off:.3g}; "
                 "expected second derivatives"
@@ -486,6 +498,8 @@ class FlexibleBody(Body):
                 f"{what} is not zero at the attachment {self.attachment!r}, expected "
                 "positions relative to that node; subtract its second derivatives"
             )
+        if even:
+            return kappa
         return as_array(what, (kappa + kappa.swapaxes(2, 3)) / 2.0, (n, 3, m, m))
 
     def _sections(self) -> tuple[int, ...]:
@@ -495,13 +509,25 @@ class FlexibleBody(Body):
             raise ModelError(
                 f"{who} is {short_text(given)}, expected names or numbers of nodes"
             )
-        numbers = [self.node_index(node) for node in given]
-        for j in numbers:
-            if self.node_com[j].any():
-                raise ModelError(
-                    f"{who} contain {self.node_names[j]!r}, whose mass is beside it; "
-                    "expected node_com zero, leave it out"
-                )
+        inner = slice(1, 1 + len(given))
+        plain = type(given) is tuple and set(map(type, given)) == {str}
+        if plain and given == self.node_names[inner]:
+            numbers = list(range(self.n_nodes)[inner])
+        else:
+            number = {name: j for j, name in enumerate(self.node_names)}
+            numbers = [
+                number[node]
+                if type(node) is str and node in number
+                else self.node_index(node)
+                for node in given
+            ]
+        if np.count_nonzero(self.node_com[numbers]):
+            beside = self.node_com.any(axis=1)
+            j = next(j for j in numbers if beside[j])
+            raise ModelError(
+                f"{who} contain {self.node_names[j]!r}, whose mass is beside it; "
+                "expected node_com zero, leave it out"
+            )
         return tuple(numbers)
 
     def _check_integrals(self, integrals: object) -> None:
@@ -519,6 +545,10 @@ class FlexibleBody(Body):
         integrals.check(who, self.mode_names)
 
     def _names(self, kind: str, names: Any, n: int) -> tuple[str, ...]:
+        if type(names) is tuple and len(names) == n and set(map(type, names)) == {str}:
+            several = set(names)
+            if len(several) == n and "" not in several:
+                return names
         fits = isinstance(names, Collection) and not isinstance(names, str | bytes)
         if not fits or not all(isinstance(x, str | int | np.integer) for x in names):
             raise ModelError(

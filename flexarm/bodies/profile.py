@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import as_array, real
 from .._support.description import Description
+from .._support.quadrature import gauss_rule, node_fractions
 from ..errors import ModelError
 from .sections import Section
 
@@ -134,6 +136,17 @@ class BeamProfile(Description):
             ),
         )
 
+    @cached_property
+    def shape_counts(self) -> list[int]:
+        """Numbers of independent shapes of twist and curvatures, of three directions.
+
+        Links of which they are known by their modes come with them.
+        """
+        ranks: list[int] = np.linalg.matrix_rank(
+            self.strain.swapaxes(0, 1)[1:]
+        ).tolist()
+        return ranks
+
     def check(self, who: str, n_nodes: int, n_modes: int) -> None:
         """Raise if the profile is that of another body."""
         own = (self.beyond.shape[1], self.strain.shape[2])
@@ -216,41 +229,69 @@ def joined_profile(profiles: Sequence[BeamProfile]) -> BeamProfile:
 
 
 def uniform_profile(
-    x: Array, weight: Array, strain: Array, stiffness: Array, modal_stiffness: Array
+    length: float,
+    n_points: int,
+    strain: Array,
+    stiffness: Array,
+    modal_stiffness: Array,
+    shape_counts: list[int] | None = None,
 ) -> BeamProfile:
     """Cuts at all nodes of a uniform link: base, Gauss points, tip.
 
     Parameters
     ----------
-    x : (N,) ndarray
-        Positions of the nodes along the link, in m.
-    weight : (N - 2,) ndarray
-        Weights of the Gauss points; they add up to one.
+    length : float
+        Length of the link, in m.
+    n_points : int
+        Number N - 2 of Gauss points.
     strain : (N, 4, m) ndarray
-        Stretch, rate of twist and curvatures.
+        Stretch, rate of twist and curvatures; kept.
     stiffness : (4,) ndarray
         Stiffness against them.
     modal_stiffness : (m, m) ndarray
         Stiffness of the modes.
+    shape_counts : list of int, optional
+        As of `BeamProfile`, if they are known.
     """
-    N = len(x)
+    N, common = n_points + 2, _uniform_cuts(n_points)
     flexibility = np.append(reciprocal(stiffness), [0.0, 0.0])  # rigid in shear
-    number = np.arange(N)
+    result: BeamProfile = BeamProfile._of_checked(
+        at=length * node_fractions(n_points),
+        node=common.node,
+        axes=common.axes,
+        strain=strain,
+        stiffness=np.full((N, 4), stiffness),
+        mass_beyond=common.mass_beyond,
+        beyond=common.beyond,
+        flexibility=np.full((1, n_points, 6), flexibility),
+        shear_centre=np.zeros((1, 2)),
+        modal_stiffness=modal_stiffness.copy(),
+        named=_NAMED.get(),
+        **({} if shape_counts is None else {"shape_counts": shape_counts}),
+    )
+    return result
+
+
+class _UniformCuts(NamedTuple):
+    """Arrays that profiles of uniform links share, read-only."""
+
+    node: Any
+    axes: Array
+    mass_beyond: Array
+    beyond: Any
+
+
+@lru_cache(maxsize=64)
+def _uniform_cuts(n_points: int) -> _UniformCuts:
+    """Arrays of all profiles with this number of Gauss points."""
+    x, weight = node_fractions(n_points), gauss_rule(n_points)[1]
+    number = np.arange(n_points + 2)
     beyond = number > number[:, np.newaxis]
     beyond[-1, -1] = True  # the last cut is before the tip
     mass = beyond.astype(np.float64)
-    mass[:, 1:-1] = integrals_beyond(x / x[-1], weight)
-    return BeamProfile(
-        at=x,
-        node=number,
-        axes=np.broadcast_to(np.eye(3), (N, 3, 3)),
-        strain=strain,
-        stiffness=np.broadcast_to(stiffness, (N, 4)),
-        mass_beyond=mass,
-        beyond=beyond,
-        flexibility=np.broadcast_to(flexibility, (1, N - 2, 6)),
-        modal_stiffness=modal_stiffness,
-    )
+    mass[:, 1:-1] = integrals_beyond(x, weight)
+    axes = np.tile(np.eye(3), (n_points + 2, 1, 1))
+    return _UniformCuts(*map(_fixed, (number.astype(np.intp), axes, mass, beyond)))
 
 
 def reciprocal(stiffness: Array) -> Array:

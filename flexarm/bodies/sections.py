@@ -32,7 +32,7 @@ from ._section_shapes import (
     rectangle_torsion,
     tube_shear,
 )
-from .materials import BY_STIFFNESS, Material
+from .materials import BY_STIFFNESS, Material, material_of, poisson_of
 
 Array = NDArray[np.float64]
 
@@ -55,8 +55,8 @@ class Section(SectionNumbers):
     torsion_constant : float
         :math:`J` of Saint-Venant, in m^4, so that the torsional stiffness is
         :math:`G J`; not the polar moment unless the section is round.
-    material : Material
-        Elastic moduli and density.
+    material : Material or str
+        Elastic moduli and density, or ``"steel"`` or ``"aluminium"``.
     fibres : (2,) array_like of float, optional
         Distances of the outermost fibres along y and z, in m, for stresses.
     rounded : bool
@@ -192,14 +192,14 @@ class Section(SectionNumbers):
     # shapes
 
     @classmethod
-    def round(cls, diameter: float, material: Material) -> Section:
+    def round(cls, diameter: float, material: Material | str) -> Section:
         """Solid circle.
 
         Parameters
         ----------
         diameter : float
             Diameter, in m.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -217,14 +217,14 @@ class Section(SectionNumbers):
         return cls.ellipse(d, d, material)
 
     @classmethod
-    def ellipse(cls, width: float, height: float, material: Material) -> Section:
+    def ellipse(cls, width: float, height: float, material: Material | str) -> Section:
         """Solid ellipse.
 
         Parameters
         ----------
         width, height : float
             Axes along y and along z, in m.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -241,13 +241,13 @@ class Section(SectionNumbers):
         """
         a = 0.5 * positive("width of a section", width, "m")
         b = 0.5 * positive("height of a section", height, "m")
-        nu = _poisson(material)
+        nu = poisson_of(material)
         return cls(
             area=math.pi * a * b,
             I_y=0.25 * math.pi * a * b**3,
             I_z=0.25 * math.pi * a**3 * b,
             torsion_constant=math.pi * (a * b) ** 3 / (a * a + b * b),
-            material=material,
+            material=material_of(material),
             fibres=(a, b),
             rounded=True,
             torsion_modulus=0.5 * math.pi * a * b * min(a, b),
@@ -258,7 +258,9 @@ class Section(SectionNumbers):
         )
 
     @classmethod
-    def tube(cls, diameter: float, thickness: float, material: Material) -> Section:
+    def tube(
+        cls, diameter: float, thickness: float, material: Material | str
+    ) -> Section:
         """Hollow circle of any wall thickness.
 
         Parameters
@@ -267,7 +269,7 @@ class Section(SectionNumbers):
             Outer diameter, in m.
         thickness : float
             Thickness of the wall, in m, less than half of the diameter.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -292,22 +294,24 @@ class Section(SectionNumbers):
             I_y=I,
             I_z=I,
             torsion_constant=2.0 * I,
-            material=material,
+            material=material_of(material),
             fibres=(0.5 * d, 0.5 * d),
             rounded=True,
             torsion_modulus=4.0 * I / d,
-            shear_areas=ring * tube_shear(1.0 - 2.0 * t / d, _poisson(material)),
+            shear_areas=ring * tube_shear(1.0 - 2.0 * t / d, poisson_of(material)),
         )
 
     @classmethod
-    def rectangle(cls, width: float, height: float, material: Material) -> Section:
+    def rectangle(
+        cls, width: float, height: float, material: Material | str
+    ) -> Section:
         """Solid rectangle.
 
         Parameters
         ----------
         width, height : float
             Sides along y and along z, in m.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -329,15 +333,15 @@ class Section(SectionNumbers):
             I_y=y * z**3 / 12.0,
             I_z=y**3 * z / 12.0,
             torsion_constant=rectangle_torsion(max(y, z), min(y, z)),
-            material=material,
+            material=material_of(material),
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=rectangle_modulus(max(y, z), min(y, z)),
-            shear_areas=y * z * rectangle_shear(_poisson(material)),
+            shear_areas=y * z * rectangle_shear(poisson_of(material)),
         )
 
     @classmethod
     def box(
-        cls, width: float, height: float, thickness: float, material: Material
+        cls, width: float, height: float, thickness: float, material: Material | str
     ) -> Section:
         r"""Hollow rectangle with walls of one thickness and sharp corners.
 
@@ -347,7 +351,7 @@ class Section(SectionNumbers):
             Outer sides along y and along z, in m.
         thickness : float
             Thickness of the walls, in m, less than half of each side.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -370,14 +374,14 @@ class Section(SectionNumbers):
         y = positive("width of a section", width, "m")
         z = positive("height of a section", height, "m")
         t = _wall(thickness, min(y, z))
-        a, b, nu = y - 2.0 * t, z - 2.0 * t, _poisson(material)
+        a, b, nu = y - 2.0 * t, z - 2.0 * t, poisson_of(material)
         torsion, modulus = box_torsion(y, z, t)
         return cls(
             area=2.0 * (y + z - 2.0 * t) * t,
             I_y=(y * z**3 - a * b**3) / 12.0,
             I_z=(y**3 * z - a**3 * b) / 12.0,
             torsion_constant=torsion,
-            material=material,
+            material=material_of(material),
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=modulus,
             shear_areas=(box_shear(z, y, t, nu), box_shear(y, z, t, nu)),
@@ -385,7 +389,12 @@ class Section(SectionNumbers):
 
     @classmethod
     def i_beam(
-        cls, width: float, height: float, flange: float, web: float, material: Material
+        cls,
+        width: float,
+        height: float,
+        flange: float,
+        web: float,
+        material: Material | str,
     ) -> Section:
         r"""I-section with its web along z, without fillets.
 
@@ -395,7 +404,7 @@ class Section(SectionNumbers):
             Width of the flanges along y and overall height along z, in m.
         flange, web : float
             Thickness of each flange and of the web, in m.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
 
         Returns
@@ -433,14 +442,14 @@ class Section(SectionNumbers):
                 f"of {y:g} m"
             )
         inner = z - 2.0 * t
-        torsion, nu = i_beam_torsion(y, z, t, s), _poisson(material)
+        torsion, nu = i_beam_torsion(y, z, t, s), poisson_of(material)
         flanges = 2.0 * y * t * rectangle_shear(nu)
         return cls(
             area=2.0 * y * t + inner * s,
             I_y=(y * z**3 - (y - s) * inner**3) / 12.0,
             I_z=(2.0 * t * y**3 + inner * s**3) / 12.0,
             torsion_constant=torsion,
-            material=material,
+            material=material_of(material),
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=torsion / max(t, s),
             shear_areas=(flanges, i_beam_shear(y, z, t, s, nu)),
@@ -450,7 +459,7 @@ class Section(SectionNumbers):
     def from_outline(
         cls,
         outline: Any,
-        material: Material,
+        material: Material | str,
         *,
         holes: Sequence[ArrayLike] = (),
         angle: float = 0.0,
@@ -463,7 +472,7 @@ class Section(SectionNumbers):
         outline : (k, 2) array_like of float, Polygon or Geometry
             Corners along y and z, in m, in order around the shape; or a polygon of
             shapely, or a geometry of sectionproperties of one material, in m.
-        material : Material
+        material : Material or str
             Elastic moduli and density.
         holes : sequence of (k, 2) array_like of float
             Outlines of hollows, in m, for an outline by its corners.
@@ -506,8 +515,8 @@ class Section(SectionNumbers):
         >>> print((1e3 * channel.shear_centre).round(1))  # doctest: +SKIP
         [-25.9   0. ]
         """
-        found = meshed(outline, holes, angle, n_elements, _poisson(material))
-        return cls(material=material, **found)
+        found = meshed(outline, holes, angle, n_elements, poisson_of(material))
+        return cls(material=material_of(material), **found)
 
     @classmethod
     def from_stiffness(
@@ -574,14 +583,6 @@ class Section(SectionNumbers):
             rotary_inertia=turn,
             shear_areas=kGA / G,
         )
-
-
-def _poisson(material: Any) -> float:
-    """Poisson's ratio of E and G, or 0 for those of no isotropic material."""
-    if not isinstance(material, Material) or material.G is None:
-        return 0.0  # refused by the constructor
-    nu = 0.5 * material.E / material.G - 1.0
-    return nu if -1.0 < nu <= 0.5 else 0.0
 
 
 def _wall(thickness: float, side: float) -> float:

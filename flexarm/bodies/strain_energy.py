@@ -34,13 +34,14 @@ modes is free to twist: it has no torsional energy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.quadrature import gauss_rule
+from .._support.quadrature import gauss_rule, node_fractions
 
 if TYPE_CHECKING:
     from .body import Body
@@ -186,7 +187,7 @@ def strain_energy_of(body: Body) -> StrainEnergy | None:
     size = max(float(np.abs(body.node_rotation).max()), 1e-300)
     if not all(piece.gap() <= 1e-6 * size for piece in pieces):
         return None
-    bends = [int(np.linalg.matrix_rank(profile.strain[:, i])) for i in (1, 2, 3)]
+    bends = profile.shape_counts
     most = max(bends)
     # forces of two coordinates in a plane are polynomials in C for any number of points
     few = sum(bends) == most <= 2
@@ -204,8 +205,9 @@ def strain_energy_of(body: Body) -> StrainEnergy | None:
 def _between_cuts(profile: BeamProfile) -> list[list[int]]:
     """Cuts of each piece; where two are at one place, one ends and one begins."""
     pieces: list[list[int]] = [[]]
-    for j, at in enumerate(profile.at):
-        if pieces[-1] and at <= profile.at[pieces[-1][-1]]:
+    places = profile.at.tolist()
+    for j, at in enumerate(places):
+        if pieces[-1] and at <= places[pieces[-1][-1]]:
             pieces.append([])
         pieces[-1].append(j)
     return pieces
@@ -216,33 +218,68 @@ class _Piece:
 
     def __init__(self, body: Body, profile: BeamProfile, cuts: list[int]) -> None:
         self.low, self.high = (float(profile.at[cuts[i]]) for i in (0, -1))
-        self._at = profile.at[cuts]
+        self.cuts = profile.at[cuts]
         rows = profile.strain[cuts]
-        self._strain = np.stack([rows[:, 1], -rows[:, 3], rows[:, 2]], axis=1)
+        self._strain = np.empty((len(rows), 3, rows.shape[2]))
+        self._strain[:, 0], self._strain[:, 2] = rows[:, 1], rows[:, 2]
+        np.negative(rows[:, 3], out=self._strain[:, 1])
         self.axes, nodes = profile.axes[cuts[0]], profile.node[cuts]
         self._turn = self.axes.T @ body.node_rotation[nodes]
         self.moduli = profile.stiffness[cuts][:, [1, 3, 2]]  # about x, y, z
 
     def gap(self) -> float:
         """Difference of rotation and integrated strain over the piece, in rad."""
-        x, weight = gauss_rule(max(len(self._at), 2))
-        at = self.low + (self.high - self.low) * x
-        strain = np.tensordot(_lagrange(self._at, at), self._strain, axes=1)
-        total = (self.high - self.low) * np.tensordot(weight, strain, axes=1)
-        change = self._turn[-1] - self._turn[0] - total
+        count = max(len(self.cuts), 2)
+        row = gauss_rule(count)[1] @ self._basis(count)
+        total = (self.high - self.low) * (row @ self._flat(self._strain))
+        change = (self._turn[-1] - self._turn[0]).ravel() - total
         return float(np.abs(change).max(initial=0.0))
 
-    def strains(self, at: Array) -> tuple[Array, Array, Array]:
-        """Moduli (P, 3), turn and strain (P, 3, n) at places along the beam."""
-        basis = _lagrange(self._at, at)  # (places, cuts)
-        strain = np.tensordot(basis, self._strain, axes=1)
-        if len(self._at) > 2:
-            turn = np.tensordot(basis, self._turn, axes=1)
+    def _basis(self, count: int) -> Array:
+        """Polynomials of the cuts at the Gauss points of the piece, (count, cuts)."""
+        if self._is_uniform:
+            return _uniform_basis(len(self.cuts) - 2, count)
+        x = gauss_rule(count)[0]
+        return _lagrange(self.cuts, self.low + (self.high - self.low) * x)
+
+    @cached_property
+    def _is_uniform(self) -> bool:
+        """Whether the cuts are at the nodes of a uniform link."""
+        n = len(self.cuts) - 2
+        return n > 0 and not np.count_nonzero(
+            self.cuts != self.high * node_fractions(n)
+        )
+
+    @staticmethod
+    def _flat(rows: Array) -> Array:
+        return rows.reshape(len(rows), -1)
+
+    def strains(self, at: Array, basis: Array) -> tuple[Array, Array, Array]:
+        """Moduli (P, 3), turn and strain (P, 3, n) at places along the beam.
+
+        Parameters
+        ----------
+        at : (P,) ndarray
+            Distances along the beam.
+        basis : (P, cuts) ndarray
+            Values there of the polynomials of the cuts.
+        """
+        shape = (len(at), *self._strain.shape[1:])
+        strain = (basis @ self._flat(self._strain)).reshape(shape)
+        if len(self.cuts) > 2:
+            turn = (basis @ self._flat(self._turn)).reshape(shape)
         else:  # the strain is linear
             x = (at - self.low)[:, None, None]
             rate = (self._strain[1] - self._strain[0]) / (self.high - self.low)
             turn = self._turn[0] + x * self._strain[0] + 0.5 * x * x * rate
         return basis @ self.moduli, turn, strain
+
+    def gauss_points(self, count: int) -> tuple[Array, ...]:
+        """Weights, moduli, turn and strain at the Gauss points of the piece."""
+        x, weight = gauss_rule(count)
+        length = self.high - self.low
+        at = self.low + length * x
+        return (length * weight, *self.strains(at, self._basis(count)))
 
 
 def _without_steps(pieces: list[_Piece]) -> list[list[_Piece]]:
@@ -265,21 +302,31 @@ def _points(group: list[_Piece], most: int, few: bool) -> list[tuple[Array, ...]
     """
     if len(group) > 1 and (few or most >= len(group)):
         return [part for piece in group for part in _points([piece], 0, False)]
+    count = most + (10 if few else 4)
+    if len(group) == 1:
+        return [group[0].gauss_points(count)]
     low, length = group[0].low, group[-1].high - group[0].low
-    fraction, weight = gauss_rule(most + (10 if few else 4))
+    fraction, weight = gauss_rule(count)
     at = low + length * fraction
     result: list[tuple[Array, ...]] = []
     for piece in group:
         own = (at >= piece.low) & (at < piece.high)
-        result.append((length * weight[own], *piece.strains(at[own])))
+        strains = piece.strains(at[own], _lagrange(piece.cuts, at[own]))
+        result.append((length * weight[own], *strains))
     return result
+
+
+@lru_cache(maxsize=64)
+def _uniform_basis(n_points: int, count: int) -> Array:
+    """Polynomials of base, Gauss points and tip of a uniform link at Gauss points."""
+    basis = _lagrange(node_fractions(n_points), gauss_rule(count)[0])
+    basis.flags.writeable = False
+    return basis
 
 
 def _lagrange(at: Array, x: Array) -> Array:
     """Polynomials that are one at each of the places `at`, (len(x), len(at))."""
-    result = np.ones((len(x), len(at)))
-    for j, place in enumerate(at):
-        for i, other in enumerate(at):
-            if i != j:
-                result[:, j] *= (x - other) / (place - other)
-    return result
+    own = np.eye(len(at), dtype=bool)
+    apart = np.where(own, 1.0, at[:, np.newaxis] - at)
+    factors = (x[:, np.newaxis, np.newaxis] - at) / apart  # (x, polynomial, root)
+    return np.asarray(np.where(own, 1.0, factors).prod(axis=2))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule
+from .profile import reciprocal
 
 Array = NDArray[np.float64]
 
@@ -82,6 +83,35 @@ def _integrals(n: int, to: Array) -> Array:
     return np.asarray(to[:, None] * np.einsum("k,pkj->pj", weight, values))
 
 
+class SpreadMass(NamedTuple):
+    """Masses at F points of a link, and how they move."""
+
+    mass: Array  # (F,)
+    com: Array  # (F, 3), beside the points
+    inertia: Array  # (F, 3, 3), each about its point
+    position: Array  # (F, 3)
+    motion: Array  # (F, 6, n), about the origin
+
+
+class Cuts(NamedTuple):
+    """Cuts across a link of F points, from the base to the tip."""
+
+    at: Array  # (S,) distances along the link
+    axes: Array  # (S, 3, 3)
+    strain: Array  # (S, 4, n) stretch, twist and curvatures per coordinate
+    stiffness: Array  # (S, 4) against them
+    motion: Array  # (S, 6, n) about the origin
+    position: Array  # (S, 3)
+    weights: Array  # (S, F) of integrals to them
+
+
+def _masses(rows: Array) -> tuple[Array, Array, Array]:
+    """Masses, centres and inertias from masses, moments and inertias (N, 13)."""
+    mass = rows[:, 0]
+    held = np.where(mass > 0.0, mass, 1.0)
+    return mass, rows[:, 1:4] / held[:, None], rows[:, 4:].reshape(-1, 3, 3)
+
+
 @dataclass(frozen=True, eq=False)
 class UnreducedLink:
     """A beam of E elements of p Gauss points each, and the masses on it.
@@ -122,20 +152,25 @@ class UnreducedLink:
         pieces = -(-PIECES // count)
         return pieces, 4 if pieces * count < MANY else 2
 
+    @cached_property
+    def _inner(self) -> Array:
+        """Gauss points of the pieces of an element, as parts of it."""
+        pieces, n = self._pieces
+        inner = np.arange(pieces)[:, None] + gauss_rule(n)[0]
+        return np.asarray(inner.ravel() / pieces)
+
     def _spread(self, values: Array) -> Array:
         """Values at the Gauss points of the pieces, (points, ...), from (E, p, ...)."""
-        pieces, n = self._pieces
-        at = (np.arange(pieces)[:, None] + gauss_rule(n)[0]).ravel() / pieces
         flat = values.reshape(*values.shape[:2], -1)
-        there = np.einsum("sp,epv->esv", _lagrange(self.n_points, tuple(at)), flat)
+        to = _lagrange(self.n_points, tuple(self._inner))
+        there = np.einsum("sp,epv->esv", to, flat)
         return np.asarray(there.reshape(-1, *values.shape[2:]))
 
     @cached_property
     def _points(self) -> tuple[Array, Array, Array]:
         """Positions, lengths and units of strain (points, F, 6) of the coordinates."""
         pieces, n = self._pieces
-        x, w = gauss_rule(n)
-        at = (np.arange(pieces)[:, None] + x).ravel() / pieces
+        at, w = self._inner, gauss_rule(n)[1]
         steps = np.diff(self.ends, axis=0)
         position = self.ends[:-1, None] + at[None, :, None] * steps[:, None]
         position = position.reshape(-1, 3)
@@ -161,8 +196,11 @@ class UnreducedLink:
             unit * np.sqrt(length[:, None] * flexibility)[..., None],
         )
 
-    def _motion(self, element: NDArray[np.intp], fraction: Array) -> Array:
-        """Motion of places by the coordinates, (places, 6, n)."""
+    def _weights(self, element: NDArray[np.intp], fraction: Array) -> Array:
+        """Integrals from the base to places, by values at the points, (places, F).
+
+        Relative to the lengths that the points stand for.
+        """
         pieces, n = self._pieces
         _, w = gauss_rule(n)
         piece = np.minimum((fraction * pieces).astype(int), pieces - 1)
@@ -171,56 +209,148 @@ class UnreducedLink:
         part = np.repeat(reached[:, :, None].astype(np.float64), n, axis=2)
         inside = _integrals(n, fraction * pieces - piece) / w
         part[np.arange(len(part)), element * pieces + piece] = inside
-        unit = self._points[2]
+        return np.asarray(part.reshape(len(part), len(number) * n))
+
+    def _motion(self, element: NDArray[np.intp], fraction: Array) -> Array:
+        """Motion of places by the coordinates, (places, 6, n)."""
+        part, unit = self._weights(element, fraction), self._points[2]
         columns = unit.reshape(-1, 6)
         some = columns.any(axis=1)
-        share = np.repeat(part.reshape(len(part), len(unit)), unit.shape[1], axis=1)[
-            :, some
-        ]
+        share = np.repeat(part, unit.shape[1], axis=1)[:, some]
         return np.asarray(share[:, None, :] * columns[some].T)
+
+    def _place(self, nodes: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+        """Element, and place in it, of nodes of the body."""
+        element, k = np.divmod(np.maximum(nodes, 1) - 1, self.n_points + 1)
+        fraction = np.append(gauss_rule(self.n_points)[0], 1.0)[k]
+        return element, np.where(nodes > 0, fraction, 0.0)
+
+    @cached_property
+    def _each_point(self) -> tuple[NDArray[np.intp], Array]:
+        """Element, and place in it, of the points of the coordinates."""
+        count = len(self.axes)
+        element = np.repeat(np.arange(count), len(self._inner))
+        return element, np.tile(self._inner, count)
 
     def node_motion(self, nodes: NDArray[np.intp]) -> Array:
         """Motion of nodes of the body by the coordinates, (nodes, 6, n)."""
-        step = self.n_points + 1
-        element, k = np.divmod(np.maximum(nodes, 1) - 1, step)
-        fraction = np.append(gauss_rule(self.n_points)[0], 1.0)[k]
-        return self._motion(element, np.where(nodes > 0, fraction, 0.0))
+        return self._motion(*self._place(nodes))
+
+    @cached_property
+    def spread_mass(self) -> SpreadMass:
+        """The distributed mass, at the points of the coordinates."""
+        E, p = self.flexibility.shape[:2]
+        h = np.linalg.norm(np.diff(self.ends, axis=0), axis=1)
+        per_length = (h[:, None] * gauss_rule(p)[1])[..., None]
+        position, length, _ = self._points
+        inner = self._given[1:].reshape(E, p + 1, 13)[:, :-1] / per_length
+        moved = self._spread(inner) * length[:, None]
+        motion = self._motion(*self._each_point)
+        return SpreadMass(*_masses(moved), position, motion)
+
+    @cached_property
+    def _given(self) -> Array:
+        """Masses, first moments and inertias of the nodes, (P, 13)."""
+        moment = self.com * self.mass[:, None]
+        return np.concatenate(
+            [self.mass[:, None], moment, self.inertia.reshape(-1, 9)], axis=1
+        )
+
+    @cached_property
+    def lumps(self) -> NDArray[np.intp]:
+        """Nodes at ends of elements that carry a mass."""
+        at = np.arange(0, len(self._given), self.n_points + 1)
+        return np.asarray(at[self._given[at].any(axis=1)])
 
     @cached_property
     def _inertia(self) -> tuple[Array, Array]:
         """Mass of the coordinates (n, n) and their momentum (6, n)."""
-        E, p = self.flexibility.shape[:2]
-        h = np.linalg.norm(np.diff(self.ends, axis=0), axis=1)
-        per_length = (h[:, None] * gauss_rule(p)[1])[..., None]
-        # per length at the Gauss points of the pieces, then masses at ends
-        full = np.concatenate(
-            [self.mass[:, None], self.com * self.mass[:, None]], axis=1
+        spread, step = self.spread_mass, self.n_points + 1
+        held = _masses(self._given[self.lumps])
+        mass, com, turn = (
+            np.concatenate(pair) for pair in zip(spread[:3], held, strict=True)
         )
-        full = np.concatenate([full, self.inertia.reshape(-1, 9)], axis=1)
-        inner = full[1:].reshape(E, p + 1, 13)[:, :-1] / per_length
-        pieces, n = self._pieces
-        position, length, _ = self._points
-        moved = self._spread(inner) * length[:, None]
-        at = (np.arange(pieces)[:, None] + gauss_rule(n)[0]).ravel() / pieces
-        element = np.repeat(np.arange(E), len(at))
-        lumps = np.arange(0, E * (p + 1) + 1, p + 1)
-        lumps = lumps[full[lumps].any(axis=1)]
-        every = np.concatenate([moved, full[lumps]])
-        mass = every[:, 0]
-        some = np.where(mass > 0.0, mass, 1.0)
-        inertia = about_origin(
-            mass,
-            every[:, 1:4] / some[:, None],
-            every[:, 4:].reshape(-1, 3, 3),
-            np.concatenate([position, self.ends[lumps // (p + 1)]]),
-        )
-        B = np.concatenate(
-            [self._motion(element, np.tile(at, E)), self.node_motion(lumps)]
-        )
+        place = np.concatenate([spread.position, self.ends[self.lumps // step]])
+        inertia = about_origin(mass, com, turn, place)
+        B = np.concatenate([spread.motion, self.node_motion(self.lumps)])
         carried = inertia @ B
         n_all = B.shape[2]
         M = B.reshape(-1, n_all).T @ carried.reshape(-1, n_all)
         return (M + M.T) / 2.0, carried.sum(axis=0)
+
+    @cached_property
+    def cuts(self) -> Cuts:
+        """Ends and Gauss points of all pieces, from the base to the tip."""
+        pieces, n = self._pieces
+        count, unit = len(self.axes) * pieces, self._points[2]
+        fraction = np.concatenate([[0.0], gauss_rule(n)[0], [1.0]])
+        element = np.repeat(np.arange(len(self.axes)), pieces * (n + 2))
+        inside = (np.arange(pieces)[:, None] + fraction).ravel() / pieces
+        inside = np.tile(inside, len(self.axes))
+        h = np.linalg.norm(np.diff(self.ends, axis=0), axis=1)
+        at = np.concatenate([[0.0], np.cumsum(h)])[element] + inside * h[element]
+        # strain at the Gauss points per coordinate, and polynomials through them
+        length = self._points[1]
+        scale = np.linalg.norm(unit[:, :4, :3], axis=2)
+        scale[:, 0] = np.linalg.norm(unit[:, 0, 3:], axis=1)
+        some = np.asarray(unit.reshape(-1, 6).any(axis=1))
+        rows = np.arange(len(some)).reshape(len(unit), -1)
+        strain = np.zeros((len(unit), 4, len(some)))
+        for k in range(4):
+            strain[np.arange(len(unit)), k, rows[:, k]] = scale[:, k] / length
+        strain = strain[:, :, some].reshape(count, n, -1)
+        given = _lagrange(n, (0.0, *gauss_rule(n)[0], 1.0))
+        stiffness = length[:, None] * reciprocal(scale**2)
+        stiffness = stiffness.reshape(count, n, 4)[:, [0, *range(n), n - 1]]
+        return Cuts(
+            at,
+            self.axes[element],
+            np.einsum("sp,kpv->ksv", given, strain).reshape(len(at), 4, -1),
+            stiffness.reshape(-1, 4),
+            self._motion(element, inside),
+            self.ends[element] + inside[:, None] * np.diff(self.ends, axis=0)[element],
+            self._weights(element, inside),
+        )
+
+    def foreshortening(self, shapes: Array, weights: Array) -> Array:
+        """Second-order displacements of places by the slopes of shapes (n, m).
+
+        As of `beams`, without shear: along a straight link half the squares of its
+        slopes, up to each place.
+
+        Parameters
+        ----------
+        shapes : (n, m) ndarray
+            Coordinates of the shapes.
+        weights : (k, F) ndarray
+            Of integrals to the places, see `place_weights`.
+
+        Returns
+        -------
+        kappa : (k, 3, m, m) ndarray
+            Second derivatives of the places in the amplitudes of the shapes.
+        """
+        each = len(self.spread_mass.mass) // len(self.axes)
+        axis = np.repeat(self.axes[:, :, 0], each, axis=0)
+        theta = self.spread_mass.motion[:, :3] @ shapes
+        twist = np.einsum("fi,fir->fr", axis, theta)
+        bent = np.einsum("fir,fis->frs", theta, theta)
+        if np.abs(self.axes[:, :, 0] - self.axes[0, :, 0]).max() < 1e-12:
+            bent = bent - twist[:, :, None] * twist[:, None, :]
+            step = -axis[:, :, None, None] * bent[:, None]
+        else:
+            mixed = theta[:, :, :, None] * twist[:, None, None, :]
+            mixed = 0.5 * (mixed + mixed.swapaxes(2, 3))
+            step = mixed - axis[:, :, None, None] * bent[:, None]
+        return np.asarray(np.einsum("pf,fars->pars", weights * self._points[1], step))
+
+    def place_weights(self, nodes: NDArray[np.intp]) -> Array:
+        """Weights of integrals from the base to nodes, then to the points, (k, F)."""
+        element, fraction = self._place(nodes)
+        each, inner = self._each_point
+        return self._weights(
+            np.concatenate([element, each]), np.concatenate([fraction, inner])
+        )
 
     def linear(self, nodes: NDArray[np.intp]) -> LinearBody:
         """Return the small motions of the beam, and of some nodes of the body."""

@@ -125,14 +125,12 @@ def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> A
     for name in hold:
         place_of("hold", name, names)
     # motors of couplings, such as rigid gears, move with joints; others remain
-    coupled = {
-        key for c in arm.constraints for key, _ in getattr(c, "coefficients", ())
-    }
+    coupled = {key for c in arm._held for key, _ in getattr(c, "coefficients", ())}
     first = arm.motor_slice.stop
     return np.array(
         [
             name not in hold
-            and (i < arm.nu or (name in coupled if i < first else modes))
+            and (i < arm.nj or (name in coupled if i < first else modes))
             for i, name in enumerate(names)
         ]
     )
@@ -176,7 +174,7 @@ def _stays_open(arm: ArmLike, q: Array, tol: float, steps: int) -> ConvergenceEr
 
 def _check_turned(arm: ArmLike, q: Array) -> None:
     """Raise for loops whose frames are half a turn apart: the rows vanish there too."""
-    for loop in arm.constraints:
+    for loop in arm._held:
         turns = [d for d in getattr(loop, "locked", ()) if d.startswith("r")]
         if len(turns) < 2:
             continue

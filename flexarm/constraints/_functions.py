@@ -97,7 +97,8 @@ def constraint_jacobian(
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2, length=1.0).replace(
-    ...     constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})]
+    ...     constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})],
+    ...     couplings="constrained",
     ... )
     >>> fa.constraint_jacobian(arm, [0.0, 0.0])
     array([[ 1., -2.]])
@@ -199,7 +200,8 @@ def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:
             f"q has shape {np.shape(q)}, expected one state, ({arm.nq},)"
         )
     size = np.linalg.norm(A, axis=1)
-    rows = A / np.where(size > 0.0, size, 1.0)[:, np.newaxis]
+    # a row that is rounding of zeros is zero
+    rows = A / np.where(size > 1e-14 * size.max(), size, np.inf)[:, np.newaxis]
     R, order = qr(rows.T, mode="r", pivoting=True)
     rank = int((np.abs(np.diag(R)) > 1e-9).sum())
     return tuple(arm.constraint_names[i] for i in sorted(order[rank:]))

@@ -27,7 +27,7 @@ def refuse_poses(arm: Arm, what: str) -> None:
 
 def refuse_constraints(arm: Arm, what: str) -> None:
     """Refuse an arm whose coordinates are not independent."""
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
             f"the arm of {what} has couplings, which tie coordinates that it takes as "
             "independent; expected none, and elastic shafts for rigid gears"

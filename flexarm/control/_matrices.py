@@ -24,7 +24,11 @@ def solve(matrix: Array, right: Array) -> Array:
 
 def times(matrix: Array, x: Any) -> Array:
     """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
-    return np.asarray((matrix @ np.asarray(x)[..., np.newaxis])[..., 0])
+    x = np.asarray(x)
+    if matrix.shape[-2] == 0 and x.shape[-1:] == matrix.shape[-1:]:
+        # nothing to compute, for which NumPy walks through batches of any size
+        return np.zeros((*np.broadcast_shapes(matrix.shape[:-2], x.shape[:-1]), 0))
+    return np.asarray((matrix @ x[..., np.newaxis])[..., 0])
 
 
 def companion(M: Array, K: Array, D: Array) -> Array:

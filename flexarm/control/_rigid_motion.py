@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import check_actuated
 from .._calls.links import joint_name
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -75,6 +76,7 @@ class RigidMotion:
 def rigid_motion(arm: Arm, what: str) -> RigidMotion:
     """Maps of an arm whose coordinates are independent but for rigid gears."""
     refuse_couplings(arm, what)
+    check_actuated(arm, what)
     n, names = arm.nu, arm.coordinate_names
     modes = np.arange(arm.motor_slice.stop, arm.nv)
     free = [m for m in motors(arm) if m.motor >= 0]
@@ -109,6 +111,7 @@ def rigid_motion(arm: Arm, what: str) -> RigidMotion:
 def untied(arm: Arm, what: str) -> Array:
     """Coordinates (nv, n) of all but the motors of rigid gears, which follow."""
     refuse_couplings(arm, what)
+    check_actuated(arm, what)
     rigid = rigid_joints(arm)
     tied = [m for m in motors(arm) if m.joint in rigid]
     T = np.eye(arm.nv)
@@ -133,7 +136,7 @@ def refuse_couplings(arm: Arm, what: str) -> None:
         for body in arm.bodies
         if body.joint.drive is not None and body.joint.drive.is_rigid
     }
-    other = [c.name for c in arm.constraints if c.name not in gears]
+    other = [c.name for c in arm._held if c.name not in gears]
     if other:
         raise ArgumentError(
             f"the arm of {what} has couplings ({other[0]}), through which forces of "

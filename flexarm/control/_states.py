@@ -26,7 +26,7 @@ ORDINARY = 1e100  # a state beyond it diverges, and its squares must not overflo
 
 def with_joints(arm: Arm, joints: Array) -> Array:
     """Positions (..., nq) with these joints, and zero motors and modes."""
-    rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nu))
+    rest = np.zeros((*joints.shape[:-1], arm.nq - arm.nj))
     return np.concatenate([joints, rest], axis=-1)
 
 
@@ -95,12 +95,12 @@ def advance(arm: AnyArm, q: Array, dq: Array) -> Array:
 
 def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
     """Displacement (..., nu) of the joints between positions (..., n_positions)."""
-    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nu))  # and motors
+    modes = np.zeros((*q.shape[:-1], arm.nv - arm.nj))  # and motors
 
     def full(joints: Array) -> Array:
         return np.concatenate([joints, modes], axis=-1)
 
-    return quiet_difference(arm, full(q), full(wanted))[..., : arm.nu]
+    return quiet_difference(arm, full(q), full(wanted))[..., : arm.nj]
 
 
 def integrate(
@@ -111,10 +111,12 @@ def integrate(
     span: tuple[float, float],
     integrator: str = "rk4",
     max_step: float | None = None,
+    report: Array | None = None,
 ) -> tuple[Array, Array]:
     """State after a span of time under a force that is held; NaN where it diverges.
 
-    Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.
+    Leading axes broadcast.  ``"euler"`` is semi-implicit: velocities first.  Errors of
+    the steps of ``"rk4"`` go on in `report`.
     """
     batch = np.broadcast_shapes(q.shape[:-1], qd.shape[:-1], tau.shape[:-1])
     alive = is_ordinary(q, qd) & np.isfinite(tau).all(-1)
@@ -131,6 +133,8 @@ def integrate(
         forces = np.stack([tau, tau], axis=-2)
         run = Run(arm, q, qd, np.array(span, dtype=np.float64), forces)
         run.hold = True
+        if report is not None:
+            run.report = report
         step = np.inf if max_step is None else float(max_step)
         run_core(run, "rk4", Options(max_step=step), False)
         q, qd = (x[:, -1].reshape(*batch, x.shape[-1]) for x in (run.q, run.qd))

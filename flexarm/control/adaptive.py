@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_actuated, check_numbers, real_array
 from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -121,13 +121,14 @@ class AdaptiveControl:
         theta: Any = None,
     ) -> None:
         refuse_poses(arm, "AdaptiveControl")
+        check_actuated(arm, "AdaptiveControl")
         if arm.motor_slice.stop > arm.nu:
             raise ArgumentError(
                 "the arm of AdaptiveControl has motors, whose rotors are not among the "
                 "inertias that it adapts, and whose shafts keep its forces from the "
                 "links; expected joints without drives"
             )
-        if arm.nv > arm.nu or arm.constraints:
+        if arm.nv > arm.nu or arm._held:
             raise ArgumentError(
                 "the arm of AdaptiveControl has modes or constraints, expected a rigid "
                 "tree"

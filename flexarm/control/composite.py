@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
+from .._calls.arguments import check_actuated, real_array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
@@ -392,5 +392,6 @@ def _elastic(K: Array, n: int) -> Array:
 def _parts(arm: Arm, what: str) -> RigidMotion:
     """Slow and fast coordinates of an arm that has them."""
     refuse_poses(arm, what)
+    check_actuated(arm, what)
     read_arm(arm, what)
     return rigid_motion(arm, what)

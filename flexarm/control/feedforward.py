@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, common_batch, real_array
+from .._calls.arguments import check_actuated, check_numbers, common_batch, real_array
 from .._support.options import explained
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
@@ -121,6 +121,7 @@ def drive_feedforward(
     """
     what = "drive_feedforward"
     refuse_poses(arm, what)
+    check_actuated(arm, what)
     read_arm(arm, what)
     parts, shafts = rigid_motion(arm, what), elastic_shafts(arm)
     _refuse_states(arm, shafts)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array, refuse_idle_forces
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class, place_of
@@ -111,7 +111,7 @@ class GainSchedule(Description):
         # of a set point the equilibrium is solved once
         rest = None
         if not callable(self.target):
-            wanted = rows("target", self.target, arm.nu, "one for each joint")
+            wanted = rows("target", self.target, arm.nj, "one for each joint")
             self._set(target=wanted)
             rest = self._equilibrium(wanted)
         self._set(K=K, _rest=rest)
@@ -121,6 +121,7 @@ class GainSchedule(Description):
         arm = self.arm
         found = uninterrupted(equilibrium(arm, with_joints(arm, joints)))
         found.check(stable=False)
+        refuse_idle_forces(arm, found.tau)
         return found.q, found.tau[..., arm.actuator_indices]
 
     def gain(self, q: Any) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_actuated, check_numbers, real_array
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
@@ -94,6 +94,7 @@ def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
     array([ 0.   ,  1.   ,  0.   ,  0.   ,  0.883, -0.069])
     """
     refuse_poses(arm, "link_angles")
+    check_actuated(arm, "link_angles")
     part = rows("fraction", fraction, arm.nu, "one for each joint")
     E = np.eye(arm.nu, arm.nv)
     for k, body in enumerate(arm.bodies):
@@ -254,6 +255,7 @@ class Inversion(Description):
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "Inversion")
+        check_actuated(arm, "Inversion")
         read_arm(arm, "Inversion")
         self._set(_parts=rigid_motion(arm, "Inversion"))
         for name in ("bandwidth", "damping_ratio"):

@@ -158,7 +158,7 @@ def energy_weight(
     else:
         at = arm.actuator_indices
         K[at, at] += gains("joint_stiffness", joint_stiffness, n)
-        if arm.constraints:
+        if arm._held:
             T = untied(arm, "energy_weight")
             M, K = T.T @ M @ T, T.T @ K @ T
     k = K.shape[-1]

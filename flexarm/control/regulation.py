@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import common_batch
+from .._calls.arguments import check_actuated, common_batch
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import check_choice, explained_class
@@ -33,6 +33,7 @@ def _actuator_stiffness(arm: Arm, q: Any) -> Array:
     """Stiffness G (..., nu, nu) of `SetPointPD` at the equilibria of postures."""
     read_arm(arm, "actuator stiffness")
     refuse_poses(arm, "actuator stiffness")
+    check_actuated(arm, "actuator stiffness")
     found = uninterrupted(equilibrium(arm, q)).check(stable=False)
     return _condensed(arm, found.q)
 
@@ -179,6 +180,7 @@ class SetPointPD(Description):
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "SetPointPD")
+        check_actuated(arm, "SetPointPD")
         read_arm(arm, "SetPointPD")
         check_choice("compensation", self.compensation, _COMPENSATIONS)
         target = rows("target", self.target, arm.nu, "one position for each joint")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import check_actuated
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from .._support.options import explained_class
@@ -117,6 +118,7 @@ class StrainFeedback(Description):
     def __post_init__(self) -> None:
         arm = self.arm
         refuse_poses(arm, "StrainFeedback")
+        check_actuated(arm, "StrainFeedback")
         for name in ("servo", "bandwidth", "gain"):
             value = gains(name, getattr(self, name), arm.nu)
             if value.ndim > 1:

@@ -20,10 +20,22 @@ _PAYLOADS = (0.0, 0.1, 0.2)  # kg: none, nominal, double
 _CUT: dict[str, Any] = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.8}
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(
+    width: float, height: float, *, bottom: float = 0.55, top: float = 0.6
+) -> Any:
+    """A figure with fixed margins in inches, whose layout costs no second drawing."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(
+        left=0.75 / width,
+        right=1.0 - 0.15 / width,
+        bottom=bottom / height,
+        top=1.0 - top / height,
+        wspace=0.2,
+        hspace=0.15,
+    )
+    return figure
 
 
 def _share_legend(figure: Any, axes: Any, columns: int) -> None:
@@ -36,7 +48,7 @@ def _share_legend(figure: Any, axes: Any, columns: int) -> None:
     figure.legend(
         list(entries.values()),
         list(entries),
-        loc="outside lower center",
+        loc="lower center",
         ncols=columns,
         frameon=False,
     )
@@ -49,7 +61,7 @@ def draw_modes() -> Any:
         data = paper.Parameters(payload_mass=payload, payload_inertia=0.005 * payload)
         for link, modes in zip(links, paper.paper_modes(data), strict=True):
             link[f"{payload:g} kg"] = modes
-    figure = _figure(10.0, 4.2)
+    figure = _figure(10.0, 4.2, bottom=1.0)
     figure.suptitle("Figs 2 to 4: modes for three payloads")
     axes = figure.subplots(1, 2)
     for i, (ax, link) in enumerate(zip(axes, links, strict=True)):
@@ -99,7 +111,7 @@ def draw_snapshots(results: list[Result]) -> Any:
 
 def draw_cut(results: list[Result]) -> Any:
     """Distance of the tips of both models, and the cut matrix as it gets indefinite."""
-    figure = _figure(10.0, 4.2)
+    figure = _figure(10.0, 4.2, top=0.9)
     figure.suptitle("Errors by cutting the mass matrix after first order")
     left, right = figure.subplots(1, 2)
     for i, result in enumerate(results):
@@ -137,7 +149,8 @@ def draw_lowest(ax: Any) -> None:
 
 def draw_energy(results: list[Result]) -> Any:
     """Energy ledger of every run, with its imbalance."""
-    figure = _figure(10.0, 8.4)
+    figure = _figure(10.0, 8.4, bottom=0.8)
+    figure.subplots_adjust(hspace=0.2)
     figure.suptitle("Energy ledgers")
     axes = figure.subplots(3, 2, sharex=True)
     for ax, result in zip(axes.flat, results, strict=True):
@@ -161,6 +174,12 @@ def draw_energy(results: list[Result]) -> Any:
 
 def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
     """Write figures and an animation; returns paths, each with a description."""
+    # the animation, first of all
+    film = out / "motion.gif"
+    run = next(result.run for result in results if result.case.figure == 9)
+    axes = _figure(7.0, 2.8).subplots()
+    plotting.animate(run, ax=axes).save(film)
+
     # draw
     figures = [
         ("figs02-04-modes", "mode shapes for three payloads", draw_modes()),
@@ -183,9 +202,5 @@ def draw_all(results: list[Result], out: Path) -> list[tuple[Path, str]]:
         path = out / f"{name}.png"
         figure.savefig(path, dpi=110)
         written.append((path, text))
-    path = out / "motion.gif"
-    run = next(result.run for result in results if result.case.figure == 9)
-    axes = _figure(7.0, 2.8).subplots()
-    plotting.animate(run, ax=axes).save(path)
-    written.append((path, "the arm of Fig. 9, animated: two seconds, true scale"))
+    written.append((film, "the arm of Fig. 9, animated: two seconds, true scale"))
     return written

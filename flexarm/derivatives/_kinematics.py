@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
+from .._support.options import strict, unknown_names
 
 
+@strict
 def jacobian_derivatives(
-    arm: ArmLike, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+    arm: ArmLike,
+    q: Any,
+    node: Any = None,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     r"""Exact derivatives of the Jacobian of a node with respect to the positions.
 
@@ -70,5 +78,7 @@ def jacobian_derivatives(
     >>> fa.jacobian_derivatives(arm, [[0.0, 0.5]] * 10).shape
     (10, 6, 2, 2)
     """
+    if other:
+        raise unknown_names(jacobian_derivatives, other)
     index = node_of(arm, node)
     return kernels(arm, threads).jacobian_derivatives(index, q, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
+from .._support.options import explained, strict, unknown_names
 
 Array = NDArray[np.float64]
 
@@ -44,6 +44,7 @@ class ForwardDynamicsGradients(NamedTuple):
     dtau: Array
 
 
+@strict
 def inverse_dynamics_jvp(
     arm: ArmLike,
     q: Any,
@@ -55,6 +56,7 @@ def inverse_dynamics_jvp(
     *,
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     r"""Change of the forces of a motion along a change of the motion.
 
@@ -104,6 +106,8 @@ def inverse_dynamics_jvp(
     ... ).round(3)
     array([5.886])
     """
+    if other:
+        raise unknown_names(inverse_dynamics_jvp, other)
     return kernels(arm, threads).inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
 
 

@@ -12,6 +12,7 @@ from .. import se3
 from .._support.options import explained
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
+from ..bodies.following import free_joint
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
@@ -46,12 +47,13 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
     )
 
     # friction, limits and the like, if they fit
-    damping = old.damping
-    if np.ndim(damping) and len(old.friction) != joint.n_dof:
-        raise ModelError(
-            f"the joint of body {name!r} has friction of {len(old.friction)} "
-            f"velocities, the description gives it {joint.n_dof}; expected as many"
-        )
+    for kind in ("damping", "armature"):
+        own = getattr(old, kind)
+        if np.ndim(own) and len(own) != joint.n_dof:
+            raise ModelError(
+                f"the joint of body {name!r} has {kind} of {len(own)} velocities, the "
+                f"description gives it {joint.n_dof}; expected as many"
+            )
     if old.limits is not None and old.limits.shape[1] != joint.n_positions:
         raise ModelError(
             f"the joint of body {name!r} has limits of {old.limits.shape[1]} "
@@ -65,7 +67,9 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
                 f"{joint.n_dof}; expected as many"
             )
     result: Joint = joint.replace(
-        damping=damping,
+        damping=old.damping,
+        armature=old.armature,
+        actuated=old.actuated,
         limits=old.limits,
         velocity_limit=old.velocity_limit,
         acceleration_limit=old.acceleration_limit,
@@ -155,7 +159,9 @@ def build_arm(
             node = bodies[p].node_index(body.joint.node)
             place = se3.inverse(node_place(bodies[p], node)) @ place
         parent = GROUND if p < 0 else bodies[p].name
-        joint = _joint(body.joint, body.name, clean_screws(screws, size), place, parent)
+        joint = _joint(
+            free_joint(body.joint), body.name, clean_screws(screws, size), place, parent
+        )
         placed.append(body.replace(joint=joint))
     return Arm(placed, **options)
 

@@ -11,6 +11,7 @@ from .. import se3
 from .._support.options import explained
 from ..arm import Arm
 from ..bodies.body import Body
+from ..bodies.following import free_joint
 from ..errors import ModelError
 from ._denavit_hartenberg import DenavitHartenberg, rows_as_joint_frames
 from ._extraction import extract
@@ -223,7 +224,7 @@ def _frames_of_arm(arm: Arm) -> JointFrames:
     """Joint frames of an arm at rest, without its masses and modes."""
     on_parents, on_bodies, screws = [], [], []
     for body, p in zip(arm.bodies, arm._parents, strict=True):
-        joint = body.joint
+        joint = free_joint(body.joint)
         if joint.has_pose:
             raise ModelError(
                 f"the joint of body {body.name!r} is {joint.kind}, its positions are "

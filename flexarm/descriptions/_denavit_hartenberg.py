@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import se3
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles
+from .._support.doubtful import warn_of_quarters
 from .._support.options import check_choice, explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
@@ -56,6 +57,8 @@ def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
             raise ModelError(f"{what} has {len(entries)} entries, {wanted}")
         numbers.append(as_array(what, entries[:4], (4,)))
         check_angles(f"alpha of {what}", numbers[-1][1])
+        for name, length in (("a", numbers[-1][0]), ("d", numbers[-1][2])):
+            warn_of_quarters(f"{name} of {what}", length)
         kinds.append(None)
         if len(entries) == 5:
             kinds[-1] = _known_kind(i, entries[4])
@@ -118,6 +121,11 @@ class DenavitHartenberg(JointTree):
     ModelError
         If a row does not have four numbers and perhaps a kind, or has an `alpha` of
         more than two turns (it is in degrees then).
+
+    Warns
+    -----
+    UnitsWarning
+        If `a` or `d` is pi/2 or pi, as in rows of another order.
 
     Notes
     -----

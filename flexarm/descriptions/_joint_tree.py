@@ -14,7 +14,7 @@ from .._support.checks import as_array, as_numbers
 from .._support.description import Description
 from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
-from ..bodies.joints import unit_screw
+from ..bodies.axes import unit_screw
 from ..errors import ArgumentError, ModelError
 from .poses import is_list, point_and_pitch
 

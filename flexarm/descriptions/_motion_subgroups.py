@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._support.checks import as_array
 from .._support.options import check_choice, explained
-from ..bodies.joints import unit_vector
+from ..bodies.axes import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
 

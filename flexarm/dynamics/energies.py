@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
 from .._calls.threads import ONE, kernels, threaded
+from .._support.options import strict, unknown_names
 
 
+@strict
 def kinetic_energy(
-    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
 
@@ -43,11 +51,14 @@ def kinetic_energy(
     >>> fa.kinetic_energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
+    if other:
+        raise unknown_names(kinetic_energy, other)
     return kernels(arm, threads).kinetic_energy(q, qd, out)
 
 
+@strict
 def potential_energy(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
 ) -> Any:
     """Potential energy in J: gravity, zero at the origin of the base, and strain.
 
@@ -83,11 +94,20 @@ def potential_energy(
     >>> fa.potential_energy(arm, [[0.0], [1.0]]).shape
     (2,)
     """
+    if other:
+        raise unknown_names(potential_energy, other)
     return kernels(arm, threads).potential_energy(q, out)
 
 
+@strict
 def dissipated_power(
-    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Power in W that friction, dampers and stops dissipate.
 
@@ -129,10 +149,21 @@ def dissipated_power(
     >>> fa.dissipated_power(arm, [0.0], [[1.0], [4.0]])
     array([0.5, 8. ])
     """
+    if other:
+        raise unknown_names(dissipated_power, other)
     return kernels(arm, threads).dissipated_power(q, qd, out)
 
 
-def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def energy(
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
+) -> Any:
     """Total energy in J, kinetic plus potential.
 
     Parameters
@@ -170,6 +201,8 @@ def energy(arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE)
     >>> fa.energy(arm, [0.0], [[1.0], [2.0]])
     array([0.25, 1.  ])
     """
+    if other:
+        raise unknown_names(energy, other)
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
 

@@ -5,19 +5,27 @@ Every function is one call of a gufunc bound to the arm, computed by ``csrc/kern
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice
+from .._support.options import check_choice, strict, unknown_names
 
 # methods, with the suffixes of their kernels "forward_dynamics"
 ARTICULATED = "articulated"
 _METHODS = {ARTICULATED: "", "basic": "_basic", "composite": "_composite"}
 
 
+@strict
 def inverse_dynamics(
-    arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     r"""Generalized forces that produce a given motion.
 
@@ -73,9 +81,12 @@ def inverse_dynamics(
     >>> fa.inverse_dynamics(arm, q, [0.0], [0.0]).shape
     (100, 1)
     """
+    if other:
+        raise unknown_names(inverse_dynamics, other)
     return kernels(arm, threads).inverse_dynamics(q, qd, qdd, out)
 
 
+@strict
 def forward_dynamics(
     arm: AnyArm,
     q: Any,
@@ -85,6 +96,7 @@ def forward_dynamics(
     method: str = ARTICULATED,
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     r"""Accelerations under given forces.
 
@@ -147,6 +159,8 @@ def forward_dynamics(
     >>> fa.forward_dynamics(arm, [0.0], [0.0], tau).shape
     (1000, 1)
     """
+    if other:
+        raise unknown_names(forward_dynamics, other)
     model = kernels(arm, threads)
     if method is ARTICULATED:  # costs least
         return model.forward_dynamics(q, qd, tau, out)
@@ -154,8 +168,15 @@ def forward_dynamics(
     return getattr(model, "forward_dynamics" + _METHODS[method])(q, qd, tau, out)
 
 
+@strict
 def bias_forces(
-    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
 
@@ -195,10 +216,15 @@ def bias_forces(
     >>> fa.bias_forces(arm, [[0.0], [0.1], [0.2]], [0.0]).shape
     (3, 1)
     """
+    if other:
+        raise unknown_names(bias_forces, other)
     return kernels(arm, threads).bias_forces(q, qd, out)
 
 
-def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def gravity_forces(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Forces that hold the arm against gravity: gradient of the gravity potential.
 
     Parameters
@@ -230,4 +256,6 @@ def gravity_forces(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     >>> fa.gravity_forces(fa.library.puma560(), [[0.0] * 6] * 5).shape
     (5, 6)
     """
+    if other:
+        raise unknown_names(gravity_forces, other)
     return kernels(arm, threads).gravity_forces(q, out)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import any_of, refuse_linear
+from .._calls.arguments import any_of, refuse_followers, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
+from .._support.options import explained, strict, unknown_names
 
 Array = NDArray[np.float64]
 
 
-def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def mass_matrix(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
     Parameters
@@ -48,11 +51,14 @@ def mass_matrix(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> 
     >>> fa.mass_matrix(arm, [[0.0] * 6, [0.1] * 6]).shape
     (2, 6, 6)
     """
+    if other:
+        raise unknown_names(mass_matrix, other)
     return kernels(arm, threads).mass_matrix(q, out)
 
 
+@strict
 def mass_matrix_inverse(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
 ) -> Any:
     """Inverse of the mass matrix by the innovations factorization, without forming M.
 
@@ -90,11 +96,20 @@ def mass_matrix_inverse(
     >>> fa.mass_matrix_inverse(fa.library.puma560(), [[0.1] * 6] * 5).shape
     (5, 6, 6)
     """
+    if other:
+        raise unknown_names(mass_matrix_inverse, other)
     return kernels(arm, threads).mass_matrix_inverse(q, out)
 
 
+@strict
 def apply_mass_matrix(
-    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    x: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Product M x, by inverse dynamics at rest without gravity, O(N).
 
@@ -129,11 +144,20 @@ def apply_mass_matrix(
     >>> fa.apply_mass_matrix(arm, [[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
+    if other:
+        raise unknown_names(apply_mass_matrix, other)
     return kernels(arm, threads).apply_mass_matrix(q, x, out)
 
 
+@strict
 def apply_mass_matrix_inverse(
-    arm: AnyArm, q: Any, x: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    x: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Product of the inverse mass matrix and a vector, O(N).
 
@@ -168,11 +192,14 @@ def apply_mass_matrix_inverse(
     >>> fa.apply_mass_matrix_inverse(arm, [[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
+    if other:
+        raise unknown_names(apply_mass_matrix_inverse, other)
     return kernels(arm, threads).apply_mass_matrix_inverse(q, x, out)
 
 
+@strict
 def log_det_mass_matrix(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
 ) -> Any:
     """Logarithm of the determinant of the mass matrix, O(N).
 
@@ -209,6 +236,8 @@ def log_det_mass_matrix(
     >>> fa.log_det_mass_matrix(arm, [[0.1], [0.2]]).shape
     (2,)
     """
+    if other:
+        raise unknown_names(log_det_mass_matrix, other)
     return kernels(arm, threads).log_det_mass_matrix(q, out)
 
 
@@ -303,6 +332,7 @@ def innovations_factors(
     """
     one = any_of(arm)
     refuse_linear(one, "innovations factors")
+    refuse_followers(one, "innovations factors")
     both = kernels(arm, threads).innovations_factors(q)
     return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
@@ -358,6 +388,7 @@ def mass_matrix_inverse_blocks(
     """
     one = any_of(arm)
     refuse_linear(one, "blocks by recursion")
+    refuse_followers(one, "blocks by recursion")
     whole = kernels(arm, threads).mass_matrix_inverse_blocks(q)
     rows = zip(one.bodies, body_rows(one), strict=True)
     blocks = {body.name: whole[..., at, at] for body, at in rows}

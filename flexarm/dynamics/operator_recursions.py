@@ -73,6 +73,14 @@ def local_operators(arm: ArmLike, q: Array) -> tuple[Array, Array, Array]:
     return H, E_Phi, M_m
 
 
+def armature(arm: ArmLike) -> Array:
+    """Armature of the joints on the diagonal of M, in the order of the bodies, (N,)."""
+    rows = (
+        (np.zeros(body.n_modes), body.joint.reflected_inertia) for body in arm.bodies
+    )
+    return np.concatenate([part for row in rows for part in row])
+
+
 def propagate(arm: ArmLike, shift: Array) -> Array:
     """``(I - shift)^-1``, column by column from base to tip (eq. 19)."""
     at = maximal_rows(arm)
@@ -97,10 +105,11 @@ def articulated(
     at, own = maximal_rows(arm), body_rows(arm)
     R, P, G, K = M_m.copy(), M_m.copy(), np.zeros_like(_t(H)), np.zeros_like(_t(H))
     D = np.zeros((*H.shape[:-1], H.shape[-2]))
+    A = np.diag(armature(arm))
     for k in reversed(range(len(at))):
         p, i, b = arm._parents[k], own[k], at[k]
         H_k, P_k = H[..., i, b], P[..., b, b]
-        D_k = D[..., i, i] = H_k @ P_k @ _t(H_k)
+        D_k = D[..., i, i] = H_k @ P_k @ _t(H_k) + A[i, i]
         try:
             G_k = G[..., b, i] = _t(np.linalg.solve(D_k, H_k @ P_k))
         except np.linalg.LinAlgError:
@@ -119,14 +128,23 @@ def articulated(
     return R, P, D, G, K
 
 
+def shaping(arm: ArmLike, q: Array) -> Array:
+    """Return positions without deformation for a ruthless model."""
+    if arm.fidelity == "ruthless":
+        q = q.copy()
+        q[..., arm.joint_position_slice.stop :] = 0.0
+    return q
+
+
 def pick_off(operators: SpatialOperators, nodes: Any) -> Array:
     """Map from wrenches on nodes to forces on maximal rows, (..., Nbar, 6 m) (5)."""
     arm, batch = operators.arm, operators.q.shape[:-1]
+    q = shaping(arm, operators.q)
     numbers = node_numbers(arm, nodes)
     B = np.zeros((*batch, operators.H.shape[-1], 6 * len(numbers)))
     for i, number in enumerate(numbers):
         k = int(np.searchsorted(arm._node_offset, number, side="right")) - 1
-        eta = _modal(arm, operators.q, k)
+        eta = _modal(arm, q, k)
         A = twist_map(arm.bodies[k], number - arm._node_offset[k], eta)
         B[..., operators.rows(k), 6 * i : 6 * i + 6] = _t(A)
     return B
@@ -156,7 +174,8 @@ class SplitQuantities:
     ----------
     Gamma : dict of str to (..., 6, 6) ndarray
         For each child its `P_R_plus` about the node that carries it, in the axes of
-        this body.  Its rank is at most 6 minus the freedom of the joint.
+        this body.  Without armature its rank is at most 6 minus the freedom of the
+        joint.
     D_f, mu, g : (..., n, n), (..., 6, n), (..., 6, n) ndarray
         Inertia of the n modes, their coupling to the frame, gain ``mu D_f^-1``, with
         the joint at rest.
@@ -179,6 +198,7 @@ class SplitQuantities:
 def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
     """Articulated quantities of every body by the recursion of eq. 63, tip to base."""
     arm, block = operators.arm, operators.block
+    q = shaping(arm, operators.q)
     found: dict[str, SplitQuantities] = {}
     P = [block("M_m", k).copy() for k in range(len(arm.bodies))]
     Gamma: list[dict[str, Array]] = [{} for _ in arm.bodies]
@@ -192,7 +212,7 @@ def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
         D_f = H_f @ P[k] @ _t(H_f)
         g = _t(np.linalg.solve(D_f, _t(mu)))
         P_R = P[k][..., n:, n:] - g @ _t(mu)
-        D_R = H @ P_R @ _t(H)
+        D_R = H @ P_R @ _t(H) + np.diag(body.joint.reflected_inertia)
         G_R = _t(np.linalg.solve(D_R, H @ P_R))
         P_R_plus = P_R - G_R @ D_R @ _t(G_R)
         found[body.name] = SplitQuantities(
@@ -204,7 +224,7 @@ def split_quantities(operators: SpatialOperators) -> dict[str, SplitQuantities]:
             A = block("E_Phi", p, k)[..., n:]
             P[p] += A @ P_R_plus @ _t(A)
             parent = arm.bodies[p]
-            eta = _modal(arm, operators.q, p)
+            eta = _modal(arm, q, p)
             place = node_place(parent, parent.node_index(body.joint.node), eta)
             phi = A[..., -6:, :].copy()
             phi[..., :3, :] -= cross_matrix(place) @ phi[..., 3:, :]

@@ -32,7 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
-from .._calls.arguments import check_arm, real_array, refuse_linear
+from .._calls.arguments import (
+    check_arm,
+    real_array,
+    refuse_followers,
+    refuse_geared,
+    refuse_linear,
+)
 from .._calls.arm_like import ArmLike
 from .._support.options import check_choice, explained, explained_class
 from ..bodies.maps import transpose as _t
@@ -40,12 +46,14 @@ from ..errors import ArgumentError
 from .mass import body_order, body_rows
 from .operator_recursions import (
     SplitQuantities,
+    armature,
     articulated,
     inverse_blocks,
     local_operators,
     maximal_rows,
     pick_off,
     propagate,
+    shaping,
     split_quantities,
 )
 
@@ -79,7 +87,8 @@ class SpatialOperators:
         Inertia of each body (eq. 23), with all outboard joints locked (composite, eq.
         47) and free (articulated, eq. 51); block diagonal.
     D : (..., N, N) ndarray
-        Articulated inertia at the coordinates, ``H P H'``; block diagonal.
+        Articulated inertia at the coordinates, ``H P H'`` and the armature of
+        joints; block diagonal.
     G, K : (..., Nbar, N) ndarray
         Gain ``P H' D^-1``, block diagonal, and ``E_Phi G`` (eqs. 51, 52).
     tau_bar, Psi : (..., Nbar, Nbar) ndarray
@@ -250,9 +259,10 @@ class SpatialOperators:
 
     @property
     def mass_matrix(self) -> Array:
-        """Newton-Euler factorization ``H Phi M_m Phi' H'`` in arm order (eq. 43)."""
+        """``H Phi M_m Phi' H'``, and armature, in arm order (eq. 43)."""
         J = self.H @ self.Phi
-        return self.in_arm_order(J @ self.M_m @ _t(J))
+        own = np.diag(armature(self.arm))
+        return self.in_arm_order(J @ self.M_m @ _t(J) + own)
 
     @property
     def factor(self) -> Array:
@@ -356,18 +366,16 @@ class SpatialOperators:
         return split_quantities(self)
 
 
-def _shaping(arm: ArmLike, q: Array) -> Array:
-    """Return positions without deformation for a ruthless model."""
+def _refuse(arm: ArmLike) -> None:
+    """Raise for arms whose mass matrix has no such factors."""
     refuse_linear(arm, "operators")
-    if arm.motor_slice.stop > arm.nu:
+    refuse_followers(arm, "operators")
+    refuse_geared(arm, "operators")
+    if arm.motor_slice.stop > arm.nj:
         raise ArgumentError(
             "operators are those of bodies, but the arm has motors; expected "
             "flexarm.reference.motors.expanded(arm), in which motors are bodies"
         )
-    if arm.fidelity == "ruthless":
-        q = q.copy()
-        q[..., arm.joint_position_slice.stop :] = 0.0
-    return q
 
 
 @explained
@@ -427,7 +435,8 @@ def operators(arm: ArmLike, q: Any) -> SpatialOperators:
     check_arm(arm)
     q = np.array(real_array("q", q))
     kinematics.link_poses(arm, q)  # raises for invalid positions
-    H, E_Phi, M_m = local_operators(arm, _shaping(arm, q))
+    _refuse(arm)
+    H, E_Phi, M_m = local_operators(arm, shaping(arm, q))
     R, P, D, G, K = articulated(arm, H, E_Phi, M_m)
     tau_bar = np.eye(H.shape[-1]) - G @ H
     Phi, Psi = propagate(arm, E_Phi), propagate(arm, E_Phi @ tau_bar)

@@ -256,7 +256,7 @@ class _Job:
                 f"max_iterations is {max_iterations!r}, expected a whole number, 1 or "
                 "more"
             )
-        if len(arm.constraints) > len(rigid_couplings(arm)):
+        if len(arm._held) > len(rigid_couplings(arm)):
             raise ArgumentError(
                 "the arm has constraints, inverse_kinematics moves the joints of a "
                 "tree; expected an arm without them: arm.replace(constraints=())"
@@ -444,6 +444,12 @@ def _branch(arm: ArmLike, node: int) -> list[int]:
     while k >= 0:
         branch.append(k)
         k = arm._parents[k]
+    # joints that move those on the way, wherever they are
+    branch += [
+        leader
+        for leader, own in arm._led.items()
+        if leader not in branch and any(x in branch for x, *_ in own)
+    ]
     return branch
 
 

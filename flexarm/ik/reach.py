@@ -124,6 +124,8 @@ def _chain(
     slides: list[list[tuple[Array, Array]]] = []
     for k in reversed(branch):
         body = arm.bodies[k]
+        if k in arm._following:  # not on its own
+            return None
         joint, R, p = body.joint, frames[k][:3, :3], frames[k][:3, 3]
         if body.n_modes or body.attachment is not None:
             return None

@@ -27,9 +27,15 @@ are differentiated at the given state.
 no other package.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.options import missing_from
 from ._casadi import casadi_function
 from ._fmu import export_fmu
 from ._functions import FUNCTIONS
 from ._jax import jax_function
 
 __all__ = ["FUNCTIONS", "casadi_function", "export_fmu", "jax_function"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
+from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text
 from .._support.options import check_choice, explained
@@ -26,7 +27,6 @@ from ..control.sensors import sensors_of
 from ..errors import ArgumentError
 from ..model.packing import pack
 from ..simulation.stability import instability
-from ..simulation.trajectory import position_units
 
 Array = NDArray[np.float64]
 
@@ -220,12 +220,12 @@ def _check_method(arm: Arm, method: str, max_step: float | None, q: Array) -> No
             "method='rk4' has no max_step, expected its longest step in s: a tool "
             "chooses communication steps of any length"
         )
-    if arm.constraints and method != "rk4":
+    if arm._held and method != "rk4":
         raise ArgumentError(
             f"method is {method!r} for an arm with loops or couplings, expected 'rk4' "
             "with a max_step"
         )
-    if method == "rk4" and max_step is not None and not arm.constraints:
+    if method == "rk4" and max_step is not None and not arm._held:
         unstable = instability(arm, q, method, float(max_step))
         if unstable:
             raise ArgumentError(unstable)
@@ -264,6 +264,7 @@ def _data(arm: Arm, method: str, start: Array, rows: Array) -> bytes:
         len(packed.couplings),
         packed.couplings.size,
         len(packed.passive),
+        len(packed.followers),
         packed.constants[4],
         packed.constants[3],
         _core.METHODS.index(method),
@@ -275,6 +276,7 @@ def _data(arm: Arm, method: str, start: Array, rows: Array) -> bytes:
     ]
     arrays = [header, packed.topology, packed.joints, packed.nodes, packed.modal]
     arrays += [packed.loops, packed.frames, packed.couplings, packed.passive]
+    arrays.append(packed.followers)
     arrays += [start, rows]
     flat = [np.asarray(x, np.float64).ravel() for x in arrays]
     return np.concatenate(flat).tobytes()

@@ -179,7 +179,7 @@ class ArmFunction:
         check_arm(arm)
         check_choice("name", name, FUNCTIONS)
         row = FUNCTIONS_BY_NAME[name]
-        if name == "forward_dynamics" and arm.constraints:
+        if name == "forward_dynamics" and arm._held:
             raise ArgumentError(
                 "the arm has constraints, expected a tree: derivatives of constrained "
                 "accelerations are not offered here"

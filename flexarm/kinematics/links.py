@@ -6,11 +6,12 @@ Results of one body are ``[..., arm.body_index(name), :]`` of twists and
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm
 from .._calls.threads import ONE, kernels
+from .._support.options import strict, unknown_names
 from .forms import check_form, refuse_cut_models
 
 
@@ -23,6 +24,7 @@ def _kernel(arm: AnyArm, name: str, form: str) -> str:
     return f"{name}_{form}"
 
 
+@strict
 def link_velocities(
     arm: AnyArm,
     q: Any,
@@ -31,6 +33,7 @@ def link_velocities(
     form: str = "body",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Twists of the frames of all bodies, body-fixed or in another form.
 
@@ -88,10 +91,13 @@ def link_velocities(
     >>> fa.link_velocities(arm, [0.0, 0.0], [1.0, 1.0])[arm.body_index("link2")]
     array([0., 0., 2., 0., 1., 0.])
     """
+    if other:
+        raise unknown_names(link_velocities, other)
     name = _kernel(arm, "link_velocities", form)
     return getattr(kernels(arm, threads), name)(q, qd, out)
 
 
+@strict
 def link_accelerations(
     arm: AnyArm,
     q: Any,
@@ -101,6 +107,7 @@ def link_accelerations(
     form: str = "body",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Time derivatives of the entries of the twists of all bodies.
 
@@ -163,12 +170,21 @@ def link_accelerations(
     >>> A[3:] + np.cross(V[:3], V[3:])
     array([-9.,  0.,  0.])
     """
+    if other:
+        raise unknown_names(link_accelerations, other)
     name = _kernel(arm, "link_accelerations", form)
     return getattr(kernels(arm, threads), name)(q, qd, qdd, out)
 
 
+@strict
 def link_jacobians(
-    arm: AnyArm, q: Any, *, form: str = "body", out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    *,
+    form: str = "body",
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Jacobians of all bodies: their twists are ``J @ qd``.
 
@@ -222,10 +238,13 @@ def link_jacobians(
     >>> J.shape, J[..., arm.body_index("link2"), :, :].shape
     ((10, 2, 6, 2), (10, 6, 2))
     """
+    if other:
+        raise unknown_names(link_jacobians, other)
     name = _kernel(arm, "link_jacobians", form)
     return getattr(kernels(arm, threads), name)(q, out)
 
 
+@strict
 def link_jacobian_rates(
     arm: AnyArm,
     q: Any,
@@ -234,6 +253,7 @@ def link_jacobian_rates(
     form: str = "body",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Time derivatives of the Jacobians of all bodies.
 
@@ -281,5 +301,7 @@ def link_jacobian_rates(
     >>> fa.link_jacobian_rates(arm, [0.0, 0.0], [0.0, 1.0])[1, :, 0]
     array([0., 0., 0., 1., 0., 0.])
     """
+    if other:
+        raise unknown_names(link_jacobian_rates, other)
     name = _kernel(arm, "link_jacobian_rates", form)
     return getattr(kernels(arm, threads), name)(q, qd, out)

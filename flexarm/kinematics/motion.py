@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from .._calls.arm_like import AnyArm
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice
+from .._support.options import check_choice, strict, unknown_names
 from .nodes import FRAMES, in_base, turned_vector
 
 
+@strict
 def node_acceleration(
     arm: AnyArm,
     q: Any,
@@ -21,6 +22,7 @@ def node_acceleration(
     frame: str = "node",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Acceleration of a node, as a point and as a rotating frame.
 
@@ -61,6 +63,8 @@ def node_acceleration(
     >>> fa.node_acceleration(arm, [0.0, 0.0], [3.0, 0.0], [0.0, 0.0])
     array([  0.,   0.,   0., -18.,   0.,   0.])
     """
+    if other:
+        raise unknown_names(node_acceleration, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
@@ -71,8 +75,15 @@ def node_acceleration(
     )
 
 
+@strict
 def momentum(
-    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Momentum of the arm about the origin of the base, in base axes.
 
@@ -107,10 +118,15 @@ def momentum(
     >>> fa.momentum(arm, [0.0], [3.0])  # 2 kg at 1.5 m/s, half a metre away
     array([ 0. , -1.5,  0. ,  0. ,  0. ,  3. ])
     """
+    if other:
+        raise unknown_names(momentum, other)
     return kernels(arm, threads).momentum(q, qd, out)
 
 
-def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def center_of_mass(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Centre of mass of the arm in the base frame.
 
     Parameters
@@ -140,4 +156,6 @@ def center_of_mass(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) 
     >>> fa.center_of_mass(arm, [0.0, 0.0])
     array([1., 0., 0.])
     """
+    if other:
+        raise unknown_names(center_of_mass, other)
     return kernels(arm, threads).center_of_mass(q, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from .._calls.chunks import in_chunks
 from .._calls.explain import explain
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
-from .._support.options import check_choice
+from .._support.options import check_choice, strict, unknown_names
 
 FRAMES = ("node", "base")
 
 
-def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def link_poses(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Poses of the frames of all bodies in the base frame.
 
     Parameters
@@ -51,10 +54,15 @@ def link_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     >>> fa.link_poses(arm, [[0.0, 0.0]] * 10).shape
     (10, 2, 4, 4)
     """
+    if other:
+        raise unknown_names(link_poses, other)
     return kernels(arm, threads).link_poses(q, out)
 
 
-def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def node_poses(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Poses of all nodes, deformed, in the base frame.
 
     Parameters
@@ -87,11 +95,20 @@ def node_poses(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> A
     >>> fa.node_poses(arm, [[0.0, 0.0]] * 10).shape == (10, arm.n_nodes, 4, 4)
     True
     """
+    if other:
+        raise unknown_names(node_poses, other)
     return kernels(arm, threads).node_poses(q, out)
 
 
+@strict
 def node_pose(
-    arm: AnyArm, q: Any, node: Any = None, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    node: Any = None,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Poses of chosen nodes in the base frame.
 
@@ -127,11 +144,16 @@ def node_pose(
     >>> fa.node_pose(arm, [[0.0, 0.0]] * 10).shape
     (10, 4, 4)
     """
+    if other:
+        raise unknown_names(node_pose, other)
     index = node_of(arm, node)
     return kernels(arm, threads).node_pose(index, q, out)
 
 
-def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any:
+@strict
+def tip_pose(
+    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
     Parameters
@@ -167,9 +189,12 @@ def tip_pose(arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE) -> Any
     >>> fa.tip_pose(arm, [[0.0, 0.0]] * 10).shape
     (10, 4, 4)
     """
+    if other:
+        raise unknown_names(tip_pose, other)
     return node_pose(arm, q, None, out=out, threads=threads)
 
 
+@strict
 def jacobian(
     arm: AnyArm,
     q: Any,
@@ -178,6 +203,7 @@ def jacobian(
     frame: str = "node",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Jacobian of a node: its twist is ``J @ qd``.
 
@@ -219,6 +245,8 @@ def jacobian(
     >>> fa.jacobian(arm, [[0.0, 0.0]] * 10).shape
     (10, 6, 2)
     """
+    if other:
+        raise unknown_names(jacobian, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
@@ -226,6 +254,7 @@ def jacobian(
     return in_base(arm, "jacobian", _turned_columns, index, out, threads, q=q)
 
 
+@strict
 def node_velocity(
     arm: AnyArm,
     q: Any,
@@ -235,6 +264,7 @@ def node_velocity(
     frame: str = "node",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Twist of a node, without forming its Jacobian.
 
@@ -273,6 +303,8 @@ def node_velocity(
     >>> fa.node_velocity(arm, [[0.0, 0.0]] * 10, [1.0, 0.0]).shape
     (10, 6)
     """
+    if other:
+        raise unknown_names(node_velocity, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":
@@ -280,6 +312,7 @@ def node_velocity(
     return in_base(arm, "node_velocity", turned_vector, index, out, threads, q=q, qd=qd)
 
 
+@strict
 def wrench_forces(
     arm: AnyArm,
     q: Any,
@@ -289,6 +322,7 @@ def wrench_forces(
     frame: str = "node",
     out: Any = None,
     threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Generalized forces of an external wrench that acts on a node, J' f.
 
@@ -331,6 +365,8 @@ def wrench_forces(
     >>> fa.wrench_forces(arm, [[0.0, 0.0]] * 10, [0, 0, 0, 0, 1.0, 0]).shape
     (10, 2)
     """
+    if other:
+        raise unknown_names(wrench_forces, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
     if frame == "node":

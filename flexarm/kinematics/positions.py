@@ -6,7 +6,7 @@ convert between them.  For all other arms they are sums.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,21 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
 from .._calls.threads import ONE, kernels
+from .._support.options import strict, unknown_names
 from ..bodies.joints import Joint
 
 Array = NDArray[np.float64]
 
 
+@strict
 def integrate(
-    arm: AnyArm, q: Any, dq: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    dq: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     r"""Positions after a unit of time at constant velocities.
 
@@ -65,11 +73,20 @@ def integrate(
     >>> fa.integrate(arm, arm.neutral, [0, 0, np.pi / 2, np.pi / 2, 0, 0]).round(3)
     array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
     """
+    if other:
+        raise unknown_names(integrate, other)
     return kernels(arm, threads).integrate(q, dq, out)
 
 
+@strict
 def position_rates(
-    arm: AnyArm, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Any,
+    qd: Any,
+    *,
+    out: Any = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Time derivative of the positions at given velocities.
 
@@ -103,6 +120,8 @@ def position_rates(
     >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
     array([0., 1., 2., 3.])
     """
+    if other:
+        raise unknown_names(position_rates, other)
     return kernels(arm, threads).position_rates(q, qd, out)
 
 
@@ -124,7 +143,10 @@ def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
     return np.asarray(np.linalg.lstsq(S, twist.T, rcond=None)[0].T)
 
 
-def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
+@strict
+def difference(
+    arm: AnyArm, q0: Any, q1: Any, *, out: Any = None, **other: NoReturn
+) -> Any:
     """Velocities that lead from one position to another in a unit of time.
 
     Parameters
@@ -162,6 +184,8 @@ def difference(arm: AnyArm, q0: Any, q1: Any, *, out: Any = None) -> Any:
     >>> fa.difference(arm, [0.1, 0.2], [0.4, 0.0]).round(3)
     array([ 0.3, -0.2])
     """
+    if other:
+        raise unknown_names(difference, other)
     any_of(arm)  # raises for all but an arm
     arrays = {"q0": real_array("q0", q0), "q1": real_array("q1", q1)}
     batch = leading(arm, arrays, ())

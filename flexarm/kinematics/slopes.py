@@ -13,6 +13,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.chunks import in_chunks
 from .._calls.explain import leading
 from .._calls.groups import by_arm
+from .._support.options import explained
 from .._support.warn import warn
 from ..errors import DeflectionWarning
 
@@ -32,6 +33,7 @@ _ERROR, _LINEAR_ERROR = 0.1, 0.5
 _MOST = 16  # pieces that a message recommends
 
 
+@explained
 def largest_slope(arm: AnyArm, q: Any, *, by_body: bool = False) -> Any:
     """Largest slope of the sections of flexible links in the frames of their links.
 

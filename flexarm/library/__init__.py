@@ -4,19 +4,22 @@ Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
 joints), `spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
-measurements), `puma560`, `iiwa14`, `mueller_remote_center` (rigid).  `random_tree`
-draws arms for tests.  `poses` returns named configurations, `cibicik_egeland_maneuver`
-and `spin_up` motions.
+measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_center`
+(rigid).
+`random_tree` draws arms for tests.  `poses` returns named configurations,
+`cibicik_egeland_maneuver` and `spin_up` motions.
 """
 
 from typing import TYPE_CHECKING
 
 from .._support.options import missing_from
+from .cobots import panda, ur5e
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
 from .maneuvers import Maneuver, cibicik_egeland_maneuver
+from .mobile import youbot
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
@@ -35,6 +38,7 @@ __all__ = [
     "farid_two_link",
     "iiwa14",
     "mueller_remote_center",
+    "panda",
     "pendulum",
     "planar_chain",
     "poses",
@@ -43,7 +47,18 @@ __all__ = [
     "random_tree",
     "spin_up",
     "spin_up_beam",
+    "ur5e",
+    "youbot",
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_from(
+        __name__,
+        __all__,
+        "; dir(flexarm.library) has those that are here, other robots come from their "
+        "files, by flexarm.urdf.load",
+    )
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

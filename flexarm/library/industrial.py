@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .._support.checks import flag
 from .._support.options import explained
@@ -11,10 +14,47 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 
 
-def _turn_x(quarters: int) -> np.ndarray:
+def turn_x(quarters: int) -> np.ndarray:
     """Rotation about x by exact quarter turns."""
     c, s = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))[quarters % 4]
     return np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+
+
+def dh_link(
+    i: int,
+    joint: Joint,
+    row: tuple[int, float, float],
+    mass: float,
+    r: Sequence[float],
+    inertia: NDArray[np.float64],
+) -> RigidBody:
+    """Rigid link of a standard Denavit-Hartenberg row.
+
+    Parameters
+    ----------
+    i : int
+        Number of the link, from 0.
+    joint : Joint
+        Its joint about z, in the Denavit-Hartenberg frame before.
+    row : tuple
+        alpha in quarter turns, a and d in m.
+    mass : float
+        In kg.
+    r : (3,) sequence of float
+        Mass centre in the frame at the end of the link, in m.
+    inertia : (3, 3) ndarray
+        About the mass centre, along the axes of the frame at the end.
+    """
+    quarters, a, d = row
+    turn, end = turn_x(quarters), np.array([a, 0.0, d])
+    return RigidBody(
+        f"link{i + 1}",
+        joint,
+        mass=mass,
+        com=end + turn @ r if mass else np.zeros(3),
+        inertia=turn @ inertia @ turn.T,
+        nodes={"tip": end},
+    )
 
 
 def _turn_z_half() -> np.ndarray:
@@ -143,9 +183,6 @@ def puma560(*, damping: bool = False) -> Arm:
     bodies = []
     rotation = np.eye(3)
     for i, (quarters, a, d, mass, r, inertia, gear, viscous) in enumerate(_PUMA):
-        turn = _turn_x(quarters)
-        end = np.array([a, 0.0, d])
-        moments = np.diag(_PUMA_CHANGES.get(i, inertia))
         least, largest, effort = _PUMA_LIMITS[i]
         joint = Joint(
             axis=(0, 0, 1),
@@ -154,17 +191,9 @@ def puma560(*, damping: bool = False) -> Arm:
             limits=np.radians([least, largest]),
             effort_limit=effort,
         )
-        bodies.append(
-            RigidBody(
-                f"link{i + 1}",
-                joint,
-                mass=mass,
-                com=end + turn @ r if mass else np.zeros(3),
-                inertia=turn @ moments @ turn.T,
-                nodes={"tip": end},
-            )
-        )
-        rotation = turn
+        moments = np.diag(_PUMA_CHANGES.get(i, inertia))
+        bodies.append(dh_link(i, joint, (quarters, a, d), mass, r, moments))
+        rotation = turn_x(quarters)
     return Arm(bodies, name="puma560")
 
 
@@ -267,7 +296,7 @@ def iiwa14(*, damping: bool = False) -> Arm:
     damping = flag("damping", damping)
     bodies = []
     for i, (_, quarters, half, mass, com, inertia) in enumerate(_IIWA):
-        turn = _turn_x(quarters)
+        turn = turn_x(quarters)
         largest, rate, effort = _IIWA_LIMITS[i]
         if half:
             turn = _turn_z_half() @ turn

@@ -140,7 +140,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     middle = end.copy()
     middle[0] = q0[0]
     inertia = np.diagonal(mass_matrix(arm, np.array([q0, end])), axis1=1, axis2=2)
-    heaviest = inertia[:, : arm.nu].max(axis=0)
+    heaviest = inertia[:, : arm.nj].max(axis=0)
     omega = np.array(_BANDWIDTH)
 
     # set points, and torques that hold them
@@ -152,7 +152,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     law = JointFeedback(
         heaviest * omega**2,
         2.0 * heaviest * omega,
-        steps[phase, : arm.nu],
+        steps[phase, : arm.nj],
         feedforward=hold[phase],
     )
     return Maneuver(np.linspace(0.0, 6.0, n), q0, np.zeros(arm.nv), law)

@@ -32,6 +32,19 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "nominal": (0.0, np.pi / 4.0, -np.pi, 0.0, np.pi / 4.0, 0.0),
     },
     "iiwa14": {"ready": (0.0, 0.6, 0.0, -1.75, 0.0, 1.0, 0.0)},
+    "ur5e": {
+        "upright": (0.0, -_QUARTER, 0.0, -_QUARTER, 0.0, 0.0),
+        "bent": (0.0, -_QUARTER, _QUARTER, -_QUARTER, -_QUARTER, 0.0),
+    },
+    "panda": {
+        "ready": (
+            *(0.0, -0.5 * _QUARTER, 0.0, -1.5 * _QUARTER, 0.0, _QUARTER),
+            0.5 * _QUARTER,
+        )
+    },
+    "youbot": {
+        "folded": tuple(map(float, np.radians([-169.0, -65.0, 146.0, -102.5, -165.0])))
+    },
     "quanser_two_link": {
         "start": (np.radians(-25.0), np.radians(10.0)),
         "end": (np.radians(25.0), np.radians(-10.0)),
@@ -81,6 +94,10 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
                              (0, pi/4, -pi, 0, pi/4, 0) [1]_, there with pi, a full turn
                              further and beyond the limits
     `iiwa14`                 ready, hand over a table (0, 0.6, 0, -1.75, 0, 1, 0) [2]_
+    `ur5e`                   upright (0, -pi/2, 0, -pi/2, 0, 0); bent, hand down
+                             (0, -pi/2, pi/2, -pi/2, -pi/2, 0)
+    `panda`                  ready, hand down (0, -pi/4, 0, -3 pi/4, 0, pi/2, pi/4) [3]_
+    `youbot`                 folded (-169, -65, 146, -102.5, -165 degrees), limits
     `quanser_two_link`       start (-25, 10 degrees) and end (25, -10 degrees), the
                              references of the measured run of both stages
     `mueller_remote_center`  bent (0.1, -0.4, 0.7, 0.3, -0.6), ours
@@ -90,6 +107,7 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     ----------
     .. [1] P. Corke, *Robotics Toolbox*, model ``mdl_puma560``: qr, qs and qn.
     .. [2] Drake, ``ManipulationStation::SetupManipulationClassStation``.
+    .. [3] libfranka, its examples; MoveIt calls it ready, too.
 
     Examples
     --------
@@ -100,7 +118,7 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     check_arm(arm)
     known = dict(_POSES.get(arm.name, {}))
     if arm.name in ("planar_chain", "farid_planar"):
-        rest = (0.0,) * (arm.nu - 1)
+        rest = (0.0,) * (arm.nj - 1)
         known = {"hanging": (-_QUARTER, *rest), "upright": (_QUARTER, *rest)}
     result = {"zero": arm.neutral}
     for name, joints in known.items():

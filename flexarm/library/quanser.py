@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._support.checks import as_numbers, flag, in_range, positive, short_text
+from .._support.checks import as_array, as_numbers, flag, in_range, positive, short_text
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import flexible_link
@@ -35,6 +35,9 @@ def quanser_two_link(
     *,
     load_center: float = 0.28,
     elbow: float = 0.25,
+    elbow_angle: float = 0.0,
+    carried: ArrayLike | None = None,
+    load: ArrayLike = _LOAD,
     rigid_stage: bool = False,
     bending_stiffness: ArrayLike | None = None,
     hub_inertia: ArrayLike = (0.0635, 0.0030),
@@ -55,6 +58,16 @@ def quanser_two_link(
         of link 1, in m.  Not given by the maker; identification finds it.
     elbow : float
         Distance of the axis of joint 2 from the clamp of link 1, in m.  Not given.
+    elbow_angle : float
+        Angle between the stretched arm and link 2 where joint 2 is at zero, in rad:
+        encoders count from where the arm was when they were switched on.
+    carried : (3,) array_like of float, optional
+        What link 1 carries without link 2 and its load: mass in kg, distance of its
+        centre from the clamp of link 1 in m, inertia about that centre in kg m^2.  By
+        default what `load_center` and the maker's data of the whole stage leave.
+    load : (2,) array_like of float
+        Mass at the end of link 2 in kg, and its inertia about the clamp of link 2 in
+        kg m^2.
     rigid_stage : bool
         Whether the second stage is one rigid body, so that the arm has one joint.
     bending_stiffness : float or (2,) array_like of float, optional
@@ -90,8 +103,8 @@ def quanser_two_link(
     Raises
     ------
     ModelError
-        If a number is not physical, or if the place of the load and the elbow leave the
-        drive of stage 2 no inertia.
+        If a number is not physical, if the place of the load and the elbow leave the
+        drive of stage 2 no inertia, or if `carried` is given with `rigid_stage`.
 
     Notes
     -----
@@ -121,10 +134,12 @@ def quanser_two_link(
     load is a rigid body, whose mass centre lies beyond the end of the spring and whose
     rotary inertia bends the link too: 1.65 to 1.96 Hz for any place of the centre.
 
-    Measured runs say more (notebook 21, intervals of 95 %): the load is 0.301 to 0.316
-    m from the clamp; joint 2 is held by a servo of 0.78 to 1.15 N m/rad with viscous
-    friction of 0.117 to 0.155 N m s and dry friction of 0.010 to 0.016 N m; drive 1 has
-    0.15 kg m^2, 1.9 N m s and a dry friction of 2.25 N m.
+    Measured runs say more (notebook 21, intervals of 95 %).  Steps of hub 1: the load
+    is 0.303 to 0.305 m from the clamp; joint 2 is held by a servo of 0.89 to 0.94
+    N m/rad with viscous friction of 0.125 to 0.132 N m s and dry friction of 0.011 to
+    0.012 N m; drive 1 has 0.15 kg m^2, 1.9 N m s and a dry friction of 2.3 N m.  A run
+    of both stages: zero of encoder 2 was at an elbow angle of -0.74 to -0.59 rad, and
+    the load of link 2 is 0.237 to 0.249 kg.
 
     References
     ----------
@@ -149,6 +164,7 @@ def quanser_two_link(
     center = positive("load_center", load_center, "m")
     axis = positive("elbow", elbow, "m")
     speed = positive("friction_velocity", friction_velocity, "rad/s")
+    turned = float(as_array("elbow_angle", elbow_angle, ()))
     stiffness = _STIFFNESS if bending_stiffness is None else bending_stiffness
     EI = _pair("bending_stiffness", stiffness, least=None)
     inertia = _pair("hub_inertia", hub_inertia)
@@ -163,24 +179,15 @@ def quanser_two_link(
     )
     losses = _pair("damping_time", damping_time)
 
-    # what the tip of link 1 carries: all of stage 2, or what its link leaves of it
-    mass, moment, about = _STAGE[0], _STAGE[0] * center, _STAGE[1]
-    if not rigid_stage:
-        rod = _DENSITIES[1] * _LENGTHS[1]
-        for m, x, J in (
-            (_LOAD[0], axis + _LENGTHS[1], _LOAD[1] - _LOAD[0] * _LENGTHS[1] ** 2),
-            (rod, axis + 0.5 * _LENGTHS[1], rod * _LENGTHS[1] ** 2 / 12.0),
-        ):
-            mass, moment, about = mass - m, moment - m * x, about - J - m * x**2
-    own = about - moment**2 / mass
-    if own < 0.0:
+    end = _pair("load", load)
+    if end[1] < end[0] * _LENGTHS[1] ** 2:
         raise ModelError(
-            f"load_center is {center:g} m and elbow {axis:g} m, which leave the drive "
-            f"of stage 2 an inertia of {own:.2g} kg m^2, expected both closer to the "
-            "clamp of link 1"
+            f"load has {end[0]:g} kg and {end[1]:g} kg m^2, expected an inertia about "
+            f"the clamp of at least that of a point, {end[0] * _LENGTHS[1] ** 2:.4g}"
         )
-    place = moment / mass - _LENGTHS[0]
-    shift = mass * place**2
+    tip = _Carried.of(carried, center, axis, end, rigid_stage)
+    place = tip.center - _LENGTHS[0]
+    shift = tip.mass * place**2
     links = [
         flexible_link(
             f"link{k + 1}",
@@ -189,21 +196,25 @@ def quanser_two_link(
             bending_stiffness=EI[k],
             motions="bending y",
             n_modes=n,
-            joint=drives.joint(k, axis),
+            joint=drives.joint(k, axis, turned),
             base_inertia=inertia[k] if drives.stiffness is None else 0.0,
             geometric_stiffening=flag("geometric_stiffening", geometric_stiffening),
-            **load,
+            **payload,
         )
-        for k, load in enumerate(
+        for k, payload in enumerate(
             (
                 {
-                    "tip_mass": mass,
+                    "tip_mass": tip.mass,
                     "tip_com": (place, 0.0, 0.0),
-                    "tip_inertia": (0.5 * own, 0.5 * own + shift, own + shift),
+                    "tip_inertia": (
+                        0.5 * tip.inertia,
+                        0.5 * tip.inertia + shift,
+                        tip.inertia + shift,
+                    ),
                 },
                 {
-                    "tip_mass": _LOAD[0],
-                    "tip_inertia": max(_LOAD[1] - _LOAD[0] * _LENGTHS[1] ** 2, 0.0),
+                    "tip_mass": end[0],
+                    "tip_inertia": end[1] - end[0] * _LENGTHS[1] ** 2,
                 },
             )[: 1 if rigid_stage else 2]
         )
@@ -216,6 +227,47 @@ def quanser_two_link(
 
 
 @dataclass(frozen=True)
+class _Carried:
+    """What the end of link 1 carries besides the bodies of stage 2."""
+
+    mass: float
+    center: float  # from the clamp of link 1
+    inertia: float  # about that centre
+
+    @classmethod
+    def of(
+        cls, given: Any, center: float, axis: float, end: list[float], rigid: bool
+    ) -> _Carried:
+        """As given, or what link 2 and its load leave of the whole stage."""
+        if given is not None:
+            mass, place, own = as_array("carried", given, (3,)).tolist()
+            if rigid:
+                raise ModelError(
+                    "carried is given with rigid_stage, whose body is the whole stage "
+                    "2; expected one of both"
+                )
+            positive("mass of carried", mass, "kg")
+            positive("inertia of carried", own, "kg m^2")
+            return cls(mass, place, own)
+        mass, moment, about = _STAGE[0], _STAGE[0] * center, _STAGE[1]
+        if not rigid:
+            rod = _DENSITIES[1] * _LENGTHS[1]
+            for m, x, J in (
+                (end[0], axis + _LENGTHS[1], end[1] - end[0] * _LENGTHS[1] ** 2),
+                (rod, axis + 0.5 * _LENGTHS[1], rod * _LENGTHS[1] ** 2 / 12.0),
+            ):
+                mass, moment, about = mass - m, moment - m * x, about - J - m * x**2
+        own = about - moment**2 / mass if mass > 0.0 else -1.0
+        if own < 0.0:
+            raise ModelError(
+                f"load_center is {center:g} m and elbow {axis:g} m, which leave the "
+                f"drive of stage 2 a mass of {mass:.2g} kg and an inertia of {own:.2g} "
+                "kg m^2, expected both closer to the clamp of link 1"
+            )
+        return cls(mass, moment / mass, own)
+
+
+@dataclass(frozen=True)
 class _Drives:
     """Inertia, friction and compliance of both drives at their outputs."""
 
@@ -225,12 +277,15 @@ class _Drives:
     speed: float
     stiffness: list[float] | None
 
-    def joint(self, k: int, axis: float) -> Joint:
+    def joint(self, k: int, axis: float, turned: float) -> Joint:
         """Joint of link k, with a hub or with a motor."""
         where: dict[str, Any] = {}
         if k:
             position = (axis - _LENGTHS[0], 0.0, 0.0)
             where = {"parent": "link1", "node": "tip", "position": position}
+            if turned:
+                c, s = np.cos(turned), np.sin(turned)
+                where["rotation"] = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
         N = _GEAR[k]
         if self.stiffness is None:
             dry = self._dry(k, 1.0)

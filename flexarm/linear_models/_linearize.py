@@ -12,6 +12,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.explain import leading, zero_quaternion
 from .._support.interrupts import uninterrupted
 from .._support.options import explained
+from .._support.recorded import recorded
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
@@ -31,6 +32,7 @@ Array = NDArray[np.float64]
 
 
 @explained
+@recorded("linearize")
 def linearize(
     arm: AnyArm,
     q: Any,
@@ -161,7 +163,7 @@ def linearize(
     (2, 2, 12, 12)
     """
     one = any_of(arm)
-    if isinstance(arm, StackLike) and one.constraints:  # whose projections differ
+    if isinstance(arm, StackLike) and one._held:  # whose projections differ
 
         def one_arm(one: ArmLike, **states: Any) -> StateSpace:
             options: dict[str, Any] = {"inputs": inputs, "outputs": outputs}
@@ -276,7 +278,7 @@ class _Basis:
     def __init__(self, arm: AnyArm, q: Array) -> None:
         self.kept = np.arange(arm.nv)
         self.T: Array | None = None
-        if isinstance(arm, StackLike) or not arm.constraints:
+        if isinstance(arm, StackLike) or not arm._held:
             return
         from scipy.linalg import qr
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._calls.arm_like import ArmLike
 from .._support.options import explained
+from .._support.recorded import recorded
 from ._names import axes_of, node_and_name
 from .operating_point import Point, Tangent, cross_columns, turned
 from .strain import Output
@@ -52,6 +53,7 @@ def _own_velocity(point: Point, node: int) -> Tangent:
 
 
 @explained
+@recorded("outputs.node_position", maker=True)
 def node_position(node: Any = None, axes: str = "xyz") -> Output:
     """Position of a node, in base axes.
 
@@ -80,6 +82,7 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.node_rotation", maker=True)
 def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
 
@@ -108,6 +111,7 @@ def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.node_velocity", maker=True)
 def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Velocity of a node, in base axes.
 
@@ -136,6 +140,7 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.node_angular_velocity", maker=True)
 def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node, in base axes.
 
@@ -164,6 +169,7 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.gyroscope", maker=True)
 def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node in its own axes, as a gyroscope on it measures.
 
@@ -190,6 +196,7 @@ def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.node_acceleration", maker=True)
 def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration of a node, in base axes, without gravity.
 
@@ -218,6 +225,7 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
 
 
 @explained
+@recorded("outputs.accelerometer", maker=True)
 def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration less gravity in axes of the node, as an accelerometer measures.
 

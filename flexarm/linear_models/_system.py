@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
+from .._calls.units import coordinates_of_call
 from .._support.checks import short_text
+from .._support.labelled import Labelled, Labels, Variable, batch_axes, named
 from .._support.options import explained, explained_class
 from .._support.printing import Printed
 from ..errors import ArgumentError
@@ -22,7 +24,7 @@ Model = TypeVar("Model", bound="LinearSystem")
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class LinearSystem(Printed):
+class LinearSystem(Labelled, Printed):
     """Checked matrices and named signals, the base of `StateSpace`."""
 
     A: Any
@@ -79,6 +81,36 @@ class LinearSystem(Printed):
             )
         if self.dt is not None:
             object.__setattr__(self, "dt", positive_number("dt", self.dt))
+
+    def _labels(self) -> Labels:
+        batch = batch_axes(len(self.batch))
+        axes = {
+            "A": ("state", "state_of"),
+            "B": ("state", "input"),
+            "C": ("output", "state_of"),
+            "D": ("output", "input"),
+            "q": ("position",),
+            "qd": ("velocity",),
+            "tau": ("force",),
+            "y": ("output",),
+            "drift": ("state",),
+        }
+        found = {}
+        for name, own in axes.items():
+            values = getattr(self, name)
+            if values is not None:
+                lead = batch[len(batch) + len(own) - np.ndim(values) :]
+                found[name] = Variable((*lead, *own), values)
+        at = {
+            **named("state", self.states),
+            **named("state_of", self.states),
+            **named("input", self.inputs),
+            **named("output", self.outputs),
+        }
+        if self.tau is not None:
+            at |= coordinates_of_call(self.call, np.shape(self.tau)[-1])
+        words = {"title": "linear model", "sample_time": self.dt}
+        return Labels(found, at, words)
 
     @property
     def n_states(self) -> int:

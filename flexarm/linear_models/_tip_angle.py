@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import finite_number
 from .._calls.arm_like import ArmLike
 from .._support.options import explained
-from ..bodies.joints import on_axis
+from .._support.recorded import recorded
+from ..bodies.axes import on_axis
 from ..errors import ArgumentError
 from ..kinematics.nodes import link_poses
 from ._names import node_and_name
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 
 
 @explained
+@recorded("outputs.tip_angle", maker=True)
 def tip_angle(node: Any = None, part: float = 1.0) -> Output:
     r"""Angle of a node of a link, seen from the hub on which it turns.
 
@@ -120,7 +122,10 @@ def tip_angle(node: Any = None, part: float = 1.0) -> Output:
 def _chain(arm: Any, node: int, name: str) -> list[int]:
     """Bodies from the one whose joint turns to that of a node, on fixed joints."""
     chain = [arm._body_of_node(node)]
-    while arm.bodies[chain[0]].joint.n_dof == 0 and arm._parents[chain[0]] >= 0:
+    fixed = [
+        not b.joint.n_dof and k not in arm._following for k, b in enumerate(arm.bodies)
+    ]
+    while fixed[chain[0]] and arm._parents[chain[0]] >= 0:
         chain.insert(0, int(arm._parents[chain[0]]))
     base = arm.bodies[chain[0]]
     if base.joint.n_dof != 1 or not base.joint.screws[:3].any():

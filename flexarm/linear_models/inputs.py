@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .._support.options import explained, explained_class
+from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
 from ._names import axes_of, items_of, node_and_name, node_of_words
@@ -43,6 +44,7 @@ class Input:
 
 
 @explained
+@recorded("inputs.actuators", maker=True)
 def actuators() -> Input:
     """Forces of the ``nu`` actuators, on motors where joints have drives.
 
@@ -70,6 +72,7 @@ def actuators() -> Input:
 
 
 @explained
+@recorded("inputs.all_forces", maker=True)
 def all_forces() -> Input:
     """Forces on all ``nv`` coordinates, modes among them.
 
@@ -110,6 +113,7 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
 
 
 @explained
+@recorded("inputs.node_force", maker=True)
 def node_force(node: Any = None, axes: str = "xyz") -> Input:
     """External forces on a node, in base axes: disturbances.
 
@@ -137,6 +141,7 @@ def node_force(node: Any = None, axes: str = "xyz") -> Input:
 
 
 @explained
+@recorded("inputs.node_moment", maker=True)
 def node_moment(node: Any = None, axes: str = "xyz") -> Input:
     """External moments on a node, in base axes.
 

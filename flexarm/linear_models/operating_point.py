@@ -100,6 +100,12 @@ def lie_brackets(arm: AnyArm, qd: Array) -> Array | None:
     return result if result.any() else None
 
 
+def _unconstrained(arm: Any) -> Any:
+    """Arm of full fidelity with the same coordinates."""
+    kept = arm.constraints if arm._following else ()
+    return arm.replace(constraints=kept, fidelity="full")
+
+
 @dataclass(frozen=True, eq=False)
 class Point:
     """State and acceleration about which signals are differentiated.
@@ -122,9 +128,9 @@ class Point:
     @cached_property
     def full(self) -> Any:
         """The arm of full fidelity, without constraints."""
-        if self.one.fidelity == "full" and not self.one.constraints:
+        if self.one.fidelity == "full" and not self.one._held:
             return self.arm
-        return _each(self.arm, lambda x: x.replace(constraints=(), fidelity="full"))
+        return _each(self.arm, _unconstrained)
 
     @cached_property
     def brackets(self) -> Array | None:
@@ -227,5 +233,5 @@ def _with_sensor(arm: ArmLike, node: int) -> tuple[ArmLike, NDArray[np.intp], sl
     sensed: ArmLike = arm.replace(
         bodies=[*arm.bodies, sensor], tip=arm.tip, check_units=False
     )
-    own = slice(arm.nu, arm.nu + 6)
+    own = slice(arm.nj, arm.nj + 6)
     return sensed, np.delete(np.arange(sensed.nv), own), own

@@ -37,6 +37,7 @@ from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
 from .._support.checks import short_text
 from .._support.options import explained, place_of
+from .._support.recorded import recorded
 from ..errors import ArgumentError, ModelError
 from ._names import items_of, node_of_words
 from ._node_outputs import (
@@ -108,11 +109,12 @@ def _positions(point: Point, velocities: Any) -> Array:
             at = arm.body_joint_slice(k, positions=True)
             result[..., arm.body_joint_slice(k)] = point.q[..., at]
     rest = slice(arm.motor_position_slice.start, None)
-    result[..., arm.nu :] = point.q[..., rest]
+    result[..., arm.nj :] = point.q[..., rest]
     return result[..., velocities]
 
 
 @explained
+@recorded("outputs.joint_positions", maker=True)
 def joint_positions() -> Output:
     """Positions of the joints: angles in rad, displacements in m.
 
@@ -133,6 +135,7 @@ def joint_positions() -> Output:
 
 
 @explained
+@recorded("outputs.joint_velocities", maker=True)
 def joint_velocities() -> Output:
     """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``.
 
@@ -147,6 +150,7 @@ def joint_velocities() -> Output:
 
 
 @explained
+@recorded("outputs.joint_accelerations", maker=True)
 def joint_accelerations() -> Output:
     """Second rates of the joints in rad/s^2 or m/s^2, with direct transmission.
 
@@ -163,6 +167,7 @@ def joint_accelerations() -> Output:
 
 
 @explained
+@recorded("outputs.motor_positions", maker=True)
 def motor_positions() -> Output:
     """Positions of actuators, as of encoders: motors, and joints without a drive.
 
@@ -177,6 +182,7 @@ def motor_positions() -> Output:
 
 
 @explained
+@recorded("outputs.motor_velocities", maker=True)
 def motor_velocities() -> Output:
     """Rates of motors, and of joints without a drive, in rad/s or m/s.
 
@@ -191,6 +197,7 @@ def motor_velocities() -> Output:
 
 
 @explained
+@recorded("outputs.modes", maker=True)
 def modes(body: str | int | None = None) -> Output:
     """Modal coordinates of a body, or of all.
 
@@ -215,6 +222,7 @@ def modes(body: str | int | None = None) -> Output:
 
 
 @explained
+@recorded("outputs.mode_velocities", maker=True)
 def mode_velocities(body: str | int | None = None) -> Output:
     """Rates of modal coordinates of a body, or of all.
 
@@ -250,6 +258,7 @@ def _modal(arm: ArmLike, body: str | int | None) -> slice:
 
 
 @explained
+@recorded("outputs.state", maker=True)
 def state() -> Output:
     """All displacements, then all velocities, named as the states.
 
@@ -285,6 +294,7 @@ def state_names(coordinates: Sequence[str]) -> tuple[str, ...]:
 
 
 @explained
+@recorded("outputs.combination", maker=True)
 def combination(
     name: str,
     *,

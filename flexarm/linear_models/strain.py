@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike, numbers_of
 from .._calls.links import link_name
 from .._support.options import check_choice, explained, explained_class
+from .._support.recorded import recorded
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
 
@@ -39,6 +40,7 @@ _STRAINS = {"stretch": 0, "twist": 1, "y": 2, "z": 3}
 
 
 @explained
+@recorded("outputs.strain", maker=True)
 def strain(
     body: str | int, at: float, bending: str = "y", *, distance: float | None = None
 ) -> Output:

@@ -12,6 +12,7 @@ from .._calls.arguments import check_arm, check_finite, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.links import link_name
 from .._support.options import explained, explained_class
+from .._support.printing import Printed, Sheet, Table
 from ..bodies.body import Body
 from ..bodies.maps import cross_matrix, node_turn
 from ..bodies.profile import BeamProfile
@@ -27,8 +28,8 @@ Array = NDArray[np.float64]
 
 
 @explained_class
-@dataclass(frozen=True)
-class LinkLoads:
+@dataclass(frozen=True, repr=False)
+class LinkLoads(Printed):
     r"""Loads at the cuts of one link, in the axes of its deformed sections.
 
     Forces and moments that the part beyond a cut exerts on the part before it: a
@@ -57,6 +58,11 @@ class LinkLoads:
         Moments of these strains, in N m.
     profile : BeamProfile
         Cuts of the link.
+
+    Notes
+    -----
+    Printed, it is a table of the cuts with the largest stress of each, of a batch with
+    the largest absolute values of all states.
     """
 
     name: str
@@ -183,6 +189,36 @@ class LinkLoads:
             ],
             axis=-1,
         )
+
+    def _sheet(self) -> Sheet:
+        batch = self.force.shape[:-2]
+        many = f", largest absolute values of {' x '.join(map(str, batch))} states"
+        head = ["at m", "axial N", "shear y N", "shear z N"]
+        head += ["torsion N m", "M_y N m", "M_z N m"]
+        numbers = np.concatenate([self.force, self.moment], axis=-1)
+        sections = self.profile.sections
+        if sections and all(section.fibres is not None for section in sections):
+            head += ["stress MPa"]
+            stress = 1e-6 * self.stress()[..., np.newaxis]
+            numbers = np.concatenate([numbers, stress], axis=-1)
+        if batch:
+            numbers = (
+                abs(numbers).reshape(-1, *numbers.shape[-2:]).max(axis=0, initial=0.0)
+            )
+        # rounding of an equilibrium is not a load
+        scale = abs(numbers[..., :6]).max(initial=0.0)
+        numbers = np.where(abs(numbers) < 1e-12 * scale, 0.0, numbers)
+        rows = [tuple(head)] + [
+            (f"{at:.4g}", *(f"{number:.4g}" for number in row))
+            for at, row in zip(self.at, numbers, strict=True)
+        ]
+        caption = f"loads of link {self.name!r}{many if batch else ''}"
+        return Sheet((caption, Table(rows, right=True)))
+
+    def __repr__(self) -> str:
+        batch = " x ".join(map(str, self.force.shape[:-2]))
+        many = f", {batch} states" if batch else ""
+        return f"<LinkLoads of {self.name!r}: {len(self.at)} cuts{many}>"
 
     def _sections(self) -> tuple[Section, ...]:
         sections = self.profile.sections

@@ -17,8 +17,9 @@ from .._calls.nodes import one_node
 from .._support.options import check_choice
 from ..bodies.body import Body
 from ..bodies.foreshortening import driven_shapes
-from ..bodies.integrals import ModalIntegrals, modal_integrals, node_sums
+from ..bodies.integrals import ModalIntegrals
 from ..bodies.maps import cross_matrix, node_place
+from ..bodies.node_sums import modal_integrals, node_sums
 from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError
 from ..kinematics.links import link_accelerations, link_velocities

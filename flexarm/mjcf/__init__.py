@@ -60,9 +60,9 @@ def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any)
     Warns
     -----
     MjcfWarning
-        For each part that would affect the motion and is left out: armature, tendons,
-        actuators that are no plain motors, equality constraints of other kinds than
-        ``joint`` (of first order), ``connect`` and ``weld``.
+        For each part that would affect the motion and is left out: armature of free
+        joints, tendons, actuators that are no plain motors, equality constraints of
+        other kinds than ``joint`` (of first order), ``connect`` and ``weld``.
 
     See Also
     --------
@@ -78,6 +78,7 @@ def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any)
                    body in those of the world, and its origin before the
                    quaternion
     damping        ``Joint(damping=)``
+    armature       ``Joint(armature=)``
     stiffness      ``Joint(stiffness=, rest=)``
     frictionloss   ``CoulombFriction``
     range          ``Joint(limits=)``, without contact forces

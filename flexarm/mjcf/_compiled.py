@@ -129,6 +129,9 @@ class Compiled:
             return Joint("free", parent=parent, node=0, **own)
         axis, dof = np.array(m.jnt_axis[j]), int(m.jnt_dofadr[j])
         own["damping"] = float(m.dof_damping[dof])
+        armature = np.array(m.dof_armature[dof : dof + (3 if kind == "ball" else 1)])
+        same = bool((armature == armature[0]).all())
+        own["armature"] = float(armature[0]) if same else armature
         if kind != "ball":
             at = float(m.qpos0[m.jnt_qposadr[j]])
             if kind == "hinge":
@@ -238,11 +241,16 @@ class Compiled:
     def notes(self) -> list[str]:
         """Sentences on what would affect the motion and is left out."""
         m, result = self._m, []
-        heavy = sorted({int(m.dof_jntid[i]) for i in np.flatnonzero(m.dof_armature)})
+        heavy = [
+            j
+            for j in range(m.njnt)
+            if self._kind(j) == "free"
+            and m.dof_armature[m.jnt_dofadr[j] : m.jnt_dofadr[j] + 6].any()
+        ]
         if heavy:
             result.append(
-                f"armature of {self._joints(heavy)} is left out, which makes these "
-                "joints lighter"
+                f"armature of the free {self._joints(heavy)} is left out, which makes "
+                "them lighter"
             )
         springs = [
             j

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import refuse_geared
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.links import joint_name
 from .._support.options import explained
@@ -45,6 +46,7 @@ def expanded(arm: AnArm) -> AnArm:
     >>> [body.name for body in plain.bodies]
     ['rod', 'rod_stator', 'rod_motor']
     """
+    refuse_geared(arm, "expanded arms")
     none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
     none |= {"coulomb_friction": None}
     names = [body.name for body in arm.bodies]
@@ -117,9 +119,9 @@ def _without(body: Any, nodes: tuple[int, ...]) -> Any:
     if not nodes:
         return body
     light = copy.copy(body)
-    light.__dict__.pop("_rigid_nodes", None)
-    light.__dict__.pop("_own_integrals", None)
-    light.__dict__.pop("_whole_integrals", None)
+    made = ("_rigid_nodes", "_own_sums", "_whole_integrals", "_modal_mass")
+    for name in (*made, "total_mass", "_kept"):
+        light.__dict__.pop(name, None)
     for name in ("node_mass", "node_com", "node_inertia"):
         values = getattr(body, name).copy()
         values[list(nodes)] = 0.0

@@ -86,6 +86,7 @@ def _description(arm: ArmLike, name: str) -> list[str]:
         "n_couplings": len(packed.couplings),
         "couplings_size": packed.couplings.size,
         "n_passive": len(packed.passive),
+        "n_followers": len(packed.followers),
     }
     fields = [f"    .{key} = {value}," for key, value in counts.items()]
     fields += [f"    .{key} = {name}_{key}," for key, a in arrays.items() if a.size]

@@ -185,14 +185,14 @@ def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
             f"q has shape {positions.shape}, expected a last axis of {arm.nq} "
             "positions; see arm.position_names"
         )
-    if loads.ndim and loads.shape[-1] != arm.nu:
+    if loads.ndim and loads.shape[-1] != arm.nj:
         raise ArgumentError(
-            f"load has shape {loads.shape}, expected a last axis of {arm.nu}, one "
+            f"load has shape {loads.shape}, expected a last axis of {arm.nj}, one "
             "force for each joint"
         )
     batch = common_batch({"q": positions.shape[:-1], "load": loads.shape[:-1]})
     result = np.array(np.broadcast_to(positions, (*batch, arm.nq)), dtype=np.float64)
-    loads = np.broadcast_to(loads, (*batch, arm.nu))
+    loads = np.broadcast_to(loads, (*batch, arm.nj))
     motor = arm.motor_position_slice.start
     for k, body in enumerate(arm.bodies):
         drive = body.joint.drive

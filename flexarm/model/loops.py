@@ -16,7 +16,7 @@ from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
 from .._support.options import check_choice, explained_class
 from ..errors import ModelError
-from .rows import row_of
+from .rows import row_of, size_of
 
 Array = NDArray[np.float64]
 
@@ -141,11 +141,15 @@ class Loop(Description):
 class Coupling(Description):
     """Linear relation of joint coordinates: gears, belts, differentials.
 
+    Of two joints of one freedom, the one that is named first follows the other, and the
+    arm has no coordinate for it, see ``couplings`` of `Arm`.
+
     Parameters
     ----------
     coefficients : mapping of str to float
         Coefficient of each joint or motor coordinate, by its name in
-        `Arm.coordinate_names`, except of spherical, free or subspace joints.
+        `Arm.coordinate_names` without couplings, except of spherical, free or subspace
+        joints.
     constant : float
         Sum of coefficients times coordinates.
     name : str, optional
@@ -157,9 +161,9 @@ class Coupling(Description):
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2)
-    >>> geared = arm.replace(constraints=[fa.Coupling({"link1": 0.5, "link2": 1.0})])
-    >>> geared.constraint_names
-    ('link1-link2',)
+    >>> geared = arm.replace(constraints=[fa.Coupling({"link2": 1.0, "link1": 0.5})])
+    >>> geared.coordinate_names, geared.followers
+    (('link1',), {'link2': ('link1', -0.5, 0.0)})
     """
 
     coefficients: Any
@@ -210,7 +214,8 @@ def check_constraints(arm: ArmLike) -> None:
     names: list[str] = []
     for constraint in arm.constraints:
         if isinstance(constraint, Coupling):
-            _coupling_row(arm, constraint)
+            if constraint in arm._held:
+                _coupling_row(arm, constraint)
         elif isinstance(constraint, Loop):
             _check_loop(arm, constraint)
         else:
@@ -263,7 +268,7 @@ def _coupling_row(arm: ArmLike, coupling: Coupling) -> Array:
     names = arm.coordinate_names[:joints]
     plain = [
         not body.joint.has_pose for body in arm.bodies for _ in range(body.joint.n_dof)
-    ] + [True] * (joints - arm.nu)
+    ] + [True] * (joints - arm.nj)
     for key, value in coupling.coefficients:
         if key not in names or not plain[names.index(key)]:
             fitting = [n for n, fits in zip(names, plain, strict=True) if fits]
@@ -279,7 +284,7 @@ def _coupling_row(arm: ArmLike, coupling: Coupling) -> Array:
 def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
     """Loops, their frames and couplings as rows of the C model."""
     loops, frames, couplings = [], [], []
-    for constraint in arm.constraints:
+    for constraint in arm._held:
         if isinstance(constraint, Coupling):
             couplings.append(_coupling_row(arm, constraint))
             continue
@@ -296,14 +301,14 @@ def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
             )
         ]
     return (
-        np.array(loops, dtype=np.intc).reshape(-1, len(row_of(LOOP_COLUMNS))),
-        np.array(frames).reshape(-1, 2, len(row_of(FRAME_COLUMNS))),
+        np.array(loops, dtype=np.intc).reshape(-1, size_of(LOOP_COLUMNS)),
+        np.array(frames).reshape(-1, 2, size_of(FRAME_COLUMNS)),
         np.array(couplings, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1),
     )
 
 
 def constraint_names(arm: ArmLike) -> tuple[str, ...]:
     """Name of each row: loop and direction, then the couplings."""
-    loops = [c for c in arm.constraints if isinstance(c, Loop)]
+    loops = [c for c in arm._held if isinstance(c, Loop)]
     rows = [f"{loop.name}.{direction}" for loop in loops for direction in loop.locked]
-    return (*rows, *(c.name for c in arm.constraints if isinstance(c, Coupling)))
+    return (*rows, *(c.name for c in arm._held if isinstance(c, Coupling)))

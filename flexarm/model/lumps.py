@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals
+from ..bodies.node_sums import NodeSums
 
 Array = NDArray[np.float64]
 
@@ -82,6 +83,11 @@ def node_bodies(
 
 def integrals_without(body: Body, nodes: tuple[int, ...]) -> ModalIntegrals:
     """Modal integrals of a body without its nodes that are rigid bodies."""
-    if nodes == body._rigid_nodes:
-        return body._own_integrals
-    return body._integrals_without(nodes)
+    given = body.integrals
+    return sums_without(body, nodes).integrals if given is None else given
+
+
+def sums_without(body: Body, nodes: tuple[int, ...]) -> NodeSums:
+    """Sums over the nodes of a body but those that are rigid bodies."""
+    own = nodes == body._rigid_nodes
+    return body._own_sums if own else body._sums_without(nodes)

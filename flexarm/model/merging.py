@@ -8,13 +8,16 @@ of nodes and links see every body.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import (
+    FRAME_COLUMNS,
     JOINT_COLUMNS,
     JOINT_KINDS,
+    LOOP_COLUMNS,
     NODE_COLUMNS,
     PASSIVE_COLUMNS,
     TOPOLOGY_COLUMNS,
@@ -25,6 +28,10 @@ Array = NDArray[np.float64]
 
 _POSITION, _ROTATION = JOINT_COLUMNS["position"], JOINT_COLUMNS["rotation"]
 _AT = {name: columns.start for name, columns in TOPOLOGY_COLUMNS.items()}
+_FIXED, _FLOATING = (JOINT_KINDS.index(kind) for kind in ("fixed", "floating"))
+_ENDS = [LOOP_COLUMNS[name].start for name in ("first", "second")]
+
+_Rows = list[list[int]]  # of the topology
 
 
 @dataclass
@@ -56,6 +63,18 @@ class _Sum:
         self.moment += mass * centre
         self.inertia += about + mass * _turned(centre)
 
+    def add_moments(self, moments: Array, place: _Place) -> None:
+        """Add mass, first moment and inertia (10,) about the frame of a body."""
+        R, p, mass = place.rotation, place.position, moments[0]
+        moment = R @ moments[1:4]
+        xx, xy, xz, yy, yz, zz = moments[4:]
+        own = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        both = np.outer(p, moment)
+        shift = 2.0 * (p @ moment) * np.eye(3) - both - both.T
+        self.mass += mass
+        self.moment += moment + mass * p
+        self.inertia += own + shift + mass * _turned(p)
+
     def node(self) -> Array:
         """Row of the one node, at the frame."""
         com = self.moment / self.mass if self.mass else self.moment
@@ -78,28 +97,35 @@ def _node_size(body: NDArray[np.intc]) -> int:
     return int(last.start + 6 * n + 3 * n * n * body[_AT["second"]])
 
 
-def _plain(packed: Packed) -> list[bool]:
-    """Whether each body is rigid with its mass on nodes, or without mass."""
-    floating = JOINT_KINDS.index("floating")
-    carries = {
-        int(row[_AT["parent"]])
-        for row in packed.topology
-        if row[_AT["joint"]] == floating
-    }
+def _moments(rows: _Rows, modal: Array) -> dict[int, Array]:
+    """Mass, first moment and inertia of bodies that have these, in arms without modes.
+
+    They are rigid bodies with parts of motors.
+    """
+    elastic = _AT["modes"], _AT["shapes"], _AT["strain"]
+    if any(row[at] for row in rows for at in elastic):
+        return {}
+    which = [i for i, row in enumerate(rows) if row[_AT["integrals"]]]
+    return dict(zip(which, modal.reshape(len(which), 10), strict=True))
+
+
+def _plain(rows: _Rows, given: dict[int, Array]) -> list[bool]:
+    """Whether each body is rigid with a mass of its own, or without mass; no rotor."""
+    carries = {row[_AT["parent"]] for row in rows if row[_AT["joint"]] == _FLOATING}
     return [
-        not (row[_AT["modes"]] or row[_AT["integrals"]] or i in carries)
-        for i, row in enumerate(packed.topology)
+        not (row[_AT["modes"]] or row[_AT["drives"]] or i in carries)
+        and (not row[_AT["integrals"]] or i in given)
+        for i, row in enumerate(rows)
     ]
 
 
-def _goes(packed: Packed, plain: list[bool]) -> list[bool]:
+def _goes(rows: _Rows, plain: list[bool]) -> list[bool]:
     """Whether each body disappears: plain, on a fixed joint of such a one."""
-    fixed = JOINT_KINDS.index("fixed")
     return [
         own
-        and int(row[_AT["joint"]]) == fixed
+        and row[_AT["joint"]] == _FIXED
         and (row[_AT["parent"]] < 0 or plain[row[_AT["parent"]]])
-        for row, own in zip(packed.topology, plain, strict=True)
+        for row, own in zip(rows, plain, strict=True)
     ]
 
 
@@ -107,7 +133,8 @@ def merged(packed: Packed) -> Packed | None:
     """Return an arm without rigid bodies on fixed joints of rigid bodies.
 
     Coordinates are the same, in the same order.  Masses on the ground, which do not
-    move, are left out.
+    move, are left out.  Ends of loops move with the nodes that carry them: their frames
+    become those on the frame of the body that has the sum, or on the ground.
 
     Parameters
     ----------
@@ -117,11 +144,13 @@ def merged(packed: Packed) -> Packed | None:
     Returns
     -------
     packed : Packed or None
-        None if no body disappears, or if the arm has loops, whose nodes stay.
+        None if no body disappears.
     """
-    plain = _plain(packed)
-    goes = _goes(packed, plain)
-    if not any(goes) or all(goes) or len(packed.loops):
+    rows: _Rows = packed.topology.tolist()
+    given = _moments(rows, packed.modal)
+    plain = _plain(rows, given)
+    goes = _goes(rows, plain)
+    if not any(goes) or all(goes):
         return None
 
     # nodes of each body, and numbers of those that stay
@@ -155,9 +184,19 @@ def merged(packed: Packed) -> Packed | None:
             kept.append((body, joint))
         if plain[i] and places[i].body >= 0:
             total = sums.setdefault(places[i].body, _Sum())
+            if i in given:  # in place of masses of its nodes
+                total.add_moments(given[i], places[i])
+                continue
             for each in nodes[i]:
                 total.add(each, places[i])
-    return _packed(packed, kept, np.flatnonzero(~np.array(goes)), nodes, sums, number)
+    stay = np.flatnonzero(~np.array(goes))
+    closed = _ends(packed, first, nodes, places, plain)
+    result = _packed(packed, kept, stay, nodes, sums, number, closed)
+    if not given:
+        return result
+    # what is summed is on nodes
+    rest = [given[i] for i in stay.tolist() if i in given and i not in sums]
+    return result._replace(modal=np.concatenate([np.zeros(0), *rest]))
 
 
 def _compose(joint: Array, base: _Place, node: Array | None) -> None:
@@ -168,6 +207,39 @@ def _compose(joint: Array, base: _Place, node: Array | None) -> None:
     joint[_ROTATION] = (base.rotation @ own).ravel()
 
 
+class _End(NamedTuple):
+    """End of a loop: on the frame of a body with a sum, -1 for the ground."""
+
+    body: int
+    frame: Array
+
+
+def _ends(
+    packed: Packed,
+    first: NDArray[np.intp],
+    nodes: list[Array],
+    places: list[_Place],
+    plain: list[bool],
+) -> dict[tuple[int, int], _End]:
+    """Ends of loops on bodies that are summed, by number of the loop and side."""
+    result = {}
+    for k, loop in enumerate(packed.loops):
+        for side, at in enumerate(loop[_ENDS].tolist()):
+            i = int(np.searchsorted(first, at, side="right")) - 1
+            if at < 0 or not plain[i]:
+                continue
+            place, frame = places[i], packed.frames[k, side].copy()
+            on_body = nodes[i][at - first[i]][NODE_COLUMNS["position"]]
+            x, R = (frame[FRAME_COLUMNS[name]] for name in ("position", "rotation"))
+            turned = (place.rotation @ R.reshape(3, 3)).ravel()
+            frame[FRAME_COLUMNS["position"]] = place.position + place.rotation @ (
+                on_body + x
+            )
+            frame[FRAME_COLUMNS["rotation"]] = turned
+            result[k, side] = _End(place.body, frame)
+    return result
+
+
 def _packed(
     packed: Packed,
     kept: list[tuple[NDArray[np.intc], Array]],
@@ -175,6 +247,7 @@ def _packed(
     nodes: list[Array],
     sums: dict[int, _Sum],
     number: NDArray[np.intp],
+    ends: dict[tuple[int, int], _End],
 ) -> Packed:
     """Arrays of the bodies that stay, with numbers of their own."""
     # nodes; of those that are not plain all
@@ -182,11 +255,16 @@ def _packed(
     moved: dict[int, int] = {}  # numbers of nodes
     counts = packed.topology[:, _AT["nodes"]]
     first, count = np.cumsum(counts) - counts, 0
-    for i, (body, _) in zip(stay, kept, strict=True):
+    carries = {end.body for end in ends.values()}
+    frame_of = {-1: -1}  # nodes of the sums
+    for i, (body, _) in zip(stay.tolist(), kept, strict=True):
         own = nodes[i]
         if i in sums:
             total = sums[i]
-            own = np.array([total.node()])[: bool(total.mass or total.inertia.any())]
+            body[_AT["integrals"]] = 0
+            heavy = bool(total.mass or total.inertia.any())
+            own = np.array([total.node()])[: heavy or i in carries]
+            frame_of[i] = count
         else:
             moved |= {int(first[i]) + j: count + j for j in range(len(own))}
         body[_AT["nodes"]] = len(own)
@@ -204,9 +282,22 @@ def _packed(
         column = passive[:, PASSIVE_COLUMNS[name].start]
         there = column >= 0
         column[there] = number[column[there].astype(int)]
+    followers = packed.followers.copy()
+    followers[:, :2] = number[followers[:, :2].astype(int)]
+    loops, frames = packed.loops.copy(), packed.frames.copy()
+    for k, loop in enumerate(loops):
+        for side, column in enumerate(_ENDS):
+            end = ends.get((k, side))
+            if end is not None:
+                loop[column], frames[k, side] = frame_of[end.body], end.frame
+            elif loop[column] >= 0:
+                loop[column] = moved[int(loop[column])]
     return packed._replace(
         topology=np.array([body for body, _ in kept], dtype=np.intc),
         joints=np.array([joint for _, joint in kept]),
         nodes=np.concatenate(rows),
         passive=passive,
+        followers=followers,
+        loops=loops,
+        frames=frames,
     )

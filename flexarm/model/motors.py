@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._calls.links import joint_name
 from .._core import PASSIVE_COLUMNS, PASSIVE_KINDS
+from ..bodies.axes import on_axis
 from ..bodies.drives import Drive
-from ..bodies.joints import Joint, on_axis
+from ..bodies.following import FollowingJoint, GearedDrive
+from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from .followers import leader_of
 from .loops import Coupling
-from .rows import row_of
+from .rows import row_of, size_of
 
 Array = NDArray[np.float64]
 
@@ -86,7 +89,10 @@ def fixed_lumps(mount: Mount) -> list[Lump]:
         inertia = _axial(mount, float(inertia), 0.0)
     if d.stator_mass or inertia.any():
         result.append(Lump(d.stator_mass, mount.point, inertia))
-    if not d.is_free:
+    if isinstance(d, GearedDrive):
+        inertia = _axial(mount, d.shares[0], d.rotor_transverse_inertia)
+        result.append(Lump(d.rotor_mass, mount.point, inertia))
+    elif not d.is_free:
         held = rotor(mount)
         away = 0.0 if mount.turns else float(d.locked)
         if held.mass or held.inertia.any():
@@ -131,6 +137,12 @@ def merged(
         for m in carried_by.get(body, [])
         for lump in fixed_lumps(m)
     ]
+    # the share of a rigid drive that turns with the body
+    if isinstance(carrier.joint.drive, GearedDrive):
+        _, screw = on_axis(carrier.joint.screws[:, 0])
+        own_share = carrier.joint.drive.shares[1] * np.outer(screw[:3], screw[:3])
+        turning = Lump(0.0, np.zeros(3), own_share)
+        extra.append(moments_at(turning, np.eye(3), np.zeros(3)))
     if not extra:
         return None
     own = Lump(carrier.mass, carrier.com, carrier.inertia)
@@ -176,35 +188,67 @@ class JointForce(NamedTuple):
 
 
 def joint_forces(arm: ArmLike) -> list[JointForce]:
-    """Springs, dry friction and stops of all joints and motors."""
+    """Springs, dry friction and stops of all joints and motors.
+
+    Those of joints that follow others act on their leaders.
+    """
     result = []
     for k, body in enumerate(arm.bodies):
-        joint, drive = body.joint, body.joint.drive
-        # springs of the joint and of the shaft
-        if joint.stiffness:
-            spring = (joint.stiffness, joint.rest, 0.0)
-            result.append(JointForce("spring", k, False, 0.0, spring))
-        if drive is not None and not drive.is_rigid:
-            ratio, held = 1.0 / drive.gear_ratio, 0.0
-            if not drive.is_free:
-                ratio, held = 0.0, drive.locked / drive.gear_ratio
-            spring = (drive.stiffness, held, drive.damping)
-            result.append(JointForce("spring", k, False, ratio, spring))
-        # dry friction of the joint and of the motor
-        dry = [(joint.coulomb_friction, False)]
-        if drive is not None and drive.is_free:
-            dry.append((drive.motor_friction, True))
-        for friction, on_motor in dry:
-            if friction is not None and friction.force > 0.0:
-                pair = (friction.force, friction.smoothing_velocity)
-                result.append(JointForce("friction", k, on_motor, 0.0, pair))
-        # stops
-        if joint.stops is not None:
-            stops = joint.stops
-            for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
-                if np.isfinite(bound):
-                    stop = (bound, side, stops.stiffness, stops.damping)
-                    result.append(JointForce("stop", k, False, 0.0, stop))
+        own = _own_forces(k, body.joint)
+        if isinstance(body.joint, FollowingJoint):
+            own = [_on_leader(force, leader_of(arm, k), body.joint) for force in own]
+        result += own
+    return result
+
+
+def _on_leader(force: JointForce, leader: int, joint: FollowingJoint) -> JointForce:
+    """Force of a follower, on s = ratio q + offset, as one on q of its leader."""
+    ratio, offset = joint.follows.ratio, joint.follows.offset
+    p: tuple[float, ...] = force.parameters
+    if force.kind == "spring":
+        p = (p[0] * ratio**2, (p[1] - offset) / ratio, p[2] * ratio**2)
+    elif force.kind == "friction":
+        p = (p[0] * abs(ratio), p[1] / abs(ratio))
+    else:
+        side = np.copysign(p[1], p[1] * ratio)
+        bound = (p[0] - offset) / ratio
+        p = (bound, float(side), p[2] * ratio**2, p[3] * abs(ratio))
+    return force._replace(body=leader, parameters=p)
+
+
+def _own_forces(k: int, joint: Joint) -> list[JointForce]:
+    """Forces inside the joint of body k."""
+    result, drive = [], joint.drive
+    # springs of the joint and of the shaft
+    if joint.stiffness:
+        spring = (joint.stiffness, joint.rest, 0.0)
+        result.append(JointForce("spring", k, False, 0.0, spring))
+    if drive is not None and not drive.is_rigid:
+        ratio, held = 1.0 / drive.gear_ratio, 0.0
+        if not drive.is_free:
+            ratio, held = 0.0, drive.locked / drive.gear_ratio
+        spring = (drive.stiffness, held, drive.damping)
+        result.append(JointForce("spring", k, False, ratio, spring))
+    # dry friction of the joint and of the motor
+    dry = [(joint.coulomb_friction, False)]
+    if drive is not None and drive.is_free:
+        dry.append((drive.motor_friction, True))
+    for friction, on_motor in dry:
+        if friction is not None and friction.force > 0.0:
+            pair = (friction.force, friction.smoothing_velocity)
+            result.append(JointForce("friction", k, on_motor, 0.0, pair))
+    if isinstance(drive, GearedDrive) and drive.motor_friction is not None:
+        friction, ratio = drive.motor_friction, abs(drive.gear_ratio)
+        if friction.force > 0.0:
+            pair = (friction.force * ratio, friction.smoothing_velocity / ratio)
+            result.append(JointForce("friction", k, False, 0.0, pair))
+    # stops
+    if joint.stops is not None:
+        stops = joint.stops
+        for bound, side in ((stops.lower, -1.0), (stops.upper, 1.0)):
+            if np.isfinite(bound):
+                stop = (bound, side, stops.stiffness, stops.damping)
+                result.append(JointForce("stop", k, False, 0.0, stop))
     return result
 
 
@@ -223,7 +267,7 @@ def force_rows(
         )
         for force in joint_forces(arm)
     ]
-    return np.array(rows).reshape(-1, len(row_of(PASSIVE_COLUMNS)))
+    return np.array(rows).reshape(-1, size_of(PASSIVE_COLUMNS))
 
 
 def rigid_couplings(arm: ArmLike) -> list[Coupling]:
@@ -242,7 +286,7 @@ def rigid_couplings(arm: ArmLike) -> list[Coupling]:
     ]
 
 
-def _is_gear(constraint: Any) -> bool:
+def is_gear(constraint: Any) -> bool:
     """Whether `rigid_couplings` made a constraint, perhaps for a body renamed since."""
     if not isinstance(constraint, Coupling):
         return False
@@ -256,7 +300,7 @@ def with_gears(arm: ArmLike) -> tuple[Any, ...]:
 
     Constraints of drives that the arm had before a change are removed.
     """
-    own = [c for c in arm.constraints if not _is_gear(c)]
+    own = [c for c in arm.constraints if not is_gear(c)]
     return (*own, *rigid_couplings(arm))
 
 
@@ -280,7 +324,7 @@ def described(arm: ArmLike) -> list[str]:
         shaft = "rigid" if d.is_rigid else f"{d.stiffness:g} {unit}"
         motor = f"drive {name}: {shaft}, gear {d.gear_ratio:g}, rotor "
         motor += f"{d.rotor_inertia:g} {mass}"
-        held = "" if d.is_free else f", locked at {d.locked:g} {angle}"
+        held = "" if d.locked is None else f", locked at {d.locked:g} {angle}"
         lines.append(motor + held)
     return lines
 
@@ -302,3 +346,7 @@ def add_linear_forces(arm: ArmLike, which: str, matrix: Array) -> None:
     if which == "damping":
         for m in free_mounts(arm):
             matrix[motor_at[m.driven], motor_at[m.driven]] += m.drive.motor_damping
+        for m in mounts(arm):
+            if isinstance(m.drive, GearedDrive):
+                at = arm.body_joint_slice(m.driven).start
+                matrix[at, at] += m.drive.gear_ratio**2 * m.drive.motor_damping

@@ -24,15 +24,28 @@ from .._core import (
     PASSIVE_COLUMNS,
     TOPOLOGY_COLUMNS,
 )
+from ..bodies.axes import on_axis
 from ..bodies.body import Body
+from ..bodies.following import GearedDrive
 from ..bodies.integrals import ModalIntegrals
-from ..bodies.joints import Joint, on_axis
+from ..bodies.joints import Joint
+from .followers import follower_rows, free_joint
 from .loops import pack_constraints
-from .lumps import NodeBody, Nodes, integrals_without, node_bodies, rigid_nodes
+from .lumps import (
+    NodeBody,
+    Nodes,
+    integrals_without,
+    node_bodies,
+    rigid_nodes,
+    sums_without,
+)
 from .motors import Hidden, force_rows, hidden_bodies, merged, mounts_by_carrier
 from .rows import row_of
 
 Array = NDArray[np.float64]
+
+_PARENT, _NODE = (TOPOLOGY_COLUMNS[name].start for name in ("parent", "node"))
+_MOST_KEPT = 100_000  # numbers of the nodes of a body that is packed once
 
 
 class Packed(NamedTuple):
@@ -49,6 +62,7 @@ class Packed(NamedTuple):
     frames: Array  # (l, 2, FRAME_COLUMNS)
     couplings: Array  # (c, joints and motors + 1): coefficients, constant
     passive: Array  # (p, PASSIVE_COLUMNS)
+    followers: Array  # (f, 4): body and that of the leader, ratio, offset
 
     def column(self, name: str) -> list[int]:
         """Return a column of the topology."""
@@ -74,14 +88,15 @@ def _kind(joint: Joint, screw: Array) -> str:
 
 def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     """Kind, freedom and constants of each link of the chain of a joint."""
-    S, d, z = joint.screws, joint.friction, np.array([0.0, 0.0, 1.0])
+    S, d, z, eye = joint.screws, joint.friction, _Z, _EYE
+    a = joint.reflected_inertia
     rows, beside = [], np.zeros(3)
     for i in range(1 if joint.has_pose else joint.n_dof):
         if joint.has_pose:
-            screws, damping, axis, offset = S, d, z, np.zeros(3)
+            screws, damping, armature, axis, offset = S, d, a, z, np.zeros(3)
         else:
             point, screw = on_axis(S[:, i])
-            screws, damping = screw[:, np.newaxis], d[i : i + 1]
+            screws, damping, armature = screw[:, np.newaxis], d[i : i + 1], a[i : i + 1]
             axis = screw[:3] if screw[:3].any() else screw[3:]
             # from the point on the axis of the previous screw to that on this one
             beside, offset = point, point - beside
@@ -89,14 +104,15 @@ def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
             JOINT_COLUMNS,
             axis=axis,
             position=offset,
-            rotation=np.eye(3),
+            rotation=eye,
             damping=damping,
+            armature=armature,
             subspace=screws.T,
         )
         rows.append((JOINT_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
     # fixed: a frame that is not on the last axis; the carrier of a floating body
-    for _ in range((not rows) + bool(floats or beside.any())):
-        row = row_of(JOINT_COLUMNS, axis=z, position=0.0 - beside, rotation=np.eye(3))
+    for _ in range((not rows) + bool(floats or any(beside.tolist()))):
+        row = row_of(JOINT_COLUMNS, axis=z, position=0.0 - beside, rotation=eye)
         rows.append((JOINT_KINDS.index("fixed"), 0, row))
     first, at = rows[0][2], JOINT_COLUMNS["position"]
     first[at] = joint.position + joint.rotation @ first[at]
@@ -104,41 +120,61 @@ def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
     return rows
 
 
+def _rows_of(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
+    """Rows of a joint with the armature and damping of a rigid drive, made once."""
+    key = ("rows", floats)
+    found: list[tuple[int, int, Array]] | None = joint._kept.get(key)
+    if found is None:
+        found = joint_rows(joint, floats)
+        _add_gear(joint, found[0][2])
+        for _, _, row in found:
+            row.flags.writeable = False
+        joint._kept[key] = found
+    return found
+
+
+def _add_gear(joint: Joint, row: Array) -> None:
+    """Add armature and damping of a rigid drive to the constants of its joint."""
+    drive = joint.drive
+    if isinstance(drive, GearedDrive):
+        row[JOINT_COLUMNS["armature"].start] += drive.shares[2]
+        damping = drive.gear_ratio**2 * drive.motor_damping
+        row[JOINT_COLUMNS["damping"].start] += damping
+
+
 def _node_rows(body: Body, massless: bool, rigid: tuple[int, ...]) -> Array:
     """Rows of the nodes; those that are rigid bodies of their own have no mass."""
+    mass, com = body.node_mass[:, np.newaxis], body.node_com
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-    own = np.full((body.n_nodes, 1), 0.0 if massless else 1.0)
-    own[list(rigid)] = 0.0
+    if massless or rigid:
+        own = np.full((body.n_nodes, 1), 0.0 if massless else 1.0)
+        own[list(rigid)] = 0.0
+        mass, com, inertia = own * mass, own * com, own * inertia
     kappa = body.node_foreshortening
-    modes = [body.node_translation, body.node_rotation]
+    modes = [body.node_translation, body.node_rotation] if body.n_modes else []
     if kappa is not None:
         modes.append(kappa)
     parts = {
-        "mass": own * body.node_mass[:, np.newaxis],
-        "com": own * body.node_com,
-        "inertia": own * inertia,
+        "mass": mass,
+        "com": com,
+        "inertia": inertia,
         "position": body.node_position,
     }
     *columns, _ = NODE_COLUMNS  # the last ones are those of the modes
     shapes = [x.reshape(body.n_nodes, -1) for x in modes]
-    return np.hstack([*(parts[name] for name in columns), *shapes]).ravel()
+    rows = [*(parts[name] for name in columns), *shapes]
+    return np.concatenate(rows, axis=1).ravel()
 
 
-def _integrals(body: Body, rigid: tuple[int, ...]) -> ModalIntegrals | None:
-    """Integrals of a body if they are given or have driven shapes, or None."""
-    if body.integrals is None and body.node_foreshortening is None:
-        return None
-    return integrals_without(body, rigid)
+def _driven(integrals: ModalIntegrals) -> tuple[int, Array]:
+    """Number of driven shapes, and their constants."""
+    own = integrals.driven
+    return (0, np.zeros(0)) if own is None else (len(own.second), own.pack())
 
 
-def _fixed_row() -> Array:
-    """Constants of a fixed joint in the frame of its node."""
-    return row_of(
-        JOINT_COLUMNS,
-        axis=np.array([0.0, 0.0, 1.0]),
-        position=np.zeros(3),
-        rotation=np.eye(3),
-    )
+# constants of a fixed joint in the frame of its node
+_Z, _EYE = np.array([0.0, 0.0, 1.0]), np.eye(3)
+_FIXED_ROW = row_of(JOINT_COLUMNS, axis=_Z, rotation=_EYE)
 
 
 def _hidden_row(hidden: Hidden) -> Array:
@@ -173,6 +209,89 @@ def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
     return place[p], arm._node_offset[p] + node
 
 
+class _Part(NamedTuple):
+    """Arrays of one body, which do not depend on its place in the arm."""
+
+    links: Array  # topology, without parents and their nodes
+    joints: list[Array]
+    nodes: Array
+    modal: Array
+
+
+def _part_of(
+    body: Body,
+    turning: tuple[int, ...],
+    integrals: bool,
+    full: bool,
+    moments: Array | None,
+) -> _Part:
+    """Return the arrays of a body, those without `moments` of motors made once."""
+    key = ("pack", turning, integrals, full)
+    found: _Part | None = body._kept.get(key) if moments is None else None
+    if found is None:
+        found = _part(body, turning, integrals, full, moments)
+        if moments is None and found.nodes.size <= _MOST_KEPT:
+            body._kept[key] = found
+    return found
+
+
+def _part(
+    body: Body,
+    turning: tuple[int, ...],
+    integrals: bool,
+    full: bool,
+    moments: Array | None,
+) -> _Part:
+    # links of the joint, inertia of the body
+    floats = body.attachment is not None
+    joint = free_joint(body.joint)
+    rows = _rows_of(joint, floats)
+    n_shapes, shapes = 0, np.zeros(0)
+    if integrals and moments is None:
+        own_integrals = integrals_without(body, turning)
+        moments = own_integrals.pack()
+        n_shapes, shapes = _driven(own_integrals)
+    elif moments is None and body.integrals is not None:
+        n_shapes, shapes = _driven(body.integrals)
+    elif moments is None and body.node_foreshortening is not None:
+        n_shapes, shapes = sums_without(body, turning).driven
+    strain = body._strain_energy if full else None
+    # topology: modes and nodes belong to the last link
+    idle = not joint.actuated
+    links = [
+        row_of(TOPOLOGY_COLUMNS, joint=kind, dof=n_dof, idle=idle)
+        for kind, n_dof, _ in rows[:-1]
+    ]
+    kind, n_dof, _ = rows[-1]
+    last = row_of(
+        TOPOLOGY_COLUMNS,
+        joint=JOINT_KINDS.index("floating") if floats else kind,
+        modes=body.n_modes,
+        nodes=body.n_nodes,
+        dof=n_dof,
+        idle=idle,
+        integrals=body.integrals is not None or moments is not None,
+        second=body.node_foreshortening is not None,
+        shapes=n_shapes,
+        strain=0 if strain is None else len(strain.stiffness),
+    )
+    # stiffness and inertia
+    modal = [body.stiffness.ravel(), body.damping.ravel()]
+    if body.integrals is not None:
+        modal.append(body.integrals.pack())
+    elif moments is not None:
+        modal.append(moments)
+    modal.append(shapes)
+    if strain is not None:
+        modal.append(strain.pack())
+    return _Part(
+        np.array([*links, last]),
+        [row for _, _, row in rows],
+        _node_rows(body, integrals, turning),
+        np.concatenate(modal),
+    )
+
+
 def pack(
     arm: ArmLike,
     *,
@@ -198,63 +317,30 @@ def pack(
     joint_at: dict[int, int] = {}  # number of the carrier that has the joint
     motors = mounts_by_carrier(arm)
     rigid = rigid_nodes(arm) if rigid is None else rigid
-    for body, p, turning in zip(arm.bodies, arm._parents, rigid, strict=True):
-        joint = body.joint
+    for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        moments = merged(arm, k, motors) if motors else None
+        part = _part_of(body, rigid[k], integrals, arm.fidelity == "full", moments)
+        # places in the tree: modes, nodes and a floating frame belong to the last link
         parent, node = -1, -1
         if p >= 0:
             parent = place[p]
-            node = arm._node_offset[p] + arm.bodies[p].node_index(joint.node)
-        own = body.attachment_node
-        # links of the joint, inertia of the body
-        rows = joint_rows(joint, own is not None)
-        joint_at[len(place)] = len(topology)
-        moments, own_integrals = merged(arm, len(place), motors), None
-        if integrals and moments is None:
-            own_integrals = integrals_without(body, turning)
-            moments = own_integrals.pack()
-        elif moments is None:
-            own_integrals = _integrals(body, turning)
-        shapes = None if own_integrals is None else own_integrals.driven
-        strain = None if arm.fidelity != "full" else body._strain_energy
-        # topology: modes and nodes belong to the last link
-        for i, (kind, n_dof, row) in enumerate(rows):
-            last = i == len(rows) - 1
-            n_modes, n_nodes = (body.n_modes, body.n_nodes) if last else (0, 0)
-            if last and own is not None:
-                kind = JOINT_KINDS.index("floating")
-                node = arm._node_offset[len(place)] + own
-            link = row_of(
-                TOPOLOGY_COLUMNS,
-                parent=parent,
-                node=node,
-                joint=kind,
-                modes=n_modes,
-                nodes=n_nodes,
-                dof=n_dof,
-                integrals=last and (body.integrals is not None or moments is not None),
-                second=last and body.node_foreshortening is not None,
-                shapes=0 if shapes is None or not last else len(shapes.second),
-                strain=0 if strain is None or not last else len(strain.stiffness),
-            )
+            node = arm._node_offset[p] + arm.bodies[p].node_index(body.joint.node)
+        links = part.links.copy()
+        joint_at[k] = len(topology)
+        for i, link in enumerate(links):
+            own = body.attachment_node if i == len(links) - 1 else None
+            link[_PARENT] = parent
+            link[_NODE] = node if own is None else arm._node_offset[k] + own
             topology.append(link)
-            joints.append(row)
             parent, node = len(topology) - 1, -1
-        # nodes and modes
         place.append(parent)
-        nodes.append(_node_rows(body, integrals, turning))
-        modal += [body.stiffness.ravel(), body.damping.ravel()]
-        if body.integrals is not None:
-            modal.append(body.integrals.pack())
-        elif moments is not None:
-            modal.append(moments)
-        if shapes is not None:
-            modal.append(shapes.pack())
-        if strain is not None:
-            modal.append(strain.pack())
+        joints += part.joints
+        nodes.append(part.nodes)
+        modal.append(part.modal)
     # nodes that are rigid bodies
     for lump in node_bodies(arm, rigid, places):
         topology.append(_lump_link(arm, lump, place))
-        joints.append(_fixed_row())
+        joints.append(_FIXED_ROW)
         modal.append(lump.moments)
     # motors
     rotor_at: dict[int, int] = {}
@@ -284,4 +370,5 @@ def pack(
         np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
         *pack_constraints(arm),
         force_rows(arm, joint_at, rotor_at),
+        follower_rows(arm, joint_at),
     )

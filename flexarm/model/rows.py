@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-def row_of(columns: Mapping[str, slice], **values: Any) -> NDArray[np.float64]:
+def size_of(columns: MappingProxyType[str, slice]) -> int:
+    """Number of entries of a row."""
+    return int(columns[next(reversed(columns))].stop)
+
+
+def row_of(columns: MappingProxyType[str, slice], **values: Any) -> NDArray[np.float64]:
     """One row of numbers and arrays; entries without a value are zero."""
-    *_, last = columns.values()
-    row = np.zeros(last.stop)
+    row = np.zeros(size_of(columns))
     for name, value in values.items():
         start = columns[name].start
         if isinstance(value, np.ndarray):

@@ -168,17 +168,24 @@ def check_unique_names(arm: ArmLike) -> None:
             )
 
 
+def _inertia_of(body: Body) -> float:
+    """Sum of the sizes of all moments of inertia of a body."""
+    found: float | None = body._kept.get(_inertia_of)
+    if found is None:
+        c = body.integrals
+        found = (
+            float(np.abs(body.node_inertia).sum()) if body.node_inertia.any() else 0.0
+        )
+        found += 0.0 if c is None else float(np.abs(c.J0).sum())
+        body._kept[_inertia_of] = found
+    return found
+
+
 def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     """Raise for joints that move no mass, and for an arm without coordinates."""
     # masses of bodies with the motors that they carry
     mass = [body.total_mass for body in bodies]
-    given = [body.integrals for body in bodies]
-    inertia = [
-        float(
-            np.abs(body.node_inertia).sum() + (0.0 if c is None else np.abs(c.J0).sum())
-        )
-        for body, c in zip(bodies, given, strict=True)
-    ]
+    inertia = [_inertia_of(body) for body in bodies]
     for body, p in zip(bodies, parents, strict=True):
         if p >= 0:
             own = motors.carried(body.joint)
@@ -190,8 +197,10 @@ def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
             inertia[parents[i]] += inertia[i]
     # moving joints need mass, or inertia if they turn
     for body, m, J in zip(bodies, mass, inertia, strict=True):
+        if m != 0.0 or not body.joint.n_dof:
+            continue
         turns = bool(body.joint.screws[:3].any(axis=0).all())
-        if body.joint.n_dof and m == 0.0 and not (turns and J > 0.0):
+        if not (turns and J > 0.0):
             raise ModelError(
                 f"body {body.name!r} and all bodies outboard are massless, so its "
                 f"{body.joint.kind} joint has no equation of motion; give it a mass"

@@ -1,15 +1,17 @@
-"""Check of sizes that look like mm or g."""
+"""Check of sizes that look like mm or g, and of links on top of each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._calls.arm_like import ArmLike
-from ..errors import ModelError
+from .._support.warn import warn
+from ..bodies.models import RigidBody
+from ..errors import ModelError, PlacementWarning
 
 _MEANT = "; pass check_units=False if it is meant"
 _SMALLEST = 0.2  # m, radius of gyration that no body is too small for
@@ -31,14 +33,14 @@ def check_units_of_arm(arm: ArmLike, *, inertia: bool = True) -> None:
             f"gravity is {g:g} m/s^2, expected SI units, 9.81 on Earth{_MEANT}"
         )
     for body in arm.bodies:
-        reach = float(np.abs(_points(body)).max())
+        sizes = _sizes(body)
+        reach = sizes.reach
         if reach > 200.0:
             raise ModelError(
                 f"body {body.name!r} has a point {reach:g} m from its frame, expected "
                 f"metres, it looks like millimetres{_MEANT}"
             )
-        f = body.frequencies()
-        if len(f) and f[0] > 1e6:
+        if sizes.frequency > 1e6 and (f := body.frequencies())[0] > 1e6:
             raise ModelError(
                 f"body {body.name!r} has a lowest frequency of {f[0]:.3g} Hz, expected "
                 f"SI units in its stiffness and mass{_MEANT}"
@@ -51,11 +53,8 @@ def check_units_of_arm(arm: ArmLike, *, inertia: bool = True) -> None:
 def doubtful_inertias(arm: ArmLike) -> Iterator[str]:
     """Sentences on bodies whose inertia is far above what their size allows."""
     for body in arm.bodies:
-        inertia = float(np.abs(body.node_inertia).max())
-        if body.integrals is not None:
-            inertia = max(inertia, float(np.abs(body.integrals.J0).max()))
-        mass = float(body.total_mass)
-        size = max(float(np.abs(x).max()) for x in (_points(body), body.node_com))
+        sizes, mass = _sizes(body), float(body.total_mass)
+        size, inertia = sizes.extent, sizes.inertia
         widest = max(50.0 * size, _SMALLEST) if size > 0.0 else 20.0
         if mass > 0.0 and inertia > mass * widest**2:
             yield (
@@ -65,10 +64,75 @@ def doubtful_inertias(arm: ArmLike) -> Iterator[str]:
             )
 
 
-def _points(body: Any) -> Any:
-    """Points of a body in its frame, with centres of mass and its joint."""
-    centres = body.node_position + body.node_com
-    if body.integrals is not None:
-        own = body.integrals.mp0[np.newaxis] / (body.integrals.m or 1.0)
-        centres = np.vstack([centres, own])
-    return np.vstack([body.node_position, centres, [body.joint.position]])
+def warn_of_places(arm: ArmLike) -> None:
+    """Warn of a link that stands in the joint of the one before, which has no end.
+
+    The axes of two joints coincide, although the mass centre between them is elsewhere.
+    """
+    for body, p in zip(arm.bodies, arm._parents, strict=True):
+        joint, before = body.joint, arm.bodies[p]
+        if p < 0 or joint.kind != "revolute" or before.joint.kind != "revolute":
+            continue
+        if not isinstance(before, RigidBody) or before.nodes or any(joint.position):
+            continue
+        if joint.node != "tip":  # it is said where
+            continue
+        line = before.joint.axis
+        if _along(line, before.com) or not _along(line, joint.rotation @ joint.axis):
+            continue
+        if not isinstance(body, RigidBody) or not _along(joint.axis, body.com):
+            warn(
+                f"joints of {before.name!r} and {body.name!r} turn about the same "
+                f"line, since body {before.name!r} has no node at its end; expected "
+                f"nodes={{'tip': (length, 0, 0)}} of {before.name!r}, or "
+                f"node='base' in the joint of {body.name!r} if it is meant",
+                PlacementWarning,
+            )
+            return
+
+
+def _along(line: Any, vector: Any) -> bool:
+    """Whether a vector is zero or along a line."""
+    return bool(max(map(abs, np.cross(line, vector).tolist())) < 1e-9)
+
+
+class _Sizes(NamedTuple):
+    """Sizes of a body, in SI units."""
+
+    reach: float  # of the farthest point from the frame, centres of mass and joint
+    extent: float  # the same, or the distance of a mass beside its node
+    inertia: float
+    frequency: float  # above the lowest one, in Hz
+
+
+def _sizes(body: Any) -> _Sizes:
+    found: _Sizes | None = body._kept.get(_sizes)
+    if found is None:
+        found = body._kept[_sizes] = _measured(body)
+    return found
+
+
+def _measured(body: Any) -> _Sizes:
+    position, com, c = body.node_position, body.node_com, body.integrals
+    points, inertias = [position, body.joint.position], [0.0]
+    if np.count_nonzero(com):
+        points.append(position + com)
+    if c is not None:
+        points.append(c.mp0 / (c.m or 1.0))
+        inertias.append(_largest(c.J0))
+    reach = max(map(_largest, points))
+    frequency = 0.0
+    if body.n_modes:
+        with np.errstate(all="ignore"):  # each mode alone is as fast or faster
+            square = body.stiffness.diagonal() / body.modal_mass().diagonal()
+            frequency = float(np.sqrt(square.min())) / (2.0 * np.pi)
+        frequency = frequency if frequency >= 0.0 else np.inf
+    inertia = max(_largest(body.node_inertia), *inertias)
+    return _Sizes(reach, max(reach, _largest(com)), inertia, frequency)
+
+
+def _largest(x: Any) -> float:
+    """Largest size of an entry; Python is faster for a few."""
+    if x.size <= 30:
+        return float(max(map(abs, x.ravel().tolist())))
+    return float(np.abs(x).max())

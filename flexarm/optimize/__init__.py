@@ -7,8 +7,10 @@ from . import paths
 from ._identification.base_parameters import identify_base_parameters
 from ._identification.driver import identify
 from ._identification.exciting import exciting_motion
-from ._identification.records import Record, simulated_record
+from ._identification.records import Record
 from ._identification.result import Identification
+from ._identification.sensors import Sensor
+from ._identification.simulated import predicted_signals, simulated_record
 from ._minimum_time.driver import time_optimal
 from ._minimum_time.trade_offs import TradeOff, trade_off
 from ._path import Path
@@ -30,6 +32,7 @@ __all__ = [
     "Path",
     "Record",
     "Search",
+    "Sensor",
     "Sphere",
     "TradeOff",
     "Verification",
@@ -37,6 +40,7 @@ __all__ = [
     "identify",
     "identify_base_parameters",
     "paths",
+    "predicted_signals",
     "simulated_record",
     "time_optimal",
     "track",

@@ -92,7 +92,7 @@ def ways_around(
         for a, b in zip(once, twice, strict=True)
     ]
     places = np.array([way.at(s)[0] for way in ways])
-    joints = places[:, :, : arm.nu]
+    joints = places[:, :, : arm.nj]
     within = ((joints >= limits[0]) & (joints <= limits[1])).all(axis=(1, 2))
     room = np.full(len(ways), -np.inf)
     room[within] = _room(clearance, places[within])
@@ -128,12 +128,12 @@ def _sizes(arm: Arm) -> Array:
     """(nu,) largest bulges: angles, and the reach of the arm for slides."""
     at = arm._model.quiet("node_pose")(np.arange(arm.n_nodes), arm.neutral)
     reach = float(np.linalg.norm(np.asarray(at)[..., :3, 3], axis=-1).max()) or 1.0
-    return np.where(arm._turning[: arm.nu], _WIDEST, reach)
+    return np.where(arm._turning[: arm.nj], _WIDEST, reach)
 
 
 def _bulges(arm: Arm) -> tuple[Array, Array]:
     """Single and double bulges (w, nu): none, of single joints, and random ones."""
-    nu, sizes = arm.nu, _sizes(arm)
+    nu, sizes = arm.nj, _sizes(arm)
     rng = np.random.default_rng(_SEED)
     single = np.concatenate([x * np.eye(nu) for x in (*_SIZES, *-_SIZES)])
     drawn = rng.normal(size=(2 * _DRAWN, 2, nu))

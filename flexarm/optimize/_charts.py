@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 
 _STEP = 1e-30  # of complex derivatives, which have no rounding
 _SMALL = 1e-2  # square of an angle, below which series are summed
+_FARTHEST = 5.0  # rad from the middle of a chart, singular at a full turn
 _TIE = 1e-9  # of a half turn, whose axis has two directions
 
 
@@ -215,8 +216,17 @@ class Chart:
 
     def turned(self, x: Array) -> Array:
         """S (..., nv, nv): velocities by rates of coordinates."""
-        still = np.zeros(self.arm.nv)
-        return self.rates(x, still, still).S
+        x, n = np.asarray(x), self.arm.nv
+        S = np.zeros((*x.shape, n))
+        S[...] = np.eye(n)
+        for joint in self.joints:
+            first = joint.velocities.start
+            own, phi = slice(first, first + 3), x[..., first : first + 3]
+            S[..., own, own] = se3.so3_jacobian(phi, side="right")
+            if joint.size == 6:
+                place = slice(first + 3, first + 6)
+                S[..., place, place] = se3.so3_exp(-phi)
+        return S
 
     def turn_slopes(self, x: Array) -> Array:
         """Derivatives (..., nv, nv, nv) of S by the coordinates, the last axis."""
@@ -239,6 +249,21 @@ class Chart:
             solved = np.linalg.solve(S[..., own, own], xd[..., own, None])
             xd[..., own] = solved[..., 0]
         return xd
+
+    def pulled(self, x: Array, xd: Array, xdd: Array, found: Any) -> Array:
+        """(..., 3, nv) derivatives by coordinates, rates and accelerations.
+
+        From those by positions, velocities and accelerations of the arm.
+        """
+        r = self.rates(x, xd, xdd)
+        g = np.asarray(found).reshape(*np.shape(r.v)[:-1], 3, 1, -1)
+        by_q, by_v, by_a = (g[..., k, :, :] for k in range(3))
+        rows = [
+            by_q @ r.S + by_v @ r.v_x + by_a @ r.a_x,
+            by_v @ r.S + by_a @ r.a_xd,
+            by_a @ r.S,
+        ]
+        return np.concatenate(rows, axis=-2)
 
 
 def rotation_vector(q: Any) -> Array:
@@ -312,16 +337,9 @@ class _Model:
     def inverse_dynamics_vjp(self, x: Any, xd: Any, xdd: Any, force: Any) -> Any:
         """(..., 3, nv) derivatives of a combination of the forces."""
         x, q = self._at(x)
-        r = self._chart.rates(x, xd, xdd)
-        found = self._quiet("inverse_dynamics_vjp")(q, r.v, r.a, force)
-        g = np.asarray(found).reshape(*np.shape(r.v)[:-1], 3, 1, -1)
-        by_q, by_v, by_a = (g[..., k, :, :] for k in range(3))
-        rows = [
-            by_q @ r.S + by_v @ r.v_x + by_a @ r.a_x,
-            by_v @ r.S + by_a @ r.a_xd,
-            by_a @ r.S,
-        ]
-        return np.concatenate(rows, axis=-2)
+        v, a = self._chart.motion(x, xd, xdd)
+        found = self._quiet("inverse_dynamics_vjp")(q, v, a, force)
+        return self._chart.pulled(x, xd, xdd, found)
 
     def mass_matrix(self, x: Any) -> Any:
         """(..., nv, nv) derivatives of forces by accelerations of the coordinates."""
@@ -333,6 +351,10 @@ class _Model:
         x, q = self._at(x)
         a = self._quiet("apply_mass_matrix_inverse")(q, force)
         return self._chart.rates_of(x, a)
+
+    def integrate(self, x: Any, dx: Any, out: Any = None) -> Any:
+        """(..., nv) coordinates after changes, which add."""
+        return np.add(x, dx, out=out)
 
     def node_pose(self, node: Any, x: Any) -> Any:
         """(..., 4, 4) poses."""
@@ -433,6 +455,31 @@ def charted(arm: Arm, start: Array, end: Array) -> Arm:
     return cast("Arm", ChartArm(Chart(arm, middle)))
 
 
+def charted_along(arm: Arm, q: Array) -> Arm:
+    """The arm about the middle of a motion (n, nq); itself without quaternions.
+
+    Raises
+    ------
+    ArgumentError
+        If a joint turns farther than one chart holds.
+    """
+    if arm.nq == arm.nv:
+        return arm
+    refuse_subspaces(arm)
+    chart = Chart(arm, q[len(q) // 2])
+    x = chart.coordinates(q)
+    for joint in chart.joints:
+        first = joint.velocities.start
+        far = float(np.linalg.norm(x[:, first : first + 3], axis=1).max())
+        if far > _FARTHEST:
+            raise ArgumentError(
+                f"the joint of {arm.coordinate_names[first]!r} turns by {far:.3g} rad "
+                f"from the middle of the motion, expected at most {_FARTHEST:g} rad; "
+                "take a shorter path, or method 'shooting' of track"
+            )
+    return cast("Arm", ChartArm(chart))
+
+
 def real_arm(arm: Arm) -> Arm:
     """The arm of which this one is a chart, or itself."""
     return arm.real if isinstance(arm, ChartArm) else arm
@@ -472,6 +519,16 @@ def coordinate_motion(arm: Arm, q: Array, v: Array) -> tuple[Array, Array]:
         return q, v
     x = chart.coordinates(q)
     return x, chart.rates_of(x, v)
+
+
+def whole_motion(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+    """Coordinates, their rates and accelerations of a motion of the real arm."""
+    chart = chart_of(arm)
+    if chart is None:
+        return q, v, a
+    x, xd = coordinate_motion(arm, q, v)
+    bent = chart.motion(x, xd, np.zeros_like(xd))[1]
+    return x, xd, chart.rates_of(x, a - bent)
 
 
 def along_coordinates(arm: Arm, x: Array, rows: Array) -> Array:

@@ -23,12 +23,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import short_text
 from .._support.options import place_of
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._distances import apart
-from ._link_shapes import LinkShape, irregular_postures, link_shapes, links_of
+from ._link_shapes import (
+    LinkShape,
+    irregular_postures,
+    link_shapes,
+    links_of,
+    radius_of_links,
+)
 from .obstacles import Capsule, HalfSpace, Obstacle, Sphere, name_of
 
 Array = NDArray[np.float64]
@@ -99,12 +104,13 @@ class Clearance:
         link_radius: Any,
         lines: int,
     ) -> None:
-        self.arm, self.clearance = arm, clearance
+        self.arm, self.clearance, self._radius = arm, clearance, link_radius
         shapes = link_shapes(arm, link_radius, lines)
         self._nodes = np.unique([x for shape in shapes for x in shape.lines])
         self._fixed: list[Array] = []  # ends of obstacles, behind the nodes
         still = self._still_nodes()
         self.pairs: tuple[Pair, ...] = ()
+        self._links: tuple[tuple[str, ...], ...] = ()  # of each pair
         self._lines = np.zeros((0, 5), dtype=np.intp)  # pair, ends of both lines
         self._shift = np.zeros(0)
         self._planes = np.zeros((0, 2), dtype=np.intp)  # pair, node
@@ -116,11 +122,13 @@ class Clearance:
                     self._add_obstacle(shape, moving, obstacle, still)
                     named = repr(shape.name), name_of(obstacle, number)
                     self.pairs += (Pair(*named, shape.radius),)
+                    self._links += ((shape.name,),)
         for one, other in self._pairs_of_links(shapes, self_collision, still):
             ends = [(*i, *j) for i in one.lines for j in other.lines]
             self._add_lines(np.searchsorted(self._nodes, ends), 0.0)
             touching = one.radius + other.radius
             self.pairs += (Pair(repr(one.name), repr(other.name), touching),)
+            self._links += ((one.name, other.name),)
         self._settle()
 
     def _add_obstacle(
@@ -165,9 +173,9 @@ class Clearance:
     def only(self, chosen: NDArray[np.bool_]) -> Clearance:
         """Distances of some of the pairs."""
         result = copy(self)
-        result.pairs = tuple(
-            p for p, used in zip(self.pairs, chosen, strict=True) if used
-        )
+        kept = np.flatnonzero(chosen)
+        result.pairs = tuple(self.pairs[k] for k in kept)
+        result._links = tuple(self._links[k] for k in kept)
         number = np.cumsum(chosen) - 1
         lines, planes = chosen[self._lines[:, 0]], chosen[self._planes[:, 0]]
         result._lines, result._shift = self._lines[lines], self._shift[lines]
@@ -175,6 +183,17 @@ class Clearance:
         result._planes = self._planes[planes]
         result._planes[:, 0] = number[result._planes[:, 0]]
         result._normals, result._offsets = self._normals[planes], self._offsets[planes]
+        result._settle()
+        return result
+
+    def at(self, arm: Arm) -> Clearance:
+        """Distances of the same lines of another arm, which differs in numbers only."""
+        result, radius = copy(self), radius_of_links(arm, self._radius)
+        result.arm = arm
+        result.pairs = tuple(
+            pair._replace(least=sum(map(radius, links)))
+            for pair, links in zip(self.pairs, self._links, strict=True)
+        )
         result._settle()
         return result
 
@@ -230,19 +249,22 @@ class Clearance:
 
     def _always_meet(self, one: LinkShape, other: LinkShape) -> bool:
         """Whether the lines of two links meet in every posture."""
-        at = self._points(irregular_postures(self.arm))
+        at = self._points(self.places(irregular_postures(self.arm)))
         i, j = (np.searchsorted(self._nodes, shape.lines) for shape in (one, other))
         a = at[:, i[:, 0], None], at[:, i[:, 1], None]
         b = at[:, None, j[:, 0]], at[:, None, j[:, 1]]
         near = apart(a, b)[0].min(axis=(1, 2))
         return bool((near < _ROUNDING).all())
 
-    def _points(self, q: Array) -> Array:
-        """Places (n, K, 3) of the nodes, and of the ends of obstacles."""
+    def places(self, q: Array) -> Array:
+        """Places (n, K, 3) of the nodes."""
         pose = self.arm._model.quiet("node_pose")(self._nodes, q[:, None])
-        at = np.asarray(pose)[..., :3, 3]
+        return np.asarray(pose)[..., :3, 3]
+
+    def _points(self, at: Array) -> Array:
+        """Places (n, K, 3) of the nodes, and of the ends of obstacles."""
         fixed = np.array(self._fixed).reshape(-1, 3)
-        fixed = np.broadcast_to(fixed, (len(q), *fixed.shape))
+        fixed = np.broadcast_to(fixed, (len(at), *fixed.shape))
         return np.concatenate([at, fixed], axis=1)
 
     def _node_slopes(self, q: Array) -> Array:
@@ -259,7 +281,7 @@ class Clearance:
         return np.concatenate(parts) if parts else np.zeros((0, len(self.low)))
 
     def _values(self, q: Array) -> Array:
-        at = self._points(q)
+        at = self._points(self.places(q))
         _, *ends = self._lines.T
         a0, a1, b0, b1 = (at[:, x] for x in ends)
         lines = apart((a0, a1), (b0, b1))[0] - self._shift
@@ -268,8 +290,12 @@ class Clearance:
 
     def slopes(self, q: Array) -> Array:
         """(n, m, nv) derivatives of the distances by changes of the positions."""
-        at, by = self._points(q), self._node_slopes(q)
-        still = np.zeros((len(q), len(self._fixed), 3, by.shape[-1]))
+        return self.carried(self.places(q), self._node_slopes(q))
+
+    def carried(self, places: Array, by: Array) -> Array:
+        """(n, m, k) derivatives by what moves the nodes by (n, K, 3, k)."""
+        at = self._points(places)
+        still = np.zeros((len(at), len(self._fixed), 3, by.shape[-1]))
         by = np.concatenate([by, still], axis=1)
         _, *ends = self._lines.T
         a0, a1, b0, b1 = (at[:, x] for x in ends)
@@ -324,23 +350,6 @@ class Clearance:
             f"{what} has {pair.one} {said} {pair.other} {where[int(i)]}, expected a "
             f"distance of limits.clearance, {self.clearance:g} m, or more"
         )
-
-
-def check_obstacles(given: Any) -> tuple[Obstacle, ...]:
-    """Obstacles as a tuple, or raise."""
-    kinds = (HalfSpace, Sphere, Capsule)
-    found = (given,) if isinstance(given, kinds) else given
-    try:
-        found = tuple(found)
-    except TypeError:
-        found = (given,)
-    for obstacle in found:
-        if not isinstance(obstacle, kinds):
-            raise ArgumentError(
-                f"limits.obstacles has {short_text(obstacle)}, expected HalfSpace, "
-                "Sphere or Capsule of flexarm.optimize"
-            )
-    return found
 
 
 def check_pairs(arm: Arm, given: Any) -> bool | tuple[tuple[str, str], ...]:

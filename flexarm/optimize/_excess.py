@@ -27,6 +27,7 @@ _JUMP = 1e-6  # part of the mean step: forces that change within it jump
 PATH = "distance of the tip from its path"
 TURN = "angle of the tip from its orientation"
 GOAL = "distance of the tip from its goal"
+AIM = "angle of the tip from its goal"
 REST = "speed of the tip at rest"
 TIP_SPEED = "speed of the tip"
 
@@ -95,26 +96,30 @@ def limited(
     """Names, values (n,) and limits (2,) or (2, n) of all that is limited."""
     arm: Arm = run.arm
     t, q, qd, tau = run.t[:n], run.q[:n], run.qd[:n], run.tau[:n]
-    nu, names = arm.nu, [repr(name) for name in arm.coordinate_names[: arm.nu]]
+    nj, names = arm.nj, arm.coordinate_names[: arm.nj]
     found: list[tuple[str, Array, Array]] = []
 
-    def add(what: str, values: Array, pairs: Array) -> None:
-        for k in np.flatnonzero(np.isfinite(pairs).reshape(-1, nu).any(axis=0)):
-            found.append((f"{what} of {names[k]}", values[:, k], pairs[..., k]))
+    def add(
+        what: str, values: Array, pairs: Array, names: tuple[str, ...] = names
+    ) -> None:
+        n = len(names)
+        for k in np.flatnonzero(np.isfinite(pairs).reshape(-1, n).any(axis=0)):
+            found.append((f"{what} of {names[k]!r}", values[:, k], pairs[..., k]))
 
-    add("force", tau, torques_at(limits, q, nu))
+    actuators = arm._actuator_names
+    add("force", tau, torques_at(limits, q, arm.nu), actuators)
     if np.isfinite(limits.torque_rate).any() and n > 1:
         h = np.diff(t)
         smooth = h > _JUMP * h.mean()
         rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
-        add("rate of the force", rate, np.asarray(limits.torque_rate))
+        add("rate of the force", rate, np.asarray(limits.torque_rate), actuators)
     scalars = scalar_positions(arm, q)
-    add("position", scalars[:, :nu], np.asarray(limits.position))
-    add("velocity", qd[:, :nu], np.asarray(limits.velocity))
+    add("position", scalars[:, :nj], np.asarray(limits.position))
+    add("velocity", qd[:, :nj], np.asarray(limits.velocity))
     if np.isfinite(limits.acceleration).any():
         if qdd is None:
             qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
-        add("acceleration", np.asarray(qdd)[:, :nu], np.asarray(limits.acceleration))
+        add("acceleration", np.asarray(qdd)[:, :nj], np.asarray(limits.acceleration))
     if np.isfinite(limits.tip_speed):
         speed = tip_speed(arm, q, qd)
         found.append((TIP_SPEED, speed, np.array([-np.inf, limits.tip_speed])))

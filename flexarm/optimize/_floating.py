@@ -31,17 +31,22 @@ _POINTS = 129  # of a way
 
 
 def floating(arm: Arm, torque: Array) -> Mask:
-    """Mask (nv,) of the velocities of bases that float, by the limits (2, nu)."""
+    """Mask (nv,) of the velocities of bases that float, by the limits (2, nu).
+
+    They have no actuator, or limits that let none act.
+    """
     result = np.zeros(arm.nv, dtype=bool)
     arm = real_arm(arm)
-    if np.any(arm.gravity) or arm.constraints:
+    driven = np.zeros(arm.nj, dtype=bool)
+    driven[arm._actuated] = torque.any(axis=0)
+    if np.any(arm.gravity) or arm._held:
         return result
     forced = {force.body for force in joint_forces(arm)}
     own = np.asarray(arm.damping_matrix) + np.asarray(arm.stiffness_matrix)
     for k, parent in enumerate(arm._parents):
         at = arm.body_joint_slice(k)
         if parent < 0 and k not in forced and arm.bodies[k].joint.drive is None:
-            result[at] = not torque[:, at].any() and not own[at].any()
+            result[at] = not driven[at].any() and not own[at].any()
     return result
 
 
@@ -86,12 +91,12 @@ def drift(arm: Arm, start: Array, end: Array, mask: Mask) -> CubicHermiteSpline:
 
 
 def drifting_path(arm: Arm, ends: Array, mask: Mask) -> Path:
-    """Path of the joints on which bases float, between two postures (2, nu)."""
-    nu, rest = arm.nu, np.zeros(arm.nv - arm.nu)
+    """Path of the joints on which bases float, between two postures (2, nj)."""
+    nj, rest = arm.nj, np.zeros(arm.nv - arm.nj)
     start, end = (np.append(x, rest) for x in ends)
     way = drift(arm, start, end, mask)
 
     def curve(s: Array) -> PathPoints:
-        return PathPoints(*(way(s, k)[..., :nu] for k in range(3)))
+        return PathPoints(*(way(s, k)[..., :nj] for k in range(3)))
 
-    return Path("joint", "spline", way(np.array([0.0, 1.0]))[:, :nu], curve)
+    return Path("joint", "spline", way(np.array([0.0, 1.0]))[:, :nj], curve)

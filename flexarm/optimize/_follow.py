@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,10 @@ from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import inverse_kinematics
+from ._afloat import Afloat, FloatingLevel, joints_afloat
+from ._charts import real_motion
 from ._path import Path
+from ._postures import QUATERNIONS, joint_motion, path_of_joints, unit_postures
 from ._rigid import RigidLevel
 from ._tip_rows import TipRows, Wanted
 
@@ -26,6 +29,8 @@ _POINTS = 1001
 # singular, below the second a direction does not move at all
 _SINGULAR, _NONE = 1e-4, 1e-9
 _REACHED = 1e-9  # m or rad
+_REACHES = 60  # of them at most to a first posture by joints alone
+_NEWTON = 6  # steps to a led motion from one nearby
 # random postures from which branches are searched, most of them that are tried, and
 # how far postures of two branches are apart, in rad or m
 _STARTS, _BRANCHES, _OTHER = 24, 8, 1e-3
@@ -44,9 +49,11 @@ class PathMotion:
         The path.
     s : (n,) ndarray of float
         Path parameters.
-    q, first, second : (n, nv) ndarray of float
-        Positions of all coordinates and their derivatives by s; modes are zero, motors
-        follow their joints.
+    q : (n, nq) ndarray of float
+        Positions of all coordinates; modes are zero, motors follow their joints.
+    first, second : (n, nv) ndarray of float
+        Their derivatives by s; of joints with quaternions velocities with s as the time
+        and the derivatives of these.
     tip, tip_first, tip_second : (n, 3) ndarray of float
         Positions of the tip in m, and their derivatives by s.
     rotation : (n, 3, 3) ndarray of float
@@ -68,6 +75,29 @@ class PathMotion:
     rotation: Array
     spin: Array
     spin_first: Array
+    _start: Any = None  # with which the same motion is found again
+
+
+@dataclass(frozen=True, eq=False)
+class Led:
+    """How joints move that a path leaves free: C q = c(s), instead of a start.
+
+    Attributes
+    ----------
+    rows : (r, nu) ndarray of float
+        C.
+    curve : callable
+        ``curve(s, k)`` are k-th derivatives (n, r) of c at path parameters.
+    near : callable
+        ``near(s)`` are joints (n, nu) next to the motion.
+    arm : Arm, optional
+        With quaternions, the arm in coordinates that add, which q are.
+    """
+
+    rows: Array
+    curve: Callable[..., Any]
+    near: Callable[[Array], Any]
+    arm: Any = None
 
 
 @explained
@@ -83,9 +113,10 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     s : (n,) array_like of float, optional
         Rising path parameters from 0 to 1; by default 1001 equal steps.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the start of a path of the tip, which chooses the
-        branch (elbow up or down) for the whole path.  By default branches are tried
-        until one leads along the path within the limits of the joints, if one does.
+        Posture in rad or m near the start of a path of the tip, with (w, x, y, z) of
+        quaternions, which chooses the branch (elbow up or down) for the whole path.  By
+        default branches are tried until one leads along the path within the limits of
+        the joints, if one does.
 
     Returns
     -------
@@ -96,7 +127,7 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     ------
     ArgumentError
         If the path is out of reach or leads through a singular posture, with the path
-        parameter and the place; or if the arm has loops or quaternions.
+        parameter and the place; or if the arm has loops.
 
     See Also
     --------
@@ -131,17 +162,18 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
         )
     level = RigidLevel(arm, "motion along a path")
     at = _parameters(s)
-    points = path(at)
-    if path.space == "joint":
-        given = points.position.shape[-1]
-        if given not in (arm.nu, arm.nq):
-            raise ArgumentError(
-                f"path has postures of {given} numbers, expected {arm.nu}, one for "
-                "each joint"
-            )
-        q, first, second = (level.whole(x[:, : arm.nu]) for x in points)
+    if isinstance(start, Afloat):
+        start, (q, first, second) = _afloat(arm, path, at, start)
+    elif path.space == "joint":
+        path = path_of_joints(arm, path)
+        q, first, second = joint_motion(level, path(at))
+    elif isinstance(start, Led):
+        own = arm if start.arm is None else start.arm
+        tracer = PathTracer(RigidLevel(own, "motion along a path"), path)
+        q, first, second = real_motion(own, *tracer.led(at, start))
     else:
-        q, first, second = _Tracer(level, path).branch(at, start)
+        q, first, second = PathTracer(level, path).branch(at, start)
+        start = q[0]
     # the tip and its derivatives in the axes of the base
     pose = np.asarray(arm._model.node_pose(arm.tip_node, q))
     turn = pose[:, :3, :3]
@@ -151,7 +183,27 @@ def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMot
     bends = (np.einsum("nij,nj->ni", turn, x) for x in np.split(bend, 2, 1))
     (spin, rate), (spin_rate, rate_rate) = rates, bends
     tips = pose[:, :3, 3], rate, rate_rate
-    return PathMotion(arm, path, at, q, first, second, *tips, turn, spin, spin_rate)
+    turns = turn, spin, spin_rate
+    return PathMotion(arm, path, at, q, first, second, *tips, *turns, start)
+
+
+def _afloat(
+    arm: Arm, path: Path, s: Array, start: Afloat
+) -> tuple[Afloat, tuple[Array, ...]]:
+    """Start and motion of an arm whose base floats, from s = 0 on."""
+    level = FloatingLevel(arm, "motion along a path", start.bases)
+    # where bases are depends on the way from the start
+    skip = int(s[0] > 0.0)
+    every = np.append(0.0, s) if skip else s
+    if path.space == "joint":
+        first = arm.neutral[: level.n_positions]
+        if start.posture is not None:
+            first = posture_of(arm, start.posture)
+        whole = joints_afloat(level, path, every, first)
+    else:
+        whole = PathTracer(level, path).branch(every, start.posture)
+    start = Afloat(whole[0][0], start.bases)
+    return start, tuple(x[skip:] for x in whole)
 
 
 def _parameters(s: Any) -> Array:
@@ -167,22 +219,23 @@ def _parameters(s: Any) -> Array:
 
 
 def posture_of(arm: Arm, start: Any) -> Array:
-    """Positions (nu,) of the joints, given alone or with all others."""
+    """Positions of the joints, given alone or with all others."""
+    n = arm.joint_position_slice.stop
     given = real_array("start", start)
-    if given.shape not in ((arm.nu,), (arm.nq,)):
+    if given.shape not in ((n,), (arm.nq,)):
         raise ArgumentError(
-            f"start has shape {given.shape}, expected ({arm.nu},), one posture of the "
-            "joints"
+            f"start has shape {given.shape}, expected ({n},), one posture of the "
+            f"joints{QUATERNIONS if arm.nq != arm.nv else ''}"
         )
     check_numbers("start", given)
-    return np.array(given[: arm.nu])
+    return unit_postures(arm, "start", np.array(given[:n]))
 
 
-class _SingularError(ArgumentError):
+class SingularError(ArgumentError):
     """A branch leads through a singular posture."""
 
 
-class _Tracer:
+class PathTracer:
     """Joint motion along a path of the tip, from a first posture."""
 
     def __init__(self, level: RigidLevel, path: Path) -> None:
@@ -214,19 +267,19 @@ class _Tracer:
         if start is not None:
             try:
                 return self.run(s, first)
-            except _SingularError as error:
+            except SingularError as error:
                 raise ArgumentError(str(error)) from None
         found, refused = None, None
         for joints in self.branches(first, float(s[0])):
             try:
                 motion = self.run(s, joints)
-            except _SingularError as error:
+            except SingularError as error:
                 refused = refused or error
                 continue
             low, high = self.arm.joint_limits
             room = _REACHED * 1e3
-            q = motion[0][:, : self.level.n]
-            low, high = low[: self.level.n] - room, high[: self.level.n] + room
+            q = motion[0][:, : self.level.n_positions]
+            low, high = low[: q.shape[1]] - room, high[: q.shape[1]] + room
             if ((q >= low) & (q <= high)).all():
                 return motion
             found = found or motion
@@ -237,14 +290,14 @@ class _Tracer:
     def branches(self, first: Array, s: float) -> Iterator[Array]:
         """Postures of the joints at the first point; more are searched when needed."""
         yield first
-        rng, known, n = np.random.default_rng(0), [first], self.level.n
+        rng, known, n = np.random.default_rng(0), [first], self.level.n_positions
         low, high = np.clip(self.arm.joint_limits[:, :n], -np.pi, np.pi)
         limits = "joint" if np.isfinite(self.arm.joint_limits).any() else None
-        for draw in rng.uniform(low, high, (_STARTS, n)):
+        for draw in self.level.kept(rng.uniform(low, high, (_STARTS, n)), first):
             joints, gaps = self.reached(
-                s, self.level.whole(draw), limits=limits, restarts=0
+                s, self.level.posture(draw), limits=limits, restarts=0
             )
-            other = np.abs(joints[:n] - np.array(known)).max(axis=1).min() > _OTHER
+            other = self.level.apart(joints[:n], np.array(known)).min() > _OTHER
             if max(gaps) <= _REACHED * 1e3 and other:
                 known.append(joints[:n])
                 yield joints[:n]
@@ -261,33 +314,65 @@ class _Tracer:
             if not (ratio > _SINGULAR).all():
                 self.refuse_singular(float(s[int(np.argmin(ratio > _SINGULAR))]))
             miss = self.rows.miss(wanted, joints)
-            joints = joints + _transposed(J, self.multipliers(J, W, miss))
+            step = _transposed(J, self.multipliers(J, W, miss))
+            joints = self.level.moved(joints, self.level.spread(joints, step))
         reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACHED
         if not reached.all():
             self.refuse_reach(s, float(s[int(np.argmin(reached))]))
         return self.derivatives(joints, wanted)
 
+    def free(self, joints: Array) -> Array:
+        """(n, nu, nu) projectors on motions of the joints that the path leaves free."""
+        J = self.jacobian(joints)
+        W, _ = self.inverse(J)
+        return np.asarray(np.eye(self.level.n) - J.swapaxes(-1, -2) @ W @ J)
+
+    def led_step(self, joints: Array, rows: Array, gap: Array) -> Array:
+        """Changes (n, nu) of joints by gaps (n, m + r) of the path and of C q."""
+        J = self.jacobian(joints)
+        A = np.concatenate([J, np.broadcast_to(rows, (len(J), *rows.shape))], axis=1)
+        return np.asarray((np.linalg.pinv(A) @ gap[..., None])[..., 0])
+
+    def led(self, s: Array, way: Led) -> tuple[Array, Array, Array]:
+        """Positions and derivatives of all coordinates where free joints are led."""
+        wanted, joints = self.rows.wanted(s), np.asarray(way.near(s))
+        for _ in range(_NEWTON):
+            gap = np.hstack(
+                [self.rows.miss(wanted, joints), way.curve(s) - joints @ way.rows.T]
+            )
+            joints = joints + self.led_step(joints, way.rows, gap)
+        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACHED
+        if not reached.all():
+            self.refuse_singular(float(s[int(np.argmin(reached))]))
+        q = self.level.whole(joints)
+        rates = np.hstack([self.rows.first(wanted), way.curve(s, 1)])
+        first = self.level.whole(self.led_step(joints, way.rows, rates))
+        bends = np.hstack([self.rows.second(wanted, q, first), way.curve(s, 2)])
+        return q, first, self.level.whole(self.led_step(joints, way.rows, bends))
+
     def derivatives(self, joints: Array, wanted: Wanted) -> tuple[Array, Array, Array]:
         """Derivatives by J q' = p', J q'' = p'' - J' q', with the rate of J^+."""
-        q = self.level.whole(joints)
+        q = self.level.posture(joints)
         J = self.jacobian(joints)
         W, _ = self.inverse(J)
         y = self.multipliers(J, W, self.rows.first(wanted))
-        rate = self.level.whole(_transposed(J, y))
+        level = self.level
+        rate = level.whole(level.spread(joints, _transposed(J, y)))
         rest = self.rows.second(wanted, q, rate)
-        drift = np.zeros_like(joints)
-        if self.level.n > self.rank:
+        drift = np.zeros((len(joints), level.free))
+        if level.free > self.rank:
             drift = _transposed(self.rows.jacobian_rate(q, rate), y)
             rest = rest - np.einsum("nij,nj->ni", J, drift)
         y_rate = self.multipliers(J, W, rest)
-        return q, rate, self.level.whole(_transposed(J, y_rate) + drift)
+        bend = level.spread(joints, _transposed(J, y_rate) + drift)
+        return q, rate, level.whole(bend) + level.drift(q, rate)
 
     def first_posture(self, start: Any, s: float) -> Array:
         """Posture of the joints with the tip at the first point."""
-        n = self.level.n
+        n = self.level.n_positions
         guess = self.arm.neutral
         if start is not None:
-            guess = self.level.whole(posture_of(self.arm, start))
+            guess = self.level.posture(posture_of(self.arm, start))
         # within the limits of the joints, if there is such a posture
         limited = start is None and np.isfinite(self.arm.joint_limits).any()
         restarts = 10 if start is None else 0
@@ -306,7 +391,9 @@ class _Tracer:
         self, s: float, guess: Any = None, **options: Any
     ) -> tuple[Array, tuple[float, float]]:
         """Posture (nq,) nearest to the path at s, how far in m and rad it is off."""
-        tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
+        if self.level.free < self.level.n:
+            return self.reached_by_joints(s, guess, **options)
+        tree = self.arm.replace(constraints=()) if self.arm._held else self.arm
         target: Array = self.path(s).position
         if self.path.is_oriented:
             target = pose_of(self.path.orientation(s).rotation, target)
@@ -316,17 +403,42 @@ class _Tracer:
             options["weights"] = tuple(weights)
         found = uninterrupted(inverse_kinematics(tree, target, guess, **options))
         wanted = self.rows.wanted(np.array([s]))
-        gaps = self.rows.errors(wanted, found.q[np.newaxis, : self.level.n])
+        gaps = self.rows.errors(wanted, found.q[np.newaxis, : self.level.n_positions])
         return found.q, (float(gaps[0][0]), float(gaps[1][0]))
+
+    def reached_by_joints(
+        self, s: float, guess: Any, restarts: int = 0, **options: Any
+    ) -> tuple[Array, tuple[float, float]]:
+        """The same by joints that are no base, by damped steps of Newton."""
+        level, rows = self.level, self.rows
+        wanted, driven = rows.wanted(np.array([s])), level.driven
+        first = np.asarray(guess)[: level.n_positions]
+        draws = np.random.default_rng(1).uniform(-np.pi, np.pi, (restarts, len(first)))
+        best: tuple[Array, tuple[float, float]] = first, (np.inf, np.inf)
+        for joints in [first, *level.kept(draws, first)]:
+            for _ in range(_REACHES):
+                miss = rows.miss(wanted, joints)[0]
+                J = rows.by_joints(joints)[:, driven]
+                A = J @ J.T + 1e-3 * float(miss @ miss) * np.eye(len(J))
+                step = np.zeros(level.n)
+                step[driven] = J.T @ np.linalg.lstsq(A, miss, rcond=1e-12)[0]
+                step /= max(1.0, 2.0 * float(np.abs(step).max()))
+                joints = level.moved(joints, step)
+            gaps = rows.errors(wanted, joints[np.newaxis])
+            if max(gaps[0][0], gaps[1][0]) < max(best[1]):
+                best = joints, (float(gaps[0][0]), float(gaps[1][0]))
+            if max(best[1]) < _REACHED:
+                break
+        return level.posture(best[0]), best[1]
 
     def only_turned(self, s: float) -> str:
         """Words if the place is within reach, but not with its orientation."""
-        if not self.path.is_oriented:
+        if not self.path.is_oriented or self.level.free < self.level.n:
             return ""
-        tree = self.arm.replace(constraints=()) if self.arm.constraints else self.arm
+        tree = self.arm.replace(constraints=()) if self.arm._held else self.arm
         place = self.path(s).position
         found = uninterrupted(inverse_kinematics(tree, place, limits=None))
-        gap = self.rows.pose(found.q[: self.level.n])[:3, 3] - place
+        gap = self.rows.pose(found.q[: self.level.n_positions])[:3, 3] - place
         reached = bool(np.linalg.norm(gap) < 1e-6)
         return ": this place is within reach, but not so turned" if reached else ""
 
@@ -339,7 +451,9 @@ class _Tracer:
             W, _ = self.inverse(J)
             now = self.rows.wanted(np.array(min(max(at, 0.0), 1.0)))
             x = self.rows.first(now)
-            return _transposed(J, self.multipliers(J, W, x))
+            step = _transposed(J, self.multipliers(J, W, x))
+            step = self.level.spread(joints, step)
+            return self.level.position_rates(joints, step)
 
         def regular(at: float, joints: Array) -> float:
             return float(self.inverse(self.jacobian(joints))[1]) - _SINGULAR
@@ -372,6 +486,8 @@ class _Tracer:
 
     def refuse_reach(self, s: Array, where: float) -> None:
         """Refuse a path that is out of reach beyond `where`, or singular there."""
+        if self.level.free < self.level.n:  # reach depends on the way
+            self.refuse_singular(where)
         beyond = np.minimum(where + np.array([1e-3, 1e-2, 5e-2]) * (s[-1] - s[0]), 1.0)
         gaps = [self.reached(float(at), limits=None)[1] for at in beyond]
         if not max(map(max, gaps)) > 1e-6:
@@ -389,11 +505,14 @@ class _Tracer:
 
     def refuse_singular(self, where: float) -> None:
         """Refuse a path along which the Jacobian loses rank."""
-        raise _SingularError(
+        other = "paths.joint_path"
+        if self.level.free < self.level.n:
+            other = "two postures; where its base floats, reach depends on the way"
+        raise SingularError(
             f"path leads through a singular posture at s = {where:.4g}, the tip at "
             f"{_in_m(self.path(where).position)}: joint rates would have no bound "
             f"there; expected a path that stays away from it, another start (branch), "
-            "or paths.joint_path"
+            f"or {other}"
         )
 
 

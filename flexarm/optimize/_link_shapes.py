@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -47,6 +47,8 @@ def irregular_postures(arm: Arm) -> Array:
     """Some fixed positions (n, nq) with small deflections."""
     move = np.random.default_rng(_SEED).uniform(-1.0, 1.0, (_POSTURES, arm.nv))
     move[:, arm.motor_slice.stop :] *= 0.01
+    if arm.nq == arm.nv:  # also in coordinates of a chart
+        return np.asarray(arm.neutral + move)
     return np.asarray(integrate(arm, arm.neutral, move))
 
 
@@ -72,14 +74,7 @@ def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
         Lines of a flexible link, through so many parts of it.
     """
     links = links_of(arm)
-    named: dict[str, float] = {}
-    if isinstance(given, Mapping):
-        for name, radius in given.items():
-            place_of("limits.link_radius", name, tuple(links))
-            named[name] = positive_number(f"limits.link_radius[{name!r}]", radius)
-        given = None
-    elif given is not None:
-        given = positive_number("limits.link_radius", given)
+    radius, named = _radii(arm, links, given)
     q = irregular_postures(arm)
     nodes = np.arange(arm.n_nodes)
     at = np.asarray(arm._model.quiet("node_pose")(nodes, q[:, None]))[..., :3, 3]
@@ -94,11 +89,33 @@ def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
             last = arm.node_slice(bodies[-1]).stop - 1
             kept = [(last, last)]
         if kept:
-            radius = named.get(name, given)
-            if radius is None:
-                radius = _radius_of_sections(arm, name, bodies)
-            found.append(LinkShape(name, tuple(kept), radius))
+            found.append(LinkShape(name, tuple(kept), radius(name)))
     return found
+
+
+def _radii(
+    arm: Arm, links: Mapping[str, range], given: Any
+) -> tuple[Callable[[str], float], Mapping[str, float]]:
+    """Function that returns the radius of a link, and radii given by names."""
+    named: dict[str, float] = {}
+    if isinstance(given, Mapping):
+        for name, radius in given.items():
+            place_of("limits.link_radius", name, tuple(links))
+            named[name] = positive_number(f"limits.link_radius[{name!r}]", radius)
+        given = None
+    elif given is not None:
+        given = positive_number("limits.link_radius", given)
+
+    def radius_of(name: str) -> float:
+        radius = named.get(name, given)
+        return _radius_of_sections(arm, name, links[name]) if radius is None else radius
+
+    return radius_of, named
+
+
+def radius_of_links(arm: Arm, given: Any) -> Callable[[str], float]:
+    """Function that returns the radius in m of a link, by its name."""
+    return _radii(arm, links_of(arm), given)[0]
 
 
 def _offsets(arm: Arm, bodies: range) -> list[tuple[int, int]]:
@@ -129,8 +146,9 @@ def _lines(
         along = np.concatenate([[0.0], np.cumsum(strand.lengths)])
         if len(along) != len(strand.nodes):  # of a rigid body
             along = np.linspace(0.0, 1.0, len(strand.nodes))
-        wanted = np.linspace(0.0, along[-1], parts + 1)
-        chosen = np.unique(np.abs(along[:, None] - wanted).argmin(axis=0))
+        wanted = np.linspace(0.0, 1.0, parts + 1)
+        far = np.abs(along[:, None] / (along[-1] or 1.0) - wanted)
+        chosen = np.unique(np.round(far, 9).argmin(axis=0))  # the same at any length
         nodes = [strand.nodes[i] for i in chosen]
         found += list(pairwise(nodes))
     return found

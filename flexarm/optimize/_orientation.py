@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import check_numbers, real_array
 from .._support.options import explained_class
-from ..se3 import so3_exp, so3_log
+from ..errors import ArgumentError
+from ..se3 import nearest_rotation, so3_exp, so3_log
 
 Array = NDArray[np.float64]
 
 AXES = "xyz"
+
+_NO_ROTATION = 1e-6  # error of a matrix that is not a rotation
 
 
 @explained_class
@@ -77,6 +81,49 @@ class Splined:
         )
         first, second = (np.asarray(x).reshape(*s.shape, 3) for x in rates)
         return PathRotations(rotation.reshape(*s.shape, 3, 3), first, second)
+
+
+def rotations_of(given: Any, name: str = "orientation") -> Array:
+    """Rotations (n, 3, 3), one or more."""
+    array: Array = real_array(name, given)
+    if array.ndim not in (2, 3) or array.shape[-2:] != (3, 3) or not array.size:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected (3, 3) or (n, 3, 3), "
+            "rotations of the tip; or with an axis its directions, (3,) or (n, 3)"
+        )
+    check_numbers(name, array)
+    array = array.reshape(-1, 3, 3)
+    gap = array.swapaxes(-1, -2) @ array - np.eye(3)
+    wrong = np.abs(gap).max(axis=(1, 2)) > _NO_ROTATION
+    wrong |= np.linalg.det(array) < 0.0
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        named = name if len(array) == 1 else f"{name}[{k}]"
+        raise ArgumentError(
+            f"{named} is not a rotation, expected columns of unit length at right "
+            "angles that are right-handed; see flexarm.se3.nearest_rotation"
+        )
+    return nearest_rotation(array)
+
+
+def directions_of(given: Any, name: str = "orientation") -> Array:
+    """Unit vectors (n, 3), one or more."""
+    array: Array = real_array(name, given)
+    if array.ndim not in (1, 2) or array.shape[-1] != 3 or not array.size:
+        raise ArgumentError(
+            f"{name} has shape {array.shape}, expected (3,) or (n, 3), directions "
+            "of the axis; or without an axis rotations, (3, 3) or (n, 3, 3)"
+        )
+    check_numbers(name, array)
+    array = array.reshape(-1, 3)
+    size = np.abs(array).max(axis=1, keepdims=True)
+    if not size.all():
+        raise ArgumentError(
+            f"{name} has a direction of zeros, {int(np.argmin(size))}, expected "
+            "one other than zero"
+        )
+    array = array / size
+    return np.asarray(array / np.linalg.norm(array, axis=1, keepdims=True))
 
 
 def curve_of(at: Array, rotations: Array) -> Any:

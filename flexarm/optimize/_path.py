@@ -68,6 +68,7 @@ class Path:
     rotations: Array | None = None
     axis: str | None = None
     _turn: Any = None
+    _parameters: Array | None = None  # of its points, where they are given
 
     def __call__(self, s: Any) -> PathPoints:
         """Points and derivatives at path parameters.

@@ -9,12 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._support.labelled import Labelled, Labels
 from .._support.options import explained_class
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes, quiet_slopes
-from ..simulation.trajectory import Trajectory
+from ..simulation.trajectory import (
+    Trajectory,
+    motion_coordinates,
+    motion_variables,
+)
 from ._excess import sentence
 
 Array = NDArray[np.float64]
@@ -40,7 +45,8 @@ class Verification:
         Largest speed of the tip after the motion, in m/s.
     orientation_error : float
         Largest angle in rad between the tip, or the axis of it that has a direction,
-        and its wanted orientation, at all times like `path_error`; NaN without one.
+        and its wanted orientation, at all times like `path_error`, of a goal after the
+        motion; NaN without one.
     excess : dict of str to float
         Limits and tolerances that the simulated motion exceeds, before and after the
         main motion too, the largest excess first; empty if all hold.  Names are such as
@@ -59,7 +65,7 @@ class Verification:
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class OptimalMotion:
+class OptimalMotion(Labelled):
     """Motion that an optimization found, with data on the search.
 
     Attributes
@@ -168,6 +174,20 @@ class OptimalMotion:
         """
         columns = [np.interp(t, self.t, column) for column in self.tau.T]
         return np.array(columns)
+
+    def _labels(self) -> Labels:
+        words = {
+            "title": f"optimal motion of {self.arm.name}",
+            "method": self.method,
+            "solver": self.solver,
+            "status": self.status,
+            "message": self.message,
+            "success": str(self.success),
+            "duration": self.duration,
+            "objective": self.objective,
+        }
+        at = motion_coordinates(self.arm, self.t, self.tau)
+        return Labels(motion_variables(self, ()), at, words)
 
     @property
     def largest_slope(self) -> Array:

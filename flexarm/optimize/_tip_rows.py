@@ -37,6 +37,7 @@ class TipRows:
         self.node, self.axis = level.arm.tip_node, path._axis
         self.length = 1.0
         draw = np.random.default_rng(0).uniform(-1.0, 1.0, (_DRAWS, level.n))
+        draw = level.moved(level.arm.neutral[: level.n_positions], draw)
         if path.is_oriented:
             sizes = [np.linalg.norm(x) for x in np.split(self.jacobian(draw), 2, 1)]
             self.length = sizes[0] / sizes[1] if min(sizes) > 0.0 else 1.0
@@ -52,12 +53,16 @@ class TipRows:
     def pose(self, joints: Array) -> Array:
         """Poses (n, 4, 4) of the tip."""
         return np.asarray(
-            self.arm._model.node_pose(self.node, self.level.whole(joints))
+            self.arm._model.node_pose(self.node, self.level.posture(joints))
         )
 
     def jacobian(self, joints: Array) -> Array:
-        """(n, m, nu) derivatives of the rows by the joints."""
-        q, n = self.level.whole(joints), self.level.n
+        """(n, m, nu) derivatives of the rows by the independent rates of the joints."""
+        return self.level.columns(joints, self.by_joints(joints))
+
+    def by_joints(self, joints: Array) -> Array:
+        """(n, m, nu) derivatives of the rows by all joints."""
+        q, n = self.level.posture(joints), self.level.n
         turn = np.asarray(self.arm._model.node_pose(self.node, q))[..., :3, :3]
         own = np.asarray(self.arm._model.jacobian(self.node, q))[..., :n]
         place = turn @ own[..., 3:, :]
@@ -105,8 +110,10 @@ class TipRows:
         Of an axis a with a' = a x (a x ...): from w - a (a w) = a x a' follows that
         a x a'' + (a w) a' are the parts of w' at right angles to it.
         """
-        model, turn = self.arm._model, self.pose(q[:, : self.level.n])[..., :3, :3]
-        bend = model.node_acceleration(self.node, q, rate, np.zeros(self.arm.nv))
+        model = self.arm._model
+        turn = self.pose(q[:, : self.level.n_positions])[..., :3, :3]
+        drift = self.level.drift(q, rate)
+        bend = model.node_acceleration(self.node, q, rate, drift)
         own = np.asarray(bend)
         place = wanted.points.second - np.einsum("nij,nj->ni", turn, own[:, 3:])
         if wanted.turns is None:
@@ -125,7 +132,13 @@ class TipRows:
         return np.concatenate([place, self.length * (change - spin)], axis=-1)
 
     def jacobian_rate(self, q: Array, rate: Array) -> Array:
-        """(n, m, nu) derivatives of the Jacobian by s."""
+        """(n, m, free) derivatives of the Jacobian by s."""
+        joints = q[:, : self.level.n_positions]
+        change = self.level.columns_rate(q, rate, self.by_joints(joints))
+        return self.level.columns(joints, self._joint_jacobian_rate(q, rate)) + change
+
+    def _joint_jacobian_rate(self, q: Array, rate: Array) -> Array:
+        """(n, m, nu) derivatives of those by all joints."""
         model, n = self.arm._model, self.level.n
         turn = np.asarray(model.node_pose(self.node, q))[..., :3, :3]
         # J' in the axes of the base: R (omega x J + dJ/dq q')

@@ -17,7 +17,8 @@ from ..errors import SimulationWarning
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
-from ._excess import GOAL, PATH, REST, TURN, excess_of, sorted_excess, tip_speed
+from ._aim import Aim
+from ._excess import AIM, GOAL, PATH, REST, TURN, excess_of, sorted_excess, tip_speed
 from ._result import Verification
 from .limits import Limits
 
@@ -48,6 +49,8 @@ def verify(
     rest_speed: float = np.inf,
     duration: float | None = None,
     goal: Array | None = None,
+    aim: Aim | None = None,
+    aim_tolerance: float = np.inf,
     axes: Any = slice(None),
     interpolation: str = "linear",
 ) -> Verification:
@@ -86,6 +89,10 @@ def verify(
     goal : (3,) ndarray of float, optional
         Where the tip shall be after the main motion; by default where the reference
         ends.
+    aim : Aim, optional
+        Goal with an orientation that the tip shall have after the main motion.
+    aim_tolerance : float
+        Largest angle from it in rad.
     axes : slice or sequence of int
         Coordinates of the tip that have a goal; errors of the others are NaN.
     interpolation : {"linear", "hold"}
@@ -109,7 +116,7 @@ def verify(
     if limits is not None:
         apart = max(min(apart / _CLOSER, longest), float(t[-1] - t[0]) / _SAMPLES)
     fine = refined_times(t, apart)
-    forces = tau if len(fine) == len(t) else _between(fine, t, tau, interpolation)
+    forces = tau if len(fine) == len(t) else between(fine, t, tau, interpolation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulationWarning)  # the answer warns
         run = uninterrupted(
@@ -129,11 +136,14 @@ def verify(
     used /= max(1.0, np.ceil(used / longest * (1.0 - 1e-12)))
     path_error, final_error, final_rate = _errors(run, reference, end, goal, axes)
     turned = _turned(run, orientation, end)
+    if orientation is None:
+        turned = angle_of_goal(run, aim, end)
     resting = max(final_rate, _fastest(run, run.t < 0.0))
     asked = {
         PATH: (float(np.nanmax(path_error, initial=0.0)), path_tolerance),
         TURN: (turned, orientation_tolerance),
         GOAL: (final_error, goal_tolerance),
+        AIM: (turned, aim_tolerance),
         REST: (resting, rest_speed),
     }
     bounded = {name: pair for name, pair in asked.items() if np.isfinite(pair[1])}
@@ -174,7 +184,7 @@ def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]
         return "rk4", step
     limit, _ = stable_step(arm, q0, "rk4")
     longest = min(step, limit * _LONGEST / 2.8)
-    if arm.constraints or float(t[-1] - t[0]) <= longest * MAX_STEPS:
+    if arm._held or float(t[-1] - t[0]) <= longest * MAX_STEPS:
         return "rk4", longest
     return "ROS34PW2", step
 
@@ -188,7 +198,8 @@ def refined_times(t: Array, step: float) -> Array:
     return np.concatenate([*parts, t[-1:]])
 
 
-def _between(fine: Array, t: Array, tau: Array, interpolation: str) -> Array:
+def between(fine: Array, t: Array, tau: Array, interpolation: str = "linear") -> Array:
+    """Samples (n, m) at times t, at others."""
     if interpolation == "hold":
         return np.asarray(tau[np.searchsorted(t, fine, side="right") - 1])
     return np.stack([np.interp(fine, t, column) for column in tau.T], axis=-1)
@@ -227,6 +238,16 @@ def _turned(run: Trajectory, orientation: Turned | None, end: float) -> float:
         return np.inf
     angles = orientation(np.clip(run.t, 0.0, end), tip_rotations(run.arm, run.q))
     return float(angles.max())
+
+
+def angle_of_goal(run: Trajectory, aim: Aim | None, end: float) -> float:
+    """Largest angle between the tip and its goal after the motion."""
+    if aim is None or aim.rotation is None:
+        return np.nan
+    if run.completed < len(run.t):
+        return np.inf
+    after = run.t >= end - 1e-9 * max(1.0, abs(end))
+    return float(aim.angles(tip_rotations(run.arm, run.q[after])).max())
 
 
 def tip_rotations(arm: Arm, q: Array) -> Array:

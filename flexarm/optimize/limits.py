@@ -17,14 +17,15 @@ from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..model.motors import free_mounts
 from ._charts import Chart, real_arm, scalar_positions
-from ._clearance import FEW, MANY, Clearance, check_obstacles, check_pairs
+from ._clearance import FEW, MANY, Clearance, check_pairs
 from ._records import record_of
-from .obstacles import Obstacle
+from .obstacles import Obstacle, check_obstacles
 
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # rad or m, by which positions may be outside of their limits
-# (2, nu) once checked; the first of them are those of the joints where none is given
+# (2, nj), those of actuators (2, nu), once checked; the first of them are those of the
+# joints where none is given
 _OF_JOINTS = {
     "position": "limits",
     "velocity": "velocity_limit",
@@ -32,6 +33,7 @@ _OF_JOINTS = {
     "torque": "effort_limit",
 }
 _PAIRS = (*_OF_JOINTS, "torque_rate")
+_OF_ACTUATORS = ("torque", "torque_rate")
 _APART = ("obstacles", "self_collision")
 _OF_SHAPES = ("clearance", "link_radius")  # without effect where nothing is to be apart
 
@@ -55,8 +57,8 @@ class Limits:
         returns (2, nu) or (2, n, nu) at positions (n, nq).
     torque_rate : float, (nu,) or (2, nu) array_like of float
         Rates of these forces, per s.
-    position, velocity, acceleration : float, (nu,) or (2, nu) array_like of float
-        Of the joints in rad or m, per s, and per s^2.
+    position, velocity, acceleration : float, (nj,) or (2, nj) array_like of float
+        Of the joints, with an actuator or not, in rad or m, per s, and per s^2.
     tip_speed : float
         Of the tip in m/s.
     outputs : mapping
@@ -83,9 +85,9 @@ class Limits:
     >>> fa.optimize.Limits(tourque=3.0)
     Traceback (most recent call last):
         ...
-    flexarm.errors.ArgumentError: Limits has no argument 'tourque', expected names out \
-of torque, torque_rate, position, velocity, acceleration, tip_speed, outputs, \
-obstacles, self_collision, clearance, link_radius; did you mean 'torque'?
+    flexarm.errors.ArgumentError: Limits has no argument 'tourque'; did you mean \
+'torque'? expected names out of torque, torque_rate, position, velocity, \
+acceleration, tip_speed, outputs, obstacles, self_collision, clearance, link_radius
     """
 
     torque: Any = None
@@ -122,14 +124,15 @@ def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limit
 
 
 def checked_limits(limits: Limits, arm: Arm) -> Limits:
-    """The same limits as arrays (2, nu), those of outputs (2, p)."""
+    """The same limits as arrays (2, nu) or (2, nj), those of outputs (2, p)."""
     checked: dict[str, Any] = {}
     for name in _PAIRS:
         value = getattr(limits, name)
         if value is None and name in _OF_JOINTS:
             checked[name] = limits_of_joints(arm, name)
         elif not (name == "torque" and callable(value)):
-            checked[name] = pair_of(f"limits.{name}", value, arm.nu)
+            n = arm.nu if name in _OF_ACTUATORS else arm.nj
+            checked[name] = pair_of(f"limits.{name}", value, n)
             if name == "position":
                 _refuse_turning_positions(arm, value, checked[name])
     if limits.tip_speed != np.inf:
@@ -181,7 +184,7 @@ def limits_of_joints(arm: Arm, name: str) -> Array:
 
     Forces of actuators are those at the joints over their gear ratios.
     """
-    pair = pair_of("", None, arm.nu)
+    pair = pair_of("", None, arm.nj)
     ratios = {m.driven: m.drive.gear_ratio for m in free_mounts(arm)}
     for k, body in enumerate(arm.bodies):
         own = getattr(body.joint, _OF_JOINTS[name])
@@ -195,7 +198,17 @@ def limits_of_joints(arm: Arm, name: str) -> Array:
             pair[:, at] = np.multiply.outer(
                 [-1.0, 1.0], np.broadcast_to(size, (at.stop - at.start,))
             )
-    return pair
+    # those of joints that follow; no actuator acts on them
+    for k in arm._led:
+        at = arm.body_joint_slice(k)
+        if name == "position":
+            pair[:, at.start] = arm._limits_with_followers(k, pair[:, at.start])
+        for follower, ratio, _ in arm._led[k]:
+            own = getattr(arm.bodies[follower].joint, _OF_JOINTS[name])
+            if own is not None and name in ("velocity", "acceleration"):
+                size = float(np.max(own)) / abs(ratio)
+                pair[:, at.start] = np.clip(pair[:, at.start], -size, size)
+    return pair[:, arm._actuated] if name == "torque" else pair
 
 
 def torques_at(limits: Limits, q: Array, nu: int) -> Array:
@@ -216,7 +229,7 @@ def refuse_positions(
     `what` has left them; ``where(i)`` is the place of a row, for the message.
     """
     low, high = limits.position
-    joints = scalar_positions(arm, q)[:, : arm.nu]
+    joints = scalar_positions(arm, q)[:, : arm.nj]
     over = np.maximum(joints - high, low - joints)
     if not (over > _ROUNDING).any():
         return
@@ -295,7 +308,7 @@ def _refuse_turning_positions(arm: Arm, given: Any, pair: Array) -> None:
     """Refuse limits of positions of joints with quaternions, which have none."""
     if given is None or arm.nq == arm.nv:
         return
-    turning = Chart(arm, arm.neutral).turning[: arm.nu]
+    turning = Chart(arm, arm.neutral).turning[: arm.nj]
     limited = turning & np.isfinite(pair).any(axis=0)
     if limited.any():
         name = arm.coordinate_names[int(np.argmax(limited))]

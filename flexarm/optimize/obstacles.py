@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._support.checks import short_text
 from .._support.options import explained_class
 from ..errors import ArgumentError
 
@@ -125,6 +126,23 @@ def vector_of(name: str, value: Any) -> Array:
     result[: len(array)] = array
     result.flags.writeable = False
     return result
+
+
+def check_obstacles(given: Any) -> tuple[Obstacle, ...]:
+    """Obstacles as a tuple, or raise."""
+    kinds = (HalfSpace, Sphere, Capsule)
+    found = (given,) if isinstance(given, kinds) else given
+    try:
+        found = tuple(found)
+    except TypeError:
+        found = (given,)
+    for obstacle in found:
+        if not isinstance(obstacle, kinds):
+            raise ArgumentError(
+                f"limits.obstacles has {short_text(obstacle)}, expected HalfSpace, "
+                "Sphere or Capsule of flexarm.optimize"
+            )
+    return found
 
 
 def name_of(obstacle: Obstacle, number: int) -> str:

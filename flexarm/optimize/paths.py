@@ -16,10 +16,18 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.options import explained
+from .._support.recorded import recorded
 from ..errors import ArgumentError
-from ..se3 import nearest_rotation
 from ._follow import PathMotion, follow
-from ._orientation import AXES, PathRotations, angle_between, curve_of, frames_of
+from ._orientation import (
+    AXES,
+    PathRotations,
+    angle_between,
+    curve_of,
+    directions_of,
+    frames_of,
+    rotations_of,
+)
 from ._path import Path, PathPoints
 
 Array = NDArray[np.float64]
@@ -39,7 +47,6 @@ __all__ = [
     "with_orientation",
 ]
 
-_NO_ROTATION = 1e-6  # error of a matrix that is not a rotation
 _HALF_TURN = 1e-6  # rad next to a half turn, whose axis has two directions
 
 # coefficients of s(t / T) in rising order; (7.15) of Farid (1997), normalized
@@ -92,6 +99,7 @@ class _Turn:
 
 
 @explained
+@recorded("optimize.paths.line", maker=True)
 def line(start: Any, end: Any) -> Path:
     """Straight line of the tip.
 
@@ -123,6 +131,7 @@ def line(start: Any, end: Any) -> Path:
 
 
 @explained
+@recorded("optimize.paths.arc", maker=True)
 def arc(start: Any, via: Any, end: Any) -> Path:
     """Arc of a circle through three points, of the tip.
 
@@ -172,6 +181,7 @@ def arc(start: Any, via: Any, end: Any) -> Path:
 
 
 @explained
+@recorded("optimize.paths.circle", maker=True)
 def circle(
     center: Any, start: Any, axis: Any = (0.0, 0.0, 1.0), angle: float = 2.0 * np.pi
 ) -> Path:
@@ -222,6 +232,7 @@ def circle(
 
 
 @explained
+@recorded("optimize.paths.spline", maker=True)
 def spline(points: Any, *, parameters: Any = None) -> Path:
     """Smooth curve of the tip through points.
 
@@ -261,14 +272,15 @@ def spline(points: Any, *, parameters: Any = None) -> Path:
 
 
 @explained
+@recorded("optimize.paths.joint_path", maker=True)
 def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> Path:
     """Path of the joints through postures.
 
     Parameters
     ----------
     points : (n, nu) or (n, nq) array_like of float
-        Positions of the joints in rad or m.  Motors and modes in whole states are
-        ignored.
+        Positions of the joints in rad or m, with (w, x, y, z) of joints with
+        quaternions.  Motors and modes in whole states are ignored.
     kind : {"spline", "straight"}
         A cubic spline; or, of two postures, the straight line between them.
     parameters : (n,) array_like of float, optional
@@ -284,6 +296,13 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
     ------
     ArgumentError
         If there are less than two postures, or two in a row are the same.
+
+    Notes
+    -----
+    The curve is one of numbers.  An arm that follows it (`follow`, `time_optimal`)
+    turns its joints with quaternions with constant angular velocity between two
+    postures, and with continuous angular acceleration through more (SciPy's
+    `RotationSpline`); ``details["path"].path`` is this curve.
 
     Examples
     --------
@@ -310,10 +329,12 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
         return Path("joint", kind, array, _polygon(array))
     if kind != "spline":
         raise ArgumentError(f"kind is {kind!r}, expected 'spline' or 'straight'")
-    return Path("joint", kind, array, _spline(array, parameters))
+    at = None if parameters is None else _rising(parameters, len(array))
+    return Path("joint", kind, array, _spline(array, parameters), _parameters=at)
 
 
 @explained
+@recorded("optimize.paths.with_orientation", maker=True)
 def with_orientation(
     path: Path, orientation: Any, *, axis: str | None = None, parameters: Any = None
 ) -> Path:
@@ -383,9 +404,9 @@ def with_orientation(
         )
     if axis is not None and axis not in tuple(AXES):
         raise ArgumentError(f"axis is {axis!r}, expected 'x', 'y', 'z' or None")
-    rotations = _rotations(orientation) if axis is None else None
+    rotations = rotations_of(orientation) if axis is None else None
     if rotations is None:
-        directions = _directions(orientation)
+        directions = directions_of(orientation)
         _refuse_opposite(directions[:-1], directions[1:])
         rotations = frames_of(directions, AXES.index(str(axis)))
     far = angle_between(rotations[1:], rotations[:-1], None)
@@ -490,49 +511,6 @@ def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
         )
     check_numbers(name, np.atleast_1d(array))
     return array
-
-
-def _rotations(given: Any) -> Array:
-    """Rotations (n, 3, 3), one or more."""
-    array: Array = real_array("orientation", given)
-    if array.ndim not in (2, 3) or array.shape[-2:] != (3, 3) or not array.size:
-        raise ArgumentError(
-            f"orientation has shape {array.shape}, expected (3, 3) or (n, 3, 3), "
-            "rotations of the tip; or with an axis its directions, (3,) or (n, 3)"
-        )
-    check_numbers("orientation", array)
-    array = array.reshape(-1, 3, 3)
-    gap = array.swapaxes(-1, -2) @ array - np.eye(3)
-    wrong = np.abs(gap).max(axis=(1, 2)) > _NO_ROTATION
-    wrong |= np.linalg.det(array) < 0.0
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        named = "orientation" if len(array) == 1 else f"orientation[{k}]"
-        raise ArgumentError(
-            f"{named} is not a rotation, expected columns of unit length at right "
-            "angles that are right-handed; see flexarm.se3.nearest_rotation"
-        )
-    return nearest_rotation(array)
-
-
-def _directions(given: Any) -> Array:
-    """Unit vectors (n, 3), one or more."""
-    array: Array = real_array("orientation", given)
-    if array.ndim not in (1, 2) or array.shape[-1] != 3 or not array.size:
-        raise ArgumentError(
-            f"orientation has shape {array.shape}, expected (3,) or (n, 3), directions "
-            "of the axis; or without an axis rotations, (3, 3) or (n, 3, 3)"
-        )
-    check_numbers("orientation", array)
-    array = array.reshape(-1, 3)
-    size = np.abs(array).max(axis=1, keepdims=True)
-    if not size.all():
-        raise ArgumentError(
-            f"orientation has a direction of zeros, {int(np.argmin(size))}, expected "
-            "one other than zero"
-        )
-    array = array / size
-    return np.asarray(array / np.linalg.norm(array, axis=1, keepdims=True))
 
 
 def _refuse_opposite(before: Array, after: Array) -> None:

@@ -1,7 +1,7 @@
 """Places of the parameters of an arm in the arrays of its C model.
 
-Forces are linear in masses, modal integrals, stiffness and damping, and in a factor of
-the strain energy of a beam beyond its stiffness matrix.  `parameters_of`
+Forces are linear in masses, modal integrals, armature, stiffness and damping, and in a
+factor of the strain energy of a beam beyond its stiffness matrix.  `parameters_of`
 lists these constants with their places in the arrays of ``pack(arm, integrals=True)``;
 the other entries are geometry.
 """
@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import refuse_geared
 from .._calls.arm_like import ArmLike
 from .._core import INTEGRAL_COLUMNS, JOINT_COLUMNS, PASSIVE_COLUMNS, PASSIVE_KINDS
 from ..bodies.body import Body
+from ..bodies.following import free_joint
 from ..bodies.integrals import ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
@@ -29,7 +31,8 @@ Array = NDArray[np.float64]
 
 FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
 
-_DAMPING, _PARAMETERS = JOINT_COLUMNS["damping"], PASSIVE_COLUMNS["parameters"]
+_RATES = {name: JOINT_COLUMNS[name] for name in ("damping", "armature")}
+_DAMPING, _PARAMETERS = _RATES["damping"], PASSIVE_COLUMNS["parameters"]
 
 _AXES = ("x", "y", "z")
 _PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -55,6 +58,7 @@ class _Walk:
     """Walk along the arrays in the order of `pack`."""
 
     def __init__(self, arm: ArmLike) -> None:
+        refuse_geared(arm, "parameters")
         self.arm, self.packed = arm, pack(arm, integrals=True)
         self.modal = 0  # next place in the modal array
         self.link = 0  # next body of the C model
@@ -261,21 +265,36 @@ class _Walk:
     # joints and motors
 
     def friction(self, body: int) -> Iterator[Place]:
-        """Yield viscous friction of a joint, and count its bodies of the C model."""
+        """Yield viscous friction and armature of a joint, none if that is zero.
+
+        Counts its bodies of the C model.
+        """
         b = self.arm.bodies[body]
-        width, names = self.packed.joints.shape[1], b.joint.velocity_names
+        joint = free_joint(b.joint)
+        width, names = self.packed.joints.shape[1], joint.velocity_names
+        armed = joint.reflected_inertia.any()
         place = 0
-        for _, n_dof, _ in joint_rows(b.joint, b.attachment_node is not None):
+        for _, n_dof, _ in joint_rows(joint, b.attachment_node is not None):
             for j in range(n_dof):
-                at = [("joints", self.link * width + _DAMPING.start + j, 1.0)]
                 part = f".{names[place]}" if names[place] else ""
-                name = f"{b.name}{part}.damping"
-                yield self.one(name, _rate_unit(b, place), "joint", body, at)
+                for what in ("damping", "armature") if armed else ("damping",):
+                    start = self.link * width + _RATES[what].start
+                    at = [("joints", start + j, 1.0)]
+                    unit = _rate_unit(b, place, what)
+                    yield self.one(f"{b.name}{part}.{what}", unit, "joint", body, at)
                 place += 1
             self.link += 1
 
     def passive(self) -> Iterator[Place]:
         """Yield springs, dry friction and stops, both stops of a joint as one."""
+        for k in self.arm._following:
+            joint = self.arm.bodies[k].joint
+            if joint.stiffness or joint.coulomb_friction or joint.stops:
+                raise ArgumentError(
+                    f"the joint of body {self.arm.bodies[k].name!r} follows another "
+                    "one and has a spring, friction or stops, which are no parameters "
+                    "then; expected arm.replace(couplings='constrained')"
+                )
         forces, i = joint_forces(self.arm), 0
         own = {b.name for b in self.arm.bodies if b.joint.stiffness}  # before shafts
         while i < len(forces):
@@ -360,8 +379,11 @@ def _of_motor(x: Place) -> Place:
     return Place(x.name, x.value, x.unit, "motor", x.body, x.at)
 
 
-def _rate_unit(body: Body, i: int) -> str:
-    return "N m s/rad" if body.joint.screws[:3, i].any() else "N s/m"
+def _rate_unit(body: Body, i: int, what: str) -> str:
+    turns = free_joint(body.joint).screws[:3, i].any()
+    if what == "armature":
+        return "kg m^2" if turns else "kg"
+    return "N m s/rad" if turns else "N s/m"
 
 
 def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
@@ -404,7 +426,8 @@ _FACTORS = {"spring": (0, 2), "friction": (0,), "stop": (2,)}
 def linear_masks(packed: Packed) -> dict[str, NDArray[np.bool_]]:
     """Masks of the constants in which forces are linear."""
     joints = np.zeros(packed.joints.shape, dtype=bool)
-    joints[:, _DAMPING] = True
+    for columns in _RATES.values():
+        joints[:, columns] = True
     passive = np.zeros(packed.passive.shape, dtype=bool)
     for own, (kind, *_) in zip(passive, packed.acting, strict=True):
         own[_PARAMETERS][list(_FACTORS[PASSIVE_KINDS[int(kind)]])] = True

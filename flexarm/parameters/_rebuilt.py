@@ -285,11 +285,11 @@ def _joint(arm: ArmLike, k: int, changed: dict[str, float], every: list[Place]) 
     if all(value[x.name] == x.value for x in family):
         return joint
     who = body.name
-    names = [
-        f"{who}.{n}.damping" if n else f"{who}.damping" for n in joint.velocity_names
-    ]
-    damping = [value[name] for name in names]
-    new: dict[str, Any] = {"damping": np.array(damping) if damping else 0.0}
+    new: dict[str, Any] = {}
+    for what in ("damping", "armature"):
+        parts = [f"{n}.{what}" if n else what for n in joint.velocity_names]
+        each = [value[f"{who}.{x}"] for x in parts if f"{who}.{x}" in value]
+        new[what] = np.array(each) if each else 0.0
     if joint.stiffness:
         new["stiffness"] = value[f"{who}.stiffness"]
     for key, name, field in (

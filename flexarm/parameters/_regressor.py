@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, real_array
+from .._calls.arguments import check_arm, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
 from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
@@ -107,12 +107,17 @@ class InertialParameters(Printed, Description):
 
 
 class Models:
-    """Models of one topology, as a stack if possible."""
+    """Models of one topology, as a stack if possible.
 
-    def __init__(self, models: list[Model], fidelity: str) -> None:
+    Not those of linear fidelity, and with joints that follow others.
+    """
+
+    def __init__(
+        self, models: list[Model], fidelity: str, *, follow: bool = False
+    ) -> None:
         self._models, self._stack = models, None
         self._gufuncs: dict[tuple[str, int], Any] = {}
-        if fidelity != "linear":
+        if fidelity != "linear" and not follow:
             try:
                 self._stack = Stack(tuple(models))
             except ValueError as error:
@@ -168,6 +173,7 @@ class Regressor(Models):
 def regressor_of(arm: ArmLike, bodies: Any, families: Any) -> Regressor:
     """Return the arms of unit parameters, cached in the arm like its kernels."""
     check_arm(arm)
+    refuse_followers(arm, "regressors")
     key = chosen_bodies(arm, bodies), chosen_families(families)
     kept: dict[Any, Regressor] = vars(arm).setdefault("_regressors", {})
     made = kept.get(key)
@@ -232,8 +238,9 @@ def inertial_parameters(
     ``stiffness`` modal stiffness ``K[r,s]``, not zero; ``strain``, a factor (1) of the
                   strain energy of a beam with foreshortening beyond K
     ``damping``   modal damping ``C[r,s]``, not zero
-    ``joint``     viscous friction of each velocity; stiffness and damping of springs
-                  and shafts, force of dry friction, stiffness of stops
+    ``joint``     viscous friction of each velocity; armature, of joints that have one;
+                  stiffness and damping of springs and shafts, force of dry friction,
+                  stiffness of stops
     ``motor``     mass and inertias of rotors, viscous friction of motors; moments of
                   housings on a flexible body or on the ground
     ============= ====================================================================

@@ -168,9 +168,9 @@ def parameter_derivatives(
     arrays = {key: real_array(key, x) for key, x in given.items()}
     leading(arm, arrays, ())
     if tau is not None:
-        if arm.constraints:
+        if arm._held:
             raise ArgumentError(
-                f"the arm has {len(arm.constraints)} constraints, expected none for "
+                f"the arm has {len(arm._held)} constraints, expected none for "
                 "derivatives of accelerations; give qdd in place of tau"
             )
         arrays["qdd"] = forward_dynamics(arm, *arrays.values())

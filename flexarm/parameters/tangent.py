@@ -121,8 +121,9 @@ class ArmTangent:
             if moves:
                 moved += [Model(*x) for x in parts]
             self.rules.append((rule, moves))
-        self._linear = Models(linear, self.arm.fidelity)
-        self._moved = Models(moved, self.arm.fidelity) if moved else None
+        kind, follow = self.arm.fidelity, len(self._base.followers) > 0
+        self._linear = Models(linear, kind, follow=follow)
+        self._moved = Models(moved, kind, follow=follow) if moved else None
 
     def _with_nodes(self, j: int, node: float) -> Nodes:
         """Rigid nodes, with those of the arm at a node of a rule, if it exists."""
@@ -227,6 +228,17 @@ class ArmTangent:
                 columns.append(column)
             results.append(columns)
         return results[0], results[1]
+
+    def differences(self, f: Callable[[Any], Array]) -> list[Array]:
+        """Derivatives of a smooth function of the arm by each parameter."""
+        found, here = [], f(self.arm)
+        for j, (rule, _) in enumerate(self.rules):
+            change = np.zeros(np.shape(here))
+            for node, weight in zip(rule.nodes, rule.weights, strict=True):
+                if node != 0.0:
+                    change += weight * (f(self._arm_at(j, float(node))) - here)
+            found.append(change / self.steps[j])
+        return found
 
 
 def _align(base: Packed, packed: Packed, arm: ArmLike, rigid: Nodes) -> None:

@@ -528,9 +528,9 @@ def refuse_undifferentiated(
         )
     # arms
     refuse_linear(arm, "trajectory sensitivities")
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
-            f"the arm has {len(arm.constraints)} constraints, expected none: steps on "
+            f"the arm has {len(arm._held)} constraints, expected none: steps on "
             "constraints are not differentiated"
         )
     for body in arm.bodies:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._support.options import explained, explained_class
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
-from ._frames import freeze_layout, page, save_gif
+from ._frames import freeze_layout, page, write_film
 from ._skeleton import Shape, find_shapes, magnify
 from ._snapshots import count_frames, nearest
 from .canvas import check_motion, color, early_end, pyplot
@@ -121,7 +121,8 @@ class Animation:
         Parameters
         ----------
         path : str or pathlib.Path
-            Name that ends in .gif, .html, or .mp4 (which needs the program ffmpeg).
+            Name that ends in .gif, .html, or .mp4, which needs ffmpeg: the program, or
+            that of the package imageio-ffmpeg.
         dpi : float
             Resolution of the frames.
 
@@ -147,28 +148,13 @@ class Animation:
         ...     animation.save(Path(folder) / "fall.gif", dpi=20).stat().st_size > 1000
         True
         """
-        from matplotlib import animation
-
         path = Path(path)
         if path.suffix not in (".gif", ".html", ".mp4"):
             raise ArgumentError(
                 f"path ends in {path.suffix!r}, expected .gif, .html or .mp4"
             )
         figure, count = self.drawing.ax.figure, len(self.times)
-        if path.suffix == ".html":
-            html = page(figure, self.draw, count, self.fps, dpi=dpi)
-            path.write_text(html, encoding="utf-8")
-            return path
-        if path.suffix == ".gif":
-            save_gif(path, figure, self.draw, count, self.fps, dpi=dpi)
-            return path
-        if not animation.FFMpegWriter.isAvailable():
-            raise ArgumentError(
-                f"{path.suffix} files need ffmpeg, which is missing; install it, or "
-                "save a .gif"
-            )
-        writer: Any = animation.FFMpegWriter
-        self.play().save(path, writer=writer(fps=self.fps), dpi=dpi)
+        write_film(path, figure, self.draw, count, self.fps, dpi=dpi)
         return path
 
 

@@ -188,6 +188,37 @@ class ArmDrawing:
         move = line.set_data_3d if self.plane == "3d" else line.set_data
         move(*real_array("points", points).T)
 
+    def draw_obstacles(self, obstacles: Any) -> list[Any]:
+        """Draw what links stay away from.
+
+        Parameters
+        ----------
+        obstacles : sequence of HalfSpace, Sphere or Capsule
+            Obstacles of `flexarm.optimize`.  In a plane they have the outlines that are
+            seen, and half-spaces are cut by the plane through the origin.
+
+        Returns
+        -------
+        artists : list
+            Patches of a plane, surfaces in space.
+
+        Raises
+        ------
+        ArgumentError
+            If one is no obstacle.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> drawing = fa.plotting.arm(fa.library.planar_chain(2), [0.3, 0.5])
+        >>> ball = fa.optimize.Sphere(center=(1.2, 1.0), radius=0.2)
+        >>> len(drawing.draw_obstacles([ball]))
+        1
+        """
+        from ._obstacles import draw_obstacles
+
+        return draw_obstacles(self.ax, obstacles, tuple(self._columns))
+
     def recolor(self, colors: Sequence[Any]) -> None:
         """Give each configuration its own colour.
 

@@ -9,14 +9,18 @@ needs a network for its buttons.
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..errors import ArgumentError
 
 COLORS = 64  # of a frame, enough for thin lines on white
 
@@ -190,3 +194,61 @@ def save_gif(
     first, *rest = pictures(figure, draw, count, dpi)
     duration = round(1000.0 / fps)
     first.save(path, save_all=True, append_images=rest, duration=duration, loop=0)
+
+
+def ffmpeg() -> str:
+    """Program that writes videos: of the system, or of the package imageio-ffmpeg."""
+    from matplotlib import rcParams
+
+    program = shutil.which(rcParams["animation.ffmpeg_path"])
+    if program is not None:
+        return str(program)
+    try:
+        return str(import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise ArgumentError(
+            ".mp4 files need ffmpeg, which is missing; install it, or the package "
+            "imageio-ffmpeg, or save a .gif"
+        ) from None
+
+
+def save_mp4(
+    path: Path,
+    figure: Any,
+    draw: Callable[[int], list[Any]],
+    count: int,
+    fps: float,
+    *,
+    dpi: float | None = None,
+) -> None:
+    """Write all frames as a video (H.264), by ffmpeg."""
+    from matplotlib import rc_context
+    from matplotlib.animation import FFMpegWriter
+
+    writer: Any = FFMpegWriter
+    with rc_context({"animation.ffmpeg_path": ffmpeg()}):
+        freeze_layout(figure)
+        film = writer(fps=fps, extra_args=["-pix_fmt", "yuv420p"])
+        with film.saving(figure, str(path), dpi or figure.dpi):
+            for k in range(count):
+                draw(k)
+                film.grab_frame()
+
+
+def write_film(
+    path: Path,
+    figure: Any,
+    draw: Callable[[int], list[Any]],
+    count: int,
+    fps: float,
+    *,
+    dpi: float,
+) -> None:
+    """Write all frames as a page, a GIF or a video, by the ending of the path."""
+    if path.suffix == ".html":
+        html = page(figure, draw, count, fps, dpi=dpi)
+        path.write_text(html, encoding="utf-8")
+    elif path.suffix == ".gif":
+        save_gif(path, figure, draw, count, fps, dpi=dpi)
+    else:
+        save_mp4(path, figure, draw, count, fps, dpi=dpi)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import vibration
 from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
+from .._calls.units import position_units
 from .._support.optional import required
 from .._support.options import explained, explained_class
 from ..arm import Arm
@@ -19,7 +20,6 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError, FlexarmError
 from ..model.locking import motor_positions
-from ..simulation.trajectory import position_units
 from ._drawing import ArmDrawing
 from ._frames import Palette, Stage
 from ._skeleton import bends, find_shapes, magnify
@@ -349,9 +349,9 @@ def interact(
     array([ ...])
     """
     check_arm(arm)
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
-            f"arm has {len(arm.constraints)} constraints, which sliders would violate, "
+            f"arm has {len(arm._held)} constraints, which sliders would violate, "
             "expected a tree"
         )
     for name, value in (("payload", payload), ("scale", scale)):

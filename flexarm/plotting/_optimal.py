@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._support.options import check_choice, explained
 from ..errors import ArgumentError
+from ._obstacles import room_of
 from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_KINDS = ("torques", "tip error", "speeds")
+_KINDS = ("torques", "tip error", "speeds", "clearances")
 _MILLI = 1e3
 
 
@@ -96,31 +97,34 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
 def optimal_motion(
     motion: OptimalMotion, kind: str = "torques", *, limits: Any = None, ax: Any = None
 ) -> list[Any]:
-    """Torques within their limits, speeds, or the error of the tip, over time.
+    """Torques in their limits, speeds, errors of the tip, or clearances, over time.
 
     Parameters
     ----------
     motion : OptimalMotion
         Result of a function of `flexarm.optimize`.
-    kind : {"torques", "tip error", "speeds"}
+    kind : {"torques", "tip error", "speeds", "clearances"}
         Forces of the actuators; distance of the simulated tip from its path, from the
-        ends of the path before and after the main motion; or velocities of the joints.
-    limits : float, (nu,) or (2, nu) array_like of float, optional
-        Of the torques in N m or N, or of the speeds per s, drawn dashed; by default
-        those of `time_optimal`.
+        ends of the path before and after the main motion; velocities of the joints; or
+        distances between the surfaces of links and obstacles, and of links and each
+        other, of the eight pairs that come nearest.
+    limits : float, (nu,) or (2, nu) array_like of float, Limits or mapping, optional
+        Of the torques in N m or N, or of the speeds per s, drawn dashed; of clearances
+        those with the obstacles; by default those of the search.
     ax : matplotlib axes, optional
         Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     lines : list of matplotlib.lines.Line2D
-        One for each joint, or that of the error.  Windows before and after the main
-        motion are shaded.
+        One for each joint, each pair, or that of the error.  Windows before and after
+        the main motion are shaded.
 
     Raises
     ------
     ArgumentError
-        If the kind is unknown, or the motion has no path or no simulation.
+        If the kind is unknown, or the motion has no path, no simulation or no
+        obstacles.
 
     Examples
     --------
@@ -143,18 +147,22 @@ def optimal_motion(
         finish(ax, "time (s)", "distance from the path (mm)")
         return lines
 
+    if kind == "clearances":
+        return _clearances(motion, limits, ax)
+
     # forces or speeds, with their limits
     arm = motion.arm
     ax = _shaded(motion, ax)
-    turning = bool(arm._turning[: arm.nu].all())
+    turning = bool(arm._turning[: arm.nj].all())
     if kind == "torques":
         values, name = motion.tau, "torque (N m)" if turning else "force (N m or N)"
     else:
-        values = motion.qd[:, : arm.nu]
+        values = motion.qd[:, : arm.nj]
         name = "velocity (rad/s)" if turning else "velocity (rad/s or m/s)"
     bounds = _bounds(motion, kind, limits)
     lines = []
-    for k, label in enumerate(arm.coordinate_names[: arm.nu]):
+    names = arm._actuator_names if kind == "torques" else arm.coordinate_names[: arm.nj]
+    for k, label in enumerate(names):
         look = {"color": color(k), "linewidth": 1.4}
         lines += ax.plot(motion.t, values[:, k], label=label, **look)
         for bound in bounds[..., k]:
@@ -228,6 +236,19 @@ def trade_off(
     return line
 
 
+def _clearances(motion: OptimalMotion, limits: Any, ax: Any) -> list[Any]:
+    """Distances between surfaces over time, and the least one that is allowed."""
+    t, room, names, least = room_of(motion, limits)
+    ax = _shaded(motion, ax)
+    lines = []
+    for k, name in enumerate(names):
+        lines += ax.plot(t, room[:, k], color=color(k), linewidth=1.4, label=name)
+    ax.axhline(least, linestyle="--", color="0.2", linewidth=0.8)
+    ax.set_ylim(min(0.0, 1.05 * float(room.min())), None)
+    finish(ax, "time (s)", "clearance (m)", legend=True)
+    return lines
+
+
 def _check(motion: Any) -> None:
     from ..optimize import OptimalMotion
 
@@ -252,14 +273,15 @@ def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
     """Least and largest values at all times, (2, n, nu), infinite if unknown."""
     from ..optimize.limits import pair_of, torques_at
 
-    nu, known = motion.arm.nu, motion.details.get("limits")
+    arm, known = motion.arm, motion.details.get("limits")
+    n = arm.nu if kind == "torques" else arm.nj
     if given is not None or known is None:
-        pair = pair_of("limits", given, nu)
+        pair = pair_of("limits", given, n)
     elif kind == "torques":
-        return np.asarray(torques_at(known, motion.q, nu))
+        return np.asarray(torques_at(known, motion.q, n))
     else:
         pair = known.velocity
-    return np.broadcast_to(pair[:, np.newaxis], (2, len(motion.t), nu))
+    return np.broadcast_to(pair[:, np.newaxis], (2, len(motion.t), n))
 
 
 def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:

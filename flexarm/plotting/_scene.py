@@ -25,7 +25,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,14 +35,19 @@ from .._support.optional import required
 from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
+from ._scene_extras import Extras, motion_of_mode
+from ._scene_film import record
 from ._scene_layout import controls, ground, layout, path, title
-from ._scene_parts import Look, dress, traces
+from ._scene_parts import Look, Member, dress, traces
 from ._skeleton import bends, find_shapes, magnify
 from ._snapshots import count_frames, nearest
 from .canvas import color, early_end
 
 if TYPE_CHECKING:
     from ..simulation.methods import Trajectory
+    from ..vibration import VibrationModes
+
+    Shown: TypeAlias = Arm | Trajectory | VibrationModes
 
 Array = NDArray[np.float64]
 
@@ -61,10 +66,18 @@ class Scene:
         Time of each frame in s; None for a still scene.
     title : str
         Title: the arm, and the factor of the deflections.
+    fps : float
+        Frames per second of a film.
     """
 
-    def __init__(self, spec: dict[str, Any], times: Array | None, title: str) -> None:
-        self.spec, self.times, self.title = spec, times, title
+    def __init__(
+        self,
+        spec: dict[str, Any],
+        times: Array | None,
+        title: str,
+        fps: float = 25.0,
+    ) -> None:
+        self.spec, self.times, self.title, self.fps = spec, times, title, fps
 
     def __repr__(self) -> str:
         moving = f", {len(self.times)} frames" if self.times is not None else ""
@@ -111,16 +124,22 @@ class Scene:
             )
         )
 
-    def save(self, path: str | Path, *, inline: bool = True) -> Path:
-        """Write a page that opens in any browser, without a network.
+    def save(
+        self, path: str | Path, *, inline: bool = True, dpi: float = 100.0
+    ) -> Path:
+        """Write a page that opens in any browser, or a film of all frames.
 
         Parameters
         ----------
         path : str or pathlib.Path
-            Name that ends in .html.
+            Name that ends in .html, .gif, .mp4 or, for a picture of the first frame,
+            .png.  Pages need no network; films and pictures are drawn by matplotlib,
+            .mp4 by ffmpeg, of the system or of the package imageio-ffmpeg.
         inline : bool
             Put plotly.js (5 MB) into the page; or write ``plotly.min.js`` beside it,
             once for all pages of a folder.
+        dpi : float
+            Resolution of films and pictures.
 
         Returns
         -------
@@ -130,7 +149,7 @@ class Scene:
         Raises
         ------
         ArgumentError
-            If the file has another ending.
+            If the file has another ending, or ffmpeg is missing.
 
         Examples
         --------
@@ -144,10 +163,12 @@ class Scene:
         ['arm.html', 'plotly.min.js']
         """
         path = Path(path)
+        if path.suffix in (".gif", ".mp4", ".png"):
+            record(path, self.spec, self.times, self.fps, dpi)
+            return path
         if path.suffix != ".html":
             raise ArgumentError(
-                f"path ends in {path.suffix!r}, expected .html; pictures are made by "
-                "plotting.arm, plotting.animate, or figure.write_image of this scene"
+                f"path ends in {path.suffix!r}, expected .html, .gif, .mp4 or .png"
             )
         path.write_text(self.to_html(inline=inline), encoding="utf-8")
         script = path.with_name("plotly.min.js")
@@ -164,7 +185,7 @@ class Scene:
 
 @explained
 def scene(
-    shown: Arm | Trajectory | Sequence[Arm | Trajectory],
+    shown: Shown | Sequence[Shown],
     q: ArrayLike | Sequence[ArrayLike] | None = None,
     *,
     scale: float | Sequence[float] = 1.0,
@@ -173,14 +194,21 @@ def scene(
     trace: bool = True,
     fps: float = 25.0,
     speed: float = 1.0,
+    solid: bool = False,
+    color_by: str | None = None,
+    visuals: Any = None,
+    mode: int = 0,
+    plane: bool = False,
+    frames: bool | Sequence[str] = False,
 ) -> Scene:
     """Arms or motions in space, side by side, with deflections exaggerated.
 
     Parameters
     ----------
-    shown : Arm, Trajectory, or a sequence of them
-        Arms and motions.  Motions play together, those of a batch as well, and end with
-        the shortest; an arm among them stands still.
+    shown : Arm, Trajectory, VibrationModes, or a sequence of them
+        Arms, motions and modes of vibration.  Motions play together, those of a batch
+        as well, and end with the shortest; an arm among them stands still.  A mode
+        swings once in two seconds, by 8 % of the size of the arm.
     q : (nq,) or (k, nq) array_like of float, or one such for each arm, optional
         Configurations of arms, in rad and m, modal coordinates in the unit of their
         mode; by default ``arm.neutral``.
@@ -196,6 +224,25 @@ def scene(
         Frames per second of motions.
     speed : float
         Seconds of a motion in a second of the animation; 0.1 is slow motion.
+    solid : bool
+        Draw links of `beams` by their sections: ellipses, or rectangles of their
+        outermost fibres; links without sections are thin and round.
+    color_by : {"deflection", "stress"}, optional
+        Color solid links by their distance from the arm without deflections, in mm, or
+        by the largest normal stress in each section, in MPa, in the motion or at rest.
+        Numbers are those of true deflections, whatever `scale` is; of a mode those of
+        the drawn amplitude.
+    visuals : urdf.Robot, urdf.Report or mapping of str to sequence of urdf.Visual
+        Shapes of rigid links by their names: those that `flexarm.urdf.read` finds in a
+        robot file.  Meshes need the packages trimesh and, for Collada, pycollada
+        (``flexarm[meshes]``), and are drawn coarsely, by at most 4000 triangles each.
+    mode : int
+        Number of the mode of vibration.
+    plane : bool
+        Draw the plane through the base across gravity.
+    frames : bool or sequence of str
+        Draw axes x, y, z (red, green, blue) of all bodies, or of those named, and of
+        the tip.
 
     Returns
     -------
@@ -205,9 +252,17 @@ def scene(
     Raises
     ------
     ArgumentError
-        If numbers of arms, configurations, factors and labels do not fit together.
+        If numbers of arms, configurations, factors and labels do not fit together, or
+        if no link can be solid or colored.
+    ModelError
+        If the sections have no outermost fibres, for stresses.
     ImportError
-        If plotly is missing, when it is shown or saved.
+        If plotly is missing, when it is shown or saved, or trimesh, for meshes.
+
+    Warns
+    -----
+    UrdfWarning
+        For each mesh that cannot be read, which is not drawn.
 
     Notes
     -----
@@ -223,16 +278,31 @@ def scene(
     >>> q[arm.mode_slice("link2", positions=True).start] = 0.01
     >>> fa.plotting.scene(arm, q, scale=20.0)
     <Scene: farid_spatial, deflections 20 times as large>
+
+    A tube that hangs down to the side, colored by stress:
+
+    >>> tube = fa.beams.Section.tube(0.04, 0.001, fa.beams.ALUMINIUM)
+    >>> link = fa.beams.finite_element_link("boom", length=2.0, sections=tube)
+    >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
+    >>> rest = arm.equilibrium([0.0] * arm.nq)
+    >>> fa.plotting.scene(arm, rest.q, solid=True, color_by="stress")
+    <Scene: arm, deflections to scale>
     """
     from ..simulation.methods import Trajectory
+    from ..vibration import VibrationModes
 
     items = list(shown) if isinstance(shown, list | tuple) else [shown]
     for item in items:
-        if not isinstance(item, Arm | Trajectory):
+        if not isinstance(item, Arm | Trajectory | VibrationModes):
             raise ArgumentError(
                 f"shown has {type(item).__name__}, expected an Arm, a Trajectory of "
-                "arms, or a list of these"
+                "arms, VibrationModes, or a list of these"
             )
+    extras = Extras(solid, color_by, visuals, plane, frames, items)
+    items = [
+        motion_of_mode(item, mode) if isinstance(item, VibrationModes) else item
+        for item in items
+    ]
     if not items:
         raise ArgumentError("shown is empty, expected at least one arm or motion")
     scales = real_array("scale", scale)
@@ -243,7 +313,8 @@ def scene(
     times = _times(items, fps, speed)
     members = _members(items, poses, times, factors, names)
     motions = [item for item in items if not isinstance(item, Arm)]
-    return _compose(members, times, undeformed, trace, fps, early_end(motions))
+    note = extras.note(mode) + early_end(motions)
+    return _compose(members, times, undeformed, trace, fps, extras, note)
 
 
 def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
@@ -316,47 +387,61 @@ def _members(
     times: Array | None,
     factors: list[float],
     names: list[str],
-) -> list[tuple[Arm, Array, float, str]]:
-    """Items with a color of their own: arm, frames (n, nq), factor and label."""
+) -> list[Member]:
+    """Items with a color of their own: arm, frames, factor and label."""
     members = []
     for item, q, factor, name in zip(items, poses, factors, names, strict=True):
-        arm = _arm_of(item)
+        arm, motions = _arm_of(item), None
         if q is None:
-            every = item.q.reshape(-1, len(item.t), arm.nq)
-            every = every[:, nearest(item.t, np.asarray(times))]
+            at = nearest(item.t, np.asarray(times))
+            every, qd, tau = (
+                x.reshape(-1, len(item.t), x.shape[-1])[:, at]
+                for x in (item.q, item.qd, item.tau)
+            )
+            forces = np.broadcast_to(tau, (len(qd), *tau.shape[1:]))
+            motions = list(zip(qd, forces, strict=True))
         else:
             every = q[:, np.newaxis]
         for i, frames in enumerate(every):
             label = f"{name}, {i + 1}" if len(every) > 1 else name
-            members.append((arm, frames, float(factor), label))
+            state = None if motions is None else motions[i]
+            members.append(Member(arm, frames, float(factor), label, state))
     return members
 
 
 def _compose(
-    members: list[tuple[Arm, Array, float, str]],
+    members: list[Member],
     times: Array | None,
     undeformed: bool,
     trace: bool,
     fps: float,
+    extras: Extras,
     note: str,
 ) -> Scene:
     # shapes of all frames, and the box around them
-    shapes = [find_shapes(arm, magnify(arm, q, x)) for arm, q, x, _ in members]
+    extras.prepare(members)
+    shapes = [find_shapes(m.arm, magnify(m.arm, m.q, m.scale)) for m in members]
     straight = [
-        find_shapes(arm, magnify(arm, q, 0.0)) if undeformed and bends(arm) else []
-        for arm, q, *_ in members
+        find_shapes(m.arm, magnify(m.arm, m.q, 0.0))
+        if undeformed and bends(m.arm)
+        else []
+        for m in members
     ]
     every = [shape for each in shapes + straight for shape in each]
-    extent = np.concatenate([shape.points() for shape in every])
+    extent = np.concatenate([*(shape.points() for shape in every), *extras.extent])
     low, high = extent.min(axis=0), extent.max(axis=0)
     size = max(float((high - low).max()), 1e-6)
 
     # parts that stand still, and those that frames move
-    still, moving = [ground()], []
-    for i, (arm, q, factor, label) in enumerate(members):
-        look = Look(label, color(i), factor, size)
-        parts = traces(arm, q, look, shapes[i], straight[i])
-        first = dress(arm, parts[0], look)
+    still, moving = [ground(), *extras.still(members, (low, high))], []
+    for i, m in enumerate(members):
+        look = Look(m.label, color(i), m.scale, size)
+        parts = traces(m.arm, m.q, look, shapes[i], straight[i])
+        first = dress(m.arm, parts[0], look)
+        extras.thin(i, first)
+        more = extras.traces(i, m, size)
+        first += extras.dressed(i, m.label, more[0])
+        parts = [old + new for old, new in zip(parts, more, strict=True)]
         for trace_of_part in first:
             trace_of_part["legendgroup"] = str(i)
         if len(parts) == 1:
@@ -365,7 +450,7 @@ def _compose(
         moving.append((first, parts))
         if trace:
             tips = np.array([shape.tip[0] for shape in shapes[i]])
-            still.append({**path(tips, label, color(i)), "legendgroup": str(i)})
+            still.append({**path(tips, m.label, color(i)), "legendgroup": str(i)})
     data = [each for first, _ in moving for each in first]
     frames = []
     if times is not None:
@@ -381,4 +466,4 @@ def _compose(
     if times is not None and len(times) > 1:
         placed |= controls(times, fps)
     spec = {"data": data + still, "layout": placed, "frames": frames}
-    return Scene(spec, times, heading)
+    return Scene(spec, times, heading, fps)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arm import Arm
-from ._scene_parts import GROUND, moved
+from ._scene_parts import GROUND, Member, moved
 from ._skeleton import bends, find_plane
 
 Array = NDArray[np.float64]
@@ -48,11 +47,11 @@ def path(points: Array, label: str, hue: str) -> dict[str, Any]:
     }
 
 
-def title(members: list[tuple[Arm, Array, float, str]]) -> str:
+def title(members: list[Member]) -> str:
     """Names of the arms, and factors of the deflections."""
-    names = list(dict.fromkeys(arm.name for arm, *_ in members))
+    names = list(dict.fromkeys(member.arm.name for member in members))
     text = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-    bending = [(label, factor) for arm, _, factor, label in members if bends(arm)]
+    bending = [(m.label, m.scale) for m in members if bends(m.arm)]
     factors = {factor for _, factor in bending}
     if not factors:
         return text
@@ -65,7 +64,7 @@ def title(members: list[tuple[Arm, Array, float, str]]) -> str:
 
 
 def layout(
-    members: list[Any], box: tuple[Array, Array, float], heading: str
+    members: list[Member], box: tuple[Array, Array, float], heading: str
 ) -> dict[str, Any]:
     """Axes in m of equal scale that hold all frames, and the place of the eye."""
     low, high, size = box
@@ -83,7 +82,7 @@ def layout(
             "xyz", middle.tolist(), half.tolist(), part.tolist(), strict=True
         )
     }
-    planes = {find_plane(arm) for arm in {arm for arm, *_ in members}}
+    planes = {find_plane(arm) for arm in {member.arm for member in members}}
     plane = planes.pop() if len(planes) == 1 else None
     longest = 1.0
     if plane is None:

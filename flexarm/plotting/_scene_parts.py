@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import kinematics
 from .._calls.links import link_name
 from ..arm import Arm
+from ..bodies.following import free_joint
 from ..bodies.models import RigidBody
 from ._skeleton import Shape, magnify
 
@@ -19,6 +20,31 @@ Array = NDArray[np.float64]
 
 GHOST = "#8c8c8c"
 GROUND = "#6e6e6e"
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """An arm in a scene.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    q : (k, nq) ndarray of float
+        Its configuration in each frame.
+    scale : float
+        Factor of the modal coordinates.
+    label : str
+        In the legend.
+    motion : (qd, tau) or None
+        Velocities and forces in each frame; None at rest.
+    """
+
+    arm: Arm
+    q: Array
+    scale: float
+    label: str
+    motion: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +84,7 @@ def joint_frames(arm: Arm, link: Array, node: Array) -> dict[str, Array]:
     """Frame of each joint that moves (4, 4), by the name of its body."""
     frames = {}
     for k, body in enumerate(arm.bodies):
-        if body.joint.n_dof:
+        if free_joint(body.joint).n_dof:
             held = body.attachment_node
             at = link[k] if held is None else node[arm.node_slice(k).start + held]
             frames[body.name] = at
@@ -69,9 +95,10 @@ def joint_axes(arm: Arm, frames: dict[str, Array], length: float) -> Array:
     """Lines along the axes of joints of one freedom (3 k, 3), NaN rows between."""
     lines = [np.full((1, 3), np.nan)]
     for body in arm.bodies:
-        if body.joint.n_dof != 1:
+        joint = free_joint(body.joint)
+        if joint.n_dof != 1:
             continue
-        turn, slide = np.split(body.joint.screws[:, 0], 2)
+        turn, slide = np.split(joint.screws[:, 0], 2)
         direction = turn if turn.any() else slide
         frame = frames[body.name]
         reach = 0.5 * length * frame[:3, :3] @ direction / np.linalg.norm(direction)
@@ -89,7 +116,7 @@ def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
     for k, body in enumerate(arm.bodies):
         nodes = arm.node_slice(k)
         if isinstance(body, RigidBody):
-            if not body.joint.n_dof and body.total_mass > 0.0:
+            if not free_joint(body.joint).n_dof and body.total_mass > 0.0:
                 com = body.node_mass @ (body.node_position + body.node_com)
                 place = com / body.total_mass - body.node_position[0]
                 found.append((body.name, body.total_mass, nodes.start, place))
@@ -128,7 +155,9 @@ def traces(
 def dress(arm: Arm, parts: list[dict[str, Any]], look: Look) -> list[dict[str, Any]]:
     """Return the traces of a first configuration with names, colors and widths."""
     # texts under the mouse, and styles
-    kinds = [f"{b.name}: {b.joint.kind}" for b in arm.bodies if b.joint.n_dof]
+    kinds = [
+        f"{b.name}: {b.joint.kind}" for b in arm.bodies if free_joint(b.joint).n_dof
+    ]
     loads = [f"{name}: {mass:.4g} kg" for name, mass, _, _ in payloads(arm)]
     line: dict[str, Any] = {"mode": "lines", "hoverinfo": "skip"}
     dots: dict[str, Any] = {"mode": "markers", "hoverinfo": "text"}

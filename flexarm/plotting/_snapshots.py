@@ -15,7 +15,8 @@ from ._drawing import ArmDrawing
 from .canvas import COLORS, check_motion, draw_legend, pyplot
 
 if TYPE_CHECKING:
-    from ..simulation.methods import Trajectory
+    from ..optimize import OptimalMotion
+    from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 MAX_SHAPES = 1000  # of one picture
@@ -24,25 +25,29 @@ MAX_FRAMES = 100_000  # of an animation, an hour at the usual rate
 
 @explained
 def snapshots(
-    traj: Trajectory,
+    traj: Trajectory | OptimalMotion,
     times: ArrayLike | int = 6,
     *,
     scale: float = 1.0,
     plane: str | None = None,
+    obstacles: Any = None,
     ax: Any = None,
 ) -> ArmDrawing:
     """Arm at several times of one motion, from light to dark.
 
     Parameters
     ----------
-    traj : Trajectory
-        Result of `flexarm.simulate` for one initial state.
+    traj : Trajectory or OptimalMotion
+        Result of `flexarm.simulate` for one initial state; or of a function of
+        `flexarm.optimize`, of which the simulated motion is drawn, if there is one.
     times : (k,) array_like of float, or int
         Times in s, for which the nearest stored states are drawn; or their number.
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
     plane : {"xy", "xz", "yz", "3d"}, optional
         Plane of the drawing; by default that of the arm, or three dimensions.
+    obstacles : sequence of HalfSpace, Sphere or Capsule, optional
+        What is drawn beside the arm; by default the obstacles of an optimal motion.
     ax : matplotlib axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -67,6 +72,13 @@ def snapshots(
     >>> [lines["links"].get_label() for lines in drawing.lines]
     ['0 s', '0.1 s', '0.2 s']
     """
+    from ..optimize import OptimalMotion
+
+    if isinstance(traj, OptimalMotion):
+        known = traj.details.get("limits")
+        if obstacles is None and known is not None:
+            obstacles = known.obstacles
+        traj = _simulated(traj)
     check_motion(traj)
     if traj.q.ndim != 2:
         raise ArgumentError(
@@ -98,8 +110,19 @@ def snapshots(
     drawing.recolor(list(shades) if len(chosen) > 1 else [COLORS[0]])
     for lines, i in zip(drawing.lines, chosen, strict=True):
         lines["links"].set_label(f"{t[i]:.4g} s")
+    if obstacles is not None:
+        drawing.draw_obstacles(obstacles)
     draw_legend(drawing.ax)
     return drawing
+
+
+def _simulated(motion: OptimalMotion) -> Trajectory:
+    """The simulation of an optimal motion, or the motion itself."""
+    from ..simulation.trajectory import Trajectory
+
+    if motion.verification is not None:
+        return motion.verification.trajectory
+    return Trajectory(motion.arm, motion.t, motion.q, motion.qd, motion.tau)
 
 
 def count_frames(span: float, fps: float, speed: float) -> int:

@@ -143,5 +143,5 @@ def _names(run: LoopRun, values: Array) -> list[str]:
 def _command_names(run: LoopRun) -> list[str]:
     width = run.command.shape[-1]
     if width == run.arm.nu:
-        return _names(run, run.command)
+        return list(run.arm._actuator_names)
     return [f"command {i + 1}" for i in range(width)]

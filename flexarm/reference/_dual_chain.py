@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
 from ..bodies.joints import Joint
@@ -278,7 +279,7 @@ def _next_frame(
     columns = _insert(to_child(columns), dof, line)
     motion = None
     if u is not None:
-        twist = jacobian_form(columns, arm.nu) @ fixed(u)  # (91)
+        twist = jacobian_form(columns, arm.nj) @ fixed(u)  # (91)
         carriers = _insert(to_child(carriers), dof, twist)
         motion = Motion(twist, carriers, u[..., modes, :])
     return Frame(columns, R_j @ R_e @ R, q[..., modes, :], modes, motion)
@@ -301,6 +302,8 @@ def frames_of(arm: ArmLike, q: Array, u: Array | None, *, exact: bool) -> list[F
     frames : list of Frame
         One for each body.
     """
+    refuse_followers(arm, "equations of dual screws")
+    refuse_geared(arm, "equations of dual screws")
     if u is not None:
         shape = np.broadcast_shapes(q.shape, u.shape)
         q, u = np.broadcast_to(q, shape), np.broadcast_to(u, shape)

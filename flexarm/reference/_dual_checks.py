@@ -38,6 +38,11 @@ def check_dual_arm(arm: ArmLike) -> None:
                 f"the joint of body {body.name!r} is {body.joint.kind}, dual screws "
                 f"take {', '.join(_JOINTS)}; use Arm(fidelity='linear')"
             )
+        if body.joint.reflected_inertia.any():
+            raise ModelError(
+                f"the joint of body {body.name!r} has armature, dual screws have none; "
+                "use Arm(fidelity='linear')"
+            )
         if body.attachment is not None or body.integrals is not None:
             what = "floats" if body.attachment is not None else "has modal integrals"
             raise ModelError(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
 from ._fidelity import check_full
@@ -34,6 +35,8 @@ class State(NamedTuple):
 
 
 def state_of(arm: ArmLike, q: ArrayLike, delta: ArrayLike | None = None) -> State:
+    refuse_followers(arm, "equations of the Lagrangian")
+    refuse_geared(arm, "equations of the Lagrangian")
     check_full(arm)
     return State(
         np.asarray(q), np.zeros(arm.nv) if delta is None else np.asarray(delta)
@@ -52,6 +55,14 @@ def mode_columns(arm: ArmLike, body: int) -> list[int]:
 def joint_columns(arm: ArmLike, body: int) -> list[int]:
     """Places of the joint of a body in the velocities; none if it is fixed."""
     return _columns(arm.body_joint_slice(body))
+
+
+def armature(arm: ArmLike) -> Array:
+    """Armature of the joints among the velocities, (nv,)."""
+    result = np.zeros(arm.nv)
+    for k, body in enumerate(arm.bodies):
+        result[joint_columns(arm, k)] = body.joint.reflected_inertia
+    return result
 
 
 def modal_coordinates(arm: ArmLike, body: int, state: State) -> Array:

@@ -120,7 +120,7 @@ def sum_terms(
             continue
         # rate of P-hat, every column carried along by its own body (76)-(79)
         carriers, own, section = twists_at(frame, frame.motion, points)
-        jacobian = jacobian_form(columns, arm.nu)
+        jacobian = jacobian_form(columns, arm.nj)
         rate = motion_cross(carriers - own, jacobian) @ fixed(u[..., np.newaxis, :, :])
         wrenches = _inertia_forces(points, own, section, rate)
         velocity = velocity + fold(columns, wrenches).sum(axis=-3)

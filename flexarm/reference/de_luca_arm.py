@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,19 @@ class LinkModes:
     z: Any = None
 
 
+# factors of sin(theta_2) in an entry of (32), in the order of its constants from b_ij3
+BENDS = ("t1", "t2", "t3", "d11", "d12")
+_MULTIPLIERS = {
+    **dict.fromkeys([(1, 1), (1, 2)], ("t1", "t2")),
+    (1, 3): ("t2", "d12"),
+    (1, 4): ("t2", "d11"),
+    **dict.fromkeys([(1, 5), (1, 6)], ("t1",)),
+    **dict.fromkeys([(2, 3), (2, 4)], ("t2", "t3")),
+    **dict.fromkeys([(3, 3), (3, 4), (4, 4)], ("t2",)),
+    **dict.fromkeys([(3, 5), (3, 6), (4, 5), (4, 6)], ("t3",)),
+}
+
+
 @dataclass(frozen=True)
 class Coefficients:
     """Constants of (32)-(35): ``c["b131"]``, ``c["t21"]``, ``c["h107"]``.
@@ -121,6 +135,18 @@ class Coefficients:
     stiffness: NDArray[np.float64]
     length: tuple[float, float]
     tip: NDArray[np.float64]
+
+    @cached_property
+    def entries(self) -> NDArray[np.float64]:
+        """Entries of B (7, 36) that stand before 1, cos(theta_2) and the `BENDS`."""
+        result = np.zeros((7, 6, 6))
+        for (i, j), b in self.b.items():
+            column = np.zeros(7)
+            column[: min(2, len(b))] = b[:2]
+            for x, name in zip(b[2:], _MULTIPLIERS.get((i, j), ()), strict=True):
+                column[2 + BENDS.index(name)] = x
+            result[:, i - 1, j - 1] = result[:, j - 1, i - 1] = column
+        return result.reshape(7, 36)
 
     def __getitem__(self, name: str) -> float:
         kind, i, rest = name[0], int(name[1]), name[2:]

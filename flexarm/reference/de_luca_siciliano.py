@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .de_luca_arm import (
+    BENDS,
     Coefficients,
     LinkModes,
     Parameters,
@@ -94,26 +95,12 @@ def mass_matrix(c: Coefficients, q: ArrayLike) -> Array:
     array([0.617167, 0.467167])
     """
     q = np.asarray(q)
-    t1, t2, t3 = _sums(c, q)
     c2, s2 = np.cos(q[..., 1]), np.sin(q[..., 1])
-    d11, d12 = q[..., 2], q[..., 3]
-    multipliers = {
-        **dict.fromkeys([(1, 1), (1, 2)], (t1, t2)),
-        (1, 3): (t2, d12),
-        (1, 4): (t2, d11),
-        **dict.fromkeys([(1, 5), (1, 6)], (t1,)),
-        **dict.fromkeys([(2, 3), (2, 4)], (t2, t3)),
-        **dict.fromkeys([(3, 3), (3, 4), (4, 4)], (t2,)),
-        **dict.fromkeys([(3, 5), (3, 6), (4, 5), (4, 6)], (t3,)),
-    }
-    B = np.empty((*q.shape[:-1], 6, 6), dtype=np.result_type(q, float))
-    for (i, j), b in c.b.items():
-        entry = b[0]
-        if (i, j) in multipliers:
-            bent = sum(x * t for x, t in zip(b[2:], multipliers[i, j], strict=True))
-            entry = b[0] + b[1] * c2 + bent * s2
-        B[..., i - 1, j - 1] = B[..., j - 1, i - 1] = entry
-    return B
+    bends = dict(zip(("t1", "t2", "t3"), _sums(c, q), strict=True))
+    bends |= {"d11": q[..., 2], "d12": q[..., 3]}
+    factors = [np.ones_like(c2), c2, *(bends[name] * s2 for name in BENDS)]
+    B = np.stack(factors, axis=-1) @ c.entries
+    return np.asarray(B).reshape(*q.shape[:-1], 6, 6)
 
 
 def velocity_forces(c: Coefficients, q: ArrayLike, qd: ArrayLike) -> Array:

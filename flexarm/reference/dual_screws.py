@@ -532,7 +532,7 @@ def projection_matrices(
     k, point = point_of(arm, node)
     frame = frames_of(arm, at, u, exact=exact)[k]
     columns = columns_at(frame, point, exact=exact)[..., 0, :, :]
-    jacobian = jacobian_form(columns, arm.nu)
+    jacobian = jacobian_form(columns, arm.nj)
     if frame.motion is None:
         return Projection(_rows(jacobian), _rows(columns), None)
     carriers, own, _ = twists_at(frame, frame.motion, point)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.foreshortening import projection
-from ..bodies.integrals import DrivenShapes, ModalIntegrals, modal_integrals
+from ..bodies.integrals import DrivenShapes, ModalIntegrals
+from ..bodies.node_sums import modal_integrals
 from .rotations import cross, skew
 
 __all__ = ["ModalIntegrals", "body_inertia", "body_velocity_forces", "modal_integrals"]

@@ -29,6 +29,7 @@ bodies,
    \right], \qquad w = \omega + \lambda\dot\eta, \quad
    u = v + \omega\times l + \dot l, \qquad (L1)
 
+(and :math:`\tfrac12 a\,\dot q_j^2` of a joint with armature a),
 where :math:`(\omega; v)` follows from the derivative of the pose of the body,
 and :math:`l = l_0 + \gamma\eta + b`.  A node whose inertia or offset mass the modes
 turn is a true rigid body, with the exact derivative of its own pose in place of this
@@ -69,10 +70,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
-from ..bodies.body import Body
 from . import motors
 from ._dual_poses import (
     State,
+    armature,
     dual_poses,
     joint_columns,
     modal_coordinates,
@@ -81,6 +82,12 @@ from ._dual_poses import (
     state_of,
 )
 from ._mass_foreshortening import mass_foreshortening, own_mass
+from ._node_energies import (
+    modal_selector,
+    node_velocity,
+    quadratic_forms,
+    turned_inertia,
+)
 from .duals import (
     COMPLEX_STEP,
     Array,
@@ -247,108 +254,6 @@ def link_jacobians(
     return np.array(twists)
 
 
-def _node_inertia(body: Body) -> Array:
-    """Matrices of (L1) in (w; u) of each node, zero for rigid ones, (n_nodes, 6, 6)."""
-    result = np.zeros((body.n_nodes, 6, 6))
-    m = own_mass(body)[:, None, None]
-    first = m * skew(body.node_com)
-    result[:, :3, :3] = body.node_inertia
-    result[:, :3, 3:], result[:, 3:, :3] = first, -first
-    result[:, 3:, 3:] = m * np.eye(3)
-    result[list(body._rigid_nodes)] = 0.0
-    return result
-
-
-def _turned_inertia(body: Body, eta: Array) -> Array | None:
-    """What (L1a) adds to (L1) on (etad; omega; v), (n + 6, n + 6), or None."""
-    if body.integrals is not None:
-        return np.asarray(body.integrals.mass_matrix(eta))
-    n = len(eta)
-    own = [
-        j
-        for j in range(body.n_nodes)
-        if body.node_inertia[j].any() and j not in body._rigid_nodes
-    ]
-    if not n or not own:
-        return None
-    result = np.zeros((n + 6, n + 6), dtype=np.result_type(eta, float))
-    for j in own:
-        J, lam = body.node_inertia[j], body.node_rotation[j]
-        phi = skew(lam @ eta)
-        first = phi @ J - J @ phi
-        second = phi @ first - first @ phi
-        momentum = (first + 0.5 * J @ phi) @ lam  # per modal rate, against omega
-        result[n : n + 3, n : n + 3] += first + 0.5 * second
-        result[n : n + 3, :n] += momentum
-        result[:n, n : n + 3] += momentum.T
-    return result
-
-
-def _node_velocity(
-    body: Body, twists: Array, eta: Array, rates: Array, affine: bool = True
-) -> Array:
-    """The columns (w; u) of (L1) at every node, from twists and modal rates.
-
-    Parameters
-    ----------
-    body : RigidBody or FlexibleBody
-        Body with ``m`` modes.
-    twists : (n, 6) ndarray
-        Twists of its frame, one for each of ``n`` columns.
-    eta : (m,) ndarray
-        Modal coordinates.
-    rates : (m, n) ndarray
-        Modal rates, one for each column.
-    affine : bool
-        As of `mass_foreshortening`.
-
-    Returns
-    -------
-    velocities : (n_nodes, 6, n) ndarray
-        Angular velocity of each node, and velocity of the node as a point.
-    """
-    omega, v = twists[:, :3], twists[:, 3:]
-    place = body.node_position + body.node_translation @ eta
-    slopes, kappa = body.node_translation, mass_foreshortening(body, affine)
-    if kappa is not None:
-        place, slopes = place + 0.5 * kappa @ eta @ eta, slopes + kappa @ eta
-    w = omega.T + body.node_rotation @ rates
-    swing = -skew(place) @ omega.T
-    return np.concatenate([w, v.T + swing + slopes @ rates], axis=1)
-
-
-def _modal_selector(arm: ArmLike, body: int) -> Array:
-    """Rows of the identity that pick the rates of the modes of a body."""
-    return np.eye(arm.nv)[arm.mode_slice(body)]
-
-
-def _body_jacobian(
-    arm: ArmLike, k: int, pose: Dual, state: State, affine: bool
-) -> Array:
-    """Derivatives of the velocities of the nodes of a body with respect to qd."""
-    twists = twist_of(inverse_of(pose.value) @ pose.partials)
-    eta, pick = modal_coordinates(arm, k, state), _modal_selector(arm, k)
-    return _node_velocity(arm.bodies[k], twists, eta, pick, affine)
-
-
-def _quadratic_forms(
-    arm: ArmLike, k: int, pose: Dual, state: State, affine: bool = True
-) -> list[tuple[Array, Array]]:
-    """Columns A of y = A qd for all parts of the body, and I of T = 1/2 y' I y.
-
-    First those of the nodes, unless integrals are given, then of the whole body.
-    """
-    forms, body = [], arm.bodies[k]
-    if body.integrals is None:
-        forms.append((_body_jacobian(arm, k, pose, state, affine), _node_inertia(body)))
-    turned = _turned_inertia(body, modal_coordinates(arm, k, state))
-    if turned is not None:
-        twists = twist_of(inverse_of(pose.value) @ pose.partials)
-        A = np.concatenate([_modal_selector(arm, k), twists.T])
-        forms.append((A[np.newaxis], turned[np.newaxis]))
-    return forms
-
-
 def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
     """Mass matrix: second derivative of (L1) with respect to the rates.
 
@@ -379,12 +284,12 @@ def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -
     total = np.zeros((arm.nv, arm.nv))
     poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
-        for a, inertia in _quadratic_forms(arm, k, pose, state):
+        for a, inertia in quadratic_forms(arm, k, pose, state):
             total = total + np.tensordot(a, inertia @ a, axes=((0, 1), (0, 1)))
     for part in _motors(arm, poses, state):
         a = motors.part_columns(part)
         total = total + a.T @ part.inertia @ a
-    return total
+    return np.asarray(total + np.diag(armature(arm)))
 
 
 def kinetic_energy(
@@ -427,13 +332,13 @@ def kinetic_energy(
     energy = 0.0
     poses = dual_poses(arm, state)
     for k, pose in enumerate(poses):
-        for a, inertia in _quadratic_forms(arm, k, pose, state, affine):
+        for a, inertia in quadratic_forms(arm, k, pose, state, affine):
             y = a @ qd
             energy = energy + 0.5 * np.einsum("ni,nij,nj->", y, inertia, y)
     for part in _motors(arm, poses, state):
         y = motors.part_columns(part) @ qd
         energy = energy + 0.5 * y @ part.inertia @ y
-    return energy
+    return energy + 0.5 * armature(arm) * qd @ qd
 
 
 def _potential(
@@ -447,7 +352,7 @@ def _potential(
         gradient = gradient - part.pose.partials[:, :3, 3] @ weight
     for k, pose in enumerate(poses):
         body = arm.bodies[k]
-        eta, pick = modal_coordinates(arm, k, state), _modal_selector(arm, k)
+        eta, pick = modal_coordinates(arm, k, state), modal_selector(arm, k)
 
         # sum of m (centre of mass; 1) in the body, and its derivatives in the modes
         given = body.integrals
@@ -523,7 +428,7 @@ def _inertia_slopes(
     tau = np.asarray(a.T @ rate @ y)
     for i, column in enumerate(where):
         step = 1j * COMPLEX_STEP * np.eye(len(where))[i]
-        slope = np.asarray(_turned_inertia(body, eta + step)).imag / COMPLEX_STEP
+        slope = np.asarray(turned_inertia(body, eta + step)).imag / COMPLEX_STEP
         tau[column] -= 0.5 * slope @ y @ y
     return tau
 
@@ -603,6 +508,7 @@ def generalized_forces(
     parts = _motors(arm, poses, moving)
     tau = _potential(arm, moving, poses, parts)[1].real  # those at q, without qd
     tau = tau + damping_matrix(arm) @ qd + motors.passive_forces(arm, q, qd)
+    tau = tau + armature(arm) * qdd
     for part in parts:
         tau = tau + motors.part_forces(part, qd, qdd)
     for k, dual in enumerate(poses):
@@ -621,7 +527,7 @@ def _body_forces(
     # velocities of the nodes, y = A qd, the rate of A, and dy/dq
     forms = []
     if body.integrals is None:
-        y_partials = _node_velocity(body, twist_of(twist_partials), eta, none)
+        y_partials = node_velocity(body, twist_of(twist_partials), eta, none)
         spin = skew(twist_of(twist)[:3])
         y_partials[:, 3:, where] += spin @ body.node_translation
         kappa = mass_foreshortening(body)
@@ -629,7 +535,7 @@ def _body_forces(
             y_partials[:, 3:, where] += spin @ (kappa @ eta) + kappa @ qd[where]
         forms.append(y_partials)
     forms.append(np.concatenate([none, twist_of(twist_partials).T])[None])
-    quadratic = _quadratic_forms(arm, k, pose, moving)
+    quadratic = quadratic_forms(arm, k, pose, moving)
     for (jacobian, inertia), y_partials in zip(quadratic, forms, strict=False):
         a, a_rate = jacobian.real, jacobian.imag / COMPLEX_STEP
         if np.iscomplexobj(inertia):

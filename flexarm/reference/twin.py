@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arguments import refuse_followers, refuse_geared
 from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
 from ..bodies.models import RigidBody
@@ -154,6 +155,8 @@ def sweep_outward(
     >>> [s.parent for s in states], states[1].hop.V + 0.0  # rad/s, then m/s
     ([-1, 0], array([0., 0., 1., 0., 1., 0.]))
     """
+    refuse_followers(arm, "equations of the twin")
+    refuse_geared(arm, "equations of the twin")
     check_full(arm)
     ground = Node(np.zeros(3), np.zeros((3, 0)), np.zeros((3, 0)))
     at_rest = (np.zeros(0), np.zeros(0), np.zeros(6))
@@ -207,6 +210,8 @@ def position_rates(arm: ArmLike, q: ArrayLike, qd: ArrayLike) -> Array:
     >>> fa.reference.twin.position_rates(arm, arm.neutral, [0.0, 0.0, 1.0])
     array([0. , 0. , 0. , 0.5])
     """
+    refuse_followers(arm, "equations of the twin")
+    refuse_geared(arm, "equations of the twin")
     q, qd = np.asarray(q), np.asarray(qd)
     rates = np.zeros(arm.nq, dtype=np.result_type(q, qd, float))
     for k, body in enumerate(arm.bodies):
@@ -395,6 +400,7 @@ def inverse_dynamics(
         f = forces[k][-6:]
         tau[s.modes] = forces[k][:-6] - s.hop.Pi.T @ f  # (I3, F4)
         tau[s.dof] = s.hop.S.T @ f + joint.friction * qd[s.dof]
+        tau[s.dof] += joint.reflected_inertia * qdd[s.dof]
         if s.parent >= 0:
             carried = np.concatenate([s.hop.Y.T @ f, s.hop.X.T @ f])
             forces[s.parent] = forces[s.parent] + carried  # (I2)
@@ -463,6 +469,7 @@ def mass_matrix(arm: ArmLike, q: ArrayLike) -> Array:
         # rows and columns of the body itself
         own, H = np.r_[s.modes, s.dof], joint_map(s)
         result[np.ix_(own, own)] = H @ R @ H.T
+        result[s.dof, s.dof] += np.diag(arm.bodies[k].joint.reflected_inertia)
 
         # columns walk to the root
         wrench = (R @ H.T)[-6:]  # (C2)
@@ -533,7 +540,7 @@ def forward_dynamics(
         D_f = P[k][:n, :n] - Pi.T @ P_rf - P_rf.T @ Pi + Pi.T @ P_rr @ Pi
         g = np.linalg.solve(D_f, mu.T).T
         P_R = P_rr - g @ mu.T  # (A3)
-        D_R = S.T @ P_R @ S  # (A4)
+        D_R = S.T @ P_R @ S + np.diag(arm.bodies[k].joint.reflected_inertia)  # (A4)
         G_R = np.linalg.solve(D_R, S.T @ P_R).T
         eps_f = tau[s.modes] - z[k][:n] + Pi.T @ z[k][n:]  # (A6, F4)
         nu_f = np.linalg.solve(D_f, eps_f)

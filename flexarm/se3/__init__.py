@@ -23,12 +23,13 @@ System Dynamics 43, 2018.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.maps import core_array
+from .._support.options import missing_from
 from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
     ad,
@@ -120,6 +121,9 @@ __all__ = [
     "so3_vee",
     "vee",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)
 
 Array = NDArray[np.float64]
 

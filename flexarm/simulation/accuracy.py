@@ -1,11 +1,14 @@
-"""Estimated error of fixed steps that are stable, but damp what they do not resolve."""
+"""Estimated errors of fixed steps: damped vibration, and steps that are unstable."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import reported
+from .._core import REPORT_COLUMNS
 from .._support.warn import warn
 from ..errors import AccuracyWarning
 from .run import Run
@@ -18,6 +21,11 @@ Array = NDArray[np.float64]
 LIMIT = 0.05
 WANTED = 0.01
 
+# Steps that miss the whole motion, which a stable one does but for a few: R7 of
+# csrc/kernels/time/step_errors.h.  Their number in a run that is no success.
+ASTRAY = 10
+
+_ORDERS = {"rk4": 4.0, "linear-acceleration": 2.0}  # of methods that may be unstable
 _EXPONENT = 1.0 / 2.0 + 1.0 / 8.0 + 1.0 / 32.0  # R5 of rosenbrock.c, of squares
 _FEW = 64  # coordinates with cheap eigenvalues
 _GAMMA = 0.435866521508458999416
@@ -36,8 +44,12 @@ def estimated_errors(report: Array) -> Array:
 
 
 def warn_of_errors(run: Run, method: str) -> None:
-    """Warn if steps of ROS34PW2 do not resolve the motion of a run."""
-    if method != "ROS34PW2" or len(run.t) < 2 or not len(run.q):
+    """Warn if fixed steps do not resolve the motion of a run, or are unstable."""
+    if len(run.t) < 2 or not len(run.q):
+        return
+    if method in _ORDERS:
+        warn_of_steps(run, method, float(np.diff(run.t).max()) / run.substeps)
+    if method != "ROS34PW2":
         return
     errors = run.errors = estimated_errors(run.report)
     bad = (errors > LIMIT) & np.isfinite(run.qd[:, -1]).all(axis=-1)
@@ -47,19 +59,75 @@ def warn_of_errors(run: Run, method: str) -> None:
     h = float(np.diff(run.t).max()) / run.substeps
     if _is_transient(run, i, h, (len(run.t) - 1) * run.substeps):
         return
-    many = f" of {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
-    shorter = h * (WANTED / float(errors[i])) ** (1.0 / 3.0)
-    digits = 10.0 ** (np.floor(np.log10(shorter)) - 1.0)
-    wanted = np.floor(shorter / digits) * digits
-    share = f"{100.0 * min(errors[i], 1.0):.0f}"
     sentence = (
-        f"steps of {h:.3g} s of ROS34PW2 have an estimated error of "
-        f"{share} % of the motion{many}, and damp vibration "
-        f"that they do not resolve; take max_step={wanted:.2g} or less, or "
-        "method='Rodas4P', or silence AccuracyWarning"
+        f"{_beginning(run, method, h, errors, bad)}, and damp vibration that they do "
+        f"not resolve; {_advice(h, float(errors[i]), 3.0)} or method='Rodas4P', or "
+        "silence AccuracyWarning"
     )
     run.doubts.append(sentence)
     warn(sentence, AccuracyWarning)
+
+
+def warn_of_steps(run: Run, method: str, h: float) -> None:
+    """Warn of steps of at most h that may be unstable; fail if they miss the motion."""
+    if method not in _ORDERS or run.one(0)._held:  # which C does not judge
+        return
+    largest, size, astray = reported(run.report, "error", "scale", "astray")
+    with np.errstate(all="ignore"):
+        errors = run.errors = np.where(size > 0.0, largest / size, 0.0)
+        bad = errors > LIMIT
+    if bad.any():
+        bad &= run.is_whole()  # others fail for other reasons
+    if not bad.any():
+        return
+    lost = bad & (astray >= ASTRAY)
+    worst = lost if lost.any() else bad
+    i = int(np.where(worst, errors, 0.0).argmax())
+    known = run.doubt(i) if run.doubt is not None and run.arm.nv <= _FEW else ""
+    # linear acceleration shifts vibration, but keeps it up to its limit
+    fails = bool(lost.any()) and (method == "rk4" or known != "")
+    if fails:
+        run.lost, bad = True, lost
+    if known:
+        end = f": {known}"
+    else:
+        share = min(float(errors[i]), 1.0)
+        other = "Radau" if run.one(i).fidelity == "linear" else "Rodas4P"
+        end = f"; {_advice(h, share, _ORDERS[method])}"
+        if run.function is None or not run.batch:  # which it sees
+            end += f", or method={other!r}"
+    unstable = f" and look unstable, {int(astray[i])} of them miss all of it"
+    sentence = f"{_beginning(run, method, h, errors, bad)}{unstable * fails}{end}"
+    run.doubts.append(sentence)
+    warn(sentence, AccuracyWarning)
+
+
+def forget(report: Array, work: Any) -> None:
+    """Let the work of a feedback between two runs of held forces damp their errors.
+
+    As R7 of ``csrc/kernels/time/step_errors.h`` within runs; changes the report.
+    """
+    (size,) = reported(report, "scale")
+    with np.errstate(all="ignore"):
+        kept = size**2 / (size**2 + 2.0 * work)
+    report[:, REPORT_COLUMNS["work"].start] *= np.where(size > 0.0, kept, 1.0)
+
+
+def _beginning(run: Run, method: str, h: float, errors: Array, bad: Any) -> str:
+    """Beginning of a sentence on steps: their largest error, and how many runs."""
+    many = f" of {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
+    share = f"{100.0 * min(float(errors[bad].max()), 1.0):.0f}"
+    return (
+        f"steps of {h:.3g} s of {method} have an estimated error of {share} % of the "
+        f"motion{many}"
+    )
+
+
+def _advice(h: float, error: float, order: float) -> str:
+    """Steps that are short enough, as the errors are powers of them."""
+    shorter = h * (WANTED / error) ** (1.0 / order)
+    digits = 10.0 ** (np.floor(np.log10(shorter)) - 1.0)
+    return f"take max_step={np.floor(shorter / digits) * digits:.2g} or less"
 
 
 def _is_transient(run: Run, i: int, h: float, n: int) -> bool:

@@ -89,7 +89,7 @@ def _reason(run: Run, method: str, i: int) -> str:
 def _stability(run: Run, method: str, i: int) -> str:
     """Message if the step of trajectory i was above the stability limit, or nothing."""
     linear = run.arm.fidelity == "linear"  # has no derivatives
-    closed = bool(any_of(run.arm).constraints)  # which change the frequencies
+    closed = bool(any_of(run.arm)._held)  # which change the frequencies
     if method not in CONDITIONAL or linear or closed or len(run.t) < 2:
         return ""
     gains = None

@@ -19,6 +19,7 @@ from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.nodes import one_node
 from .._support.options import check_choice, explained, explained_class
+from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
@@ -131,6 +132,7 @@ class Occurrence(NamedTuple):
 
 
 @explained
+@recorded("events.joint_reaches", maker=True)
 def joint_reaches(
     arm: ArmLike,
     joint: int | str,
@@ -189,6 +191,7 @@ def joint_reaches(
 
 
 @explained
+@recorded("events.node_reaches", maker=True)
 def node_reaches(
     arm: ArmLike,
     target: Any,
@@ -249,6 +252,7 @@ def node_reaches(
 
 
 @explained
+@recorded("events.at_rest", maker=True)
 def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     """Event: the whole arm becomes slower than a speed.
 

@@ -145,7 +145,7 @@ class JointFeedback(Description):
         if self.kp.shape[-1] != nu:
             raise ArgumentError(
                 f"kp has shape {self.kp.shape}, expected a last axis of {nu}: the arm "
-                f"has {nu} joint coordinates"
+                f"has {nu} joint coordinates with actuators"
             )
         n = count_of("n", n)
         if arm.nq != arm.nv:

@@ -13,6 +13,7 @@ from .._calls.threads import ONE, threads_of
 from .._core import METHODS, STACK_METHODS
 from .._support.interrupts import INTERRUPTED, allowed, held
 from .._support.options import check_choice, explained
+from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
@@ -34,6 +35,7 @@ _INTERPOLATIONS = ("linear", "hold")
 
 
 @explained
+@recorded("simulate")
 def simulate(
     arm: AnyArm,
     q0: Any,
@@ -97,9 +99,12 @@ def simulate(
         Samples at the times `t`.  After a Ctrl-C, a divergence, or an iteration that
         does not converge, samples are NaN, with ``success=False``.  For a fixed step
         above the stability limit of the first trajectory at its start, `message` has
-        that limit.  ``success`` is also False if the motion grew without bound, the
+        that limit.  ``success`` is also False if ten or more steps of ``"rk4"``, or of
+        ``"linear-acceleration"`` above its limit, miss the whole motion, the motion
+        grew without bound, the
         constraints contradict each other, a link bends to a slope above one, where its
-        model ends, or the energy of an arm without forces grows.
+        model ends, or the energy of an arm without forces grows, or that of a rigid
+        arm without damping falls by ``"rk4"``.
 
     Raises
     ------
@@ -113,8 +118,11 @@ def simulate(
     Warns
     -----
     AccuracyWarning
-        If the estimated error of the steps of ``"ROS34PW2"`` is more than 5 % of the
-        size of the motion; see `Trajectory.estimated_error`.
+        If the estimated error of the steps of ``"rk4"``, ``"linear-acceleration"`` or
+        ``"ROS34PW2"`` is more than 5 % of the size of the motion; see
+        `Trajectory.estimated_error`.  Or if steps of ``"rk4"``
+        change the energy of a rigid arm without forces and damping by more than a tenth
+        of its largest kinetic energy: such a run is no success.
     ConstraintWarning
         If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
         the arm, at the start or at a sample, or by velocities at the start.
@@ -129,7 +137,10 @@ def simulate(
 
     Notes
     -----
-    ``"rk4"`` diverges if a step is longer than 2.8 radians of the fastest mode.
+    ``"rk4"`` diverges if a step is longer than 2.8 radians of the fastest mode, or
+    2.8 times the time constant of the fastest decay, gains of a torque function
+    included.  Its stages tell how large the errors of its steps are, also under a
+    function, which is not called for that.
     ``"ROS34PW2"`` has no such limit: it is L-stable and takes modal stiffness, damping
     and the gains of a `JointFeedback` implicitly, with M(q) at the start of each step.
     As a W-method it does not need other derivatives for its order; a step costs about
@@ -226,7 +237,7 @@ def simulate(
         try:
             with allowed():
                 run.start()
-                judge = Judge(run) if one.constraints and len(run.q) else None
+                judge = Judge(run) if one._held and len(run.q) else None
                 if judge is not None:
                     judge.start()
                 note = _integrator(method, options, progress)(run)
@@ -238,7 +249,7 @@ def simulate(
                     judge.samples(method)
                 warn_of_errors(run, method)
                 judge_slopes(run)
-                judge_energy(run)
+                judge_energy(run, method)
         except KeyboardInterrupt:
             note = INTERRUPTED
         except Exception as error:
@@ -280,10 +291,10 @@ def _check_sight(method: str, is_seen_whole: bool) -> None:
 def check_method(arm: ArmLike, method: str, methods: tuple[str, ...]) -> None:
     """Raise for unknown methods, and for methods that do not support the arm."""
     check_choice("method", method, methods)
-    if method in METHODS[1:] and arm.constraints:
+    if method in METHODS[1:] and arm._held:
         raise ArgumentError(
             f"method {method!r} does not keep constraints and the arm has "
-            f"{len(arm.constraints)}, expected 'rk4' for closed chains"
+            f"{len(arm._held)}, expected 'rk4' for closed chains"
         )
     if method in _WITH_DERIVATIVES and arm.fidelity == "linear":
         raise ArgumentError(

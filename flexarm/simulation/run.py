@@ -345,7 +345,8 @@ class Run(Flattened):
         at = 0 if wild is None else wild[0]
         doubts = list(self.doubts)
         if self.doubt is not None and (wild is not None or self.arm.nv <= _FEW):
-            doubts += filter(None, [self.doubt(at)])
+            doubt = self.doubt(at)
+            doubts += [doubt] * (doubt != "" and not any(doubt in x for x in doubts))
         if wild is not None:
             many = f" of {wild[1]} of {len(self.q)} trajectories" if self.batch else ""
             doubts[:0] = [f"the motion{many} grew without bound{wild[2]}"]

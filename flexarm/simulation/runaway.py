@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._calls.chunks import STATES
 from .._calls.links import link_name
 from .._support.warn import warn
-from ..errors import DeflectionWarning
+from ..errors import AccuracyWarning, DeflectionWarning
 from ..kinematics.slopes import (
     SLOPE_END,
     SLOPE_LIMIT,
@@ -18,12 +18,14 @@ from ..kinematics.slopes import (
     slope_bounds,
     slope_sentence,
 )
+from .accuracy import LIMIT
 from .run import Run
 
 Array = NDArray[np.float64]
 
-# Energy that errors of the steps may add to a passive arm, of its largest kinetic one.
-_GAIN = 0.1
+# Change of the energy of a passive arm by errors of the steps, of its largest kinetic
+# one.
+_CHANGE = 0.1
 _CHECKED = 8  # samples of a run whose energy is computed, besides the first
 _ROUNDING = 1e-9  # of energies
 _FEW = 64  # coordinates with cheap eigenvalues
@@ -71,14 +73,20 @@ def _largest(run: Run) -> tuple[Array, Any, Any]:
     return largest, sample, link
 
 
-def judge_energy(run: Run) -> None:
-    """Fail a run without forces whose energy grows, though its arm cannot gain it."""
+def judge_energy(run: Run, method: str) -> None:
+    """Fail a run without forces whose energy changes, though its arm keeps it.
+
+    Growth counts for all arms.  A loss counts for rigid ones without damping and
+    friction, in steps of Runge and Kutta, with a warning, since a plot of samples too
+    far apart looks like a motion: other steps may damp vibrations.
+    """
     driven = run.function is not None or run.samples is not None
     if driven or not len(run.q):
         return
     arm = run.one(0)
-    if arm.fidelity != "full" or arm.constraints:  # which do not keep energy
+    if arm.fidelity != "full" or arm._held:  # which do not keep energy
         return
+    rigid = method == "rk4" and arm.motor_slice.start == arm.nv  # no modes, no motors
     n = len(run.t)
     at = np.unique(np.linspace(0, n - 1, min(n, _CHECKED + 1)).astype(int))
     q, qd = run.q[:, at], run.qd[:, at]
@@ -86,19 +94,31 @@ def judge_energy(run: Run) -> None:
     quiet = arms._model.quiet
     with np.errstate(all="ignore"):
         T, V = quiet("kinetic_energy")(q, qd), quiet("potential_energy")(q)
-        gain = np.fmax.reduce(T + V, axis=1) - (T + V)[:, 0]
+        change = (T + V) - (T + V)[:, :1]
         size = np.fmax.reduce(np.abs(T) + np.abs(V), axis=1)
         most = np.fmax.reduce(T, axis=1)
-        bad = np.asarray((gain > _GAIN * most) & (gain > _ROUNDING * size))
+        changed = np.fmax.reduce(change, axis=1)
+        if rigid:
+            kept = np.fmax.reduce(np.abs(quiet("dissipated_power")(q, qd)), axis=1)
+            lost = np.fmin.reduce(change, axis=1)
+            falls = (kept <= _ROUNDING * size) & (-lost > changed)
+            changed = np.where(falls, lost, changed)
+        share = np.abs(changed)
+        bad = np.asarray((share > _CHANGE * most) & (share > _ROUNDING * size))
     if not bad.any():
         return
     bad &= run.is_whole()  # others fail for other reasons
     if not bad.any():
         return
     run.lost = True
-    i = int(np.where(bad, gain, 0.0).argmax())
+    i = int(np.where(bad, share, 0.0).argmax())
     many = f" of {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
-    run.doubts.append(
-        f"without forces the energy{many} grew by {gain[i]:.3g} J, with a kinetic "
+    way = "grew" if changed[i] > 0.0 else "fell"
+    sentence = (
+        f"without forces the energy{many} {way} by {share[i]:.3g} J, with a kinetic "
         f"energy of {most[i]:.3g} J at most; take a smaller max_step"
     )
+    run.doubts.append(sentence)
+    warned = run.errors is not None and bool((run.errors > LIMIT).any())  # of steps
+    if rigid and not warned:
+        warn(sentence, AccuracyWarning)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import in_chunks
+from .._calls.units import coordinates_of, position_units
+from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..kinematics.slopes import quiet_slopes
@@ -21,10 +23,12 @@ Array = NDArray[np.float64]
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class Trajectory(Printed):
+class Trajectory(Labelled, Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.
 
-    Samples that a run did not reach are NaN, see `success` and `message`.
+    Samples that a run did not reach are NaN, see `success` and `message`.  `call` has
+    the arguments that computed it, `to_xarray` returns its data with names and units,
+    and `flexarm.save` keeps it in a file.
 
     Attributes
     ----------
@@ -40,7 +44,8 @@ class Trajectory(Printed):
         Integrator.
     success : bool
         Whether every trajectory reached the last time, none of them grew without bound
-        (1e6 rad/s or m/s), gained energy without forces or bent links to slopes above
+        (1e6 rad/s or m/s), gained energy without forces, lost it to steps of ``"rk4"``
+        without damping (rigid arms), took unstable steps or bent links to slopes above
         one, and the constraints do not contradict each other.
     message : str
         Reason for the end, and doubts about the result.
@@ -51,8 +56,10 @@ class Trajectory(Printed):
         Occurrences of the given `events`, in the order of time.
     estimated_error : (...) ndarray of float
         Of ``"ROS34PW2"``: error of the steps, added up, as a share of the size of the
-        motion, by kinetic energy and that of strains; None for other methods.  Growth
-        of errors in the motion, as in chaotic ones, comes on top.
+        motion, by kinetic energy and that of strains; of ``"rk4"`` and
+        ``"linear-acceleration"`` by kinetic energy, to a factor of about two, above one
+        where steps are unstable; None for other methods and closed chains.  Growth of
+        errors in the motion, as in chaotic ones, comes on top.
     """
 
     arm: Any  # Arm or ArmStack
@@ -140,6 +147,23 @@ class Trajectory(Printed):
         arm = self.arm if one else self.arm[..., np.newaxis]
         return arm._model.quiet(kernel)(*operands)
 
+    def _labels(self) -> Labels:
+        arm = any_of(self.arm)
+        at = motion_coordinates(arm, self.t, self.tau)
+        batch = batch_axes(self.q.ndim - 2)
+        variables = motion_variables(self, batch)
+        for name, meaning in (
+            ("steps", "steps of the integrator"),
+            ("rejected", "steps that error control rejected"),
+            ("estimated_error", "share of the size of the motion"),
+        ):
+            values = getattr(self, name)
+            if values is not None:
+                variables[name] = Variable(batch, values, "1", meaning)
+        words = {"title": f"trajectory of {arm.name}", "method": self.method}
+        words |= {"message": self.message, "success": str(self.success)}
+        return Labels(variables, at, words)
+
     def _sheet(self) -> Sheet:
         return _trajectory_sheet(self)
 
@@ -156,20 +180,25 @@ class Trajectory(Printed):
 MAX_COLUMNS = 40  # coordinates of a table
 
 
-def position_units(arm: ArmLike) -> list[str]:
-    """Unit of each position; empty for quaternions and modes."""
-    units = [""] * arm.nq
-    motor = arm.motor_position_slice.start
-    for k, body in enumerate(arm.bodies):
-        if body.joint.has_pose:
-            continue
-        at = arm.body_joint_slice(k, positions=True)
-        for i, screw in zip(range(at.start, at.stop), body.joint.screws.T, strict=True):
-            units[i] = "rad" if screw[:3].any() else "m"
-        if body.joint.drive is not None and body.joint.drive.is_free:
-            units[motor] = units[at.start]
-            motor += 1
-    return units
+def motion_coordinates(arm: ArmLike, t: Array, tau: Array) -> dict[str, Variable]:
+    """Coordinates of a motion: times, names and units of positions and forces."""
+    time = Variable(("time",), t, "s")
+    return {"time": time, **coordinates_of(arm, np.shape(tau)[-1])}
+
+
+def motion_variables(motion: Any, batch: tuple[str, ...]) -> dict[str, Variable]:
+    """Positions, velocities, accelerations if there are any, and forces."""
+    found = {}
+    for name, axis, meaning in (
+        ("q", "position", "positions, units in position_unit"),
+        ("qd", "velocity", "velocities, units in velocity_unit"),
+        ("qdd", "velocity", "accelerations, units of velocities per s"),
+        ("tau", "force", "forces, units in force_unit"),
+    ):
+        values = getattr(motion, name, None)
+        if values is not None:
+            found[name] = Variable((*batch, "time", axis), values, None, meaning)
+    return found
 
 
 def _trajectory_sheet(traj: Trajectory) -> Sheet:

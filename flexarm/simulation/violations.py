@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import parts
+from .._calls.units import position_units
 from .._core import METHODS
 from .._support.warn import warn
 from ..constraints import close_loops
 from ..errors import ConstraintWarning, FlexarmError
+from .accuracy import warn_of_steps
 from .run import Run
 from .runaway import judge_slopes
-from .trajectory import Trajectory, position_units
+from .trajectory import Trajectory
 
 Array = NDArray[np.float64]
 Finished = TypeVar("Finished", bound=Trajectory)
@@ -48,7 +50,7 @@ def tolerances(arm: ArmLike, q: Array) -> tuple[Array, list[str]]:
     places = dict(zip(arm.position_names, position_units(arm), strict=True))
     loops: list[tuple[float, str]] = []
     couplings: list[tuple[float, str]] = []
-    for constraint in arm.constraints:
+    for constraint in arm._held:
         if hasattr(constraint, "locked"):
             turns = [d.startswith("r") for d in constraint.locked]
             loops += [(SHARE, "rad") if turn else (length, "m") for turn in turns]
@@ -144,10 +146,11 @@ class Judge:
         warn(sentence, ConstraintWarning)
 
 
-def judged(run: Finished) -> Finished:
+def judged(run: Finished, report: Any = None, step: float = 0.0) -> Finished:
     """Return the run of a loop with doubts in its message, after warnings.
 
-    Of its constraints, and of the slopes of its links.
+    Of its constraints, of the slopes of its links, and of steps of at most `step` with
+    their report.
 
     For loops that fill arrays of their own; `simulate` judges while it runs.
     """
@@ -156,11 +159,16 @@ def judged(run: Finished) -> Finished:
     made = Run(run.arm, run.q[..., 0, :], run.qd[..., 0, :], run.t, None)
     made.q = run.q.reshape(-1, *run.q.shape[-2:])
     made.qd = run.qd.reshape(-1, *run.qd.shape[-2:])
-    if made.one(0).constraints and len(made.q):
+    if made.one(0)._held and len(made.q):
         judge = Judge(made)
         judge.start()
         judge.samples(run.method)
+    if report is not None and len(made.q) and step > 0.0:
+        made.report = report
+        warn_of_steps(made, run.method, step)
     judge_slopes(made)
+    errors = None if made.errors is None else made.errors.reshape(made.batch)
+    run = replace(run, estimated_error=errors)
     if not run.success:
         return replace(run, message="; ".join([run.message, *made.doubts]))
     success, doubt = made.doubted()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._calls.arguments import any_of
+from .._calls.arguments import any_of, refuse_idle_forces
 from .._calls.arm_like import AnyArm, numbers_of
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
@@ -166,7 +166,7 @@ def holding_forces(
     Returns
     -------
     tau : (..., nu) ndarray of float
-        Force of each joint, or of its motor, in N m or N.
+        Force of each actuator, in N m or N.
 
     Raises
     ------
@@ -201,7 +201,9 @@ def holding_forces(
     found = uninterrupted(
         equilibrium(arm, q, held=held, wrench=wrench, node=node, frame=frame)
     )
-    return actuator_forces(arm, found.check(stable=False).tau)
+    tau = found.check(stable=False).tau
+    refuse_idle_forces(arm, tau)
+    return actuator_forces(arm, tau)
 
 
 def actuator_forces(arm: AnyArm, tau: Array) -> Array:

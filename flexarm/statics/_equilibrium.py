@@ -18,9 +18,12 @@ from .._calls.arguments import (
 )
 from .._calls.arm_like import AnyArm, StackLike
 from .._calls.explain import leading
+from .._calls.units import coordinates_of_call
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
+from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.options import explained, explained_class
+from .._support.recorded import recorded
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
@@ -47,7 +50,7 @@ _BLOCK = 1 << 22  # largest number of entries of the tangents at a time
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class Equilibrium:
+class Equilibrium(Labelled):
     """Postures in which the forces of an arm at rest balance.
 
     Attributes
@@ -89,6 +92,23 @@ class Equilibrium:
     iterations: Any
     message: str
     largest_slope: Any
+
+    def _labels(self) -> Labels:
+        batch = batch_axes(self.q.ndim - 1)
+        found = {
+            "q": Variable((*batch, "position"), self.q, None, "positions"),
+            "tau": Variable((*batch, "force"), self.tau, None, "holding forces"),
+            "residual": Variable((*batch, "force"), self.residual),
+            "lowest_square": Variable(batch, self.lowest_square, "1/s^2"),
+            "largest_slope": Variable(batch, self.largest_slope, "rad"),
+        }
+        for name in ("success", "stable", "iterations"):
+            found[name] = Variable(batch, getattr(self, name))
+        words = {"title": "static equilibria", "message": self.message}
+        # the arm is an argument of the call
+        at = coordinates_of_call(self.call, self.tau.shape[-1])
+        at = {key: x for key, x in at.items() if not key.startswith("velocity")}
+        return Labels(found, at, words)
 
     def check(self, *, stable: bool = True) -> Equilibrium:
         """Return itself if all equilibria are found and stable.
@@ -133,6 +153,7 @@ class Equilibrium:
 
 
 @explained
+@recorded("equilibrium")
 def equilibrium(
     arm: AnyArm,
     q: Any,
@@ -161,8 +182,8 @@ def equilibrium(
         the positions of their gears.
     held : {"joints", "motors"}, None, names or numbers
         Coordinates at rest: joints (their motors turn to the angles that hold them);
-        motors and joints without one; none; or names of ``arm.coordinate_names``,
-        numbers or a mask.
+        motors, and joints with an actuator but no motor of their own; none; or names of
+        ``arm.coordinate_names``, numbers or a mask.
     wrench : (..., 6) or (..., m, 6) array_like of float, optional
         Moment in N m and force in N on a node, or on each of a list of m nodes.
     node : int, str, (body, node) or list of these, optional
@@ -318,7 +339,7 @@ def _check_seek(
             "seek is 'stable' and the load, a moment or one that follows its node, has "
             "no potential; expected forces with frame='base', or seek='nearest'"
         )
-    if any_of(arm).constraints or (rows != given).any():
+    if any_of(arm)._held or (rows != given).any():
         raise ArgumentError(
             "seek is 'stable' for an arm with couplings, or with motors that hold its "
             "joints where they are; expected held='motors' or seek='nearest'"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import AnyArm
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
+from .._support.recorded import Recorded, recorded
 from ..errors import ArgumentError, ConvergenceError
 from ..ik import InverseKinematics, inverse_kinematics
 from ._deflection import actuator_forces
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class InverseStatics:
+class InverseStatics(Recorded):
     """Postures of static equilibrium in which a node has given poses.
 
     Attributes
@@ -69,6 +70,7 @@ class InverseStatics:
 
 
 @explained
+@recorded("inverse_statics")
 def inverse_statics(
     arm: AnyArm,
     target: Any,

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arguments import any_of, check_arm, check_finite, real_array
 from .._calls.arm_like import AnyArm
 from .._calls.nodes import one_node
+from .._calls.units import coordinates_of
 from .._support.interrupts import uninterrupted
+from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.options import explained, explained_class
+from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import node_pose
 from ._deflection import actuator_forces, compliance_of, pose_change, rigid_positions
@@ -34,7 +37,7 @@ Array = NDArray[np.float64]
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class WorkspaceMap:
+class WorkspaceMap(Labelled):
     """Properties of an arm over many postures of static equilibrium.
 
     Without `success` all numbers except `q` are NaN.
@@ -74,6 +77,27 @@ class WorkspaceMap:
     deflection: Array
     compliance: Array
     success: Any
+
+    def _labels(self) -> Labels:
+        batch = batch_axes(self.q.ndim - 1)
+        twist, row = ("component",), ("row", "column")
+        own: dict[str, tuple[tuple[str, ...], str | None]] = {
+            "q": (("position",), None),
+            "pose": (row, None),
+            "tau": (("force",), None),
+            "squares": (("mode",), "1/s^2"),
+            "deflection": (twist, None),
+            "compliance": ((*twist, "component_of"), None),
+            "success": ((), None),
+        }
+        found = {
+            name: Variable((*batch, *axes), getattr(self, name), units)
+            for name, (axes, units) in own.items()
+        }
+        at = coordinates_of(any_of(self.arm), np.shape(self.tau)[-1])
+        at = {key: x for key, x in at.items() if not key.startswith("velocity")}
+        words = {"title": f"workspace of {any_of(self.arm).name}", "held": self.held}
+        return Labels(found, at, words)
 
     @property
     def frequencies(self) -> Array:
@@ -161,6 +185,7 @@ def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
 
 
 @explained
+@recorded("workspace_map")
 def workspace_map(
     arm: AnyArm,
     q: Any = None,

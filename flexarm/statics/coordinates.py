@@ -62,7 +62,7 @@ class Freedom:
 
 def read_arm(arm: AnyArm, what: str) -> None:
     """Raise for all but an arm or a stack, and for arms with loops."""
-    loops = [c.name for c in any_of(arm).constraints if not isinstance(c, Coupling)]
+    loops = [c.name for c in any_of(arm)._held if not isinstance(c, Coupling)]
     if loops:
         raise ArgumentError(
             f"the arm has loops ({', '.join(loops)}), {what} is that of a tree with "
@@ -76,14 +76,14 @@ def couplings(arm: AnyArm) -> Array:
 
     Of a stack (..., m, nv), along its axes, if there are any.
     """
-    if not any_of(arm).constraints:
+    if not any_of(arm)._held:
         return np.zeros((0, arm.nv))
     return np.asarray(constraint_jacobian(arm, arm.neutral))
 
 
 def freedom(arm: AnyArm, held: Mask) -> Freedom:
     """Free velocities of an arm with held coordinates, or of the arms of a stack."""
-    if not any_of(arm).constraints:
+    if not any_of(arm)._held:
         return Freedom(~held, None)
     every = arm.arms if isinstance(arm, StackLike) else [arm]
     found = [_free_basis(one, held) for one in every]
@@ -125,6 +125,7 @@ def held_coordinates(arm: AnyArm, held: Any) -> Mask:
         mask[arm.motor_slice] = True
         if held == "motors":
             mask[[m.joint for m in motors(arm)]] = False
+            mask[: arm.nj] &= arm._actuated
         return mask
     # a slice, names, a mask, or numbers
     names = [held] if isinstance(held, str) else held

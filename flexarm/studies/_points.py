@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers
+from .._calls.arm_like import ArmLike
 from .._support.arrays import is_whole
 from ..errors import ArgumentError
 
@@ -180,7 +181,7 @@ def _gridded(name: str, given: Any) -> Parameter:
         return Parameter(
             name, name, _filled(name, tuple(values.values())), unit, labels
         )
-    if isinstance(values, str) or not hasattr(values, "__len__"):
+    if isinstance(values, str | ArmLike) or not hasattr(values, "__len__"):
         raise ArgumentError(
             f"grid[{name!r}] is {values!r}, expected values along one axis, with a "
             'unit if it has one, such as ([0.1, 0.2], "kg")'

@@ -18,13 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._support.files import on_disk, unbroken, write_file
 from .._support.optional import required
 from .._support.warn import warn
 from ..errors import ArgumentError, StudyWarning
-from ._files import Damaged, on_disk, read_results, unbroken, write_file, write_results
 from ._lock import cannot_write, locked
 from ._study import Study, study_in
 from ._task import Part
+from .stored import Damaged, read_dataset, write_dataset
 
 _HEAD = b"flexarm part 1\n"
 _PART = ".part"
@@ -174,7 +175,8 @@ class Store:
         if not os.path.lexists(self.path):
             return None
         try:
-            return read_results(self.path)
+            record, dataset = read_dataset(self.path)
+            return study_in(record), dataset
         except Damaged as error:
             if str(error):
                 raise ArgumentError(
@@ -182,7 +184,7 @@ class Store:
                     f"{error}, expected the file as it was written; remove it to "
                     "compute the study again"
                 ) from None
-        except OSError:
+        except (OSError, ValueError, KeyError, TypeError):
             pass
         raise ArgumentError(
             f"path {str(self.path)!r} is there and holds no study, or a damaged one, "
@@ -196,7 +198,7 @@ class Store:
         def write() -> None:
             zarr = self.path.suffix == ".zarr"
             try:
-                write_results(work, dataset, study, zarr=zarr)
+                write_dataset(work, dataset, study.record(), zarr=zarr)
                 on_disk(work)
                 self._replace(work)
             except BaseException:

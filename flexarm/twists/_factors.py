@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import any_of, real_array
+from .._calls.arguments import any_of, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
 from .._support.options import check_choice, explained, explained_class
 from ..bodies.maps import cross_matrix
@@ -204,6 +204,7 @@ class SpatialFactors(NamedTuple):
 
 def as_state(arm: ArmLike, q: Any) -> tuple[Array, Array]:
     """Return positions as an array, and the poses of all bodies; raise if invalid."""
+    refuse_followers(arm, "factors of Jacobians")
     any_of(arm)
     positions = np.array(real_array("q", q))
     return positions, link_poses(arm, positions)

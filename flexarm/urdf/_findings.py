@@ -2,10 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 from .._support.checks import listed
+from .._support.description import Description
+from .._support.options import explained_class
 from ..errors import ModelError
 
 REPAIRS = ("nearest",)
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class Finding(Description):
+    """One thing that an arm has not as the file says, or not at all.
+
+    Attributes
+    ----------
+    kind : {"changed", "left out", "noted"}
+        Whether the arm has something else, nothing, or what the file says.
+    element : str
+        Element of the file, such as ``"joint 'elbow'"``.
+    line : int or None
+        Where it stands in the file.
+    what : str
+        Part of the element, such as ``"inertia"``.
+    before, after : str
+        Value in the file and value in the arm, empty where there is none.
+    text : str
+        All of it in a sentence, that of the warning; empty for what has no effect on
+        the motion and is only reported.
+    """
+
+    kind: str
+    element: str
+    line: int | None
+    what: str
+    before: str = ""
+    after: str = ""
+    text: str = ""
+
+
+def place_of(who: str) -> tuple[str, int | None]:
+    """Element and line of ``"link 'a' (line 3)"``, as `RobotLink.who` names one."""
+    element, _, line = who.rpartition(" (line ")
+    if element and line[:-1].isdigit():
+        return element, int(line[:-1])
+    return who, None
 
 
 class Findings:
@@ -23,10 +67,17 @@ class Findings:
         self.repairs = repair is not None
         self._defects: dict[str, list[str]] = {}
         self._first = ""
-        self.changes: list[str] = []
-        self.notes: list[str] = []
+        self.found: list[Finding] = []
 
-    def defect(self, what: str, who: str, sentence: str, change: str) -> None:
+    def defect(
+        self,
+        what: str,
+        who: str,
+        sentence: str,
+        change: str,
+        before: str = "",
+        after: str = "",
+    ) -> None:
         """Something that cannot be as the file says.
 
         Parameters
@@ -37,12 +88,28 @@ class Findings:
             The defect in full, without what can be done.
         change : str
             What a repair makes of it.
+        before, after : str
+            Value in the file, and that of the repair.
         """
         if self.repairs:
-            self.changes.append(change)
+            self.change(who, what, change, before, after)
             return
         self._first = self._first or sentence
         self._defects.setdefault(what, []).append(who)
+
+    def change(
+        self, who: str, what: str, text: str, before: str = "", after: str = ""
+    ) -> None:
+        """Something that the arm has otherwise than the file."""
+        self.found.append(Finding("changed", *place_of(who), what, before, after, text))
+
+    def left_out(self, who: str, what: str, text: str, before: str = "") -> None:
+        """Something of the file that the arm does not have."""
+        self.found.append(Finding("left out", *place_of(who), what, before, "", text))
+
+    def note(self, who: str, what: str, text: str, **values: Any) -> None:
+        """Something to know of what the arm has as the file says."""
+        self.found.append(Finding("noted", *place_of(who), what, **values, text=text))
 
     def refuse(self) -> None:
         """Raise if there are defects, with all of them in one sentence."""

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from .._support.checks import check_inertia
+from .._support.checks import check_inertia, listed, short_text
 from ..errors import ModelError
 from ._findings import Findings
 from ._robot import Robot, RobotJoint, RobotLink
 
 Array = NDArray[np.float64]
 
+_UNIT = {"mass": 1.0, "com": np.zeros(3), "inertia": np.eye(3)}
 _ROOM = 1e-12  # part of the largest moment by which a repaired one stays inside
 
 
@@ -91,19 +92,24 @@ def physical_links(
             mass=max(link.mass or 0.0, 0.0), inertia=nearest_inertia(link.inertia)
         )
         change, what = _change(link, nearest), "inertia that no mass has"
+        values = _moments(link), _moments(nearest)
         giver = _giver(link, nearest, links, groups)
         if link.mass is not None and link.mass < 0.0:
-            findings.defect("negative mass", link.who, said, change)
+            masses = f"{link.mass:g} kg", "0 kg"
+            findings.defect("negative mass", link.who, said, change, *masses)
         elif not turns[link.name]:
-            findings.notes.append(f"{change}, which has no effect as it cannot turn")
+            text = f"{change}, which has no effect as it cannot turn"
+            findings.change(link.who, f"{what}, without effect", text, *values)
         elif giver is not None:
             links[giver.name] = giver
-            findings.notes.append(
+            text = (
                 f"{change}, and {giver.who}, fixed to it, has the difference, so that "
                 "their sum is that of the file"
             )
+            where = f"inertia, the rest of which {giver.name!r} has"
+            findings.change(link.who, where, text, *values)
         else:
-            findings.defect(what, link.who, said, change)
+            findings.defect(what, link.who, said, change, *values)
         links[link.name] = nearest
     return links
 
@@ -134,15 +140,18 @@ def _giver(
     return None
 
 
-def _change(old: RobotLink, new: RobotLink) -> str:
-    def shown(link: RobotLink) -> str:
-        return ", ".join(f"{x:.4g}" for x in np.linalg.eigvalsh(link.inertia))
+def _moments(link: RobotLink) -> str:
+    """Principal moments of a link, in words."""
+    shown = ", ".join(f"{x:.4g}" for x in np.linalg.eigvalsh(link.inertia))
+    return f"{shown} kg m^2"
 
+
+def _change(old: RobotLink, new: RobotLink) -> str:
     if old.mass != new.mass:
         return f"{new.who} has the mass 0 in place of {old.mass:g} kg"
     return (
-        f"{new.who} has the principal moments of inertia {shown(new)} in place of "
-        f"{shown(old)} kg m^2"
+        f"{new.who} has the principal moments of inertia "
+        f"{_moments(new).removesuffix(' kg m^2')} in place of {_moments(old)}"
     )
 
 
@@ -168,33 +177,70 @@ def joints_that_move_mass(
     links: dict[str, RobotLink],
     own: Collection[str],
     findings: Findings,
+    massless: str | None = None,
 ) -> tuple[RobotJoint, ...]:
-    """Joints, those fixed that move nothing and so have no equation of motion."""
+    """Joints, those fixed that move nothing and so have no equation of motion.
+
+    With ``massless="unit"`` the links that they move get a mass of one in `links`.
+    """
+    if massless not in (None, "unit"):
+        raise ModelError(f"massless is {short_text(massless)}, expected None or 'unit'")
     heavy = {x.name: bool(x.mass) or bool(np.any(x.inertia)) for x in links.values()}
-    if robot.joints and not own and not any(heavy.values()):
-        findings.defect(
-            "no mass at all",
-            f"robot {robot.name!r}",
-            f"no link of the robot {robot.name!r} has a mass, so that no joint has an "
-            "equation of motion",
-            f"each link of the robot {robot.name!r} has 1 kg and 1 kg m^2, as none has "
-            "a mass in the file: kinematics is right, dynamics means nothing",
-        )
-        unit = {"mass": 1.0, "inertia": np.eye(3)}
-        links.update({name: link.replace(**unit) for name, link in links.items()})
+    if robot.joints and not own and not any(heavy.values()) and massless is None:
+        _without_mass(robot, links, findings)
         heavy = dict.fromkeys(heavy, True)
     heavy.update(dict.fromkeys(own, True))
     for joint in reversed(robot.joints):
         heavy[joint.parent] |= heavy[joint.child]
-    result = []
+    result, given = [], []
     for joint in robot.joints:
         if joint.type != "fixed" and not heavy[joint.child]:
-            findings.defect(
-                "nothing with a mass moved",
-                joint.who,
-                f"{joint.who} moves no mass, so that it has no equation of motion",
-                f"{joint.who} is fixed, as nothing that it moves has a mass",
-            )
-            joint = joint.replace(type="fixed", limits=None, mimic=None)
+            if massless == "unit":
+                links[joint.child] = links[joint.child].replace(**_UNIT)
+                given.append(joint.child)
+            else:
+                joint = _standing(joint, findings)
         result.append(joint)
+    if given:
+        findings.change(
+            f"robot {robot.name!r}",
+            "no mass",
+            f"links {listed(given)} have 1 kg and 1 kg m^2, as nothing that their "
+            "joints move has a mass in the file: kinematics is right, dynamics means "
+            "nothing",
+            "0 kg",
+            "1 kg and 1 kg m^2 for each link on a joint",
+        )
     return tuple(result)
+
+
+def _without_mass(
+    robot: Robot, links: dict[str, RobotLink], findings: Findings
+) -> None:
+    """A robot of which no link has a mass: all of them get one of a repair."""
+    findings.defect(
+        "no mass at all",
+        f"robot {robot.name!r}",
+        f"no link of the robot {robot.name!r} has a mass, so that no joint has an "
+        "equation of motion; massless='unit' is for kinematics alone",
+        f"each link of the robot {robot.name!r} has 1 kg and 1 kg m^2, as none has "
+        "a mass in the file: kinematics is right, dynamics means nothing",
+        "0 kg",
+        "1 kg and 1 kg m^2 for each link",
+    )
+    links.update({name: link.replace(**_UNIT) for name, link in links.items()})
+
+
+def _standing(joint: RobotJoint, findings: Findings) -> RobotJoint:
+    """A joint that moves nothing with a mass, which a repair fixes."""
+    findings.defect(
+        "nothing with a mass moved",
+        joint.who,
+        f"{joint.who} moves no mass, so that it has no equation of motion; "
+        "massless='unit' is for kinematics alone",
+        f"{joint.who} is fixed, as nothing that it moves has a mass",
+        joint.type,
+        "fixed",
+    )
+    result: RobotJoint = joint.replace(type="fixed", limits=None, mimic=None)
+    return result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +13,8 @@ from .. import beams
 from .._support.checks import as_array, as_numbers, listed, positive, short_text
 from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
-from ..bodies.joints import unit_vector
+from .._support.tables import read_tables
+from ..bodies.axes import unit_vector
 from ..bodies.models import FlexibleBody
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
@@ -52,37 +51,7 @@ _PASSED = (
     "geometric_stiffening",
 )
 
-MAX_BYTES = 1_000_000
-MAX_DOTS = 100  # of a line; the reader of TOML is quadratic in the parts of a key
-
-
-def _read_toml(text: str, name: str) -> Any:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MAX_DOTS:
-            raise ModelError(
-                f"file {name} has {line.count('.')} dots in line {number}, expected at "
-                f"most {MAX_DOTS}; give each link a table of its own"
-            )
-    for package in ("tomllib", "tomli"):
-        try:
-            reader = importlib.import_module(package)
-        except ModuleNotFoundError:
-            continue
-        return reader.loads(text)
-    raise ModelError(
-        f"file {name} is TOML, for which Python 3.10 needs the package tomli; "
-        "install flexarm[urdf] or write the file in JSON"
-    )
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Table of pairs; the reader of JSON takes the last one of a key given twice."""
-    result: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in result:
-            raise ValueError(f"key {short_text(key)} is given twice")
-        result[key] = value
-    return result
+MAX_BYTES = {"TOML": 1_000_000, "JSON": 1 << 24}  # of a sidecar
 
 
 def _read(source: Any) -> Any:
@@ -93,20 +62,10 @@ def _read(source: Any) -> Any:
             f"sidecar is {type(source).__name__}, expected a TOML or JSON file or a "
             "mapping of link names"
         )
-    content, name = read_file("sidecar", source, MAX_BYTES), shown_path(source)
+    name = shown_path(source)
     kind = "JSON" if name[:-1].endswith(".json") else "TOML"
-    try:
-        text = content.decode("utf-8-sig")
-        if kind == "JSON":
-            return json.loads(text, object_pairs_hook=_unique_keys)
-        return _read_toml(text, name)
-    except ModelError:
-        raise
-    except RecursionError:
-        reason = "brackets inside of brackets"
-    except ValueError as problem:  # of the text or of its encoding
-        reason = " ".join(str(problem).split())[:100]
-    raise ModelError(f"file {name} is not {kind} ({reason}), expected tables in UTF-8")
+    content = read_file("sidecar", source, MAX_BYTES[kind])
+    return read_tables(content, kind, name)
 
 
 def link_tables(source: Any) -> Mapping[str, Any]:
@@ -133,6 +92,12 @@ def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
         )
     known = [*_NEEDED, *_OPTIONS]
     for key in table:
+        if key in ("section", "sections"):
+            raise ModelError(
+                f"{who} has the key {key!r}, and a table has no sections, expected "
+                "mass_per_length and bending_stiffness, or in place of the table a "
+                f"body: flexible={{{name!r}: beams.finite_element_link(...)}}"
+            )
         if key not in known:
             raise ModelError(
                 f"{who} has the unknown key {short_text(key)}, expected some of "

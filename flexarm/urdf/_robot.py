@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array, check_angles, listed
+from .._support.checks import as_array, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean, explained, explained_class
 from ..errors import ModelError
-from ._findings import Findings
+from ._findings import Finding, Findings
+from ._meshes import MeshFinder
+from ._transmissions import armatures
+from ._visuals import Visual, link_visuals, named_colors
 from ._xacro import check_arguments, expanded, has_macros
-from ._xml import MAX_NAME, Element, parse, read_source
+from ._xml import SDF_ADVICE, Element, parse, read_source
+from ._xml_values import finite, numbers, origin_of, word
 
 Array = NDArray[np.float64]
 
@@ -29,10 +33,13 @@ JOINT_TYPES = (
     "planar",
     "spherical",  # not in the format, but in files of simulators
 )
-_WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
-MAX_NUMBER = 1e50  # well below overflow
+OF_ONE_FREEDOM = ("revolute", "continuous", "prismatic")
+_WITH_AXIS = (*OF_ONE_FREEDOM, "planar")
 # elements without effect on the motion; a note names all others that are not read
 _SHAPES = ("visual", "collision", "material")
+
+
+OWN = "flexarm"  # element that `save` writes for `load`
 
 
 @explained_class
@@ -53,6 +60,11 @@ class RobotLink(Description):
         link.
     ends : tuple of (str, (3,) ndarray of float)
         Names of the joints that start on the link, and places in its frame, in m.
+    visuals : tuple of Visual
+        Shapes by which the link is drawn.
+    node : str
+        Name of the node of its parent that the link stands for in a file of `save`;
+        empty for other links.
     """
 
     name: str
@@ -61,6 +73,8 @@ class RobotLink(Description):
     com: Any
     inertia: Any
     ends: tuple[tuple[str, Any], ...] = ()
+    visuals: tuple[Visual, ...] = ()
+    node: str = ""
 
     @property
     def who(self) -> str:
@@ -89,6 +103,8 @@ class RobotJoint(Description):
         Largest force and speed in SI units.
     damping, friction : float
         Viscous and Coulomb friction in SI units.
+    armature : float
+        Inertia of rotor and gear at the joint, of its transmissions, in kg m^2 or kg.
     mimic : (str, float, float) or None
         Joint that this one follows, multiplier, offset in rad or m.
     """
@@ -107,6 +123,7 @@ class RobotJoint(Description):
     damping: float = 0.0
     friction: float = 0.0
     mimic: tuple[str, float, float] | None = None
+    armature: float = 0.0
 
     @property
     def who(self) -> str:
@@ -127,93 +144,55 @@ class Robot(Description):
         From the root, each after its parent; branches in the order of the joints.
     joints : tuple of RobotJoint
         That of each link but the root, in their order.
-    notes : tuple of str
-        Sentences on the parts of the file that an arm leaves out.
-    changes : tuple of str
-        Sentences on what was repaired.
+    findings : tuple of Finding
+        What was repaired, what an arm leaves out, and what is to be known.
+    sidecar : str
+        Name of the file beside it that `load` reads as well, empty without one.
     """
 
     name: str
     links: tuple[RobotLink, ...]
     joints: tuple[RobotJoint, ...]
-    notes: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    sidecar: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the parts of the file that an arm leaves out."""
+        found = [x for x in self.findings if x.kind != "changed"]
+        return tuple(x.text for x in found if x.text)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """Sentences on what was repaired."""
+        return tuple(x.text for x in self.findings if x.kind == "changed")
+
+    @property
+    def visuals(self) -> dict[str, tuple[Visual, ...]]:
+        """Shapes of each link by its name."""
+        return {link.name: link.visuals for link in self.links}
+
+    @property
+    def meshes(self) -> dict[str, str | None]:
+        """File of each mesh by its address in the file, None for a missing one."""
+        shapes = [shape for link in self.links for shape in link.visuals]
+        return {s.address: s.path for s in shapes if s.address is not None}
 
 
-def _short(text: str) -> str:
-    text = repr(" ".join(text.split()))
-    return text if len(text) < 60 else text[:57] + "..."
-
-
-def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> Any:
-    """Numbers of an attribute: n of them as an array, one as a float."""
-    text = element.attributes.get(key)
-    wanted = "expected one number" if n == 1 else f"expected {n} numbers"
-    where = f"{key} of <{element.tag}> of {who}, in line {element.line},"
-    if text is None:
-        if default is None:
-            raise ModelError(f"{where} is missing, {wanted}")
-        return default
-    try:
-        values = [float(x) for x in text.split()]
-        if "_" in text or len(values) != n:
-            raise ValueError
-    except ValueError:
-        raise ModelError(f"{where} is {_short(text)}, {wanted}") from None
-    large = [x for x in values if MAX_NUMBER < abs(x) < np.inf]
-    if large:
-        raise ModelError(f"{where} is {large[0]:g}, expected SI units")
-    return values[0] if n == 1 else as_array(where.rstrip(","), values, (n,))
-
-
-def _word(element: Element, key: str, who: str) -> str:
-    text = element.attributes.get(key, "").strip()
-    if not text:
-        raise ModelError(
-            f"{key} of <{element.tag}> of {who}, in line {element.line}, is missing"
-        )
-    if len(text) > MAX_NAME:
-        raise ModelError(
-            f"{key} of <{element.tag}> in line {element.line} has {len(text)} letters, "
-            f"expected at most {MAX_NAME}"
-        )
-    return text
-
-
-def _finite(value: float, what: str) -> float:
-    return float(as_array(what, value, ()))
-
-
-def _rotation(rpy: Array) -> Array:
-    """Rotation by roll, pitch and yaw about fixed axes: R_z R_y R_x."""
-    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
-
-
-def _origin(element: Element, who: str) -> tuple[Array, Array]:
-    """Position and rotation of the origin of a joint or an inertial."""
-    origin = element.one("origin", who)
-    if origin is None:
-        return np.zeros(3), np.eye(3)
-    position = numbers(origin, "xyz", who, np.zeros(3), 3)
-    rpy = numbers(origin, "rpy", who, np.zeros(3), 3)
-    check_angles(f"rpy of <origin> of {who}, in line {origin.line},", rpy)
-    return position, _rotation(rpy)
+def _own(element: Element, who: str, key: str) -> str:
+    """What `save` says to `load` alone, in an element that others do not read."""
+    own = element.one(OWN, who)
+    return "" if own is None else own.attributes.get(key, "").strip()
 
 
 def _link(element: Element) -> RobotLink:
-    name = _word(element, "name", f"the link in line {element.line}")
+    name = word(element, "name", f"the link in line {element.line}")
     who = f"link {name!r}"
     inertial = element.one("inertial", who)
     if inertial is None:
-        return RobotLink(name, element.line, None, np.zeros(3), np.zeros((3, 3)))
-    com, turn = _origin(inertial, who)
+        node, none = _own(element, who, "node"), np.zeros((3, 3))
+        return RobotLink(name, element.line, None, np.zeros(3), none, node=node)
+    com, turn = origin_of(inertial, who)
     mass, inertia = inertial.one("mass", who), inertial.one("inertia", who)
     if mass is None or inertia is None:
         missing = "mass" if mass is None else "inertia"
@@ -221,7 +200,7 @@ def _link(element: Element) -> RobotLink:
             f"the inertial of {who}, in line {inertial.line}, has no <{missing}>, "
             "expected both mass and inertia, or no inertial"
         )
-    value = _finite(numbers(mass, "value", who, None), f"mass of {who}")
+    value = finite(numbers(mass, "value", who, None), f"mass of {who}")
     keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     xx, xy, xz, yy, yz, zz = (numbers(inertia, key, who, None) for key in keys)
     own = as_array(
@@ -235,7 +214,6 @@ def _limits(
     element: Element, kind: str, who: str, findings: Findings
 ) -> dict[str, Any]:
     # limits that are needed, or not there
-    notes = findings.notes
     limit = element.one("limit", who)
     needed = kind in ("revolute", "prismatic")
     if limit is None:
@@ -250,6 +228,7 @@ def _limits(
                     else ", with lower and upper"
                 ),
                 f"{who} has no limits, as there is no <limit>",
+                after="no limits",
             )
         return {}
 
@@ -264,15 +243,20 @@ def _limits(
         lower, upper = (numbers(limit, key, who, 0.0) for key in ("lower", "upper"))
         result["limits"] = (lower, upper)
         if lower > upper:  # of simulators, which then have none
-            notes.append(f"{who} has no limits, as {lower:g} is above {upper:g}")
+            text = f"{who} has no limits, as {lower:g} is above {upper:g}"
+            findings.left_out(who, "limits", text, f"{lower:g} to {upper:g}")
             del result["limits"]
         if len(given) < 2:
-            notes.append(
+            findings.note(
+                who,
+                "limits",
                 f"{who} has a <limit> without lower and upper, or without one of them, "
-                "which are then 0 by the rules of URDF"
+                "which are then 0 by the rules of URDF",
+                after=f"{lower:g} to {upper:g}",
             )
     elif given:
-        notes.append(f"limits of {who} are left out, it is {kind}")
+        text = f"limits of {who} are left out, it is {kind}"
+        findings.left_out(who, "limits", text)
     return result
 
 
@@ -281,14 +265,14 @@ def _end(element: Element, tag: str, who: str) -> str:
     end = element.one(tag, who)
     if end is None:
         raise ModelError(f"{who} has no <{tag}>, expected the name of a link")
-    return _word(end, "link", who)
+    return word(end, "link", who)
 
 
 def _joint(element: Element, findings: Findings) -> RobotJoint:
     # type and links
-    name = _word(element, "name", f"the joint in line {element.line}")
+    name = word(element, "name", f"the joint in line {element.line}")
     who = f"joint {name!r} (line {element.line})"
-    kind = _word(element, "type", who)
+    kind = word(element, "type", who)
     if kind not in JOINT_TYPES:
         raise ModelError(
             f"{who} has the type {kind!r}, expected one of "
@@ -297,7 +281,7 @@ def _joint(element: Element, findings: Findings) -> RobotJoint:
     parent, child = (_end(element, tag, who) for tag in ("parent", "child"))
 
     # place, limits, axis, friction, coupling
-    position, rotation = _origin(element, who)
+    position, rotation = origin_of(element, who)
     values = _limits(element, kind, who, findings)
     axes, plain = element.all("axis"), np.array([1.0, 0.0, 0.0])
     axis = axes[0] if axes else None
@@ -308,6 +292,8 @@ def _joint(element: Element, findings: Findings) -> RobotJoint:
             f"{who} has {len(axes)} elements <axis>, the second one in line "
             f"{axes[1].line}, expected one at most",
             f"{who} has the first of its {len(axes)} axes",
+            f"{len(axes)} axes",
+            "the first one",
         )
     values["axis"] = plain if axis is None else numbers(axis, "xyz", who, plain, 3)
     if kind in _WITH_AXIS and not values["axis"].any():
@@ -316,50 +302,65 @@ def _joint(element: Element, findings: Findings) -> RobotJoint:
     if dynamics is not None:
         for key in ("damping", "friction"):
             what = f"{key} of {who}"
-            values[key] = _finite(numbers(dynamics, key, who, 0.0), what)
+            values[key] = finite(numbers(dynamics, key, who, 0.0), what)
     if mimic is not None and kind == "fixed":
-        findings.notes.append(f"<mimic> of {who} is left out, it is fixed")
+        text = f"<mimic> of {who} is left out, it is fixed"
+        findings.left_out(who, "mimic", text, mimic.attributes.get("joint", ""))
     elif mimic is not None:
         values["mimic"] = (
-            _word(mimic, "joint", who),
-            _finite(numbers(mimic, "multiplier", who, 1.0), f"multiplier of {who}"),
-            _finite(numbers(mimic, "offset", who, 0.0), f"offset of {who}"),
+            word(mimic, "joint", who),
+            finite(numbers(mimic, "multiplier", who, 1.0), f"multiplier of {who}"),
+            finite(numbers(mimic, "offset", who, 0.0), f"offset of {who}"),
         )
     return RobotJoint(
         name, kind, parent, child, element.line, position, rotation, **values
     )
 
 
-def _unread(root: Element) -> list[str]:
-    """Note on elements beside links, joints, shapes and colours."""
-    known = {
-        "robot": ("link", "joint"),
-        "link": ("inertial",),
-        "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
-        "inertial": ("origin", "mass", "inertia"),
-    }
+_KNOWN = {
+    "robot": ("link", "joint", OWN),
+    "link": ("inertial", OWN),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+    "inertial": ("origin", "mass", "inertia"),
+}
 
+
+def _note_unread(root: Element, findings: Findings) -> None:
+    """Note the elements beside links, joints, shapes and colours."""
     # all elements inside of known ones
     count: Counter[str] = Counter()
-    waiting = [root]
+    waiting = [(root, "")]
     while waiting:
-        element = waiting.pop()
+        element, inside = waiting.pop()
         for child in element.children:
             if child.tag.startswith("xacro:"):
                 raise ModelError(
                     f"<{child.tag}> in line {child.line} is a macro, expected plain "
                     "URDF, or the path of a file named *.xacro, which is expanded"
                 )
-            if element.tag not in known:
+            if element.tag not in _KNOWN or child.tag in _SHAPES:
                 continue
-            if child.tag in known[element.tag]:
-                waiting.append(child)
-            else:
-                count[f"<{child.tag}>"] += 1
-    if not count:
-        return []
-    found = listed([f"{n} {tag}" for tag, n in sorted(count.items())], str)
-    return [f"elements that are not read: {found}"]
+            if child.tag in _KNOWN[element.tag]:
+                own = f"{child.tag} {_name_of(child)}" if _name_of(child) else inside
+                waiting.append((child, own))
+                continue
+            count[f"<{child.tag}>"] += 1
+            what = " ".join(filter(None, [f"<{child.tag}>", _name_of(child)]))
+            findings.found.append(
+                Finding("left out", what, child.line, f"of {inside or 'the robot'}")
+            )
+    if count:
+        found = listed([f"{n} {tag}" for tag, n in sorted(count.items())], str)
+        text = f"elements that are not read: {found}"
+        findings.left_out("the file", "elements", text, found)
+
+
+def _name_of(element: Element) -> str:
+    """Name of an element, or what it refers to, in quotes; empty without one."""
+    for key in ("name", "reference", "joint", "link"):
+        if element.attributes.get(key, "").strip():
+            return short_text(element.attributes[key].strip())
+    return ""
 
 
 def _unique(kind: str, items: list[Any]) -> dict[str, Any]:
@@ -437,6 +438,8 @@ def _without_unknown(
                 f"{joint.who} mimics {other!r}, expected one of the joints "
                 f"{listed(list(named))}{did_you_mean(other, named)}",
                 f"{joint.who} moves by itself, as there is no {other!r} to mimic",
+                f"mimics {other!r}",
+                "moves by itself",
             )
             joint = joint.replace(mimic=None)
         result.append(joint)
@@ -449,6 +452,7 @@ def read(
     *,
     repair: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
+    package_directories: Any = (),
 ) -> Robot:
     """Read a robot description, without making an arm of it.
 
@@ -463,11 +467,16 @@ def read(
         round, couplings to joints that are not there, a second axis.
     xacro_arguments : mapping of str to object, optional
         Values of the ``<xacro:arg>`` of such a file.
+    package_directories : path, sequence of paths, or mapping of str to path, optional
+        Folders in which packages of ``package://`` and ``model://`` are, or the folder
+        of each package by its name.  Those of ``ROS_PACKAGE_PATH`` and
+        ``AMENT_PREFIX_PATH`` and all folders above the file are looked through, too.
 
     Returns
     -------
     robot : Robot
-        Links and joints with all data of the file; `changes` has what was repaired.
+        Links and joints with all data of the file, and shapes to draw, whose meshes are
+        found but not opened; `changes` has what was repaired.
 
     Raises
     ------
@@ -479,6 +488,10 @@ def read(
     ImportError
         If a file has macros and xacro is missing.
 
+    See Also
+    --------
+    flexarm.plotting.scene : draws the shapes.
+
     Examples
     --------
     >>> import flexarm as fa
@@ -486,48 +499,76 @@ def read(
     ...   <link name="base"/>
     ...   <link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>
     ...     <inertia ixx="0" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>
-    ...   </link>
+    ...     <visual><geometry><mesh filename="package://rods/rod.stl"/></geometry>
+    ...     </visual></link>
     ...   <joint name="hinge" type="continuous"><axis xyz="0 0 1"/>
     ...     <parent link="base"/><child link="rod"/><limit effort="9" velocity="2"/>
     ...   </joint></robot>''')
-    >>> robot.joints[0].effort, robot.links[1].mass
-    (9.0, 1.0)
+    >>> robot.joints[0].effort, robot.links[1].mass, robot.meshes
+    (9.0, 1.0, {'package://rods/rod.stl': None})
     """
+    finder = MeshFinder(source, package_directories)
+    return content(source, repair, xacro_arguments, finder)
+
+
+def content(
+    source: Any,
+    repair: str | None,
+    xacro_arguments: Mapping[str, Any] | None,
+    finder: MeshFinder | None,
+) -> Robot:
+    """Content of a file or text, with shapes to draw if there is a finder of meshes."""
     check_arguments(xacro_arguments, source)
     if not has_macros(source):
-        return _read(read_source(source), repair)
+        return _read(read_source(source), repair, finder)
     try:
-        return _read(expanded(source, xacro_arguments), repair)
+        return _read(expanded(source, xacro_arguments), repair, finder)
     except ModelError as problem:
         if "xacro does not expand" in str(problem):
             raise
         raise ModelError(f"{problem} (lines after xacro)") from None
 
 
-def _read(text: str | bytes, repair: str | None) -> Robot:
+def _read(text: str | bytes, repair: str | None, finder: MeshFinder | None) -> Robot:
     """Content of a text."""
-    root = parse(text, _SHAPES, ("link", "joint"))
+    root = parse(text, _SHAPES if finder is None else (), ("link", "joint"))
     if root.tag != "robot":
         raise ModelError(
             f"the first element is <{root.tag}>, in line {root.line}, expected <robot>"
+            + (SDF_ADVICE if root.tag == "sdf" else "")
         )
     findings = Findings(repair)
-    findings.notes += _unread(root)
+    single = [
+        x.attributes.get("name", "").strip()
+        for x in root.all("joint")
+        if x.attributes.get("type", "").strip() in OF_ONE_FREEDOM
+    ]
+    heavy = armatures(root, single, findings)
+    _note_unread(root, findings)
     elements = root.all("link")
     if not elements:
         raise ModelError("the robot has no links, expected at least one")
     links = _unique("link", [_link(element) for element in elements])
+    if finder is not None:
+        colors = named_colors(root)
+        for element, link in zip(elements, list(links.values()), strict=True):
+            shapes = link_visuals(element, link.who, colors, finder, findings)
+            links[link.name] = link.replace(visuals=shapes)
+        count = sum(len(element.all("collision")) for element in elements)
+        if count:
+            findings.found.append(
+                Finding("left out", "the file", None, "<collision>", f"{count} shapes")
+            )
     joints = [_joint(element, findings) for element in root.all("joint")]
+    joints = [
+        each.replace(armature=heavy[each.name]) if each.name in heavy else each
+        for each in joints
+    ]
     named = _unique("joint", joints)
     joints = _without_unknown(joints, named, findings)
     findings.refuse()
     found, above = _walk(links, joints)
     given = root.attributes.get("name", "").strip()
-    name = _word(root, "name", "the robot") if given else "robot"
-    return Robot(
-        name,
-        tuple(found),
-        tuple(above),
-        tuple(findings.notes),
-        tuple(findings.changes),
-    )
+    name = word(root, "name", "the robot") if given else "robot"
+    sidecar = _own(root, "the robot", "sidecar")
+    return Robot(name, tuple(found), tuple(above), tuple(findings.found), sidecar)

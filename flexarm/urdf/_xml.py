@@ -27,17 +27,20 @@ MAX_ELEMENTS = 64 * MAX_BODIES
 MAX_DEPTH = 100  # of elements; a description has five levels
 MAX_TAG = 100_000  # bytes of a tag with its attributes, or of a comment
 MAX_NAME = 100  # letters of the name of an element or of an attribute
+MAX_TEXT = 200  # letters inside of an element that are kept
 _PIECE = 65536  # bytes
+SDF_ADVICE = "; flexarm.sdf.load reads SDF"
 
 
 @dataclass(slots=True)
 class Element:
-    """One element: tag, attributes, children, line in the file."""
+    """One element: tag, attributes, children, line in the file, text before them."""
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """Children with a tag."""
@@ -147,6 +150,10 @@ def parse(
         else:
             stack.pop()
 
+    def inner(text: str) -> None:
+        if stack and not inside and len(stack[-1].text) < MAX_TEXT:
+            stack[-1].text += text[:MAX_TEXT]
+
     def refuse(*_: Any) -> None:
         raise ModelError(
             f"line {parser.CurrentLineNumber} declares a document type, expected none "
@@ -156,6 +163,7 @@ def parse(
     # entities are refused, so that a small file stays small
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = inner
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     try:

@@ -124,6 +124,17 @@ class Subject(NamedTuple):
     load: Callable[[Any], Any]
 
 
+def _kept(kind: str) -> Subject:
+    """A file of `flexarm.save`, or a description by hand."""
+
+    def load(data: bytes) -> Any:
+        path = ordinary.folder() / f"spoilt.{kind}"
+        path.write_bytes(data)
+        return use(fa.load(path))
+
+    return Subject(lambda d: ordinary.kept_file(kind).read_bytes(), load)
+
+
 @functools.cache
 def _dump(name: str) -> bytes:
     things: dict[str, Callable[[], Any]] = {
@@ -151,6 +162,9 @@ SUBJECTS: dict[str, Subject] = {
     "urdf file": Subject(lambda d: table.ROBOT.encode(), load_robot_file),
     "toml": Subject(lambda d: TOML.encode(), _sidecar("spoilt.toml")),
     "json": Subject(lambda d: json.dumps(LINKS).encode(), _sidecar("spoilt.json")),
+    "kept json": _kept("json"),
+    "kept nc": _kept("nc"),
+    "kept yaml": _kept("yaml"),
     "mtx": Subject(lambda d: ordinary.matrix_file("mass").read_bytes(), load_matrices),
 }
 

@@ -413,6 +413,31 @@ def matrix_file(which: str) -> Path:
     return path
 
 
+BY_HAND = """gravity: [0, -9.81, 0]
+links:
+  - {name: a, mass: 2, length: 0.5, joint: {axis: z, limits: [-1, 1], damping: 0.1}}
+  - name: b
+    length: 0.4
+    section: {tube: {diameter: 0.03, thickness: 0.002}}
+    material: steel
+    motions: bending y
+    n_modes: 2
+    n_elements: 1
+payload: {mass: 0.5, com: [0.1, 0, 0]}
+"""
+
+
+@functools.cache
+def kept_file(kind: str) -> Path:
+    """A file that `flexarm.load` reads."""
+    path = folder() / f"kept.{kind}"
+    if kind == "yaml":
+        path.write_text(BY_HAND)
+    else:
+        fa.save(arm_of("flexible") if kind == "json" else run_of("flexible"), path)
+    return path
+
+
 def figure() -> Any:
     import matplotlib as mpl
 

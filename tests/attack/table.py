@@ -610,6 +610,11 @@ OWN: dict[str, dict[str, Rule]] = {
     "Arm.equilibrium": {"tau": const(None)},
     "linearize": {"tau": const(None), "wrench": const(None)},
     "Arm.linearize": {"tau": const(None), "wrench": const(None)},
+    "save": {
+        "thing": lambda d: d.choice(d.arm, o.run_of("flexible"), fa.Joint()),
+        "path": lambda d: new_file(d, d.choice("a.json", "a.nc")),
+    },
+    "load": {"path": lambda d: o.kept_file(d.choice("json", "yaml", "nc"))},
     "export_c": {"file": lambda d: new_file(d, "arm.c"), "name": const("arm")},
     "Arm.export_c": {"file": lambda d: new_file(d, "arm.c"), "name": const("arm")},
     "LinkLoads": {"by_strain": one_of(True, False)},
@@ -1093,7 +1098,23 @@ OWN: dict[str, dict[str, Rule]] = {
         "tau": const([0.0, 0.0, 0.0]),
         "q0": const([0.0]),
         "qd0": const([0.0]),
+        "prescribed": const({"rod": [0.0, 0.1, 0.2]}),
         "part": const(0.5),
+    },
+    "optimize.Sensor": {
+        "output": const("joints"),
+        "gain": const(2.0),
+        "offset": const(0.1),
+        "low_pass": const(10.0),
+        "damping": const(0.7),
+        "delay": const(0.01),
+        "start": const([0.0, 0.1]),
+    },
+    "optimize.predicted_signals": {
+        "arm": lambda d: o.swing((2.0, 0.3)),
+        "outputs": const("joints"),
+        "integrator": const("rk4"),
+        "max_step": const(None),
     },
     "optimize.Limits": {
         "torque": const([50.0, 30.0]),
@@ -1315,6 +1336,12 @@ OWN: dict[str, dict[str, Rule]] = {
         "sidecar": const(None),
         "base": one_of("fixed", "free"),
     },
+    "urdf.save": {
+        "path": lambda d: o.folder() / "saved.urdf",
+        "sidecar": const(None),
+        "incomplete": const(True),
+        "visuals": const(None),
+    },
 }
 
 # arms with which a function is called; others have loops, drives or quaternions
@@ -1465,6 +1492,7 @@ OBJECTS: dict[str, Rule] = {
     "optimize.OptimalMotion": lambda d: o.optimum(),
     "optimize.Path": lambda d: d.choice(path(d), cartesian(d)),
     "optimize.Record": lambda d: o.record(),
+    "optimize.Sensor": lambda d: fa.optimize.Sensor("joints", low_pass=10.0),
     "plotting.Animation": lambda d: fa.plotting.animate(o.run_of("pendulum"), fps=10.0),
     "plotting.ArmDrawing": lambda d: fa.plotting.arm(o.arm_of("flexible")),
     "plotting.Explorer": lambda d: fa.plotting.interact(o.arm_of("flexible")),
@@ -1472,6 +1500,8 @@ OBJECTS: dict[str, Rule] = {
     "twists.SystemJacobian": lambda d: fa.twists.factors(
         o.arm_of("planar"), [0.1, 0.2]
     ),
+    "urdf.Report": lambda d: fa.urdf.report(ROBOT),
+    "urdf.Robot": lambda d: fa.urdf.read(ROBOT),
     "urdf.RobotJoint": lambda d: fa.urdf.read(ROBOT).joints[0],
     "urdf.RobotLink": lambda d: fa.urdf.read(ROBOT).links[0],
 }
@@ -1495,5 +1525,6 @@ MADE = (
     "optimize.paths.TimeLaw", "plotting.Animation", "plotting.ArmDrawing",
     "plotting.Explorer", "plotting.Scene", "se3.ScrewParameters",
     "twists.Factorization", "twists.SpatialFactors", "twists.SystemJacobian",
-    "urdf.Robot", "urdf.RobotJoint", "urdf.RobotLink", "ArmStack",
+    "urdf.Finding", "urdf.Report", "urdf.Robot", "urdf.RobotJoint", "urdf.RobotLink",
+    "urdf.Visual", "ArmStack",
 )  # fmt: skip

@@ -9,6 +9,7 @@ import io
 import itertools
 import math
 import types
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -337,6 +338,12 @@ def _overlapping(a: Any, rng: Rng) -> Any:
     return np.lib.stride_tricks.as_strided(line, (3, n), (8, 8))
 
 
+def _matrix(a: Any) -> Any:
+    with warnings.catch_warnings():  # NumPy would rather not have it
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.matrix(np.asarray(a))
+
+
 # those after which a function may as well accept the value
 LAYOUTS: dict[str, Callable[[Any, Rng], Any]] = {
     "as list": lambda a, rng: np.asarray(a).tolist(),
@@ -398,7 +405,7 @@ CHANGES: dict[str, Callable[[Any, Rng], Any]] = LAYOUTS | {
     "structured": _structured,
     "masked": _masked,
     "all masked": lambda a, rng: np.ma.masked_all_like(np.asarray(a, dtype=float)),
-    "matrix": lambda a, rng: np.matrix(np.asarray(a)),
+    "matrix": lambda a, rng: _matrix(a),
     "batch of 5": lambda a, rng: np.stack([np.asarray(a)] * 5),
     "batch of 2**40": lambda a, rng: np.broadcast_to(a, (2**40, *np.shape(a))),
     "30 more axes": lambda a, rng: np.reshape(a, (1,) * 30 + np.shape(a)),

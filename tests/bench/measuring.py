@@ -150,11 +150,12 @@ def _numbers(array: object) -> str:
 def arm_text(name: str, arm: fa.Arm) -> str:
     """An arm as the program reads it."""
     topology, joints, nodes, modal, gravity, *held = map(np.asarray, arm.pack())
-    loops, _, couplings, passive = held
+    loops, _, couplings, passive, followers = held
     sizes = (len(topology), nodes.size, modal.size, len(loops), len(couplings))
-    last = (couplings.size, len(passive), int(gravity[4]), float(gravity[3]).hex())
+    last = (couplings.size, len(passive), len(followers), int(gravity[4]))
     arrays = (topology, joints, nodes, modal, gravity[:3])
     lines = [f"arm {name}", " ".join(map(str, (*sizes, *last)))]
+    lines[1] += f" {float(gravity[3]).hex()}"
     return "\n".join([*lines, *map(_numbers, (*arrays, *held))])
 
 

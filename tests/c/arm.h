@@ -77,6 +77,7 @@ static inline void test_arm_fill(test_arm *arm)
         memcpy(joint + FA_AXIS, axes[k], 3 * sizeof(double));
         joint[FA_ROTATION] = joint[FA_ROTATION + 4] = joint[FA_ROTATION + 8] = 1.0;
         joint[FA_DAMPING] = 0.1 * k;
+        joint[FA_ARMATURE] = 0.05 * (k % 3);
         for (int j = 0; j < topology[k][FA_TOPO_NODES]; j++) {
             const int n = topology[k][FA_TOPO_MODES];
             test_arm_node(node, 1.0 + 0.3 * k + j, 0.5 * j);

@@ -9,7 +9,7 @@
  * the package. The input is words and numbers:
  *
  *   arm NAME  n_bodies nodes_size modal_size n_loops n_couplings couplings_size
- *   n_passive fidelity stabilization, then the arrays of fa_description
+ *   n_passive n_followers fidelity stabilization, then the arrays of fa_description
  *   kernel NAME number has_index count n_operands sizes...
  *   rollout NAME method steps count
  *   ik NAME evaluations count
@@ -123,6 +123,7 @@ static const fa_model *read_arm(void)
     d.n_couplings = read_int();
     d.couplings_size = (size_t)read_int();
     d.n_passive = read_int();
+    d.n_followers = read_int();
     d.fidelity = (fa_fidelity)read_int();
     d.stabilization = read_double();
     int *topology = read_ints((size_t)d.n_bodies * FA_TOPO_SIZE);
@@ -133,6 +134,7 @@ static const fa_model *read_arm(void)
     double *frames = read_doubles((size_t)d.n_loops * 2 * FA_FRAME_SIZE);
     double *couplings = read_doubles(d.couplings_size);
     double *passive = read_doubles((size_t)d.n_passive * FA_PASSIVE_SIZE);
+    double *followers = read_doubles((size_t)d.n_followers * FA_FOLLOWER_SIZE);
     d.topology = topology;
     d.joints = joints;
     d.nodes = nodes;
@@ -142,6 +144,7 @@ static const fa_model *read_arm(void)
     d.frames = frames;
     d.couplings = couplings;
     d.passive = passive;
+    d.followers = followers;
     if (fa_model_build(&d, &model) != FA_OK) {
         stop("an arm cannot be built");
     }
@@ -154,6 +157,7 @@ static const fa_model *read_arm(void)
     free(frames);
     free(couplings);
     free(passive);
+    free(followers);
     return model;
 }
 

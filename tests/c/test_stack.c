@@ -31,6 +31,7 @@ static void fill(int bends, int closes)
         arm->nodes[FA_NODE_MASS] *= 1.0 + a;
         arm->joints[2 * FA_JOINT_SIZE + FA_POSITION] = 0.1 * a;
         arm->joints[FA_DAMPING] = 0.2 * a;
+        arm->joints[FA_ARMATURE] = 0.3 + 0.1 * a;
         arm->modal[0] *= 1.0 + 0.5 * a;
         arm->gravity[0] = 0.3 * a;
         descriptions[a] = arm->description;

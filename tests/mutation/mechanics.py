@@ -226,9 +226,9 @@ MECHANICS = [
     ),
     mutant(
         F + "bodies/models.py",
-        "shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))",
-        "shift = -mass * (float(com @ com) * np.eye(3) - np.outer(com, com))",
-        "sign in Steiner's theorem, in a check",
+        "shift = self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))",
+        "shift = -self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))",
+        "sign in Steiner's theorem",
         "model_errors library",
     ),
     mutant(
@@ -251,6 +251,20 @@ MECHANICS = [
         "off > 1e9 * float(np.abs(value).max(initial=0.0))",
         "integrals that are not symmetric are taken",
         "modal_integrals model_errors",
+    ),
+    mutant(
+        F + "bodies/node_sums.py",
+        "2.0 * (squares[a - 2] + squares[a - 1])",
+        "2.0 * (squares[a - 2] + squares[a])",
+        "inertia of a deformed body about an axis by its distance along another",
+        "modal_integrals construction",
+    ),
+    mutant(
+        F + "bodies/mode_bounds.py",
+        "(x / 3.0 + along)).sum()",
+        "(x / 3.0)).sum()",
+        "compliance by which a payload beside the tip moves",
+        "construction",
     ),
     mutant(
         F + "stacks.py",
@@ -487,8 +501,8 @@ MECHANICS = [
         "joint_feedback",
     ),
     mutant(
-        F + "simulation/trajectory.py",
-        "units[motor] = units[at.start]",
+        F + "_calls/units.py",
+        'units[motor] = "rad" if joint.drive.rotary else units[at.start]',
         "units[motor] = units[0]",
         "unit of a motor is that of the first joint",
         "integrator_calls simulate printing events statics",
@@ -674,6 +688,48 @@ MECHANICS = [
         "a table without the first key is not refused in words",
         "urdf_errors urdf",
     ),
+    mutant(
+        F + "urdf/_writer.py",
+        "return mine, other, -b / a, coupling.constant / a",
+        "return mine, other, b / a, coupling.constant / a",
+        "sign of the factor of a joint that follows, in a file that is written",
+        "urdf_save",
+    ),
+    mutant(
+        F + "urdf/_writer.py",
+        "inertia = about - mass * _square(com)",
+        "inertia = about",
+        "inertia of a straight link about its base, in a file that is written",
+        "urdf_save",
+    ),
+    mutant(
+        F + "urdf/_writer.py",
+        'tag("link", tag(OWN, node=node), name=name)',
+        'tag("link", name=name)',
+        "nodes of rigid bodies come back as bodies from a file that is written",
+        "urdf_save",
+    ),
+    mutant(
+        F + "model/merging.py",
+        "turned = (place.rotation @ R.reshape(3, 3)).ravel()",
+        "turned = R.copy()",
+        "axes of a loop on a body that is summed are not turned",
+        "merging",
+    ),
+    mutant(
+        F + "dynamics/operator_recursions.py",
+        'if arm.fidelity == "ruthless":',
+        "if False:",
+        "operators of a ruthless arm are those of deformed bodies",
+        "ruthless",
+    ),
+    mutant(
+        F + "urdf/_meshes.py",
+        'if ".." in (name, *inner.split("/")) or inner.startswith("/"):',
+        'if inner.startswith("/"):',
+        "an address leaves its package",
+        "urdf_report",
+    ),
     # the references
     mutant(
         F + "reference/twin.py",
@@ -683,7 +739,7 @@ MECHANICS = [
         "reference link_motion",
     ),
     mutant(
-        F + "reference/lagrangian.py",
+        F + "reference/_node_energies.py",
         "result[:, :3, 3:], result[:, 3:, :3] = first, -first",
         "result[:, :3, 3:], result[:, 3:, :3] = -first, first",
         "sign of first moments",

@@ -140,6 +140,10 @@ static void sk_structs(sk_lanes *l, char *block)
     model->passive = passive;
     model->couplings = sk_place(l, m->couplings);
     model->constants = l->constants;
+    model->tree = NULL; /* fa_stack_build refuses followers */
+    model->velocities = model->positions = NULL;
+    model->grouping = NULL;
+    model->branches = NULL; /* full matrices */
     for (int k = 0; k < m->n_bodies; k++) {
         sk_body(l, m->bodies + k, bodies + k);
     }
@@ -300,7 +304,9 @@ fa_failures FA_NAME(fa_stack_batch)(const fa_stack *s, fa_kernel kernel, size_t 
 
 int FA_NAME(fa_stack_rollout)(const fa_stack *s, const fa_rollout *run, void *work)
 {
-    const int rk4 = run->method == FA_RK4 && s->model->n_constraints == 0;
+    /* bodies for mass matrices, which all methods have but rk4 without a report */
+    const int rk4 =
+        run->method == FA_RK4 && s->model->n_constraints == 0 && !run->report;
     sk_lanes lanes;
     char *rest = sk_start(s, rk4 ? FA_READS_MOTION : FA_READS_MOTION | FA_READS_BODIES,
                           work, &lanes);

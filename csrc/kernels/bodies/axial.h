@@ -206,17 +206,22 @@ FA_INLINE void axial_rotate_sym(const fa_body *b, const int kind, fa_real s, fa_
 }
 
 /*
- * Y = R B R' of a B whose last row is zero (V2). With alpha = pi/2 or 0 row 1 or 2 of Y is
- * zero again; it is written as zero.
+ * Y = R B R' of a B whose last row is zero if m is 2 (V2). With alpha = pi/2 or 0 row 1 or
+ * 2 of Y is then zero again; it is written as zero.
  */
 FA_INLINE void axial_rotate_mat(const fa_body *b, const int kind, fa_real s, fa_real c,
-                                const fa_real *B, fa_real *restrict Y)
+                                const fa_real *B, const int m, fa_real *restrict Y)
 {
     const fa_real x = s * (B[0] - B[4]) + c * (B[1] + B[3]);
-    const fa_real rows[2][3] = {{B[0] - s * x, c * x - B[3], c * B[2] - s * B[5]},
-                                {c * x - B[1], B[4] + s * x, s * B[2] + c * B[5]}};
+    fa_real rows[3][3] = {{B[0] - s * x, c * x - B[3], c * B[2] - s * B[5]},
+                          {c * x - B[1], B[4] + s * x, s * B[2] + c * B[5]}};
 
-    for (int i = 0; i < 2; i++) {
+    if (m > 2) {
+        rows[2][0] = c * B[6] - s * B[7];
+        rows[2][1] = s * B[6] + c * B[7];
+        rows[2][2] = B[8];
+    }
+    for (int i = 0; i < m; i++) {
         fa_real y = rows[i][1], z = rows[i][2];
         if (AXIAL_SQUARE(kind)) {
             y = -rows[i][2];
@@ -225,13 +230,20 @@ FA_INLINE void axial_rotate_mat(const fa_body *b, const int kind, fa_real s, fa_
             y = b->alpha[1] * rows[i][1] - b->alpha[0] * rows[i][2];
             z = b->alpha[0] * rows[i][1] + b->alpha[1] * rows[i][2];
         }
-        fa_real *row = Y + 3 * (i && AXIAL_SQUARE(kind) ? 2 : i);
-        row[0] = rows[i][0];
-        row[1] = y;
-        row[2] = z;
+        const int negative = i == 2 && AXIAL_SQUARE(kind);
+        fa_real *row = Y + 3 * (i && AXIAL_SQUARE(kind) ? 3 - i : i);
+        row[0] = negative ? -rows[i][0] : rows[i][0];
+        row[1] = negative ? -y : y;
+        row[2] = negative ? -z : z;
     }
     for (int j = 0; j < 3; j++) {
-        if (AXIAL_SQUARE(kind)) {
+        if (m > 2) {
+            if (!AXIAL_SQUARE(kind) && !AXIAL_PARALLEL(kind)) {
+                const fa_real y = Y[3 + j], z = Y[6 + j];
+                Y[3 + j] = b->alpha[1] * y - b->alpha[0] * z;
+                Y[6 + j] = b->alpha[0] * y + b->alpha[1] * z;
+            }
+        } else if (AXIAL_SQUARE(kind)) {
             Y[3 + j] = (fa_real){0};
         } else if (AXIAL_PARALLEL(kind)) {
             Y[6 + j] = (fa_real){0};
@@ -243,40 +255,42 @@ FA_INLINE void axial_rotate_mat(const fa_body *b, const int kind, fa_real s, fa_
 }
 
 /* rows of R B R' that are zero, as axial_rotate_mat leaves them */
-#define AXIAL_ZERO_ROW(kind, i)                                                        \
-    ((AXIAL_SQUARE(kind) && (i) == 1) || (AXIAL_PARALLEL(kind) && (i) == 2))
+#define AXIAL_ZERO_ROW(kind, m, i)                                                     \
+    ((m) == 2 &&                                                                       \
+     ((AXIAL_SQUARE(kind) && (i) == 1) || (AXIAL_PARALLEL(kind) && (i) == 2)))
 
 /* entry (i, j) of B + r~ D, all three about the same point */
-FA_INLINE fa_real axial_coupling(const fa_body *b, const int kind, const fa_real *B,
-                                 const fa_real *D, const int i, const int j)
+FA_INLINE fa_real axial_coupling(const fa_body *b, const int kind, const int m,
+                                 const fa_real *B, const fa_real *D, const int i,
+                                 const int j)
 {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     fa_real sum = B[3 * i + j];
 
     if (AXIAL_HAS(kind, i1)) {
         const fa_real moved = b->arm[i1] * D[FA_SYM[i2][j]];
-        sum = AXIAL_ZERO_ROW(kind, i) ? moved : sum + moved;
+        sum = AXIAL_ZERO_ROW(kind, m, i) ? moved : sum + moved;
     }
     if (AXIAL_HAS(kind, i2)) {
         const fa_real moved = b->arm[i2] * D[FA_SYM[i1][j]];
-        sum = AXIAL_ZERO_ROW(kind, i) && !AXIAL_HAS(kind, i1) ? -moved : sum - moved;
+        sum = AXIAL_ZERO_ROW(kind, m, i) && !AXIAL_HAS(kind, i1) ? -moved : sum - moved;
     }
     return sum;
 }
 
 /* entry (i, j) of A + r~ B' - X r~ */
-FA_INLINE fa_real axial_inertia(const fa_body *b, const int kind, const fa_real *B,
-                                const fa_real *X, const fa_real *A, const int i,
-                                const int j)
+FA_INLINE fa_real axial_inertia(const fa_body *b, const int kind, const int m,
+                                const fa_real *B, const fa_real *X, const fa_real *A,
+                                const int i, const int j)
 {
     const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
     const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
     fa_real sum = A[FA_SYM[i][j]];
 
-    if (AXIAL_HAS(kind, i1) && !AXIAL_ZERO_ROW(kind, j)) {
+    if (AXIAL_HAS(kind, i1) && !AXIAL_ZERO_ROW(kind, m, j)) {
         sum += b->arm[i1] * B[3 * j + i2];
     }
-    if (AXIAL_HAS(kind, i2) && !AXIAL_ZERO_ROW(kind, j)) {
+    if (AXIAL_HAS(kind, i2) && !AXIAL_ZERO_ROW(kind, m, j)) {
         sum -= b->arm[i2] * B[3 * j + i1];
     }
     if (AXIAL_HAS(kind, j1)) {
@@ -293,31 +307,32 @@ FA_INLINE fa_real axial_inertia(const fa_body *b, const int kind, const fa_real 
  * about the child's origin give X = B + r~ D. Written out, for compilers that keep
  * nested loops.
  */
-FA_INLINE void axial_shift_coupling(const fa_body *b, const int kind, const fa_real *B,
-                                    const fa_real *D, fa_real *restrict X)
+FA_INLINE void axial_shift_coupling(const fa_body *b, const int kind, const int m,
+                                    const fa_real *B, const fa_real *D,
+                                    fa_real *restrict X)
 {
-    X[0] = axial_coupling(b, kind, B, D, 0, 0);
-    X[1] = axial_coupling(b, kind, B, D, 0, 1);
-    X[2] = axial_coupling(b, kind, B, D, 0, 2);
-    X[3] = axial_coupling(b, kind, B, D, 1, 0);
-    X[4] = axial_coupling(b, kind, B, D, 1, 1);
-    X[5] = axial_coupling(b, kind, B, D, 1, 2);
-    X[6] = axial_coupling(b, kind, B, D, 2, 0);
-    X[7] = axial_coupling(b, kind, B, D, 2, 1);
-    X[8] = axial_coupling(b, kind, B, D, 2, 2);
+    X[0] = axial_coupling(b, kind, m, B, D, 0, 0);
+    X[1] = axial_coupling(b, kind, m, B, D, 0, 1);
+    X[2] = axial_coupling(b, kind, m, B, D, 0, 2);
+    X[3] = axial_coupling(b, kind, m, B, D, 1, 0);
+    X[4] = axial_coupling(b, kind, m, B, D, 1, 1);
+    X[5] = axial_coupling(b, kind, m, B, D, 1, 2);
+    X[6] = axial_coupling(b, kind, m, B, D, 2, 0);
+    X[7] = axial_coupling(b, kind, m, B, D, 2, 1);
+    X[8] = axial_coupling(b, kind, m, B, D, 2, 2);
 }
 
-/* and A about it gives Y = A + r~ B' - X r~, A of axial_rotate_sym (m = 2) */
-FA_INLINE void axial_shift_inertia(const fa_body *b, const int kind, const fa_real *B,
-                                   const fa_real *X, const fa_real *A,
+/* and A about it gives Y = A + r~ B' - X r~, A of axial_rotate_sym */
+FA_INLINE void axial_shift_inertia(const fa_body *b, const int kind, const int m,
+                                   const fa_real *B, const fa_real *X, const fa_real *A,
                                    fa_real *restrict Y)
 {
-    Y[0] = axial_inertia(b, kind, B, X, A, 0, 0);
-    Y[1] = axial_inertia(b, kind, B, X, A, 0, 1);
-    Y[2] = axial_inertia(b, kind, B, X, A, 0, 2);
-    Y[3] = axial_inertia(b, kind, B, X, A, 1, 1);
-    Y[4] = axial_inertia(b, kind, B, X, A, 1, 2);
-    Y[5] = axial_inertia(b, kind, B, X, A, 2, 2);
+    Y[0] = axial_inertia(b, kind, m, B, X, A, 0, 0);
+    Y[1] = axial_inertia(b, kind, m, B, X, A, 0, 1);
+    Y[2] = axial_inertia(b, kind, m, B, X, A, 0, 2);
+    Y[3] = axial_inertia(b, kind, m, B, X, A, 1, 1);
+    Y[4] = axial_inertia(b, kind, m, B, X, A, 1, 2);
+    Y[5] = axial_inertia(b, kind, m, B, X, A, 2, 2);
 }
 
 #endif

@@ -107,24 +107,36 @@ FA_NOINLINE fa_real jf_dissipation(const fa_model *model, const fa_real *q,
     return sum;
 }
 
-/* forces of actuators, widened to all velocities: a motor takes that of its joint */
+/* whether forces of actuators are those of the first velocities, one by one */
+static inline int jf_is_plain(const fa_model *model)
+{
+    return model->n_actuators == model->nu;
+}
+
+/*
+ * Forces of actuators, at the start of tau, to the velocities on which they act: a motor
+ * takes that of its joint, joints without an actuator have none. No force moves to a
+ * place before its own, so that from the last body on none is lost.
+ */
 static inline void jf_actuate(const fa_model *model, fa_real *tau)
 {
-    for (int i = 0; i < model->n_motors; i++) {
-        const fa_body *rotor = model->bodies + model->n_bodies - model->n_motors + i;
-        const int joint = model->bodies[rotor->drives].joint_at;
-        tau[rotor->joint_at] = tau[joint];
-        tau[joint] = (fa_real){0};
+    for (int k = jf_is_plain(model) ? -1 : model->n_bodies - 1; k >= 0; k--) {
+        const fa_body *b = model->bodies + k;
+        for (int j = b->n_dof - 1; j >= 0; j--) {
+            tau[b->joint_at + j] =
+                b->actuator_at < 0 ? (fa_real){0} : tau[b->actuator_at + j];
+        }
     }
 }
 
 /* velocity on which actuator i acts */
 static inline int jf_actuator(const fa_model *model, int i)
 {
-    for (int m = model->n_bodies - model->n_motors; m < model->n_bodies; m++) {
-        const fa_body *rotor = model->bodies + m;
-        if (model->bodies[rotor->drives].joint_at == i) {
-            return rotor->joint_at;
+    for (int k = jf_is_plain(model) ? model->n_bodies : 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        if (b->actuator_at >= 0 && i >= b->actuator_at &&
+            i < b->actuator_at + b->n_dof) {
+            return b->joint_at + i - b->actuator_at;
         }
     }
     return i;

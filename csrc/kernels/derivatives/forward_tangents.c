@@ -10,7 +10,8 @@
  *             Likewise K dq + C dqd + M dqdd and (K'l, C'l, M l) of inverse dynamics.
  * Solution    M = L D L' in lanes, M^-1 = L'^-1 D^-1 L^-1 where all of it is asked for: of
  *             some ten coordinates that is a small part of K and C, and cheaper than the
- *             articulated bodies for each column. Of linear models by LAPACK.
+ *             articulated bodies for each column. Of linear models by LAPACK, of arms
+ *             with branches by branch_tangents.c.
  * Cost        that of K and C, 7/3 nv^3 more for G1.
  * Source      J. Carpentier, N. Mansard, Robotics: Science and Systems 2018, eq. 10.
  * Checked by  tests/test_forward_derivatives.py: complex step of the twin, Pinocchio,
@@ -21,8 +22,10 @@
 
 #include "calls/call.h"
 #include "kernels/bodies/joint_forces.h"
+#include "kernels/derivatives/branch_tangents.c"
 #include "kernels/derivatives/linear.c"
 #include "kernels/derivatives/rigid_tangents.c"
+#include "kernels/dynamics/followers.c"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_work.h"
 #include "kernels/dynamics/mass_matrix.c"
@@ -43,13 +46,16 @@ static size_t ft_work_size(const fa_model *model)
     const size_t nv = (size_t)model->nv;
     const int is_linear = model->fidelity == FA_LINEAR;
     const size_t sizes[] = {is_linear ? li_work_size(model) : mm_work_size(model),
-                            is_linear ? 0 : fd_work_size(model), tg_work_size(model)};
+                            is_linear ? 0 : fo_forward_work_size(model),
+                            tg_work_size(model)};
+    const size_t paths = model->branches ? bt_work_size(model) : 0;
     size_t most = 0;
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         most = sizes[i] > most ? sizes[i] : most;
     }
-    return 2 * nv + 3 * nv * nv + most;
+    most += 2 * nv + 3 * nv * nv;
+    return most > paths ? most : paths;
 }
 
 static ft_work ft_split(const fa_model *model, fa_real *work)
@@ -93,7 +99,7 @@ static void ft_prepare(const fa_model *model, const fa_call *call, const ft_work
     if (model->fidelity == FA_LINEAR) {
         li_forward(model, call->states, q, qd, tau, w->rest, w->qdd);
     } else {
-        fd_run(model, q, qd, tau, w->rest, w->qdd);
+        fo_forward(model, q, qd, tau, w->rest, w->qdd);
     }
     tg_run(model, call->states, q, qd, w->qdd, w->rest, w->K, w->C);
     ft_mass(model, call, 1, w, w->M);
@@ -215,6 +221,10 @@ static void ft_derivatives(const fa_model *model, const fa_call *call)
     const int nv = model->nv, size = nv * nv;
     fa_real *inverse = call->out + 2 * size;
 
+    if (model->branches) {
+        bt_derivatives(model, call);
+        return;
+    }
     ft_prepare(model, call, &w);
     if (model->fidelity == FA_LINEAR) {
         memcpy(inverse, w.M, (size_t)size * sizeof *inverse);

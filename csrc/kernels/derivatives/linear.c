@@ -3,6 +3,10 @@
  *
  *             tau = M qdd + C with M, C and Jacobians of linear_model.h; qdd, M^-1 by
  *             LAPACK with a symmetric factor: M may be indefinite, log det M is then NaN.
+ *             Couplings, the only constraints of such arms, have constant rows A; with
+ *             violations phi and the rate s of stabilization (constraints.c, L3, L4)
+ *                 [ M  A' ] [   qdd   ]   [       tau - C         ]
+ *                 [ A  0  ] [ -lambda ] = [ -2 s A qd - s^2 phi   ]             (L12)
  * Source      S. Cibicik, O. Egeland, IEEE Trans. Robotics 37, 2021, eq. 112.
  * Checked by  tests/test_linear_model.py
  */
@@ -11,11 +15,13 @@
 
 #include "calls/call.h"
 #include "dense/dense.h"
+#include "kernels/bodies/followers.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/derivatives/linear_model.h"
 #include "kernels/derivatives/rigid_tangents.c"
 #include "kernels/derivatives/tangent.c"
 #include "kernels/kinematics/kinematics.c"
+#include "kernels/kinematics/positions.c"
 #include "lanes/lane.h"
 #include "model/kinds.h"
 #include "model/layout.h"
@@ -24,13 +30,24 @@
 typedef struct {
     double *q, *qd, *x, *C, *M, *columns, *scratch;
     int *order;
+    /* of couplings: independent directions [m][nv], (L12) and its right side, lambda [m] */
+    double *rows, *both, *side, *lambda;
 } li_work;
+
+/* rows that are independent to this part of their length */
+#define LI_INDEPENDENT 1e-10
+
+static size_t li_coupled_size(const fa_model *model)
+{
+    const size_t nv = (size_t)model->nv, m = (size_t)model->n_couplings, n = nv + m;
+    return m == 0 ? 0 : m * nv + n * n + 4 * n + m;
+}
 
 static size_t li_work_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv, nq = (size_t)model->nq;
-    const size_t doubles =
-        nq + 4 * nv + 8 * nv + 2 * nv * nv + nv + fa_linear_work_size(model);
+    const size_t doubles = nq + 4 * nv + 8 * nv + 2 * nv * nv + nv +
+                           fa_linear_work_size(model) + li_coupled_size(model);
     return (doubles + FA_LANES - 1) / FA_LANES;
 }
 
@@ -45,7 +62,12 @@ static li_work li_split(const fa_model *model, fa_real *work)
     w.M = w.C + nv;
     w.columns = w.M + nv * nv; /* [nv][nv] or [6][nv] */
     w.order = (int *)(w.columns + nv * nv + 6 * nv);
-    w.scratch = w.columns + nv * nv + 8 * nv;
+    w.rows = w.columns + nv * nv + 8 * nv;
+    const size_t m = (size_t)model->n_couplings, n = nv + m;
+    w.both = w.rows + m * nv;
+    w.side = w.both + n * n;
+    w.lambda = w.side + 4 * n;
+    w.scratch = w.rows + li_coupled_size(model);
     return w;
 }
 
@@ -73,6 +95,105 @@ static void li_multiply(int nv, const double *M, const double *x, double *y)
     }
 }
 
+/* whether row i of the couplings is independent of those before it, of which `count`
+ * have left orthonormal directions in w.rows; then it leaves one as well */
+static int li_is_independent(const fa_model *model, int i, int count, const li_work *w)
+{
+    const int nv = model->nv, nu = model->nu;
+    const double *c = model->couplings + (size_t)i * (size_t)(nu + 1);
+    double *rest = w->rows + count * nv, size = 0.0, left = 0.0;
+
+    for (int j = 0; j < nv; j++) {
+        rest[j] = j < nu ? c[j] : 0.0;
+        size += rest[j] * rest[j];
+    }
+    for (int k = 0; k < 2 * count; k++) { /* twice, for rounding */
+        const double *known = w->rows + k % count * nv;
+        double part = 0.0;
+        for (int j = 0; j < nv; j++) {
+            part += known[j] * rest[j];
+        }
+        for (int j = 0; j < nv; j++) {
+            rest[j] -= part * known[j];
+        }
+    }
+    for (int j = 0; j < nv; j++) {
+        left += rest[j] * rest[j];
+    }
+    if (!(left > LI_INDEPENDENT * LI_INDEPENDENT * size)) {
+        return 0;
+    }
+    for (int j = 0; j < nv; j++) {
+        rest[j] /= sqrt(left);
+    }
+    return 1;
+}
+
+/* 2 s A qd + s^2 phi of row i of the couplings */
+static double li_stabilization(const fa_model *model, int i, const li_work *w)
+{
+    const int nu = model->nu;
+    const double *c = model->couplings + (size_t)i * (size_t)(nu + 1);
+    const double s = model->stabilization;
+    double phi = -c[nu], rate = 0.0;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof && !pos_is_pose(b); j++) {
+            phi += c[b->joint_at + j] * w->q[b->position_at + j];
+            rate += c[b->joint_at + j] * w->qd[b->joint_at + j];
+        }
+    }
+    return 2.0 * s * rate + s * s * phi;
+}
+
+/* solves (L12) for M in w.M and tau - C in w.x, which becomes qdd; rows that others imply
+ * have no force */
+static void li_couple(const fa_model *model, const li_work *w)
+{
+    const int nv = model->nv, nu = model->nu, m = model->n_couplings, n = nv + m;
+    double *K = w->both, *b = w->side;
+    int count = 0;
+
+    memset(K, 0, (size_t)(n * n) * sizeof *K);
+    for (int i = 0; i < nv; i++) {
+        memcpy(K + i * n, w->M + i * nv, (size_t)nv * sizeof *K);
+        b[i] = w->x[i];
+    }
+    for (int i = 0; i < m; i++) {
+        const double *c = model->couplings + (size_t)i * (size_t)(nu + 1);
+        const int row = nv + i, some = li_is_independent(model, i, count, w);
+        count += some;
+        for (int j = 0; j < nu && some; j++) {
+            K[row * n + j] = K[j * n + row] = c[j];
+        }
+        K[row * n + row] = some ? 0.0 : 1.0;
+        b[row] = some ? -li_stabilization(model, i, w) : 0.0;
+    }
+    fa_dense_solve_symmetric(n, 1, K, b, (int *)(void *)(b + n), b + 2 * n);
+    memcpy(w->x, b, (size_t)nv * sizeof *b);
+    for (int i = 0; i < m; i++) {
+        w->lambda[i] = -b[nv + i];
+    }
+}
+
+/* qdd of one state in w.x, from q, qd and tau in w.q, w.qd and w.x */
+static void li_accelerate(const fa_model *model, const li_work *w)
+{
+    const int nv = model->nv;
+
+    fa_linear_mass(model, w->q, w->scratch, w->M);
+    fa_linear_forces(model, w->q, w->qd, w->scratch, w->C);
+    for (int i = 0; i < nv; i++) {
+        w->x[i] -= w->C[i];
+    }
+    if (model->n_couplings > 0) {
+        li_couple(model, w);
+    } else {
+        fa_dense_solve_symmetric(nv, 1, w->M, w->x, w->order, w->scratch);
+    }
+}
+
 /* accelerations of `states` states; the last of them fills unused lanes */
 static void li_forward(const fa_model *model, int states, const fa_real *q,
                        const fa_real *qd, const fa_real *tau, fa_real *work,
@@ -86,14 +207,24 @@ static void li_forward(const fa_model *model, int states, const fa_real *q,
             li_read(q, model->nq, lane, w.q);
             li_read(qd, nv, lane, w.qd);
             li_read(tau, nv, lane, w.x);
-            fa_linear_mass(model, w.q, w.scratch, w.M);
-            fa_linear_forces(model, w.q, w.qd, w.scratch, w.C);
-            for (int i = 0; i < nv; i++) {
-                w.x[i] -= w.C[i];
-            }
-            fa_dense_solve_symmetric(nv, 1, w.M, w.x, w.order, w.scratch);
+            li_accelerate(model, &w);
         }
         li_write(w.x, nv, lane, qdd);
+    }
+}
+
+/* forces lambda of the couplings */
+static void li_constraint_forces(const fa_model *model, const fa_call *call)
+{
+    const li_work w = li_split(model, call->work);
+
+    fa_zero(call->out, model->n_couplings);
+    for (int lane = 0; lane < call->states; lane++) {
+        li_read(call->in[0], model->nq, lane, w.q);
+        li_read(call->in[1], model->nv, lane, w.qd);
+        li_read(call->in[2], model->nv, lane, w.x);
+        li_accelerate(model, &w);
+        li_write(w.lambda, model->n_couplings, lane, call->out);
     }
 }
 
@@ -352,9 +483,38 @@ static void li_tangents(const fa_model *model, int states, int inertial,
 /* derivatives of inverse dynamics of any model: scratch, in fa_real, and all lanes */
 static size_t tg_work_size(const fa_model *model)
 {
+    if (model->tree) {
+        const size_t n = (size_t)model->tree->nv;
+        return (size_t)model->tree->nq + 2 * n + 2 * n * n + n * (size_t)model->nv +
+               tg_work_size(model->tree);
+    }
     return model->fidelity == FA_LINEAR ? li_tangents_work_size(model)
            : rt_knows(model)            ? rt_work_size(model)
                                         : tg_tree_work_size(model);
+}
+
+FA_NOINLINE void tg_run(const fa_model *model, int states, const fa_real *q,
+                        const fa_real *qd, const fa_real *qdd, fa_real *work,
+                        fa_real *dq, fa_real *dqd);
+
+/* of a model with a tree (L6) */
+FA_NOINLINE void tg_run_tree(const fa_model *model, int states, const fa_real *q,
+                             const fa_real *qd, const fa_real *qdd, fa_real *work,
+                             fa_real *dq, fa_real *dqd)
+{
+    const fa_model *tree = model->tree;
+    const int n = tree->nv;
+    fa_real *full_q = work, *full_qd = full_q + tree->nq, *full_qdd = full_qd + n;
+    fa_real *full_dq = full_qdd + n, *full_dqd = full_dq + n * n;
+    fa_real *half = full_dqd + n * n;
+
+    fo_positions(model, q, full_q);
+    fo_velocities(model, qd, full_qd);
+    fo_velocities(model, qdd, full_qdd);
+    tg_run(tree, states, full_q, full_qd, full_qdd, half + n * model->nv, full_dq,
+           full_dqd);
+    fo_sum_both(model, full_dq, half, dq);
+    fo_sum_both(model, full_dqd, half, dqd);
 }
 
 /* of linear models those of `states` states alone */
@@ -362,6 +522,10 @@ FA_NOINLINE void tg_run(const fa_model *model, int states, const fa_real *q,
                         const fa_real *qd, const fa_real *qdd, fa_real *work,
                         fa_real *dq, fa_real *dqd)
 {
+    if (model->tree) {
+        tg_run_tree(model, states, q, qd, qdd, work, dq, dqd);
+        return;
+    }
     if (model->fidelity == FA_LINEAR) {
         li_tangents(model, states, 0, q, qd, qdd, work, dq, dqd);
     } else if (rt_knows(model)) {

@@ -52,7 +52,8 @@ typedef struct {
 /* whether these recursions know the arm */
 static int rt_knows(const fa_model *model)
 {
-    return model->n_modes == 0 && !model->any_wide && model->fidelity != FA_LINEAR;
+    return model->n_modes == 0 && !model->any_wide && !model->tree &&
+           model->fidelity != FA_LINEAR;
 }
 
 static size_t rt_work_size(const fa_model *model)
@@ -427,6 +428,7 @@ FA_INLINE void rt_mass_row(const fa_model *model, const rt_work *work, int k,
             M[at * nv + i] = fa_dot(A, J) + fa_dot(A + 3, J + 3);
         }
     }
+    M[at * nv + at] += model->bodies[k].armature[0];
 }
 
 /* accelerations and forces with qdd, in place of those without (G5) */

@@ -1,7 +1,7 @@
 /*
  * basic_dynamics.c -- accelerations by articulated bodies, modes and joint freed at once
  *
- * Recursion   P = M_m + children, D = H P H', G = P H' D^-1, P+ = P - G D G'      (51)
+ * Recursion   P = M_m + children, D = H P H' + a, G = P H' D^-1, P+ = P - G D G'      (51)
  *             z = P a_m + b_m + K eta + children, eps = tau - H z,
  *             nu = D^-1 eps, z+ = z + G eps                                       (58)
  *             outward: chi_dot = nu - G' alpha+, alpha = alpha+ + H' chi_dot + a_m
@@ -102,6 +102,7 @@ FA_NOINLINE void ba_fill(const fa_body *b, const fa_real *qd, const ba_work *w,
             triangle[fa_tri(n + j, n + s)] =
                 fa_dot(row, other) + fa_dot(row + 3, other + 3);
         }
+        triangle[fa_tri(n + j, n + j)] += b->armature[j];
         z[n + j] = fa_dot(S, self->z) + fa_dot(S + 3, self->z + 3) +
                    b->damping[j] * qd[b->joint_at + j];
     }

@@ -26,6 +26,7 @@
 
 #include "calls/call.h"
 #include "dense/dense.h"
+#include "kernels/dynamics/followers.c"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_work.h"
 #include "kernels/dynamics/mass_inverse.c"
@@ -369,7 +370,7 @@ static void cn_forward(const fa_model *model, int states, const fa_real *q,
                        const fa_real *qd, const fa_real *tau, fa_real *work,
                        fa_real *qdd)
 {
-    fd_run(model, q, qd, tau, work, qdd);
+    fo_forward(model, q, qd, tau, work, qdd);
     if (model->n_constraints > 0) {
         const fd_work f = fd_split(model, work);
         const cn_work w = cn_split(model, work + fd_work_size(model));
@@ -379,7 +380,7 @@ static void cn_forward(const fa_model *model, int states, const fa_real *q,
 
 static size_t cn_forward_work_size(const fa_model *model)
 {
-    return fd_work_size(model) + cn_work_size(model);
+    return fo_forward_work_size(model) + cn_work_size(model);
 }
 
 static void cn_forward_dynamics(const fa_model *model, const fa_call *call)

@@ -1,7 +1,7 @@
 /*
  * energy.c -- kinetic and potential energy
  *
- *             T = 1/2 sum_k V_m' M_m V_m, V_m = (etad; omega; v)
+ *             T = 1/2 sum_k V_m' M_m V_m + 1/2 a qd^2, V_m = (etad; omega; v), a armature
  *             V = sum_k 1/2 eta' K eta - (m x_k + R_k (mp0 + E eta + E_k zeta_k)).g
  *             and the potentials of H1 and H3
  *             The height g.x_k is carried outward as a number: g_p.r is added at
@@ -33,6 +33,21 @@ static size_t en_work_size(const fa_model *model)
 {
     return (size_t)model->n_bodies * (sizeof(en_body) / sizeof(fa_real)) +
            6 * (size_t)model->sum_parent_modes;
+}
+
+/* 1/2 a qd^2 of the joints */
+FA_NOINLINE fa_real en_armature(const fa_model *model, const fa_real *qd)
+{
+    fa_real sum = {0};
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof; j++) {
+            const fa_real rate = qd[b->joint_at + j];
+            sum += 0.5 * b->armature[j] * rate * rate;
+        }
+    }
+    return sum;
 }
 
 FA_INLINE fa_real en_kinetic_body(const fa_model *model, const fa_body *b, const int n,
@@ -70,6 +85,9 @@ static void en_kinetic(const fa_model *model, const fa_call *call)
         hop_velocity(model, b, b->parent_modes, &self->hop, &turn, at, shift, Vp, qd,
                      self->V, self->c);
         sum += en_kinetic_body(model, b, b->n_modes, q, qd, self->V);
+    }
+    if (model->any_armature) {
+        sum += en_armature(model, qd);
     }
     call->out[0] = sum;
 }

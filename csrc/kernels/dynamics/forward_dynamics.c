@@ -5,7 +5,8 @@
  *
  * Recursion   P = M_m + children, D_f = P_ff, g = P_rf D_f^-1                  (A1, A2)
  *             P_R = P_rr - g P_rf'                                             (A3)
- *             D_R = S' P_R S, G_R = P_R S / D_R, P_R+ = P_R - G_R D_R G_R'     (A4)
+ *             D_R = S' P_R S + a, G_R = P_R S / D_R, P_R+ = P_R - G_R D_R G_R',
+ *             a the armature; without one P_R+ S = 0                           (A4)
  *             z = b_m + K eta + C etad + children                              (A5)
  *             eps_f = tau_f - z_f, nu_f = D_f^-1 eps_f                         (A6)
  *             z_R = z_r + g eps_f + P_R c                                      (A7)
@@ -28,12 +29,14 @@
 #ifndef FA_FORWARD_DYNAMICS_C
 #define FA_FORWARD_DYNAMICS_C
 
+#include "kernels/bodies/followers.h"
 #include "kernels/bodies/straight.h"
 #include "kernels/dynamics/fast_modes.c"
 #include "kernels/dynamics/forward_rows.h"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_straight.h"
 #include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/grouped_forward.c"
 #include "kernels/dynamics/rigid_forward.c"
 #include "lanes/lane.h"
 #include "model/layout.h"
@@ -116,13 +119,36 @@ FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_rea
     }
 }
 
+/* of a model whose tree has groups (L7 to L11) */
+FA_NOINLINE void fd_run_tree(const fa_model *model, const fa_real *q, const fa_real *qd,
+                             const fa_real *tau, fa_real *work, fa_real *qdd)
+{
+    const fa_model *tree = model->tree;
+    fa_real *full_q = work, *full_qd = full_q + tree->nq;
+    fa_real *full_tau = full_qd + tree->nv, *full_qdd = full_tau + tree->nv;
+
+    fo_positions(model, q, full_q);
+    fo_velocities(model, qd, full_qd);
+    fo_place(model, tau, full_tau);
+    fd_run(tree, full_q, full_qd, full_tau, full_qdd + tree->nv, full_qdd);
+    fo_pick(model, full_qdd, qdd);
+}
+
 void fd_run(const fa_model *model, const fa_real *q, const fa_real *qd,
             const fa_real *tau, fa_real *work, fa_real *qdd)
 {
+    if (model->tree) {
+        fd_run_tree(model, q, qd, tau, work, qdd);
+        return;
+    }
     const fd_work w = fd_split(model, work);
 
     if (model->n_passive > 0) {
         tau = fd_passive(model, q, qd, tau, &w);
+    }
+    if (model->grouping) {
+        gf_run(model, q, qd, tau, &w, qdd);
+        return;
     }
     if (model->is_rigid) {
         rf_run(model, q, qd, tau, &w, qdd);

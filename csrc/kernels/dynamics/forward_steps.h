@@ -110,7 +110,7 @@ FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *
     fd_eliminate(n, b->own_at, b->tri_at, tau, w, self);
 }
 
-/* eliminates a wide joint: rows P_R S, triangle S' P_R S, S' z_R + d qd (A4, A8) */
+/* eliminates a wide joint: rows P_R S, triangle S' P_R S + a, S' z_R + d qd (A4, A8) */
 FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
                                    const fa_real *tau, const fd_work *w, fd_body *self)
 {
@@ -124,6 +124,7 @@ FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
         for (int k = 0; k <= j; k++) {
             L[fa_tri(j, k)] = joint_project(b, k, Y + 6 * j);
         }
+        L[fa_tri(j, j)] += b->armature[j];
         w->z_f[b->wide_at + j] =
             joint_project(b, j, self->z) + b->damping[j] * qd[b->joint_at + j];
     }
@@ -131,13 +132,12 @@ FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
 }
 
 /*
- * P -= G D_R G' = U G' (A4), but for the row and column of a revolute joint, which
- * become zero and are not looked at again.
+ * P -= G D_R G' = U G' (A4), but for the row and column of a revolute joint without
+ * armature (m = 2), which become zero and are not looked at again.
  */
-FA_INLINE void fd_free_joint(fa_inertia *P, const int axis, const fa_real *U,
+FA_INLINE void fd_free_joint(fa_inertia *P, const int m, const fa_real *U,
                              const fa_real *G)
 {
-    const int m = axis == 2 ? 2 : 3;
     for (int i = 0; i < 3; i++) {
         for (int j = i; j < m; j++) {
             P->A[FA_SYM[i][j]] -= U[i] * G[j];
@@ -174,7 +174,7 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         U[i] = axis == 2 ? P->A[FA_SYM[i][2]] : P->B[3 * i + 2];
         U[3 + i] = axis == 2 ? P->B[6 + i] : P->D[FA_SYM[i][2]];
     }
-    const fa_real inverse = fa_pivot(U[axis]);
+    const fa_real inverse = fa_pivot(U[axis] + b->armature[0]);
     self->inverse = inverse;
     const fa_real eps =
         tau[b->joint_at] - b->damping[0] * qd[b->joint_at] - self->z[axis];
@@ -183,10 +183,10 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         self->z[i] += self->G[i] * eps;
     }
     self->nu = inverse * eps;
-    if (axis == 2) {
+    if (b->kept == 2) {
         fd_free_joint(P, 2, U, self->G);
     } else {
-        fd_free_joint(P, 5, U, self->G);
+        fd_free_joint(P, 3, U, self->G);
     }
 }
 
@@ -194,7 +194,7 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
 FA_INLINE void fd_inward_inertia(const fa_body *b, const fd_body *self, fd_body *parent,
                                  fa_inertia *gamma)
 {
-    const int m = b->joint == FA_JOINT_REVOLUTE ? 2 : 3; /* P_R+ S = 0 */
+    const int m = b->kept == 2 ? 2 : 3;
 
     fa_rotate_sym(gamma->A, self->hop.R, self->P.A, m);
     fa_rotate_mat(gamma->B, self->hop.R, self->P.B, m);

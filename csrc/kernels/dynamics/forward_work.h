@@ -11,6 +11,7 @@
 #include "kernels/bodies/straight_hop.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
+#include "model/kinds.h"
 #include "model/layout.h"
 
 typedef struct {
@@ -23,6 +24,19 @@ typedef struct {
     fa_inertia P;
 } fd_body;
 
+/* groups of joints on their way inward (grouped_forward.c) */
+typedef struct {
+    fa_real *L;            /* [n_groups (n_groups + 1) / 2] */
+    fa_real *h, *u;        /* [n_groups] */
+    fa_real *nu, *inverse; /* [n_groups] */
+    fa_real *Y, *e;        /* [n_columns][6], [n_columns] */
+} fd_groups;
+
+static inline int fd_groups_size(const fa_grouping *of)
+{
+    return of->n_groups * (of->n_groups + 1) / 2 + 4 * of->n_groups + 7 * of->n_columns;
+}
+
 typedef struct {
     fd_body *body;
     fa_real *columns; /* [6 sum_parent_modes]  Lambda, U of each hop */
@@ -34,15 +48,21 @@ typedef struct {
     fa_real *bent;        /* [sum_parent_modes]  kappa eta on straight bodies */
     fa_real *rest;        /* [nv]  tau less the passive forces, if there are any */
     rigid_motion *motion; /* of arms without modes */
+    fd_groups groups;     /* of trees with groups of joints */
 } fd_work;
 
 static inline size_t fd_work_size(const fa_model *model)
 {
+    if (model->tree) {
+        return (size_t)model->tree->nq + 3 * (size_t)model->tree->nv +
+               fd_work_size(model->tree);
+    }
     return (size_t)model->n_bodies * (sizeof(fd_body) / sizeof(fa_real)) +
            7 * (size_t)model->sum_parent_modes + 8 * (size_t)model->n_rows +
            (size_t)model->sum_triangles + (model->n_passive ? (size_t)model->nv : 0) +
            (model->is_rigid ? (size_t)model->n_bodies : 0) *
-               (sizeof(rigid_motion) / sizeof(fa_real));
+               (sizeof(rigid_motion) / sizeof(fa_real)) +
+           (model->grouping ? (size_t)fd_groups_size(model->grouping) : 0);
 }
 
 static inline fd_work fd_split(const fa_model *model, fa_real *work)
@@ -57,6 +77,16 @@ static inline fd_work fd_split(const fa_model *model, fa_real *work)
     w.bent = w.L + model->sum_triangles;
     w.rest = w.bent + model->sum_parent_modes;
     w.motion = (rigid_motion *)(w.rest + (model->n_passive ? model->nv : 0));
+    if (model->grouping) {
+        const int n = model->grouping->n_groups;
+        w.groups.L = (fa_real *)(w.motion + model->n_bodies);
+        w.groups.h = w.groups.L + n * (n + 1) / 2;
+        w.groups.u = w.groups.h + n;
+        w.groups.nu = w.groups.u + n;
+        w.groups.inverse = w.groups.nu + n;
+        w.groups.Y = w.groups.inverse + n;
+        w.groups.e = w.groups.Y + 6 * model->grouping->n_columns;
+    }
     return w;
 }
 

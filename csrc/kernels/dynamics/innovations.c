@@ -176,7 +176,8 @@ FA_NOINLINE void inn_fill(const fa_model *model, int k, const inn_work *w)
                 L[fa_tri(n, r)] = fa_dot(Y + 6 * r, S) + fa_dot(Y + 6 * r + 3, S + 3);
             }
             fa_inertia_mul(Y + 6 * n, &f->body[k].P, S);
-            L[fa_tri(n, n)] = fa_dot(Y + 6 * n, S) + fa_dot(Y + 6 * n + 3, S + 3);
+            L[fa_tri(n, n)] = fa_dot(Y + 6 * n, S) + fa_dot(Y + 6 * n + 3, S + 3) +
+                              model->bodies[c].armature[j];
         }
         if (c == k) {
             return;

@@ -5,7 +5,8 @@
  *
  * Recursion   outward: twist, acceleration (K1 to K7, base: alpha = (0; -g))   (I1)
  *             inward:  f_m by B5 plus the forces of the children               (I2)
- *             tau_eta = modal rows, tau_joint = S' f_r + d qd                  (I3)
+ *             tau_eta = modal rows, tau_joint = S' f_r + a qdd + d qd, a the armature
+ *                                                                              (I3)
  *             and the passive forces of joints, H1 to H3
  * Frames      every 6-vector is [angular; linear] in the axes of its own body.
  * Cost        O(bodies * modes^2), no allocation.
@@ -16,6 +17,7 @@
 #define FA_INVERSE_DYNAMICS_C
 
 #include "calls/call.h"
+#include "kernels/bodies/followers.h"
 #include "kernels/bodies/axial.h"
 #include "kernels/bodies/body.h"
 #include "kernels/bodies/driven.h"
@@ -235,9 +237,46 @@ FA_NOINLINE void id_run_rigid(const fa_model *model, const double weight,
     }
 }
 
+/* of a model with a tree (L6) */
+FA_NOINLINE void id_run_tree(const fa_model *model, const int what, const fa_real *q,
+                             const fa_real *qd, const fa_real *qdd, fa_real *work,
+                             fa_real *tau)
+{
+    const fa_model *tree = model->tree;
+    fa_real *full_q = work, *full_qd = full_q + tree->nq;
+    fa_real *full_qdd = full_qd + tree->nv, *full_tau = full_qdd + tree->nv;
+
+    fo_positions(model, q, full_q);
+    if (qd) {
+        fo_velocities(model, qd, full_qd);
+    }
+    if (qdd) {
+        fo_velocities(model, qdd, full_qdd);
+    }
+    id_run(tree, what, full_q, qd ? full_qd : NULL, qdd ? full_qdd : NULL,
+           full_tau + tree->nv, full_tau);
+    fo_sum(model, 1, 1, full_tau, tau);
+}
+
+/* a qdd of the joints (I3) */
+FA_NOINLINE void id_armature_add(const fa_model *model, const fa_real *qdd,
+                                 fa_real *tau)
+{
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        for (int j = 0; j < b->n_dof; j++) {
+            tau[b->joint_at + j] += b->armature[j] * qdd[b->joint_at + j];
+        }
+    }
+}
+
 void id_run(const fa_model *model, const int what, const fa_real *q, const fa_real *qd,
             const fa_real *qdd, fa_real *work, fa_real *tau)
 {
+    if (model->tree) {
+        id_run_tree(model, what, q, qd, qdd, work, tau);
+        return;
+    }
     id_body *bodies = (id_body *)work;
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
     fa_real *z_f = tau + model->nu; /* modes are the last coordinates, body by body */
@@ -248,6 +287,9 @@ void id_run(const fa_model *model, const int what, const fa_real *q, const fa_re
                      tau);
         if (model->n_passive > 0) {
             jf_add(model, 1.0, q, qd, tau);
+        }
+        if (model->any_armature && (what & ID_ACCELERATION)) {
+            id_armature_add(model, qdd, tau);
         }
         return;
     }
@@ -277,6 +319,9 @@ void id_run(const fa_model *model, const int what, const fa_real *q, const fa_re
     }
     if (model->n_passive > 0 && (what & ID_MOTION)) {
         jf_add(model, 1.0, q, qd, tau);
+    }
+    if (model->any_armature && (what & ID_ACCELERATION)) {
+        id_armature_add(model, qdd, tau);
     }
 }
 

@@ -38,6 +38,10 @@ typedef struct {
 
 static inline size_t id_work(const fa_model *model)
 {
+    if (model->tree) {
+        return (size_t)model->tree->nq + 3 * (size_t)model->tree->nv +
+               id_work(model->tree);
+    }
     /* gravity alone takes rigid arms the general way, too */
     const size_t size =
         sizeof(id_rigid) > sizeof(id_body) ? sizeof(id_rigid) : sizeof(id_body);

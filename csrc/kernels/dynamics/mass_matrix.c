@@ -21,344 +21,34 @@
 #define FA_MASS_MATRIX_C
 
 #include "calls/call.h"
-#include "kernels/bodies/axial.h"
-#include "kernels/bodies/body.h"
-#include "kernels/bodies/driven.h"
-#include "kernels/bodies/floating.h"
-#include "kernels/bodies/hop.h"
+#include "kernels/bodies/branches.h"
+#include "kernels/bodies/followers.h"
 #include "kernels/bodies/joint.h"
-#include "kernels/bodies/node.h"
+#include "kernels/dynamics/composite_bodies.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
 #include "model/layout.h"
 
-typedef struct {
-    fa_hop hop;            /* unless the hop has angles, */
-    fa_real s, c;          /* theta in rot_x(alpha) rot_z(theta) (V1) */
-    fa_real m, h[3], J[6]; /* composite body: R_rr as mass, first moment, inertia */
-    fa_real R[9], x[3];    /* axes in those of the root; origin from the reference */
-    int is_turned;         /* something inboard, or the body's own joint, turns it */
-    int joints;            /* joint velocities of the bodies before, in a chain */
-} mm_body;
-
-typedef struct {
-    mm_body *body;
-    fa_real *columns; /* [6 sum_parent_modes]  Lambda and U, or Pi */
-    fa_real *rows;    /* [6 sum_parent_modes]  (Lambda; U) - Pi, as C2 needs them */
-    fa_real *screws;  /* [6 nu]  S, likewise */
-    fa_real *X;       /* [6 n_modes]  R_rf */
-    fa_real *ff;      /* [sum_triangles]  R_ff */
-    int is_chain;
-} mm_work;
-
-/* memcpy of a few vectors is slow code in gcc */
-FA_INLINE void mm_copy(const fa_real *x, const int n, fa_real *y)
+/* numbers on the paths of a model, if it has any */
+static size_t mm_pairs_size(const fa_model *model)
 {
-    for (int i = 0; i < n; i++) {
-        y[i] = x[i];
-    }
+    return model->branches ? (size_t)model->branches->n_pairs + 1 : 0;
 }
 
 static size_t mm_work_size(const fa_model *model)
 {
+    if (model->tree) {
+        const size_t n = (size_t)model->tree->nv;
+        return (size_t)model->tree->nq + mm_pairs_size(model) +
+               (model->branches ? mm_pairs_size(model->tree)
+                                : n * n + n * (size_t)model->nv) +
+               mm_work_size(model->tree);
+    }
     const size_t bodies = (size_t)model->n_bodies * sizeof(mm_body);
     return (bodies + sizeof(fa_real) - 1) / sizeof(fa_real) +
            12 * (size_t)model->sum_parent_modes + 6 * (size_t)model->nv +
-           (size_t)model->sum_triangles;
-}
-
-/* whether every body hangs on the one before: what is inboard then stands side by side */
-static int mm_is_chain(const fa_model *model)
-{
-    int is_chain = !model->any_floating;
-    for (int k = 0; k < model->n_bodies; k++) {
-        is_chain &= model->bodies[k].parent == k - 1;
-    }
-    return is_chain;
-}
-
-static mm_work mm_split(const fa_model *model, fa_real *work)
-{
-    mm_work w;
-    w.body = (mm_body *)work;
-    w.columns = (fa_real *)(w.body + model->n_bodies);
-    w.rows = w.columns + 6 * model->sum_parent_modes;
-    w.screws = w.rows + 6 * model->sum_parent_modes;
-    w.X = w.screws + 6 * model->nu;
-    w.ff = w.X + 6 * model->n_modes;
-    w.is_chain = mm_is_chain(model);
-    return w;
-}
-
-FA_INLINE void mm_rigid(const fa_body *b, mm_body *self)
-{
-    self->m = fa_spread(b->mass);
-    for (int i = 0; i < 3; i++) {
-        self->h[i] = fa_spread(b->mp0[i]);
-    }
-    for (int i = 0; i < 6; i++) {
-        self->J[i] = fa_spread(b->J0[i]);
-    }
-}
-
-FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
-                        const fa_real *q, const mm_work *w, mm_body *self)
-{
-    fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
-    fa_shape shape;
-
-    if (n == 0) {
-        mm_rigid(b, self);
-        return;
-    }
-    body_shape(b, n, node_eta(model, q, b->eta_at), &shape);
-    self->m = fa_spread(b->mass);
-    mm_copy(shape.mp, 3, self->h);
-    mm_copy(shape.J, 6, self->J);
-    body_modal_inertia(b, n, &shape, X, ff);
-}
-
-/*
- * A screw (angular a, linear b) or a wrench (force a, moment b) at x, with axes R, in
- * those of the root about the reference.
- */
-FA_INLINE void mm_move(const fa_real *R, const fa_real *x, const fa_real *a,
-                       const fa_real *b, fa_real *A, fa_real *B)
-{
-    fa_rotate(A, R, a);
-    fa_rotate(B, R, b);
-    fa_cross_add(B, x, A);
-}
-
-/* rows of the modes of a parent, seen from a body (C2) */
-FA_INLINE void mm_rows(const fa_model *model, const fa_body *b, const int np,
-                       const mm_work *w, const mm_body *self)
-{
-    const fa_body *bp = model->bodies + b->parent;
-    const mm_body *parent = w->body + b->parent;
-    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    const fa_real *Pi = w->columns + 6 * bp->hop_at;
-    fa_real *row = w->rows + 6 * b->hop_at;
-
-    for (int s = 0; s < np; s++, row += 6) {
-        mm_move(parent->R, self->x, slope + 3 * s, shift + 3 * s, row, row + 3);
-        if (bp->joint == FA_JOINT_FLOATING) {
-            fa_real own[6];
-            mm_move(parent->R, parent->x, Pi + 3 * s, Pi + 3 * (np + s), own, own + 3);
-            for (int i = 0; i < 6; i++) {
-                row[i] -= own[i];
-            }
-        }
-    }
-}
-
-/* screws of the joint of a body (C2) */
-FA_INLINE void mm_screws(const fa_body *b, const mm_work *w, const mm_body *self)
-{
-    fa_real *row = w->screws + 6 * (b->n_dof > 0 ? b->joint_at : 0);
-    const fa_real axis[3] = {self->R[2], self->R[5], self->R[8]};
-
-    if (b->joint == FA_JOINT_REVOLUTE) {
-        mm_copy(axis, 3, row);
-        fa_cross(row + 3, self->x, axis);
-    } else if (b->joint == FA_JOINT_PRISMATIC) {
-        fa_zero(row, 3);
-        mm_copy(axis, 3, row + 3);
-    } else {
-        for (int j = 0; j < b->n_dof; j++, row += 6) {
-            fa_real S[6];
-            joint_screw(b, j, S);
-            mm_move(self->R, self->x, S, S + 3, row, row + 3);
-        }
-    }
-}
-
-/*
- * Place of a body with np modes of its parent as C2 needs it. The parent of a root, and
- * its axes, are those of the root: M does not depend on the hop from the ground.
- */
-FA_INLINE void mm_place(const fa_model *model, const fa_body *b, const int np,
-                        const fa_real *q, const mm_work *w, mm_body *self)
-{
-    const mm_body *parent = w->body + b->parent;
-    fa_real *at = w->columns + 6 * b->hop_at;
-    fa_turn turn;
-
-    hop_pose(model, b, np, q, &self->hop, &turn, at, at + 3 * np);
-    fa_mat_mul(self->R, parent->R, self->hop.R);
-    if (parent->is_turned) {
-        fa_rotate(self->x, parent->R, self->hop.r);
-        for (int i = 0; i < 3; i++) {
-            self->x[i] += parent->x[i];
-        }
-    }
-    mm_rows(model, b, np, w, self);
-}
-
-/* the same of a rigid body whose hop has angles (V1) */
-FA_INLINE void mm_place_axial(const fa_body *b, const int kind, const fa_real *q,
-                              const mm_body *parent, mm_body *self)
-{
-    axial_turn(b, q, &self->s, &self->c);
-    for (int i = 0; i < 3; i++) {
-        const fa_real *row = parent->R + 3 * i;
-        axial_rotate_t(b, kind, self->s, self->c, row, self->R + 3 * i);
-        self->x[i] = parent->x[i];
-        for (int j = 0; j < 3; j++) {
-            if (AXIAL_HAS(kind, j)) {
-                self->x[i] += b->arm[j] * row[j];
-            }
-        }
-    }
-}
-
-FA_INLINE void mm_pose(const fa_model *model, const fa_body *b, const fa_real *q,
-                       const mm_work *w, mm_body *self)
-{
-    const mm_body *parent = b->parent < 0 ? NULL : w->body + b->parent;
-
-    self->joints = parent ? parent->joints + model->bodies[b->parent].n_dof : 0;
-    self->is_turned = b->n_modes > 0 || (parent && parent->is_turned) ||
-                      (b->joint != FA_JOINT_FIXED && b->joint != FA_JOINT_PRISMATIC);
-    fa_zero(self->x, 3);
-    if (!parent) {
-        fa_zero(self->R, 9);
-        for (int i = 0; i < 9; i += 4) {
-            self->R[i] = fa_splat(1.0);
-        }
-        return;
-    }
-    if (axial_is(b)) {
-#define MM_PLACE_AXIAL(kind) mm_place_axial(b, kind, q, parent, self)
-        AXIAL_SWITCH(b, MM_PLACE_AXIAL)
-    } else {
-#define MM_PLACE(np) mm_place(model, b, np, q, w, self)
-        FA_SWITCH_MODES(b->parent_modes, MM_PLACE)
-    }
-    mm_screws(b, w, self);
-}
-
-/* force of a rigid inertia (mass, first moment, J) on a motion (w; v) */
-FA_INLINE void mm_rigid_mul(fa_real m, const fa_real *h, const fa_real *J,
-                            const fa_real *w, const fa_real *v, fa_real *force)
-{
-    fa_sym_mul(force, J, w);
-    fa_cross_add(force, h, v);
-    for (int i = 0; i < 3; i++) {
-        force[3 + i] = m * v[i];
-    }
-    fa_cross_add(force + 3, w, h);
-}
-
-/* adds J about the parent's origin: J - (r~ h~ + h~ r~) - m r~ r~, with one product */
-FA_INLINE void mm_shift(const fa_real *r, const fa_real *moved, const fa_real *J,
-                        mm_body *parent)
-{
-    const fa_real twice = 2.0 * fa_dot(r, moved);
-    for (int i = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++) {
-            fa_real x = J[FA_SYM[i][j]] - r[i] * moved[j] - moved[i] * r[j];
-            parent->J[FA_SYM[i][j]] += i == j ? x + twice : x;
-        }
-    }
-}
-
-/* adds the composite of a body to its parent with np modes (C1) */
-FA_INLINE void mm_inward(const fa_model *model, const fa_body *b, const int np,
-                         const mm_work *w, const mm_body *self)
-{
-    const fa_body *bp = model->bodies + b->parent;
-    mm_body *parent = w->body + b->parent;
-    const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    const fa_real *r = self->hop.r;
-    fa_real h[3], J[6], moved[3];
-
-    fa_rotate(h, self->hop.R, self->h);
-    fa_rotate_sym(J, self->hop.R, self->J, 3);
-    for (int s = 0; s < np; s++) {
-        fa_real *ff = w->ff + bp->tri_at, *X = w->X + 6 * (bp->own_at + s), force[6];
-        mm_rigid_mul(self->m, h, J, slope + 3 * s, shift + 3 * s, force);
-        for (int k = 0; k <= s; k++) {
-            ff[fa_tri(s, k)] +=
-                fa_dot(slope + 3 * k, force) + fa_dot(shift + 3 * k, force + 3);
-        }
-        fa_cross_add(force, r, force + 3);
-        for (int i = 0; i < 6; i++) {
-            X[i] += force[i];
-        }
-    }
-
-    for (int i = 0; i < 3; i++) {
-        moved[i] = h[i] + 0.5 * self->m * r[i];
-    }
-    mm_shift(r, moved, J, parent);
-    for (int i = 0; i < 3; i++) {
-        parent->h[i] += h[i] + self->m * r[i];
-    }
-    parent->m += self->m;
-}
-
-/* the same of a rigid body whose hop has angles (V1) */
-FA_INLINE void mm_inward_axial(const fa_body *b, const int kind, const mm_body *self,
-                               mm_body *parent)
-{
-    fa_real h[3], J[6], moved[3], product[3], twice = {0};
-
-    axial_rotate(b, kind, self->s, self->c, self->h, h);
-    axial_rotate_sym(b, kind, self->s, self->c, self->J, 3, J);
-    for (int i = 0; i < 3; i++) {
-        moved[i] = h[i];
-        if (AXIAL_HAS(kind, i)) {
-            const fa_real arm = self->m * b->arm[i];
-            moved[i] += 0.5 * arm;
-            product[i] = 2.0 * b->arm[i] * moved[i];
-            twice += product[i];
-            h[i] += arm;
-        }
-        parent->h[i] += h[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        for (int j = i; j < 3; j++) {
-            fa_real x = J[FA_SYM[i][j]];
-            if (i == j) {
-                x += twice;
-                x -= AXIAL_HAS(kind, i) ? product[i] : (fa_real){0};
-            } else {
-                x -= AXIAL_HAS(kind, i) ? b->arm[i] * moved[j] : (fa_real){0};
-                x -= AXIAL_HAS(kind, j) ? b->arm[j] * moved[i] : (fa_real){0};
-            }
-            parent->J[FA_SYM[i][j]] += x;
-        }
-    }
-    parent->m += self->m;
-}
-
-FA_INLINE void mm_collect(const fa_model *model, const fa_body *b, const mm_work *w,
-                          const mm_body *self)
-{
-    if (axial_is(b)) {
-#define MM_INWARD_AXIAL(kind) mm_inward_axial(b, kind, self, w->body + b->parent)
-        AXIAL_SWITCH(b, MM_INWARD_AXIAL)
-    } else {
-#define MM_INWARD(np) mm_inward(model, b, np, w, self)
-        FA_SWITCH_MODES(b->parent_modes, MM_INWARD)
-    }
-}
-
-/* the pair (etad; V_O') of a floating body in place of (etad; V) (F4) */
-FA_NOINLINE void mm_float(const fa_body *b, const mm_work *w, const mm_body *self)
-{
-    const int n = b->n_modes;
-    const fa_real *columns = w->columns + 6 * b->hop_at;
-    fa_real *X = w->X + 6 * b->own_at, *ff = w->ff + b->tri_at;
-
-    for (int s = 0; s < n; s++) {
-        fa_real force[6];
-        mm_rigid_mul(self->m, self->h, self->J, columns + 3 * s, columns + 3 * (n + s),
-                     force);
-        floating_exchange(b, columns, s, force, X, ff);
-    }
+           (size_t)model->sum_triangles + mm_pairs_size(model);
 }
 
 FA_INLINE fa_real mm_product(const fa_real *row, const fa_real *X)
@@ -366,12 +56,20 @@ FA_INLINE fa_real mm_product(const fa_real *row, const fa_real *X)
     return fa_dot(row, X) + fa_dot(row + 3, X + 3);
 }
 
-/* entries of `count` coordinates from `first` on, with these rows, in column i > first */
-FA_INLINE void mm_entries(int nv, int first, int count, const fa_real *rows, int i,
-                          const fa_real *X, fa_real *M)
+/* entries of row i from column first <= i on, as many as a joint or all modes have */
+FA_INLINE fa_real *mm_at(const fa_model *model, const mm_work *w, int i, int first,
+                         fa_real *M)
+{
+    return w->paths ? M + w->paths->first[i] + br_depth(w->paths, first)
+                    : M + i * model->nv + first;
+}
+
+/* entries of `count` coordinates, with these rows, in column i > first */
+FA_INLINE void mm_entries(int count, const fa_real *rows, const fa_real *X,
+                          fa_real *entries)
 {
     for (int t = 0; t < count; t++) {
-        M[i * nv + first + t] = mm_product(rows + 6 * t, X);
+        entries[t] = mm_product(rows + 6 * t, X);
     }
 }
 
@@ -385,10 +83,10 @@ FA_INLINE void mm_entries_below(int nv, int first, int count, const fa_real *row
 }
 
 /* entries of the joint of a root */
-FA_INLINE void mm_root(const fa_body *b, const fa_real *X, fa_real *row)
+FA_INLINE void mm_root(const fa_body *b, const fa_real *X, fa_real *entries)
 {
     for (int j = 0; j < b->n_dof; j++) {
-        row[b->joint_at + j] = joint_force(b, j, X);
+        entries[j] = joint_force(b, j, X);
     }
 }
 
@@ -404,13 +102,13 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
     fa_real x[6]; /* stores to M do not change it: it stays in registers */
 
     mm_copy(X, 6, x);
-    if (w->is_chain) {
+    if (w->is_chain && !w->paths) {
         const int root = model->bodies[0].n_dof, modes = b->mode_at - nu;
         const int joints = w->body[k].joints;
         mm_root(model->bodies, x, M + i * nv);
-        mm_entries(nv, root, joints - root, w->screws + 6 * root, i, x, M);
+        mm_entries(joints - root, w->screws + 6 * root, x, M + i * nv + root);
         if (is_mode) {
-            mm_entries(nv, nu, modes, w->rows, i, x, M);
+            mm_entries(modes, w->rows, x, M + i * nv + nu);
         } else {
             mm_entries_below(nv, nu, modes, w->rows, i, x, M);
         }
@@ -420,15 +118,18 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
         const fa_body *bp = model->bodies + b->parent;
         const fa_real *rows = w->rows + 6 * b->hop_at;
         if (is_mode) {
-            mm_entries(nv, bp->mode_at, b->parent_modes, rows, i, x, M);
+            mm_entries(b->parent_modes, rows, x, M + i * nv + bp->mode_at);
         } else {
             mm_entries_below(nv, bp->mode_at, b->parent_modes, rows, i, x, M);
         }
+        if (bp->n_dof == 0) {
+            continue;
+        }
+        fa_real *entries = mm_at(model, w, i, bp->joint_at, M);
         if (bp->parent < 0) {
-            mm_root(bp, x, M + i * nv);
-        } else if (bp->n_dof > 0) {
-            mm_entries(nv, bp->joint_at, bp->n_dof, w->screws + 6 * bp->joint_at, i, x,
-                       M);
+            mm_root(bp, x, entries);
+        } else {
+            mm_entries(bp->n_dof, w->screws + 6 * bp->joint_at, x, entries);
         }
     }
 }
@@ -468,12 +169,13 @@ FA_NOINLINE void mm_wide(const fa_model *model, const mm_work *w, int k, fa_real
     const mm_body *self = w->body + k;
 
     for (int j = 0; j < b->n_dof; j++) {
-        fa_real S[6], X[6];
+        fa_real S[6], X[6], *row = mm_at(model, w, b->joint_at + j, b->joint_at, M);
         joint_screw(b, j, S);
         mm_rigid_mul(self->m, self->h, self->J, S, S + 3, X);
         for (int i = 0; i <= j; i++) {
-            M[(b->joint_at + j) * model->nv + b->joint_at + i] = joint_project(b, i, X);
+            row[i] = joint_project(b, i, X);
         }
+        row[j] += b->armature[j];
         if (b->parent >= 0) {
             mm_wrench(self, X, X);
             mm_column(model, w, k, b->joint_at + j, 0, X, M);
@@ -489,7 +191,8 @@ FA_NOINLINE void mm_joint(const fa_model *model, const mm_work *w, int k, fa_rea
     const fa_real *h = self->h, *J = self->J, *R = self->R, zero = {0};
     fa_real X[6];
 
-    M[b->joint_at * (model->nv + 1)] = b->joint == FA_JOINT_REVOLUTE ? J[5] : self->m;
+    *mm_at(model, w, b->joint_at, b->joint_at, M) =
+        (b->joint == FA_JOINT_REVOLUTE ? J[5] : self->m) + b->armature[0];
     if (b->parent < 0) {
         return;
     }
@@ -507,40 +210,78 @@ FA_NOINLINE void mm_joint(const fa_model *model, const mm_work *w, int k, fa_rea
     mm_column(model, w, k, b->joint_at, 0, X, M);
 }
 
-/* M [nv][nv] of FA_LANES states at q [nq] */
-FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
-                        fa_real *M)
+/* all entries with rows above their column or on it */
+static void mm_bodies(const fa_model *model, const fa_real *q, const mm_work *w,
+                      fa_real *M)
 {
-    const mm_work w = mm_split(model, work);
-    const int nv = model->nv;
-
-    if (!w.is_chain) {
-        fa_zero(M, nv * nv);
-    }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        mm_pose(model, b, q, &w, w.body + k);
-#define MM_START(n) mm_start(model, b, n, q, &w, w.body + k)
+        mm_pose(model, b, q, w, w->body + k);
+#define MM_START(n) mm_start(model, b, n, q, w, w->body + k)
         FA_SWITCH_MODES(b->n_modes, MM_START)
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
 
         if (b->joint == FA_JOINT_FLOATING) {
-            mm_float(b, &w, w.body + k);
+            mm_float(b, w, w->body + k);
         }
         if (b->parent >= 0) {
-            mm_collect(model, b, &w, w.body + k);
+            mm_collect(model, b, w, w->body + k);
         }
         if (b->n_modes > 0) {
-            mm_modes(model, &w, k, M);
+            mm_modes(model, w, k, M);
         }
         if (b->wide) {
-            mm_wide(model, &w, k, M);
+            mm_wide(model, w, k, M);
         } else if (b->joint_at >= 0) {
-            mm_joint(model, &w, k, M);
+            mm_joint(model, w, k, M);
         }
     }
+}
+
+/* M of an arm with branches, the numbers on paths [n_pairs] */
+FA_NOINLINE void mm_run_paths(const fa_model *model, const fa_real *q, fa_real *work,
+                              fa_real *M)
+{
+    if (model->tree) { /* (L6) */
+        const fa_model *tree = model->tree;
+        fa_real *full = work + tree->nq;
+        fo_positions(model, q, work);
+        mm_run_paths(tree, work, full + mm_pairs_size(tree), full);
+        br_sum(model, 1, full, M);
+        return;
+    }
+    mm_work w = mm_split(model, work);
+
+    w.paths = model->branches; /* of joints alone: each number is written */
+    mm_bodies(model, q, &w, M);
+}
+
+/* M [nv][nv] of FA_LANES states at q [nq] */
+FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
+                        fa_real *M)
+{
+    if (model->branches) {
+        mm_run_paths(model, q, work + mm_pairs_size(model), work);
+        br_expand(model->branches, work, M);
+        return;
+    }
+    if (model->tree) { /* (L6) */
+        const fa_model *tree = model->tree;
+        fa_real *full = work + tree->nq, *half = full + tree->nv * tree->nv;
+        fo_positions(model, q, work);
+        mm_run(tree, work, half + tree->nv * model->nv, full);
+        fo_sum_symmetric(model, full, half, M);
+        return;
+    }
+    const mm_work w = mm_split(model, work);
+    const int nv = model->nv;
+
+    if (!w.is_chain) {
+        fa_zero(M, nv * nv);
+    }
+    mm_bodies(model, q, &w, M);
     for (int i = 1; i < nv; i++) {
         for (int j = 0; j < i; j++) {
             M[j * nv + i] = M[i * nv + j];

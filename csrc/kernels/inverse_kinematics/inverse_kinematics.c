@@ -34,6 +34,7 @@
 #include "calls/maps.h"
 #include "calls/targets.h"
 #include "kernels/inverse_kinematics/quasi_static.h"
+#include "kernels/inverse_kinematics/walk.h"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/positions.c"
 #include "kernels/lie/lie.h"
@@ -45,11 +46,6 @@ enum { IK_TICK = 64 }; /* evaluations of one block between two looks at Ctrl-C *
 
 /* parts of the cost: what its rounding hides, and no step is worth */
 static const double IK_HIDDEN = 1e-13, IK_NOTHING = 1e-19;
-
-/* a velocity that may move: its place, and the place of its position or -1 */
-typedef struct {
-    int v, p;
-} ik_column;
 
 /* one block of FA_LANES targets */
 typedef struct {
@@ -82,24 +78,10 @@ static size_t ik_work_size(const fa_model *model, const fa_ik *run)
 {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     const size_t modes = run->deflection ? qs_work_size(model) : 0;
-    return (ik_pad(sizeof(ik_block)) + ik_pad(nv * sizeof(ik_column)) + 2 * nq +
-            16 * nv + (size_t)pos_total(model) + kin_node_work_size(model) + modes) *
+    return (ik_pad(sizeof(ik_block)) +
+            ik_pad(ik_most_columns(model) * sizeof(ik_column)) + 2 * nq + 16 * nv +
+            (size_t)pos_total(model) + ik_walk_size(model) + modes) *
            sizeof(fa_real);
-}
-
-/* joints between a node and the base, base last */
-static int ik_columns(const fa_model *model, int node, ik_column *columns)
-{
-    int n = 0;
-
-    for (int k = model->nodes[node].body; k >= 0; k = model->bodies[k].parent) {
-        const fa_body *b = model->bodies + k;
-        for (int j = 0; j < b->n_dof; j++) {
-            columns[n++] =
-                (ik_column){b->joint_at + j, pos_is_pose(b) ? -1 : b->position_at + j};
-        }
-    }
-    return n;
 }
 
 /*
@@ -244,7 +226,7 @@ static void ik_evaluate(ik_block *s)
     }
     s->call.in[0] = s->q_new;
     s->call.out = s->J;
-    kin_walk(s->model, &s->call, KIN_COLUMNS, s->pose);
+    ik_walk(s->model, &s->call, s->pose);
     ik_error(s->pose, s->target, run->place_only, e, &inverse);
     for (int i = 0; i < 6; i++) {
         r[i] = run->weights[i] * e[i];
@@ -534,7 +516,7 @@ static void ik_start(ik_block *s, const fa_model *model, const fa_ik *run, void 
     *s = (ik_block){.model = model, .run = run};
     fa_real *next = (fa_real *)work + ik_pad(sizeof *s);
     s->columns = (ik_column *)(void *)next;
-    next += ik_pad(nv * sizeof(ik_column));
+    next += ik_pad(ik_most_columns(model) * sizeof(ik_column));
     s->q = next;
     s->q_new = s->q + nq;
     s->J = s->q_new + nq;
@@ -546,7 +528,7 @@ static void ik_start(ik_block *s, const fa_model *model, const fa_ik *run, void 
     s->move = s->step + 2 * nv;
     next = s->move + pos_total(model);
     s->call = (fa_call){.work = next, .index = run->node, .states = FA_LANES};
-    next += kin_node_work_size(model);
+    next += ik_walk_size(model);
     if (run->deflection) {
         qs_start(model, run->node, run->wrench_in_base, next, &s->modes);
     }

@@ -44,7 +44,7 @@ static size_t qs_kernel_size(const fa_model *model)
 {
     const size_t gravity = batch_row_of(model, FA_GRAVITY_FORCES)->work_size(model);
     const size_t wrench = batch_row_of(model, FA_WRENCH_FORCES)->work_size(model);
-    const size_t pose = kin_node_work_size(model);
+    const size_t pose = batch_row_of(model, FA_NODE_POSE)->work_size(model);
     const size_t most = gravity > wrench ? gravity : wrench;
     return most > pose ? most : pose;
 }
@@ -124,7 +124,7 @@ static void qs_forces(const fa_model *model, qs_work *w, const fa_real *q,
     w->call.in[1] = wrench;
     if (w->in_base) {
         w->call.out = pose;
-        kin_node_pose(model, &w->call);
+        batch_row_of(model, FA_NODE_POSE)->run(model, &w->call);
         for (int i = 0; i < 6; i++) {
             const fa_real *x = wrench + i / 3 * 3, *column = pose + i % 3;
             turned[i] = column[0] * x[0] + column[4] * x[1] + column[8] * x[2];

@@ -20,6 +20,9 @@
  *             It begins at qdd_0, and if that leads astray at constant velocity.
  *             On a pose S leaves out that two displacements do not add up, which costs
  *             a factor of order h^3 in the contraction and nothing in the result.
+ * Error       of linear acceleration, which may be unstable, with
+ *                 e = 0.558 h (qdd_1 - qdd_0)                                      (O5)
+ *             for that of R6: a step of vibration z misses z^3/24.
  * Start       qdd_0 = a_0 from the equations of motion. Where forces jump (corner), qdd
  *             does too, and a by as much.
  * Source      N. Newmark, J. Eng. Mech. Div. 85 (1959); J. Chung, G. Hulbert, J. Appl.
@@ -35,12 +38,15 @@
 #include "kernels/kinematics/positions.c"
 #include "kernels/time/implicit.h"
 #include "kernels/time/rollout.h"
+#include "kernels/time/step_errors.h"
 #include "lanes/dense_lanes.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
 
 enum { NM_ITERATIONS = 20 };
 static const double NM_TOLERANCE = 1e-9, NM_RATE = 0.1;
+/* of O5: a step of vibration z misses z^3/24 of it */
+static const double NM_SHARE = 0.558;
 
 typedef struct {
     double alpha_m, alpha_f, beta, gamma, kappa;
@@ -64,13 +70,25 @@ typedef struct {
     fa_real *S, *order;      /* factors [nv][nv], [nv] */
     fa_real *mass;           /* [nv] diagonal of M */
     nm_control *control;
+    step_errors *errors; /* of linear acceleration */
 } nm_own;
+
+static size_t nm_control_size(void)
+{
+    return (sizeof(nm_control) + sizeof(fa_real) - 1) / sizeof(fa_real);
+}
 
 static size_t nm_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv;
-    return 8 * nv + (size_t)pos_total(model) + nv * nv +
-           (sizeof(nm_control) + sizeof(fa_real) - 1) / sizeof(fa_real);
+    return 8 * nv + (size_t)pos_total(model) + nv * nv + nm_control_size() +
+           se_size(model);
+}
+
+static size_t nm_kernel_size(const fa_model *model)
+{
+    const size_t implicit = imp_kernel_size(model), mass = se_kernel_size(model);
+    return implicit > mass ? implicit : mass;
 }
 
 static nm_own nm_split(const fa_model *model, const roll_block *s)
@@ -88,6 +106,7 @@ static nm_own nm_split(const fa_model *model, const roll_block *s)
     own.S = own.mass + nv;
     own.u = own.S + nv * nv;
     own.control = (nm_control *)(own.u + pos_total(model));
+    own.errors = (step_errors *)(own.u + (size_t)pos_total(model) + nm_control_size());
     return own;
 }
 
@@ -331,12 +350,31 @@ static int nm_repeat(const roll_group *g, const roll_block *s)
     return fa_any(~nm_split(g->model, s).control->done);
 }
 
+/* whether steps are judged: those that may be unstable */
+static int nm_is_judged(const roll_group *g)
+{
+    return se_is_judged(g) && g->run->method == FA_LINEAR_ACCELERATION;
+}
+
+/* the error of a step that is done (O5); x is free */
+static void nm_judge(const roll_group *g, const roll_block *s, const nm_own *own,
+                     fa_real h)
+{
+    for (int i = 0; i < g->model->nv; i++) {
+        own->x[i] = s->stage_qd[i] + NM_SHARE * h * (own->next[i] - own->qdd[i]);
+    }
+    se_add(g, s, own->x, s->stage_qd, h, own->errors);
+}
+
 static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 {
     const nm_own own = nm_split(g->model, s);
     const nm_weights w = nm_weights_of(g->run);
 
     nm_state(g, s, &own, h); /* of lanes that are lost too */
+    if (nm_is_judged(g)) {
+        nm_judge(g, s, &own, h);
+    }
     for (int i = 0; i < g->model->nv; i++) {
         own.a[i] = nm_average(&w, &own, i);
         own.qdd[i] = own.next[i];
@@ -348,18 +386,36 @@ static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 /* no factors yet, and no accelerations */
 static void nm_start(const roll_group *g, roll_block *s)
 {
-    fa_zero(s->own, (int)nm_own_size(g->model));
+    fa_zero(s->own, (int)(nm_own_size(g->model) - se_size(g->model)));
     nm_split(g->model, s).control->h = fa_splat(-1.0);
+    if (nm_is_judged(g)) {
+        se_start(g, s, nm_split(g->model, s).errors);
+    }
+}
+
+static void nm_end(const roll_group *g, roll_block *s)
+{
+    if (nm_is_judged(g)) {
+        se_end(g, s, nm_split(g->model, s).errors);
+    }
+}
+
+static void nm_restart(const roll_group *g, roll_block *s)
+{
+    nm_end(g, s);
+    nm_start(g, s);
 }
 
 static const double nm_node[2] = {0.0, 1.0};
 static const roll_method nm_method = {.n_stages = 2,
                                       .node = nm_node,
                                       .own_size = nm_own_size,
-                                      .kernel_size = imp_kernel_size,
+                                      .kernel_size = nm_kernel_size,
                                       .start = nm_start,
+                                      .restart = nm_restart,
                                       .stage = nm_stage,
                                       .finish = nm_finish,
-                                      .repeat = nm_repeat};
+                                      .repeat = nm_repeat,
+                                      .end = nm_end};
 
 #endif

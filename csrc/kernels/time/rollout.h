@@ -14,12 +14,14 @@
 #include "calls/time_loop.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/dynamics/constraints.c"
+#include "kernels/dynamics/mass_matrix.c"
 #include "lanes/lane.h"
 #include "model/kinds.h"
 #include "model/layout.h"
 
 #ifndef FA_STACK_LANES /* of one arm alone */
 #include "kernels/derivatives/linear.c"
+#include "kernels/derivatives/linear_model.h"
 #endif
 
 enum { ROLL_TICK = 256 }; /* steps of one block between two looks at Ctrl-C */
@@ -66,6 +68,8 @@ typedef struct roll_method {
     size_t (*kernel_size)(const fa_model *);
     void (*start)(const roll_group *,
                   roll_block *); /* before the first step, or NULL */
+    /* before the next step, where the forces jump; or NULL */
+    void (*restart)(const roll_group *, roll_block *);
     /* one stage of one block, which leaves the state of the next one */
     void (*stage)(const roll_group *, roll_block *, int stage, const roll_time *,
                   fa_real h);
@@ -231,7 +235,7 @@ static const fa_real *roll_commanded(const roll_group *g, size_t block)
 {
     const fa_real *tau = g->blocks[block].tau;
 
-    if (g->model->n_motors == 0 || g->run->n_tau == g->model->nv) {
+    if (jf_is_plain(g->model) || g->run->n_tau == g->model->nv) {
         return tau;
     }
     for (int i = 0; i < g->run->n_tau; i++) {
@@ -306,6 +310,34 @@ static size_t roll_forward_size(const fa_model *model)
 #else
     return forward;
 #endif
+}
+
+/* mass matrices M [nv][nv] at the start of a step */
+static void roll_mass(const roll_group *g, const roll_block *s, fa_real *M)
+{
+    const fa_model *model = g->model;
+
+#ifndef FA_STACK_LANES
+    if (model->fidelity == FA_LINEAR) {
+        const li_work w = li_split(model, g->work);
+        for (int lane = 0; lane < FA_LANES; lane++) {
+            if (lane < roll_states(g, s)) {
+                li_read(s->q, model->nq, lane, w.q);
+                fa_linear_mass(model, w.q, w.scratch, w.M);
+            }
+            li_write(w.M, model->nv * model->nv, lane, M);
+        }
+        return;
+    }
+#endif
+    mm_run(model, s->q, g->work, M);
+}
+
+/* scratch of the mass matrices */
+static size_t roll_mass_size(const fa_model *model)
+{
+    const size_t forward = roll_forward_size(model), mass = mm_work_size(model);
+    return forward > mass ? forward : mass;
 }
 
 /* initial states and gains of the blocks that step together */

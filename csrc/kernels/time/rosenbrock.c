@@ -44,7 +44,6 @@
 #include "dense/dense.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/dynamics/inverse_steps.h"
-#include "kernels/dynamics/mass_matrix.c"
 #include "kernels/kinematics/positions.c"
 #include "kernels/time/rollout.h"
 #include "lanes/dense_lanes.h"
@@ -54,7 +53,6 @@
 
 #ifndef FA_STACK_LANES /* of one arm alone */
 #include "kernels/derivatives/linear.c"
-#include "kernels/derivatives/linear_model.h"
 #endif
 
 enum { ROS_STAGES = 4 };
@@ -130,8 +128,7 @@ static ros_own ros_split(const fa_model *model, const roll_block *s)
 
 static size_t ros_kernel_size(const fa_model *model)
 {
-    const size_t forward = roll_forward_size(model), mass = mm_work_size(model);
-    const size_t most = forward > mass ? forward : mass, inverse = id_work(model);
+    const size_t most = roll_mass_size(model), inverse = id_work(model);
     return most > inverse ? most : inverse;
 }
 
@@ -285,24 +282,6 @@ static void ros_solve_linear(const roll_group *g, const roll_block *s,
         li_write(w.x, nv, lane, x);
     }
 }
-
-/* mass matrix and factors of a linear model */
-static void ros_prepare_linear(const roll_group *g, const roll_block *s,
-                               const ros_own *own, fa_real h)
-{
-    const fa_model *model = g->model;
-    const li_work w = li_split(model, g->work);
-
-    for (int lane = 0; lane < FA_LANES; lane++) {
-        if (lane < roll_states(g, s)) {
-            li_read(s->q, model->nq, lane, w.q);
-            fa_linear_mass(model, w.q, w.scratch, w.M);
-        }
-        li_write(w.M, model->nv * model->nv, lane, own->M);
-    }
-    ros_matrix(g, s, own, h);
-    ros_factor_linear(g, s, own);
-}
 #endif
 
 /* mass matrix and factors at the start of a step */
@@ -317,14 +296,14 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
         jf_slopes(p, jf_relative(p, s->q, p->joint_at, p->motor_at),
                   jf_relative(p, s->qd, p->joint, p->motor), slope, slope + 1);
     }
+    roll_mass(g, s, own->M);
+    ros_matrix(g, s, own, h);
 #ifndef FA_STACK_LANES
     if (model->fidelity == FA_LINEAR) {
-        ros_prepare_linear(g, s, own, h);
+        ros_factor_linear(g, s, own);
         return;
     }
 #endif
-    mm_run(model, s->q, g->work, own->M);
-    ros_matrix(g, s, own, h);
     ldl_factor(model->nv, own->S);
 }
 

@@ -224,9 +224,8 @@ static int sl_run(roll_group *g)
             roll_end(g);
             return 0;
         }
-        if (knot > 0 && g->method->start) {
-            roll_end(g);
-            g->method->start(g, g->blocks);
+        if (knot > 0 && g->method->restart) {
+            g->method->restart(g, g->blocks);
         }
         const fa_real t = fa_splat(law->knots[knot]);
         const fa_real h =

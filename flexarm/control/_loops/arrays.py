@@ -128,6 +128,12 @@ class Loop(Flattened):
         stack = self.arm if isinstance(self.arm, ArmStack) else None
         return self.arm if stack is None else stack._flat(self.batch)
 
+    @property
+    def longest_step(self) -> float:
+        """Longest step of the integrator in s."""
+        steps = np.diff(self.grid.knots) / self.grid.substeps
+        return float(steps.max(initial=0.0))
+
     # sensors and actuators
 
     def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import real_array
+from ..._calls.arguments import check_actuated, real_array
 from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -251,6 +251,7 @@ class ComputedTorque:
 
     def __call__(self, step: Comparison) -> Array:
         """Corrected joint forces (..., nu) in N m or N."""
+        check_actuated(step.arm, "ComputedTorque")
         w = self.bandwidth
         wanted = (
             2.0 * self.damping_ratio * w * step.rate_error + w**2 * step.position_error

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.records import Rollout, SampledLoop, new_report, reported
-from ..._core import METHODS
+from ..._core import METHODS, REPORT_COLUMNS
 from ...kinematics.positions import quiet_difference
+from ...simulation.accuracy import forget
 from .._checks import check_finite, check_rows
 from .._states import is_ordinary
 from .arrays import Loop
@@ -89,7 +90,7 @@ class _Plant:
         if lost.any():  # at rest meanwhile, so that the others go on
             self._q[lost], self._qd[lost], self._tau[lost] = arm.neutral, 0.0, 0.0
         # in C under held forces
-        self._report[:] = 0.0
+        self._report[:, REPORT_COLUMNS["ending"]] = 0.0  # errors of steps go on
         loop.flat._model.rollout(
             Rollout(
                 self._q,
@@ -106,11 +107,19 @@ class _Plant:
             )
         )
         self.q, self.qd = self._q[:, 1].copy(), self._qd[:, 1].copy()
+        forget(self._report, self._power(tau) * float(np.diff(span[0])[0]))
         # members that did not reach the end
         failed = reported(self._report, "ending")[0] != 0.0
-        loop.report[failed & ~lost] = self._report[failed & ~lost]
+        new = ~lost
+        loop.report[new] = self._report[new]
         lost |= failed | ~is_ordinary(self.q, self.qd)
         self.q[lost] = self.qd[lost] = np.nan
+
+    def _power(self, tau: Array) -> Any:
+        """Power of the forces, without signs."""
+        acting = self.loop.arm.actuator_indices
+        with np.errstate(all="ignore"):
+            return np.abs(tau * self._qd[:, 1, acting]).sum(axis=-1)
 
 
 def run_callback(loop: Loop) -> None:

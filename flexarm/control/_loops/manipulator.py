@@ -389,7 +389,7 @@ class ManipulatorController:
             check_rows(
                 f"q of the {what}", given[0], self.batch, n_positions(arm), unit
             ),
-            check_rows(f"qd of the {what}", given[1], self.batch, arm.nu, unit),
+            check_rows(f"qd of the {what}", given[1], self.batch, arm.nj, unit),
         )
 
     def _configure(self, t: float, sensed: Sensed | None) -> tuple[Array, Array]:
@@ -413,7 +413,7 @@ class ManipulatorController:
             )
         if sensed is not None:
             q[..., : n_positions(self.arm)] = sensed.q
-            qd[..., : self.arm.nu] = sensed.qd
+            qd[..., : self.arm.nj] = sensed.qd
         lost = ~is_ordinary(q, qd)
         q[lost] = qd[lost] = np.nan
         return q, qd
@@ -441,7 +441,7 @@ class ManipulatorController:
         # positions, velocities and accelerations of the joints
         rows = []
         for name, value, width in zip(
-            ("q", "qd", "qdd"), given, (n_positions(arm), arm.nu, arm.nu), strict=False
+            ("q", "qd", "qdd"), given, (n_positions(arm), arm.nj, arm.nj), strict=False
         ):
             rows.append(
                 check_rows(f"{name} of the {what}", value, batch, width, "the joints")
@@ -467,7 +467,7 @@ class ManipulatorController:
         self, t: float, sensed: Sensed | None, span: float, last: bool = False
     ) -> Comparison:
         """Units 130, 125, 135 on the specified forces, and the comparison of 144."""
-        arm, nu, joints = self.arm, self.arm.nu, n_positions(self.arm)
+        arm, nj, joints = self.arm, self.arm.nj, n_positions(self.arm)
         q, qd = self._configure(t, sensed)
         desired, tau = self._want(t), self._specify(t)
         qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
@@ -483,8 +483,8 @@ class ManipulatorController:
             qdd,
             desired,
             joint_difference(arm, q[..., :joints], desired.q),
-            desired.qd - qd[..., :nu],
-            desired.qdd - qdd[..., :nu],
+            desired.qd - qd[..., :nj],
+            desired.qdd - qdd[..., :nj],
             deformation,
             span=span,
             # none after the last time, up to which the motion may be given

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import count_of, finite_number
+from ..._calls.records import new_report
 from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...simulation.accuracy import forget
+from ...simulation.core_loop import substeps_of
 from ...simulation.methods import Trajectory
 from ...simulation.violations import judged
 from .._checks import check_callable, check_finite, check_rows, start_state
@@ -98,11 +102,11 @@ class JointSensors:
         >>> bool(0.45 * step < abs(read.q - q).max() <= 0.5 * step)
         True
         """
-        nu = arm.nu
+        nj = arm.nj
         moved = np.zeros_like(qd)
-        rate = np.array(qd[..., :nu])
+        rate = np.array(qd[..., :nj])
         if self.noise:
-            moved[..., :nu] = self.noise * random.standard_normal(rate.shape)
+            moved[..., :nj] = self.noise * random.standard_normal(rate.shape)
         if self.rate_noise:
             rate += self.rate_noise * random.standard_normal(rate.shape)
         position = np.array(advance(arm, q, moved)[..., : n_positions(arm)])
@@ -184,6 +188,7 @@ class SimulatedPlant:
         self._q, self._qd = q.copy(), qd.copy()
         self._tau = np.zeros((*q.shape[:-1], self.arm.nu))
         self._past: list[tuple[float, Array, Array]] = []
+        self._report, self._longest = new_report(prod(q.shape[:-1])), 0.0
         self._forces: list[Array] = []
         self._readings: list[Sensed] = []
 
@@ -207,7 +212,9 @@ class SimulatedPlant:
                 self._tau,
                 (before, t),
                 max_step=self.max_step,
+                report=self._report,
             )
+            self._judge(t - before)
             self._forces.append(self._tau)
         self._past.append((t, self._q, self._qd))
         # the last readings, of which the oldest is due
@@ -216,6 +223,14 @@ class SimulatedPlant:
         late = self._readings[-1 - self.sensors.delay :]
         self._readings = late
         return Sensed(late[0].q.copy(), late[0].qd.copy())
+
+    def _judge(self, span: float) -> None:
+        """Keep the longest step, and let the commands damp errors of the steps."""
+        substeps = substeps_of([0.0, span], "rk4", self.max_step or np.inf)
+        self._longest = max(self._longest, span / substeps)
+        with np.errstate(all="ignore"):
+            power = np.abs(self._tau * self._qd[..., self.arm.actuator_indices])
+        forget(self._report, span * power.sum(axis=-1).reshape(-1))
 
     def _force(self, t: float, command: Any) -> Array:
         given = command if self.servo is None else self.servo(command)
@@ -251,7 +266,7 @@ class SimulatedPlant:
             if lost
             else "reached the last time",
         )
-        return judged(run)
+        return judged(run, self._report, self._longest)
 
     def __repr__(self) -> str:
         now = f"at {self._past[-1][0]:g} s" if self._past else "not started"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import any_of
+from ..._support.labelled import Labels, Variable, batch_axes, named
 from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -98,6 +99,27 @@ class LoopRun(Trajectory):
         measured = self.y[..., : n_positions(self.arm)]
         return joint_difference(self.arm, measured, self.comparison.desired.q)
 
+    def _labels(self) -> Labels:
+        found = super()._labels()
+        batch = batch_axes(self.q.ndim - 2)
+        variables = dict(found.variables)
+        for name, axis, meaning in (
+            ("y", "sensor", "measured outputs"),
+            ("u", "actuator", "forces that the law computed"),
+            ("command", "channel", "commands that were sent"),
+            ("saturated", "actuator", "whether limits were active"),
+            ("states", "state", "states of the law"),
+        ):
+            values = getattr(self, name)
+            if isinstance(values, np.ndarray):
+                axes = (*batch, "sample", axis)
+                variables[name] = Variable(axes, values, None, meaning)
+        at = dict(found.coordinates)
+        at["sample"] = Variable(("sample",), self.sample_times, "s")
+        if np.shape(self.y)[-1] == len(self.sensor_names):
+            at |= named("sensor", self.sensor_names)
+        return Labels(variables, at, found.words)
+
     def __repr__(self) -> str:
         batch = " x ".join(map(str, self.q.shape[:-2]))
         many = f"{batch} loops" if batch else "one loop"
@@ -145,16 +167,16 @@ class Record:
     ) -> None:
         self.arm, self.t, self.batch = arm, t, batch
         self.integrator, self.max_step = integrator, max_step
-        nu, joints = arm.nu, n_positions(arm)
-        self.y = self._empty(joints + nu)
+        nu, nj, joints = arm.nu, arm.nj, n_positions(arm)
+        self.y = self._empty(joints + nj)
         self.u, self.command = self._empty(nu), self._empty(nu)
         widths = {"q": arm.nq, "qd": arm.nv, "tau": nu, "qdd": arm.nv}
         errors = ("position_error", "rate_error", "acceleration_error")
         self.compared: dict[str, Any] = {
             name: self._empty(n) for name, n in widths.items()
         }
-        self.compared |= {name: self._empty(nu) for name in errors}
-        self.desired = Motion(self._empty(joints), self._empty(nu), self._empty(nu))
+        self.compared |= {name: self._empty(nj) for name in errors}
+        self.desired = Motion(self._empty(joints), self._empty(nj), self._empty(nj))
 
     def _empty(self, *core: int) -> Array:
         return np.full((*self.batch, len(self.t), *core), np.nan)
@@ -188,7 +210,7 @@ class Record:
 
     def result(self, note: str) -> LoopRun:
         """Run as far as it got, with a sentence about how it ended."""
-        arm, nu = self.arm, self.arm.nu
+        arm, nj = self.arm, self.arm.nj
         reached: Any = np.isfinite(self.u).all(-1)
         success, message = ending(
             reached,
@@ -201,7 +223,7 @@ class Record:
             np.where(reached[..., np.newaxis], self.compared[name], np.nan)
             for name in ("q", "qd")
         )
-        names = state_names(arm.coordinate_names[:nu])[nu:]
+        names = state_names(arm.coordinate_names[:nj])[nj:]
         comparison = Comparison(
             arm,
             self.t,

@@ -11,6 +11,7 @@ from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
 from ..._core import METHODS
 from ..._support.options import explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import check_method
@@ -25,6 +26,7 @@ from .record import LoopRun
 
 
 @explained
+@recorded("control.simulate_loop")
 def simulate_loop(
     arm: Arm | ArmStack,
     law: Any,
@@ -114,8 +116,9 @@ def simulate_loop(
         A `Trajectory` with the samples.  A loop that is interrupted by Ctrl-C or
         diverges returns what it has, NaN after that, with ``success=False``; `message`
         also reports how often limits of actuators were active, and doubts: constraints
-        that are violated, for which a ConstraintWarning is given, and motions that grow
-        without bound.
+        that are violated, for which a ConstraintWarning is given, steps that are too
+        long or unstable, for which an AccuracyWarning is given as by `simulate`, and
+        motions that grow without bound.
 
     Raises
     ------
@@ -227,7 +230,7 @@ def simulate_loop(
         raise
     run = loop.result(note)
     warn_of_stiffening(arm, run.q, run.qd)
-    return judged(run)
+    return judged(run, loop.report, loop.longest_step)
 
 
 def _sample_time(law: Any, sample_time: Any, t: Any) -> float:

@@ -224,7 +224,7 @@ def calmness(motion: Collocation, q: Array, weight: float) -> AtPoints:
     arm = motion.arm
     M = np.diagonal(np.asarray(arm._model.quiet("mass_matrix")(q)))
     form = np.zeros(3 * arm.nv + arm.nu + len(motion.p))
-    form[arm.nv + arm.nu : 2 * arm.nv] = weight * M[arm.nu :]
+    form[arm.nv + arm.nj : 2 * arm.nv] = weight * M[arm.nj :]
     return AtPoints(motion, Squares(form, name="calmness"), integrate=True)
 
 

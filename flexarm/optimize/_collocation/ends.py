@@ -1,9 +1,9 @@
-"""Ends of a motion at rest: postures, or places of the tip."""
+"""Ends of a motion at rest: postures, or goals of the tip."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from ..._support.checks import short_text
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...ik import inverse_kinematics
 from ...statics import equilibrium
-from .local import EquationOfMotion
+from .._aim import Aim, branches_of, read_aim
+from ..limits import limits_of_joints
+from .local import EquationOfMotion, Local
+from .of_design import Family, OfDesign
 from .points import Gathered
 from .rest import Rest
-from .tip_place import TipPlace
+from .tip_goal import TipGoal
 from .transcription import Collocation
 
 Array = NDArray[np.float64]
@@ -33,28 +35,44 @@ class End:
     ----------
     q : (nq,) ndarray of float
         Positions in static equilibrium.
-    tip : (3,) ndarray of float or None
-        Place of the tip, where joints are not given.
-    held : (nu,) ndarray of bool or None
+    aim : Aim or None
+        Goal of the tip, where joints are not given.
+    held : (nj,) ndarray of bool or None
         Joint coordinates that are given, where not all are.
+    others : tuple of (nq,) ndarray of float
+        Positions of other branches that reach the goal of the tip.
     """
 
     q: Array
-    tip: Array | None
+    aim: Aim | None
     held: NDArray[np.bool_] | None = None
+    others: tuple[Array, ...] = ()
 
     @property
     def is_posture(self) -> bool:
         """Whether all joints are given."""
-        return self.tip is None and self.held is None
+        return self.aim is None and self.held is None
+
+    def branches(self) -> list[End]:
+        """The end in each branch, the first is this one."""
+        return [replace(self, q=q, others=()) for q in (self.q, *self.others)]
 
 
-def read_end(arm: Arm, name: str, value: Any, near: Array | None = None) -> End:
-    """State of rest at joint positions, or with the tip at a place."""
+def read_end(
+    arm: Arm,
+    name: str,
+    value: Any,
+    near: Array | None = None,
+    limits: Array | None = None,
+) -> End:
+    """State of rest at joint positions, or with the tip at a place or a pose.
+
+    `near` is the posture at the start, `limits` (2, nu) are those of the joints.
+    """
     if isinstance(value, Mapping):
         if set(value) == {"joints"} and near is not None:
             return _at_joints(arm, name, value["joints"], near)
-        return _at_place(arm, name, value, near)
+        return _at_aim(arm, name, value, near, limits)
     joints = real_array(name, value)
     given = arm.joint_position_slice.stop
     if joints.shape not in ((given,), (arm.nq,)):
@@ -91,7 +109,7 @@ def _at_joints(arm: Arm, name: str, joints: Any, near: Array) -> End:
             f"{name}['joints'] is {short_text(joints)}, expected a mapping of names of "
             'bodies to positions of their joints, such as {"link1": 0.3}'
         )
-    q, held = near.copy(), np.zeros(arm.nu, dtype=bool)
+    q, held = near.copy(), np.zeros(arm.nj, dtype=bool)
     for body, position in joints.items():
         at = arm.body_joint_slice(body, positions=True)
         what = f"{name}['joints'][{body!r}]"
@@ -117,27 +135,26 @@ def _rested(arm: Arm, name: str, q: Array) -> Array:
     return np.asarray(found.q)
 
 
-def _at_place(arm: Arm, name: str, value: Mapping[str, Any], near: Array | None) -> End:
-    if set(value) != {"tip"}:
+def _at_aim(
+    arm: Arm,
+    name: str,
+    value: Mapping[str, Any],
+    near: Array | None,
+    limits: Array | None,
+) -> End:
+    """The tip at a goal, in all branches that are found."""
+    aim = read_aim(name, value)
+    if limits is None:
+        limits = limits_of_joints(arm, "position")
+    found = branches_of(arm, name, aim, near, limits)
+    rest = uninterrupted(equilibrium(arm, np.array(found)))
+    kept = list(rest.q[np.asarray(rest.success)])
+    if not kept:
         raise ArgumentError(
-            f"{name} has the keys {', '.join(map(repr, value))}, expected 'tip' alone, "
-            "of the end 'joints' alone, or an array of joint positions"
+            f"the arm has no static equilibrium at {name}, expected a pose at which "
+            "its links carry their weight"
         )
-    tip = real_array(f"{name}['tip']", value["tip"])
-    if tip.shape != (3,):
-        raise ArgumentError(
-            f"{name}['tip'] has shape {tip.shape}, expected (3,): x, y, z in m"
-        )
-    check_numbers(f"{name}['tip']", tip)
-    found = uninterrupted(inverse_kinematics(arm, tip, near, deflection=True))
-    if not found.success:
-        reached = np.asarray(arm._model.quiet("node_pose")(arm.tip_node, found.q))
-        off = float(np.linalg.norm(reached[:3, 3] - tip))
-        raise ArgumentError(
-            f"{name}: the tip does not reach {tip}, it is {off:.3g} m away at best; "
-            "expected a place within reach"
-        )
-    return End(np.asarray(found.q), np.array(tip))
+    return End(kept[0], aim, None, tuple(kept[1:]))
 
 
 def hold(
@@ -147,11 +164,12 @@ def hold(
     equation: EquationOfMotion,
     first: Array,
     floating: NDArray[np.bool_] | None = None,
+    family: Family | None = None,
 ) -> list[Any]:
     """Bounds and constraints by which the arm rests at a node.
 
-    `first` are the parameters of the first motion; what is floating rests by its
-    momentum, when all else does.
+    `first` are the parameters of the first motion, of a `family` of arms if the tip
+    depends on them; what is floating rests by its momentum, when all else does.
     """
     if floating is None:
         floating = np.zeros(motion.arm.nv, dtype=bool)
@@ -163,18 +181,36 @@ def hold(
     arm = motion.arm
     terms: list[Any] = []
     if arm.nv > arm.nu:
-        rest = Rest(equation, len(motion.p))
+        rest = Rest(equation, len(motion.p), floating)
         columns = np.concatenate([motion.q[node], motion.p])
         there = np.concatenate([end.q, first])
         sizes = np.abs(rest.jacobian(there[None])[0]) * motion.scale[columns]
         terms.append(Gathered(rest, columns[None], scale=sizes.max(axis=1)))
-    if end.tip is None:
+    if end.aim is None:
         held = slice(None) if end.held is None else end.held
-        joints, wanted = motion.q[node, : arm.nu][held], end.q[: arm.nu][held]
+        joints, wanted = motion.q[node, : arm.nj][held], end.q[: arm.nj][held]
         motion.bound(joints, wanted, wanted)
         return terms
-    moves = np.abs(TipPlace(arm).jacobian(end.q[None])[0]).max(axis=1) > 1e-9
-    axes = np.flatnonzero(moves)
-    place = TipPlace(arm, axes.tolist())
-    terms.append(Gathered(place, motion.q[node][None], end.tip[axes], end.tip[axes]))
+    goal = goal_of(arm, end, equation, first)
+    local: Local = goal
+    columns = motion.q[node]
+    if family is not None and len(motion.p):
+        local = OfDesign(goal.at, family, arm)
+        columns = np.concatenate([columns, motion.p])
+    terms.append(Gathered(local, columns[None], 0.0, goal.upper))
     return terms
+
+
+def goal_of(arm: Arm, end: End, equation: EquationOfMotion, first: Array) -> TipGoal:
+    """The goal of the tip, as rows that the arm can change at rest."""
+    assert end.aim is not None
+    rest = Rest(equation, len(first))
+
+    def moving(q: Array) -> Array:
+        if arm.nv == arm.nu:
+            return np.broadcast_to(np.eye(arm.nv), (len(q), arm.nv, arm.nv))
+        there = np.hstack([q, np.tile(first, (len(q), 1))])
+        J = rest.jacobian(there)[:, :, : arm.nv]
+        return np.asarray(np.linalg.svd(J)[2][:, rest.rows :].swapaxes(1, 2))
+
+    return TipGoal(arm, end.aim, end.q, moving)

@@ -18,13 +18,20 @@ class Rest:
 
     name = "static equilibrium"
 
-    def __init__(self, equation: EquationOfMotion, shared: int) -> None:
+    def __init__(
+        self,
+        equation: EquationOfMotion,
+        shared: int,
+        floating: NDArray[np.bool_] | None = None,
+    ) -> None:
         arm = equation.arm
         n, nu = arm.nv, arm.nu
         self._equation, self._k = equation, 3 * n + nu + shared
         self._own = np.r_[0:n, 3 * n + nu : self._k]
         free = np.ones(n, dtype=bool)
         free[arm.actuator_indices] = False
+        if floating is not None:  # which rests by its momentum
+            free[floating] = False
         self._free = np.flatnonzero(free)
         self.rows, size = len(self._free), len(self._own)
         self.slopes = np.ones((self.rows, size), dtype=bool)

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._around import Way, ways_around
-from .._clearance import CLEARANCE
+from .._charts import coordinates
+from .._clearance import CLEARANCE, Clearance
 from .._programs.program import Term
 from .._rigid import RigidLevel
 from ..limits import Limits, clearance_of
 from .clearance import Apart
+from .local import Local
+from .of_design import ApartOfDesign, Family
 from .points import AtPoints, Gathered
 from .transcription import Collocation
 
@@ -40,6 +43,8 @@ class Separation:
         The arm.
     limits : Limits
         Checked limits.
+    family : Family, optional
+        Arms of other parameters, where these are unknown.
 
     Attributes
     ----------
@@ -47,8 +52,8 @@ class Separation:
         Of the pairs.
     """
 
-    def __init__(self, arm: Arm, limits: Limits) -> None:
-        self._arm, self._limits = arm, limits
+    def __init__(self, arm: Arm, limits: Limits, family: Family | None = None) -> None:
+        self._arm, self._limits, self._family = arm, limits, family
         self._clearance = clearance_of(arm, limits)
         self._fine = clearance_of(arm, limits, fine=True)
         pairs = () if self._clearance is None else self._clearance.pairs
@@ -64,8 +69,8 @@ class Separation:
 
     def ways(self, start: Array, end: Array) -> list[Way]:
         """Ways of the joints between two postures that touch nothing."""
-        if self._clearance is None:
-            return []
+        if self._clearance is None or self._arm.nu < self._arm.nj:
+            return []  # of joints without actuators none is known
         level = RigidLevel(self._arm, "a way around obstacles")
         limits = np.asarray(self._limits.position)
         return ways_around(
@@ -73,25 +78,37 @@ class Separation:
         )
 
     def terms(self, motion: Collocation, free: Sequence[int] = ()) -> list[Term]:
-        """Constraints at all nodes but the ends that are not free, and between them."""
+        """Constraints at all nodes but the ends that are not free, and between them.
+
+        With unknown parameters both ends are free.
+        """
         if self._clearance is None or not self._used.any():
             return []
-        clearance = self._clearance.only(self._used)
+        clearance = self._like(self._clearance, motion.arm).only(self._used)
+        family = self._family if len(motion.p) else None
         N, p = motion.grid.intervals, len(clearance.pairs)
         wider = np.zeros((N, p)) if self._wider is None else self._wider[:, self._used]
         nodes = np.zeros((N + 1, p))
         nodes[1:-1] = np.maximum(wider[1:], wider[:-1])
+        free = free if family is None else (0, N)
         kept = np.array([*range(1, N), *(k % (N + 1) for k in free)], dtype=int)
-        size = clearance.low
+        size, k = clearance.low, 3 * motion.arm.nv + motion.arm.nu
+        columns = motion.q[kept]
+        at_node: Local = Apart(clearance)
+        at_point: Local = Apart(clearance, k + len(motion.p))
+        if family is not None:
+            shared = np.tile(motion.p, (len(kept), 1))
+            columns = np.hstack([columns, shared])
+            at_node = ApartOfDesign(clearance, family)
+            at_point = ApartOfDesign(clearance, family, k)
         at = Gathered(
-            Apart(clearance),
-            motion.q[kept],
+            at_node,
+            columns,
             size * (1.0 + nodes[kept][:, clearance.pair]),
             np.inf,
             size,
         )
-        k = 3 * motion.arm.nv + motion.arm.nu + len(motion.p)
-        inside = AtPoints(motion, Apart(clearance, k))
+        inside = AtPoints(motion, at_point)
         d = len(motion.tableau.c)
         low = (size * (1.0 + wider[:, clearance.pair])).repeat(d, axis=0)
         for i, c in enumerate(motion.tableau.c):
@@ -101,11 +118,31 @@ class Separation:
         inside.scale = np.tile(size, N * d)
         return [at, inside]
 
+    def _like(self, clearance: Clearance, arm: Arm) -> Clearance:
+        """Distances of an arm of the family."""
+        return clearance if self._family is None else clearance.at(arm)
+
+    def _parts(self, run: Trajectory) -> Array:
+        """(n, pairs) distances of a simulated motion, as parts of the least ones."""
+        assert self._fine is not None
+        fine = self._like(self._fine, run.arm)
+        q = coordinates(self._arm, run.q)
+        return np.asarray(fine.nearest(q) / fine.least)
+
     def engage(self, q: Array, near: float = _NEAR) -> bool:
-        """Add pairs that come near at positions (n, nq); whether there are some."""
+        """Add pairs that come near at coordinates (n, nv); whether there are some."""
         if self._fine is None or not self.names or not np.isfinite(q).all():
             return False
-        came = (self._fine.nearest(q) < near * self._fine.least).any(axis=0)
+        return self._engage(self._fine.nearest(q) < near * self._fine.least)
+
+    def engage_touching(self, run: Trajectory) -> bool:
+        """Add pairs that touch in a simulated motion; whether there are some."""
+        if self._fine is None or not self.names or not np.isfinite(run.q).all():
+            return False
+        return self._engage(self._parts(run) < 1.0)
+
+    def _engage(self, near: NDArray[np.bool_]) -> bool:
+        came = near.any(axis=0)
         new = bool((came & ~self._used).any())
         self._used |= came
         return new
@@ -116,7 +153,7 @@ class Separation:
             return
         N = len(nodes) - 1
         interval = np.clip(np.searchsorted(nodes, run.t) - 1, 0, N - 1)
-        lack = 1.0 - self._fine.nearest(run.q) / self._fine.least
+        lack = 1.0 - self._parts(run)
         most = np.zeros((N, len(self.names)))
         np.maximum.at(most, interval, lack)
         around = np.pad(most, ((1, 1), (0, 0)))

@@ -15,14 +15,21 @@ Array = NDArray[np.float64]
 
 
 class Turn:
-    """Rotation vectors e in axes of the base, R = exp(e) R_wanted, with derivatives."""
+    """Rotation vectors e in axes of the base, R = exp(e) R_wanted, with derivatives.
 
-    def __init__(self, arm: Arm) -> None:
-        self._model, self._node = arm._model, arm.tip_node
+    Of an axis a of the tip about which it may spin, d x a with its direction d: the
+    sine of the angle between both, about the normal of both.
+    """
+
+    def __init__(self, arm: Arm, axis: int | None = None) -> None:
+        self._model, self._node, self._axis = arm._model, arm.tip_node, axis
 
     def value(self, q: Array, wanted: Array) -> Array:
         """(..., 3) rotation vectors in rad, NaN where q is not finite."""
         R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
+        if self._axis is not None:
+            d, a = wanted[..., self._axis], R[..., self._axis]
+            return np.asarray(np.cross(d, a))
         lost = ~np.isfinite(R).all(axis=(-1, -2), keepdims=True)
         away = np.where(lost, np.eye(3), R) @ wanted.swapaxes(-1, -2)
         found = np.asarray(so3_log(away))
@@ -32,9 +39,25 @@ class Turn:
         """(..., 3, nv) derivatives; without wanted rotations at those."""
         R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
         J = R @ self._model.quiet("jacobian")(self._node, q)[..., :3, :]
+        if self._axis is not None:
+            a = R[..., self._axis]
+            d = a if wanted is None else wanted[..., self._axis]
+            moved = np.cross(J, a[..., None], axis=-2)
+            return np.asarray(np.cross(d[..., None], moved, axis=-2))
         if wanted is None:
             return np.asarray(J)
         return np.asarray(so3_jacobian_inverse(self.value(q, wanted)) @ J)
+
+    def rate(self, q: Array, wanted: Array, rates: Array) -> Array:
+        """(..., 3) derivatives by a parameter by which wanted ones turn at rates."""
+        e = self.value(q, wanted)
+        if self._axis is None:
+            # R R_wanted' turns backward in its own axes as the wanted one turns
+            back = so3_jacobian_inverse(e, side="right") @ rates[..., None]
+            return np.asarray(-back[..., 0])
+        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
+        moved = np.cross(rates, wanted[..., self._axis])
+        return np.asarray(np.cross(moved, R[..., self._axis]))
 
 
 class TipTurn:
@@ -48,12 +71,16 @@ class TipTurn:
         Rotations.
     rows : sequence of int
         Components of the rotation vectors in axes of the base.
+    axis : int, optional
+        The axis of the tip about which it may spin.
     """
 
     name = "orientation of the tip"
 
-    def __init__(self, arm: Arm, wanted: Array, rows: Sequence[int]) -> None:
-        self._turn, self._wanted, self._rows = Turn(arm), wanted, list(rows)
+    def __init__(
+        self, arm: Arm, wanted: Array, rows: Sequence[int], axis: int | None = None
+    ) -> None:
+        self._turn, self._wanted, self._rows = Turn(arm, axis), wanted, list(rows)
         self.rows = len(self._rows)
         self.slopes = np.ones((self.rows, arm.nv), dtype=bool)
         # left out: solvers have an approximate Hessian, answers do not depend on it
@@ -78,7 +105,7 @@ class TipTurnOnPath:
     name = "orientation of the tip on its path"
 
     def __init__(self, arm: Arm, path: Path, rows: Sequence[int]) -> None:
-        self._turn, self._path, self._rows = Turn(arm), path, list(rows)
+        self._turn, self._path, self._rows = Turn(arm, path._axis), path, list(rows)
         self._n, self.rows = arm.nv, len(self._rows)
         self.slopes = np.ones((self.rows, arm.nv + 1), dtype=bool)
         # left out: solvers have an approximate Hessian, answers do not depend on it
@@ -93,19 +120,17 @@ class TipTurnOnPath:
         """(P, rows, nv + 1) derivatives."""
         q, s = w[:, : self._n], w[:, self._n]
         asked = self._path.orientation(np.clip(s, 0.0, 1.0))
-        e = self._turn.value(q, asked.rotation)
         J = self._turn.jacobian(q, asked.rotation)
-        # R R_wanted' turns backward in its own axes as the wanted one turns
-        rate = -so3_jacobian_inverse(e, side="right") @ asked.first[..., np.newaxis]
+        rate = self._turn.rate(q, asked.rotation, asked.first)
         rate[(s < 0.0) | (s > 1.0)] = 0.0
-        return np.concatenate([J, rate], axis=2)[:, self._rows]
+        return np.concatenate([J, rate[..., None]], axis=2)[:, self._rows]
 
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """Zeros."""
         return np.zeros((len(w), *self.curvature.shape))
 
 
-def turning_rows(arm: Arm, postures: Array) -> list[int]:
-    """Axes of the base about which the tip can turn."""
-    sizes = np.abs(Turn(arm).jacobian(postures)).max(axis=(0, 2), initial=0.0)
+def turning_rows(arm: Arm, postures: Array, axis: int | None = None) -> list[int]:
+    """Axes of the base about which the tip can turn, or an axis of it."""
+    sizes = np.abs(Turn(arm, axis).jacobian(postures)).max(axis=(0, 2), initial=0.0)
     return [int(k) for k in np.flatnonzero(sizes > 1e-9 * max(sizes.max(), 1e-300))]

@@ -52,12 +52,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, positive_number
+from ..._support.checks import listed
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._charts import real_arm, real_motion
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
+from .._verify import between
 from .continuity import Continuity
 from .grid import Grid, tableau
 
@@ -304,10 +306,7 @@ class Collocation:
     def read(self, z: Array) -> Motion:
         """Motion of these unknowns at the nodes."""
         t = self.times(z)
-        shared = t[:: self.grid.knots_every]
-        tau = np.stack(
-            [np.interp(t, shared, column) for column in z[self.tau].T], axis=1
-        )
+        tau = between(t, t[:: self.grid.knots_every], z[self.tau])
         acting = np.zeros((len(t), self.arm.nv))
         acting[:, self.arm.actuator_indices] = tau
         model = self.arm._model
@@ -352,8 +351,9 @@ def answer(
 
 
 def refuse_loops(arm: Arm) -> None:
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
-            "the arm has loops or couplings, expected a tree: collocation of closed "
-            "chains is not offered"
+            f"the arm has constraints ({listed(arm.constraint_names, str)}), expected "
+            "a tree: without loops (constraints=()), couplings of two joints as "
+            "couplings='eliminated', drives of some stiffness in place of rigid gears"
         )

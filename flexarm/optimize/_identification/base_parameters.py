@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_arm
 from ..._support.options import explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
@@ -56,6 +57,7 @@ class LinearForces(MeasuredForces):
 
 
 @explained
+@recorded("optimize.identify_base_parameters")
 def identify_base_parameters(
     arm: Arm,
     measured: Record | Sequence[Record],

@@ -11,7 +11,7 @@ from ...arm import Arm
 from ...errors import ArgumentError, ModelError
 from ...parameters.tangent import SHORT_RULES, ArmTangent
 from .._arms import Arms
-from .records import Record, check_record, signals_of
+from .records import Record, check_record, refuse_prescribed, signals_of
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,7 @@ class MeasuredForces:
 
     def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: Any) -> None:
         read_rigid(arm, outputs)
+        refuse_prescribed(records, "inverse dynamics")
         for number, record in enumerate(records):
             check_record(arm, record, number, arm.nv)
         self.motion = [smoothed(record, arm.nv) for record in records]
@@ -63,6 +64,7 @@ class EquationError(MeasuredForces):
     ) -> None:
         super().__init__(arms(p), records, outputs)
         self.arms, self.n, self.k = arms, len(p), len(p)
+        self.exists = arms
 
     def check_start(self, x: Array) -> Array:
         """Sizes of initial states: none is unknown."""
@@ -88,7 +90,7 @@ class EquationError(MeasuredForces):
 
 def read_rigid(arm: Arm, outputs: Any) -> None:
     """Refuse arms whose coordinates are not all measured joint positions."""
-    if arm.nv != arm.nu or arm.nq != arm.nv or arm.constraints:
+    if arm.nv != arm.nu or arm.nq != arm.nv or arm._held:
         raise ArgumentError(
             f"the arm has {arm.nv} coordinates of which {arm.nu} have actuators, "
             "expected a rigid tree of joints with one position each for method "

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from ..._calls.arguments import check_arm, check_numbers, real_array
+from ..._calls.arguments import check_actuated, check_arm, check_numbers, real_array
 from ..._support.checks import as_generator
 from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice, explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
 from ...parameters import base_parameters
@@ -61,6 +62,7 @@ _MESSAGES = {
 
 
 @explained
+@recorded("optimize.exciting_motion")
 def exciting_motion(
     make_arm: Callable[[Array], Arm] | Arm,
     p: Any,
@@ -245,7 +247,8 @@ def _problem(
         signals = signals_of(arm, outputs)[1]
         noise = standard_deviations("sigma", sigma, len(signals), least=None)
     check_arm(arm)
-    if not arm.nu or arm.constraints:
+    check_actuated(arm, "exciting_motion")
+    if not arm.nu or arm._held:
         raise ArgumentError(
             "the arm has constraints or no joints, expected a tree with joints"
         )

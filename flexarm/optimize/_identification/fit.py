@@ -277,6 +277,17 @@ def fit(
     return Fit(z * size, best, J / size, residual, sigma, status, *counts)
 
 
+def seen_at(
+    problem: Problem, x: Array, size: Array, sigma: Array
+) -> tuple[Array, Array] | None:
+    """Residuals (N,) at x and their rough derivatives (N, n); None without a motion."""
+    search = Search(_Known(problem, size), sigma, np.inf, None, True)
+    residual = search.residual(x / size)
+    if not np.isfinite(residual).all():
+        return None
+    return residual, search.jacobian_at(x / size) / size
+
+
 def _minimize(
     search: Search, z: Array, bounds: tuple[Array, Array], tolerance: float, most: int
 ) -> str:

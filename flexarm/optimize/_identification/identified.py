@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed
 from ...arm import Arm
 from .colour import coloured
-from .fit import MESSAGES, SEEN, Fit
+from .fit import MESSAGES, SEEN, Fit, seen_at
+from .prescribed import notes_on_following
 from .result import Identification, whiteness_of
 
 Array = NDArray[np.float64]
@@ -21,6 +22,7 @@ Array = NDArray[np.float64]
 # from which correlated ones are no success
 _POOR, _POOR_FIT = 0.3, 1.5
 _WHITE = 0.01  # from which on noise counts as white
+_NO_NOISE = 0.3  # known standard deviations: smaller residuals are not of the noise
 _RARE = 1e-3  # probability below which a test speaks
 MOVED = 0.1  # standard deviations
 
@@ -56,7 +58,7 @@ def identified(
     if method == "output error" and status != "interrupted":
         try:
             with allowed():
-                notes += _on_steps(problem, found, plain, names)
+                notes += _on_steps(problem, found, plain, names, size, bounds)
         except KeyboardInterrupt:
             status = "interrupted"
     records = len(measured)
@@ -173,6 +175,10 @@ def _of_coloured_noise(
         Q[-1][has] = q
     pairs = zip(problem.measured, found.predicted, strict=True)
     white = whiteness_of([y - f for y, f in pairs]) > _WHITE
+    if sigma_is_known:  # what is far smaller than the noise is none
+        count = np.maximum(sum(has.sum(axis=0) for has in there), 1)
+        squares = np.sum([(r**2).sum(axis=0) for r in residual], axis=0)
+        white |= squares < _NO_NOISE**2 * count
     middle = coloured(residual, there, Q, white, sigma_is_known)
     if middle is None:
         return plain
@@ -243,7 +249,12 @@ def largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]
 
 
 def _on_steps(
-    problem: Any, found: Fit, covariance: Array, names: tuple[str, ...]
+    problem: Any,
+    found: Fit,
+    covariance: Array,
+    names: tuple[str, ...],
+    size: Array,
+    bounds: tuple[Array, Array],
 ) -> list[str]:
     """Notes on changes of the estimates by half the step of the integrator."""
     runs = problem.runs(found.x)
@@ -252,7 +263,12 @@ def _on_steps(
         for i, run in enumerate(runs or [])
         if run.message != "reached the last time"
     ]
-    share = moved_by_steps(problem, found, covariance)
+    result += notes_on_following(problem, runs or [])
+    # steps chosen here were judged by derivatives of shorter ones
+    if problem.chooses:
+        share = moved_by_steps(problem, found, covariance)
+    else:
+        share = moved_by_half_steps(problem, found, covariance, size, bounds)
     if share is None:
         return result
     share = share[: len(names)]
@@ -279,6 +295,36 @@ def moved_by_steps(problem: Any, found: Fit, covariance: Array) -> Array | None:
     return np.asarray(share)
 
 
+def moved_by_half_steps(
+    problem: Any,
+    found: Fit,
+    covariance: Array,
+    size: Array,
+    bounds: tuple[Array, Array],
+) -> Array | None:
+    """The same, or more: as large as derivatives of half the step show it.
+
+    Long steps damp fast vibration, out of the derivatives too: what these do not see
+    moves nothing.
+    """
+    share = moved_by_steps(problem, found, covariance)
+    if share is None:
+        return None
+    seen = seen_at(problem.with_half_steps(), found.x, size, found.sigma)
+    if seen is None:
+        return share
+    # steps of Gauss and Newton; found may be short of its own minimum by the first
+    fine = replace(found, residual=seen[0], jacobian=seen[1])
+    wide = np.where(np.isfinite(covariance), covariance, 0.0)
+    here = wide @ (found.jacobian.T @ found.residual)
+    covariance = plain_covariance(problem, fine, size, bounds)
+    narrow = np.where(np.isfinite(covariance), covariance, 0.0)
+    moved = narrow @ (fine.jacobian.T @ fine.residual) - here
+    std = np.sqrt(np.diag(narrow))
+    closer = np.divide(np.abs(moved), std, out=np.zeros_like(std), where=std > 0.0)
+    return np.asarray(np.maximum(share, closer))
+
+
 def plain_covariance(
     problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
 ) -> Array:
@@ -293,8 +339,9 @@ def _on_residuals(result: Identification) -> list[str]:
 
     notes = []
     m = len(result.signals)
-    for name, chance in zip(result.signals, result.whiteness, strict=True):
-        if chance < _RARE / m:
+    fits = zip(result.signals, result.whiteness, result.fit, strict=True)
+    for name, chance, f in fits:
+        if chance < _RARE / m and not (result.sigma_is_known and f < _NO_NOISE):
             notes.append(
                 f"residuals of {name} are correlated in time (p = {chance:.1g}): "
                 "noise is not white, which intervals allow for, or the model misses "
@@ -308,8 +355,13 @@ def _on_residuals(result: Identification) -> list[str]:
     for name, n, x, f in zip(result.signals, count, squares, result.fit, strict=True):
         tail = min(gammainc(0.5 * n, 0.5 * x), gammaincc(0.5 * n, 0.5 * x))
         if n and 2.0 * tail < _RARE / m:
+            why = "the model does not fit, or sigma is another one"
+            if f < _NO_NOISE:
+                why = (
+                    "the data have no such noise, or sigma is another one; intervals "
+                    "are those of white noise of this sigma"
+                )
             notes.append(
-                f"residuals of {name} are {f:.3g} times as large as its sigma: the "
-                "model does not fit, or sigma is another one"
+                f"residuals of {name} are {f:.3g} times as large as its sigma: {why}"
             )
     return notes

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.arguments import positive_number
 from ..._support.interrupts import uninterrupted
+from ..._support.options import check_choice
 from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from ...errors import ArgumentError, ModelError, NotFiniteError, SimulationWarning
+from ...errors import (
+    AccuracyWarning,
+    ArgumentError,
+    ModelError,
+    NotFiniteError,
+    SimulationWarning,
+)
 from ...kinematics.slopes import SLOPE_END
 from ...linear_models.operating_point import Point
-from ...linear_models.outputs import state_names
+from ...linear_models.outputs import Output, state_names
 from ...parameters.directional import solved
 from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
-from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
+from ...parameters.trajectory_sensitivity import (
+    INTEGRATORS,
+    refuse_undifferentiated,
+    sensitivities,
+)
 from ...simulation.methods import Trajectory, simulate
 from ...simulation.run import WILD
 from ...simulation.stability import CONDITIONAL, stable_step
 from ...statics import equilibrium
 from .._arms import Arms
-from .records import Record, check_record, signals_of, values_of
+from .prescribed import Prescribed
+from .records import Record, check_record
+from .sensors import Sensing, made, refuse_uneven
 
 Array = NDArray[np.float64]
 
@@ -53,7 +68,7 @@ class OutputError:
 
     def __init__(
         self,
-        arms: Arms,
+        arms: Callable[[Array], Arm],
         p: Array,
         records: tuple[Record, ...],
         outputs: Any,
@@ -61,28 +76,51 @@ class OutputError:
         options: dict[str, Any],
     ) -> None:
         self.arms, self.records, self.options = arms, records, options
+        self._outputs = outputs
         # the step is chosen here if none is given
         self.chooses, self.finer = options["max_step"] is None, 1
+        self._given_step = options["max_step"]
         self.k = len(p)
         arm = arms(p)
-        self._outputs = outputs
-        self.signals = signals_of(arm, outputs)[1]
+        sensing = self.sensing(arm, p)
+        self.signals = sensing.names
         for number, record in enumerate(records):
             check_record(arm, record, number, len(self.signals))
+            refuse_uneven(sensing, record.t, number)
             refuse_undifferentiated(
                 arm, options["method"], record.tau, options["interpolation"]
             )
+        # joints that are led, and arms with springs that lead them
+        self.prescribed = [
+            Prescribed(arm, record, i) if record.prescribed else None
+            for i, record in enumerate(records)
+        ]
+        if any(self.prescribed) and options["interpolation"] == "hold":
+            raise ArgumentError(
+                "interpolation is 'hold' with prescribed joints, whose springs it "
+                "would move in steps; expected 'linear'"
+            )
+        self._led = [
+            arms if way is None else Arms(way.arms(arms)) for way in self.prescribed
+        ]
         self.state_names, self.at = _estimated(arm, state, records)
+        _refuse_led_states(self)
         self.n = self.k + len(records) * len(self.at)
 
     def settle(self, x: Array) -> None:
-        """Choose the step if none was given: stable for the arm of x, with a margin."""
-        if not self.chooses:
+        """Choose the step if none was given: stable for the arm of x, with a margin.
+
+        A given step is shortened if springs of prescribed joints are unstable with it.
+        """
+        if not self.chooses and not any(self.prescribed):
             return
-        gap = step = min(float(np.diff(record.t).max()) for record in self.records)
+        gap = min(float(np.diff(record.t).max()) for record in self.records)
+        step = gap if self.chooses else float(self._given_step)
         if self.options["method"] in CONDITIONAL:
-            arm = self.arms(x[: self.k])
-            for number in range(len(self.records)):
+            for number, arms in enumerate(self._led):
+                if not self.chooses and self.prescribed[number] is None:
+                    continue
+                arm = arms(x[: self.k])
                 q0, _ = self._start(arm, x, number)
                 step = min(
                     step, _MARGIN * stable_step(arm, q0, self.options["method"])[0]
@@ -108,6 +146,15 @@ class OutputError:
         result.records = tuple(record.first(part) for record in self.records)
         return result
 
+    def with_half_steps(self) -> OutputError:
+        """The same with half the step that is given or was chosen."""
+        gap = min(float(np.diff(record.t).max()) for record in self.records)
+        result: OutputError = object.__new__(OutputError)
+        vars(result).update(vars(self))
+        half = 0.5 * min(self.options["max_step"] or gap, gap)
+        result.options = self.options | {"max_step": half}
+        return result
+
     def predict(
         self, x: Array, finer: int = 1, only: int | None = None
     ) -> list[Array] | None:
@@ -118,16 +165,15 @@ class OutputError:
             return None
         if runs is None:
             return None
-        return [self._values(run) for run in runs]
+        return [self._values(run, x[: self.k]) for run in runs]
 
     def runs(
         self, x: Array, finer: int = 1, only: int | None = None
     ) -> list[Trajectory] | None:
         """The simulated motion of each record or one, None if one does not end."""
-        arm = self.arms(x[: self.k])
         found = []
         for number in range(len(self.records)) if only is None else (only,):
-            run = self.run(arm, x, number, finer)
+            run = self.run(x, number, finer)
             if _diverged(run):
                 return None
             found.append(run)
@@ -135,10 +181,10 @@ class OutputError:
 
     def check_start(self, x: Array) -> Array:
         """Sizes of initial states along the first motions, which must not diverge."""
-        arm = self.arms(x[: self.k])
         sizes = []
         for number in range(len(self.records)):
-            run = self.run(arm, x, number, quiet=False)
+            run = self.run(x, number, quiet=False)
+            arm = run.arm
             if _diverged(run):
                 end = run.t[max(int(run.completed) - 1, 0)]
                 raise NotFiniteError(
@@ -154,10 +200,10 @@ class OutputError:
         return np.concatenate(sizes)
 
     def run(
-        self, arm: Arm, x: Array, number: int, finer: int = 1, quiet: bool = True
+        self, x: Array, number: int, finer: int = 1, quiet: bool = True
     ) -> Trajectory:
         """The simulated motion of a record."""
-        record = self.records[number]
+        record, arm = self.records[number], self._led[number](x[: self.k])
         options = dict(self.options)
         if finer > 1:
             gap = float(np.diff(record.t).max())
@@ -165,17 +211,33 @@ class OutputError:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             if quiet:
                 warnings.simplefilter("ignore", SimulationWarning)
+            elif self.chooses:  # steps are judged by what they do to the estimates
+                warnings.simplefilter("ignore", AccuracyWarning)
             q0, qd0 = self._start(arm, x, number)
+            tau = self._forces(arm, number)
             run = simulate(
-                arm, q0, qd0, record.t, torque=record.tau, progress=False, **options
+                arm, q0, qd0, record.t, torque=tau, progress=False, **options
             )
         return uninterrupted(run)
 
-    def _values(self, run: Trajectory) -> Array:
+    def _forces(self, arm: Arm, number: int) -> Array | None:
+        """Forces of a record, those that move prescribed joints included."""
+        record, way = self.records[number], self.prescribed[number]
+        return record.tau if way is None else way.forces(arm, record)
+
+    def sensing(self, arm: Arm, p: Array) -> Sensing:
+        """Outputs of an arm and sensors with the numbers of the parameters."""
+        return Sensing(arm, self._outputs, p)
+
+    def exists(self, p: Array) -> None:
+        """Raise ModelError if there is no arm or no sensor with these parameters."""
+        self.arms(p)
+        made(self._outputs, p)
+
+    def _values(self, run: Trajectory, p: Array) -> Array:
         arm = run.arm
-        found = signals_of(arm, self._outputs)[0]
         qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
-        return values_of(arm, found, run.q, run.qd, qdd)
+        return self.sensing(arm, p).values(run.t, arm, run.q, run.qd, qdd)
 
     def _start(self, arm: Arm, x: Array, number: int) -> tuple[Array, Array]:
         """Initial state of a record."""
@@ -188,6 +250,9 @@ class OutputError:
         # joints with quaternions are not among these
         if change[: arm.nv].any():
             q0[_positions(arm, self.at)] += change[self.at[self.at < arm.nv]]
+        way = self.prescribed[number]
+        if way is not None:
+            way.start(q0, qd0)
         if record.at_rest:
             rest = uninterrupted(equilibrium(arm, q0, held="motors"))
             if not rest.success:
@@ -201,27 +266,34 @@ class OutputError:
     def derivatives(self, x: Array, size: Array) -> list[Array]:
         """Derivatives (n, m, unknowns) of the signals of each record."""
         p = x[: self.k]
-        arm = self.arms(p)
         # steps of differences stay below parameters that became small
         scale = np.maximum(np.abs(p), STEP * size[: self.k])
-        tangent = ArmTangent(self.arms, p, scale, SHORT_RULES)
+        tangents: dict[int, ArmTangent] = {}
         found = []
-        for number, record in enumerate(self.records):
+        for number, (record, arms) in enumerate(
+            zip(self.records, self._led, strict=True)
+        ):
+            if id(arms) not in tangents:
+                tangents[id(arms)] = ArmTangent(arms, p, scale, SHORT_RULES)
+            tangent, arm = tangents[id(arms)], arms(p)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SimulationWarning)
                 q0, qd0 = self._start(arm, x, number)
-                made = sensitivities(
-                    arm, q0, qd0, record.t, tangent, torque=record.tau, **self.options
+                tau = self._forces(arm, number)
+                maps = sensitivities(
+                    arm, q0, qd0, record.t, tangent, torque=tau, **self.options
                 )
             begin = self._start_derivatives(arm, tangent, q0, number)
             states = np.zeros((len(record.t), 2 * arm.nv, self.n))
-            states[..., : self.k] = made.parameters
+            states[..., : self.k] = maps.parameters
             if begin.any():
-                states += made.state @ begin
-            run = made.trajectory
+                states += maps.state @ begin
+            run = maps.trajectory
             qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
-            column = self._of_signals(run, qdd, tangent, states)
-            column[..., : self.k] += self._direct(run, qdd, p, scale)
+            sensing = self.sensing(arm, p)
+            column = self._of_signals(run, qdd, tangent, states, sensing.outputs)
+            column = sensing.changes(run.t, column)
+            column[..., : self.k] += self._direct(run, qdd, p, scale, arms)
             found.append(column)
         return found
 
@@ -264,12 +336,17 @@ class OutputError:
         return result
 
     def _of_signals(
-        self, run: Trajectory, qdd: Array, tangent: ArmTangent, states: Array
+        self,
+        run: Trajectory,
+        qdd: Array,
+        tangent: ArmTangent,
+        states: Array,
+        outputs: list[Output],
     ) -> Array:
         """Derivatives (n, m, unknowns) of signals from those of the states."""
         arm = run.arm
         point = Point(arm, run.q, run.qd, qdd)
-        here = [o.tangent(point) for o in signals_of(arm, self._outputs)[0]]
+        here = [o.tangent(point) for o in outputs]
         dq, dqd = np.split(states, 2, axis=1)
         rates = None
         columns = []
@@ -284,15 +361,17 @@ class OutputError:
             columns.append(np.broadcast_to(column, shape))
         return np.concatenate(columns, axis=1)
 
-    def _direct(self, run: Trajectory, qdd: Array, p: Array, scale: Array) -> Array:
+    def _direct(
+        self, run: Trajectory, qdd: Array, p: Array, scale: Array, arms: Any
+    ) -> Array:
         """Derivatives (n, m, k) of the signals by parameters at fixed motion."""
 
         def signals(j: int, steps: float) -> Array:
             moved = p.copy()
             moved[j] += steps * (STEP * scale[j])  # arms of the tangent, to the bit
-            arm = self.arms(moved)
-            found = signals_of(arm, self._outputs)[0]
-            return values_of(arm, found, run.q, run.qd, qdd)
+            arm = arms(moved)
+            sensing = self.sensing(arm, moved)
+            return sensing.values(run.t, arm, run.q, run.qd, qdd)
 
         here = signals(0, 0.0)
         result = np.zeros((*here.shape, len(p)))
@@ -323,6 +402,26 @@ def _accelerations(
     return np.asarray(result)
 
 
+def step_options(interpolation: str, method: str, max_step: Any) -> dict[str, Any]:
+    """Checked options of the simulation."""
+    check_choice("integrator", method, INTEGRATORS)
+    if max_step is not None:
+        max_step = positive_number("max_step", max_step)
+    return {"interpolation": interpolation, "method": method, "max_step": max_step}
+
+
+def _refuse_led_states(problem: OutputError) -> None:
+    """Refuse unknown initial states of joints whose motion is given."""
+    for number, way in enumerate(problem.prescribed):
+        taken = [] if way is None else [i for i in way.at if i in problem.at % way.nv]
+        if way is not None and taken:
+            name = way.names[way.at.index(taken[0])]
+            raise ArgumentError(
+                f"estimate_state has {name!r} or its rate, whose motion is prescribed "
+                f"in record {number}; expected other coordinates"
+            )
+
+
 def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
     """Places in q of the positions that belong to velocities `at` below nv."""
     where = np.full(arm.nv, -1)
@@ -331,7 +430,7 @@ def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
             own = arm.body_joint_slice(k)
             first = arm.body_joint_slice(k, positions=True).start
             where[own] = first + np.arange(own.stop - own.start)
-    where[arm.nu :] = np.arange(arm.motor_position_slice.start, arm.nq)
+    where[arm.nj :] = np.arange(arm.motor_position_slice.start, arm.nq)
     return where[at[at < arm.nv]]
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_arm, check_numbers, real_array
-from ..._support.checks import as_generator
-from ..._support.options import explained, explained_class
+from ..._calls.arguments import check_numbers, real_array
+from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.operating_point import Point
 from ...linear_models.outputs import read_outputs
 from ...linear_models.strain import Output
 from ...simulation.run import times
-from ...simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
@@ -41,6 +40,10 @@ class Record:
     at_rest : bool
         Whether the arm starts in static equilibrium: actuators as in `q0`, links bent
         by the weight of the parameters, such as an unknown payload.
+    prescribed : mapping of str to (n,) array_like of float, optional
+        Positions in rad or m of joints that are inputs: these joints follow them,
+        whatever forces that needs, and forces in `tau` or inside of these joints have
+        no effect.  Names are those of ``arm.coordinate_names``.
 
     Raises
     ------
@@ -60,6 +63,7 @@ class Record:
     q0: Array | None = None
     qd0: Array | None = None
     at_rest: bool = False
+    prescribed: Mapping[str, Array] | None = None
     count: int = field(init=False, repr=False)  # samples that are there
 
     def __post_init__(self) -> None:
@@ -90,6 +94,8 @@ class Record:
             check_numbers("tau", tau)
         if self.at_rest and self.qd0 is not None:
             raise ArgumentError("at_rest comes with qd0, expected one of both")
+        led = None if self.prescribed is None else _led(self.prescribed, len(t))
+        object.__setattr__(self, "prescribed", led)
         self._keep(t=t, y=y, tau=tau, q0=self.q0, qd0=self.qd0)
         object.__setattr__(self, "count", count)
 
@@ -128,8 +134,45 @@ class Record:
         n = max(2, int(np.searchsorted(self.t, end, side="right")))
         tau = None if self.tau is None else self.tau[:n]
         return Record(
-            self.t[:n], self.y[:n], tau, self.q0, self.qd0, at_rest=self.at_rest
+            self.t[:n],
+            self.y[:n],
+            tau,
+            self.q0,
+            self.qd0,
+            at_rest=self.at_rest,
+            prescribed={k: x[:n] for k, x in (self.prescribed or {}).items()} or None,
         )
+
+
+def _led(given: Any, n: int) -> Mapping[str, Array] | None:
+    """Positions of joints that are inputs, as read-only arrays."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"prescribed is {type(given).__name__}, expected a mapping of names of "
+            "joints to their positions"
+        )
+    result = {}
+    for name, values in given.items():
+        x = np.array(real_array(f"prescribed {name!r}", values))
+        if x.shape != (n,):
+            raise ArgumentError(
+                f"prescribed {name!r} has shape {x.shape} with {n} times, expected a "
+                "position for each time"
+            )
+        check_numbers(f"prescribed {name!r}", x)
+        x.flags.writeable = False
+        result[name] = x
+    return result or None
+
+
+def refuse_prescribed(records: Sequence[Record], what: str) -> None:
+    """Refuse records with prescribed joints where all forces have to be measured."""
+    for number, record in enumerate(records):
+        if record.prescribed:
+            raise ArgumentError(
+                f"record {number} has prescribed joints, whose forces are not known "
+                f"to {what}; expected measured positions in y and forces in tau"
+            )
 
 
 def read_records(given: Any) -> tuple[Record, ...]:
@@ -201,74 +244,6 @@ def values_of(
     """(n, m) signals of states."""
     point = Point(arm, q, qd, qdd)
     return np.concatenate([o.tangent(point).value for o in outputs], axis=-1)
-
-
-@explained
-def simulated_record(
-    run: Trajectory,
-    *,
-    outputs: Any = "joint positions",
-    noise: Any = 0.0,
-    seed: int = 0,
-    at_rest: bool = False,
-) -> Record:
-    """Record of a simulated motion by sensors with white noise.
-
-    Parameters
-    ----------
-    run : Trajectory
-        One motion.
-    outputs : str, Output or list
-        Measured outputs, see `flexarm.outputs`.
-    noise : (m,) array_like of float, or float
-        Standard deviation of the noise of each signal, in its unit.
-    seed : int
-        Seed of the noise.
-    at_rest : bool
-        Whether the motion starts in static equilibrium, see `Record`.
-
-    Returns
-    -------
-    record : Record
-        Signals, forces that acted, initial state.
-
-    Raises
-    ------
-    ArgumentError
-        If there are several motions, or the noise is negative.
-
-    See Also
-    --------
-    identify : parameters from such records.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> arm = fa.library.pendulum()
-    >>> run = fa.simulate(arm, [0.0], [0.0], np.linspace(0.0, 1.0, 101))
-    >>> record = fa.optimize.simulated_record(run, noise=0.001)
-    >>> record.y.shape, float(np.std(record.y - run.q).round(4))
-    ((101, 1), 0.001)
-    """
-    if not isinstance(run, Trajectory) or run.q.ndim != 2:
-        raise ArgumentError(
-            f"run is {type(run).__name__}, expected one Trajectory of simulate, not a "
-            "batch"
-        )
-    arm = run.arm
-    check_arm(arm)
-    if not run.success:
-        raise ArgumentError(
-            f"the run has no record: {run.message}; expected one that is whole"
-        )
-    found, names = signals_of(arm, outputs)
-    qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
-    y = values_of(arm, found, run.q, run.qd, qdd)
-    size = standard_deviations("noise", noise, len(names), least=0.0)
-    y = y + size * as_generator("seed", seed).normal(size=y.shape)
-    qd0 = None if at_rest else run.qd[0]
-    return Record(run.t, y, run.tau, run.q[0], qd0, at_rest=at_rest)
 
 
 def standard_deviations(name: str, given: Any, m: int, least: float | None) -> Array:

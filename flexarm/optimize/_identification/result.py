@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.description import table
+from ..._support.labelled import Labelled, Labels, Variable, named
 from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceError
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class Identification:
+class Identification(Labelled):
     r"""Parameters that explain measurements best, with their uncertainty.
 
     Attributes
@@ -145,6 +146,38 @@ class Identification:
         reach = float(ndtri(part) if known else stdtrit(self.freedom, part))
         half = reach * self.std
         return np.stack([self.p - half, self.p + half], axis=-1)
+
+    def _labels(self) -> Labels:
+        at = {
+            **named("parameter", self.names),
+            **named("parameter_of", self.names),
+            **named("signal", self.signals),
+            **named("coordinate", self.state_names),
+        }
+        found = {
+            "p": Variable(("parameter",), self.p, None, "estimates"),
+            "std": Variable(("parameter",), self.std, None, "standard deviations"),
+            "covariance": Variable(("parameter", "parameter_of"), self.covariance),
+            "sigma": Variable(("signal",), self.sigma, None, "noise of each signal"),
+            "state": Variable(("record", "coordinate"), self.state),
+            "state_std": Variable(("record", "coordinate"), self.state_std),
+            "singular_values": Variable(("combination",), self.singular_values),
+        }
+        # records have times of their own
+        for k, t in enumerate(self.t):
+            time = f"time{k}"
+            at[time] = Variable((time,), t, "s")
+            for name in ("measured", "predicted", "residual"):
+                values = getattr(self, name)[k]
+                found[f"{name}{k}"] = Variable((time, "signal"), values)
+        words = {
+            "title": f"identification of {self.arm.name}",
+            "method": self.method,
+            "status": self.status,
+            "message": self.message,
+            "success": str(self.success),
+        }
+        return Labels(found, at, words)
 
     @property
     def correlation(self) -> Array:

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed
 from ...errors import ModelError, NotFiniteError
 from .fit import Fit, fit
-from .identified import MOVED, moved_by_steps, plain_covariance
+from .identified import (
+    MOVED,
+    moved_by_half_steps,
+    moved_by_steps,
+    plain_covariance,
+)
 
 Array = NDArray[np.float64]
 
@@ -203,6 +208,8 @@ def _by_steps(
     """Largest change of an estimate by half the step, in standard deviations."""
     covariance = plain_covariance(problem, found, size, bounds)
     share = moved_by_steps(problem, found, covariance)
+    if share is not None and not share.max(initial=0.0) > MOVED:
+        share = moved_by_half_steps(problem, found, covariance, size, bounds)
     return 0.0 if share is None else float(share.max(initial=0.0))
 
 

@@ -4,7 +4,7 @@ Between two samples of the motion the arm is replaced by
 
 .. math:: \dot x = A_j x + B_j u + c_j
 
-with the matrices at the mean state and the mean acceleration between the samples, which
+with the matrices at the mean states and the mean accelerations of both halves, which
 fast vibration hardly changes.  Its transition over a step of any length is exact in all
 modes (C. F. Van Loan, IEEE Trans. Automatic Control 23, 1978, 395-404), so that for a
 linear arm the end of the motion is exact for all forces and all durations.
@@ -13,17 +13,17 @@ linear arm the end of the motion is exact for all forces and all durations.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import matrix_balance
 
 from ...arm import Arm
+from .._charts import chart_of
+from .transitions import Transitions
 
 Array = NDArray[np.float64]
 
-_LARGEST = 1.0  # norm below which the series of the exponential is summed
+_TURNED = 16.0  # radians of the fastest mode in a step: with more, series diverge
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,39 +68,37 @@ class Forces:
         return Forces(np.array(shares), np.array(tau), self.duration)
 
 
-def exponential(W: Array) -> Array:
-    """Exponentials of matrices (n, m, m), all with the same number of squarings.
-
-    The series to the eleventh power by five products (M. S. Paterson, L. J.
-    Stockmeyer, SIAM J. Computing 2, 1973, 60-66).
-    """
-    norm = float(np.abs(W).sum(axis=1).max(initial=0.0))
-    halvings = max(0, int(np.ceil(np.log2(max(norm, 1e-9) / _LARGEST))))
-    X, one = W / 2.0**halvings, np.eye(W.shape[1])
-    square = X @ X
-    cube = square @ X
-    result = np.zeros_like(X)
-    for k in (9, 6, 3, 0):
-        a, b, c = (1.0 / factorial(k + i) for i in range(3))
-        result = cube @ result if k < 9 else result
-        result += a * one + b * X + c * square
-    for _ in range(halvings):
-        result = result @ result
-    return np.asarray(result)
-
-
 def slopes_at(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """A (n, 2 nv, 2 nv) and B (n, 2 nv, nu) of the arm about moving states."""
     n, nv, acting = len(q), arm.nv, arm.actuator_indices
     model = arm._model
     slopes = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, v, a))
-    inverse = np.linalg.inv(np.asarray(model.quiet("mass_matrix")(q)))
+    if chart_of(arm) is None:
+        inverse = np.asarray(model.quiet("mass_matrix_inverse")(q))
+    else:
+        inverse = np.linalg.inv(np.asarray(model.quiet("mass_matrix")(q)))
     A, B = np.zeros((n, 2 * nv, 2 * nv)), np.zeros((n, 2 * nv, len(acting)))
     A[:, :nv, nv:] = np.eye(nv)
     A[:, nv:, :nv] = -inverse @ slopes[:, 0]
     A[:, nv:, nv:] = -inverse @ slopes[:, 1]
     B[:, nv:] = inverse[:, :, acting]
     return A, B
+
+
+def _over_steps(halves: Array, h: Array) -> Array:
+    """Constant (A, B, c) (n, m, m + nu + 1) of steps, from those of their halves.
+
+    With the first commutator of the series of Magnus, for A that is linear in time, so
+    that modes keep their phases over many steps (S. Blanes, F. Casas, J. A. Oteo, J.
+    Ros, Physics Reports 470, 2009, 151-238, section 5.4).
+    """
+    nv, m = halves.shape[1] // 2, halves.shape[1]
+    mean = 0.5 * (halves[::2] + halves[1::2])
+    change = (halves[1::2] - halves[::2])[:, nv:]  # that of q' = v is zero
+    turned = change[:, :, :m] @ mean - mean[:, nv:, nv:m] @ change
+    mean[:, nv:] += (h / 6.0)[:, None, None] * turned
+    mean[:, :nv] -= (h / 6.0)[:, None, None] * change
+    return mean
 
 
 class AffineFlow:
@@ -114,41 +112,48 @@ class AffineFlow:
         Of the simulated motion.
     steps : int
         Of the flow in each interval of the forces.
-    x : (n + 1, 2 nv) ndarray of float
-        Simulated states at the ends of the steps.
-    mean : (n, 2 nv) ndarray of float
-        Means of the simulated states over the steps.
+    halves : (2 n + 1, 2 nv) ndarray of float
+        Simulated states at the ends and in the middle of the steps.
+    mean : (2 n, 2 nv) ndarray of float
+        Means of the simulated states over the halves of the steps.
+    fastest : float
+        Frequency of the fastest mode in rad/s.
     """
 
     def __init__(
-        self, arm: Arm, forces: Forces, steps: int, x: Array, mean: Array
+        self,
+        arm: Arm,
+        forces: Forces,
+        steps: int,
+        halves: Array,
+        mean: Array,
+        fastest: float,
     ) -> None:
-        self.forces, self.x = forces, x
+        x = halves[::2]
+        self.forces, self.x, self._duration = forces, x, forces.duration
         self._m, self._nu, self._steps = 2 * arm.nv, arm.nu, steps
         self._length = np.repeat(forces.shares / steps, steps) / forces.shares.sum()
-        nv, m, nu = arm.nv, self._m, self._nu
-        h = (self._length * forces.duration)[:, None]
-        a = (x[1:, nv:] - x[:-1, nv:]) / h
+        nv, m = arm.nv, 2 * arm.nv
+        h = self._length * forces.duration
+        a = np.diff(halves[:, nv:], axis=0) / np.repeat(0.5 * h, 2)[:, None]
         A, B = slopes_at(arm, mean[:, :nv], mean[:, nv:], a)
-        # forces at the start of a step, their change over it, and one, as states
         first, last = self._ends(forces.tau)
-        u = 0.5 * (first + last)[:, :, None]
-        rate = np.hstack([mean[:, nv:], a])
-        c = rate - (A @ mean[:, :, None] + B @ u)[:, :, 0]
-        W = np.zeros((len(h), m + 2 * nu + 1, m + 2 * nu + 1))
-        W[:, :m, :m], W[:, :m, m : m + nu], W[:, :m, -1] = A, B, c
-        by_length = np.zeros_like(W[0])
-        by_length[m : m + nu, m + nu : -1] = np.eye(nu)
-        # in scales in which the exponentials take few squarings
-        size = np.abs(W).mean(axis=0) * h.mean() + by_length
-        scale = matrix_balance(size, permute=False, separate=True)[1][0]
-        self._scales = scale[:, None] / scale
-        self._W, self._rates = W / self._scales, W[:, :m]
-        self._by_length = by_length / self._scales
-        self._kept: dict[int, tuple[float, Array]] = {}
-        self._defect = np.zeros((len(h), m))
+        u = np.stack([0.75 * first + 0.25 * last, 0.25 * first + 0.75 * last], axis=1)
+        linear = A @ mean[:, :, None] + B @ u.reshape(-1, self._nu, 1)
+        c = np.hstack([mean[:, nv:], a])[:, :, None] - linear
+        parts = np.concatenate([A, B, c], axis=2)
+        if float(h.max(initial=0.0)) * fastest < _TURNED:
+            parts = _over_steps(parts, h)
+        else:
+            parts = 0.5 * (parts[::2] + parts[1::2])
+        A, B, c = parts[:, :, :m], parts[:, :, m:-1], parts[:, :, -1]
+        self._rates = A, B, c
+        self._parts = Transitions(A, B, c, h)
+        self._whole: tuple[float, Array] | None = None
+        self._kept: tuple[float, Array] | None = None
+        # what transitions miss of the simulated states
         E = self._transitions(forces.duration)
-        whole = np.hstack([x[:-1], first, last - first, np.ones((len(h), 1))])
+        whole = np.hstack([x[:-1], first, last - first, np.ones((len(first), 1))])
         self._defect = x[1:] - (E @ whole[:, :, None])[:, :, 0]
 
     def _ends(self, tau: Array) -> tuple[Array, Array]:
@@ -158,25 +163,24 @@ class AffineFlow:
         shape = (-1, self._nu)
         return every[:, :-1].reshape(shape), every[:, 1:].reshape(shape)
 
-    def _transitions(self, duration: float, count: int = 1) -> Array:
-        """(n, 2 nv, ...) of the states from those, forces at the start, changes, one.
+    def _transitions(self, duration: float) -> Array:
+        """(n, 2 nv, ...) by the states, forces at the start, their changes, and one."""
+        if self._whole is None or self._whole[0] != duration:
+            self._whole = duration, self._parts.at(duration / self._duration)
+        return self._whole[1]
 
-        The last of them is kept.
+    def steps_of(self, duration: float) -> Array:
+        """Transitions (n, 2 nv, 2 nv + 2 nu + 1) of all steps to the simulated states.
+
+        By the states at their start, forces there, their changes, and one.
         """
-        kept = self._kept.get(count)
-        if kept is None or kept[0] != duration:
-            h = (self._length * duration)[:, None, None]
-            E = exponential((self._W * h + self._by_length) / count) * self._scales
-            self._kept[count] = kept = duration, E if count > 1 else E[:, : self._m]
-        return kept[1]
+        E = self._transitions(duration).copy()
+        E[:, :, -1] += self._defect
+        return np.asarray(E)
 
     def inside(self, duration: float, count: int) -> Array:
         """Transitions (n, count, ...) from the start of each step to parts of it."""
-        once = self._transitions(duration, count)
-        every = [once[:, : self._m]]
-        for _ in range(count - 1):
-            every.append(every[-1] @ once if count > 1 else once)
-        return np.stack(every, axis=1)
+        return self._parts.inside(duration / self._duration, count)
 
     def states(self, E: Array, tau: Array, x: Array) -> Array:
         """States (n count + 1, 2 nv) by transitions inside, from those at all ends."""
@@ -222,9 +226,8 @@ class AffineFlow:
         They are those of the state and the forces at its start, the forces at its end,
         and one.
         """
-        kept = self._kept.get(0)
-        if kept is not None and kept[0] == T:
-            return kept[1]
+        if self._kept is not None and self._kept[0] == T:
+            return self._kept[1]
         m, nu, s = self._m, self._nu, self._steps
         E = self._transitions(T).reshape(-1, s, m, m + 2 * nu + 1)
         defect = self._defect.reshape(-1, s, m)
@@ -237,8 +240,20 @@ class AffineFlow:
             there[:, :, m + nu : -1] += p / s * value + step
             there[:, :, -1] += E[:, p, :, -1] + defect[:, p]
             local[:, p + 1] = there
-        self._kept[0] = T, local
+        self._kept = T, local
         return local
+
+    def roll(self, forces: Forces) -> Array:
+        """States (n + 1, 2 nv)."""
+        m, T, tau = self._m, forces.duration, forces.tau
+        end = self._local(T)[:, -1]
+        given = np.hstack([tau[:-1], tau[1:], np.ones((len(end), 1))])[:, :, None]
+        given = (end[:, :, m:] @ given)[:, :, 0]
+        knots = np.empty((len(tau), m))
+        knots[0] = self.x[0]
+        for k, there in enumerate(given):
+            knots[k + 1] = end[k, :, :m] @ knots[k] + there
+        return self.ends(T, tau, knots)
 
     def at(self, forces: Forces) -> tuple[Array, Array]:
         """States (n + 1, 2 nv), and derivatives (K + 1, 2 nv, (K + 1) nu + 1) at knots.
@@ -249,20 +264,14 @@ class AffineFlow:
         m, nu, s, T, tau = self._m, self._nu, self._steps, forces.duration, forces.tau
         K = len(tau) - 1
         end = self._local(T)[:, -1]
-        given = np.hstack([tau[:-1], tau[1:], np.ones((K, 1))])[:, :, None]
-        given = (end[:, :, m:] @ given)[:, :, 0]
-        knots = np.empty((K + 1, m))
-        knots[0] = self.x[0]
-        for k in range(K):
-            knots[k + 1] = end[k, :, :m] @ knots[k] + given[k]
-        x = self.ends(T, tau, knots)
+        x = self.roll(forces)
         # a longer step ends later, and its forces change more slowly
         E = self._transitions(T)
         first, last = self._ends(tau)
         ramp = (E[:, :, m + nu : -1] @ (last - first)[:, :, None])[:, :, 0]
-        still, one = np.zeros_like(last), np.ones((len(last), 1))
-        whole = np.hstack([x[1:] - self._defect, last, still, one])
-        later = self._length[:, None] * (self._rates @ whole[:, :, None])[:, :, 0]
+        A, B, c = self._rates
+        rates = A @ (x[1:] - self._defect)[:, :, None] + B @ last[:, :, None]
+        later = self._length[:, None] * (rates[:, :, 0] + c)
         later = (later - ramp / T).reshape(K, s, m)
         phi, local = E[:, :, :m].reshape(K, s, m, m), np.zeros((K, m))
         for p in range(s):

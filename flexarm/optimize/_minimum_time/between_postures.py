@@ -28,7 +28,7 @@ from .descent import Descent, State
 from .limit_rows import LimitRows
 from .options import PostureOptions
 from .posture_problem import Modes, PostureProblem
-from .rest_postures import holding_forces, static_postures
+from .rest_postures import holding_forces, length_of_way, static_postures
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,12 @@ _SLOWER = 1.2  # the first motion, than the rigid optimum
 _FENCE = 0.5  # largest change of a joint in the first round, in rad or m
 _NEAR_FENCE, _NEAR_SHARE = 0.05, 0.02  # in those from an answer: also of the duration
 _ARRIVE = 8  # steps of Newton's method to the goal
+_CALM = 0.5  # of the forces of the rigid motion
+_SUDDEN = 4.0  # times its duration: half a swing of a link that it hardly bends
 _RACE = 6  # rounds from each start, before the best goes on
+_LIVELY = 1e-3  # price of changes, as part of the duration, in the rounds of the race
+_ROUGHLY = 9  # of them with longer steps, where modes are fast
+_EARLY, _LAGS = 3, 1.05  # after so many one stops that takes longer by this factor
 _REFINED = 3  # times that intervals of changing forces are halved
 _ROUNDS = 6  # of each of them
 _CHANGING = 0.05  # of the range: forces change by more in an interval to be halved
@@ -58,7 +63,8 @@ class Start(NamedTuple):
     duration : float
         Of the motion found from it, in s.
     success : bool
-        Whether that comes to rest at its goal.
+        Whether that comes to rest at its goal; False, too, of one that was left when
+        another had.
     """
 
     name: str
@@ -73,9 +79,12 @@ class Found:
     starts: list[Start] = field(default_factory=list)
     durations: list[float] = field(default_factory=list)  # from grid to grid
     best: State | None = None
+    descent: Descent | None = None  # that led there
+    shortest: float = np.nan  # duration of any forces, as far as is known
     settled: bool = False
     arrived: bool = False
     rounds: int = 0
+    longest: int = 0  # rounds from one start, at most
     checked: Verification | None = None
     excess: dict[str, float] = field(default_factory=dict)
     stopped: bool = False
@@ -110,13 +119,16 @@ class Between:
         around: Sequence[tuple[Array, Array]] = (),
     ) -> None:
         refuse_loops(arm)
-        self.arm, self.rigid, self.limits, self.options = arm, rigid, limits, options
+        self.arm, self.rigid, self.limits = arm, rigid, limits
         self._initial, self._around = initial, around
         torque = constant_torque(limits, "an arm with flexible links or joints")
         self.bases = floating(arm, torque)
         low, high = torque
         _, postures = static_postures(arm, None, rigid)
         self.ends = postures[[0, -1]]
+        self.options = options = options.on_way(
+            length_of_way(arm, postures, self.bases)
+        )
         self.holding = holding_forces(arm, self.ends, low, high)
         refuse_at_rest(arm, limits.outputs, self.ends)
         places = ("at its start", "at its end")
@@ -125,19 +137,25 @@ class Between:
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
         self.rows = LimitRows(arm, limits)
-        self.problem = PostureProblem(
-            arm,
-            self.ends,
-            low,
-            high,
-            size,
-            self.rows,
-            options.intervals,
-            self.bases,
-            options.tip_tolerance,
-            options.rest_speed,
-            rigid.duration,
+        self.problem, self._rough = (
+            PostureProblem(
+                arm,
+                self.ends,
+                low,
+                high,
+                size,
+                self.rows,
+                options.intervals,
+                self.bases,
+                options.tip_tolerance,
+                options.rest_speed,
+                rigid.duration,
+                rough,
+            )
+            for rough in (False, True)
         )
+        if self._rough.steps == self.problem.steps:
+            self._rough = self.problem
         middle = postures[len(postures) // 2]
         joints = arm.nu - int(self.bases.sum())
         self._slowest = Modes(arm, middle, self.bases).frequency[joints:]
@@ -151,6 +169,8 @@ class Between:
                 if found.best is not None and found.arrived:
                     self._refine(found)
                     self._check(found)
+                    if found.descent is not None and self.rows.empty:
+                        found.shortest = found.descent.shortest()
                 elif found.best is not None and self.options.check:
                     found.checked = self.simulated(found.best.forces)
         except KeyboardInterrupt:
@@ -196,7 +216,8 @@ class Between:
             return Forces(shares, 0.5 * (once + again), T)
 
         starts["rigid"] = as_rigid
-        if len(self._slowest) and np.pi / self._slowest[0] < 2.0 * rigid.duration:
+        late = np.pi / self._slowest[:1] / rigid.duration
+        if ((late < 2.0) | (late > _SUDDEN)).any():
             starts["shaped"] = shaped
         aside = self._aside(places)
         if aside.any():
@@ -207,6 +228,18 @@ class Between:
                 return Forces(shares, tau, first.duration)
 
             starts["aside"] = turned
+        elif "shaped" not in starts:
+            # with forces that leave room, from which another optimum may be found
+
+            def calm() -> Forces:
+                first = as_rigid()
+                rest = np.linspace(0.0, 1.0, len(places))[:, None]
+                held = (1.0 - rest) * self.holding[0] + rest * self.holding[1]
+                tau = held + _CALM * (first.tau - held)
+                T = first.duration / np.sqrt(_CALM)
+                return Forces(shares, np.clip(tau, low, high), float(T))
+
+            starts["calm"] = calm
         return starts
 
     def _aside(self, places: Array) -> Array:
@@ -232,23 +265,49 @@ class Between:
         for name, start in self._starts().items():
             warm = name == "initial"
             descents[name] = Descent(
-                self.problem,
+                self._rough,
                 start(),
-                self.options.smoothness,
+                min(self.options.smoothness, _LIVELY),
                 _NEAR_FENCE if warm else _FENCE,
                 _COARSE,
             )
             if warm:
                 descents[name].stay(_NEAR_SHARE)
-            self._go(descents[name], min(_RACE, rounds), found)
+            self._go(descents[name], min(_EARLY, rounds), found)
             self._note(descents, found)
-        for descent in sorted(descents.values(), key=lambda x: x.seconds):
-            if not descent.settled:
-                self._go(descent, rounds - descent.rounds, found)
-                descent.arrive(_ARRIVE)
-                self._note(descents, found)
+        ahead = min(descent.seconds for descent in descents.values())
+        ready = [x for x in descents.values() if x.seconds <= _LAGS * ahead]
+        for name, descent in descents.items():
+            if descent in ready and len(ready) > 1:
+                self._go(descent, min(_RACE, rounds) - descent.rounds, found)
+            if descent.ended:
+                descents[name] = self._resumed(descent, self.problem)
+                descents[name].arrive(_ARRIVE)
+            self._note(descents, found)
+        for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
+            if not descents[name].ended:
+                self._on(descents, name, descent, found)
             if found.arrived:
                 break
+
+    def _on(
+        self, descents: dict[str, Descent], name: str, descent: Descent, found: Found
+    ) -> None:
+        """All rounds from one start, the first of them with longer steps."""
+        rounds = self.options.max_iterations
+        descent = self._resumed(descent, self._rough)
+        self._go(descent, min(_ROUGHLY, rounds) - descent.rounds, found)
+        descents[name] = self._resumed(descent, self.problem)
+        self._go(descents[name], rounds - descent.rounds, found)
+        descents[name].arrive(_ARRIVE)
+        self._note(descents, found)
+
+    def _resumed(self, descent: Descent, problem: PostureProblem) -> Descent:
+        """The same search with other steps, and changes at their price."""
+        changes = self.options.smoothness
+        if descent.problem is problem and descent.prices.changes == changes:
+            return descent
+        return descent.resumed(problem, changes)
 
     def _note(self, descents: dict[str, Descent], found: Found) -> None:
         """Note the best of all motions so far."""
@@ -257,9 +316,11 @@ class Between:
         for name, descent in descents.items():
             arrived, T = self._arrived(descent), descent.best.forces.duration
             found.starts.append(Start(name, T, arrived))
+            found.longest = max(found.longest, descent.rounds)
             ways.append((not arrived, T if arrived else descent.seconds, descent))
         missed, _, best = min(ways, key=lambda way: way[:2])
         found.best, found.arrived, found.settled = best.best, not missed, best.settled
+        found.descent = best
 
     def _arrived(self, descent: Descent) -> bool:
         return self.problem.arrives(descent.best.run) and self._holds(descent)
@@ -295,11 +356,13 @@ class Between:
             )
             descent.stay(_NEAR_SHARE)
             self._go(descent, _ROUNDS, found)
+            descent.arrive(_ARRIVE)
             before, T = found.durations[-1], descent.best.forces.duration
             if not self._arrived(descent) or before < T:
                 continue
             forces = descent.best.forces
             found.best, found.settled = descent.best, descent.settled
+            found.descent = descent
             found.durations.append(T)
             if level > 0 and before - T < _GAIN * T:
                 return
@@ -334,7 +397,7 @@ class Between:
             descent.arrive(_ARRIVE)
             if not self.problem.arrives(descent.best.run):
                 return
-            found.best = descent.best
+            found.best, found.descent = descent.best, descent
 
     def _strays(self, checked: Verification) -> bool:
         options = self.options
@@ -436,7 +499,8 @@ def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalM
     forces, run = found.best.forces, found.best.run
     arm, options = between.arm, between.options
     nv, checked = arm.nv, found.checked
-    x, tau = run.x[:: between.problem.steps], forces.tau
+    tau = forces.tau
+    x = run.x[:: (len(run.x) - 1) // len(forces.shares)]
     acting = np.zeros((len(x), nv))
     acting[:, arm.actuator_indices] = tau
     model = arm._model
@@ -445,16 +509,12 @@ def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalM
     error = np.nan
     if checked is not None:
         error = checked.final_error if checked.trajectory.success else np.inf
-    gap = np.nan
-    if len(found.durations) > 1:
-        # errors of forces that are linear between knots are of the second order
-        gap = (found.durations[-2] - found.durations[-1]) / 3.0 / forces.duration
     details: dict[str, Any] = {
         "tip_error": error,
         "rigid": real_answer(between.rigid),
         "options": options,
         "starts": tuple(found.starts),
-        "gap": gap,
+        "gap": _gap(between, found),
         "refinement": tuple(found.durations),
     }
     status, message = _judged(between, found, error)
@@ -482,6 +542,22 @@ def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalM
     )
 
 
+def _gap(between: Between, found: Found) -> float:
+    """Part of the duration that is left to gain at most, as far as is known.
+
+    Of limits beside those of forces the bound knows nothing; then it is what one of
+    the last two refinements gained, as if errors fell with the first power of the
+    intervals, and what rounds that are left out might gain.
+    """
+    assert found.best is not None
+    T, durations = found.best.forces.duration, found.durations
+    gap = max(1.0 - found.shortest / T, 0.0)
+    if len(durations) > 1 and np.isnan(gap):
+        gained = float(np.max(-np.diff(durations[-3:])))
+        gap = (gained + max(T - durations[-1], 0.0)) / T + _COARSE
+    return gap
+
+
 def real_answer(motion: OptimalMotion) -> OptimalMotion:
     """A motion in coordinates of a chart as one of the real arm."""
     q, qd, qdd = real_motion(motion.arm, motion.q, motion.qd, motion.qdd)
@@ -494,13 +570,20 @@ def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
     if found.stopped:
         return "interrupted", "interrupted while the motion found was improved"
     if not found.arrived:
-        return (
-            "iterations",
-            f"none of {len(found.starts)} starts comes to rest at its goal within "
-            f"{options.max_iterations} linear programs each; give more max_iterations "
-            "or intervals, or an initial motion",
+        more = "give more max_iterations or intervals, or an initial motion"
+        if found.longest < options.max_iterations:
+            more = "more would change nothing; give joints of flexible links the "
+            more += "inertia of their motors (armature or drive), without which their "
+            more += "rates ring, more smoothness, other intervals or an initial motion"
+        return "iterations", (
+            f"none of {len(found.starts)} starts comes to rest at its goal and within "
+            f"its limits in {found.longest} linear programs; {more}"
         )
     if checked is not None:
+        if not checked.trajectory.success:
+            return "failed", (
+                "the simulated motion is no success: " + checked.trajectory.message
+            )
         if not error <= options.tip_tolerance:
             return "failed", (
                 f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "

@@ -11,7 +11,7 @@ section 12.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,25 +19,42 @@ from numpy.typing import NDArray
 
 from .affine_flow import AffineFlow, Forces
 from .force_program import Prices, Rows, cheapest_change
-from .posture_problem import Chosen, Knots, PostureProblem, Run
+from .posture_problem import Chosen, Knots, PostureProblem, Run, at_samples
+from .shortest import shortest_duration
 
 Array = NDArray[np.float64]
 
 _GOAL, _LIMITS = 10.0, 10.0  # prices as parts of the duration
-_BISECTIONS = 4  # of the duration of one linearized arm
+_PROGRAMS = 4  # for durations of one linearized arm
+_ENOUGH, _MUCH = 0.03, 0.1  # of the gain, or of this: what more of them can add at most
+_AWAY = 0.05  # of their range: new durations from known ones
+_POSTS = 10  # places at which changes of joints are fenced
 _CUTS = 4  # linear programs at most until limits hold everywhere
-_MET = 1e-3  # as part of the duration: prices of a goal that is met
+# times what joints and the duration changed: their next fences
+_WIDER, _MORE = 3.0, 5.0  # the other of durations within further limits
 _SHARE = 0.3  # largest change of the duration in a round, as its part
 _FINEST = 3e-3  # range of bisections, below which nothing is gained
-_BACK = 3  # corrections of a step
-_HELD = 5  # times at most that changes are fitted to forces at their limits
-_CALM = 1e-2  # of the largest change: directions that need more are left
-_CALMER = (_CALM, 0.1, 1e-3)
+_BACK = 4  # corrections of a step
+_HELD = 8  # times at most that changes are fitted to forces at their limits
+# of the largest change: directions that need more are left
+_CALMER = (1e-1, 1e-2, 1e-3, 1e-4)
+_NEAR = 2e-3  # of the sizes, in all: what Newton's method mends at the end
+_CLOSE = 2e-3  # rad or m, and part of the duration: changes of a last program
+_PROMISING = 0.002  # part of the cost: a gain worth a smaller step
+_STALLED, _LITTLE = 2, 2.0  # rounds that gain less than this many times the least
+_SLOWLY = 3, 0.01  # rounds that together gain less than this part of the cost
 _LONGER = 0.1  # of the duration: its largest change in one of them
-_NEAR = 1e-7  # of the sizes: the goal is met
-_EDGE, _BOUND = 1e-6, 0.02  # of the range: forces at limits, and how little they change
+_LEFT = 0.1  # of the gain: what corrections leave to the next round
+_SLOW = 0.7  # factor of what is missed: corrections that leave more are the last ones
+_SAME = 0.95  # factor of the distance from the goal: steps that leave more are stalled
+_WITHIN = 1e3  # times what is allowed: motions that may be led to the goal otherwise
+_JUMPS = 3  # steps that are too long, one after the other
+_MORE_TIME = (1.02, 1.05)  # factors of durations at which they are tried again
 _DEARER, _RAISED = 5.0, 3  # factor of the price of the goal, and how often
-_SHORTER = (1.0, 0.4, 0.1)  # steps, of which the first that gains is taken
+_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)  # of the way, in lanes
+_FEW = (1.0, 0.35, 0.1)  # where limits are compared at many places
+_ATTEMPTS, _MUCH_SHORTER = 2, 0.4  # of them, each shorter than this part of the last
+_BEYOND = 0.5  # of the sizes: Newton's method seldom leads back from farther away
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +92,10 @@ class Descent:
         Whether the last round promised no gain.
     """
 
+    free = True  # whether the duration may change
+    # program for changes of forces, as `cheapest_change`
+    _cheapest: Callable[..., tuple[Array, Array] | None] = staticmethod(cheapest_change)
+
     def __init__(
         self,
         problem: PostureProblem,
@@ -84,21 +105,45 @@ class Descent:
         gain: float,
     ) -> None:
         self.problem, self._scale, self._gain = problem, first.duration, gain
+        # limits beside those of forces make steps uneven: prices tell less, and what is
+        # left to the next program adds up
+        self._limited = not problem.rows.empty
         self.prices = Prices(_GOAL, _LIMITS, changes)
         self.rounds, self.settled, self._raised = 0, False, 0
-        self._share = _SHARE
+        self._stalled, self._costs = 0, [np.inf]
+        self._known: tuple[State, AffineFlow] | None = None
+        self._share = self._longest
         self._fence, self._widest = fence, 4.0 * fence
         run = problem.run(first)
         self.best = State(first, run, np.inf)
         self._sizes = np.ones(2 * problem.arm.nv)
+        self._room = 0.0 * self._sizes
         if not run.ended:
             return
         self._sizes = problem.sizes(first, problem.flow(first, run).at(first)[1])
+        self._room = np.where(np.isinf(self._sizes), 1.0, problem.room / self._sizes)
         self.best = replace(self.best, cost=self.cost(first, run))
+
+    @property
+    def _longest(self) -> float:
+        """Largest change of the duration in a round, as its part."""
+        return _SHARE if self.free else 0.0
 
     def stay(self, share: float) -> None:
         """Change the duration in the next round by this part of it at most."""
         self._share = share
+
+    def resumed(self, problem: PostureProblem, changes: float) -> Descent:
+        """The same search with other steps, and another price of changes."""
+        other = Descent(problem, self.best.forces, changes, self._fence, self._gain)
+        other._widest, other._share, other.rounds = (
+            self._widest, self._share, self.rounds,
+        )  # fmt: skip
+        there = other.best
+        if np.isfinite(there.cost):
+            hoped = there.cost - other._price(there.run.last)
+            other.best = other._back(there, hoped, there.cost)
+        return other
 
     @property
     def seconds(self) -> float:
@@ -106,24 +151,38 @@ class Descent:
         return self.best.cost * self._scale
 
     @property
+    def ended(self) -> bool:
+        """Whether rounds promise no gain, or gain little."""
+        before, now = self._costs[-_SLOWLY[0] - 1 :][0], self.best.cost
+        slowly = before - now < _SLOWLY[1] * now and self._off(self.best) < _NEAR
+        slowly &= len(self._costs) > _SLOWLY[0] and not self._limited
+        return self.settled or slowly or self._stalled >= _STALLED
+
+    @property
     def missed(self) -> float:
         """Largest part of the sizes by which the best motion misses its goal."""
-        return float(np.abs(self._missed(self.best.run.x)).max())
+        return float(np.abs(self._missed(self.best.run.last)).max())
 
-    def _missed(self, x: Array) -> Array:
-        return self.problem.missed(x[-1]) / self._sizes
+    def _missed(self, last: Array) -> Array:
+        return self.problem.missed(last) / self._sizes
 
     def _by(self, slopes: Array) -> Array:
         return self.problem.missed_by(slopes[-1]) / self._sizes[:, None]
 
     def cost(self, forces: Forces, run: Run) -> float:
         """Cost of a motion: its duration, and prices."""
-        return self._cost(forces, run.every, run.tau)
+        empty = self.problem.rows.empty
+        return self._cost(forces, run.last[None] if empty else run.every, run.tau)
 
     def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
         result = forces.duration / self._scale + self._changes(forces)
-        result += self.prices.goal * np.abs(self._missed(x)).sum()
+        result += self._price(x[-1])
         return float(result + self.prices.limits * self.problem.beyond(x, tau))
+
+    def _price(self, last: Array) -> float:
+        """Part of the cost for what the state at the end misses."""
+        missed = np.abs(self._missed(last)) - self._room
+        return float(self.prices.goal * np.maximum(missed, 0.0).sum())
 
     def _changes(self, forces: Forces) -> float:
         changes = np.abs(np.diff(forces.tau, axis=0) / self.problem.size).sum()
@@ -136,8 +195,7 @@ class Descent:
         for _ in range(most):
             self.rounds += 1
             here = self.best
-            flow = self.problem.flow(here.forces, here.run)
-            forces, promised = self._fastest(flow, here)
+            forces, promised, price = self._fastest(self._flow(here), here)
             gain = here.cost - promised
             if gain < self._gain and self._share > _FINEST:
                 self._share *= 0.1
@@ -147,25 +205,47 @@ class Descent:
                     self.settled = True
                     return
                 self._raise()
-                self._share = _SHARE
+                self._share = self._longest
                 continue
-            for share in _SHORTER:
-                there = self._tried(here.forces, forces, share)
-                there = self._back(there, flow)
-                if there.cost < here.cost - 0.1 * share * gain:
-                    break
+            there, share = self._moved(here, forces, gain, price)
             moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
             if there.cost < here.cost:
                 self.best = there
             report(self.best)
-            gone = abs(there.forces.duration / here.forces.duration - 1.0)
-            self._share = float(np.clip(3.0 * gone, 0.1 * self._share, _SHARE))
-            if share == 1.0:
-                self._fence = min(2.0 * self._fence, self._widest)
-            elif share < 0.3:
-                self._fence = min(self._fence, moved / share) * max(share, 0.1) * 2
+            little = here.cost - self.best.cost < _LITTLE * self._gain
+            little &= gain < _PROMISING * here.cost and self._off(self.best) < _NEAR
+            self._stalled = self._stalled + 1 if little else 0
+            if self.best is not here or gain < _SLOWLY[1] * here.cost:
+                self._costs.append(self.best.cost)
+            if self.ended:
+                return
+            gone = (there.forces if self._limited else forces).duration
+            gone = abs(gone / here.forces.duration - 1.0)
+            self._trust(self.best is not here, gone, moved / share, share)
             if self._fence < 1e-7 * self._widest:
                 return
+
+    def _trust(self, held: bool, gone: float, moved: float, share: float) -> None:
+        """Set how far the next program goes, by the share of the last one that held.
+
+        ``gone`` and ``moved`` are parts of the duration and joint motion of the whole.
+        """
+        if held and share == 1.0:
+            wider, least, more = self._widest, 0.3 * self._share, _MORE
+            if not self._limited:
+                more = _WIDER
+                wider = max(_WIDER * moved, 0.7 * self._fence)
+                least = max(least, 1.01 * _FINEST)
+            self._fence = min(2.0 * self._fence, wider, self._widest)
+            self._share = min(max(more * gone, least), self._longest)
+        elif self._limited:
+            self._fence = (0.5 if held else share) * min(self._fence, moved)
+            self._share = min(max(_MORE * gone, 0.3 * self._share), self._longest)
+        else:
+            part = max(share, 0.5) if held else max(0.5 * share, 0.25)
+            inside = moved / self._fence if np.isfinite(moved) else 1.0
+            self._fence *= part * float(np.clip(inside, 0.3, 1.0))
+            self._share = min(self._share, max(1.5 * part * gone, 1.01 * _FINEST))
 
     def _raise(self) -> None:
         """Make the goal dearer."""
@@ -174,58 +254,166 @@ class Descent:
         forces, run = self.best.forces, self.best.run
         self.best = State(forces, run, self.cost(forces, run))
 
-    def _tried(self, old: Forces, new: Forces, share: float) -> State:
-        """The motion of forces a share of the way from some to others."""
-        tau = old.tau + share * (new.tau - old.tau)
-        T = old.duration + share * (new.duration - old.duration)
-        forces = Forces(old.shares, tau, T)
-        run = self.problem.run(forces)
-        cost = self.cost(forces, run) if run.ended else np.inf
-        return State(forces, run, cost)
+    def _flow(self, state: State) -> AffineFlow:
+        """The linearized arm about a motion; the last one is kept."""
+        if self._known is None or self._known[0] is not state:
+            self._known = state, self.problem.flow(state.forces, state.run)
+        return self._known[1]
+
+    def _tried(self, every: Sequence[Forces]) -> list[State]:
+        """The motions of several forces."""
+        result = []
+        for forces, run in zip(every, self.problem.runs(every), strict=True):
+            cost = self.cost(forces, run) if run.ended else np.inf
+            result.append(State(forces, run, cost))
+        return result
+
+    def _moved(
+        self, here: State, new: Forces, gain: float, price: Array
+    ) -> tuple[State, float]:
+        """The motion of a share of the way to other forces, and this share.
+
+        What simulated motions miss beside the linearized arm has the price of the
+        linear program: it tells which share is cheapest when it is brought back.
+        """
+        old, ways = here.forces, []
+        shares = _FEW if self._limited else _SHARES
+        for share in shares:
+            tau = old.tau + share * (new.tau - old.tau)
+            T = old.duration + share * (new.duration - old.duration)
+            ways.append(Forces(old.shares, tau, T))
+        missed, far = self._missed(here.run.last), max(_BEYOND, self._off(here))
+        priced: list[tuple[float, float, State]] = []
+        for share, there in zip(shares, self._tried(ways), strict=True):
+            cost = -share if self._limited else np.inf
+            if not self._limited and self._off(there) < far:
+                beside = self._missed(there.run.last) - (1.0 - share) * missed
+                cost = there.cost - self._price(there.run.last) + float(price @ beside)
+                cost += (1.0 - share) * self._price(here.run.last)
+            priced.append((cost, share, there))
+        best: tuple[State, float] | None = None
+        longest = 1.0
+        for _ in range(_ATTEMPTS + self._limited):
+            some = [x for x in priced if x[1] <= longest] or priced[-1:]
+            _, share, there = min(some, key=lambda x: x[:2])
+            hoped = here.cost - share * gain
+            wanted = here.cost - 0.1 * share * gain
+            there = self._back(there, hoped, wanted)
+            if best is None or there.cost < best[0].cost:
+                best = there, share
+            if there.cost < wanted:
+                break
+            longest = _MUCH_SHORTER * share
+        assert best is not None
+        return best
 
     def arrive(self, most: int) -> None:
-        """Bring the best motion to its goal, whatever it costs, by Newton's method."""
-        problem = self.problem
+        """Bring the best motion to its goal, whatever it costs, by Newton's method.
+
+        Where its steps stall, one that is too long for the linearized arm often leads
+        to where they do not, and some more time does too.
+        """
+        here = self.best
+        if not np.isfinite(here.cost) or self.problem.arrives(here.run):
+            return
+        there = self._near(here, most)
+        for _ in range(_JUMPS):
+            before = self._far(there)
+            if not 1.0 < before < _WITHIN:
+                break
+            exact = self._ways(there)[len(_CALMER) - 1 :: len(_CALMER)]
+            there = self._nearer(there, self._tried(exact), most)
+            if self._far(there) > 0.5 * before:
+                break
+        if self._far(there) > 1.0:
+            there = self._near(there, most, programs=True)
+        for longer in _MORE_TIME if self.free else ():
+            if 1.0 < self._far(there) < _WITHIN:
+                forces = there.forces
+                slower = replace(forces, duration=longer * forces.duration)
+                there = self._nearer(there, self._tried([slower]), most)
+        self.best = there
+
+    def _nearer(self, here: State, others: Sequence[State], most: int) -> State:
+        """The first of other motions that leads to the goal, else the nearest one."""
+        found = [here]
+        for other in others:
+            found.append(self._near(other, most))
+            if self._far(found[-1]) <= 1.0:
+                break
+        return min(found, key=self._far)
+
+    def _near(self, here: State, most: int, programs: bool = False) -> State:
+        """Where steps of Newton's method from a motion lead that come nearer."""
         for _ in range(most):
-            here = self.best
-            if not np.isfinite(here.cost) or problem.arrives(here.run):
-                return
-            slopes = problem.flow(here.forces, here.run).at(here.forces)[1]
-            by = self._by(slopes)
-            for least in _CALMER:
-                forces = self._added(here.forces, self._toward_goal(here, by, least))
-                there = self._tried(forces, forces, 1.0)
-                if np.isfinite(there.cost) and self._off(there) < self._off(here):
-                    self.best = there
-                    break
-            else:
-                return
+            if not 1.0 < self._far(here) < np.inf:
+                break
+            there = min(self._tried(self._ways(here)), key=self._far)
+            if programs and not self._far(there) < 0.5 * self._far(here):
+                # where many forces are at their limits
+                self._fence, self._share = min(self._fence, _CLOSE), _CLOSE
+                forces, _, _ = self._fastest(self._flow(here), here)
+                there = min([there, *self._tried([forces])], key=self._far)
+            if not self._far(there) < _SAME * self._far(here):
+                break
+            here = there
+        return here
+
+    def _ways(self, here: State) -> list[Forces]:
+        """Forces that lead to the goal, by what is missed as parts of two units.
+
+        Vibration within its room is not worth large changes of forces.
+        """
+        by = self._by(self._flow(here).at(here.forces)[1])
+        return self._toward(here, by) + self._toward(here, by, self._room)
+
+    def _far(self, state: State) -> float:
+        """Distance from rest at the goal, as part of what is allowed."""
+        return self.problem.far(state.run) if np.isfinite(state.cost) else np.inf
 
     def _off(self, state: State) -> float:
-        return float(np.abs(self._missed(state.run.x)).sum())
+        missed = float(np.abs(self._missed(state.run.last)).sum())
+        return missed if np.isfinite(state.cost) else np.inf
 
-    def _back(self, there: State, flow: AffineFlow) -> State:
+    def _back(self, there: State, hoped: float, wanted: float) -> State:
         """The motion brought back to its goal by forces that are within their limits.
 
         The linear program has chosen which forces are at their limits; Newton's method
-        changes the others (a second-order correction).
+        changes the others (a second-order correction), as long as it may lead from a
+        cost that was hoped for to one that is wanted.
         """
-        slopes: Array | None = None
-        for _ in range(_BACK):
+        for left in range(_BACK - 1, -1, -1):
             if not np.isfinite(there.cost):
                 break
-            if np.abs(self._missed(there.run.x)).max() < _NEAR:
+            if (np.abs(self._missed(there.run.last)) <= self._room).all():
                 break
-            if slopes is None:
-                slopes = self._by(flow.at(there.forces)[1])
-            other = self._added(there.forces, self._toward_goal(there, slopes, _CALM))
-            back = self._tried(other, other, 1.0)
+            if there.cost < hoped + _LEFT * (wanted - hoped) and not self._limited:
+                break  # what is left is mended by the next program
+            by = self._by(self._flow(there).at(there.forces)[1])
+            back = min(self._tried(self._toward(there, by)), key=lambda x: x.cost)
             if not back.cost < there.cost:
                 break
+            rate = (back.cost - hoped) / (there.cost - hoped)
             there = back
+            reached = hoped + (back.cost - hoped) * max(rate, 0.0) ** left
+            if reached > wanted or rate > _SLOW:
+                break
         return there
 
-    def _toward_goal(self, here: State, slopes: Array, least: float = 1e-9) -> Array:
+    def _toward(
+        self, here: State, slopes: Array, unit: Array | float = 1.0
+    ) -> list[Forces]:
+        """Forces that lead to the goal, by changes from calm to exact.
+
+        Units of what is missed tell what is mended first.
+        """
+        missed, slopes = self._missed(here.run.last) / unit, (slopes.T / unit).T
+        changes = [self._toward_goal(here, missed, slopes, x) for x in _CALMER]
+        return [self._added(here.forces, change) for change in changes]
+
+    def _toward_goal(
+        self, here: State, missed: Array, slopes: Array, least: float
+    ) -> Array:
         """Smallest changes of forces and duration that lead to the goal.
 
         What takes more than ``1/least`` times the changes of other motions is left.
@@ -234,11 +422,9 @@ class Descent:
         size = np.tile(problem.size, len(forces.tau))
         low = (np.tile(problem.low, len(forces.tau)) - forces.tau.ravel()) / size
         high = (np.tile(problem.high, len(forces.tau)) - forces.tau.ravel()) / size
-        free = (low < -_EDGE) & (high > _EDGE)
-        unit = np.append(np.where(free, 1.0, _BOUND), 0.3)
+        unit = np.append(np.ones(n), 0.3 if self.free else 0.0)
         scale = np.append(size, forces.duration)
-        missed, change = self._missed(here.run.x), np.zeros(n + 1)
-        held = np.zeros(n + 1, dtype=bool)
+        change, held = np.zeros(n + 1), np.zeros(n + 1, dtype=bool)
         for _ in range(_HELD):
             weight = np.where(held, 0.0, unit)
             rest = missed + slopes @ (np.where(held, change, 0.0) * scale)
@@ -261,36 +447,60 @@ class Descent:
             forces.shares, np.clip(tau, problem.low, problem.high), T + longer
         )
 
-    def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float]:
+    def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float, Array]:
         """Forces of least cost of the linearized arm near a motion, and their cost.
 
-        States are linear in the forces, not in the duration: the shortest duration with
-        which a linear program meets the goal is bisected.
+        Also the prices of what is missed.
+
+        States are linear in the forces, not in the duration: linear programs of several
+        durations are cuts of the least cost (J. E. Kelley, J. SIAM 8, 1960, 703-712).
         """
         T0 = here.forces.duration
         least, most = T0 * (1.0 - self._share), T0 * (1.0 + self._share)
-        best, T = (here.cost, here.forces), T0
+        best, T = (here.cost, here.forces, 0.0 * self._room), T0
         chosen: Chosen = {}
-        for _ in range(_BISECTIONS):
+        cuts: list[tuple[float, float, float]] = []  # duration, cost, slope
+        for _ in range(_PROGRAMS):
             forces = Forces(here.forces.shares, here.forces.tau, T)
             found = self._nearest(flow, here, forces, chosen)
             if found is None:
                 break
-            cost, forces = found
+            cost, slope, forces, price = found
             if cost < best[0]:
-                best = cost, forces
-            changes = self._changes(forces)
-            if cost - T / self._scale - changes < _MET:
-                most = T
+                best = cost, forces, price
+            cuts.append((T, cost, slope))
+            if slope > 0.0:
+                most = min(most, T)
             else:
-                least = T
-            T = 0.5 * (least + most)
-        return best[1], best[0]
+                least = max(least, T)
+            T, bound = _lowest(cuts, least, most)
+            if self._limited:
+                continue
+            if best[0] - bound < _ENOUGH * min(here.cost - best[0], _MUCH):
+                break
+        return best[1], best[0], best[2]
+
+    def shortest(self) -> float:
+        """Shortest duration in s that any forces within their limits could have.
+
+        A bound for the arm linearized about the best motion, beside limits of forces
+        without any; NaN if some forces have no limits, or none is found.
+        """
+        problem, here = self.problem, self.best
+        limits = problem.low, problem.high
+        if not (np.isfinite(here.cost) and np.isfinite(limits).all()):
+            return np.nan
+        seen = np.isfinite(self._sizes)
+        rows = problem.missed_by(np.eye(2 * problem.arm.nv))[seen]
+        rows = rows / self._sizes[seen, None]
+        goal = rows @ problem.goal, self._room[seen]
+        T = here.forces.duration
+        return shortest_duration(self._flow(here), T, rows, goal, limits)
 
     def _nearest(
         self, flow: AffineFlow, here: State, forces: Forces, chosen: Chosen
-    ) -> tuple[float, Forces] | None:
-        """Forces of least cost with the duration of others, and their cost.
+    ) -> tuple[float, float, Forces, Array] | None:
+        """Least cost with the duration of others, its slope, the forces, and prices.
 
         Limits hold where they are chosen; where the motion that is found exceeds them
         elsewhere, it is chosen too (cutting planes).
@@ -300,46 +510,63 @@ class Descent:
         size, shape, nu = problem.size, forces.tau.shape, problem.arm.nu
         steps = problem.steps
         scaled = slopes[:, :, :-1] * np.tile(size, shape[0])
-        off = (x - flow.x)[steps::steps, :nu].ravel()
+        every = -(-(shape[0] - 1) // _POSTS)
+        at = np.arange(shape[0] - 1, 0, -every)[::-1]
+        off = (x - flow.x)[steps * at, :nu].ravel()
         fences = Rows(
-            scaled[1:, :nu].reshape(len(off), -1),
+            scaled[at, :nu].reshape(len(off), -1),
             np.minimum(-self._fence - off, 0.0),
             np.maximum(self._fence - off, 0.0),
         )
-        goal = self._missed(x), self._by(scaled)
+        goal = self._missed(x[-1]), self._by(scaled), self._room
         bounds = (problem.low - forces.tau) / size, (problem.high - forces.tau) / size
         if problem.rows.empty:
             places = 1
         T, knots = forces.duration, Knots(shape[0], steps * places)
         E = flow.inside(T, places)
         every = flow.states(E, forces.tau, x)
-        tau = _at_samples(forces, steps * places)
+        tau = at_samples(forces.tau, steps * places)
         if not chosen:
             chosen |= problem.near(here.run.every, here.run.tau, places)
         problem.cut(every, tau, chosen)
-        found: tuple[float, Forces] | None = None
+        found: tuple[float, float, Forces, Array] | None = None
         for _ in range(_CUTS):
             limits = problem.limits_at(
                 every, tau, chosen, lambda at: flow.slopes(E, T, slopes, at), knots
             )
-            changed = cheapest_change(
+            change = self._cheapest(
                 goal, limits, fences, forces.tau / size, bounds, self.prices
             )
-            if changed is None:
+            if change is None:
                 return found
+            changed, price = change
+            slope = 1.0 / self._scale + float(price @ self._by(slopes)[:, -1])
             other = np.clip(forces.tau + changed * size, problem.low, problem.high)
             new = Forces(forces.shares, other, T)
             ends = flow.ends(T, other, x[::steps] + scaled @ changed.ravel())
-            told = flow.states(E, other, ends), _at_samples(new, steps * places)
-            found = self._cost(new, *told), new
-            if not problem.cut(*told, chosen):
+            sampled = (
+                flow.states(E, other, ends),
+                at_samples(new.tau, steps * places),
+            )
+            found = self._cost(new, *sampled), slope, new, price
+            if not problem.cut(*sampled, chosen):
                 break
         return found
 
 
-def _at_samples(forces: Forces, steps: int) -> Array:
-    """Forces at the ends of all steps."""
-    part = np.arange(steps) / steps
-    tau = forces.tau
-    every = tau[:-1, None] + part[:, None] * (tau[1:] - tau[:-1])[:, None]
-    return np.vstack([every.reshape(-1, tau.shape[1]), tau[-1:]])
+def _lowest(
+    cuts: list[tuple[float, float, float]], least: float, most: float
+) -> tuple[float, float]:
+    """Where the largest of lines through points is lowest, and how low.
+
+    At first half way, without a bound.
+    """
+    if len(cuts) < 2 or {slope > 0.0 for _, _, slope in cuts} != {True, False}:
+        return 0.5 * (least + most), -np.inf
+    left = max(cuts, key=lambda cut: cut[0] if cut[2] <= 0.0 else -np.inf)
+    right = min(cuts, key=lambda cut: cut[0] if cut[2] > 0.0 else np.inf)
+    (a, at_a, down), (b, at_b, up) = left, right
+    T = (at_a - at_b + up * b - down * a) / (up - down)
+    wide = most - least
+    lowest = float(np.clip(T, least + _AWAY * wide, most - _AWAY * wide))
+    return lowest, float(at_a + down * (T - a))

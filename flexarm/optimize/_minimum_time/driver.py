@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,12 +13,16 @@ from numpy.typing import NDArray
 from ..._calls.arguments import real_array, refuse_linear
 from ..._calls.arm_like import ArmLike
 from ..._support.options import explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
+from .._aim import read_aim
+from .._aside import clear_start
 from .._charts import chart_of, charted, real_arm
 from .._collocation.ends import End, read_end
 from .._floating import drifting_path, floating
+from .._more_modes import beside_more_modes
 from .._path import Path
 from .._records import record_of
 from .._result import OptimalMotion, warned
@@ -35,6 +40,14 @@ from ..search import Search, read_search
 from .between_postures import fastest_between
 from .flexible_problem import Known
 from .flexible_time import flexible_optimum
+from .floating_base import (
+    afloat_optimum,
+    all_actuated,
+    bases_of,
+    of_actuators,
+    undriven,
+)
+from .goals import fastest_of, postures_of_goal
 from .options import FlexibleOptions, PostureOptions
 from .rigid_time import rigid_optimum
 from .ways_around import forces_around
@@ -56,9 +69,11 @@ _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
 _ON_PATH |= {"orientation_tolerance": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
+_PART = 1e-3  # of the way, which the tolerance at its end does not exceed by default
 
 
 @explained
+@recorded("optimize.time_optimal")
 def time_optimal(
     arm: Arm,
     path: Any,
@@ -83,15 +98,18 @@ def time_optimal(
     Parameters
     ----------
     arm : Arm
-        Tree; gears may be rigid.  Along a path it has no joints with quaternions.
+        Tree; gears may be rigid.
     path : Path, or pair of postures
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
         tip.  Or two postures of the joints in rad or m, (2, nu), with (w, x, y, z) of
-        quaternions: the arm moves from the first to the second on any way.  Without
-        gravity a base on a joint with torques of zero floats; it has no goal, and the
-        second posture names all others, ``{"joints": {"link1": 0.3}}``.  A path may
-        carry an orientation of the tip (`paths.with_orientation`), with a free spin for
-        a rigid arm alone.
+        quaternions: the arm moves from the first to the second on any way.  The second
+        may be a goal of the tip as of `trajectory`, ``{"tip": ...}``, which the arm
+        reaches in the faster of its two best branches, see Notes.  Without gravity a
+        base on a joint with torques of zero floats; it has no goal, and the
+        second posture names all others, ``{"joints": {"link1": 0.3}}``.  Rigid arms on
+        such a base follow paths of the tip, and of all joints but those of the base,
+        which then may also be without an actuator.  A path may carry an orientation of
+        the tip (`paths.with_orientation`), or of one of its axes alone.
     limits : Limits or mapping
         Of torque, position, velocity, acceleration and tip_speed, and of an arm with
         flexible links or joints also of outputs, on a path of torque_rate; those of the
@@ -99,11 +117,14 @@ def time_optimal(
         160 times at least; where the simulated motion exceeds them in between by more
         than a thousandth, it is repeated with narrower ones, on a path those of
         positions apart.  What is left is in ``verification.excess``.  Also obstacles
-        and self_collision: a path that touches something at rest is refused, between
-        postures the search also begins with two ways around.
+        and self_collision: along a path they choose the branch, and lead the joints
+        that the path does not need around (see `track`); where every way touches
+        something at rest it is refused.  Between postures the search also begins with
+        two ways around.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the start of a path of the tip, which chooses the
-        branch (elbow up or down).
+        Posture in rad or m near the start of a path of the tip, with (w, x, y, z) of
+        quaternions, which chooses the branch (elbow up or down), and where a base that
+        floats begins.
     initial : OptimalMotion or Trajectory, optional
         Of a search: a motion of this arm that it also starts from, such as the answer
         for other limits; between two postures its duration and forces alone.
@@ -113,11 +134,12 @@ def time_optimal(
         Of a search: largest distance of the tip from its path, and from the ends of the
         path in the windows before and after the motion; between two postures from its
         goal after the motion, which is residual vibration; in m (4e-4, between
-        postures 1e-4).
+        postures 1e-4, or a thousandth of the way if that is less: the root of the
+        squares of that of the tip in m and those of the joints in rad or m).
     orientation_tolerance : float, optional
         Of a search along a path with an orientation: largest angle between the tip and
-        that of the nearest place of the path, and of its ends in the windows, in rad
-        (3e-3).
+        that of the nearest place of the path, and of its ends in the windows, or from a
+        goal with an orientation, in rad (3e-3).
     rest_speed : float, optional
         Of a search: largest speed of the tip in the windows (0.02), and after a motion
         between two postures (0.05), in m/s.
@@ -152,9 +174,13 @@ def time_optimal(
         ``"tip_error"``, the largest distance of the simulated tip from its path, or
         after the motion from its goal, in m; ``"starts"``, for each start its name, the
         duration found from it (on a path with half the intervals) and whether it was a
-        success; ``"refinement"``, durations from grid to grid; and ``"gap"``, what is
-        estimated from them (Richardson) to be left to gain by finer grids, as part of
-        the duration, NaN with one grid; on a path also what narrowed limits cost.
+        success; ``"refinement"``, durations from grid to grid, on a path by default
+        the last one of a rough search for comparison; and ``"gap"``, the part of the
+        duration that is left to gain at most, as far as is known, see Notes.  Of a
+        goal of the tip also ``"branches"``, as of `trajectory`.  ``"more_modes"``, with
+        `during`, `after` and `arm`: how far in m the same forces lead the tip of the
+        arm with more modes in its links (`Arm.refined`) from that of the arm; and
+        `excess`, the limits of velocities and positions that only that arm exceeds.
 
     Raises
     ------
@@ -169,6 +195,9 @@ def time_optimal(
     -----
     ConvergenceWarning
         If a search stops early; the result has its best motion and its status.
+    ModeWarning
+        If after the motion the arm with more modes in its links is 0.2 % of the way of
+        the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -205,14 +234,28 @@ def time_optimal(
     Between two postures linear programs follow one another: the arm is linearized about
     a simulated motion, by transitions that are exact in all modes (C. F. Van Loan, IEEE
     Trans. Automatic Control 23, 1978, 395-404), and the shortest duration within limits
-    and near this motion is found, simulated, and so on.  For a linear arm this is the
+    and near this motion is found, simulated, brought back to the goal by Newton's
+    method, and so on.  For a linear arm this is the
     global optimum, else a local one, from the better of some starts: ``"rigid"``,
     torques of the rigid arm on the straight line of the joints, and ``"shaped"``, the
     same after a shaper that leaves the slowest mode at rest (N. C. Singer, W. P.
     Seering, J. Dyn. Syst. Meas. Control 112, 1990, 76-82); of driven spherical and free
     joints also ``"aside"``, with torques that leave the way about one axis, which is
-    seldom the fastest.  Torques of the shortest
-    time are at a limit nearly always; intervals with switches are halved three times.
+    seldom the fastest.  Torques of the shortest time are at a limit nearly always;
+    intervals with switches are halved three times.
+
+    The gap between two postures is that to a lower bound: prices of the goal in a
+    linear program of a shorter time lead to costates, with which the minimum principle
+    of Pontryagin tells that no forces arrive in it, of the arm linearized about the
+    answer, with limits of forces alone.  With other limits, and on a path, it is what
+    finer intervals may gain, as if errors fell with their first power: on coarse grids,
+    which do not resolve what vibrates, a higher order is not seen.  On a path half as
+    many intervals again are compared, by default, and taken where they gain more than
+    0.02; what narrowed limits cost is part of the gap.
+
+    Postures that reach a goal of the tip are found by inverse kinematics from 48
+    starts; the two to which the rigid arm moves fastest are searched.  Postures of
+    redundant arms do not change in the search, that of `trajectory` does.
 
     Examples
     --------
@@ -238,6 +281,15 @@ def time_optimal(
     >>> print(round(motion.duration, 4))
     0.423
     """
+    if not isinstance(path, Path):
+        _refuse_rates(limits)
+    if isinstance(arm, ArmLike) and isinstance(path, Path) and arm.nu < arm.nj:
+        whole, every = all_actuated(arm, limits)
+        given = {"start": start, "initial": initial, "rates": rates, "check": check}
+        given |= {"tip_tolerance": tip_tolerance, "rest_speed": rest_speed}
+        given |= {"orientation_tolerance": orientation_tolerance}
+        given |= {"smoothness": smoothness, "search": search}
+        return of_actuators(time_optimal(whole, path, limits=every, **given), arm)
     level = RigidLevel(_in_coordinates(arm, path, limits), "time_optimal")
     refuse_linear(arm, "time-optimal motions")
     if level.is_exact:
@@ -263,11 +315,32 @@ def time_optimal(
         exact = {name: exact[name] for name in _EXACT}
         rates = (0.0, 0.0) if rates is None else rates
         exact |= {"check": check}
+        bases = bases_of(level, path, limits)
+        if bases is not None:
+            return warned(
+                afloat_optimum(level, path, limits, start, rates, bases, exact)
+            )
+        start = clear_start(level.arm, path, start, limits)
         return warned(rigid_optimum(level, path, limits, start, rates, **exact))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
     own |= {"check": check}
-    return warned(_searched(level, path, limits, start, initial, own, search))
+    found = _searched(level, path, limits, start, initial, own, search)
+    return warned(beside_more_modes(found))
+
+
+def _refuse_rates(limits: Any) -> None:
+    """Refuse limits of torque_rate between two postures."""
+    rate = record_of(Limits, "limits", limits).torque_rate
+    if (
+        rate is not None
+        and not np.isposinf(np.abs(real_array("limits.torque_rate", rate))).all()
+    ):
+        raise ArgumentError(
+            "limits.torque_rate is given for time_optimal between two postures, whose "
+            'torques may jump; leave it out, or use trajectory with cost="time", which '
+            "keeps it"
+        )
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
@@ -295,36 +368,63 @@ def _searched(
             )
         if not path.is_oriented and "orientation_tolerance" in own:
             _refuse({"orientation_tolerance": 0.0}, "a path without an orientation")
-        if path.axis is not None:
-            raise ArgumentError(
-                f"path leaves the spin about {path.axis} free, which the tip of an arm "
-                "with flexible links or joints does not follow; expected rotations as "
-                "its orientation, or a rigid arm"
-            )
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
         known = None if initial is None else _known(initial, arm)
+        bases_of(level, path, limits)
+        start = clear_start(arm, path, start, limits)
         rigid = rigid_optimum(level, path, without_obstacles(limits), start, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options, known)
         return _detailed(found, path, limits)
-    ends = _postures(level, path)
-    if "orientation_tolerance" in own:
+    aim = read_aim("path[1]", path[1]) if _has_goal(path) else None
+    if "orientation_tolerance" in own and (aim is None or aim.rotation is None):
         _refuse({"orientation_tolerance": 0.0}, "two postures")
     if start is not None:
         raise ArgumentError("start is given without a path; leave it out")
+    turn = own.pop("orientation_tolerance", _ON_PATH["orientation_tolerance"])
     given = read_search(search, _PROGRAMS, "a motion without a path")
-    asked = PostureOptions(**_FREE | own | given)
+    part = np.inf if "tip_tolerance" in own else _PART
+    asked = PostureOptions(**_FREE | own | given, part=part)
+    first = None if initial is None else _forces_of(initial, real_arm(arm))
+    if aim is None:
+        found = _between(level, _postures(level, path), limits, asked, first)[1]()
+    else:
+        pairs = postures_of_goal(level, path[0], aim, limits)
+        ways = [partial(_between, level, x, limits, asked, first) for x in pairs]
+        found = fastest_of(ways, aim, turn)
+    return _detailed(found, None, limits)
+
+
+def _has_goal(path: Any) -> bool:
+    """Whether a pair of postures ends with a goal of the tip."""
+    pair = isinstance(path, list | tuple) and len(path) == 2
+    return pair and isinstance(path[1], Mapping) and "tip" in path[1]
+
+
+def _between(
+    level: RigidLevel,
+    ends: Array,
+    limits: Limits,
+    asked: PostureOptions,
+    first: tuple[Array, Array] | None,
+) -> tuple[float, Callable[[], OptimalMotion]]:
+    """A search between two postures (2, nu), and a duration to compare it by.
+
+    That is the duration of the rigid arm on the straight line of the joints.
+    """
+    arm = level.arm
     bases = floating(arm, constant_torque(limits, "a motion without a path"))
     line, driven = joint_path(ends, kind="straight"), without_obstacles(limits)
     if bases.any():
         line = drifting_path(arm, ends, bases)
-        torque = np.where(bases[: arm.nu], [[-np.inf], [np.inf]], limits.torque)
-        driven = replace(driven, torque=torque)
+        driven = undriven(driven, bases[: arm.nu])
     rigid = rigid_optimum(level, line, driven, **_EXACT)
-    around = forces_around(level, ends, limits, rigid.duration)
-    first = None if initial is None else _forces_of(initial, real_arm(arm))
-    found = fastest_between(arm, rigid, limits, asked, first, around)
-    return _detailed(found, None, limits)
+
+    def search() -> OptimalMotion:
+        around = forces_around(level, ends, limits, rigid.duration)
+        return fastest_between(arm, rigid, limits, asked, first, around)
+
+    return rigid.duration, search
 
 
 def _given(initial: Any) -> dict[str, Any]:
@@ -383,7 +483,7 @@ def _in_coordinates(arm: Any, path: Any, limits: Any) -> Any:
     if not callable(torque):
         bases = floating(own, torque)
     held = np.ones(arm.nu, dtype=bool) if end.held is None else end.held
-    if end.tip is not None:
+    if end.aim is not None:
         raise ArgumentError(
             "path ends at a place of the tip, expected positions of the joints; "
             "trajectory takes such a place"

@@ -10,8 +10,20 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
+from .._charts import (
+    charted_along,
+    coordinate_motion,
+    coordinates,
+    real_motion,
+    scalar_positions,
+)
 from .._clearance import CLEARANCE
 from .._collocation.costs import force_changes, rate_limits
+from .._collocation.joint_limits import (
+    acceleration_limits,
+    turning,
+    velocity_limits,
+)
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
     EXCESS,
@@ -30,11 +42,11 @@ from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification
-from .._verify import beside_path, tip_rotations, verify
+from .._verify import beside_path, between, tip_rotations, verify
 from ..limits import Limits, constant_torque, refuse_touching
 from ..paths import time_law
 from .options import FlexibleOptions
-from .rest_postures import holding_forces, static_postures
+from .rest_postures import holding_forces
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -59,7 +71,10 @@ class Known(NamedTuple):
 
 
 class FlexibleProblem:
-    """Unknowns of the motion, its first guess and its terms."""
+    """Unknowns of the motion, its first guess and its terms.
+
+    ``rest`` are shares of the path and static postures there.
+    """
 
     def __init__(
         self,
@@ -68,9 +83,13 @@ class FlexibleProblem:
         rigid: OptimalMotion,
         limits: Limits,
         options: FlexibleOptions,
+        rest: tuple[Array, Array],
     ) -> None:
-        self.arm, self.path, self.options = arm, path, options
-        self.shares, self.postures = static_postures(arm, path, rigid)
+        self.real, self.path, self.options = arm, path, options
+        self.shares, postures = rest
+        # joints with quaternions about the middle of the rigid motion
+        self.arm = arm = charted_along(arm, rigid.q)
+        self.postures = coordinates(arm, postures)
         first = _SLOWER * rigid.duration
         # windows with a tip that rests are stiff; Radau points damp what they do not
         # resolve
@@ -118,6 +137,11 @@ class FlexibleProblem:
             _SLOWER * rigid.duration,
         )  # fmt: skip
 
+    def of_arm(self, known: Known) -> Known:
+        """A motion of the arm in the coordinates of the search."""
+        q, v = coordinate_motion(self.arm, known.q, known.v)
+        return known._replace(q=q, v=v)
+
     def unknowns(self, known: Known) -> Array:
         """Unknowns (n,) of a motion, at rest before and after its times."""
         motion, z = self.motion, np.array(self.first)
@@ -135,8 +159,7 @@ class FlexibleProblem:
         q, v = z[motion.q], z[motion.v] = at(t), at(t, 1)
         z[motion.a] = at(inner, 2).reshape(motion.a.shape)
         knots = t[:: motion.grid.knots_every]
-        columns = [np.interp(knots, known.t, u) for u in known.tau.T]
-        z[motion.tau] = np.stack(columns, axis=1)
+        z[motion.tau] = between(knots, known.t, known.tau)
         # the tip beside its path
         model, node = self.arm._model, self.arm.tip_node
         tip = np.asarray(model.quiet("node_pose")(node, q)[:, :3, 3])
@@ -158,8 +181,8 @@ class FlexibleProblem:
         motion.limit_forces(low, high)
         motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
         motion.bound(motion.q[:, :nu], *limits.position)
-        motion.bound(motion.v[:, :nu], *limits.velocity)
-        motion.bound(motion.a[:, :, :nu], *limits.acceleration)
+        self._rates = velocity_limits(motion, np.asarray(limits.velocity))
+        self._bends = acceleration_limits(motion, np.asarray(limits.acceleration))
         motion.fix_state(0, self.postures[0], 0.0)
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
             room = _REST * motion.scale[index]
@@ -170,7 +193,8 @@ class FlexibleProblem:
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
         self.limits, self._kept = limits, dict(limits.outputs)
-        if np.isfinite(limits.velocity).any():
+        plain = self.arm is self.real
+        if plain and np.isfinite(limits.velocity).any():
             self._kept.setdefault(_RATES, limits.velocity)
         self._outputs = Narrowed(self.arm, self._kept)
         places = [f"at s = {s:.4g}" for s in self.shares]
@@ -178,7 +202,8 @@ class FlexibleProblem:
         self._separation = Separation(self.arm, limits)
         self._separation.engage(self.first[motion.q])
         self._calm = _CALM
-        self._fast, self._slower = 1.0, np.ones(nu)  # of limits that are narrowed
+        # of limits that are narrowed
+        self._fast, self._slower, self._slow = 1.0, np.ones(nu), np.ones(nu)
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -190,7 +215,7 @@ class FlexibleProblem:
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
-        terms: list[Term] = [law, motion.continuity()]
+        terms: list[Term] = [law, motion.continuity(), *self._rates, *self._bends]
         rate = Gathered(
             TipRate(arm),
             np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
@@ -202,8 +227,8 @@ class FlexibleProblem:
             terms.append(_ball(self.speed, self._fast * self._tip_speed))
         if np.isfinite(self.limits.torque_rate).any():
             terms += rate_limits(motion, np.asarray(self.limits.torque_rate))
-        for name, between in self._outputs.limits.items():
-            terms.append(output_limits(motion, name, between))
+        for name, bounds in self._outputs.limits.items():
+            terms.append(output_limits(motion, name, bounds))
         terms += self._separation.terms(motion)
         terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         if self.path.is_oriented:
@@ -233,7 +258,7 @@ class FlexibleProblem:
     def _turned(self, most: float) -> list[Term]:
         """Orientation along the path, and at its ends in the windows."""
         q, arm, path = self.motion.q, self.arm, self.path
-        rows = turning_rows(arm, self.postures)
+        rows = turning_rows(arm, self.postures, path._axis)
         # in a cube within the ball of this angle
         room = most / np.sqrt(len(rows))
         on = np.hstack([q[self.main], self.s[:, None]])
@@ -242,7 +267,7 @@ class FlexibleProblem:
         for nodes, end in ((self.before, 0.0), (self.after, 1.0)):
             if len(nodes):
                 wanted = path.orientation(np.full(len(nodes), end)).rotation
-                held = TipTurn(arm, wanted, rows)
+                held = TipTurn(arm, wanted, rows, path._axis)
                 terms.append(Gathered(held, q[nodes], -room, room, scale=1e-2))
         return terms
 
@@ -263,8 +288,10 @@ class FlexibleProblem:
         if checked is None or not checked.trajectory.success:
             return 0.0
         run = checked.trajectory
-        over = [exceeded(self.arm, self._kept, run.q, run.qd), _touching(checked)]
+        scalars = scalar_positions(self.real, run.q)
+        over = [exceeded(self.real, self._kept, scalars, run.qd), _touching(checked)]
         over.append(checked.excess.get(TIP_SPEED, 0.0))
+        over.append(float(self._spun(checked).max(initial=0.0)))
         most = max(x if x > EXCESS else 0.0 for x in over)
         hasty = float(self._hasty(checked).max(initial=0.0))
         calm = [x for x, least in ((hasty, _HELD), (moving(checked), TOLERATED))
@@ -273,9 +300,16 @@ class FlexibleProblem:
 
     def _hasty(self, checked: Verification) -> Array:
         """Parts (nu,) by which accelerations are larger than allowed."""
+        return self._over("acceleration", checked)
+
+    def _spun(self, checked: Verification) -> Array:
+        """Parts (nu,) by which joints with quaternions are faster than allowed."""
+        turns = turning(self.arm)[: self.arm.nu]
+        return np.where(turns, self._over("velocity", checked), 0.0)
+
+    def _over(self, what: str, checked: Verification) -> Array:
         names = self.arm.coordinate_names[: self.arm.nu]
-        over = [checked.excess.get(f"acceleration of {x!r}", 0.0) for x in names]
-        return np.array(over)
+        return np.array([checked.excess.get(f"{what} of {x!r}", 0.0) for x in names])
 
     def narrow(self, found: Solution, checked: Verification | None) -> None:
         """Narrow the limits that the simulated motion exceeds.
@@ -291,12 +325,17 @@ class FlexibleProblem:
         if hasty.any():
             self._slower *= [_narrowed(x) for x in hasty]
             bounds = self._slower * self.limits.acceleration
-            self.motion.bound(self.motion.a[:, :, : self.arm.nu], *bounds)
+            self._bends = acceleration_limits(self.motion, bounds)
+        if self._spun(checked).any():
+            self._slow *= [_narrowed(x) for x in self._spun(checked)]
+            bounds = self._slow * self.limits.velocity
+            self._rates = velocity_limits(self.motion, bounds)
         times = self.motion.times(found.z)
-        if exceeded(self.arm, self._kept, run.q, run.qd) > EXCESS:
-            self._outputs.narrow(times, run.t, run.q, run.qd)
+        scalars = scalar_positions(self.real, run.q)
+        if exceeded(self.real, self._kept, scalars, run.qd) > EXCESS:
+            self._outputs.narrow(times, run.t, scalars, run.qd)
         touching = _touching(checked) > EXCESS
-        if touching and not self._separation.engage(run.q, 1.0):
+        if touching and not self._separation.engage_touching(run):
             self._separation.narrow(times, run)
 
     def simulated(self, z: Array) -> tuple[Verification, float]:
@@ -309,11 +348,12 @@ class FlexibleProblem:
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
         goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
+        q, v, _ = real_motion(self.arm, at.q[:1], at.v[:1], at.v[:1])
         run = verify(
-            self.arm,
+            self.real,
             t,
-            at.q[0],
-            at.v[0],
+            q[0],
+            v[0],
             tau,
             float(self.motion.steps(z).max()),
             duration=T,
@@ -343,7 +383,7 @@ class FlexibleProblem:
             slope = (at.first**2 - gap * at.second).sum(axis=1)
             step = (gap * at.first).sum(axis=1) / np.where(slope > 0.0, slope, np.inf)
             s = np.clip(s + np.where(moving, step, 0.0), 0.0, 1.0)
-        angles = self.path._angles(s, tip_rotations(self.arm, run.q))
+        angles = self.path._angles(s, tip_rotations(self.real, run.q))
         return float(angles.max())
 
 

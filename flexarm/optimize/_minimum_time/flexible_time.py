@@ -20,13 +20,14 @@ from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from .._collocation.transcription import answer
 from .._path import Path
-from .._programs.solution import Solution, interrupted
+from .._programs.solution import NO_LIMIT, Solution, interrupted
 from .._programs.solvers import chosen, solve
 from .._result import UNVERIFIED, OptimalMotion, Verification
 from ..limits import Limits
 from .between_postures import Start
 from .flexible_problem import FlexibleProblem, Known
 from .options import FlexibleOptions
+from .rest_postures import static_postures
 
 Array = NDArray[np.float64]
 
@@ -36,11 +37,16 @@ _LEAST = 8  # intervals, of which half are searched first
 _MOST = 128  # intervals of grids that are refined
 _FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
 _ROUGH = 1e-3  # tolerance of searches on the coarse grid
-# barriers of a search, from the first motion and from the answer of another one
-_COLD, _WARM = 1e-2, 1e-4
-_NO_LIMIT = 1e8  # s
+# barriers of a search, from the first motion, from the answer of another one, and for
+# a comparison with that
+_COLD, _WARM, _NEAR = 1e-2, 1e-4, 1e-5
+_HALF_AS_MANY_AGAIN = 1.5  # intervals of a grid to compare with
+_WORTH = 0.02  # of the duration: with what a finer grid gains the search goes on
 # the program is scaled by units; scaling by MUMPS takes a third of each step
-_UNSCALED = {"mumps_scaling": 0, "mumps_permuting_scaling": 0}
+_IPOPT: dict[str, float] = {"mumps_scaling": 0, "mumps_permuting_scaling": 0}
+# a barrier falls before its own optimum is found closely: curvature is that of
+# Gauss-Newton, with which the last digits come slowly
+_IPOPT |= {"barrier_tol_factor": 100.0}
 
 
 def flexible_optimum(
@@ -128,12 +134,15 @@ class _Search:
         options: FlexibleOptions,
     ) -> None:
         self._task = arm, path, rigid, limits
+        self._rest: tuple[Array, Array] | None = None  # static postures on the path
         self.options, self.refinable = options, options.intervals is None
         self.spent = {"setup": 0.0, "solver": 0.0, "verification": 0.0}
         self.passes: list[_Pass] = []
         self.rough: _Pass | None = None  # the best one of the coarse grid
         self.starts: list[Start] = []
-        self.durations: list[float] = []  # from grid to grid, of limits as they are
+        # intervals and durations from grid to grid, of limits as they are
+        self.grids: list[tuple[int, float]] = []
+        self.finer: tuple[int, float] | None = None  # of a comparison
 
     def run(self, initial: Known | None) -> None:
         """Search, and again where the simulated motion is not as wanted."""
@@ -148,12 +157,40 @@ class _Search:
             last = self._on_grid(problem, z, _COLD if known is None else _WARM)
             if not last.found.success and known is not None and not self._over():
                 last = self._on_grid(problem, problem.first, _COLD)
-            if not last.found.success or last.holds or self._over():
+            if not last.found.success or self._over():
                 return
-            n *= 2
-            if not (self.refinable and n <= _MOST):
+            if not last.holds:
+                n, known = 2 * n, last.known
+                if not (self.refinable and n <= _MOST):
+                    return
+                problem = self._problem(n)
+                continue
+            finer = self._compared(last)
+            if finer is None:
                 return
-            known, problem = last.known, self._problem(n)
+            known, problem = finer.known, finer.problem
+            n, self.finer = problem.motion.grid.main, None
+
+    def _compared(self, last: _Pass) -> _Pass | None:
+        """A rough search on a finer grid, where it is worth to go on from it.
+
+        Grids that are too coarse for what vibrates lie far from all finer ones, at
+        durations that hardly differ, so that coarser ones do not tell what is left.
+        """
+        n = int(_HALF_AS_MANY_AGAIN * last.problem.motion.grid.main)
+        if not (self.refinable and n <= _MOST):
+            return None
+        problem = self._problem(n)
+        z = problem.unknowns(last.known)
+        finer = self._try(problem, z, _NEAR, _MARGIN, rough=True)
+        if self._stopped():
+            return None
+        self.passes.pop()
+        if not finer.found.success:
+            return None
+        self.finer = n, finer.duration
+        gained = 1.0 - finer.duration / self.grids[-1][1]
+        return finer if gained > _WORTH and not self._over() else None
 
     def _from_starts(self, n: int, initial: Known | None) -> None:
         """The best motion on a coarse grid, from all first motions."""
@@ -161,7 +198,7 @@ class _Search:
         rigid = self._task[2]
         firsts: dict[str, Callable[[], Array]] = {}
         if initial is not None:
-            firsts["initial"] = lambda: problem.unknowns(initial)
+            firsts["initial"] = lambda: problem.unknowns(problem.of_arm(initial))
         firsts["smooth"] = lambda: problem.first
         firsts["rigid"] = lambda: problem.unknowns(problem.rigid(rigid))
         for name, first in firsts.items():
@@ -174,7 +211,7 @@ class _Search:
             if self._over():
                 return
         if self.rough is not None:
-            self.durations.append(self.rough.duration)
+            self.grids.append((n, self.rough.duration))
 
     def _on_grid(self, problem: FlexibleProblem, z: Array, barrier: float) -> _Pass:
         """Search on a grid, with narrower limits as long as they do not hold."""
@@ -183,7 +220,7 @@ class _Search:
             last = self._try(problem, z, barrier, shrink)
             _, found, checked, _ = last
             if refined == 0 and found.success:
-                self.durations.append(last.duration)
+                self.grids.append((problem.motion.grid.main, last.duration))
             if not found.success or last.holds or self._over():
                 break
             far = problem.excess(checked) > _FAR and self.refinable
@@ -198,14 +235,17 @@ class _Search:
 
     def _problem(self, n: int) -> FlexibleProblem:
         began = time.perf_counter()
-        problem = FlexibleProblem(*self._task, replace(self.options, intervals=n))
+        if self._rest is None:
+            self._rest = static_postures(*self._task[:3])
+        options = replace(self.options, intervals=n)
+        problem = FlexibleProblem(*self._task, options, self._rest)
         self.spent["setup"] += time.perf_counter() - began
         return problem
 
     def _left(self) -> float:
         """Seconds that are left, a lot without a limit."""
         limit = self.options.time_limit
-        return (_NO_LIMIT if limit is None else limit) - self.spent["solver"]
+        return (NO_LIMIT if limit is None else limit) - self.spent["solver"]
 
     def _stopped(self) -> bool:
         """True after Ctrl-C."""
@@ -234,7 +274,7 @@ class _Search:
             time_limit=max(self._left(), 1e-3),
             progress=options.progress,
             barrier=barrier,
-            options=_UNSCALED if chosen(options.solver) == "ipopt" else None,
+            options=_IPOPT if chosen(options.solver) == "ipopt" else None,
         )
         self.spent["solver"] += found.seconds
         self.passes.append(_Pass(problem, found, None, np.nan))
@@ -247,7 +287,7 @@ class _Search:
         return self.passes[-1]
 
     def best(self, stopped: bool) -> _Pass:
-        """The last pass, or one that was solved before it.
+        """The fastest pass that is as wanted, else the last one that was solved.
 
         After Ctrl-C the last one that was simulated, if there is one.
         """
@@ -257,9 +297,10 @@ class _Search:
         ended = [x for x in self.passes if x.checked is not None]
         if not stopped and last.found.status != "interrupted":
             solved = [x for x in ended if x.found.success]
-            if last.found.success or not solved:
-                return last
-            return solved[-1]
+            held = [x for x in solved if x.holds]
+            if held:
+                return min(held, key=lambda x: x.duration)
+            return last if last.found.success or not solved else solved[-1]
         best = ended[-1] if ended else self.rough or last
         if best.found.status == "interrupted":
             return best
@@ -270,16 +311,28 @@ class _Search:
 
     def report(self, best: _Pass) -> dict[str, Any]:
         """Starts, durations from grid to grid, and what they leave to gain."""
-        gap, T = np.nan, best.duration
-        if best.found.success and len(self.durations) > 1:
-            # errors of forces that are linear between knots are of the second order
-            finer = max(self.durations[-2] - self.durations[-1], 0.0) / 3.0
-            gap = (finer + max(T - self.durations[-1], 0.0)) / T
+        T, n = best.duration, best.problem.motion.grid.main
+        every = self.grids if self.finer is None else [*self.grids, self.finer]
+        gap = np.nan
+        if best.found.success and len(every) > 1:
+            narrowed = max(T - dict(self.grids).get(n, T), 0.0)
+            gap = (_left(every[-2], every[-1], n) + narrowed) / T
+            gap += 0.0 if self.finer is None else _ROUGH
         return {
             "starts": tuple(self.starts),
-            "refinement": tuple(self.durations),
+            "refinement": tuple(duration for _, duration in every),
             "gap": gap,
         }
+
+
+def _left(coarse: tuple[int, float], fine: tuple[int, float], n: int) -> float:
+    """What n intervals leave to gain in s, by intervals and durations of two grids.
+
+    As if errors fell with the first power of the intervals, the slowest that forces
+    which jump between knots can bring about; a higher order is seldom seen.
+    """
+    slope = abs(coarse[1] - fine[1]) / (1.0 / coarse[0] - 1.0 / fine[0])
+    return slope / n
 
 
 def _answered(

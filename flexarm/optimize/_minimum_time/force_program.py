@@ -41,19 +41,23 @@ def no_rows(n: int) -> Rows:
 
 
 def cheapest_change(
-    goal: tuple[Array, Array],
+    goal: tuple[Array, Array, Array],
     limits: Rows,
     fences: Rows,
     tau: Array,
     bounds: tuple[Array, Array],
     prices: Prices,
-) -> Array | None:
-    """Changes (K, nu) of the forces, as parts of their ranges; None if there are none.
+) -> tuple[Array, Array] | None:
+    """Changes (K, nu) of the forces, as parts of their ranges, and prices of the goal.
+
+    The prices (m,) are derivatives of the least cost by what is missed.  None if there
+    are no such changes.
 
     Parameters
     ----------
-    goal : tuple of (m,), (m, n) ndarray of float
-        What is missed at the end, as parts of sizes, and its derivatives by changes.
+    goal : tuple of (m,), (m, n), (m,) ndarray of float
+        What is missed at the end, as parts of sizes, its derivatives by changes, and
+        the part of it that is free.
     limits, fences : Rows
         Rows with a price, and rows that hold.
     tau : (K, nu) ndarray of float
@@ -63,7 +67,7 @@ def cheapest_change(
     prices : Prices
         As parts of the duration.
     """
-    missed, slopes = goal
+    missed, slopes, room = goal
     m, n, nu = len(missed), tau.size, tau.shape[1]
     kept = n - nu
     # equations: of the goal and of the changes from knot to knot, with two slacks each
@@ -77,9 +81,10 @@ def cheapest_change(
         (np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), shape=(len(kinds), r)
     )
     one = sparse.eye_array(m + kept)
-    wide = 2 * (m + kept)
+    wide = 2 * (m + kept) + m
+    free = sparse.eye_array(m + kept, m)
     equations = sparse.hstack(
-        [sparse.csc_array(top), -one, one, sparse.csc_array((m + kept, r))]
+        [sparse.csc_array(top), -one, one, free, sparse.csc_array((m + kept, r))]
     )
     right = -np.concatenate([missed, (tau[1:] - tau[:-1]).ravel()])
     # rows with a slack for each kind, and rows without
@@ -91,9 +96,12 @@ def cheapest_change(
     )
     used = np.isfinite(above)
     price = np.append(np.full(m, prices.goal), np.full(kept, prices.changes))
-    cost = np.concatenate([np.zeros(n), price, price, np.full(r, prices.limits)])
+    cost = np.concatenate(
+        [np.zeros(n), price, price, np.zeros(m), np.full(r, prices.limits)]
+    )
     between = np.zeros((len(cost), 2))
     between[:, 1] = np.inf
+    between[n + wide - m : n + wide] = np.stack([-room, room], axis=1)
     between[:n] = np.stack([bounds[0].ravel(), bounds[1].ravel()], axis=1)
     found = linprog(
         cost,
@@ -103,8 +111,8 @@ def cheapest_change(
         b_eq=right,
         bounds=between,
         method="highs-ds",
-        options={"maxiter": _LONGEST},
+        options={"maxiter": _LONGEST, "presolve": False},
     )
     if found.x is None:
         return None
-    return np.asarray(found.x[:n].reshape(tau.shape))
+    return found.x[:n].reshape(tau.shape), -np.asarray(found.eqlin.marginals[:m])

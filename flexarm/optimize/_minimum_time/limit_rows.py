@@ -56,7 +56,7 @@ class LimitRows:
     def __init__(self, arm: Arm, limits: Limits) -> None:
         self._arm, self.limits = arm, limits
         self._linear: dict[str, tuple[Array, Array]] = {}
-        nu, nv = arm.nu, arm.nv
+        nu, nv = arm.nj, arm.nv
         at = {"position": np.eye(nu, 2 * nv), "velocity": np.eye(nu, 2 * nv, nv)}
         for name, rows in at.items():
             self._keep(name, rows, np.asarray(getattr(limits, name)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class PostureOptions:
         As of `Search`.
     check : bool
         Whether the answer is simulated.
+    part : float
+        Largest part of the way that `tip_tolerance` may be, where it is not the user's.
     """
 
     tip_tolerance: float
@@ -53,10 +55,17 @@ class PostureOptions:
     max_iterations: int
     progress: bool | Progress
     check: bool
+    part: float = np.inf
 
     def __post_init__(self) -> None:
         check_tip(tip_tolerance=self.tip_tolerance, rest_speed=self.rest_speed)
         check_share("smoothness", self.smoothness)
+
+    def on_way(self, length: float) -> PostureOptions:
+        """The same with a tolerance for a way of this length in m, and in rad."""
+        if not length > 0.0:
+            return self
+        return replace(self, tip_tolerance=min(self.tip_tolerance, self.part * length))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
     """Rows of all limits; `motion` is at `s` or, for the midpoint scheme, between."""
     nu, n = level.n, len(s)
     first, second = motion.first[:, :nu], motion.second[:, :nu]
-    turning = level.arm._turning[:nu]
+    turning = level.turning
     none = np.zeros((n, 0))
     parts, names, units = [(none,) * 6], [], []
     dry: list[tuple[Array, Array, float]] = []

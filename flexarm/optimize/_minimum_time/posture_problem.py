@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..._support.interrupts import uninterrupted
+from ..._calls.records import Rollout
 from ...arm import Arm
-from ...simulation.methods import simulate
 from ...simulation.stability import stable_step
 from .._charts import along_coordinates, coordinate_motion, positions, real_arm
 from .._collocation.tip import Place
@@ -24,9 +23,12 @@ from .limit_rows import LimitRows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_STEPS, _SOME = 160, 640  # of the linearized arm, least and most,
-_LONG = 8.0  # and radians of the fastest mode in one of them
-_RADIANS, _COARSE = 0.2, 1.0  # of the fastest mode in a step of Runge-Kutta
+_STEPS, _SOME = 160, 640  # of the linearized arm, least and most, the rough half,
+_LONG = 4.0  # and radians of the fastest mode in one of them
+# of the fastest mode in a step of Runge-Kutta: in a check, a search, a rough search
+_RADIANS, _COARSE, _ROUGH = 0.2, 1.0, 2.0
+_BENT = 0.5  # of the tolerance: static deflection of a mode by forces
+_FOLLOWED = 0.6  # radians of a mode in such a step, of which the phase is known
 _FEW, _MOST = (
     4000,
     40000,
@@ -34,31 +36,75 @@ _FEW, _MOST = (
 _SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
 _SMALL = 10.0  # times the tolerances
 _ARRIVED = 0.5  # of the tolerances
+_HELD = 0.4  # of the duration, for which the arm is held at its end
+_ROOM = 0.06  # of the tolerances: what one mode may miss
 _CUT = 3e-4  # of a limit: what goes farther beyond it than others is added to them
 
 
-class Run(NamedTuple):
-    """Simulated states and forces.
+class Run:
+    """Simulated states and forces, in the coordinates of the arm.
 
-    ``x`` (n + 1, 2 nv) at the ends of steps, ``mean`` (n, 2 nv) of the states in each,
-    ``every`` (n k + 1, 2 nv) states at k places of each step, as close as fast modes
-    take, and ``tau`` (n k + 1, nu) forces there.
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    q, qd : (2 n k + 1, nq), (2 n k + 1, nv) ndarray of float
+        Positions and velocities of the real arm at k places of each half of a step.
+    tau : (2 n k + 1, nu) ndarray of float
+        Forces there.
+    half : int
+        The number of places k.
+    kept : int
+        Each of so many places is compared with limits.
     """
 
-    x: Array
-    mean: Array
-    every: Array
-    tau: Array
+    def __init__(
+        self, arm: Arm, q: Array, qd: Array, tau: Array, half: int, kept: int
+    ) -> None:
+        self._arm, self._motion, self._half, self._kept = arm, (q, qd), half, kept
+        self.tau = tau[::kept]
+        # whether the simulation reached the end
+        self.ended = bool(np.isfinite(q).all() and np.isfinite(qd).all())
+
+    @cached_property
+    def _states(self) -> Array:
+        q, qd = self._motion
+        if not self.ended:
+            return np.full((len(q), 2 * self._arm.nv), np.nan)
+        return np.asarray(np.hstack(coordinate_motion(self._arm, q, qd)))
+
+    @cached_property
+    def last(self) -> Array:
+        """State (2 nv,) at the end."""
+        q, qd = (x[-1:] for x in self._motion)
+        return np.asarray(np.hstack(coordinate_motion(self._arm, q, qd))[0])
+
+    @property
+    def halves(self) -> Array:
+        """States (2 n + 1, 2 nv) at the ends and in the middle of steps."""
+        return self._states[:: self._half]
+
+    @property
+    def x(self) -> Array:
+        """States (n + 1, 2 nv) at the ends of steps."""
+        return self.halves[::2]
+
+    @property
+    def mean(self) -> Array:
+        """Means (2 n, 2 nv) of the states in each half, by the trapezoidal rule."""
+        x, k = self._states, self._half
+        mean = x[:-1].reshape(-1, k, x.shape[1]).sum(axis=1)
+        return np.asarray((mean + 0.5 * (x[k::k] - x[:-k:k])) / k)
+
+    @property
+    def every(self) -> Array:
+        """States (n p + 1, 2 nv) at places of steps, as close as fast modes take."""
+        return self._states[:: self._kept]
 
     @property
     def places(self) -> int:
-        """Places in each step."""
-        return (len(self.every) - 1) // (len(self.x) - 1)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the simulation reached the end."""
-        return bool(np.isfinite(self.x).all())
+        """Places in each step that are compared with limits."""
+        return 2 * self._half // self._kept
 
 
 Chosen = dict[str, NDArray[np.bool_]]  # by names of limits: places (n, p)
@@ -95,6 +141,8 @@ class Modes:
         Angular frequencies in rad/s.
     lever : (m,) ndarray of float
         Motion of the tip in m and of joints for one of a mode.
+    pushed : (m, nu) ndarray of float
+        Forces of modes for those of the actuators.
     """
 
     def __init__(self, arm: Arm, q: Array, bases: Mask | None = None) -> None:
@@ -116,6 +164,7 @@ class Modes:
         joints = np.eye(arm.nv)[: arm.nu][own[: arm.nu]]
         moved = np.vstack([Place(arm).jacobian(q[None])[0], joints])
         self.lever = np.linalg.norm(moved @ follows @ shapes, axis=0)
+        self.pushed = np.abs((follows @ shapes)[arm.actuator_indices]).T
 
 
 class PostureProblem:
@@ -142,6 +191,8 @@ class PostureProblem:
         speed there in m/s.
     duration : float
         About that of the motion, in s.
+    rough : bool
+        Whether steps are longer, to choose among starts.
     """
 
     def __init__(
@@ -157,6 +208,7 @@ class PostureProblem:
         tolerance: float,
         speed: float,
         duration: float = 0.0,
+        rough: bool = False,
     ) -> None:
         self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
@@ -166,49 +218,56 @@ class PostureProblem:
         self._joints = arm.nu - int(bases.sum())
         self._tolerance, self._speed = tolerance, speed
         self._first = positions(arm, ends[0])
+        self._rest = max(_HELD * duration, 1e-3)
         limit, _ = stable_step(real_arm(arm), self._first, "rk4")
-        self._radian = limit / 2.8  # of the fastest mode, in s
+        self.radian = limit / 2.8  # of the fastest mode, in s
         # modes swing many times, so that small errors of frequencies matter
-        steps = np.clip(duration / (_LONG * self._radian), _STEPS, _SOME)
+        most = _SOME // 2 if rough else _SOME
+        self._longest = _ROUGH if rough else _COARSE
+        steps = np.clip(duration / (_LONG * self.radian), _STEPS, most)
         self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def run(self, forces: Forces) -> Run:
         """Simulate the forces."""
-        nv, places = self.arm.nv, forces.places
-        longest = float(forces.shares.max()) * forces.duration / self.steps
-        method, step = "rk4", min(_RADIANS * self._radian, longest)
-        if self.coarse and forces.duration > step * _FEW:
-            step = min(_COARSE * self._radian, longest)
-        if forces.duration > step * _MOST:
+        return self.runs([forces])[0]
+
+    def runs(self, every: Sequence[Forces]) -> list[Run]:
+        """Simulate several forces of one grid, in lanes at the cost of one."""
+        arm, real, nu, nv = self.arm, real_arm(self.arm), self.arm.nu, self.arm.nv
+        shares, longest = every[0].shares, max(forces.duration for forces in every)
+        method, step, fine = self._steps(shares, longest)
+        kept = 2 if fine == 1 else 1  # of samples, one for limits
+        half = -(-fine // 2)
+        count = 2 * self.steps * half  # of samples in each interval
+        places = at_samples(every[0].places[:, None], count)[:, 0]
+        t = np.outer([forces.duration for forces in every], places)
+        tau = np.stack([at_samples(forces.tau, count) for forces in every])
+        size = len(every), len(places)
+        q, qd = np.zeros((*size, real.nq)), np.zeros((*size, nv))
+        q[:, 0] = self._first
+        substeps = int(np.ceil(np.diff(t).max() / step * (1.0 - 1e-12)))
+        real._model.rollout(
+            Rollout(q, qd, t, method, substeps, tau, False, np.empty((*size, nu)))
+        )
+        return [
+            Run(arm, *motion, half, kept) for motion in zip(q, qd, tau, strict=True)
+        ]
+
+    def _steps(self, shares: Array, duration: float) -> tuple[str, float, int]:
+        """Method, its longest step, and samples in each step of the linearized arm."""
+        longest = float(shares.max()) * duration / self.steps
+        method, step = "rk4", min(_RADIANS * self.radian, longest)
+        if self.coarse and duration > step * _FEW:
+            step = min(self._longest * self.radian, longest)
+        if duration > step * _MOST:
             method, step = "ROS34PW2", longest / 4
-        close = 3.0 * step if step < _COARSE * self._radian else step
-        fine = int(np.clip(np.ceil(longest / close), 1, _SAMPLES))
-        part = np.arange(self.steps * fine) / (self.steps * fine)
-        t = (places[:-1, None] + np.diff(places)[:, None] * part).ravel()
-        t = np.append(t, 1.0) * forces.duration
-        tau = np.stack([np.interp(t, forces.times, u) for u in forces.tau.T], axis=1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = uninterrupted(
-                simulate(
-                    real_arm(self.arm),
-                    self._first,
-                    self.start[nv:],
-                    t,
-                    torque=tau,
-                    method=method,
-                    max_step=step,
-                    progress=False,
-                )
-            )
-        x = np.hstack(coordinate_motion(self.arm, found.q, found.qd))
-        mean = 0.5 * (x[1:] + x[:-1])
-        mean = mean.reshape(-1, fine, 2 * nv).mean(axis=1)
-        return Run(x[::fine], mean, x, tau)
+        close = 3.0 * step if step < self.radian else step
+        return method, step, int(np.clip(np.ceil(longest / close), 1, _SAMPLES))
 
     def flow(self, forces: Forces, run: Run) -> AffineFlow:
         """The linearized arm about a run."""
-        return AffineFlow(self.arm, forces, self.steps, run.x, run.mean)
+        fastest = 1.0 / self.radian
+        return AffineFlow(self.arm, forces, self.steps, run.halves, run.mean, fastest)
 
     def missed(self, x: Array) -> Array:
         """(2 nv,) by which a state misses the goal: of modes, then of their rates."""
@@ -221,7 +280,8 @@ class PostureProblem:
     def sizes(self, forces: Forces, slopes: Array) -> Array:
         """Sizes (2 nv,) of what is missed: what forces can do, at most the whole way.
 
-        What moves the tip by little more than the tolerances is small.
+        What moves the tip by little more than the tolerances is small, and what the
+        simulation does not follow has no size.
         """
         nu, modes = self._joints, self._modes
         by = self.missed_by(slopes[-1, :, :-1]) * np.tile(self.size, len(forces.tau))
@@ -232,19 +292,61 @@ class PostureProblem:
         small = _SMALL * self._tolerance / np.maximum(modes.lever[nu:], 1e-9)
         reach[0, nu:] = np.maximum(reach[0, nu:], small)
         reach[1, nu:] = np.maximum(reach[1, nu:], small * modes.frequency[nu:])
+        reach[:, self._unseen(forces)] = np.inf
         return np.asarray(np.maximum(reach.ravel(), 1e-12))
+
+    def _unseen(self, forces: Forces) -> Mask:
+        """Modes (m,) that the simulation does not follow, and that hardly matter.
+
+        Steps of Runge-Kutta damp fast ones, and turn their phases: where these end says
+        nothing, and the linearized arm does not tell how it changes.  What forces bend
+        them by is far below the tolerances.
+        """
+        modes = self._modes
+        method, step, _ = self._steps(forces.shares, forces.duration)
+        if method != "rk4":
+            return np.zeros(len(modes.frequency), dtype=bool)
+        fast = modes.frequency * step > _FOLLOWED
+        bent = modes.lever * (modes.pushed @ self.size)
+        small = bent < _BENT * self._tolerance * modes.frequency**2
+        return np.asarray(fast & small)
+
+    @property
+    def room(self) -> Array:
+        """(2 nv,) of what is missed that matters little."""
+        nu, modes = self._joints, self._modes
+        lever = np.maximum(modes.lever, 1e-9)
+        off, fast = _ROOM * self._tolerance / lever, _ROOM * self._speed / lever
+        # joints that move on drift away while the arm is held
+        slow = np.minimum(fast[:nu], off[:nu] / self._rest)
+        swing = np.minimum(off[nu:], fast[nu:] / np.maximum(modes.frequency[nu:], 1e-9))
+        rate = swing * modes.frequency[nu:]
+        return np.concatenate([off[:nu], swing, slow, rate])
+
+    def joints_missed(self, run: Run) -> float:
+        """What joints miss of rest at the goal, as part of their way in the duration.
+
+        Modes may be left to a finer simulation.
+        """
+        nu, way = self._joints, np.abs(self.missed(self.start)[: self._joints]).max()
+        q, v = np.abs(self.missed(run.last)).reshape(2, -1)[:, :nu]
+        off = np.maximum(q, v * self._rest)
+        return float(off.max(initial=0.0) / max(way, 1e-12))
 
     def arrives(self, run: Run) -> bool:
         """Whether the arm comes to rest, as far as its tip and its joints show."""
+        return self.far(run) <= 1.0
+
+    def far(self, run: Run) -> float:
+        """What tip and joints miss of rest at the goal, as part of what they may."""
         nu, modes = self._joints, self._modes
-        q, v = np.abs(self.missed(run.x[-1])).reshape(2, -1)
+        q, v = np.abs(self.missed(run.last)).reshape(2, -1)
         swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
         rate = swing * modes.frequency[nu:]
-        off = np.linalg.norm(modes.lever * np.append(q[:nu], swing))
+        drifted = q[:nu] + self._rest * v[:nu]
+        off = np.linalg.norm(modes.lever * np.append(drifted, swing))
         fast = np.linalg.norm(modes.lever * np.append(v[:nu], rate))
-        return bool(
-            off <= _ARRIVED * self._tolerance and fast <= _ARRIVED * self._speed
-        )
+        return float(max(off / self._tolerance, fast / self._speed) / _ARRIVED)
 
     def beyond(self, x: Array, tau: Array) -> float:
         """Sum over all kinds of limits of the largest excess, as part of them."""
@@ -324,6 +426,13 @@ class PostureProblem:
             kinds.append(np.full(len(j), kind))
         every = (np.concatenate(x) for x in (low, high, kinds))
         return Rows(np.vstack(matrix), *every)
+
+
+def at_samples(values: Array, count: int) -> Array:
+    """Values (K + 1, n), linear between knots, at ends of steps: count in each."""
+    part = np.arange(count) / count
+    every = values[:-1, None] + part[:, None] * (values[1:] - values[:-1])[:, None]
+    return np.vstack([every.reshape(-1, values.shape[1]), values[-1:]])
 
 
 def _turns(value: Array) -> NDArray[np.bool_]:

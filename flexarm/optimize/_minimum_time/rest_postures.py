@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...kinematics.positions import difference, integrate
 from ...statics import equilibrium, inverse_statics
+from .._aim import Aim
 from .._charts import coordinates, positions, real_arm
-from .._follow import pose_of
+from .._follow import Led, pose_of
 from .._path import Path
 from .._result import OptimalMotion
+from .._verify import between
 
 Array = NDArray[np.float64]
 
@@ -39,8 +45,20 @@ def static_postures(
     if path.is_oriented:
         targets = pose_of(path.orientation(shares).rotation, places)
         turned = " with its orientation"
-    for s, place, target in zip(shares, places, targets, strict=True):
-        found = inverse_statics(arm, target, start)
+    way = rigid.details["path"]
+    led = isinstance(way._start, Led)
+    joints = between(shares, way.s, way.q)
+    for i, (s, place, target) in enumerate(zip(shares, places, targets, strict=True)):
+        if led and i:  # redundant joints go on as they are led
+            start = integrate(arm, start, difference(arm, joints[i - 1], joints[i]))
+        found: Any
+        if path.axis is None:
+            found = inverse_statics(arm, target, start)
+        else:
+            aim = Aim(place, target[:3, :3], path._axis)
+            reached = aim.reached(arm, start, restarts=0)
+            found = uninterrupted(equilibrium(arm, reached.q))
+            found = replace(found, success=found.success and reached.success)
         if not found.success:
             raise ArgumentError(
                 f"no static posture of the bent arm has its tip at s = {s:.3g} of the "
@@ -50,6 +68,14 @@ def static_postures(
         start = found.q
         postures.append(start)
     return shares, np.array(postures)
+
+
+def length_of_way(arm: Arm, postures: Array, bases: NDArray[np.bool_]) -> float:
+    """Length of a way by postures (n, nv), of tip and joints together, in m and rad."""
+    tip = arm._model.node_pose(arm.tip_node, postures)[:, :3, 3]
+    joints = (postures[-1] - postures[0])[: arm.nu][~bases[: arm.nu]]
+    length = np.linalg.norm(np.diff(tip, axis=0), axis=1).sum()
+    return float(np.hypot(length, np.linalg.norm(joints)))
 
 
 def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:

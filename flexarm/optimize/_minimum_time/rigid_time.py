@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicHermiteSpline
 
 from ..._calls.arguments import count_of, real_array
 from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
+from .._afloat import Afloat
 from .._excess import excess_of
 from .._follow import PathMotion, follow
 from .._path import Path
@@ -56,6 +58,7 @@ def rigid_optimum(
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     # limits at the points, or half way between them
     motion = follow(level.arm, path, s, start=start)
+    path = motion.path  # on which joints with quaternions turn
     refuse_positions(
         level.arm, limits, motion.q, "the path", lambda i: f"at s = {s[i]:.4g}"
     )
@@ -65,7 +68,7 @@ def rigid_optimum(
     used, places = rows, motion
     if scheme == "midpoint":
         halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
-        places = follow(level.arm, path, halves, start=motion.q[0])
+        places = follow(level.arm, path, halves, start=motion._start)
         used = rows_of(level, places, s, limits)
     prepared = time.perf_counter()
     try:
@@ -75,7 +78,7 @@ def rigid_optimum(
     solved = time.perf_counter()
     with held():
         marks = began, prepared, solved
-        found = _found(level, path, motion, rows, scaling, limits, check, marks)
+        found = _found(level, motion, rows, scaling, limits, check, marks)
     if not check or found.status == "interrupted" or len(s) <= _LEAST:
         return found
     coarse = rigid_optimum(
@@ -89,7 +92,6 @@ def rigid_optimum(
 
 def _found(
     level: RigidLevel,
-    path: Path,
     motion: PathMotion,
     rows: Rows,
     scaling: TimeScaling,
@@ -102,7 +104,7 @@ def _found(
     q, qd, qdd, tau = state = _at_points(level, motion, rows, scaling)
     verification = None
     if check:
-        verification = _verified(level, path, scaling, *state)
+        verification = _verified(level, motion, scaling, *state)
     if verification is not None:
         over = _excess(level, motion, scaling, limits, state)
         verification = replace(verification, excess=over)
@@ -185,7 +187,7 @@ def _violation(rows: Rows, scaling: TimeScaling) -> float:
 
 def _verified(
     level: RigidLevel,
-    path: Path,
+    motion: PathMotion,
     scaling: TimeScaling,
     q: Array,
     qd: Array,
@@ -196,15 +198,18 @@ def _verified(
 
     None after Ctrl-C.
     """
-    arm = level.arm
+    arm, path = level.arm, motion.path
+    floats = CubicHermiteSpline(motion.s, motion.tip, motion.tip_first)
 
     def place(t: Array) -> Array:
         s, _, _ = scaling.at(t)
+        if path.space == "joint" and isinstance(motion._start, Afloat):
+            return np.asarray(floats(s))
         at = path(s).position
         if path.space == "tip":
             return at
-        joints = level.whole(at[..., : level.n])
-        pose = arm._model.node_pose(arm.tip_node, joints)
+        q = level.posture(at[..., : level.n_positions])
+        pose = arm._model.node_pose(arm.tip_node, q)
         return np.asarray(pose[..., :3, 3])
 
     def turned(t: Array, rotations: Array) -> Array:
@@ -229,7 +234,7 @@ def _excess(
     t = scaling.t
     half = 0.5 * (t[1:] + t[:-1])
     s, sd, u = scaling.at(half)
-    way = follow(level.arm, motion.path, s, start=motion.q[0])
+    way = follow(level.arm, motion.path, s, start=motion._start)
     qd = way.first * sd[:, np.newaxis]
     qdd = way.first * u[:, np.newaxis] + way.second * sd[:, np.newaxis] ** 2
     between = way.q, qd, qdd, level.inverse_dynamics(way.q, qd, qdd)

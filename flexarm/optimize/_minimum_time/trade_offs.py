@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_numbers, real_array
 from ..._support.interrupts import INTERRUPTED
 from ..._support.options import explained, explained_class
+from ..._support.recorded import Recorded, recorded
 from ..._support.warn import warn
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
@@ -25,7 +26,7 @@ __all__ = ["TradeOff", "trade_off"]
 
 @explained_class
 @dataclass(frozen=True, eq=False)
-class TradeOff:
+class TradeOff(Recorded):
     """Shortest times by tolerances of the path.
 
     Attributes
@@ -53,6 +54,7 @@ class TradeOff:
 
 
 @explained
+@recorded("optimize.trade_off")
 def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> TradeOff:
     """Shortest times of a flexible arm along a path, for several tolerances.
 

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, float, float], Any]
 
 
+NO_LIMIT = 1e8  # s: no clock ends a search that is not asked to
+
 MESSAGES = {
     "solved": "the solver reached its tolerance",
     "acceptable": "the solver stopped at its looser, acceptable tolerance",

@@ -14,7 +14,7 @@ from ...errors import ArgumentError
 from .ipopt import solve_ipopt
 from .program import NonlinearProgram
 from .scipy import solve_scipy
-from .solution import Progress, Solution, Watch
+from .solution import NO_LIMIT, Progress, Solution, Watch
 
 
 def printed(iteration: int, objective: float, violation: float) -> None:
@@ -34,7 +34,7 @@ def solve(
     solver: str = "auto",
     tolerance: float = 1e-6,
     max_iterations: int = 300,
-    time_limit: float = 60.0,
+    time_limit: float = NO_LIMIT,
     progress: bool | Progress = False,
     barrier: float | None = None,
     options: dict[str, Any] | None = None,
@@ -70,7 +70,7 @@ def solve(
         program,
         positive_number("tolerance", tolerance),
         count_of("max_iterations", max_iterations),
-        positive_number("time_limit", time_limit),
+        positive_number("time_limit", NO_LIMIT if time_limit == np.inf else time_limit),
         progress if callable(progress) else (printed if progress else None),
     )
     z = np.clip(z, program.lower, program.upper)

@@ -12,11 +12,14 @@ import numpy as np
 from ..._calls.arguments import check_arm, positive_number
 from ..._support.interrupts import held
 from ..._support.options import check_choice, explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.trajectory import Trajectory
+from .._charts import real_motion
 from .._excess import excess_of
+from .._more_modes import beside_more_modes
 from .._result import UNVERIFIED, OptimalMotion, Verification, warned
 from .._verify import verified
 from ..limits import Limits, read_limits
@@ -37,6 +40,7 @@ class _Method(NamedTuple):
     find: Callable[..., Answer]
     own: dict[str, Any]
     search: dict[str, Any]
+    adds: bool = True  # its positions are coordinates that add
 
 
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
@@ -48,6 +52,7 @@ _METHODS = {
         {"weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0},
         {"intervals": 10, "steps": 10, "solver": "gauss-newton"}
         | {"max_iterations": None, "tolerance": 1e-7, **_WINDOWS, **_ENDLESS},
+        adds=False,
     ),
     "stable inversion": _Method(
         by_stable_inversion,
@@ -58,13 +63,14 @@ _METHODS = {
         by_collocation,
         {"tip_tolerance": 5e-5, "orientation_tolerance": 1e-4},
         {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
-        | {"time_limit": 60.0, "progress": False, **_WINDOWS},
+        | {"time_limit": np.inf, "progress": False, **_WINDOWS},
     ),
     "frequency domain": _Method(
         by_frequencies, {}, {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS}
     ),
 }
 
+_SQUARE = ("stable inversion", "frequency domain")  # as many actuators as rows
 _KEPT = tuple(f.name for f in fields(Limits))
 _FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
 _TURNED = 0.02  # rad from the orientation: no solution
@@ -74,6 +80,7 @@ _RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
 
 
 @explained
+@recorded("optimize.track")
 def track(
     arm: Arm,
     path: Any,
@@ -101,15 +108,15 @@ def track(
     Parameters
     ----------
     arm : Arm
-        Tree of joints without quaternions, with flexible links, flexible joints, both
-        or neither.
+        Tree with flexible links, flexible joints, both or neither.
     path : Path, callable, (n, 3) array_like of float, or (times, places)
         Wanted places of the tip: one of `optimize.paths`, run through by `law`; a
         function ``path(t)`` of the time from zero to `duration` that returns places
         (..., 3) in m; samples at equal times; or samples (n, 3) and their times (n,) in
         s.  Places of two numbers have z = 0.  It rests before and after.  A `Path` may
         carry an orientation (`paths.with_orientation`), which the tip, bent as it is,
-        follows too; with a free spin that of a rigid arm alone.
+        follows too, or one of its axes alone, with a free spin (of flexible arms by
+        shooting and collocation).
     duration : float, optional
         Of the motion of the tip, in s; that of the times, if there are any.
     method : {"shooting", "stable inversion", "collocation", "frequency domain"}
@@ -117,16 +124,18 @@ def track(
     law : {"cycloidal", "quintic", "septic", "ninth_degree"}
         Time law along a `Path`.
     start : (nu,) or (nq,) array_like of float, optional
-        Posture in rad or m near the start, which chooses the branch (elbow up or down).
+        Posture in rad or m near the start, with (w, x, y, z) of quaternions, which
+        chooses the branch (elbow up or down).
     axes : str, optional
         Coordinates of the tip that follow, such as ``"y"``; by default all in which it
         can move.  An arm with one actuator has one.
     limits : Limits or mapping, optional
-        Of all that `Limits` has.  The motion of the tip is given and leaves no choice:
-        limits are compared with the simulated motion (of a rigid arm with the exact
-        one), and one that is exceeded is no success, see ``verification.excess``.
-        Collocation keeps those of forces, joints and outputs at its nodes, as far as
-        `tip_tolerance` leaves it a choice.
+        Of all that `Limits` has.  They are compared with the simulated motion (of a
+        rigid arm with the exact one), and one that is exceeded is no success, see
+        ``verification.excess``.  The motion of the tip is given and leaves little
+        choice: of obstacles and self_collision that of a branch, and joints that the
+        path does not need are led around, see Notes.  Collocation keeps limits of
+        forces, joints, outputs and, where it has a choice, of clearances.
     weights : (2,) array_like of float, optional
         Of shooting: K1 and K2, of errors in the motion and after it (1, 1).
     power : float, optional
@@ -140,7 +149,9 @@ def track(
         motion too, in m (5e-5); the search keeps nine tenths of it at the nodes.
     orientation_tolerance : float, optional
         Of collocation: largest angle between the tip and the orientation of its path,
-        in rad (1e-4); the search keeps seven tenths of it at the nodes.
+        in rad (1e-4); the search keeps seven tenths of it at the nodes.  An arm with
+        less actuators than coordinates of the tip bends as its motion wants it; where
+        no motion is within the tolerances, the message has those that can be held.
     search : Search or mapping, optional
         See the notes for the options of each method.
     check : bool
@@ -157,14 +168,17 @@ def track(
         inversion ``"time_constants"`` of the slowest motion before and after that of
         the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
         those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
-        follows in all its axes.  With an orientation ``"orientation_error"`` in rad
-        beside ``"tip_error"``.
+        follows in all its axes, and ``"limits"``.  With an orientation
+        ``"orientation_error"`` in rad beside ``"tip_error"``.  ``"more_modes"`` as of
+        `time_optimal`.
 
     Raises
     ------
     ArgumentError
         If the trajectory is out of reach or leads through a singular posture (the
-        message says when and where), the method does not support the arm, stable
+        message says when and where), a joint with a quaternion turns by more than 5 rad
+        from the middle of the motion (but with shooting), the method does not support
+        the arm, stable
         inversion has more or less actuators than coordinates of the tip, or the tip of
         a flexible arm does not start from rest and end at rest.
     ConvergenceError
@@ -178,6 +192,9 @@ def track(
         than a fiftieth of the extent of its trajectory or from its orientation by more
         than 0.02 rad, or is faster than a tenth of this extent over the duration before
         and after it, as far as forces are given; the result is the best found.
+    ModeWarning
+        If after the motion the arm with more modes in its links is 0.2 % of the way of
+        the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -217,7 +234,7 @@ def track(
     nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
     derivative of the cycloidal law, it does without them.  Options: intervals (40),
     pre_actuation and post_actuation (0.2), solver ("auto"), max_iterations (200),
-    tolerance (1e-6), time_limit (60), progress.
+    tolerance (1e-6), time_limit (none), progress.
 
     ``"frequency domain"`` [3]_ [4]_: the motion of the rigid arm is corrected by
     responses of the arm linearized about its rest half way until the exact equations
@@ -227,6 +244,11 @@ def track(
     tolerance of the last correction in rad and m (1e-9).
 
     A rigid arm needs no search, its forces are those of inverse dynamics.
+
+    With obstacles the first branch is taken that touches none; if all do, joints that
+    the path leaves free follow splines over it, C q = c(s), whose coefficients keep
+    away by least squares [5]_.  Flexible arms start from this motion; shooting may
+    leave it, and says so.
 
     References
     ----------
@@ -239,6 +261,8 @@ def track(
     .. [4] E. Bayo, P. Papadopoulos, J. Stubbe, M. A. Serna, "Inverse dynamics and
        kinematics of multi-link elastic robots: an iterative frequency domain approach",
        *Int. J. Robotics Research* 8(6), 1989, 49-62.
+    .. [5] H. Seraji, "Configuration control of redundant manipulators: theory and
+       implementation", *IEEE Trans. Robotics Automation* 5(4), 1989, 472-490.
 
     Examples
     --------
@@ -285,25 +309,29 @@ def track(
     options = _own(method, own)
     options |= read_search(search, _METHODS[method].search, f"method {method!r}")
     bounds = read_limits(limits, arm, _KEPT, "track")
-    task = TipTask(arm, timed(path, duration, law), start, axes, bounds)
+    rigid = _is_rigid(arm)
+    add = not rigid and _METHODS[method].adds
+    task = TipTask(arm, timed(path, duration, law), start, axes, bounds, add=add)
     ready = time.perf_counter()
-    if _is_rigid(arm):
+    if rigid:
         method, answer = _EXACT, _rigid(task)
-    elif task.to.path.axis is not None:
+    elif task.to.path.axis is not None and method in _SQUARE:
         raise ArgumentError(
-            f"path leaves the spin about {task.to.path.axis} free, which the tip of an "
-            "arm with flexible links or joints does not follow; expected rotations as "
-            "its orientation, or a rigid arm"
+            f"path leaves the spin about {task.to.path.axis} free, so that many "
+            f"motions follow, of which method {method!r} takes none; expected "
+            "rotations as its orientation, or method 'shooting' or 'collocation'"
         )
     elif moving := task.to.moving_ends():
         raise ArgumentError(moving)
     else:
         answer = _METHODS[method].find(task, **options)
+        q, qd, qdd = real_motion(task.arm, answer.q, answer.qd, answer.qdd)
+        answer = answer._replace(q=q, qd=qd, qdd=qdd)
     times = [began, ready, time.perf_counter()]
     with held():
         motion = _motion(task, answer, method, check, times, options)
     warn_of_stiffening(arm, motion.q, motion.qd)
-    return warned(motion)
+    return warned(beside_more_modes(motion))
 
 
 def _motion(
@@ -319,7 +347,7 @@ def _motion(
     if check and answer.status != "interrupted":
         T = task.to.duration
         verification = verified(
-            task.arm,
+            task.real,
             answer.t,
             answer.q[0],
             answer.qd[0],
@@ -338,7 +366,7 @@ def _motion(
         )
         if verification is not None and method == _EXACT:
             # without feedback many rigid arms are unstable, and stray
-            exact = Trajectory(task.arm, *answer[:3], answer.tau)
+            exact = Trajectory(task.real, *answer[:3], answer.tau)
             over = excess_of(exact, task.limits, qdd=answer.qdd)
             verification = replace(verification, excess=over)
         if verification is None:
@@ -349,10 +377,11 @@ def _motion(
     timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
     found = answer._asdict()
     del found["step"]
+    found["details"] = {**answer.details, "limits": task.limits}
     if task.whole:
-        found["details"] = {**answer.details, "path": task.to.path}
+        found["details"]["path"] = task.to.path
     return OptimalMotion(
-        arm=task.arm,
+        arm=task.real,
         duration=task.to.duration,
         success=answer.status in ("solved", "acceptable"),
         method=method,
@@ -398,7 +427,7 @@ def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
 def _is_rigid(arm: Arm) -> bool:
     """True if joints move everything: no modes, and motors in rigid gears alone."""
     motors = arm.motor_slice.stop - arm.nu
-    return bool(arm.nv == arm.nu + motors and motors == len(arm.constraints))
+    return bool(arm.nv == arm.nu + motors and motors == len(arm._held))
 
 
 def _rigid(task: TipTask) -> Answer:

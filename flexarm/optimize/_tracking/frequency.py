@@ -9,7 +9,7 @@ flexible robot", *J. Robotic Systems* 4(1), 1987: the forces of each frequency a
 and their sum is an answer that acts in advance of the tip.  It corrects the motion of
 the rigid arm, again and again, by the response to what the equations of motion and the
 trajectory of the tip have left (E. Bayo, P. Papadopoulos, J. Stubbe, M. A. Serna, *Int.
-J. Robotics Research* 8(6), 1989, 49-62).  Along a line with
+J. Robotics Research* 8(6), 1989, 49-62), mixed with those before.  Along a line with
 :math:`\sigma > 0` instead of the imaginary axis the tip may end in another place than
 it started, and vibrations that do not move the tip start at rest; sigma is below all
 zeros of the right half-plane, whose motions decay backward in time.
@@ -17,6 +17,7 @@ zeros of the right half-plane, whose motions decay backward in time.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ Array = NDArray[np.float64]
 _SHIFT = 8.0  # sigma times the duration, at most: e^8 enlarges rounding
 _BELOW = 0.3  # part of the least rate that grows
 _DECAY = 23.0  # time constants until rest, 1e-10
+_MIXED = 6  # corrections
+# corrections that small are rounding if as many do not become smaller
+_ROUNDING, _STALLED = 1e-6, 5
 _GROWN = 10.0  # times the first correction, at most
 MAX_SAMPLES = 2**18
 
@@ -90,11 +94,6 @@ def by_frequencies(
 ) -> Answer:
     """Forces of `track` by responses of the arm linearized half way."""
     refuse_what_has_no_tangent(task.arm)
-    if task.turns:
-        raise ArgumentError(
-            "path has an orientation, which method 'frequency domain' does not follow; "
-            "expected 'shooting', 'stable inversion' or 'collocation'"
-        )
     check_square(task)
     T = task.to.duration
     middle = task.rests(0.5 * T).q[1]
@@ -157,31 +156,66 @@ def _corrected(
     count, shift = frequencies
     nv, step = task.arm.nv, float(t[1] - t[0])
     forces = task.arm._model.quiet("inverse_dynamics")
-    parts = _first(task, t)
+    parts = best = _first(task, t)
     sizes: list[float] = []
+    mixed = _Mixed()
     for _ in range(max_iterations):
         q, qd, qdd, tau = parts
         # beyond the window the arm is at rest, and rounding would grow
-        left = np.zeros((count, nv + len(task.axes)))
+        left = np.zeros((count, nv + len(task.rows)))
         left[: len(t), :nv] = tau @ task.acts.T - forces(q, qd, qdd)
         left[: len(t), nv:] = -task.miss(t, q)
-        change = [x[: len(t)] for x in respond(of, left, step, shift)]
+        change = tuple(x[: len(t)] for x in respond(of, left, step, shift))
         sizes.append(float(np.abs(change[0]).max()))
         if not sizes[-1] < _GROWN * sizes[0]:
             message = (
                 "corrections grow: the arm differs too much from the one linearized "
                 "half way; see method 'stable inversion', or a slower or smaller motion"
             )
-            return parts, "failed", message, len(sizes), sizes[-1]
-        parts = tuple(x + dx for x, dx in zip(parts, change, strict=True))
+            return best, "failed", message, len(sizes), min(sizes)
         if sizes[-1] < tolerance:
+            parts = tuple(x + dx for x, dx in zip(parts, change, strict=True))
             message = f"the last correction was {sizes[-1]:.1g} rad or m"
             return parts, "solved", message, len(sizes), sizes[-1]
+        if sizes[-1] == min(sizes):
+            best = parts
+        elif min(sizes) < _ROUNDING and len(sizes) - np.argmin(sizes) > _STALLED:
+            message = f"corrections of {min(sizes):.1g} rad or m become no smaller"
+            return best, "acceptable", message, len(sizes), min(sizes)
+        parts = mixed.after(parts, change)
     message = (
-        f"{max_iterations} iterations are done, and the last correction was "
-        f"{sizes[-1]:.1g} rad or m"
+        f"{max_iterations} iterations are done, and the least correction was "
+        f"{min(sizes):.1g} rad or m"
     )
-    return parts, "iterations", message, max_iterations, sizes[-1]
+    return best, "iterations", message, max_iterations, min(sizes)
+
+
+class _Mixed:
+    """Corrections mixed with those before such that the next one is least.
+
+    D. G. Anderson, "Iterative procedures for nonlinear integral equations", *J. ACM*
+    12(4), 1965, 547-560.
+    """
+
+    def __init__(self) -> None:
+        self._known: list[tuple[tuple[Array, ...], tuple[Array, ...]]] = []
+
+    def after(
+        self, parts: tuple[Array, ...], change: tuple[Array, ...]
+    ) -> tuple[Array, ...]:
+        """The motion after a correction of this one."""
+        self._known = [*self._known, (parts, change)][-_MIXED:]
+        result = [x + dx for x, dx in zip(parts, change, strict=True)]
+        pairs = list(pairwise(self._known))
+        if not pairs:
+            return tuple(result)
+        slopes = [(after[1][0] - before[1][0]).ravel() for before, after in pairs]
+        share = np.linalg.lstsq(np.stack(slopes, 1), change[0].ravel(), rcond=1e-10)[0]
+        for part, (before, after) in zip(share, pairs, strict=True):
+            for k, x in enumerate(result):
+                moved = [y[0][k] + y[1][k] for y in (before, after)]
+                x -= part * (moved[1] - moved[0])
+        return tuple(result)
 
 
 def _first(task: TipTask, t: Array) -> tuple[Array, ...]:

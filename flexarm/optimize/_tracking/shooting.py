@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
 from ...simulation.methods import simulate
+from .._verify import between
 from .newmark_tangent import Motion, tangents
 from .tip_task import TipTask
 
@@ -79,8 +80,7 @@ class Shooting:
         self.q0, self.tau0 = task.at_rest(0.0, task.rigid(np.zeros(1))[0][0])
         count, nu = len(nodes) - 1, self.arm.nu
         self.shape = (count, nu)
-        eye = np.eye(count + 1)
-        hats = np.stack([np.interp(self.t, nodes, e) for e in eye], axis=-1)
+        hats = between(self.t, nodes, np.eye(count + 1))
         self.hats = hats
         self.by = np.asarray(np.kron(hats[:, np.newaxis, 1:], np.eye(nu)), dtype=float)
         # sums begin with the first step of the motion

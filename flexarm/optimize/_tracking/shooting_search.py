@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
+from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
 from ...simulation.run import progress_bar
@@ -66,18 +67,21 @@ def gauss_newton(
     damping = 0.0
     small = tolerance * np.sqrt(problem.rows)
     try:
-        for best.iterations in range(1, max_iterations + 1):
-            J = problem.jacobian(best.run)
-            moved, damping = _step(problem, best, J, r, damping, small)
-            r = problem.residual(best.x, best.run.q)
-            best.history.append(best.cost)
-            if bar is not None:
-                bar.update()
-            late = time.perf_counter() - began > time_limit
-            if _ended(problem, best, moved < small, tolerance, damping, late):
-                break
-        else:
-            best.message = f"{max_iterations} iterations are done"
+        with held():
+            for best.iterations in range(1, max_iterations + 1):
+                # also finds one that a library has lost
+                with allowed():
+                    J = problem.jacobian(best.run)
+                    moved, damping = _step(problem, best, J, r, damping, small)
+                    r = problem.residual(best.x, best.run.q)
+                    best.history.append(best.cost)
+                    if bar is not None:
+                        bar.update()
+                    late = time.perf_counter() - began > time_limit
+                    if _ended(problem, best, moved < small, tolerance, damping, late):
+                        break
+            else:
+                best.message = f"{max_iterations} iterations are done"
     except KeyboardInterrupt:
         best.status, best.message = "interrupted", INTERRUPTED
     finally:
@@ -157,10 +161,11 @@ def quasi_newton(
     bar = progress_bar(max_iterations, progress, "iteration")
 
     def keep(now: Array) -> None:
-        best.iterations += 1
-        best.history.append(best.cost)
-        if bar is not None:
-            bar.update()
+        with allowed():  # finds one that a library has lost
+            best.iterations += 1
+            best.history.append(best.cost)
+            if bar is not None:
+                bar.update()
         if time.perf_counter() - began > time_limit:
             raise TimeoutError
 
@@ -180,12 +185,13 @@ def quasi_newton(
     best.history.append(best.cost)
     options = {"maxiter": max_iterations, "gtol": 1e6 * tolerance**2 * len(problem.t)}
     try:
-        found = minimize(
-            cost, x, jac=gradient, method="BFGS", callback=keep, options=options
-        )
+        with held(), allowed():
+            found = minimize(
+                cost, x, jac=gradient, method="BFGS", callback=keep, options=options
+            )
+            steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
         best.status = {0: "solved", 1: "iterations"}.get(int(found.status), "failed")
         best.message = str(found.message).lower().rstrip(".")
-        steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
         if best.status == "failed" and steep[1] < _FLAT * steep[0]:
             best.status = "acceptable"
             best.message = "differences are too coarse to come closer to the optimum"
@@ -280,9 +286,9 @@ def by_shooting(
 def _check(task: TipTask, solver: Any, weights: Any, power: float) -> None:
     arm = task.arm
     refuse_linear(arm, "derivatives of motions")
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
-            f"the arm has {len(arm.constraints)} constraints (rigid gears are such), "
+            f"the arm has {len(arm._held)} constraints (rigid gears are such), "
             "expected none for a simulation by average acceleration"
         )
     check_choice("search.solver", solver, tuple(SEARCHES))

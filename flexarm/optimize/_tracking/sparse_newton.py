@@ -7,6 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._support.interrupts import allowed, held
 from ...errors import ConvergenceError
 from ...simulation.run import progress_bar
 from .inverse_motion import StableInversion, State
@@ -36,41 +37,43 @@ def newton(
     status, message, k = "iterations", f"{max_iterations} iterations are done", 0
     r, part = problem.residual(x), 1.0
     try:
-        for k in range(1, max_iterations + 1):
-            # a full step
-            try:
-                solve = splu(problem.tangent(x)).solve
-            except RuntimeError:
-                raise _singular() from None
-            change = -solve(r)
-            size = _size(problem, x, change)
-            if not np.isfinite(size):
-                raise _singular()
-            # a part of it, with which the next step becomes shorter
-            part = min(1.0, 4.0 * part)
-            while True:
-                new = problem.add(x, part * change)
-                r_new = problem.residual(new)
-                ahead = np.inf
-                if np.isfinite(r_new).all():
-                    ahead = _size(problem, x, solve(r_new))
-                if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
+        # also one that a library or a destructor has lost
+        with held(), allowed():
+            for k in range(1, max_iterations + 1):
+                # a full step
+                try:
+                    solve = splu(problem.tangent(x)).solve
+                except RuntimeError:
+                    raise _singular() from None
+                change = -solve(r)
+                size = _size(problem, x, change)
+                if not np.isfinite(size):
+                    raise _singular()
+                # a part of it, with which the next step becomes shorter
+                part = min(1.0, 4.0 * part)
+                while True:
+                    new = problem.add(x, part * change)
+                    r_new = problem.residual(new)
+                    ahead = np.inf
+                    if np.isfinite(r_new).all():
+                        ahead = _size(problem, x, solve(r_new))
+                    if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
+                        break
+                    part *= 0.5
+                    if part < MIN_PART:
+                        return x, "failed", _stuck(problem, x), k
+                x, r = new, r_new
+                if bar is not None:
+                    bar.update()
+                # the end of the search
+                rounding = size < _ROUNDING and ahead > 0.5 * size
+                if part == 1.0 and (min(size, ahead) < tolerance or rounding):
+                    status = "solved"
+                    message = f"the last step was {min(size, ahead):.1g} rad or m"
                     break
-                part *= 0.5
-                if part < MIN_PART:
-                    return x, "failed", _stuck(problem, x), k
-            x, r = new, r_new
-            if bar is not None:
-                bar.update()
-            # the end of the search
-            rounding = size < _ROUNDING and ahead > 0.5 * size
-            if part == 1.0 and (min(size, ahead) < tolerance or rounding):
-                status = "solved"
-                message = f"the last step was {min(size, ahead):.1g} rad or m"
-                break
-            if time.perf_counter() - began > time_limit:
-                status, message = "time", "the time limit is reached"
-                break
+                if time.perf_counter() - began > time_limit:
+                    status, message = "time", "the time limit is reached"
+                    break
     except KeyboardInterrupt:
         status = "interrupted"
         message = "interrupted before Newton's method found a solution"

@@ -158,9 +158,9 @@ def check_square(task: TipTask) -> None:
 def refuse_what_has_no_tangent(arm: Arm) -> None:
     """Refuse arms without derivatives, or with constraints."""
     refuse_linear(arm, "derivatives of inverse dynamics")
-    if arm.constraints:
+    if arm._held:
         raise ArgumentError(
-            f"the arm has {len(arm.constraints)} constraints (rigid gears are such), "
+            f"the arm has {len(arm._held)} constraints (rigid gears are such), "
             "expected none for inverse dynamics of its modes"
         )
 

@@ -11,6 +11,7 @@ with rough forces and least squares with larger tip errors.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +19,21 @@ from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
 
 from ..._calls.arguments import refuse_linear
-from ...errors import ArgumentError
+from ...errors import ArgumentError, FlexarmError
 from .._collocation.costs import force_changes
+from .._collocation.joint_limits import acceleration_limits, velocity_limits
 from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
+from .._collocation.separation import Separation
 from .._collocation.tip_place import TipPlace
 from .._collocation.tip_turn import TipTurn
 from .._collocation.transcription import Collocation, Grid
 from .._programs.program import Term
+from .._programs.solution import Solution
 from .._programs.solvers import solve
 from ..limits import constant_torque
+from .shooting_search import by_shooting
 from .tip_task import Answer, Rests, TipTask
 
 Array = NDArray[np.float64]
@@ -36,7 +41,14 @@ Array = NDArray[np.float64]
 _MARGIN = 0.9  # of the tolerance at the nodes, between which the tip strays further
 _TURNED = 0.7  # of the angle at the nodes, likewise
 _REST = 1e-3  # of the sizes of positions and velocities: the arm is at rest
+# of a search for the orientation that can be held
+_LEAST: dict[str, Any] = {"pre_actuation": 0.2, "post_actuation": 0.2, "intervals": 20}
+_LEAST |= {"steps": 8, "weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0}
+_LEAST |= {"solver": "gauss-newton", "max_iterations": 10, "tolerance": 1e-6}
+_LEAST |= {"time_limit": np.inf, "progress": False}
 _POSTURES = 201  # of the first motion
+_ROUNDS = 3  # of searches that keep away from what the one before touched
+_NEAR = 1.02  # of a least distance: what comes nearer is touched between nodes
 
 
 def by_collocation(
@@ -72,14 +84,16 @@ def by_collocation(
     if task.turns:
         # within a ball, as the rotation vector is within a cube
         room = _TURNED * orientation_tolerance / np.sqrt(len(task.turns))
-        turn = TipTurn(arm, _turns(task, t[nodes]), task.turns)
+        turn = TipTurn(arm, _turns(task, t[nodes]), task.turns, task.to.path._axis)
         terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
-    terms += _outputs(task, motion)
-    program = motion.program([calm], terms, gauss_newton=True)
-    found = solve(program, z, **options)
+    terms += _limited(task, motion)
+    found = _solved(task, motion, [calm], terms, z, options)
     at = motion.read(found.z)
+    message = found.message
+    if not found.success and found.status != "interrupted":
+        message = _held(task, tip_tolerance, orientation_tolerance) + message
     return Answer(
         at.t,
         at.q,
@@ -89,12 +103,77 @@ def by_collocation(
         float(motion.steps(z).max()),
         found.objective,
         found.status,
-        found.message,
+        message,
         found.solver,
         len(found.z),
         found.iterations,
         found.violation,
         task.largest(task.miss(at.t[nodes], at.q[nodes])),
+    )
+
+
+def _solved(
+    task: TipTask,
+    motion: Collocation,
+    costs: list[Term],
+    terms: list[Term],
+    z: Array,
+    options: dict[str, Any],
+) -> Solution:
+    """Solution that keeps away from what it would touch, if the tip leaves a choice.
+
+    Else the one that touches it, of which the verification tells.
+    """
+    found = solve(motion.program(costs, terms, gauss_newton=True), z, **options)
+    if task.limits is None:
+        return found
+    separation = Separation(task.arm, task.limits)
+    for _ in range(_ROUNDS):
+        at = motion.read(found.z)
+        if not found.success or not separation.engage(at.q, _NEAR):
+            break
+        apart = [*terms, *separation.terms(motion)]
+        program = motion.program(costs, apart, gauss_newton=True)
+        left = dict(options, time_limit=max(options["time_limit"] - found.seconds, 1.0))
+        again = solve(program, found.z, **left)
+        if not again.success:
+            break
+        found = replace(again, iterations=found.iterations + again.iterations)
+    return found
+
+
+def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> str:
+    """Words on what the tip can hold, where that is the reason of a failure.
+
+    Of an arm with less actuators than rows of the tip the rest follows from the motion.
+    """
+    turns = len(task.turns) if task.to.path.axis is None else min(len(task.turns), 2)
+    rank = len(task.axes) + turns
+    if task.arm.nu >= rank:
+        return ""
+    same = TipTask(task.real, task.to, task.start, None)
+    try:
+        best = by_shooting(same, **_LEAST)
+    except FlexarmError:
+        return ""
+    t = best.t[best.t >= 0.0]
+    away, turned = np.split(same.miss(t, best.q[-len(t) :]), [len(same.axes)], axis=1)
+    left, wider = [], []
+    needed = float(np.abs(away).max()) / _MARGIN
+    if needed > tip_tolerance:
+        left.append(f"{_MARGIN * needed:.2g} m from its place")
+        wider.append(f"a tip_tolerance of {needed:.2g} m")
+    needed = float(np.abs(turned).max(initial=0.0)) * np.sqrt(len(task.turns)) / _TURNED
+    if needed > orientation_tolerance:
+        most = float(np.linalg.norm(turned, axis=1).max())
+        left.append(f"{most:.2g} rad from its orientation")
+        wider.append(f"an orientation_tolerance of {needed:.2g} rad")
+    if not left:
+        return ""
+    return (
+        f"{task.arm.nu} actuators do not lead {rank} coordinates of the tip exactly: "
+        f"method 'shooting' leaves it {' and '.join(left)}; expected "
+        f"{' and '.join(wider)} or more, or a slower motion; "
     )
 
 
@@ -165,11 +244,14 @@ def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:
             )
     motion.limit_forces(*torque)
     motion.bound(motion.q[:, :nu], *limits.position)
-    motion.bound(motion.v[:, :nu], *limits.velocity)
-    motion.bound(motion.a[:, :, :nu], *limits.acceleration)
 
 
-def _outputs(task: TipTask, motion: Collocation) -> list[Term]:
-    """Limits of outputs."""
-    given = task.limits.outputs if task.limits is not None else {}
-    return [output_limits(motion, name, pair) for name, pair in given.items()]
+def _limited(task: TipTask, motion: Collocation) -> list[Term]:
+    """Limits of velocities, accelerations and outputs."""
+    limits = task.limits
+    if limits is None:
+        return []
+    terms = velocity_limits(motion, np.asarray(limits.velocity))
+    terms += acceleration_limits(motion, np.asarray(limits.acceleration))
+    given = limits.outputs.items()
+    return terms + [output_limits(motion, name, pair) for name, pair in given]

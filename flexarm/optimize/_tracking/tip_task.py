@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ..._calls.arguments import check_arm
 from ...arm import Arm
 from ...errors import ArgumentError
+from .._aside import clear_start
+from .._charts import charted_along, whole_motion
 from .._collocation.tip import Place
 from .._collocation.tip_turn import Turn, turning_rows
 from .._follow import follow, posture_of
@@ -21,7 +23,9 @@ Array = NDArray[np.float64]
 
 _AXES = "xyz"
 _MAX_NEWTON = 50  # steps
+_CHARTED = 65  # times at which joints are looked at for the middle of their motion
 _SINGULAR = 1e-4  # smallest over largest singular value, as in `paths.follow`
+_ROUNDING = 1e-12  # of scaled rows
 _MOVES = 1e-9  # part of the Jacobian that counts as motion
 
 
@@ -45,7 +49,10 @@ class Answer(NamedTuple):
 
 
 class Rests(NamedTuple):
-    """Static states (2, nv) of a motion, their forces, the same of the rigid arm."""
+    """Static states (2, nv) of a motion, their forces, the same of the rigid arm.
+
+    In coordinates that add.
+    """
 
     q: Array
     tau: Array
@@ -63,7 +70,8 @@ class TipTask:
     """Tip that follows a trajectory in some of its coordinates.
 
     Rows are places along the chosen axes, then components of rotation vectors in axes
-    of the base, if the path has an orientation.
+    of the base, if the path has an orientation.  With `add`, positions are coordinates
+    that add, also of joints with quaternions; else they are those of the arm.
     """
 
     def __init__(
@@ -73,19 +81,23 @@ class TipTask:
         start: Any,
         axes: Any,
         limits: Limits | None = None,
+        *,
+        add: bool = False,
     ) -> None:
         check_arm(arm)
-        self.arm, self.to, self.start, self.limits = arm, to, start, limits
-        self._place, self._turn = Place(arm), Turn(arm)
-        self.level = RigidLevel(arm, "tracking")
+        self.to, self.start, self.limits = to, start, limits
+        self.real, self._real_place = arm, Place(arm)
+        self._real_level = RigidLevel(arm, "tracking")
         self.acts = np.zeros((arm.nv, arm.nu))
         self.acts[arm.actuator_indices, np.arange(arm.nu)] = 1.0
+        self._set(arm)
         can = self._axes_that_move()
         self.axes = can if axes is None else _chosen(axes, can)
         if not len(self.axes):
             raise ArgumentError("the tip of the arm does not move, expected joints")
         self.whole = len(self.axes) == len(can)
-        # a free spin is that of rigid arms, whose motion along the path is known
+        if self.whole:
+            self.start = clear_start(arm, to.path, start, limits)
         self.turns: list[int] = []
         if to.path.is_oriented:
             if not self.whole:
@@ -93,8 +105,16 @@ class TipTask:
                     f"axes is {axes!r} beside a path with an orientation, which is "
                     "followed as a whole; leave it out"
                 )
-            if to.path.axis is None:
-                self.turns = turning_rows(arm, self._postures())
+            self.turns = turning_rows(arm, self._postures(), to.path._axis)
+        if add and arm.nq != arm.nv:
+            times = np.linspace(0.0, to.duration, _CHARTED)
+            self._set(charted_along(arm, self.rigid(times)[0]))
+
+    def _set(self, arm: Arm) -> None:
+        """Take the arm, or its coordinates, for all but the motion of the rigid one."""
+        self.arm = arm
+        self._place, self._turn = Place(arm), Turn(arm, self.to.path._axis)
+        self.level = RigidLevel(arm, "tracking")
 
     @property
     def rows(self) -> list[str]:
@@ -103,12 +123,14 @@ class TipTask:
         return [*(_AXES[k] for k in self.axes), *turned]
 
     def _postures(self) -> Array:
-        """Random postures (8, nv)."""
+        """Random postures (8, nq)."""
         draw = np.random.default_rng(0).uniform(-1.0, 1.0, (8, self.arm.nu))
-        return self.level.whole(draw)
+        level = self._real_level
+        neutral = self.real.neutral[: level.n_positions]
+        return level.posture(level.moved(neutral, draw))
 
     def _axes_that_move(self) -> NDArray[np.intp]:
-        J = self.jacobian(self._postures())
+        J = self._real_place.jacobian(self._postures())
         sizes = np.abs(J).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(sizes > _MOVES * max(sizes.max(), 1e-300))
 
@@ -168,42 +190,46 @@ class TipTask:
         grid, back = np.unique(np.append(s, [0.0, 1.0]), return_inverse=True)
         back = back[: len(t)]
         try:
-            motion = follow(self.arm, self.to.path, grid, start=self.start)
+            motion = follow(self.real, self.to.path, grid, start=self.start)
         except ArgumentError as error:
             raise ArgumentError(f"{error}{self.to.when(str(error))}") from None
         q, first, second = motion.q[back], motion.first[back], motion.second[back]
         sd, sdd = sd[:, np.newaxis], sdd[:, np.newaxis]
-        return q, first * sd, second * sd**2 + first * sdd
+        qd, qdd = first * sd, second * sd**2 + first * sdd
+        return whole_motion(self.arm, q, qd, qdd)
 
     def _rigid_in_part(self, t: Array) -> tuple[Array, Array, Array]:
         """The same for a tip that follows in some of its axes, time by time.
 
         The first posture is near the start, by default near the neutral one.
         """
-        level, arm, n = self.level, self.arm, self.arm.nu
-        joints = np.zeros(n) if self.start is None else posture_of(arm, self.start)
-        want = self.to.at(t)
-        q, qd, qdd = (np.zeros((len(t), arm.nv)) for _ in range(3))
+        level, arm = self._real_level, self.real
+        joints = arm.neutral[: level.n_positions] * 1.0
+        if self.start is not None:
+            joints = posture_of(arm, self.start)
+        want, place = self.to.at(t), self._real_place
+        q, qd, qdd = (np.zeros((len(t), k)) for k in (arm.nq, arm.nv, arm.nv))
         for i, at in enumerate(t):
             joints = self._reached(joints, want.position[i], float(at))
-            q[i] = level.whole(joints)
-            J = self.jacobian(q[i])[self.axes] @ level.S
+            q[i] = level.posture(joints)
+            J = place.jacobian(q[i])[self.axes] @ level.S
             inverse = np.linalg.pinv(J)
             qd[i] = level.whole(inverse @ want.first[i, self.axes])
             bend = self.acceleration(q[i], qd[i], np.zeros(arm.nv))[self.axes]
             qdd[i] = level.whole(inverse @ (want.second[i, self.axes] - bend))
-        return q, qd, qdd
+        return whole_motion(self.arm, q, qd, qdd)
 
     def _reached(self, joints: Array, want: Array, t: float) -> Array:
         """Posture next to `joints` with the tip at its place, in the chosen axes."""
+        level, place = self._real_level, self._real_place
         for _ in range(_MAX_NEWTON):
-            q = self.level.whole(joints)
-            miss = (want - self.tip(q))[self.axes]
-            J = self.jacobian(q)[self.axes] @ self.level.S
+            q = level.posture(joints)
+            miss = (want - place.value(q))[self.axes]
+            J = place.jacobian(q)[self.axes] @ level.S
             values = np.linalg.svd(J, compute_uv=False)
             if not values[-1] > _SINGULAR * values[0]:
                 break
-            joints = joints + np.linalg.pinv(J) @ miss
+            joints = level.moved(joints, np.linalg.pinv(J) @ miss)
             if np.abs(miss).max() < 1e-12:
                 return joints
         named = ", ".join(_AXES[k] for k in self.axes)
@@ -214,10 +240,10 @@ class TipTask:
         )
 
     def acceleration(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """(..., 3) acceleration of the tip."""
-        quiet = self.arm._model.quiet
-        own = quiet("node_acceleration")(self.arm.tip_node, q, qd, qdd)[..., 3:]
-        turn = quiet("node_pose")(self.arm.tip_node, q)[..., :3, :3]
+        """(..., 3) acceleration of the tip of the real arm."""
+        quiet = self.real._model.quiet
+        own = quiet("node_acceleration")(self.real.tip_node, q, qd, qdd)[..., 3:]
+        turn = quiet("node_pose")(self.real.tip_node, q)[..., :3, :3]
         return np.asarray((turn @ own[..., np.newaxis])[..., 0])
 
     def rests(self, last: float) -> Rests:
@@ -232,6 +258,11 @@ class TipTask:
         part = self.to.along(t).s[:, np.newaxis]
         bent = rests.q - rests.rigid
         return np.asarray(q + ((1.0 - part) * bent[0] + part * bent[1]))
+
+    def _moved(self, q: Array, change: Array) -> Array:
+        if self.arm.nq == self.arm.nv:
+            return q + change
+        return np.asarray(self.arm._model.integrate(q, change))
 
     def at_rest(self, t: float, q: Array) -> tuple[Array, Array]:
         """Static state with the tip where it is at a time, next to q; its forces.
@@ -255,7 +286,7 @@ class TipTask:
             if not np.isfinite(tangent).all():
                 break
             change = _solved(tangent, gap)
-            q, tau = q + change[: arm.nv], tau + change[arm.nv :]
+            q, tau = self._moved(q, change[: arm.nv]), tau + change[arm.nv :]
             if np.abs(change[: arm.nv]).max() < 1e-11:
                 return q, tau
         raise ArgumentError(
@@ -267,7 +298,9 @@ class TipTask:
 def _solved(A: Array, b: Array) -> Array:
     """Smallest solution of equations with different units."""
     rows = 1.0 / np.maximum(np.abs(A).max(axis=1), 1e-300)
-    columns = 1.0 / np.maximum(np.abs(A * rows[:, np.newaxis]).max(axis=0), 1e-300)
+    sizes = np.abs(A * rows[:, np.newaxis]).max(axis=0)
+    # what acts on nothing stays where it is, and its rounding is not enlarged
+    columns = 1.0 / np.where(sizes > _ROUNDING, sizes, 1.0)
     scaled = A * rows[:, np.newaxis] * columns
     return np.asarray(columns * np.linalg.lstsq(scaled, b * rows, rcond=1e-13)[0])
 

@@ -111,9 +111,13 @@ class Design:
 
 
 class Family(Protocol):
-    """Arms of k parameters, and derivatives of their forces by these."""
+    """Arms of k parameters, and derivatives of what depends on these.
+
+    `moves` tells whether more than a mass at the tip changes: places of nodes do.
+    """
 
     size: int
+    moves: bool
 
     def arm(self, p: Array) -> Arm:
         """The arm of parameters (k,)."""
@@ -131,6 +135,14 @@ class Family(Protocol):
         """(..., k, k) second derivatives of ``by @ forces``."""
         ...
 
+    def slopes_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., k) first derivatives of a smooth function (...) of the arm."""
+        ...
+
+    def bends_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., k, k) second derivatives of a smooth function (...) of the arm."""
+        ...
+
 
 class Designs:
     """Arms made by a function of the parameters.
@@ -142,6 +154,8 @@ class Designs:
     scale : (k,) ndarray of float
         Sizes of the parameters.
     """
+
+    moves = True
 
     def __init__(self, make_arm: Callable[[Array], Arm], scale: Array) -> None:
         self.scale, self.size = scale, len(scale)
@@ -156,25 +170,40 @@ class Designs:
         """The arm alone."""
         return [(1.0, self.arm(p))]
 
-    def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
-        """Derivatives of forces, or of products of them, by each parameter."""
+    def _at(self, p: Array) -> ArmTangent:
         key = p.tobytes()
         if self._tangent is None or self._tangent[0] != key:
             self._tangent = key, ArmTangent(self.arm, p, self.scale, SHORT_RULES)
-        return self._tangent[1].rates(kernel, operands)[0]
+        return self._tangent[1]
+
+    def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
+        """Derivatives of forces, or of products of them, by each parameter."""
+        return self._at(p).rates(kernel, operands)[0]
 
     def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
         """(..., k, k) second derivatives, by differences of the forces."""
+
+        def product(arm: Arm) -> Array:
+            forces = arm._model.quiet("inverse_dynamics")(*states)
+            return np.asarray((by * forces).sum(axis=-1))
+
+        return self.bends_of(p, product)
+
+    def slopes_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., k) first derivatives of a smooth function (...) of the arm."""
+        return np.stack(self._at(p).differences(f), axis=-1)
+
+    def bends_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., k, k) second derivatives of a smooth function (...) of the arm."""
         # the arms beside p are those of the first derivatives
         steps = np.diag(SHORT * (STEP * self.scale))
 
         def product(at: Array) -> Array:
-            forces = self.arm(at)._model.quiet("inverse_dynamics")(*states)
-            return np.asarray((by * forces).sum(axis=-1))
+            return f(self.arm(at))
 
-        H = np.zeros((*by.shape[:-1], self.size, self.size))
         p = self._inside(p, steps)
         here = product(p)
+        H = np.zeros((*np.shape(here), self.size, self.size))
         along = [product(p + a) + product(p - a) - 2.0 * here for a in steps]
         for i in range(self.size):
             H[..., i, i] = along[i] / steps[i, i] ** 2
@@ -202,7 +231,7 @@ class Designs:
 class Payloads:
     """An arm that carries a point mass at its tip: one parameter, in kg."""
 
-    size = 1
+    size, moves = 1, False
 
     def __init__(self, arm: Arm) -> None:
         self.empty, self._full = arm, with_payload(arm, 1.0)
@@ -226,6 +255,14 @@ class Payloads:
     def bend(self, p: Array, states: tuple[Array, ...], by: Array) -> Array:
         """Zeros: forces are linear in masses."""
         return np.zeros((*by.shape[:-1], 1, 1))
+
+    def slopes_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., 1) zeros: places do not depend on masses."""
+        return np.zeros((*np.shape(f(self.empty)), 1))
+
+    def bends_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
+        """(..., 1, 1) zeros: places do not depend on masses."""
+        return np.zeros((*np.shape(f(self.empty)), 1, 1))
 
 
 def with_payload(arm: Arm, mass: float) -> Arm:

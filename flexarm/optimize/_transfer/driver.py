@@ -8,22 +8,26 @@ from math import inf
 from typing import Any
 
 from ..._support.options import explained
+from ..._support.recorded import recorded
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
+from .._more_modes import beside_more_modes
 from .._result import OptimalMotion, warned
 from ..limits import Limits
 from ..search import Search, read_search
+from .branches import worth_a_search
 from .design import Design
-from .path import read_initial
-from .searches import Searches, searched
-from .task import read_task
+from .path import Path, read_initial
+from .searches import searched
+from .task import Task, read_tasks
 
 _GRID: dict[str, Any] = {"intervals": None, "scheme": None, "points": None}
 _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
-_SEARCH |= {"max_iterations": 300, "time_limit": 60.0, "progress": False}
+_SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 
 
 @explained
+@recorded("optimize.trajectory")
 def trajectory(
     arm: Arm | Design,
     start: Any,
@@ -50,10 +54,13 @@ def trajectory(
         Tree, with spherical and free joints too, see Notes; or one with parameters to
         be chosen.
     start, end : (nu,) or (nq,) array_like of float or mapping
-        Positions of all joints in rad or m, with (w, x, y, z) of quaternions; or a
-        place of the tip in m, ``{"tip": (x, y, z)}``, for which joint positions are
-        found; those of redundant arms are optimal, too.  The end may name some joints
-        by their bodies, ``{"joints": {"link1": 0.3}}``; the others are free.
+        Positions of all joints in rad or m, with (w, x, y, z) of quaternions; or a goal
+        of the tip, for which joint positions are found: its place in m,
+        ``{"tip": (x, y, z)}``, its pose, ``{"tip": T}`` with T (4, 4), or its place and
+        the direction of one of its axes in the base frame, about which it may spin,
+        ``{"tip": (x, y, z), "orientation": (0, 0, -1), "axis": "z"}``.  Without an axis
+        the orientation is a rotation (3, 3).  The end may name some joints by their
+        bodies, ``{"joints": {"link1": 0.3}}``; the others are free.
     duration : float, (3,) tuple of float or None
         In s; least, first and largest for a free one; None for a free one that the
         limits of torque bound, with ``"time"`` among the costs.
@@ -61,10 +68,9 @@ def trajectory(
         Costs and their weights; see Notes.  By default the effort, or the payload if it
         is maximized.
     limits : Limits or mapping, optional
-        Of torque, torque_rate, position, velocity, acceleration, and, but for a Design,
-        of outputs, obstacles and self_collision, by default those of the joints.  All
-        but accelerations are narrowed where they do not hold between the nodes, see
-        Notes.
+        Of torque, torque_rate, position, velocity, acceleration, outputs, obstacles and
+        self_collision, by default those of the joints.  All but accelerations are
+        narrowed where they do not hold between the nodes, see Notes.
     payload : {"maximize"}, optional
         Find the largest point mass at the tip with which the motion is possible; its
         weight is ``cost["payload"]``.
@@ -77,7 +83,7 @@ def trajectory(
         Intervals, between which forces are linear; scheme and points (2) of
         collocation; by default 40 to 160 intervals and the scheme that suit the modes
         of the arm, see Notes; solver ("auto"), tolerance (1e-8), max_iterations (300),
-        time_limit (60) of all searches, progress.
+        time_limit (none) of all searches, progress.
     initial : OptimalMotion or Trajectory, optional
         Motion of this arm to begin the search with, such as the last answer; its times
         are stretched to the duration.
@@ -90,7 +96,10 @@ def trajectory(
         ``details`` has ``"costs"`` (each without its weight), ``"limits"``, ``"gap"``
         and ``"narrowed"`` (see Notes) and ``"searches"``, one record of each; of a
         Design or a maximized payload also ``"parameters"``, (k,), of the latter
-        ``"payload"`` in kg, too; ``arm`` is that of the parameters found.
+        ``"payload"`` in kg, too; ``arm`` is that of the parameters found.  With a goal
+        of the tip ``"branches"`` tells what became of the search in each: ``start``,
+        ``end`` (nu,), ``objective`` and ``success``.  ``"more_modes"`` as of
+        `time_optimal`.
 
     Raises
     ------
@@ -104,6 +113,9 @@ def trajectory(
         If the solver stops early, or the simulated motion ends elsewhere or exceeds a
         limit by more than one percent of half its range; the result has the best motion
         and its status.
+    ModeWarning
+        If after the motion the arm with more modes in its links is 0.2 % of the way of
+        the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
         `flexarm.largest_slope`; above one the motion is no success.
@@ -145,12 +157,29 @@ def trajectory(
     What links stay away from counts from when a motion comes near to it; then the
     search also begins with up to three ways of the joints around it, on different sides
     of it, and the cheapest motion is the answer.  Where there is no way, the answer
-    leads through, and is no success.
+    leads through, and is no success.  Places, radii and strains of the links of a
+    Design are those of the parameters found; the ways are those of the first ones.
+
+    Postures that reach a goal of the tip are found by inverse kinematics with the
+    deflection by the weight, from 48 starts.  Up to three branches, of which smooth
+    motions take the least effort, are searched, and the cheapest motion is the answer;
+    `initial` chooses one.  The posture at the end is an unknown, in which redundant
+    arms are free.  The simulated end is compared with the goal itself:
+    ``verification.final_error`` and ``orientation_error`` may be 0.2 % of the way of
+    the tip and of the angle by which it turns, one rad at least.
 
     Where the simulation exceeds limits, or ends elsewhere, they are narrowed or the
     intervals doubled, up to 160, or to the number that is given, until it does not.
     ``details["narrowed"]`` is the largest part by which the limits of the answer were
-    narrowed.
+    narrowed.  Where modes swing faster than intervals resolve, collocation gives them
+    an energy that they do not have, and the simulated motion ends elsewhere.  Between
+    joint positions, with a given duration, the costs effort and torque rate and no
+    limits of rates, a search with exact steps follows: quadratic programs for the arm
+    linearized about the simulated motion, by the exponentials of its matrices as in
+    `time_optimal`; ``method`` is then ``"exact steps"``, ``"scheme"`` of its record
+    ``"exact"``.  Where this does not help, rates of the forces and their jumps at both
+    ends become a part of what the search minimizes, ``"calmed"`` of its record in
+    ``"searches"``; what that costs is in the gap.
 
     Of joints with quaternions the unknowns are rotation vectors about the middle of
     the way, up to a full turn from it; limits and forces are those of the velocity
@@ -187,12 +216,26 @@ def trajectory(
     48.0
     """
     began = time.perf_counter()
-    task = read_task(
-        arm, start, end, cost, losses, payload, payload_limits, duration, limits
+    task = read_tasks(
+        arm,
+        start,
+        end,
+        cost,
+        losses,
+        payload,
+        payload_limits,
+        duration,
+        limits,
+        initial,
     )
-    first = read_initial(initial, task.arm, len(task.first))
+    tasks = worth_a_search(task)
+
+    def first(task: Task) -> Path | None:
+        return read_initial(initial, task.arm, len(task.first))
+
+    first(tasks[0])
     options = read_search(search, _SEARCH, "trajectory")
     given = {name: options.pop(name) for name in _GRID}
     given = {name: value for name, value in given.items() if value is not None}
-    searches = Searches(task, options, given, check)
-    return warned(searched(searches, first, began))
+    found = searched(tasks, options, given, check, first, began)
+    return warned(beside_more_modes(found))

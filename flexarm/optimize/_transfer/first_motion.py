@@ -36,10 +36,11 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     Also the forces (n, nu) of the actuators, without the motion of the deflection.
     """
     bends = np.ones(arm.nv, dtype=bool)
-    bends[: arm.nu] = False
+    bends[: arm.nj] = False
     q, v, a = q.copy(), np.where(bends, 0.0, v), np.where(bends, 0.0, a)
     rows = np.ones(arm.nv, dtype=bool)
     rows[arm.actuator_indices] = False
+    rows[: arm.nj] &= arm._actuated  # others have their force in the search alone
     for _ in range(CORRECTIONS if bends.any() else 0):
         force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, rows]
         both = arm._model.quiet("inverse_dynamics_derivatives")(q, v, a)

@@ -16,6 +16,7 @@ from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
 from .._charts import coordinate_motion, real_arm
 from .._result import OptimalMotion
+from .._verify import between
 
 Array = NDArray[np.float64]
 
@@ -59,8 +60,7 @@ class Path:
         """Forces at shares of the duration."""
         if self.tau is None:
             return None
-        columns = [np.interp(s, self.s, column) for column in self.tau.T]
-        return np.stack(columns, axis=1)
+        return between(s, self.s, self.tau)
 
 
 def path_of(motion: OptimalMotion, arm: Arm) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -11,23 +12,26 @@ from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 from ...kinematics.positions import difference
+from .._aim import Aim
 from .._around import Way
 from .._charts import Chart
 from .._collocation import costs
 from .._collocation.ends import hold
-from .._collocation.local import EquationOfMotion
+from .._collocation.joint_limits import acceleration_limits
+from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._excess import GOAL, REST, TOLERATED, sentence
+from .._excess import AIM, GOAL, REST, TOLERATED, sentence
+from .._orientation import angle_between
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, unverified
-from .._verify import verified
-from .design import ParametricEquation, Payloads
+from .._verify import tip_rotations, verified
+from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
 from .path import Path
 from .task import Task
-from .within import Within, acceleration_limits
+from .within import Within
 
 Array = NDArray[np.float64]
 
@@ -48,10 +52,15 @@ class Transfer:
         Intervals.
     within : Within
         Limits of positions, velocities and outputs.
+    calm : float
+        Part of the cost that the rates of the forces of a smooth motion take beside it,
+        by which modes that intervals do not resolve are left at rest.
     """
 
-    def __init__(self, task: Task, grid: Grid, within: Within) -> None:
-        self.task, self.within = task, within
+    def __init__(
+        self, task: Task, grid: Grid, within: Within, calm: float = 0.0
+    ) -> None:
+        self.task, self.within, self.calm = task, within, calm
         k = len(task.first)
         self.motion = motion = Collocation(
             task.arm, grid, duration=task.duration, parameters=k
@@ -83,17 +92,46 @@ class Transfer:
             costs.Weighted(term, task.weights[name] / self.size)
             for name, term in self.costs.items()
         ]
+        if calm > 0.0:
+            weighted += self._calmness()
         self.program = motion.program(weighted, constraints)
+
+    def _calmness(self) -> list[costs.Weighted]:
+        """Costs of rates of forces, and of their jumps at both ends, where they hold.
+
+        Jumps, over the interval there, move modes that are at rest.
+        """
+        motion, arm = self.motion, self.task.arm
+        terms: list[Term] = [costs.force_rates(motion)]
+        weight = self.calm / max(float(terms[0].value(self.z0).sum()), 1e-300)
+        still, h = np.zeros(arm.nv), motion.steps(self.z0)
+        for k, end in ((0, self.task.start), (-1, self.task.end)):
+            force = np.asarray(
+                arm._model.quiet("inverse_dynamics")(end.q, still, still)
+            )
+            held = force[arm.actuator_indices]
+            jump = Squares(np.full(arm.nu, 2.0 / h[k]), held, "jump of the forces")
+            terms.append(Gathered(jump, motion.tau[k][None], weights=[1.0]))
+        return [costs.Weighted(term, weight) for term in terms]
+
+    def costs_of(self, z: Array) -> dict[str, float]:
+        """Costs that are asked for, without their weights."""
+        return {name: float(x.value(z).sum()) for name, x in self.costs.items()}
+
+    def cost(self, z: Array) -> float:
+        """Weighted sum of the costs that are asked for."""
+        weights, costs = self.task.weights, self.costs_of(z)
+        return sum(weights[name] * costs[name] for name in costs)
 
     def _ends(self) -> list[Term]:
         """Conditions of rest at both ends."""
         task, motion = self.task, self.motion
-        terms = hold(motion, 0, task.start, self.equation, task.first)
+        given = self.equation, task.first
+        family = task.designs
+        terms = hold(motion, 0, task.start, *given, None, family)
         if "vibration" not in task.weights:
             last, bases = len(motion.q) - 1, task.floating
-            return terms + hold(
-                motion, last, task.end, self.equation, task.first, bases
-            )
+            return terms + hold(motion, last, task.end, *given, bases, family)
         still = slice(0, task.arm.motor_slice.stop)
         end = motion.q[-1, still]
         motion.bound(end, task.end.q[still], task.end.q[still])
@@ -104,7 +142,7 @@ class Transfer:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
         ends = ((0, self.task.start), (-1, self.task.end))
-        terms = self.within.terms(motion, [k for k, end in ends if end.tip is not None])
+        terms = self.within.terms(motion, [k for k, end in ends if end.aim is not None])
         terms += acceleration_limits(motion, limits.acceleration)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
@@ -134,52 +172,58 @@ class Transfer:
         )
 
     def result(
-        self, found: Solution, check: bool, timings: dict[str, float]
+        self,
+        found: Solution,
+        check: bool,
+        timings: dict[str, float],
+        method: str = "collocation",
+        costs: Mapping[str, float] | None = None,
     ) -> OptimalMotion:
-        """The motion of a solution, simulated unless Ctrl-C ended the search."""
+        """The motion of a solution, simulated unless Ctrl-C ended the search.
+
+        Costs, without their weights, are by default those of the collocation.
+        """
         task, motion = self.task, self.motion
         p = found.z[motion.p]
         arm = task.arm
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
-        details: dict[str, Any] = {
-            "limits": task.limits,
-            "costs": {
-                name: float(term.value(found.z).sum())
-                for name, term in self.costs.items()
-            },
-        }
+        costs = {**self.costs_of(found.z), **(costs or {})}
+        details: dict[str, Any] = {"limits": task.limits, "costs": costs}
         if task.family is not None:
             details["parameters"] = p.copy()
-        if isinstance(task.family, Payloads):
+        if task.family is not None and task.designs is None:
             details["payload"] = float(p[0])
-        result = answer(
-            motion, found, method="collocation", timings=timings, details=details
-        )
+        result = answer(motion, found, method=method, timings=timings, details=details)
         verification = None
         check = check and found.status != "interrupted"
         if check:
             started = time.perf_counter()
             arm = result.arm
-            tip = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])[:3, 3]
+            aim = task.end.aim
+            if aim is None:
+                pose = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])
+                aim = Aim(pose[:3, 3])
             # the shortest intervals of a clustered grid tell nothing of the others
             step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)
             way = result.t, result.q[0], result.qd[0], result.tau
-            length = max(_length(result), _STILL)
+            off, fast = tolerances(result)
             rests = "vibration" not in task.weights
             verification = verified(
                 arm,
                 *way,
                 step,
-                goal=tip,
+                goal=aim.place,
+                aim=aim,
+                aim_tolerance=_OFF * _turned(result),
                 limits=task.limits,
-                goal_tolerance=_OFF * length,
-                rest_speed=_FAST * length / result.duration if rests else np.inf,
+                goal_tolerance=off,
+                rest_speed=fast if rests else np.inf,
             )
             timings["verification"] += time.perf_counter() - started
         result = dataclasses.replace(
             result,
-            objective=found.objective * self.size,
+            objective=sum(w * costs[name] for name, w in task.weights.items()),
             verification=verification,
             message=self._message(found),
         )
@@ -223,7 +267,7 @@ class Transfer:
         return (
             f"{found.message}; beside gravity a smooth motion in {T:.4g} s takes "
             f"{used[k]:.3g} times what limits.torque of "
-            f"{task.arm.coordinate_names[k]!r} leaves"
+            f"{task.arm._actuator_names[k]!r} leaves"
         )
 
 
@@ -237,9 +281,17 @@ def judged(motion: OptimalMotion) -> OptimalMotion:
     return dataclasses.replace(motion, success=False, status="failed", message=message)
 
 
-def _length(motion: OptimalMotion) -> float:
-    """Way of the tip in m."""
-    return float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
+def tolerances(motion: OptimalMotion) -> tuple[float, float]:
+    """Largest distance of the tip from its goal in m, and its speed there in m/s."""
+    way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
+    length = max(way, _STILL)
+    return _OFF * length, _FAST * length / motion.duration
+
+
+def _turned(motion: OptimalMotion) -> float:
+    """Angle in rad by which the tip turns on its way, one at least."""
+    R = tip_rotations(motion.arm, motion.q)
+    return max(float(angle_between(R[1:], R[:-1], None).sum()), 1.0)
 
 
 def missed(motion: OptimalMotion) -> str:
@@ -247,12 +299,14 @@ def missed(motion: OptimalMotion) -> str:
     assert motion.verification is not None
     off, rate = motion.verification.final_error, motion.verification.final_rate
     over = motion.verification.excess
-    if max(over.get(GOAL, 0.0), over.get(REST, 0.0)) <= TOLERATED:
+    if max(over.get(name, 0.0) for name in (GOAL, AIM, REST)) <= TOLERATED:
         return _missed_joints(motion)
+    turned = motion.verification.orientation_error
+    angle = "" if np.isnan(turned) else f" and {turned:.3g} rad"
     return (
-        f"in a finer simulation the tip ends {off:.3g} m away from its goal with "
-        f"{rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this motion, or "
-        "it is unstable; take more intervals or a shorter duration"
+        f"in a finer simulation the tip ends {off:.3g} m{angle} away from its goal "
+        f"with {rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this "
+        "motion, or it is unstable; take more intervals or a shorter duration"
     )
 
 

@@ -5,7 +5,8 @@ grid the state at the end is :math:`\Phi x_0 + C u` in the forces u at the knots
 the least cost :math:`u' W u` is :math:`b' (C W^{-1} C')^{-1} b`, b what u has to
 change.  Compared with a fine grid this tells which modes a scheme takes for
 others: two Gauss points let modes that steps do not resolve swing slowly, and rest of
-such modes may cost twice what it takes.
+such modes may cost twice what it takes.  Steps may also be exact, with which the least
+cost on a grid is that of its forces.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from ...arm import Arm
 from .._charts import along_coordinates
 from .._collocation.grid import Grid, Tableau, tableau
 from .._floating import following
+from .._minimum_time.transitions import Transitions
+from .force_costs import quadratic_forms
 
 Array = NDArray[np.float64]
 _Steps = tuple[Array, Array, Array]
@@ -79,14 +83,14 @@ class Quadratic(NamedTuple):
         half = np.concatenate([0.5 * (end - start), still])
         return cls(A, B, -half, half, T, weights)
 
-    def least(self, grid: Grid) -> float:
+    def least(self, grid: Grid, exact: bool = False) -> float:
         """Least cost on a grid; infinite if forces do not reach the end."""
-        found = self._solved(grid)
+        found = self._solved(grid, exact)
         return np.inf if found is None else found[0]
 
-    def motion(self, grid: Grid) -> tuple[Array, Array] | None:
+    def motion(self, grid: Grid, exact: bool = False) -> tuple[Array, Array] | None:
         """States (N + 1, n) and forces (N + 1, m) of least cost at the nodes."""
-        found = self._solved(grid)
+        found = self._solved(grid, exact)
         if found is None:
             return None
         _, u, (F, before, after) = found
@@ -96,11 +100,11 @@ class Quadratic(NamedTuple):
         states = np.array(x)
         return (states, u) if np.isfinite(states).all() else None
 
-    def _solved(self, grid: Grid) -> tuple[float, Array, _Steps] | None:
+    def _solved(self, grid: Grid, exact: bool) -> tuple[float, Array, _Steps] | None:
         """Least cost, forces, and the steps of all intervals."""
         beta = grid.lengths()[1]
         lengths, which = np.unique(np.round(beta, 12), return_inverse=True)
-        scheme = tableau(grid.scheme, grid.points)
+        scheme = None if exact else tableau(grid.scheme, grid.points)
         with np.errstate(all="ignore"):
             try:
                 steps = _steps_of(self.A, self.B, lengths * self.T, scheme)
@@ -121,37 +125,39 @@ class Quadratic(NamedTuple):
 
     def _forces(self, h: Array, C: Array, change: Array) -> tuple[float, Array]:
         """Least cost, and forces, whose effect is a change of the state."""
-        N, m = len(h), self.B.shape[1]
         roots: list[Array] = []
         rows: list[Array] = []
-        at = np.arange(N)
-        for k in range(m):
-            W = np.zeros((N + 1, N + 1))
-            effort, rate = (
-                self.weights.get(name, np.zeros(m))[k]
-                for name in ("effort", "torque rate")
-            )
-            # forces linear between knots; constant ones have no rate
-            rates, efforts = rate / h, (effort + 1e-9 * rate / self.T**2) * h
-            for i in (0, 1):
-                np.add.at(W, (at + i, at + i), efforts / 3.0 + rates)
-            W[at, at + 1] += efforts / 6.0 - rates
-            W[at + 1, at] += efforts / 6.0 - rates
-            roots.append(np.asarray(np.linalg.cholesky(W)))
-            rows.append(np.asarray(np.linalg.solve(roots[-1], C[:, :, k].T)))
+        for k, W in enumerate(quadratic_forms(h, self.weights, self.B.shape[1])):
+            bands = np.stack([np.diagonal(W), np.append(np.diagonal(W, -1), 0.0)])
+            roots.append(linalg.cholesky_banded(bands, lower=True))
+            rows.append(linalg.solve_banded((1, 0), roots[-1], C[:, :, k].T))
         Y = np.concatenate(rows)
         size = np.sqrt((Y**2).sum(axis=0))
         size[size == 0.0] = 1.0
         y, *_ = np.linalg.lstsq((Y / size).T, change / size, rcond=_LOST)
-        parts = np.split(y, m)
-        u = [np.linalg.solve(L.T, part) for L, part in zip(roots, parts, strict=True)]
+        parts = np.split(y, len(roots))
+        u = []
+        for root, part in zip(roots, parts, strict=True):
+            upper = np.stack([np.append(0.0, root[1, :-1]), root[0]])
+            u.append(linalg.solve_banded((0, 1), upper, part))
         return float(y @ y), np.stack(u, axis=1)
 
 
 def _steps_of(
-    A: Array, B: Array, h: Array, scheme: Tableau
+    A: Array, B: Array, h: Array, scheme: Tableau | None
 ) -> tuple[Array, Array, Array]:
-    """States after steps (N,) by those before, and by forces before and after."""
+    """States after steps (N,) by those before, and by forces before and after.
+
+    Exact ones without a scheme.
+    """
+    if scheme is None:
+        n, m = B.shape
+        own = np.hstack([A, B, np.zeros((n, 1))])
+        of_all = np.broadcast_to(own, (len(h), *own.shape))
+        A, B, c = of_all[:, :, :n], of_all[:, :, n:-1], of_all[:, :, -1]
+        every = Transitions(A, B, c, h).at(1.0)
+        before, after = every[:, :, n : n + m], every[:, :, n + m : -1]
+        return every[:, :, :n], before - after, after
     c, a, b = scheme
     n, d = len(A), len(c)
     S = np.eye(n * d) - h[:, None, None] * np.kron(a, A)
@@ -166,7 +172,10 @@ def _steps_of(
 
 
 def chosen_grid(
-    problem: Quadratic | None, given: Mapping[str, Any], default: int
+    problem: Quadratic | None,
+    given: Mapping[str, Any],
+    default: int,
+    exact: bool = False,
 ) -> tuple[Grid, float]:
     """Grid for a motion, and the part by which the cost is above the least one.
 
@@ -178,6 +187,8 @@ def chosen_grid(
         Intervals, scheme and points, as far as the user gave them; others are chosen.
     default : int
         Intervals to begin with.
+    exact : bool
+        Whether steps are exact, whatever the scheme.
 
     Returns
     -------
@@ -192,7 +203,7 @@ def chosen_grid(
     plain = Grid(main=first, **even)
     if problem is None:
         return plain, np.nan
-    fine = problem.least(Grid(_FINE, scheme="radau", clustered=CLUSTERED))
+    fine = problem.least(Grid(_FINE, scheme="radau", clustered=CLUSTERED), exact)
     if not (np.isfinite(fine) and fine > 0.0):
         return plain, np.nan
     sizes = [first] if "intervals" in given else [first, 2 * first, 4 * first]
@@ -204,7 +215,7 @@ def chosen_grid(
             way = Grid(main=n, scheme="radau", points=points, clustered=CLUSTERED)
             ways.append(way)
         for grid in ways:
-            gap = max(problem.least(grid) / fine - 1.0, 0.0)
+            gap = max(problem.least(grid, exact) / fine - 1.0, 0.0)
             if gap <= _CLOSE:
                 return grid, gap
             if best is None or gap < best[0]:

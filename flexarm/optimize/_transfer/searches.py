@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,22 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed, held
+from .._aim import Branch
 from .._around import Way
+from .._charts import coordinates
 from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
+from .._collocation.outputs import EXCESS
 from .._collocation.separation import passes_through
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion
-from .design import Designs
+from .exact_steps import ExactSteps, suits
 from .path import Path, path_of
-from .problem import Transfer, judged, missed
+from .problem import Transfer, judged, missed, tolerances
 from .resolution import Quadratic, chosen_grid
 from .task import Task
 from .within import Within
 
 Array = NDArray[np.float64]
+Initial = Callable[[Task], Path | None]
 
 _INTERVALS = 40  # by default
 _FEW = 60  # steps of the solver for that
@@ -37,6 +41,9 @@ _NARROWED = 5  # times that limits are narrowed on a grid
 _FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
 _WARM = 1e-4  # barrier of a search from the answer of another one
 _AWARE = ("initial", "around")  # first motions that know obstacles
+_CALMED = (0.03, 0.2)  # parts of the cost that rates of a smooth motion's forces take
+_WIDE = 0.1  # gap of an answer, above which further searches may find a cheaper one
+_TIGHTER = 3  # times that limits of exact steps are narrowed
 _CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
 
 
@@ -63,23 +70,32 @@ class Searches:
         Intervals, scheme and points that the user gave.
     check : bool
         Whether answers are simulated.
+    like : Searches, optional
+        Those in another branch, whose grid suits this one, too.
     """
 
     task: Task
     options: dict[str, Any]
     given: dict[str, Any]
     check: bool
+    like: Searches | None = None
     notes: list[dict[str, Any]] = field(default_factory=list)
     timings: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(("setup", "solver", "verification"), 0.0)
     )
     passes: list[Pass] = field(default_factory=list)
+    calmed: int = 0  # times that forces were made calmer
+    exact: bool = False  # whether a search with exact steps was tried
+    exact_gap: float = np.nan  # of its answer
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
         self.linear = linear_transfer(self.task)
-        self.grid, self.gap = chosen_grid(self.linear, self.given, _INTERVALS)
-        self.within = Within(self.task.arm, self.task.limits)
+        if self.like is None:
+            self.grid, self.gap = chosen_grid(self.linear, self.given, _INTERVALS)
+        else:
+            self.grid, self.gap = self.like.grid, self.like.gap
+        self.within = Within(self.task.arm, self.task.limits, self.task.designs)
         self.timings["setup"] += time.perf_counter() - began
 
     def run(self, initial: Path | None) -> None:
@@ -87,9 +103,11 @@ class Searches:
         starts: list[tuple[str, Callable[[Transfer], Array | None]]] = []
         if initial is not None:
             starts.append(("initial", lambda problem: problem.unknowns(initial)))
-        if isinstance(self.task.family, Designs):
+        if self.task.designs is not None:
             starts.append(("first parameters", self._at_first_parameters))
         starts.append(("smooth", lambda problem: problem.z0))
+        if self.task.family is not None and self.task.designs is None:
+            starts.append(("first payload", self._at_first_parameters))
         starts += [("linear", self._linear), ("calm", self._calm)]
         around = False
         for name, first in starts:
@@ -125,16 +143,18 @@ class Searches:
 
     def _least_bad(self) -> Pass:
         solved = [x for x in self.passes if x.found.success]
-        return (solved or self.passes)[-1]
+        tried = [x for x in self.passes if x.motion.method == "collocation"]
+        return (solved or tried)[-1]
 
     def lost(self, note: Mapping[str, Any]) -> float:
-        """Part of the cost that narrowed limits take at most."""
-        if not note["narrowed"]:
+        """Part of the cost that narrowed limits and calmer forces take at most."""
+        if not (note["narrowed"] or note["calmed"]):
             return 0.0
         whole = [
             other["objective"]
             for other in self.notes
-            if not other["narrowed"] and other["intervals"] == note["intervals"]
+            if not (other["narrowed"] or other["calmed"])
+            and other["intervals"] == note["intervals"]
         ]
         more = note["objective"] - min(whole, default=note["objective"])
         return float(max(more, 0.0) / max(abs(note["objective"]), 1e-300))
@@ -150,11 +170,19 @@ class Searches:
             return np.nan
         self.within.widen()
         motion, task = best.motion, self.task
-        if isinstance(task.family, Designs):
-            ends = End(motion.q[0], None), End(motion.q[-1], None)
-            task = replace(task, arm=motion.arm, start=ends[0], end=ends[1])
+        coarse = replace(grid, main=grid.main // 2)
+        if motion.method != "collocation":
+            first = path_of(motion, task.arm)
+            search = self._exact(coarse, [first], motion.objective, motion)
+            self._go(search, False)
+            near, fine = search.near, motion.objective
+            return _third(search.total - fine, fine) if near else np.nan
+        if task.designs is not None:
+            arm = task.designs.arm(motion.details["parameters"])
+            begin, end = (End(x, None) for x in coordinates(arm, motion.q)[[0, -1]])
+            task = replace(task, arm=arm, start=begin, end=end)
             task = without_design(task)
-        problem = Transfer(task, replace(grid, main=grid.main // 2), self.within)
+        problem = Transfer(task, coarse, self.within, best.problem.calm)
         z = problem.unknowns(path_of(motion, task.arm))
         limited = {**self.options, "time_limit": self._left()}
         limited["max_iterations"] = min(_FEW, limited["max_iterations"])
@@ -164,15 +192,14 @@ class Searches:
             return np.nan
         costs = motion.details["costs"]
         fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
-        more = found.objective * problem.size - fine
-        return float(max(more / 3.0, 0.0) / max(abs(fine), 1e-300))
+        return _third(problem.cost(found.z) - fine, fine)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
         """Search from a first motion, finer and narrower as far as needed.
 
         True if another first motion has nothing to add.
         """
-        grid = self.grid
+        grid, self.calmed = self.grid, 0
         problem, z = self._begun(name, first, grid)
         if z is None:
             return False
@@ -181,6 +208,8 @@ class Searches:
         while True:
             last = self._solve(name, problem, z, barrier)
             if last.motion.success or self._ended():
+                if self.calmed and not self._ended():
+                    self._with_exact_steps(name)  # calmer forces may cost more
                 return True
             if last.found.success and self._engaged(last):
                 problem, z = self._begun(name, first, grid)
@@ -197,14 +226,20 @@ class Searches:
             unresolved = bool(missed(last.motion))
             far = max(last.excess.values(), default=0.0) > _FAR
             spent = narrowed == _NARROWED or not last.found.success
-            if (unresolved or far or spent) and self._can_refine(grid):
-                grid, narrowed = replace(grid, main=2 * grid.main), 0
+            finer = (unresolved or far or spent) and self._can_refine(grid)
+            calmer = (unresolved or spent) and self._can_calm()
+            coarse = (unresolved or far or spent) and not (finer or calmer)
+            if coarse and self._with_exact_steps(name):
+                return True
+            if finer or calmer:
+                if finer:
+                    grid = replace(grid, main=2 * grid.main)
+                else:
+                    self.calmed += 1
+                narrowed, barrier = 0, _WARM
                 self.within.widen()
                 problem = self._problem(grid)
-                z, barrier = (
-                    problem.unknowns(path_of(whole.motion, self.task.arm)),
-                    _WARM,
-                )
+                z = problem.unknowns(path_of(whole.motion, self.task.arm))
                 continue
             if unresolved or spent:
                 # where limits do not hold another first motion has nothing to add
@@ -215,6 +250,74 @@ class Searches:
             narrowed += 1
             problem = self._problem(grid)
             z, barrier = last.found.z, _WARM
+
+    def _with_exact_steps(self, name: str) -> bool:
+        """Search once with steps that are exact in all modes; True if that succeeds.
+
+        An answer far from the least cost of the linear model competes with others.
+        """
+        if self.exact or not suits(self.task):
+            return False
+        self.exact, calmed = True, self.calmed
+        self.calmed = 0
+        good = self._exact_answer(name)
+        self.calmed = calmed
+        return good
+
+    def _exact_answer(self, name: str) -> bool:
+        last, task = self.passes[-1].motion, self.task
+        grid, gap = chosen_grid(self.linear, self.given, _INTERVALS, exact=True)
+        firsts, least = [path_of(last, task.arm)], 0.0
+        linear = self._linear_path(grid, exact=True)
+        if linear is not None and self.linear is not None:
+            firsts.append(linear)
+            least = self.linear.least(grid, exact=True)
+        unit = max(abs(last.objective), least)
+        problem = self._problem(grid)
+        search = self._exact(grid, firsts, unit, last)
+        for _ in range(_TIGHTER + 1):
+            self._go(search, self.options["progress"])
+            if not search.ended:
+                return False
+            over = self._exact_pass(name, problem, search)
+            good = self.passes[-1].motion.success
+            if good or not search.near or self._ended():
+                break
+            search.tighten(over)
+        if good and linear is not None and not self.unsure:
+            # beyond the forces of the linear model
+            more = search.total / search.cost_of(linear) - 1.0
+            gap += max(more, 0.0)
+        self.exact_gap = gap
+        return good and not gap > _WIDE
+
+    def _exact(
+        self, grid: Grid, firsts: Sequence[Path], unit: float, like: OptimalMotion
+    ) -> ExactSteps:
+        """Search with exact steps from the best of several motions."""
+        shares = grid.lengths()[1]
+        return ExactSteps(self.task, shares, firsts, unit, tolerances(like))
+
+    def _go(self, search: ExactSteps, progress: Any) -> None:
+        began = time.perf_counter()
+        search.go(int(self.options["max_iterations"]), progress)
+        self.timings["solver"] += time.perf_counter() - began
+
+    def _exact_pass(
+        self, name: str, problem: Transfer, search: ExactSteps
+    ) -> dict[str, float]:
+        """Add the pass of the motion found; limits that it exceeds, by parts."""
+        found = search.solution(problem, self.check)
+        motion = problem.result(
+            found, self.check, self.timings, "exact steps", search.costs_of_best
+        )
+        self._note(name, Pass(problem, found, motion, {}), search.narrowed)
+        checked = motion.verification
+        if checked is None or not checked.trajectory.success:
+            return {}
+        run = checked.trajectory
+        over = search.rows.excess(run.q, run.qd, run.tau)
+        return {k: part for k, part in over.items() if part > EXCESS}
 
     def _begun(
         self, name: str, first: Callable[[Transfer], Array | None], grid: Grid
@@ -236,15 +339,22 @@ class Searches:
         """Whether a simulated motion touches what the search left out."""
         checked = last.motion.verification
         run = None if checked is None else checked.trajectory
-        return run is not None and self.within.separation.engage(run.q, 1.0)
+        return run is not None and self.within.separation.engage_touching(run)
 
     def _can_refine(self, grid: Grid) -> bool:
         """Whether the number of intervals may be doubled."""
         return "intervals" not in self.given and 2 * grid.main <= _MOST
 
+    def _can_calm(self) -> bool:
+        """Whether calmer forces may help: they move less of what bends."""
+        bends = self.task.arm.nv > self.task.arm.nj
+        more = self.calmed < len(_CALMED)
+        return bends and more and "intervals" not in self.given
+
     def _problem(self, grid: Grid) -> Transfer:
         began = time.perf_counter()
-        problem = Transfer(self.task, grid, self.within)
+        calm = (0.0, *_CALMED)[self.calmed]
+        problem = Transfer(self.task, grid, self.within, calm)
         self.timings["setup"] += time.perf_counter() - began
         return problem
 
@@ -256,6 +366,11 @@ class Searches:
             np.isfinite(x).any() for x in (limits.torque, limits.torque_rate)
         )
         return bounded or not np.isfinite(self.gap)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the searches."""
+        return bool(self.passes) and self.passes[-1].motion.status == "interrupted"
 
     def _left(self) -> float:
         limit = float(self.options["time_limit"])
@@ -274,26 +389,35 @@ class Searches:
         found = solve(problem.program, z, barrier=barrier, **limited)
         self.timings["solver"] += found.seconds
         motion = problem.result(found, self.check, self.timings)
-        checked = motion.verification
+        made = Pass(problem, found, motion, {})
+        return self._note(name, made, self.within.narrowed)
+
+    def _note(self, name: str, made: Pass, narrowed: float) -> Pass:
+        """Add a pass, judged by its simulation, and a record of it."""
+        problem, found, motion, _ = made
+        checked, grid = motion.verification, problem.motion.grid
         excess = {} if checked is None else checked.excess
         motion = judged(motion)
         self.passes.append(Pass(problem, found, motion, excess))
-        grid = problem.motion.grid
         self.notes.append(
             {
                 "first": name,
                 "intervals": grid.main,
-                "scheme": grid.scheme,
+                "scheme": grid.scheme if motion.method == "collocation" else "exact",
                 "status": motion.status,
                 "iterations": found.iterations,
                 "objective": motion.objective,
-                "narrowed": self.within.narrowed,
+                "narrowed": narrowed,
+                "calmed": problem.calm,
             }
         )
         return self.passes[-1]
 
     def _at_first_parameters(self, problem: Transfer) -> Array | None:
-        """The optimum of the arm with the first parameters of a design."""
+        """The optimum of the arm with the first parameters, at other costs than theirs.
+
+        Of a payload alone that of the least effort.
+        """
         task = self.task
         of_arm = Transfer(without_design(task), problem.motion.grid, self.within)
         limited = {**self.options, "time_limit": self._left()}
@@ -306,9 +430,14 @@ class Searches:
 
     def _linear(self, problem: Transfer) -> Array | None:
         """The motion of least cost of the linear model."""
+        path = self._linear_path(problem.motion.grid)
+        return None if path is None else problem.unknowns(path)
+
+    def _linear_path(self, grid: Grid, exact: bool = False) -> Path | None:
+        """The motion of least cost of the linear model on a grid."""
         if self.linear is None or self.task.floating.any():
             return None
-        found = self.linear.motion(problem.motion.grid)
+        found = self.linear.motion(grid, exact)
         if found is None:
             return None
         task, n = self.task, self.task.arm.nv
@@ -317,14 +446,13 @@ class Searches:
         still = np.zeros(n)
         at = task.arm.actuator_indices
         held = task.arm._model.quiet("inverse_dynamics")(middle, still, still)[at]
-        shares = np.concatenate([[0.0], np.cumsum(problem.motion.grid.lengths()[1])])
-        path = Path(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
-        return problem.unknowns(path)
+        shares = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
+        return Path(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
 
     def _calm(self, problem: Transfer) -> Array | None:
         """A motion in which what bends hardly moves, then moves more."""
         z, motion = problem.z0, problem.motion
-        if self.task.arm.nv == self.task.arm.nu:
+        if self.task.arm.nv == self.task.arm.nj:
             return None
         for weight in _CALM:
             term = calmness(motion, self.task.start.q, weight / problem.size)
@@ -340,44 +468,95 @@ class Searches:
         return z
 
 
+def _third(more: float, fine: float) -> float:
+    """Part of a cost that finer forces save, by what coarser ones cost more."""
+    return float(max(more / 3.0, 0.0) / max(abs(fine), 1e-300))
+
+
 def _along(way: Way, problem: Transfer) -> Array:
     return problem.along(way)
 
 
-def searched(searches: Searches, initial: Path | None, began: float) -> OptimalMotion:
-    """The motion of some searches, the best so far after Ctrl-C."""
-    timings, stopped = searches.timings, False
-    timings["setup"] = time.perf_counter() - began
+def searched(
+    tasks: Sequence[Task],
+    options: dict[str, Any],
+    given: dict[str, Any],
+    check: bool,
+    initial: Initial,
+    began: float,
+) -> OptimalMotion:
+    """The cheapest motion of all tasks, the best so far after Ctrl-C.
+
+    Tasks are branches that reach a goal of the tip.
+    """
+    every: list[Searches] = []
+    stopped, left = False, float(options["time_limit"])
+    setup = time.perf_counter() - began
     with held():
         try:
             with allowed():
-                searches.run(initial)
+                for k, task in enumerate(tasks):
+                    limited = {**options, "time_limit": left / (len(tasks) - k)}
+                    like = every[0] if every else None
+                    now = Searches(task, limited, given, check, like)
+                    every.append(now)
+                    now.run(initial(task))
+                    left -= now.timings["solver"]
+                    if now.interrupted:
+                        break
         except KeyboardInterrupt:
-            if not searches.passes:
+            if not any(searches.passes for searches in every):
                 raise
             stopped = True
+        every = [searches for searches in every if searches.passes]
+        searches = min(every, key=_dear)
         best = searches.best()
         motion = best.motion
-        gap = searches.gap
+        own = motion.method == "collocation"
+        gap = searches.gap if own else searches.exact_gap
         if motion.success and not stopped and searches.unsure:
             gap = float(np.fmax(gap, searches.richardson(best)))
-        ended = searches.passes[-1].motion.status == "interrupted"
+        ended = every[-1].interrupted
         if (stopped or ended) and motion.status != "interrupted":
             message = f"interrupted while the search went on: {motion.message}"
             motion = replace(
                 motion, success=False, status="interrupted", message=message
             )
+        timings = {
+            name: sum(other.timings[name] for other in every)
+            for name in searches.timings
+        }
+        timings["setup"] += setup
         timings["total"] = time.perf_counter() - began
         note = searches.notes[searches.passes.index(best)]
         gap += searches.lost(note)
-        details = {**motion.details, "searches": tuple(searches.notes)}
+        notes = [note for other in every for note in other.notes]
+        details = {**motion.details, "searches": tuple(notes)}
         details |= {"gap": gap, "narrowed": note["narrowed"]}
-        return replace(motion, timings=dict(timings), details=details)
+        if any(end.aim is not None for end in (tasks[0].start, tasks[0].end)):
+            details["branches"] = tuple(_branch(other.best()) for other in every)
+        return replace(motion, timings=timings, details=details)
+
+
+def _dear(searches: Searches) -> tuple[bool, bool, float]:
+    """Key by which successes come first, the cheapest before all others."""
+    best = searches.best()
+    good = best.motion.success
+    return not good, not best.found.success, best.motion.objective if good else 0.0
+
+
+def _branch(best: Pass) -> Branch:
+    """What became of the search in a branch."""
+    motion = best.motion
+    joints = slice(motion.arm.joint_position_slice.stop)
+    ends = motion.q[0, joints].copy(), motion.q[-1, joints].copy()
+    return Branch(*ends, motion.objective, motion.success)
 
 
 def without_design(task: Task) -> Task:
     """The same task for its arm alone, with parameters that stay as they are."""
-    weights = {name: w for name, w in task.weights.items() if name != "design"}
+    own = ("design", "payload")
+    weights = {name: w for name, w in task.weights.items() if name not in own}
     return replace(
         task,
         family=None,

@@ -19,7 +19,6 @@ from ..._calls.arguments import (
 from ..._support.options import place_of
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...parameters.tangent import SHORT, STEP
 from .._charts import chart_of, charted, coordinates
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
@@ -31,14 +30,19 @@ from ..limits import (
     refuse_positions,
     refuse_touching,
 )
+from .charted_family import ChartedFamily
 from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
 Array = NDArray[np.float64]
 
-_KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration")
+_KEPT = (
+    *("torque", "torque_rate", "position", "velocity", "acceleration"),
+    *("outputs", "obstacles", "self_collision"),
+)
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
 _FILLED = 0.8  # part of the limits of torque in the first motion of free duration
+_IDLE = 1e-6  # part of the largest forces that an idle joint may hold at rest
 _SPREAD = 20.0  # factor between the first duration and the least and largest one
 
 
@@ -90,6 +94,11 @@ class Task:
         return given[1] if isinstance(given, tuple) else given
 
     @property
+    def designs(self) -> Family | None:
+        """Arms of other parameters, if these change places of nodes."""
+        return self.family if self.family is not None and self.family.moves else None
+
+    @property
     def scale(self) -> Array:
         """Sizes of the parameters."""
         return sizes(self.first, self.bounds)
@@ -102,7 +111,7 @@ def sizes(first: Array, bounds: Array) -> Array:
     return np.asarray(np.where(np.isfinite(spread), np.minimum(size, spread), size))
 
 
-def read_task(
+def read_tasks(
     given: Any,
     start: Any,
     end: Any,
@@ -112,8 +121,12 @@ def read_task(
     payload_limits: Any,
     duration: Any,
     limits: Any,
-) -> Task:
-    """Arguments of `trajectory`, checked."""
+    initial: Any = None,
+) -> list[Task]:
+    """Arguments of `trajectory`, checked, for each branch that reaches its goals.
+
+    An `initial` motion chooses the branch.
+    """
     arm, family, first, bounds, design_cost = _family(given, payload, payload_limits)
     refuse_loops(arm)
     refuse_linear(arm, "trajectories")
@@ -128,69 +141,98 @@ def read_task(
                     else "a Design with a cost"
                 )
             )
-    # ends of the motion
-    begin = read_end(arm, "start", start)
-    finish = read_end(arm, "end", end, begin.q)
-    if isinstance(family, Designs):
-        _check_places(family, first, (begin, finish))
-    if "vibration" in weights and (family is not None or not finish.is_posture):
-        raise ArgumentError(
-            "'vibration' is among the costs, expected joint positions at the end and "
-            "an arm without unknown parameters"
-        )
-    # limits
-    if isinstance(family, Designs):
-        what = "a Design, whose outputs and links change with its parameters"
-        limits = read_limits(limits, arm, _KEPT, what)
-    else:
-        kept = (*_KEPT, "outputs", "obstacles", "self_collision")
-        limits = read_limits(limits, arm, kept, "trajectory")
+    limits = read_limits(limits, arm, _KEPT, "trajectory")
     torque = constant_torque(limits, "trajectory")
+    # ends of the motion
+    begin, finish = _ends(arm, start, end, np.asarray(limits.position), initial)
+    refused = _refusal(arm, family, weights, losses, finish)
     if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
-        raise ArgumentError(
+        refused = refused or (
             "payload is 'maximize' without limits of torque or a largest one among the "
             "payload_limits, so that nothing bounds it; expected one of them"
         )
+    if refused:
+        raise ArgumentError(refused)
     if "energy" in weights:
-        if losses is None:
-            raise ArgumentError(
-                "'energy' is among the costs without losses, expected the copper "
-                "losses of the motors in W/(N m)^2, without which the work between two "
-                "states of rest is given"
-            )
         losses = _losses(arm, losses)
-    ends = np.array([begin.q, finish.q])
-    refuse_positions(
-        arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
-    )
-    for end, place in ((begin, "at its start"), (finish, "at its end")):
-        if end.tip is None:
-            refuse_touching(arm, limits, end.q[None], "the motion", [place])
-    # from here on in coordinates whose rates are the velocities
     bases = floating(arm, torque)
-    if arm.nq != arm.nv and family is not None:
+    if family is not None and arm.nq != arm.nv and bases.any():
         raise ArgumentError(
-            "the arm has joints with quaternions, expected none in a Design and with "
+            "the base of the arm floats by a joint with a quaternion, expected one "
+            "that is driven, or of joints of one freedom, in a Design and with "
             "payload='maximize'"
         )
-    arm = charted(arm, begin.q, finish.q)
-    begin, finish = (replace(x, q=coordinates(arm, x.q)) for x in (begin, finish))
-    span = _duration(arm, duration, begin.q, finish.q, torque, weights)
-    _check_limits(arm, (begin, finish), span, torque, limits.velocity)
-    return Task(
-        arm,
-        family,
-        first,
-        bounds,
-        begin,
-        finish,
-        span,
-        weights,
-        losses,
-        limits,
-        bases,
-        design_cost,
-    )
+
+    def between(begin: End, finish: End) -> Task:
+        ends = np.array([begin.q, finish.q])
+        refuse_positions(
+            arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
+        )
+        for end, place in ((begin, "at its start"), (finish, "at its end")):
+            # links of a Design may become shorter
+            if end.aim is None and not isinstance(family, Designs):
+                refuse_touching(arm, limits, end.q[None], "the motion", [place])
+        # from here on in coordinates whose rates are the velocities
+        own, arms = charted(arm, begin.q, finish.q), family
+        if family is not None and own is not arm:
+            arms = ChartedFamily(family, first, begin.q, finish.q)
+            own = arms.arm(first)
+        begin, finish = (replace(x, q=coordinates(own, x.q)) for x in (begin, finish))
+        span = _duration(own, duration, begin.q, finish.q, torque, weights)
+        _check_limits(own, (begin, finish), span, torque, limits.velocity)
+        return Task(
+            own,
+            arms,
+            first,
+            bounds,
+            begin,
+            finish,
+            span,
+            weights,
+            losses,
+            limits,
+            bases,
+            design_cost,
+        )
+
+    return [between(a, b) for a in begin.branches() for b in finish.branches()]
+
+
+def _refusal(
+    arm: Arm, family: Family | None, weights: Mapping[str, float], losses: Any, end: End
+) -> str:
+    """Words on what does not go together, or ""."""
+    if "vibration" in weights and (family is not None or not end.is_posture):
+        return (
+            "'vibration' is among the costs, expected joint positions at the end and "
+            "an arm without unknown parameters"
+        )
+    if "energy" in weights and losses is None:
+        return (
+            "'energy' is among the costs without losses, expected the copper losses of "
+            "the motors in W/(N m)^2, without which the work between two states of "
+            "rest is given"
+        )
+    return ""
+
+
+def _ends(
+    arm: Arm, start: Any, end: Any, limits: Array, initial: Any
+) -> tuple[End, End]:
+    """Both ends; an initial motion chooses the branches of goals of the tip."""
+    known: Any = getattr(initial, "q", None)
+    if np.shape(known)[1:] != (arm.nq,) or not np.isfinite(known).all():
+        begin = read_end(arm, "start", start, None, limits)
+        return begin, read_end(arm, "end", end, begin.q, limits)
+    near = np.asarray(known)[[0, -1]]
+    at = near[0] if _has_tip(start) else None
+    begin = replace(read_end(arm, "start", start, at, limits), others=())
+    at = near[1] if _has_tip(end) else begin.q
+    return begin, replace(read_end(arm, "end", end, at, limits), others=())
+
+
+def _has_tip(end: Any) -> bool:
+    return isinstance(end, Mapping) and "tip" in end
 
 
 def _family(
@@ -220,51 +262,52 @@ def _family(
     return given, Payloads(given), bounds[:1].copy(), bounds[:, None], None
 
 
-def _check_places(family: Designs, first: Array, ends: tuple[End, End]) -> None:
-    """Refuse places of the tip that depend on the parameters."""
-    for end in ends:
-        if end.tip is None:
-            continue
-        for k, step in enumerate(np.diag(SHORT * STEP * family.scale)):
-            tips = [
-                family.arm(p)._model.quiet("node_pose")(family.arm(p).tip_node, end.q)
-                for p in (first, first + step)
-            ]
-            if np.abs(tips[1] - tips[0]).max() > 1e-12:
-                raise ArgumentError(
-                    f"the place of the tip changes with parameter {k} of the Design, "
-                    "expected joint positions at both ends"
-                )
-
-
 def _check_limits(
     arm: Arm, ends: tuple[End, End], duration: Any, torque: Array, velocity: Array
 ) -> None:
     """Refuse limits that do not hold the arm at rest, or are too slow for its way."""
     still, at = np.zeros(arm.nv), arm.actuator_indices
     for name, end in zip(("start", "end"), ends, strict=True):
-        tau = arm._model.quiet("inverse_dynamics")(end.q, still, still)[at]
+        whole = arm._model.quiet("inverse_dynamics")(end.q, still, still)
+        _refuse_idle_loads(arm, name, end, whole)
+        tau = whole[at]
         outside = (tau < torque[0]) | (tau > torque[1])
-        if end.tip is None and outside.any():
+        if end.aim is None and outside.any():
             k = int(outside.argmax())
             raise ArgumentError(
-                f"limits.torque of {arm.coordinate_names[k]!r} are {torque[0, k]:.4g} "
+                f"limits.torque of {arm._actuator_names[k]!r} are {torque[0, k]:.4g} "
                 f"and {torque[1, k]:.4g}, but {tau[k]:.4g} hold the arm at its {name}; "
                 "expected wider ones"
             )
     most = duration[2] if isinstance(duration, tuple) else duration
-    way = (ends[1].q - ends[0].q)[: arm.nu]
+    way = (ends[1].q - ends[0].q)[: arm.nj]
     reach = np.where(way < 0.0, velocity[0], velocity[1]) * most
     slow = np.abs(way) > np.abs(reach)
     chart = chart_of(arm)
     if chart is not None:
-        slow &= ~chart.turning[: arm.nu]
-    if ends[0].tip is None and ends[1].tip is None and slow.any():
+        slow &= ~chart.turning[: arm.nj]
+    if ends[0].aim is None and ends[1].aim is None and slow.any():
         k = int(slow.argmax())
         raise ArgumentError(
             f"limits.velocity lead {arm.coordinate_names[k]!r} at most "
             f"{abs(reach[k]):.4g} in {most:.4g} s, but its way is {abs(way[k]):.4g}; "
             "expected a longer duration or wider limits"
+        )
+
+
+def _refuse_idle_loads(arm: Arm, name: str, end: End, tau: Array) -> None:
+    """Refuse a posture whose rest asks for a force where no actuator is."""
+    held = tau[: arm.nj][~arm._actuated]
+    if end.aim is not None or end.held is not None or not held.size:
+        return
+    weight = sum(body.total_mass for body in arm.bodies) * np.abs(arm.gravity).max()
+    size = np.abs(tau).max() + weight
+    k = int(np.abs(held).argmax())
+    if abs(held[k]) > _IDLE * size:
+        joint = arm.coordinate_names[np.flatnonzero(~arm._actuated)[k]]
+        raise ArgumentError(
+            f"the arm does not rest at its {name}: {held[k]:.4g} hold {joint!r}, which "
+            "has no actuator; expected a posture in which it is in equilibrium"
         )
 
 

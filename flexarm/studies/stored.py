@@ -1,14 +1,11 @@
-"""Results as files: netCDF or Zarr, with a checksum of each variable."""
+"""Datasets as files: netCDF or Zarr, with a checksum of each variable."""
 
 from __future__ import annotations
 
-import errno
 import io
 import json
-import os
 import warnings
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,14 +15,15 @@ from numpy.typing import NDArray
 
 from .._support.optional import required
 from ._identity import Content
-from ._study import Study, study_in
 
 _COMPLEX = "complex_part_of"  # attribute of the two variables of complex numbers
 _ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
 # "seconds" stay numbers
 _UNDECODED = {"decode_times": False, "decode_timedelta": False}
-_OF_FILE = ("study", "checksums")  # attributes of a file that results do not have
-_NOT_OF_FOLDERS = (errno.EINVAL, errno.ENOTSUP)  # some systems do not write these
+# attributes of a file that results do not have: its record, by what it is of, and sums
+_KINDS = ("study", "flexarm")
+_OF_FILE = (*_KINDS, "checksums")
+_LARGER, _SMALL = 8, 1 << 16  # names are four times as large in memory, and padded
 _EXACT = 2**53  # whole numbers up to here are floating-point numbers too
 
 
@@ -33,75 +31,43 @@ class Damaged(Exception):
     """A file of results that is not as it was written; the text says what differs."""
 
 
-# ---- writing, whole or not at all
+def write_dataset(
+    work: Path, dataset: Any, record: str, *, zarr: bool, kind: str = "study"
+) -> None:
+    """Write a dataset under a name of its own, with a record and checksums.
 
-
-def unbroken(work: Callable[[], Any]) -> None:
-    """Do work that Ctrl-C does not break.
-
-    A thread does it, since Ctrl-C reaches the main thread alone, which then waits: no
-    file is left open or half written.
+    Parameters
+    ----------
+    work : Path
+        Name of the file, or of the folder of Zarr.
+    dataset : xarray.Dataset
+        Results.
+    record : str
+        Text that says what they are.
+    zarr : bool
+        Zarr in place of netCDF.
+    kind : {"study", "flexarm"}
+        Whose record it is.
     """
-    with ThreadPoolExecutor(1) as worker:
-        # Ctrl-C while a thread is started would hide it from the pool, which waits for
-        # known threads only: the first task has nothing to lose
-        worker.submit(int).result()
-        worker.submit(work).result()
-
-
-def write_file(path: Path, work: Path, data: bytes) -> None:
-    """Write a file that is never visible in part and that outlasts a loss of power."""
-    try:
-        with open(work, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(work, path)
-    except OSError:
-        work.unlink(missing_ok=True)
-        raise
-    on_disk(path.parent)
-
-
-def on_disk(path: Path) -> None:
-    """Wait until a file, or a folder with all files in it, is on the disk."""
-    if path.suffix == ".work" and path.is_dir():
-        for folder, _, names in os.walk(path):
-            for name in names:
-                on_disk(Path(folder, name))
-            _synchronize(folder)
-    else:
-        _synchronize(path)
-
-
-def _synchronize(path: Any) -> None:
-    file = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    except OSError as error:
-        if error.errno not in _NOT_OF_FOLDERS:
-            raise
-    finally:
-        os.close(file)
-
-
-def write_results(work: Path, dataset: Any, study: Study, *, zarr: bool) -> None:
-    """Write a dataset under a name of its own, with the study and checksums."""
     sums = {
         str(name): [x.dtype.str, _checksum(x.dims, x.attrs, x.values)]
         for name, x in dataset.variables.items()
     }
-    sums[""] = ["", _checksum((), dataset.attrs, np.array(study.record()))]
-    attrs = {"study": study.record(), "checksums": json.dumps(sums)}
+    sums[""] = ["", _checksum((), dataset.attrs, np.array(record))]
+    attrs = {kind: record, "checksums": json.dumps(sums)}
     dataset = dataset.assign_attrs(attrs)
     if zarr:
-        required("zarr", "a study in Zarr", extra="studies")
-        dataset.to_zarr(work, mode="w", zarr_format=2, consolidated=True)
+        package = required("zarr", "a file in Zarr", extra="studies")
+        # a result is not compressed, so that its size is known before it is read
+        key = "compressor" if package.__version__.startswith("2.") else "compressors"
+        plain = {} if kind == "study" else {name: {key: None} for name in dataset}
+        options = {"zarr_format": 2, "consolidated": True, "encoding": plain}
+        dataset.to_zarr(work, mode="w", **options)
     else:
         engine = _engine()
         _in_netcdf(dataset, engine).to_netcdf(work, engine=engine)
     try:
-        read_results(work)
+        read_dataset(work, kind=kind)
     except Damaged as error:
         what = str(error) or "an axis of length 0"
         raise ValueError(f"this kind of file cannot hold {what}") from None
@@ -110,20 +76,20 @@ def write_results(work: Path, dataset: Any, study: Study, *, zarr: bool) -> None
 # ---- reading
 
 
-def read_results(path: Path) -> tuple[Study, Any]:
-    """Return the study and the dataset of a file; raise `Damaged`."""
+def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Any]:
+    """Return the record and the dataset of a file; raise `Damaged`."""
     _check_reader(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a damaged file; checksums find it
         try:
-            found = _opened(path)
-            study = study_in(found.attrs["study"])
+            found = _opened(path, bounded=kind != "study")
+            record = str(found.attrs[kind])
             sums = json.loads(found.attrs["checksums"])
             attrs = {k: x for k, x in found.attrs.items() if k not in _OF_FILE}
-            wrong = _differing(found, attrs, sums, study)
+            wrong = _differing(found, attrs, sums, record)
             if not wrong:
-                return study, _as_it_was(found, attrs, sums)
-        except ImportError:
+                return record, _as_it_was(found, attrs, sums)
+        except (ImportError, Damaged):
             raise
         except Exception:
             raise Damaged("") from None
@@ -131,11 +97,11 @@ def read_results(path: Path) -> tuple[Study, Any]:
 
 
 def _differing(
-    found: Any, attrs: Mapping[str, Any], sums: Mapping[str, Any], study: Study
+    found: Any, attrs: Mapping[str, Any], sums: Mapping[str, Any], record: str
 ) -> list[str]:
     """Names of variables that are not those of the checksums."""
     wrong = []
-    if sums.get("", [""])[-1] != _checksum((), attrs, np.array(study.record())):
+    if sums.get("", [""])[-1] != _checksum((), attrs, np.array(record)):
         wrong.append("the attributes")
     for name in dict.fromkeys([*sums, *map(str, found.variables)]):
         if not name:
@@ -188,18 +154,29 @@ def _check_reader(path: Path) -> None:
                     required(module, "this netCDF file", extra="studies")
 
 
-def _opened(path: Path) -> Any:
-    xarray = required("xarray", "a study", extra="studies")
+def _opened(path: Path, *, bounded: bool = False) -> Any:
+    """Dataset of a file; `bounded`: not much larger than the file."""
+    xarray = required("xarray", "a file of results", extra="studies")
     if path.is_dir():
-        required("zarr", "a study in Zarr", extra="studies")
+        required("zarr", "a file in Zarr", extra="studies")
         with xarray.open_zarr(path, **_UNDECODED) as dataset:
+            if bounded:
+                _check_size(dataset, sum(x.stat().st_size for x in path.rglob("*")))
             return dataset.load()
     source: Any = path
     data = path.read_bytes()
     if data.startswith(b"CDF"):  # in memory, else SciPy leaves a damaged file open
         source = io.BytesIO(data)
     with xarray.open_dataset(source, **_UNDECODED) as dataset:
+        if bounded:
+            _check_size(dataset, len(data))
         return _in_one(dataset.load())
+
+
+def _check_size(dataset: Any, size: int) -> None:
+    """Raise for a small file that would become large arrays."""
+    if dataset.nbytes > _LARGER * (size + _SMALL):
+        raise Damaged("the size of the file")
 
 
 # ---- types that netCDF lacks

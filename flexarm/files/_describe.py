@@ -1,0 +1,311 @@
+"""Arms of descriptions that people write: short tables of links, in YAML, TOML or JSON.
+
+The schema is on the page "Files" of the documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .. import beams
+from .._core import MAX_BODIES
+from .._support.checks import as_array, listed, positive, short_text
+from .._support.options import did_you_mean
+from ..arm import Arm
+from ..bodies.drives import CoulombFriction, Drive, Stops
+from ..bodies.joints import Joint
+from ..bodies.models import RigidBody
+from ..errors import FlexarmError
+from ..model.loops import Coupling, Loop
+from ._decode import PlacedError, at_place
+from ._json import FORMAT
+from ._types import TYPE
+
+MAX_SIZE = 1 << 28  # bytes of the mode shapes of all links together
+
+_MATERIALS = {"steel": beams.STEEL, "aluminium": beams.ALUMINIUM}
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_AXES |= {f"-{key}": (-x, -y, -z) for key, (x, y, z) in _AXES.items()}
+_SECTIONS: dict[str, Any] = {
+    name: getattr(beams.Section, name)
+    for name in ("round", "tube", "rectangle", "box", "ellipse", "i_beam")
+}
+_SECTIONS["stiffness"] = beams.Section.from_stiffness
+_ARM = ("name", "gravity", "tip", "fidelity", "stabilization", "check_units")
+_PARTS = ("materials", "links", "payload", "loops", "couplings")
+_TOP = (*_PARTS, *_ARM, "format", "version")
+# keys that a link of each kind has in place of, or beside, those of its constructor
+_OF_BEAMS = ("section", "material")
+_OF_STIFFNESS = ("bending_stiffness", "torsional_stiffness", "mass_per_length")
+_NOT_WRITTEN = ("sections", "bending_y", "bending_z", "torsion")
+_RIGID = ("name", "joint", "mass", "length", "com", "inertia", "nodes")
+
+Table = Mapping[str, Any]
+
+
+def is_description(tables: Any) -> bool:
+    """Whether tables are a description by hand, not written by `save`."""
+    return isinstance(tables, dict) and TYPE not in tables and "arrays" not in tables
+
+
+@contextmanager
+def _at(place: str) -> Any:
+    """Name the place in the file of an error inside."""
+    try:
+        yield
+    except PlacedError:
+        raise
+    except FlexarmError as error:
+        raise at_place(place, str(error)[:300]) from None
+
+
+def _table(place: str, given: Any, known: Any, such_as: str) -> Table:
+    """Return a table, or raise if it is none or has unknown keys."""
+    if not isinstance(given, dict):
+        raise at_place(
+            place, f"{short_text(given)} is no table, expected one such as {such_as}"
+        )
+    for key in given:
+        if key not in known:
+            raise at_place(
+                place,
+                f"unknown key {short_text(key)}, expected some of "
+                f"{listed(list(known))}{did_you_mean(key, list(known))}",
+            )
+    return given
+
+
+def _rows(place: str, given: Any) -> list[Any]:
+    """Return a list of tables."""
+    if not isinstance(given, list):
+        raise at_place(place, f"{short_text(given)} is no list, expected tables in []")
+    if len(given) > MAX_BODIES:
+        raise at_place(place, f"{len(given)} entries, expected at most {MAX_BODIES}")
+    return given
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Arguments of a constructor that a file can give."""
+    known = inspect.signature(function).parameters
+    return tuple(name for name in known if name not in _NOT_WRITTEN)
+
+
+def _made(kind: Any, place: str, given: Any, such_as: str, **more: Any) -> Any:
+    """Object of a table of the arguments of its constructor."""
+    known = [name for name in _names(kind) if name not in more]
+    table = _table(place, given, known, such_as)
+    with _at(place):
+        return kind(**table, **more)
+
+
+def arm_of(tables: Any) -> Arm:
+    """Return the arm of a description."""
+    top = _table("", tables, _TOP, "{links: [...]}")
+    if "links" not in top:
+        raise at_place("", "no links, expected a list of them from base to tip")
+    if top.get("format", FORMAT) != FORMAT or top.get("version", 1) != 1:
+        raise at_place("", f"expected format {FORMAT!r} and version 1, or neither")
+    given = top.get("materials", {})
+    materials = dict(_MATERIALS)
+    for name in _table("materials", given, given, "{pla: {E: 3.5e9, density: 1240}}"):
+        place = f"materials.{name}"
+        such_as = "{E: 3.5e9, density: 1240}"
+        materials[name] = _made(
+            beams.Material, place, given[name], such_as, name=str(name)
+        )
+    # the links, from base to tip
+    bodies: list[Any] = []
+    size = 0
+    for i, link in enumerate(_rows("links", top["links"])):
+        body = _link(f"links[{i}]", i, link, materials)
+        for piece in getattr(body, "pieces", (body,)):
+            shapes = (
+                piece.node_translation,
+                getattr(piece, "node_foreshortening", None),
+            )
+            size += sum(x.nbytes for x in shapes if x is not None)
+        if size > MAX_SIZE:
+            raise at_place(
+                f"links[{i}]",
+                f"the links so far have {size} bytes of mode shapes, expected at most "
+                f"{MAX_SIZE}; take fewer elements or modes",
+            )
+        bodies.append(body)
+    if "payload" in top:
+        bodies.append(_payload(top["payload"]))
+    return _arm(top, bodies)
+
+
+def _arm(top: Table, bodies: list[Any]) -> Arm:
+    """Arm of its links, and what holds for all of it."""
+    constraints = [
+        _loop(f"loops[{i}]", loop)
+        for i, loop in enumerate(_rows("loops", top.get("loops", [])))
+    ]
+    for i, given in enumerate(_rows("couplings", top.get("couplings", []))):
+        such_as = "{coefficients: {link1: 0.5, link2: 1.0}}"
+        constraints.append(_made(Coupling, f"couplings[{i}]", given, such_as))
+    options = {key: top[key] for key in _ARM if key in top}
+    with _at(""):
+        return Arm(bodies, constraints=constraints, **options)
+
+
+def _loop(place: str, given: Any) -> Loop:
+    return _made(Loop, place, given, "{first: [rod, tip], kind: revolute}")  # type: ignore[no-any-return]
+
+
+def _payload(given: Any) -> RigidBody:
+    """Mass that is fixed to the tip of the last link."""
+    known = ("name", "mass", "com", "inertia", "position", "parent", "node")
+    table = dict(_table("payload", given, known, "{mass: 0.5}"))
+    place = {k: table.pop(k) for k in ("position", "parent", "node") if k in table}
+    with _at("payload"):
+        return RigidBody(
+            table.pop("name", "payload"), joint=Joint("fixed", **place), **table
+        )
+
+
+def _link(place: str, number: int, link: Any, materials: Mapping[str, Any]) -> Any:
+    """Body of a link, by the keys that it has."""
+    such_as = "{length: 1.0, section: {tube: {...}}, material: steel}"
+    if not isinstance(link, dict):
+        _table(place, link, (), such_as)
+    kinds = {
+        "section": (_beam, (*_names(beams.finite_element_link), *_OF_BEAMS)),
+        "mass_per_length": (_uniform, _names(beams.flexible_link)),
+        "mass": (_rigid, _RIGID),
+    }
+    kind = next((key for key in kinds if key in link), None)
+    if kind is None:
+        word = next((key for key in link if key in (*_OF_BEAMS, *_OF_STIFFNESS)), "")
+        hint = "".join(did_you_mean(key, list(kinds)) for key in link)
+        raise at_place(
+            place,
+            f"no section, mass_per_length or mass{f' beside {word}' * bool(word)}, "
+            f"expected one of them, such as {such_as}{hint}",
+        )
+    make, known = kinds[kind]
+    table = dict(_table(place, link, known, such_as))
+    table.setdefault("name", f"link{number + 1}")
+    if "joint" in table:
+        table["joint"] = _joint(f"{place}.joint", table["joint"])
+    for key in ("payloads", "outboard"):
+        if key in table:
+            table[key] = [
+                _made(beams.Payload, f"{place}.{key}[{k}]", x, "{at: 0.8, mass: 0.5}")
+                for k, x in enumerate(_rows(f"{place}.{key}", table[key]))
+            ]
+    with _at(place):
+        return make(place, table, materials)
+
+
+def _beam(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+    """Link of a section and a material, or of several sections along its corners."""
+    word, given = table.pop("material", None), table.pop("section")
+    material = None
+    if word is not None:
+        material = _material(f"{place}.material", word, materials)
+    where = f"{place}.section"
+    if isinstance(given, list):
+        sections: Any = [
+            _section(f"{where}[{k}]", one, material)
+            for k, one in enumerate(_rows(where, given))
+        ]
+    else:
+        sections = _section(where, given, material)
+    return beams.finite_element_link(**table, sections=sections)
+
+
+def _material(place: str, given: Any, materials: Mapping[str, Any]) -> Any:
+    if isinstance(given, dict):
+        such_as = "{E: 70e9, density: 2700}"
+        return _made(beams.Material, place, given, such_as)
+    if not isinstance(given, str) or given not in materials:
+        raise at_place(
+            place,
+            f"unknown material {short_text(given)}, expected one of "
+            f"{listed(list(materials))} or a table{did_you_mean(given, materials)}",
+        )
+    return materials[given]
+
+
+def _section(place: str, given: Any, material: Any) -> Any:
+    such_as = "{tube: {diameter: 0.05, thickness: 0.002}}"
+    table = _table(place, given, list(_SECTIONS), such_as)
+    if len(table) != 1:
+        raise at_place(place, f"{len(table)} shapes, expected one, such as {such_as}")
+    shape = next(iter(table))
+    if shape == "stiffness":
+        return _made(_SECTIONS[shape], f"{place}.{shape}", table[shape], such_as)
+    if material is None:
+        raise at_place(
+            place.rpartition(".")[0],
+            "a section without a material, expected material: steel, aluminium, or "
+            "one of materials",
+        )
+    where = f"{place}.{shape}"
+    return _made(_SECTIONS[shape], where, table[shape], such_as, material=material)
+
+
+def _uniform(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+    """Uniform link of its mass and stiffness per length."""
+    return beams.flexible_link(**table)
+
+
+def _rigid(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+    """Rigid link; one with a length is a thin rod, where nothing else is given."""
+    length = table.pop("length", None)
+    if length is None:
+        return RigidBody(**table)
+    size = positive(f"length of link {table['name']!r}", length, "m")
+    mass = float(as_array(f"mass of link {table['name']!r}", table["mass"], ()))
+    table.setdefault("com", (size / 2.0, 0.0, 0.0))
+    about = mass * size**2 / 12.0
+    table.setdefault("inertia", (0.0, about, about))
+    nodes = table.get("nodes") or {}
+    if not isinstance(nodes, dict):
+        raise at_place(f"{place}.nodes", "no table, expected {tip: [0.5, 0, 0]}")
+    table["nodes"] = {**nodes, "tip": (size, 0.0, 0.0)}
+    return RigidBody(**table)
+
+
+def _joint(place: str, given: Any) -> Joint:
+    """Joint of the word of its kind, or of a table."""
+    if isinstance(given, str):
+        with _at(place):
+            return Joint(given)
+    table = dict(_table(place, given, _names(Joint), "{kind: revolute, axis: z}"))
+    for key in ("axis", "axis2"):
+        if isinstance(table.get(key), str):
+            table[key] = _axis(f"{place}.{key}", table[key])
+    for key, kind in (
+        ("drive", Drive),
+        ("coulomb_friction", CoulombFriction),
+        ("stops", Stops),
+    ):
+        if table.get(key) is not None:
+            table[key] = _part(f"{place}.{key}", kind, table[key])
+    with _at(place):
+        return Joint(**table)
+
+
+def _part(place: str, kind: Any, given: Any) -> Any:
+    """Drive, friction or stops of a joint."""
+    such_as = {Drive: "{stiffness: 1e4, gear_ratio: 100}"}.get(kind, "{...}")
+    if isinstance(given, dict) and isinstance(given.get("motor_friction"), dict):
+        friction = _part(f"{place}.friction", CoulombFriction, given["motor_friction"])
+        given = {**given, "motor_friction": friction}
+    return _made(kind, place, given, such_as)
+
+
+def _axis(place: str, word: str) -> Any:
+    if word not in _AXES:
+        raise at_place(
+            place, f"{short_text(word)} is no axis, expected x, y, z, -x or [0, 0, 1]"
+        )
+    return np.array(_AXES[word])

@@ -1,0 +1,129 @@
+"""Classes that files hold, by their names; a file can name no other one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from .._support.checks import short_text
+from .._support.options import did_you_mean
+from ..errors import ModelError
+
+# modules of the descriptions, whose constructors check and normalize all fields
+DESCRIPTIONS = {
+    "Arm": "arm",
+    "RigidBody": "bodies.models",
+    "FlexibleBody": "bodies.models",
+    "SegmentedLink": "bodies.segments",
+    "Segment": "bodies.body",
+    "Joint": "bodies.joints",
+    "Drive": "bodies.drives",
+    "CoulombFriction": "bodies.drives",
+    "Stops": "bodies.drives",
+    "Loop": "model.loops",
+    "Coupling": "model.loops",
+    "BeamProfile": "bodies.profile",
+    "Section": "bodies.sections",
+    "Material": "bodies.materials",
+    "ModalIntegrals": "bodies.integrals",
+    "DrivenShapes": "bodies.integrals",
+    "Payload": "beams",
+    "JointFeedback": "simulation.joint_feedback",
+}
+# modules of results, and of what they consist of
+RESULTS = {
+    "Trajectory": "simulation.trajectory",
+    "Occurrence": "simulation.events",
+    "LoopRun": "control",
+    "Equilibrium": "statics",
+    "InverseKinematics": "ik",
+    "InverseStatics": "statics",
+    "WorkspaceMap": "statics",
+    "StateSpace": "linear_models",
+    "RootLocus": "linear_models",
+    "Robustness": "linear_models",
+    "VibrationModes": "vibration",
+    "ComplexModes": "vibration",
+    "LinkLoads": "loads",
+    "OptimalMotion": "optimize",
+    "Verification": "optimize",
+    "TradeOff": "optimize",
+    "Comparison": "control",
+    "StateFeedback": "control",
+    "LinearController": "control",
+    "KalmanFilter": "control",
+    "RestToRest": "control",
+    "SetPointPD": "control",
+    "StrainFeedback": "control",
+    "GainSchedule": "control",
+    "CompositeControl": "control",
+    "Inversion": "control",
+    "Shaper": "control",
+    "Identification": "optimize",
+    "Record": "optimize",
+    "Limits": "optimize",
+    "Search": "optimize",
+    "HalfSpace": "optimize",
+    "Sphere": "optimize",
+    "Capsule": "optimize",
+    "Afloat": "optimize._afloat",
+    "PathMotion": "optimize._follow",
+    "TimeScaling": "optimize._minimum_time.time_scaling",
+    "Rows": "optimize._minimum_time.time_scaling",
+    "Start": "optimize._minimum_time.between_postures",
+    "FlexibleOptions": "optimize._minimum_time.options",
+    "PostureOptions": "optimize._minimum_time.options",
+    "Call": "_support.recorded",
+    "NotKept": "_support.recorded",
+}
+# written once in a file and named by number where they appear again
+SHARED = ("Arm", "Section", "Material")
+# keys of an object that are not fields
+TYPE, SAME = "type", "same"
+
+
+@cache
+def kind_of_type(name: str) -> Any:
+    """Return a class by its name in files."""
+    module = (DESCRIPTIONS | RESULTS)[name]
+    return getattr(import_module(f"..{module}", __package__), name)
+
+
+@cache
+def fields_of(kind: Any) -> dict[str, Any]:
+    """Fields that the constructor of a class takes, by name, with their defaults."""
+    if not dataclasses.is_dataclass(kind):  # a named tuple
+        default = kind._field_defaults
+        return {n: default.get(n, dataclasses.MISSING) for n in kind._fields}
+    found = {}
+    for f in dataclasses.fields(kind):
+        if f.init:
+            made = f.default_factory
+            found[f.name] = f.default if made is dataclasses.MISSING else made()
+    return found
+
+
+def name_of_type(thing: Any) -> str | None:
+    """Name of the class of an object in files, None if they do not hold it."""
+    name = type(thing).__name__
+    if type(thing).__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return None
+    known = name in DESCRIPTIONS or name in RESULTS
+    return name if known and kind_of_type(name) is type(thing) else None
+
+
+def check_known(place: str, what: str, name: Any, known: Any) -> None:
+    """Refuse a name that is not known."""
+    if not isinstance(name, str) or name not in known:
+        raise ModelError(
+            f"{place} has the {what} {short_text(name)}, which this version of flexarm "
+            f"does not know{did_you_mean(name, list(known))}"
+        )
+
+
+def exact(node: Any) -> str:
+    """Text of a node, another one for all that differs."""
+    return json.dumps(node, sort_keys=True)

@@ -1,0 +1,251 @@
+r"""Ways of an arm along a path of its tip that stay away from obstacles.
+
+Of branches the first one that touches nothing is chosen.  Where the path leaves joints
+free, they are led by functions of s: beside the path itself the joints obey
+
+.. math:: C q = c(s)
+
+with constant rows C, those along which the free motion turns least, and splines c.
+Newton's method makes both exact at each s, and their derivatives are solutions of the
+same linear equations (H. Seraji, IEEE Trans. Robotics Automation 5(4), 1989, 472-490).
+Coefficients of c are those of least squares: of what is missing of clearances and
+limits of joints, and of their own changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arm import Arm
+from ..errors import ArgumentError
+from ._charts import chart_of, charted_along, coordinates
+from ._clearance import Clearance
+from ._follow import Led, PathTracer, SingularError
+from ._path import Path
+from ._rigid import RigidLevel
+from .limits import Limits, clearance_of
+
+Array = NDArray[np.float64]
+
+_POINTS, _FINE = 61, 401  # of a path at which distances are looked at
+_MARGIN = 0.4  # of a least distance, in addition: flexible arms swing
+_ROOM = 0.02  # rad or m from limits of joints
+_TRIED = 3  # branches that are led aside
+_OFFSETS = (0.4, -0.4, 0.9, -0.9)  # rad or m, of the first motions of a search
+_COEFFICIENTS, _DEGREE = 12, 5  # of each function of s
+_CALM = 1e-3  # weight of changes of coefficients, of least distances
+_NEWTON, _TIGHT = 8, 1e-8  # steps, and what is left in m or rad
+_STEPS, _GAIN = 20, 1e-2  # of least squares, and part of the sum gained at least
+_INDEPENDENT = 0.05  # least singular value of C in the free motions
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A branch: joints (n, nu) along the path, and its least room in m."""
+
+    first: Array
+    joints: Array
+    room: float
+
+
+def clear_start(arm: Arm, path: Path, start: Any, limits: Limits | None) -> Any:
+    """What `follow` begins with to keep away from obstacles: a posture, or a `Led`.
+
+    The start itself without obstacles, or where all ways touch something.
+    """
+    if limits is None or path.space != "tip":
+        return start
+    clearance = clearance_of(arm, limits)
+    if clearance is None or not clearance.pairs:
+        return start
+    tracer = PathTracer(RigidLevel(arm, "motion along a path"), path)
+    s = np.linspace(0.0, 1.0, _POINTS)
+    bounds = np.asarray(limits.position)
+    found: list[_Candidate] = []
+    first = tracer.first_posture(start, 0.0)
+    for joints in [first] if start is not None else tracer.branches(first, 0.0):
+        try:
+            q = tracer.run(s, joints)[0][:, : tracer.level.n_positions]
+        except (SingularError, ArgumentError):
+            continue
+        room = _least_room(tracer.level, clearance, q)
+        if room >= 0.0 and _within(tracer.level.scalars(q), bounds):
+            return start if joints is first and start is not None else joints
+        found.append(_Candidate(joints, q, room))
+    found.sort(key=lambda x: -x.room)
+    if arm.nj > tracer.rank:
+        for candidate in found[:_TRIED]:
+            led = _led_by_sums(tracer, s, candidate.joints, limits)
+            if led is not None:
+                return led
+    return start
+
+
+def _led_by_sums(
+    tracer: PathTracer, s: Array, joints: Array, limits: Limits
+) -> Led | None:
+    """The same as `_led_aside`, with quaternions in coordinates that add."""
+    q = tracer.level.posture(joints)
+    own = charted_along(tracer.arm, q)
+    if own is not tracer.arm:
+        joints = coordinates(own, q)[:, : tracer.level.n]
+        tracer = PathTracer(RigidLevel(own, "motion along a path"), tracer.path)
+    clearance = clearance_of(own, limits)
+    assert clearance is not None
+    led = _led_aside(tracer, s, joints, clearance, np.asarray(limits.position))
+    return led if led is None or chart_of(own) is None else replace(led, arm=own)
+
+
+def _least_room(level: RigidLevel, clearance: Clearance, joints: Array) -> float:
+    near = clearance.nearest(level.posture(joints)) - clearance.least
+    return float(near.min())
+
+
+def _within(joints: Array, limits: Array) -> bool:
+    low, high = limits
+    return bool(((joints >= low - 1e-6) & (joints <= high + 1e-6)).all())
+
+
+class _Search:
+    """Least squares of the coefficients of C q = c(s) on a grid of s."""
+
+    def __init__(
+        self,
+        tracer: PathTracer,
+        s: Array,
+        joints: Array,
+        clearance: Clearance,
+        limits: Array,
+    ) -> None:
+        from scipy.interpolate import BSpline
+
+        self.tracer, self.s, self.joints = tracer, s, joints
+        self.clearance, self.limits = clearance, limits
+        self.wanted = tracer.rows.wanted(s)
+        free = tracer.free(joints)
+        # the directions that are free most of the way
+        self.r = joints.shape[1] - tracer.rank
+        self.C = np.linalg.eigh(free.mean(axis=0))[1][:, -self.r :].T
+        parts = np.linalg.svd(free @ self.C.T, compute_uv=False)
+        self.regular = bool(parts.min() > _INDEPENDENT)
+        inner = np.linspace(0.0, 1.0, _COEFFICIENTS - _DEGREE + 1)
+        self.knots = np.pad(inner, _DEGREE, mode="edge")
+        self.basis = BSpline(self.knots, np.eye(_COEFFICIENTS), _DEGREE)(s)
+        self.x0 = np.linalg.lstsq(self.basis, joints @ self.C.T, rcond=None)[0]
+
+    def solved(self, x: Array) -> Array | None:
+        """Joints (n, nu) with these coefficients, next to those known; None without."""
+        c, q = self.basis @ x.reshape(-1, self.r), self.joints
+        for _ in range(_NEWTON):
+            miss = self.tracer.rows.miss(self.wanted, q)
+            gap = np.hstack([miss, c - q @ self.C.T])
+            if np.abs(gap).max() < _TIGHT:
+                return q
+            q = q + self.tracer.led_step(q, self.C, gap)
+            if not np.isfinite(q).all():
+                return None
+        return None
+
+    def residual(self, x: Array, q: Array) -> Array:
+        """What is missing, as parts of least distances, and changes."""
+        level, low = self.tracer.level, self.clearance.low
+        d = self.clearance.values(level.whole(q))
+        short = np.maximum(low * (1.0 + _MARGIN) - d, 0.0) / low.max()
+        under = np.maximum(self.limits[0] + _ROOM - q, 0.0)
+        over = np.maximum(q - self.limits[1] + _ROOM, 0.0)
+        calm = _CALM * (self._changes @ (x.reshape(-1, self.r) - self.x0))
+        return np.concatenate([x.ravel() for x in (short, under, over, calm)])
+
+    @property
+    def _changes(self) -> Array:
+        """Coefficients and their second differences."""
+        n = _COEFFICIENTS
+        return np.vstack([0.1 * np.eye(n), np.diff(np.eye(n), 2, axis=0)])
+
+    def jacobian(self, q: Array) -> Array:
+        """Derivatives of the residual by the coefficients."""
+        level, low, nu = self.tracer.level, self.clearance.low, q.shape[1]
+        n, m = len(q), self.tracer.jacobian(q).shape[1]
+        units = np.zeros((n, m + self.r, self.r))
+        units[:, m:] = np.eye(self.r)
+        by_c = np.stack(
+            [self.tracer.led_step(q, self.C, units[..., k]) for k in range(self.r)], -1
+        )
+        # by coefficients (K, r) through the basis at each s
+        by = np.einsum("nir,nk->nikr", by_c, self.basis).reshape(n, nu, -1)
+        whole = level.whole(q)
+        d = self.clearance.values(whole)
+        slopes = self.clearance.slopes(whole) @ level.S
+        near = d < low * (1.0 + _MARGIN)
+        short = -(slopes @ by) * near[..., None] / low.max()
+        under = -by * (q < self.limits[0] + _ROOM)[..., None]
+        over = by * (q > self.limits[1] - _ROOM)[..., None]
+        calm = _CALM * np.kron(self._changes, np.eye(self.r))
+        k = by.shape[-1]
+        return np.vstack([x.reshape(-1, k) for x in (short, under, over, calm)])
+
+
+def _led_aside(
+    tracer: PathTracer, s: Array, joints: Array, clearance: Clearance, limits: Array
+) -> Led | None:
+    """The free joints led such that nothing is touched, None if none is found."""
+    search = _Search(tracer, s, joints, clearance, limits)
+    if not search.regular:
+        return None
+    sides = [size * e for size in _OFFSETS for e in np.eye(search.r)]
+    for offset in [np.zeros(search.r), *sides]:
+        search.joints = joints
+        x = (search.x0 + offset).ravel()
+        q = search.solved(x)
+        if q is None:
+            continue
+        x, search.joints = _least_squares(search, x, q)
+        led = _led(search, x)
+        try:
+            fine = tracer.led(np.linspace(0.0, 1.0, _FINE), led)
+        except SingularError:
+            continue
+        q = fine[0][:, : joints.shape[1]]
+        room = _least_room(tracer.level, clearance, q)
+        if room >= 0.0 and _within(q, limits):
+            return led
+    return None
+
+
+def _least_squares(search: _Search, x: Array, q: Array) -> tuple[Array, Array]:
+    """Coefficients of Levenberg-Marquardt steps, and their joints."""
+    search.joints = q
+    r, damping = search.residual(x, q), 1e-3
+    for _ in range(_STEPS):
+        J = search.jacobian(q)
+        A, g = J.T @ J, J.T @ r
+        size = float(np.diagonal(A).max())
+        while damping < 1e3:
+            dx = np.linalg.solve(A + damping * size * np.eye(len(A)), -g)
+            new = search.solved(x + dx)
+            if new is not None:
+                r_new = search.residual(x + dx, new)
+                if r_new @ r_new < r @ r:
+                    break
+            damping *= 10.0
+        else:
+            return x, q
+        gain = 1.0 - float(r_new @ r_new) / float(r @ r)
+        x, q, r, damping = x + dx, new, r_new, max(0.1 * damping, 1e-9)
+        search.joints = q
+        if gain < _GAIN:
+            break
+    return x, q
+
+
+def _led(search: _Search, x: Array) -> Led:
+    from scipy.interpolate import BSpline, CubicSpline
+
+    curve = BSpline(search.knots, x.reshape(-1, search.r), _DEGREE)
+    near: Callable[[Array], Any] = CubicSpline(search.s, search.joints)
+    return Led(search.C, curve, near)

@@ -1,0 +1,189 @@
+"""The forces of an answer on the arm with more modes in its links."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.interrupts import uninterrupted
+from .._support.printing import percent
+from .._support.warn import warn
+from ..arm import Arm
+from ..errors import ModeWarning
+from ..mode_accuracy import Locked
+from ..simulation.joint_feedback import JointFeedback
+from ..simulation.methods import simulate
+from ..simulation.stability import stable_step
+from ..simulation.trajectory import Trajectory
+from ..statics import equilibrium
+from ._excess import TOLERATED, excess_of
+from ._result import OptimalMotion
+from ._verify import between, refined_times
+from .limits import Limits
+
+Array = NDArray[np.float64]
+
+LARGEST = 0.002  # of the way of the tip, beyond which an answer warns
+BEYOND = 0.1  # of a limit: excess of the arm with more modes of which an answer warns
+_SAMPLES = 400  # of the motion, and as many after it
+_MORE = 4  # modes of each link
+_STABLE = 0.5  # of the longest stable step: static shapes are fast and hardly move
+_STEPS = 100_000  # at most
+_JUMP = 1e-6  # of the time, in which forces become those that hold the arm
+_NEAR = 1e-6  # rad or m, of differences
+_SOFT = 0.3  # bandwidth of a feedback, of the slowest mode with locked joints
+
+
+class MoreModes(NamedTuple):
+    """How far the tip of the arm with more modes is from that of the arm.
+
+    Attributes
+    ----------
+    during, after : float
+        Largest distances in m, of the motion and after it.
+    arm : Arm
+        The arm with more modes.
+    excess : dict of str to float
+        Limits of positions, velocities and the speed of the tip that it exceeds and the
+        arm does not, as parts of them, such as ``"velocity of 'link1'"``.
+    """
+
+    during: float
+    after: float
+    arm: Arm
+    excess: dict[str, float]
+
+
+def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
+    """The motion, compared with what its forces do to the arm with more modes.
+
+    It is not if the arm has no link whose modes can be more, or a source names them.
+    """
+    arm = motion.arm
+    known = [body for body in arm.bodies if body.n_modes and not body.segment]
+    checked = motion.verification
+    if checked is None or not motion.success or arm.fidelity != "full":
+        return motion
+    if not any(x.unreduced and x.beam and not x.beam.named for x in known):
+        return motion
+    if arm.nq != arm.nv or arm.nj != arm.nu or arm._n_motors:
+        return motion
+    found = _compared(motion, checked.trajectory)
+    if found is None:
+        return motion
+    way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
+    if found.after > LARGEST * way:
+        warn(
+            f"with more modes in its links the arm ends {found.after:.3g} m, "
+            f"{percent(found.after / way)} % of the way of its tip, from where the "
+            f"same forces lead the tip of {arm.name!r}: they excite modes that its "
+            "links lack; give links more modes by n_modes, or calmer forces; see "
+            "details['more_modes']",
+            ModeWarning,
+        )
+    worst = max(found.excess, key=lambda name: found.excess[name], default="")
+    if worst and found.excess[worst] > BEYOND:
+        warn(
+            f"with more modes in its links the arm exceeds the limit of the {worst} by "
+            f"{percent(found.excess[worst])} % under the same forces, those of "
+            f"{arm.name!r} keep it; give joints of flexible links the inertia of their "
+            "motors (armature or drive), without which their rates ring, links more "
+            "modes by n_modes, or calmer forces; see details['more_modes']",
+            ModeWarning,
+        )
+    return replace(motion, details={**motion.details, "more_modes": found})
+
+
+def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
+    """Both arms under the same forces and the same soft feedback of their joints."""
+    arm, t = motion.arm, motion.t
+    finer, span = arm.refined(_MORE), float(t[-1] - t[0])
+    start, joints = finer.neutral, arm.nq - sum(body.n_modes for body in arm.bodies)
+    start[:joints] = motion.q[0, :joints]
+    slowest = 2.0 * np.pi * float(Locked(arm, motion.q[-1]).frequencies({})[0])
+    after = np.linspace(0.0, min(span, 2.0 * np.pi / slowest), _SAMPLES)
+    after[0] = _JUMP * span
+    times = np.concatenate([refined_times(t, span / _SAMPLES), t[-1] + after])
+    law = _servo(motion, run, times, _SOFT * slowest)
+    runs = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rest = uninterrupted(equilibrium(finer, start))
+        if not rest.success:
+            return None
+        for own, q in ((arm, motion.q[0]), (finer, rest.q)):
+            step = _STABLE * stable_step(own, q, "rk4")[0]
+            if span > step * _STEPS:
+                return None
+            moved = uninterrupted(
+                simulate(
+                    own,
+                    q,
+                    np.zeros(own.nv),
+                    times,
+                    torque=law,
+                    method="rk4",
+                    max_step=step,
+                    progress=False,
+                )
+            )
+            if moved.completed < len(times):
+                return None
+            runs.append(moved)
+    apart = np.linalg.norm(runs[1].tip - runs[0].tip, axis=1)
+    ended = times >= motion.duration - 1e-9 * span
+    during, later = float(apart[~ended].max(initial=0.0)), float(apart[ended].max())
+    return MoreModes(during, later, finer, _beyond(motion, runs))
+
+
+def _beyond(motion: OptimalMotion, runs: list[Trajectory]) -> dict[str, float]:
+    """Limits of what moves that the second run exceeds more than the first."""
+    limits = motion.details.get("limits")
+    if not isinstance(limits, Limits):
+        return {}
+    none = np.full((2, motion.arm.nu), np.inf) * [[-1.0], [1.0]]
+    moving = replace(
+        limits,
+        torque=none,
+        torque_rate=none,
+        acceleration=none,
+        outputs={},
+        obstacles=(),
+        self_collision=False,
+    )
+    own, finer = (excess_of(run, moving) for run in runs)
+    more = {name: part - own.get(name, 0.0) for name, part in finer.items()}
+    return {name: finer[name] for name, part in more.items() if part > TOLERATED}
+
+
+def _servo(
+    motion: OptimalMotion, run: Trajectory, times: Array, bandwidth: float
+) -> JointFeedback:
+    """The forces, and a feedback that keeps the joints from drifting in gravity.
+
+    It is soft beside the slowest mode.  In the motion of the answer it does nothing.
+    """
+    arm, nu, ends = motion.arm, motion.arm.nu, motion.q[[0, -1]]
+    M = arm._model.quiet("mass_matrix")(ends)
+    inertia = np.diagonal(M, axis1=1, axis2=2)[:, :nu].max(axis=0)
+    moved = ends[:, np.newaxis] + _NEAR * np.eye(nu, arm.nq)
+    weight = [
+        arm._model.bias_forces(q, np.zeros(arm.nv))[..., :nu]
+        for q in (moved, ends[:, np.newaxis])
+    ]
+    tilting = np.abs(weight[0] - weight[1]).sum(axis=-1).max(axis=0) / _NEAR
+
+    forces = np.vstack([motion.tau, np.broadcast_to(weight[1][-1, 0], (1, nu))])
+    jump = motion.t[-1] + _JUMP * (motion.t[-1] - motion.t[0])
+
+    # of positions alone: joints without inertia of their own make damping stiff
+    return JointFeedback(
+        inertia * bandwidth**2 + 2.0 * tilting,
+        np.zeros(nu),
+        between(times, run.t, run.q[:, :nu]),
+        feedforward=between(times, np.append(motion.t, jump), forces),
+    )

@@ -1,0 +1,290 @@
+"""Search for a motion of given duration whose steps are exact in all modes.
+
+Collocation follows modes as far as its intervals resolve them; to others it gives an
+energy that they do not have.  Here the rounds that look for the least time between two
+postures look for the least cost in a given time: forces are simulated, the arm is
+linearized about this motion, with transitions that are exact in fast modes as well, and
+a quadratic program finds the cheapest forces of the linearized arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._minimum_time.affine_flow import AffineFlow, Forces
+from .._minimum_time.descent import Descent, State
+from .._minimum_time.limit_rows import LimitRows
+from .._minimum_time.posture_problem import PostureProblem
+from .._programs.solution import Solution
+from .._programs.solvers import printed
+from .force_costs import ForceProgram, quadratic_forms
+from .path import Path
+from .problem import Transfer
+from .task import Task
+
+Array = NDArray[np.float64]
+
+_COSTS = {"effort", "torque rate"}  # that it knows
+_ROUNDS = 12  # of quadratic programs
+_ARRIVE = 8  # steps of Newton's method to the goal
+_FENCE = 0.5  # largest change of a joint in the first round, in rad or m
+_LONG, _STEPS = 1.0, (160, 960)  # radians of the fastest mode in a step, and steps
+_MESSAGES = {
+    "solved": "no quadratic program makes the motion cheaper",
+    "acceptable": "further quadratic programs may make the motion cheaper",
+    "failed": "quadratic programs do not lead to the goal",
+}
+_NEAR = 2e-3  # of the way: what joints may miss of their goal
+_GAIN = 1e-4  # part of the cost: rounds that promise less are not worth while
+
+
+def suits(task: Task) -> bool:
+    """Whether the search knows a task: two postures, one duration, quadratic costs."""
+    return (
+        task.family is None
+        and not isinstance(task.duration, tuple)
+        and task.start.is_posture
+        and task.end.is_posture
+        and set(task.weights) <= _COSTS
+        and not np.isfinite(task.limits.torque_rate).any()
+    )
+
+
+class Costs:
+    """Costs of motions.
+
+    Parameters
+    ----------
+    task : Task
+        Checked arguments.
+    h : (K,) ndarray of float
+        Times between knots of the forces in s.
+    size : (nu,) ndarray of float
+        Sizes of the forces.
+    unit : float
+        Cost of a motion that is near to the cheapest one.
+    """
+
+    def __init__(self, task: Task, h: Array, size: Array, unit: float) -> None:
+        nu, n = len(size), len(h) + 1
+        self.unit, self._weights = unit, task.weights
+        self._forms = {
+            name: quadratic_forms(h, {name: np.ones(nu)}, nu) for name in task.weights
+        }
+        # by knots, then by actuators, as parts of their sizes
+        form = np.zeros((n, nu, n, nu))
+        for k in range(nu):
+            W = sum(w * self._forms[name][k] for name, w in task.weights.items())
+            form[:, k, :, k] = W * size[k] ** 2 / unit
+        self.form: Array = form.reshape(n * nu, -1)
+
+    def of(self, forces: Forces) -> dict[str, float]:
+        """Costs without their weights."""
+        u = forces.tau.T
+        return {
+            name: float(np.einsum("ki,kij,kj", u, W, u))
+            for name, W in self._forms.items()
+        }
+
+    def total(self, forces: Forces) -> float:
+        """Their weighted sum."""
+        return sum(self._weights[k] * x for k, x in self.of(forces).items())
+
+
+class FixedTime(Descent):
+    """Rounds of quadratic programs for the least cost in a given time.
+
+    Parameters
+    ----------
+    problem : PostureProblem
+        Where forces lead, and limits.
+    first : Forces
+        Of the first motion.
+    costs : Costs
+        Of motions.
+    program : ForceProgram
+        For changes of forces.
+    """
+
+    free = False
+
+    def __init__(
+        self,
+        problem: PostureProblem,
+        first: Forces,
+        costs: Costs,
+        program: ForceProgram,
+    ) -> None:
+        self._costs_of, self._cheapest = costs, program.cheapest_change
+        super().__init__(problem, first, 0.0, _FENCE, _GAIN)
+
+    def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
+        beyond = self.prices.limits * self.problem.beyond(x, tau)
+        total = self._costs_of.total(forces) / self._costs_of.unit
+        return float(total + self._price(x[-1]) + beyond)
+
+    def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float, Array]:
+        """The cheapest forces of the linearized arm, their cost, and prices."""
+        found = self._nearest(flow, here, here.forces, {})
+        if found is None or not found[0] < here.cost:
+            return here.forces, here.cost, 0.0 * self._room
+        return found[2], found[0], found[3]
+
+
+class ExactSteps:
+    """Search for the cheapest motion of a task from the best of several motions.
+
+    Parameters
+    ----------
+    task : Task
+        Checked arguments.
+    shares : (K,) ndarray of float
+        Times between knots of the forces as parts of the duration.
+    firsts : sequence of Path
+        Motions to begin with, of which the forces are known.
+    unit : float
+        Cost of a motion that is near to the cheapest one.
+    tolerances : tuple of float
+        Largest distance of the tip from its goal in m, and its speed there in m/s.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        shares: Array,
+        firsts: Sequence[Path],
+        unit: float,
+        tolerances: tuple[float, float],
+    ) -> None:
+        self._task = task
+        arm, limits, T = task.arm, task.limits, task.first_duration
+        places = np.concatenate([[0.0], np.cumsum(shares)])
+        given = [x for x in (path.forces(places) for path in firsts) if x is not None]
+        low, high = np.asarray(limits.torque)
+        most = np.max([np.abs(x).max(axis=0) for x in given], axis=0)
+        size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
+        size = np.where(size > 0.0, size, 1.0)
+        self.rows = LimitRows(arm, limits)
+        self._problem = PostureProblem(
+            arm,
+            np.array([task.start.q, task.end.q]),
+            low,
+            high,
+            size,
+            self.rows,
+            len(shares),
+            task.floating,
+            *tolerances,
+            T,
+        )
+        self._problem.steps = self._steps(T, float(shares.max()))
+        self._costs = Costs(task, shares * T, size, max(unit, 1e-300))
+        self._program = ForceProgram(self._costs.form)
+        every = [self._from(Forces(shares, np.clip(x, low, high), T)) for x in given]
+        self._descent = min(every, key=lambda x: x.best.cost)
+        self._rounds = 0
+
+    def _steps(self, T: float, longest: float) -> int:
+        """Steps in each interval, by the longest: of few radians of the fastest mode.
+
+        Between them the linearized arm follows the change of its matrices.
+        """
+        count = np.clip(T / (_LONG * self._problem.radian), *_STEPS)
+        return max(2, int(np.ceil(longest * count)))
+
+    def _from(self, forces: Forces) -> FixedTime:
+        return FixedTime(self._problem, forces, self._costs, self._program)
+
+    def go(self, rounds: int, progress: Any) -> None:
+        """Rounds until they gain no more, then to the goal."""
+        said = printed if progress is True else progress
+
+        def report(state: State) -> None:
+            self._rounds += 1
+            if callable(said):
+                cost = state.cost * self._costs.unit
+                said(self._rounds, cost, self._descent.missed)
+
+        self._descent.go(min(rounds, _ROUNDS), report)
+        self._descent.arrive(_ARRIVE)
+
+    def tighten(self, excess: Mapping[str, float]) -> None:
+        """Begin from the best with finer simulations, or with narrower limits.
+
+        Limits are narrowed by what a simulation exceeds them, as parts.
+        """
+        if self._problem.coarse:  # which damps the fastest modes
+            self._problem.coarse, excess = False, {}
+        for name, over in excess.items():
+            before = self._problem.margin.get(name, 0.0)
+            self._problem.margin[name] = before + 1.1 * over
+        self._descent = self._from(self._descent.best.forces)
+
+    @property
+    def narrowed(self) -> float:
+        """Largest part of a limit by which it is narrowed."""
+        return max(self._problem.margin.values(), default=0.0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the simulation of the best forces reached its end."""
+        return self._descent.best.run.ended
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the best motion comes to rest at its goal."""
+        return self.ended and self._problem.arrives(self._descent.best.run)
+
+    @property
+    def near(self) -> bool:
+        """Whether its joints do, so that a finer simulation may tell of the modes."""
+        run = self._descent.best.run
+        return self.ended and self._problem.joints_missed(run) <= _NEAR
+
+    @property
+    def costs_of_best(self) -> dict[str, float]:
+        """Costs of the best motion, without their weights."""
+        return self._costs.of(self._descent.best.forces)
+
+    @property
+    def total(self) -> float:
+        """Weighted sum of the costs of the best motion."""
+        return self._costs.total(self._descent.best.forces)
+
+    def cost_of(self, path: Path) -> float:
+        """Weighted sum of the costs of other forces at the same knots."""
+        best = self._descent.best.forces
+        tau = path.forces(best.places)
+        assert tau is not None
+        return self._costs.total(Forces(best.shares, tau, best.duration))
+
+    def solution(self, problem: Transfer, check: bool) -> Solution:
+        """The best motion as a solution of a problem with the same knots.
+
+        Where a finer simulation is going to check it, that tells whether modes rest.
+        """
+        best, nv = self._descent.best, self._task.arm.nv
+        x = best.run.x[:: self._problem.steps]
+        forces = best.forces
+        path = Path(forces.places, x[:, :nv], x[:, nv:], forces.tau, forces.duration)
+        z, program = problem.unknowns(path), problem.program
+        z = np.clip(z, program.lower, program.upper)  # at its goal
+        status, there = "failed", self.arrived or (check and self.near)
+        if there:
+            status = "solved" if self._descent.ended else "acceptable"
+        return Solution(
+            z,
+            self.total / problem.size,
+            there,
+            status,
+            _MESSAGES[status],
+            "quadratic programs",
+            self._rounds,
+            self._problem.worst(best.run.every, best.run.tau),
+            0.0,
+            np.zeros(program.m),
+        )

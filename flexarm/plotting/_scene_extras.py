@@ -1,0 +1,297 @@
+"""What a scene may have beside lines: solid links, shapes, axes, a plane, modes."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kinematics
+from .._support.checks import short_text
+from ..arm import Arm
+from ..errors import ArgumentError
+from ._scene_meshes import Parts, Shapes, moved_parts
+from ._scene_parts import Member, coded
+from ._scene_solids import (
+    QUANTITIES,
+    SolidLink,
+    check_quantity,
+    intensities,
+    solid_links,
+    surfaces,
+)
+from ._skeleton import find_shapes, magnify
+
+if TYPE_CHECKING:
+    from ..simulation.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+
+_SWING = 2.0  # s, of a mode
+_PART = 0.08  # of the size of the arm, by which a mode swings
+_AXES = ("#d62728", "#2ca02c", "#1f77b4")
+_PLANE = "#d8d8d8"
+MAX_POINTS = 4_000_000  # of surfaces in all frames, 64 MB of a page
+# of colors that mean a number, and of shapes
+_SMALL = {"facenormalsepsilon": 1e-15, "vertexnormalsepsilon": 1e-15}  # triangles
+_EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_SMALL}
+_LIGHT = {"ambient": 0.45, "diffuse": 0.75, "specular": 0.1, **_SMALL}
+
+
+def motion_of_mode(modes: Any, mode: int) -> Trajectory:
+    """One swing of a mode of vibration of one posture, as a motion."""
+    from ..simulation.trajectory import Trajectory
+
+    arm = modes.arm
+    if not isinstance(arm, Arm) or modes.q.ndim != 1:
+        raise ArgumentError(
+            f"modes are those of {'a stack' if not isinstance(arm, Arm) else 'many'} "
+            "postures, expected those of one arm in one posture"
+        )
+    modes.displaced(mode, 0.0)  # refuses what is no mode, and flutter
+    reach = np.linalg.norm(modes.node_displacements()[mode][:, 3:], axis=-1).max()
+    extent = np.ptp(find_shapes(arm, modes.q[np.newaxis])[0].points(), axis=0).max()
+    amplitude = _PART * float(extent) / max(float(reach), 1e-300)
+    t = np.linspace(0.0, _SWING, 101)
+    q = np.array(
+        [modes.displaced(mode, amplitude * np.cos(2 * np.pi * x / _SWING)) for x in t]
+    )
+    still = np.zeros((len(t), arm.nv))
+    return Trajectory(arm, t, q, still, still)
+
+
+class Extras:
+    """Options of a scene beside its lines, and the traces that they make.
+
+    Parameters
+    ----------
+    solid, color_by, visuals, plane, frames
+        As of `scene`.
+    items : list
+        What is shown.
+    """
+
+    def __init__(
+        self,
+        solid: Any,
+        color_by: Any,
+        visuals: Any,
+        plane: Any,
+        frames: Any,
+        items: list[Any],
+    ) -> None:
+        check_quantity(color_by)
+        self._solid, self._color_by = bool(solid or color_by), color_by
+        self._shapes = None if visuals is None else Shapes(visuals)
+        self._plane = bool(plane)
+        self._frames = _names(frames)
+        self._modes = [item for item in items if hasattr(item, "displaced")]
+        if self._modes and color_by == "stress":
+            raise ArgumentError(
+                "color_by is 'stress' for a mode of vibration, expected 'deflection': "
+                "the size of a mode is free"
+            )
+        self._surfaces: list[list[tuple[dict[str, Any], Array]]] = []
+        self._values: list[Array | None] = []
+        self.extent: list[Array] = []
+
+    def note(self, mode: int) -> str:
+        """Part of the title: the mode that swings."""
+        if not self._modes:
+            return ""
+        found = [float(item.frequencies[mode]) for item in self._modes]
+        each = ", ".join(f"{f:.4g}" for f in found)
+        return f", mode {mode} at {each} Hz, its size chosen"
+
+    def prepare(self, members: Sequence[Member]) -> None:
+        """Find the surfaces of all members, and their places."""
+        found = [
+            (
+                solid_links(m.arm) if self._solid else [],
+                {} if self._shapes is None else self._shapes.parts(m.arm),
+            )
+            for m in members
+        ]
+        _check_count(members, found)
+        for m, (links, parts) in zip(members, found, strict=True):
+            q = magnify(m.arm, m.q, m.scale)
+            own: list[tuple[dict[str, Any], Array]] = []
+            values = None
+            if links:
+                points, triangles = surfaces(m.arm, links, q)
+                own.append((_mesh(triangles, None), points))
+                values = self._numbers(m, links)
+            for hue, surface, points in moved_parts(m.arm, parts, q):
+                own.append((_mesh(surface.triangles, hue), points))
+            self._surfaces.append(own)
+            self._values.append(values)
+            self.extent += [points.reshape(-1, 3) for _, points in own]
+        if self._solid and not any(links for links, _ in found):
+            raise ArgumentError(
+                "no link of the arms is a beam of flexarm.beams, expected one for "
+                "solid links"
+            )
+        if self._shapes is not None and not any(parts for _, parts in found):
+            raise ArgumentError(
+                "visuals has no shape for a rigid body of the arms, expected shapes by "
+                "the names of bodies"
+            )
+
+    def _numbers(self, m: Member, links: list[SolidLink]) -> Array | None:
+        if self._color_by is None:
+            return None
+        return intensities(m.arm, links, m.q, self._color_by, m.motion)
+
+    def traces(self, i: int, m: Member, size: float) -> list[list[dict[str, Any]]]:
+        """Traces of one member in each frame, those that a frame changes."""
+        result: list[list[dict[str, Any]]] = [[] for _ in m.q]
+        values = self._values[i]
+        for trace, points in self._surfaces[i]:
+            plain = "color" in trace
+            for k, each in enumerate(points):
+                part = {"type": "mesh3d", **_xyz(each)}
+                if values is not None and not plain:
+                    part["intensity"] = coded(values[k])
+                result[k].append(part)
+        if self._frames is not None:
+            triads = _triads(m, self._frames, 0.07 * size)
+            for k, axes in enumerate(triads):
+                result[k] += [{"type": "scatter3d", **_xyz(each)} for each in axes]
+        return result
+
+    def dressed(
+        self, i: int, label: str, first: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """The traces of the first frame with triangles, colors and names."""
+        looks = [dict(trace) for trace, _ in self._surfaces[i]]
+        values = [v for v in self._values if v is not None]
+        for look in looks:
+            if "color" in look:
+                continue
+            if self._values[i] is None:
+                look["color"] = "#8fa8c2"
+                continue
+            top = max(float(np.max(v)) for v in values)
+            look |= {
+                "colorscale": "Viridis",
+                "cmin": 0.0,
+                "cmax": top or 1.0,
+                "showscale": not any(v is not None for v in self._values[:i]),
+                "colorbar": {
+                    "title": {"text": QUANTITIES[self._color_by]},
+                    "len": 0.7,
+                },
+            }
+        looks += [
+            {"mode": "lines", "line": {"color": hue, "width": 6}, "hoverinfo": "skip"}
+            for hue in _AXES * (self._frames is not None)
+        ]
+        return [
+            {**part, "name": label, "showlegend": False, **look}
+            for part, look in zip(first, looks, strict=True)
+        ]
+
+    def thin(self, i: int, first: list[dict[str, Any]]) -> None:
+        """Make the lines along links thin, where surfaces are around them."""
+        if self._surfaces[i]:
+            for trace, width in zip(first, (2, 1), strict=False):
+                trace["line"] = {**trace["line"], "width": width}
+
+    def still(
+        self, members: Sequence[Member], box: tuple[Array, Array]
+    ) -> list[dict[str, Any]]:
+        """The plane through the base."""
+        if not self._plane:
+            return []
+        corners = _plane(np.asarray(members[0].arm.gravity, dtype=np.float64), *box)
+        trace = _mesh(np.array([[0, 1, 2], [0, 2, 3]]), _PLANE) | {"opacity": 0.5}
+        return [{"type": "mesh3d", **_xyz(corners), **trace, "showlegend": False}]
+
+
+def _plane(gravity: Array, low: Array, high: Array) -> Array:
+    """Corners (4, 3) of the plane through the base across gravity, or across z."""
+    size = float((high - low).max())
+    half = np.maximum((high - low) / 2.0 + 0.08 * size, 0.15 * size)
+    middle = (low + high) / 2.0  # as the axes of the layout
+    normal = gravity if gravity.any() else np.array([0.0, 0.0, 1.0])
+    normal = normal / np.linalg.norm(normal)
+    # along the axes where they are in the plane
+    along = np.eye(3)[np.argsort(np.abs(normal), kind="stable")[:2]]
+    first = along[0] - (along[0] @ normal) * normal
+    first /= np.linalg.norm(first)
+    second = np.cross(normal, first)
+    reach = [np.abs(axis) @ half for axis in (first, second)]
+    centre = middle - (middle @ normal) * normal
+    signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    return np.array(
+        [centre + a * reach[0] * first + b * reach[1] * second for a, b in signs]
+    )
+
+
+def _check_count(
+    members: Sequence[Member], found: list[tuple[list[SolidLink], dict[int, Parts]]]
+) -> None:
+    """Refuse surfaces that no page would hold, before they are computed."""
+    count = 0
+    for m, (links, parts) in zip(members, found, strict=True):
+        own = sum(link.n_points for link in links)
+        own += sum(len(x.points) for some in parts.values() for _, x in some)
+        count += own * len(m.q)
+    if count > MAX_POINTS:
+        raise ArgumentError(
+            f"the surfaces have {count:.3g} points in all frames, expected at most "
+            f"{MAX_POINTS:,}; take a smaller fps or a shorter motion"
+        )
+
+
+def _names(frames: Any) -> tuple[str, ...] | None:
+    """Names of the bodies with axes; none means all of them."""
+    if frames is True:
+        return ()
+    if frames is False or frames is None:
+        return None
+    given = [frames] if isinstance(frames, str) else frames
+    if not isinstance(given, Sequence) or not all(isinstance(x, str) for x in given):
+        raise ArgumentError(
+            f"frames is {short_text(frames)}, expected True, False or names of bodies"
+        )
+    return tuple(given)
+
+
+def _triads(m: Member, names: tuple[str, ...], length: float) -> list[list[Array]]:
+    """Lines along x, y and z of bodies and the tip, for each configuration."""
+    q = magnify(m.arm, m.q, m.scale)
+    chosen = [m.arm.body_index(x) for x in names] or list(range(len(m.arm.bodies)))
+    links = np.asarray(kinematics.link_poses(m.arm, q))[:, chosen]
+    tips = np.asarray(kinematics.node_poses(m.arm, q))[:, [m.arm.tip_node]]
+    poses = np.concatenate([links, tips], axis=1)
+    start = poses[..., :3, 3]
+    gap = np.full_like(start, np.nan)
+    result = []
+    for k in range(len(q)):
+        ends = [start[k] + length * poses[k, :, :3, i] for i in range(3)]
+        result.append(
+            [np.stack([start[k], end, gap[k]], axis=1).reshape(-1, 3) for end in ends]
+        )
+    return result
+
+
+def _xyz(points: Array) -> dict[str, Any]:
+    return dict(zip("xyz", map(coded, points.T), strict=True))
+
+
+def _mesh(triangles: Any, hue: str | None) -> dict[str, Any]:
+    """Entries of a surface that do not change."""
+    plain = np.ascontiguousarray(triangles, dtype="<i4")
+    numbers = {
+        key: {"dtype": "i4", "bdata": b64encode(column.tobytes()).decode("ascii")}
+        for key, column in zip("ijk", plain.T.copy(), strict=True)
+    }
+    light = _EVEN if hue is None else _LIGHT
+    look: dict[str, Any] = {"flatshading": True, "lighting": light}
+    if hue is not None:
+        look |= {"color": hue, "hoverinfo": "skip"}
+    return {**numbers, **look}

@@ -1,0 +1,71 @@
+"""An arm with more modes in its links, beside which modes can be judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._calls.arguments import check_arm
+from ._calls.arm_like import ArmLike
+from ._support.checks import whole_number
+from ._support.options import explained
+from .bodies.refined import refined_link
+from .mode_accuracy import Locked, without_warning
+
+
+@explained
+def refined(arm: ArmLike, more: int = 4) -> Any:
+    """Return the arm with more modes in its links, to see whether modes suffice.
+
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    more : int
+        Number of modes of each link beyond those that it has.
+
+    Returns
+    -------
+    finer : Arm
+        The same bodies, nodes and joints.  Links of `beams` have the lowest modes of
+        what they carry in the neutral posture and the static shapes of where they carry
+        it, others, and links cut into segments, what they had.  Ratios of damping are
+        those of the modes of the arm with the nearest frequencies.
+
+    See Also
+    --------
+    mode_errors : errors of frequencies and deflections, without a motion.
+
+    Notes
+    -----
+    Modes are in the order of the frequencies of the link with what it carries, its base
+    held; they are coordinates of their own, and equal those of the arm in number and
+    shape only in the limit.  A motion starts from the equilibrium of the new arm, see
+    `equilibrium`.
+
+    Examples
+    --------
+    Frequencies of a cantilever of two modes, and of the same with six:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> section = fa.beams.Section.rectangle(0.003, 0.04, "aluminium")
+    >>> link = fa.beams.finite_element_link(
+    ...     "link", length=1.0, sections=section, motions="bending y", n_modes=2
+    ... )
+    >>> arm = fa.Arm([link])
+    >>> finer = arm.refined()
+    >>> for x in (arm, finer):
+    ...     print(fa.natural_frequencies(x, np.zeros(x.nq), held="joints")[:2].round(3))
+    [ 2.479 24.427]
+    [ 2.468 15.463]
+    """
+    check_arm(arm)
+    more = whole_number("more", more, 1)
+    locked, bodies = Locked(arm, arm.neutral), list(arm.bodies)
+    for k in locked.flexible:
+        at = locked.loaded(k)
+        link = refined_link(arm.bodies[k], at, locked.loads(k, at), more)
+        if link is not None:
+            bodies[k] = link
+    with without_warning():
+        return arm.replace(bodies=bodies)

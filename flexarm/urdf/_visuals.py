@@ -1,0 +1,166 @@
+"""Shapes by which links are drawn; a wrong one is left out, for an arm needs none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import short_text
+from .._support.description import Description
+from .._support.options import explained_class
+from ..errors import ModelError
+from ._findings import Findings
+from ._meshes import MeshFinder
+from ._xml import Element
+from ._xml_values import numbers, origin_of
+
+Array = NDArray[np.float64]
+
+# keys of the sizes of each shape
+_SIZES = {
+    "box": ("size",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "sphere": ("radius",),
+}
+_LARGEST = 1e6  # m
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class Visual(Description):
+    """A shape by which a link is drawn.
+
+    Attributes
+    ----------
+    kind : {"box", "cylinder", "capsule", "sphere", "mesh"}
+        Kind of shape.
+    size : tuple of float
+        In m: sides of a box, radius and length along z, radius; of a mesh three factors
+        of its coordinates.
+    position, rotation : (3,), (3, 3) ndarray of float
+        Frame of the shape, which has the centre of all but meshes, in that of the link,
+        in m.
+    color : tuple of float or None
+        Red, green, blue and opacity, from 0 to 1.
+    address : str or None
+        Of a mesh in the file, such as ``"package://robot/hand.stl"``.
+    path : str or None
+        File of the mesh; None if it is missing.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    position: Any
+    rotation: Any
+    color: tuple[float, ...] | None = None
+    address: str | None = None
+    path: str | None = None
+
+
+def named_colors(root: Element) -> dict[str, tuple[float, ...]]:
+    """Colors of the materials of a robot, by their names."""
+    found: dict[str, tuple[float, ...]] = {}
+    parts = [root, *(shape for link in root.all("link") for shape in link.children)]
+    for material in (each for part in parts for each in part.all("material")):
+        name, color = material.attributes.get("name", ""), _color(material)
+        if name and color is not None:
+            found.setdefault(name, color)
+    return found
+
+
+def _color(material: Element) -> tuple[float, ...] | None:
+    for element in material.all("color"):
+        try:
+            rgba = numbers(element, "rgba", "a material", None, 4)
+        except ModelError:  # of a drawing
+            return None
+        return tuple(float(x) for x in np.clip(rgba, 0.0, 1.0))
+    return None
+
+
+def link_visuals(
+    element: Element,
+    who: str,
+    colors: dict[str, tuple[float, ...]],
+    finder: MeshFinder,
+    findings: Findings,
+) -> tuple[Visual, ...]:
+    """Shapes of a link; those that are wrong are noted and left out."""
+    shapes = []
+    for visual in element.all("visual"):
+        try:
+            shapes.append(_shape(visual, who, colors, finder, findings))
+        except ModelError as problem:
+            text = f"a shape is not drawn: {problem}"
+            findings.left_out(who, f"<visual> in line {visual.line}", text)
+    return tuple(shapes)
+
+
+def _shape(
+    visual: Element,
+    who: str,
+    colors: dict[str, tuple[float, ...]],
+    finder: MeshFinder,
+    findings: Findings,
+) -> Visual:
+    position, rotation = origin_of(visual, who)
+    geometry = visual.one("geometry", who)
+    found = [] if geometry is None else geometry.children
+    if len(found) != 1 or found[0].tag not in (*_SIZES, "mesh"):
+        what = ", ".join(f"<{shape.tag}>" for shape in found[:4]) or "no shape"
+        raise ModelError(
+            f"the <visual> of {who}, in line {visual.line}, has {what}, expected one "
+            f"of {', '.join(_SIZES)} and mesh"
+        )
+    color = None
+    for material in visual.all("material"):
+        named = colors.get(material.attributes.get("name", ""))
+        color = _color(material) or named
+    place: dict[str, Any] = {"position": position, "rotation": rotation, "color": color}
+    (shape,) = found
+    if shape.tag != "mesh":
+        return Visual(shape.tag, _sizes(shape, who), **place)
+
+    # a mesh, whose file may be missing
+    address = shape.attributes.get("filename", "").strip()
+    if not address:
+        raise ModelError(
+            f"the <mesh> of {who}, in line {shape.line}, has no filename, expected one"
+        )
+    factors = numbers(shape, "scale", who, np.ones(3), 3)
+    _check_size(shape, who, factors)
+    new = finder.first_time(address)
+    path, why = finder.find(address)
+    if path is None and new:
+        shown = short_text(address)
+        text = f"the mesh {shown} of {who} {why}, so that it is not drawn"
+        findings.left_out(who, f"mesh {shown}", text, why)
+    size = tuple(float(x) for x in factors)
+    return Visual("mesh", size, **place, address=address, path=path)
+
+
+def _sizes(shape: Element, who: str) -> tuple[float, ...]:
+    given = [
+        numbers(shape, key, who, None, 3 if key == "size" else 1)
+        for key in _SIZES[shape.tag]
+    ]
+    sizes = np.ravel(given)
+    _check_size(shape, who, sizes)
+    if not (sizes >= 0.0).all():
+        raise ModelError(
+            f"the <{shape.tag}> of {who}, in line {shape.line}, has a size of "
+            f"{sizes.min():g} m, expected zero or more"
+        )
+    return tuple(float(x) for x in sizes)
+
+
+def _check_size(shape: Element, who: str, sizes: Array) -> None:
+    if not (np.abs(sizes) <= _LARGEST).all():
+        raise ModelError(
+            f"the <{shape.tag}> of {who}, in line {shape.line}, has a size of "
+            f"{np.abs(sizes).max():g}, expected at most {_LARGEST:g}"
+        )

@@ -1,0 +1,173 @@
+"""Files of `flexarm.save` and descriptions by hand with flipped bytes, and bombs.
+
+As a program it reads them under a limit of memory, and prints what is neither a result
+nor one sentence of flexarm:
+
+    python hostile_kept_files.py FOLDER FIRST LAST
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hostile_files as files
+import numpy as np
+from attack.ordinary import BY_HAND
+
+import flexarm as fa
+
+TOML = """
+gravity = [0, -9.81, 0]
+[[links]]
+mass = 2.0
+length = 0.5
+joint = { axis = "z", limits = [-1, 1], stops = { stiffness = 1e3, upper = 2 } }
+"""
+
+
+def valid_files(folder: Path) -> dict[str, bytes]:
+    """Content of a valid file of each kind, by its name."""
+    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=100.0)
+    run = fa.simulate(arm, [0.1, 0.0], [0.0, 0.0], [0.0, 1e-3, 2e-3])
+    fa.save(arm, folder / "a.json")
+    fa.save(run, folder / "a.nc")
+    fa.save(run, folder / "run.json")
+    made = {
+        name: (folder / name).read_bytes() for name in ("a.json", "a.nc", "run.json")
+    }
+    return {**made, "a.yaml": BY_HAND.encode(), "a.toml": TOML.encode()}
+
+
+def read(path: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.ModeWarning)  # of other sizes
+        return fa.load(path)
+
+
+def bombs(folder: Path) -> dict[str, str]:
+    """Large files, and small ones of large arrays, with a word of each refusal."""
+    for name in ("hole.json", "hole.yaml", "hole.toml"):
+        with open(folder / name, "wb") as hole:
+            hole.truncate(1 << 34)
+    texts = {
+        "deep.json": ("[" * (1 << 23), "brackets inside of brackets"),
+        "lists.json": ("[" + "[]," * (1 << 20) + "[]]", "format is"),
+        "names.json": (json.dumps({f"k{i}": i for i in range(600_000)}), "1000000"),
+        "links.yaml": ("links:\n" + "- {mass: 1}\n" * 80_000, "at most 4096"),
+        "links.json": (json.dumps({"links": [{}] * 200_000}), "at most"),
+        "bodies.json": (_bodies(100_000), "100000 bodies"),
+        "array.json": (_array('"U9999999"', 1 << 20), "entries"),
+        "laughs.yaml": (_laughs(), "anchor"),
+        "digits.json": (f'{{"links": [{{"mass": {"9" * 100_000}}}]}}', "a"),
+        "keys.toml": ("links = 1\n" + "[a.b]\n" * 100_000, "TOML"),
+    }
+    found = {"hole.json": "17179869184", "hole.yaml": "bytes", "hole.toml": "bytes"}
+    for name, (text, word) in texts.items():
+        (folder / name).write_text(text)
+        found[name] = word
+    # data of 100 MB that is none
+    (folder / "noise.nc").write_bytes(np.random.default_rng(1).bytes(100_000_000))
+    (folder / "zeros.nc").write_bytes(b"CDF\x01" + b"\0" * 100_000_000)
+    found |= {"noise.nc": "damaged", "zeros.nc": "damaged"}
+    _packed(folder / "packed.json")
+    _sparse(folder / "sparse.zarr")
+    return found | {"packed.json": "compressed", "sparse.zarr": "a"}
+
+
+def _bodies(n: int) -> str:
+    tree = {"format": "flexarm", "version": 1, "type": "Arm"}
+    return json.dumps({**tree, "bodies": [{"type": "RigidBody", "name": "a"}] * n})
+
+
+def _array(dtype: str, n: int) -> str:
+    data = f'"dtype": {dtype}, "shape": [{n}], "data": [{", ".join(["1"] * n)}]'
+    return f'{{"format": "flexarm", "version": 1, "type": "array", {data}}}'
+
+
+def _laughs() -> str:
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    return "\n".join([*lines, "links: *a11"])
+
+
+def _packed(path: Path) -> None:
+    """A file of arrays that is small as long as it is packed."""
+    file = io.BytesIO()
+    with (
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("array0.npy", "w", force_zip64=True) as member,
+    ):
+        for _ in range(16):
+            member.write(b"\0" * (1 << 24))
+    path.with_name("packed.npz").write_bytes(file.getvalue())
+    digest = hashlib.sha256(file.getvalue()).hexdigest()
+    head = {"format": "flexarm", "version": 1, "type": "Arm", "bodies": []}
+    path.write_text(
+        json.dumps({**head, "arrays": {"file": "packed.npz", "sha256": digest}})
+    )
+
+
+def _sparse(path: Path) -> None:
+    """A folder of Zarr with an array of a terabyte, none of which is there."""
+    run = fa.simulate(fa.library.pendulum(), [0.1], [0.0], [0.0, 0.1])
+    fa.save(run, path)
+    (path / "q" / "0.0").unlink()
+    for place in (path / "q" / ".zarray", path / ".zmetadata"):
+        tree = json.loads(place.read_text())
+        array = tree["metadata"]["q/.zarray"] if "metadata" in tree else tree
+        array["shape"] = [1 << 37, 1]
+        place.write_text(json.dumps(tree))
+
+
+def main(folder: Path, first: int, last: int) -> None:
+    contents = valid_files(folder)
+    for name in contents:  # imports what readers need
+        (folder / name).write_bytes(contents[name])
+        read(folder / name)
+    files.limit_memory()
+    for seed in range(first, last):
+        for name, content in contents.items():
+            path = folder / name
+            path.write_bytes(files.spoiled(content, random.Random(f"{seed} {name}")))
+            found = files.fault(lambda path=path: read(path))
+            if found:
+                print(f"{name} of seed {seed}: {found}")
+    print("done")
+
+
+def told_of_bombs(folder: Path) -> list[str]:
+    """What is wrong with the ends of all bombs, under a limit of memory."""
+    found = bombs(folder)
+    for name, content in valid_files(folder).items():
+        (folder / name).write_bytes(content)
+        read(folder / name)
+    files.limit_memory()
+    told = []
+    for name, word in found.items():
+        call: Callable[[], Any] = lambda name=name: read(folder / name)  # noqa: E731
+        try:
+            call()
+            told.append(f"{name} is read")
+        except fa.FlexarmError as error:
+            if word not in str(error):
+                told.append(f"{name}: {error}")
+        except Exception:
+            pass
+        told += [f"{name}: {fault}" for fault in [files.fault(call)] if fault]
+    return told
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 2:
+        print("\n".join(told_of_bombs(Path(sys.argv[1]))) or "done")
+    else:
+        main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,57 @@
+"""The 75 tasks of a newcomer: the lines do it, and wrong guesses lead to them."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pytest
+from each import each
+from first_tasks import TASKS, Task
+
+import flexarm as fa
+from flexarm._support.printing import Printed
+from flexarm._support.synonyms import FUNCTIONS
+
+
+@each("task", TASKS)
+def test_the_lines_do_it(task: Task) -> None:
+    task.lines()
+    plt.close("all")
+
+
+@each("task", {name: task for name, task in TASKS.items() if task.guess})
+def test_the_first_guess_leads_to_the_lines(task: Task) -> None:
+    assert task.guess is not None
+    with pytest.raises((fa.FlexarmError, AttributeError, TypeError)) as caught:
+        task.guess()
+    text = str(caught.value)
+    assert task.words in text, text
+    assert "\n" not in text and len(text) < 400
+
+
+def test_there_are_75_tasks() -> None:
+    assert len(TASKS) >= 75
+
+
+def test_functions_that_answers_name_exist() -> None:
+    for text in FUNCTIONS.values():
+        for part in text.split():
+            name = part.split("(")[0].strip(",")
+            if not name.startswith("flexarm."):
+                continue
+            found: object = fa
+            for item in name.split(".")[1:]:
+                found = getattr(found, item)
+
+
+def test_an_error_inside_of_a_property_is_its_own() -> None:
+    class Made(Printed):
+        @property
+        def inside(self) -> int:
+            return [].missing  # type: ignore[attr-defined, no-any-return]
+
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'miss"):
+        print(Made().inside)
