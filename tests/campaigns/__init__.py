@@ -4,8 +4,8 @@
     python3 -m tests.campaigns postures --problems 30 --seed 0
 
 A campaign draws problems from a seed and judges each result by something that does not
-know how the package found it.  It is a function `rows(problems, seed)` in a module of this
-folder.  Tests run a few of its problems with a fixed seed, so that it keeps working.
+know how the package found it.  It is a function `rows(problems, seed)` in a module of
+this folder.  Tests run a few of its problems with a fixed seed, so that it keeps working.
 """
 
 from __future__ import annotations
