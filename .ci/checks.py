@@ -152,6 +152,7 @@ def environment(work: Path) -> dict[str, str]:
         "FLEXARM_WERROR": "1",  # warnings of the compiler are errors
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_QUIET": "1",
+        "CI": "true",  # pytest does not cut the messages of failures
         "PIP_COMPILE": "0",  # of what is installed, imported modules are compiled then
     }
     own["CCACHED"] = own.get("CC", "gcc")

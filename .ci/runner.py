@@ -24,7 +24,7 @@ HANG = (
 LINES = 76  # of the report; with its head it fits into 80
 WIDTH = 200  # of a line of the report
 # lines of pytest: FAILED or ERROR, the test, the message
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.(?:py|md)\S*(?: \S+\])?)(?: - (.*))?$")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.(?:py|md)\b.*?)(?: - (.*))?$")
 
 
 @dataclass(frozen=True)
