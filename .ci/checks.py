@@ -107,7 +107,6 @@ def all_checks() -> list[Check]:
         Check("layout and spelling", LAYOUT, after, True),
         Check("types", "mypy --strict flexarm", after, True),
         Check("clang, warnings as errors", CLANG, after, True),
-        Check("C tests under sanitizers", "tests/c/run.sh san", after, True),
         Check("C tests", 'CC="$CCACHED" tests/c/run.sh plain', after, True),
         Check(
             "C tests under valgrind",

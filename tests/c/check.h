@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int check_count, check_failures;
 
@@ -39,6 +40,16 @@ static inline void check_close(double a, double b, double tol, const char *a_tex
                 "%s:%d: failed: %s = %.17g, %s = %.17g, apart by %.2g, allowed %.2g\n",
                 file, line, a_text, a, b_text, b, off, tol);
     }
+}
+
+/*
+ * Returns a number of states or repetitions: all of them, or at most five with
+ * FLEXARM_FEW, as under valgrind, which is slow. Five fill the lanes of AVX2 and leave a
+ * rest.
+ */
+static inline int check_most(int all)
+{
+    return getenv("FLEXARM_FEW") && all > 5 ? 5 : all;
 }
 
 /* Prints the counts; returns what main() shall return, 1 too if nothing was checked. */

@@ -68,17 +68,18 @@ static int run(ik_arrays *a, size_t count, const fa_ik *options)
 static void check_alone(const fa_ik *options)
 {
     static ik_arrays all, some, one;
+    const int most = check_most(MOST);
 
     fill(&all);
     some = all;
-    CHECK(run(&all, MOST, options) == 0);
-    for (size_t count = 1; count < MOST; count++) {
+    CHECK(run(&all, (size_t)most, options) == 0);
+    for (size_t count = 1; count < (size_t)most; count++) {
         ik_arrays part = some;
         CHECK(run(&part, count, options) == 0);
         CHECK(memcmp(part.q, all.q, count * ARM_NQ * sizeof(double)) == 0);
         CHECK(memcmp(part.status, all.status, count * sizeof(int32_t)) == 0);
     }
-    for (int k = 0; k < MOST; k++) {
+    for (int k = 0; k < most; k++) {
         memcpy(one.target, some.target + 16 * k, sizeof(double[16]));
         memcpy(one.q, some.q + ARM_NQ * k, sizeof(double[ARM_NQ]));
         CHECK(run(&one, 1, options) == 0);

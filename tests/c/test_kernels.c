@@ -54,15 +54,15 @@ static void check_round_trip(const fa_model *of, int count)
 static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nodes,
                         const int *sizes)
 {
-    const int n = fa_kernel_inputs(kernel) + 1;
+    const int n = fa_kernel_inputs(kernel) + 1, most = check_most(MOST);
     double *batch[FA_MAX_OPERANDS], *alone[FA_MAX_OPERANDS];
 
     for (int i = 0; i < n; i++) {
-        batch[i] = filled(MOST, sizes[i], 0.5 * i);
+        batch[i] = filled(most, sizes[i], 0.5 * i);
     }
-    CHECK(test_batch(of, kernel, MOST, nodes, batch, sizes).count == 0);
+    CHECK(test_batch(of, kernel, (size_t)most, nodes, batch, sizes).count == 0);
     alone[n - 1] = filled(1, sizes[n - 1], 0.0);
-    for (int k = 0; k < MOST; k++) {
+    for (int k = 0; k < most; k++) {
         for (int i = 0; i + 1 < n; i++) {
             alone[i] = batch[i] + k * sizes[i];
         }
@@ -228,17 +228,18 @@ static void check_failures_are_counted(void)
 static void check_rollout(const fa_model *of, fa_method method)
 {
     enum { COUNT = 11, SAMPLES = 21 };
-    const size_t samples = (size_t)COUNT * SAMPLES;
+    const int count = check_most(COUNT), n_samples = check_most(SAMPLES);
+    const size_t samples = (size_t)(count * n_samples);
     double *q = calloc(samples * ARM_NQ, sizeof *q);
     double *qd = calloc(samples * ARM_NV, sizeof *qd);
     double t[SAMPLES], tau[SAMPLES * ARM_NU], energy[2];
 
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < n_samples; i++) {
         t[i] = 1e-3 * i;
     }
     memset(tau, 0, sizeof tau);
-    for (int i = 0; i < COUNT; i++) {
-        double *start = q + (size_t)i * SAMPLES * ARM_NQ;
+    for (int i = 0; i < count; i++) {
+        double *start = q + (size_t)(i * n_samples) * ARM_NQ;
         start[0] = 0.1 * i;
         start[3] = start[7] = 1.0; /* quaternions */
     }
@@ -249,8 +250,8 @@ static void check_rollout(const fa_model *of, fa_method method)
                             .atol = 1e-6,
                             .max_step = 1.0,
                             .report = report,
-                            .count = COUNT,
-                            .n_samples = SAMPLES,
+                            .count = (size_t)count,
+                            .n_samples = (size_t)n_samples,
                             .substeps = 2,
                             .n_tau = ARM_NU,
                             .t = t,
@@ -259,11 +260,11 @@ static void check_rollout(const fa_model *of, fa_method method)
                             .q = q,
                             .qd = qd};
     CHECK(test_rollout(of, &run) == 0);
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         CHECK(report[i * FA_REPORT_SIZE + 2] == FA_REACHED);
     }
     for (int i = 0; i < 2; i++) {
-        const size_t at = 3 * SAMPLES + (size_t)i * (SAMPLES - 1);
+        const size_t at = (size_t)(3 * n_samples + i * (n_samples - 1));
         double *qi = q + at * ARM_NQ, *qdi = qd + at * ARM_NV;
         double T, V;
         double *const kinetic[3] = {qi, qdi, &T}, *const potential[2] = {qi, &V};
@@ -372,7 +373,7 @@ int main(void)
         return 1;
     }
     build_bent();
-    for (int count = 1; count <= MOST; count++) {
+    for (int count = 1; count <= check_most(MOST); count++) {
         check_round_trip(model, count);
         check_round_trip(bent, count);
         check_round_trip(axial, count);

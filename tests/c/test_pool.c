@@ -165,8 +165,8 @@ static int wait_task(void *context, int slot, size_t first, size_t count)
     wait_test *test = context;
     (void)first;
     (void)count;
-    if (slot == 0) { /* until another thread has the other part */
-        for (int i = 0; i < 5000 && atomic_load(&test->leave) == 0; i++) {
+    if (slot == 0) { /* until another thread has the other part, at most ten minutes */
+        for (int i = 0; i < 600000 && atomic_load(&test->leave) == 0; i++) {
             work_for(1e-3);
         }
         return 0;
@@ -199,12 +199,12 @@ static void check_wait(void)
                             .wait = wait_look,
                             .context = &test};
     CHECK(fa_pool_run(&split) == FA_POOL_STOPPED);
-    CHECK(atomic_load(&test.looks) == 2);
+    CHECK(atomic_load(&test.looks) >= 2); /* more, if the other thread gets no core */
 }
 
 static void *run_some(void *failed)
 {
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < check_most(20); i++) {
         pool_test *test = new_test();
         test->nested = i % 5 == 0;
         const fa_split split = split_of(test, 2 + i % 3, i % 2 ? 0.0 : 1e-6);
@@ -324,7 +324,7 @@ static void check_batch(void)
                             .most = 512,
                             .task = batch_task,
                             .context = &test};
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < check_most(10); i++) {
         memset(x[3], 0, STATES * ARM_NV * sizeof(double));
         test.bad = 0;
         CHECK(fa_pool_run(&split) == 0);
