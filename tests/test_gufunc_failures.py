@@ -35,13 +35,14 @@ def test_a_nan_spoils_its_own_state_only(case: Case) -> None:
     expected = quiet(*operands)
     first = int(case.has_node)
     for k in range(first, len(operands)):
-        for place in range(19):
-            for bad in (np.nan, np.inf):
-                spoiled = [x.copy() for x in operands]
-                spoiled[k][place, place % spoiled[k].shape[1]] = bad
-                result = quiet(*spoiled)
-                others = np.arange(19) != place
-                assert_same_bits(result[others], expected[others])
+        # every lane of a block, the ends of the next, the remainder
+        for i, place in enumerate([*range(8), 8, 15, 16, 17, 18]):
+            spoiled = [x.copy() for x in operands]
+            bad = (np.nan, np.inf)[(i + k) % 2]
+            spoiled[k][place, place % spoiled[k].shape[1]] = bad
+            result = quiet(*spoiled)
+            others = np.arange(19) != place
+            assert_same_bits(result[others], expected[others])
 
 
 @each_case
