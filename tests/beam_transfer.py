@@ -51,8 +51,8 @@ def point_mass(omega: float, mass: float, inertia: float) -> Array:
 
 
 def frequencies(determinant: Callable[[float], float], n: int, high: float) -> Array:
-    """Lowest n roots, in rad/s, below `high`, found on a grid of 4000 steps."""
-    grid = np.linspace(high / 4000.0, high, 4000)
+    """Lowest n roots, in rad/s, below `high`, found on a grid of 500 steps."""
+    grid = np.linspace(high / 500.0, high, 500)
     values = np.array([determinant(float(x)) for x in grid])
     changes = np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:]))
     roots = [

@@ -26,11 +26,11 @@ TINY = [1e-300, 1e-160, 1e-103, 1e-100, 1e-97, 1e-16, 1e-12, 1e-8, 1e-4]
 HALF_TURN = [float(np.pi) - d for d in (1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 4.5e-16, 0.0)]
 UP_TO_PI = [
     *TINY,
-    *(a * (1.0 + e) for a in JOINS if a < 3.1 for e in (-1e-12, 0.0, 1e-12)),
+    *(a * (1.0 + e) for a in JOINS if a < 3.1 for e in (-1e-12, 1e-12)),
     *(0.01, 0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0),
     *HALF_TURN,
 ]
-BEYOND = [*(JOINS[4] * (1.0 + e) for e in (-1e-12, 0.0, 1e-12)), 3.5, 4.0, 5.0, 6.0]
+BEYOND = [*(JOINS[4] * (1.0 + e) for e in (-1e-12, 1e-12)), 3.5, 4.0, 5.0, 6.0]
 
 
 def digits() -> Any:

@@ -41,7 +41,7 @@ from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse, screw
 
 KINDS = ("revolute", "prismatic", "helical")
-SEEDS = range(24)
+SEEDS = range(10)
 CONVERSIONS: dict[Any, type] = {
     joint_frames: JointFrames,
     body_screws: BodyScrews,

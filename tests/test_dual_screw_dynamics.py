@@ -81,10 +81,10 @@ def assert_same(arm, q, u, a, **choice):
     assert_allclose(again, tau, rtol=0, atol=1e-14 * weight + 1e-12 * size)
 
 
-@each("seed", range(25))
+@each("seed", range(10))
 def test_exact_rates_and_the_kinetic_energy_give_the_linear_arm(seed):
     arm = arm_of(seed)
-    assert_same(arm, *states(arm, seed, (3,)), **ARM)
+    assert_same(arm, *states(arm, seed, (2,)), **ARM)
     wrench = np.arange(1.0, 7.0)
     q = states(arm, seed)[0]
     for node in (arm.tip_node, arm.n_nodes // 2):
@@ -117,9 +117,9 @@ def rayleigh_chain():
 def test_bending_in_the_plane_of_the_motion_is_the_same_by_all(choice):
     """theta is parallel to lambda, all angular velocities to the principal axis z."""
     arm = fa.library.de_luca_siciliano().replace(fidelity="linear")
-    assert_same(arm, *states(arm, 1, (4,), size=0.05), **choice)
+    assert_same(arm, *states(arm, 1, (2,), size=0.05), **choice)
     arm = rayleigh_chain()
-    q, u, a = states(arm, 2, (4,), size=0.05)
+    q, u, a = states(arm, 2, (2,), size=0.05)
     if choice["node_inertia"] == "lagrange":
         assert_same(arm, q, u, a, **choice)
     # the payload off its node turns with it; the paper's keeps its place in M
@@ -145,12 +145,12 @@ def test_bending_of_each_link_in_one_plane_without_rotary_inertia_is_the_same(ra
     arm = fa.Arm(bodies, fidelity="linear")
     for inertia in ("newton", "lagrange"):
         choice = {"rotation_rates": rates, "node_inertia": inertia}
-        assert_same(arm, *states(arm, 3, (4,)), **choice)
+        assert_same(arm, *states(arm, 3, (2,)), **choice)
 
 
 def test_joint_rows_do_not_know_the_rates():
     """Rates change modal columns of P-check alone: not M of the joints, nor forces."""
-    for seed in range(10):
+    for seed in range(5):
         arm = arm_of(seed)
         q, u, _ = states(arm, seed)
         joints = slice(0, arm.nu)

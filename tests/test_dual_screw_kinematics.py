@@ -47,7 +47,7 @@ def test_the_pairs_are_the_12_by_12_matrices_of_the_paper(seed):
 
 
 @pytest.mark.parametrize("rates", ["small", "exact"])
-@each("seed", range(12))
+@each("seed", range(5))
 def test_derivatives_by_lines_are_those_of_a_complex_step(seed, rates):
     """(76)-(79) at all nodes of all bodies, those of their own modes included."""
     arm = tree(seed) if seed else fa.library.cibicik_egeland()

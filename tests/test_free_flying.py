@@ -6,6 +6,8 @@ angular momentum of the full model stay what they are, whatever the joints do.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -65,6 +67,7 @@ def tumbling(arm):
     return q, qd
 
 
+@functools.cache
 def errors_of_momentum(n_modes, step):
     """Largest relative errors in ten seconds, without and with joint torques.
 
@@ -95,7 +98,7 @@ def errors_of_momentum(n_modes, step):
 
 
 def test_26_momentum_of_a_free_flying_arm_for_ten_seconds():
-    assert (errors_of_momentum(2, 8e-5) < 1e-10).all()
+    assert (errors_of_momentum(1, 2.5e-4) < 1e-10).all()
 
 
 def test_26_error_of_momentum_falls_with_the_fourth_power_of_the_step():

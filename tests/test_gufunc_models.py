@@ -248,11 +248,11 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
-def test_a_hundred_thousand_calls_keep_no_memory() -> None:
+def test_thousands_of_calls_keep_no_memory() -> None:
     names = gufunc_names()
     _call_often(names, 100)
-    with no_growth(1_000_000):
-        _call_often(names, 100_000 // len(names))
+    with no_growth(400_000):
+        _call_often(names, 40_000 // len(names))
 
 
 @needs_proc
@@ -278,8 +278,8 @@ def test_failing_calls_keep_no_memory() -> None:
     fail(100)
     gc.collect()
     counts = [sys.getrefcount(x) for x in (model, bad, fa.NotFiniteError, arm)]
-    with no_growth(1_000_000):
-        fail(1000)
+    with no_growth(400_000):
+        fail(400)
     assert [sys.getrefcount(x) for x in (model, bad, fa.NotFiniteError, arm)] == counts
 
 
@@ -292,11 +292,11 @@ def test_thousands_of_models_are_freed() -> None:
         for _ in range(repeats):
             Model(*packed).quiet("mass_matrix")
 
-    build(500)
+    build(200)
     gc.collect()  # models that other tests left in cycles
     count = sys.getrefcount(Model)
-    with no_growth(1_000_000):
-        build(5_000)
+    with no_growth(400_000):
+        build(2_000)
     assert sys.getrefcount(Model) == count
 
 
@@ -338,5 +338,5 @@ def test_refused_models_are_freed() -> None:
                 Model(packed.topology)
 
     refuse(20)
-    with no_growth(2_000_000):
-        refuse(300)
+    with no_growth(1_000_000):
+        refuse(150)

@@ -34,7 +34,7 @@ def total(value):
     return value.real + value.imag / STEP
 
 
-@each("seed", range(40))
+@each("seed", range(16))
 def test_linear_terms_are_the_complex_step_of_the_twin(seed):
     full, linear, q, qd, qdd = pair(seed)
     q_step, qd_step = along_the_modes(full, q, qd)
@@ -61,7 +61,7 @@ def test_linear_terms_are_the_complex_step_of_the_twin(seed):
         assert_allclose(again, tau, rtol=0, atol=1e-11 * size)
 
 
-@each("seed", range(10))
+@each("seed", range(5))
 def test_products_with_the_mass_matrix_and_the_jacobian(seed):
     _, linear, q, qd, x = pair(seed)
     M = fa.mass_matrix(linear, q)
@@ -89,7 +89,7 @@ def test_products_with_the_mass_matrix_and_the_jacobian(seed):
         )
 
 
-@each("seed", range(20))
+@each("seed", range(8))
 def test_what_is_left_out_is_of_second_order(seed):
     full, linear, q, qd, qdd = pair(seed + 1)
     modes = slice(full.joint_position_slice.stop, None)

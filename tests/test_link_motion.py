@@ -20,15 +20,15 @@ import flexarm as fa
 from flexarm._core import FIDELITIES
 from flexarm.reference import lagrangian, twin
 
-SEEDS = range(90)  # from 30 on with joints of all kinds, from 60 on floating bodies
+SEEDS = range(36)  # from 12 on with joints of all kinds, from 24 on floating bodies
 STEP = 1e-40
 PLAIN = [k for k in SEVERAL if k not in ("spherical", "free", "subspace")]
 
 
 @cache
 def setup(seed):
-    joints = SEVERAL[:3] if seed < 30 else SEVERAL
-    options = {"max_modes": 4, "joints": joints, "attachments": 0.8 * (seed >= 60)}
+    joints = SEVERAL[:3] if seed < 12 else SEVERAL
+    options = {"max_modes": 4, "joints": joints, "attachments": 0.8 * (seed >= 24)}
     arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
     return arm, *fixed(random_state(np.random.default_rng(seed), arm))
 
@@ -84,7 +84,7 @@ def test_rates_of_jacobians_by_dual_numbers(seed):
 
 
 @each("fidelity", FIDELITIES)
-@each("seed", range(0, 90, 3))
+@each("seed", range(0, 36, 3))
 def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity):
     arm, q, qd, qdd = setup(seed)
     arm = arm.replace(fidelity=fidelity)
@@ -103,7 +103,7 @@ def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity)
     assert_close(Jd @ qd, total @ qd / (60.0 * h), 1e-9)
 
 
-@each("seed", range(0, 60, 2))
+@each("seed", range(0, 24, 2))
 def test_other_fidelities_are_those_of_nodes(seed):
     """A node in the frame of a clamped body has its Jacobian, in each fidelity."""
     arm, q, qd, qdd = setup(seed)
@@ -124,7 +124,7 @@ def test_other_fidelities_are_those_of_nodes(seed):
                 assert_close(point, fa.node_acceleration(arm, q, qd, qdd, base))
 
 
-@pytest.mark.parametrize("seed", [3, 17, 40, 71])
+@pytest.mark.parametrize("seed", [3, 7, 17, 31])
 def test_ruthless_jacobians_do_not_know_the_modes(seed):
     arm, q, qd, _ = setup(seed)
     ruthless = arm.replace(fidelity="ruthless")
@@ -136,7 +136,7 @@ def test_ruthless_jacobians_do_not_know_the_modes(seed):
     assert_close(fa.link_jacobian_rates(ruthless, q, qd), expected)
 
 
-@pytest.mark.parametrize("seed", [3, 17, 40, 71])
+@pytest.mark.parametrize("seed", [3, 7, 17, 31])
 def test_linear_jacobians_are_first_order(seed):
     """Value and derivative of the twin where the arm is straight."""
     arm, q, *_ = setup(seed)

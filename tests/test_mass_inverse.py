@@ -23,7 +23,7 @@ def setup(seed, joints=SEVERAL[:3]):
 
 @each(
     "seed, joints",
-    [(i, SEVERAL[:3]) for i in range(60)] + [(i, SEVERAL) for i in range(40)],
+    [(i, SEVERAL[:3]) for i in range(20)] + [(i, SEVERAL) for i in range(16)],
 )
 def test_against_lapack(seed, joints):
     arm, q, _, x, M = setup(seed, joints)
@@ -56,7 +56,7 @@ def test_against_lapack(seed, joints):
 
 
 @each("joints", [SEVERAL[:3], SEVERAL], ids=["plain", "joints"])
-@each("seed", range(12))
+@each("seed", range(8))
 def test_against_the_operators_and_forward_dynamics(seed, joints):
     arm, q, qd, _, _ = setup(seed + 100, joints)
     ops = fa.operators(arm, q)

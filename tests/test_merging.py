@@ -91,7 +91,7 @@ def near(name: str, value: Any, expected: Any) -> None:
     assert_allclose(value, expected, rtol=0.0, atol=rtol * size, err_msg=name)
 
 
-@each("seed", range(24))
+@each("seed", range(12))
 def test_kernels(seed: int) -> None:
     arm = decorated(seed)
     full, x = every_body(arm), operands(arm, seed)
@@ -176,7 +176,7 @@ def random_loop(arm: fa.Arm, rng: np.random.Generator) -> Any:
         return None
 
 
-@each("seed", range(24))
+@each("seed", range(12))
 def test_loops_on_bodies_that_are_summed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     arm = random_loop(decorated(seed), rng)

@@ -106,7 +106,7 @@ def bent(arm: fa.Arm, x: Array, size: float) -> Array:
     return x
 
 
-@each("seed", range(24))
+@each("seed", range(10))
 def test_true_rigid_bodies(seed: int) -> None:
     """Rigid nodes exactly; sections as a Lagrangian that is cut at second order."""
     arm = tree(seed)

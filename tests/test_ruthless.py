@@ -100,7 +100,7 @@ def patent_inverse_dynamics(arm, q, qd, qdd):
     return tau
 
 
-@each("seed", range(40))
+@each("seed", range(16))
 def test_inverse_dynamics_is_that_of_the_patent(seed):
     arm = plain_tree(seed)
     q, qd, qdd = random_state(np.random.default_rng(seed), arm)
@@ -110,7 +110,7 @@ def test_inverse_dynamics_is_that_of_the_patent(seed):
     assert_allclose(found, expected, rtol=0, atol=1e-13 * size)
 
 
-@each("seed", range(20))
+@each("seed", range(8))
 def test_three_methods_agree(seed):
     arm = plain_tree(seed)
     q, qd, qdd = random_state(np.random.default_rng(seed), arm)
@@ -127,7 +127,7 @@ def test_three_methods_agree(seed):
     assert_allclose(fa.node_velocity(arm, q, qd), J @ qd, rtol=0, atol=1e-12)
 
 
-@each("seed", range(20))
+@each("seed", range(8))
 def test_28_full_and_ruthless_differ_by_the_size_of_the_deformation(seed):
     """Digest test 28: equal at eta = etad = 0, then first order."""
     ruthless = plain_tree(seed + 1)

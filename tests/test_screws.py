@@ -21,7 +21,9 @@ import flexarm as fa
 from flexarm import screws, se3
 
 # machines may be busy
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40
+)
 any_dual = arrays(np.float64, (2, 6), elements=st.floats(-3, 3, allow_subnormal=False))
 EXACT = 1e-14  # of the largest entry; what is seen is below 3e-15
 

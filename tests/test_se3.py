@@ -34,7 +34,7 @@ def twists(angle: float, seed: int = 0) -> Any:
 
 @each("angle", exact.UP_TO_PI + exact.BEYOND)
 def test_exponential_and_jacobians(angle: float) -> None:
-    for X in twists(angle):
+    for X in twists(angle)[[0, 3]]:
         x = exact.exact(X)
         R, C = exact.series(exact.hat(x[:3]), 0), exact.series(exact.hat6(x), 0)
         assert exact.error(se3.so3_exp(X[:3]), R) < EXACT
@@ -56,7 +56,7 @@ def test_exponential_and_jacobians(angle: float) -> None:
 @each("angle", [a for a in exact.UP_TO_PI if a > 1e-20] + exact.BEYOND)
 def test_derivatives_of_jacobians(angle: float) -> None:
     U = np.array([0.3, -0.7, 0.5, 1.0, 0.2, -0.4])
-    for X in twists(angle)[[0, 3]]:
+    for X in twists(angle)[3:]:
         x, u = exact.exact(X), exact.exact(U)
         for side, sign in (("left", 1), ("right", -1)):
 
@@ -166,7 +166,9 @@ def finite(low: float = -3.0, high: float = 3.0) -> Any:
 
 
 # machines may be busy
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40
+)
 any_twist = arrays(np.float64, 6, elements=finite())
 
 

@@ -205,7 +205,7 @@ def test_kernels_that_know_their_bodies(modes: int) -> None:
         assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
 
 
-@each("seed", range(20))
+@each("seed", range(8))
 def test_dynamics_of_many_trees(seed: int) -> None:
     arms = sweep(tree(100 + seed), seed, 3)
     given = states(arms.arms[0], seed, (2, 1))
