@@ -4,8 +4,9 @@
     python3 -m tests.campaigns postures --problems 30 --seed 0
 
 A campaign draws problems from a seed and judges each result by something that does not
-know how the package found it.  It is a function `rows(problems, seed)` in a module of this
-folder.  Tests run a few of its problems with a fixed seed, so that it keeps working.
+know how the package found it.  It is a function `rows(problems, seed)` in a module of
+this folder.  Tests run a few of its problems with a fixed seed, so that it keeps
+working.
 """
 
 from __future__ import annotations
@@ -29,7 +30,21 @@ class Campaign(NamedTuple):
     about: str
 
 
-CAMPAIGNS: dict[str, Campaign] = {}
+CAMPAIGNS: dict[str, Campaign] = {
+    # optimal motions and identification
+    "postures": Campaign("postures", 30, 9, "fastest motions between postures"),
+    "spatial": Campaign("spatial", 5, 9, "fastest motions of a spatial arm"),
+    "paths": Campaign("paths", 30, 9, "fastest motions along paths"),
+    "track": Campaign("track", 30, 9, "tips that follow trajectories, four methods"),
+    "transfer": Campaign("transfer", 180, 9, "motions of least cost, six costs"),
+    "obstacles": Campaign("obstacles", 30, 9, "spheres on the way of two links"),
+    "quaternions": Campaign("quaternions", 10, 9, "a floating robot, two methods"),
+    "identification": Campaign("identification", 30, 9, "parameters of random arms"),
+    "coverage": Campaign("coverage", 200, 9, "intervals in coloured noise, draws"),
+    # the tests themselves
+    "mutants": Campaign("mutants", 100, 99, "small mistakes that a test must notice"),
+    "pythons": Campaign("pythons", 20, 9, "core tests on every Python there is"),
+}
 
 
 FULL = False
