@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from campaigns import problems
 from each import each
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
@@ -476,26 +475,3 @@ def test_fastest_motion_between_postures_goes_around() -> None:
     assert found.success
     assert found.duration > free.duration
     assert own_gap(own_run(found), sphere) >= -0.01 * (RADIUS + ROOM)
-
-
-@pytest.mark.slow
-def test_random_spheres_campaign() -> None:
-    """Spheres on the way of two links: no success that touches, hardly a failure."""
-    rng, arm, failed = np.random.default_rng(1), two_links(), 0
-    wanted = problems(2)
-    done = 0
-    while done < wanted:
-        a, b = rng.uniform(-1.5, 1.5, (2, 2))
-        q = a + rng.uniform(0.3, 0.7) * (b - a)
-        elbow, outer = np.exp(1j * q[0]), np.exp(1j * q.sum())
-        at = elbow + rng.uniform(0.3, 1.1) * outer
-        sphere = Sphere((at.real, at.imag), rng.uniform(0.05, 0.25))
-        if min(own_gap(x[None], sphere) for x in (a, b)) < 0.0:
-            continue
-        done += 1
-        limits = {"obstacles": [sphere], "link_radius": RADIUS}
-        found = trajectory(arm, a, b, duration=1.0, limits=limits)
-        touches = own_gap(own_run(found), sphere) < -0.011 * (RADIUS + ROOM)
-        assert not (found.success and touches)
-        failed += not found.success
-    assert failed <= 0.1 * wanted

@@ -1,34 +1,16 @@
-"""Random motions along paths: FLEXARM_CAMPAIGN of each kind, checked by SciPy."""
+"""Problems of the campaign of motions along paths, one of them with a limit."""
 
 from __future__ import annotations
 
-import campaigns
 import numpy as np
 import pytest
-from path_campaign import (
-    HELD,
-    METHODS,
-    fastest_by_program,
-    rigid_problem,
-    rigid_row,
-    searched,
-    simple,
-    tip_problem,
-    tip_row,
-    track_row,
-)
+from campaigns.judge import HELD, searched
+from campaigns.paths import fastest_by_program, rigid_problem, tip_problem, tip_row
 
 import flexarm as fa
 from flexarm.optimize import time_optimal
 
 pytest.importorskip("casadi")
-CAMPAIGN = campaigns.problems(1)
-
-
-def told(kind: str, seed: int, motion: object, found: dict[str, float]) -> None:
-    """A line of the table."""
-    parts = {name: round(x, 4) for name, x in found.items()}
-    print(kind, seed, getattr(motion, "success", None), parts)
 
 
 def test_the_program_knows_a_cart() -> None:
@@ -43,44 +25,6 @@ def test_the_program_knows_a_cart() -> None:
     motion = time_optimal(arm, way, limits={"torque": 3.0}, search={"intervals": 100})
     left = motion.duration / exact - 1.0
     assert motion.details["gap"] == pytest.approx(left, rel=0.5, abs=1e-6)
-
-
-@pytest.mark.slow
-def test_rigid_arms_on_paths_of_their_joints() -> None:
-    for seed in range(CAMPAIGN):
-        motion, found = rigid_row(seed)
-        told("rigid", seed, motion, found)
-        assert motion.success
-        assert abs(found.pop("time") - 1.0) < 1e-3
-        assert found.pop("finer") < 1.0 + 1e-6
-        assert max(found.values()) < HELD
-
-
-@pytest.mark.slow
-def test_flexible_arms_on_paths_of_their_tips() -> None:
-    good = 0
-    for seed in range(CAMPAIGN):
-        motion, found = tip_row(seed)
-        told("tip", seed, motion, found)
-        good += motion.success
-        if motion.success:
-            assert max(found.values()) < HELD
-            assert motion.duration <= simple(seed, motion.duration)
-            assert 0.0 <= motion.details["gap"] < 0.5
-            assert [s.name for s in motion.details["starts"]] == ["smooth", "rigid"]
-    assert good >= 0.9 * CAMPAIGN - 1.0
-
-
-@pytest.mark.slow
-def test_tips_that_follow_trajectories() -> None:
-    good = dict.fromkeys(METHODS, 0)
-    for seed in range(CAMPAIGN):
-        for method in METHODS:
-            motion, found = track_row(seed, method)
-            told(method, seed, motion, found)
-            good[method] += motion.success
-            assert not motion.success or max(found.values()) < HELD, method
-    assert min(good.values()) >= 0.6 * CAMPAIGN - 1.0
 
 
 @pytest.mark.slow

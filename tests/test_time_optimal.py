@@ -6,10 +6,8 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
-import campaigns
 import numpy as np
 import pytest
-from each import each
 from farid_cases import END, START
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -112,69 +110,6 @@ def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
     assert exact * 0.99 < found.duration * (1.0 - found.details["gap"]) < exact
     assert found.verification is not None
     assert found.verification.final_error < 2e-3
-
-
-@pytest.mark.slow
-@each("smoothness", [0.1, 0.05, 0.02] if campaigns.FULL else [0.1])
-def test_spatial_arm_comes_to_rest(smoothness: float) -> None:
-    """Four joints, two steel tubes that bend and twist, without any damping."""
-    arm = fa.library.cibicik_egeland()
-    pose = fa.library.poses(arm)
-    ends = np.array([pose["initial"][:4], pose["final"][:4]])
-    torque = np.array([600.0, 600.0, 300.0, 10.0])
-    found = time_optimal(
-        arm,
-        ends,
-        limits={"torque": torque},
-        tip_tolerance=1e-4,
-        smoothness=smoothness,
-    )
-    assert found.success, found.message
-    assert found.duration < 0.7  # 0.61 to 0.64
-    assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
-    assert found.details["tip_error"] < 1e-4
-    # and by another integrator, which damps nothing that matters
-    rest = [fa.equilibrium(arm, np.append(q, np.zeros(12))) for q in ends]
-    after = found.duration * np.array([1.0 + 1e-9, 1.1, 1.2])
-    t = np.concatenate([found.t, after])
-    tau = np.concatenate([found.tau, np.tile(rest[1].tau[:4], (3, 1))])
-    run = fa.simulate(
-        arm, rest[0].q, np.zeros(16), t, torque=tau, method="Rodas4P", rtol=1e-6
-    )
-    goal = fa.tip_pose(arm, rest[1].q)[:3, 3]
-    assert np.linalg.norm(run.tip[-3:] - goal, axis=1).max() < 1.2e-4
-    # calm torques take a third more than the rigid arm on the straight line of joints
-    rigid = fa.library.cibicik_egeland(n_modes=0)
-    line = paths.joint_path(ends, kind="straight")
-    stiff = time_optimal(rigid, line, limits={"torque": torque})
-    assert found.duration < 1.4 * stiff.duration
-
-
-@pytest.mark.slow
-def test_spatial_arm_comes_to_rest_by_default() -> None:
-    """Fast modes, which intervals do not resolve, come to rest with the others."""
-    arm = fa.library.cibicik_egeland()
-    pose = fa.library.poses(arm)
-    ends = np.array([pose["initial"][:4], pose["final"][:4]])
-    torque = np.array([600.0, 600.0, 300.0, 10.0])
-    motions = [
-        time_optimal(arm, ends, limits={"torque": torque}, search={"intervals": n})
-        for n in ((40, 26) if campaigns.FULL else (40,))  # 40 by default
-    ]
-    assert min(found.duration for found in motions) < 0.592
-    for found in motions:
-        assert found.success, found.message
-        assert found.iterations < 60
-        # the fastest that is known, by other intervals and prices of changes
-        assert found.duration * (1.0 - found.details["gap"]) < 0.5695
-        assert (abs(found.tau) <= torque * (1.0 + 1e-9)).all()
-        assert found.details["tip_error"] < 1e-4
-        assert found.verification is not None
-        assert found.verification.final_rate < 0.05
-        run, goal = held(found, ends)
-        after = run.t >= found.duration
-        assert np.linalg.norm(run.tip[after] - goal, axis=1).max() < 1e-4
-        assert_allclose(run.q[after][0, :4], ends[1], atol=2e-4)
 
 
 def held(found: OptimalMotion, ends: np.ndarray) -> tuple[fa.Trajectory, np.ndarray]:

@@ -152,17 +152,22 @@ def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
 @pytest.mark.slow
 def test_few_intervals_suffice_for_rest() -> None:
     """Modes far too fast for the grid are at rest too, within limits between nodes."""
-    ends = [BEGIN[:2], BEGIN[:2] + np.array([0.3, -0.2])]
-    torque, speed = np.array([300.0, 120.0]), 2.0
+    arm = fa.library.planar_chain(
+        1, n_modes=3, bending_stiffness=60.0, payload_mass=0.3, damping_ratio=0.005
+    ).replace(gravity=(0.0, 0.0, 0.0))
+    speed = 2.0
     found = time_optimal(
-        ARM, ends, limits={"torque": torque, "velocity": speed}, smoothness=1e-3,
-        tip_tolerance=2e-5, search={"intervals": 10, "max_iterations": 8},
+        arm, [[0.0], [1.0]], limits={"torque": 10.0, "velocity": speed},
+        smoothness=1e-3, tip_tolerance=2e-5,
+        search={"intervals": 10, "max_iterations": 8},
     )  # fmt: skip
     assert found.success, found.message
     assert found.details["options"].intervals == 10
+    fastest = fa.natural_frequencies(arm, found.q[0])[-1]
+    assert fastest * found.duration / 10 > 2.0 * np.pi
     assert found.details["tip_error"] <= 2e-5
-    assert (np.abs(found.tau) <= torque * (1.0 + 1e-9)).all()
+    assert (np.abs(found.tau) <= 10.0 * (1.0 + 1e-9)).all()
     assert found.verification is not None
     run = found.verification.trajectory
     moving = run.t <= found.duration
-    assert np.abs(run.qd[moving, :2]).max() <= speed * 1.01
+    assert np.abs(run.qd[moving, 0]).max() <= speed * 1.01

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from campaigns.postures import fault_of, parts_of
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
@@ -192,22 +193,26 @@ def test_another_integrator_finds_the_strain_within_its_limit(
 
 
 @pytest.mark.slow
-def test_a_limit_of_a_strain_between_two_postures(
-    strained: tuple[np.ndarray, dict[object, float], OptimalMotion],
-) -> None:
-    rows, limits, _ = strained
-    ends = [START[:2], START[:2] + np.array([0.3, -0.2])]
-    free = time_optimal(ARM, ends, limits={"torque": LIMITS})
-    calm = time_optimal(ARM, ends, limits={"torque": LIMITS, "outputs": limits})
+def test_a_limit_of_a_strain_between_two_postures() -> None:
+    arm = fa.library.planar_chain(
+        2, n_modes=1, bending_stiffness=200.0, payload_mass=0.3, damping_ratio=0.005
+    ).replace(gravity=(0.0, 0.0, 0.0))
+    strain = ("strain", "link1", 0.1)
+    rows = fa.linearize(arm, np.zeros(4), outputs=strain).C[0, :4]
+    ends, few = [[0.0, 0.8], [0.3, 0.6]], {"intervals": 20}
+    limits: dict[str, Any] = {"torque": np.array([20.0, 8.0])}
+    free = time_optimal(arm, ends, limits=limits, search=few)
+    assert free.verification is not None
+    most = 0.7 * np.abs(free.verification.trajectory.q @ rows).max()
+    limits["outputs"] = {strain: most}
+    calm = time_optimal(arm, ends, limits=limits, search=few)
     assert calm.success, calm.message
     assert calm.duration > free.duration
-    assert free.verification is not None and calm.verification is not None
-    assert np.abs(free.verification.trajectory.q @ rows).max() > 0.25
-    assert np.abs(calm.verification.trajectory.q @ rows).max() <= 0.2 * (1.0 + 1e-3)
+    assert calm.verification is not None
+    assert np.abs(calm.verification.trajectory.q @ rows).max() <= most * (1.0 + 1e-3)
     assert max(calm.verification.excess.values(), default=0.0) <= 1e-3
-    run = simulated(calm)
-    assert np.abs(run.q @ rows).max() <= 0.2 * (1.0 + 1.5e-3)
-    assert np.linalg.norm(run.tip[-1] - calm.tip[-1]) < 2e-4
+    # by another integrator
+    assert not fault_of(calm, limits, parts_of(calm, ends, limits))
 
 
 def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:

@@ -5,12 +5,22 @@
 
 A campaign draws problems from a seed and judges each result by something that does not
 know how the package found it.  It is a function `rows(problems, seed)` in a module of
-this folder.  Tests run a few of its problems with a fixed seed, so that it keeps working.
+this folder.  Tests run a few of its problems with a fixed seed, so that it goes on
+working.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
+
+TESTS = Path(__file__).resolve().parents[1]
 
 
 class Row(NamedTuple):
@@ -29,7 +39,52 @@ class Campaign(NamedTuple):
     about: str
 
 
-CAMPAIGNS: dict[str, Campaign] = {}
+CAMPAIGNS: dict[str, Campaign] = {
+    # whatever users and files may do
+    "interrupts": Campaign(
+        "interrupts", 20, 45, "Ctrl-C in every driver, at random times and calls"
+    ),
+    "attack": Campaign(
+        "attack", 20000, 40, "wild arguments and spoilt pickles for all that is public"
+    ),
+    "hostile-files": Campaign(
+        "hostile_files", 2000, 4, "spoiled robot files, matrices, sidecars, meshes"
+    ),
+    "processes": Campaign(
+        "processes", 100, 5, "stores of studies: two processes, kills, full disks"
+    ),
+    "kept-files": Campaign(
+        "kept_files", 6000, 6, "spoiled files of flexarm.save and by hand"
+    ),
+    "stores": Campaign("stores", 300, 1, "studies in files with damaged bytes"),
+    # optimal motions and identification
+    "postures": Campaign("postures", 30, 9, "fastest motions between postures"),
+    "spatial": Campaign("spatial", 5, 9, "fastest motions of a spatial arm"),
+    "paths": Campaign("paths", 30, 9, "fastest motions along paths"),
+    "track": Campaign("track", 30, 9, "tips that follow trajectories, four methods"),
+    "transfer": Campaign("transfer", 180, 9, "motions of least cost, six costs"),
+    "obstacles": Campaign("obstacles", 30, 9, "spheres on the way of two links"),
+    "quaternions": Campaign("quaternions", 10, 9, "a floating robot, two methods"),
+    "identification": Campaign("identification", 30, 9, "parameters of random arms"),
+    "coverage": Campaign("coverage", 200, 9, "intervals in coloured noise, draws"),
+    # the tests themselves
+    "mutants": Campaign("mutants", 100, 99, "small mistakes that a test must notice"),
+    "pythons": Campaign("pythons", 20, 9, "core tests on every Python there is"),
+}
+
+
+def printed(program: str, problems: int, seed: int) -> Iterator[Row]:
+    """Yield the rows that a program of the tests prints, which gets a folder."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, TESTS / program, folder, str(seed), str(problems)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        yield Row(*json.loads(line))
+    if done.returncode:
+        error = done.stderr[-500:]
+        yield Row({"program": program}, f"status {done.returncode}: {error}")
 
 
 FULL = False

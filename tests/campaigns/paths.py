@@ -1,113 +1,23 @@
-"""Random problems of motions along paths, and what confirms their answers.
+"""Random motions along paths: rigid arms by their joints, flexible ones by their tips.
 
-Nothing here asks the package whether an answer is good: forces run in SciPy's DOP853
-with forward dynamics, and a linear program knows the fastest motion of a rigid arm.
+A linear program knows the fastest motion of a rigid arm.
 """
 
 from __future__ import annotations
 
-import itertools
-import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, time_optimal, track
 
-HELD = 1.012  # times a limit, within which it holds
-Checks = dict[str, float]  # measured parts of what is allowed, by names
-
-
-class Run(NamedTuple):
-    """States at dense times."""
-
-    t: Any
-    q: Any
-    qd: Any
-    qdd: Any
-    tau: Any
-    tip: Any
-    speed: Any
-
-
-def run(motion: OptimalMotion, rest: float, per_interval: int = 4) -> Run:
-    """Forces of a motion and what holds it afterwards, knot by knot, in DOP853."""
-    arm, nv = motion.arm, motion.arm.nv
-    at = arm.actuator_indices
-    edges, tau = motion.t, motion.tau
-    if rest > 0.0:
-        edges = np.append(edges, motion.t[-1] + rest * np.array([0.5, 1.0]))
-        tau = np.vstack([tau, tau[-1:], tau[-1:]])
-
-    def rate(t: float, x: Any, a: float, b: float, u: Any, w: Any) -> Any:
-        force = np.zeros(nv)
-        force[at] = u + (t - a) / (b - a) * (w - u)
-        try:
-            qdd = fa.forward_dynamics(arm, x[:nv], x[nv:], force)
-        except fa.errors.SingularityError:  # a trial step, which SciPy repeats
-            qdd = np.full(nv, np.nan)
-        return np.append(x[nv:], qdd)
-
-    x = np.append(motion.q[0], motion.qd[0])
-    times, states, forces = [edges[:1]], [x[None]], [tau[:1]]
-    fastest = float(fa.natural_frequencies(arm, motion.q[0]).max(initial=1.0))
-    for i, (a, b) in enumerate(itertools.pairwise(edges)):
-        n = per_interval if b <= motion.t[-1] + 1e-12 else 50
-        t = np.linspace(a, b, n + 1)[1:]
-        found = solve_ivp(
-            rate, (a, b), x, method="DOP853", t_eval=t, rtol=1e-7, atol=1e-9,
-            args=(a, b, tau[i], tau[i + 1]), first_step=min(b - a, 0.1 / fastest),
-        )  # fmt: skip
-        assert found.success
-        x = found.y[:, -1]
-        times.append(t)
-        states.append(found.y.T)
-        share = ((t - a) / (b - a))[:, None]
-        forces.append(tau[i] + share * (tau[i + 1] - tau[i]))
-    t, u = np.concatenate(times), np.vstack(forces)
-    q, qd = np.split(np.vstack(states), 2, axis=1)
-    force = np.zeros((len(t), nv))
-    force[:, at] = u
-    qdd = fa.forward_dynamics(arm, q, qd, force)
-    speed = np.linalg.norm(fa.node_velocity(arm, q, qd)[:, 3:], axis=1)
-    return Run(t, q, qd, qdd, u, fa.tip_pose(arm, q)[:, :3, 3], speed)
-
-
-def within(motion: OptimalMotion, seen: Run, limits: dict[str, Any]) -> Checks:
-    """Largest parts of limits that a motion takes."""
-    nu, found = motion.arm.nu, {}
-    values = {"torque": seen.tau, "velocity": seen.qd, "acceleration": seen.qdd}
-    for name, x in values.items():
-        if name in limits:
-            most = np.abs(x[:, :nu]).max(axis=0) / limits[name]
-            found[name] = float(most.max())
-    if "torque_rate" in limits:
-        rate = np.abs(np.diff(motion.tau, axis=0)) / np.diff(motion.t)[:, None]
-        found["torque_rate"] = float((rate / limits["torque_rate"]).max())
-    if "tip_speed" in limits:
-        found["tip_speed"] = float(seen.speed.max() / limits["tip_speed"])
-    for name, most in limits.get("outputs", {}).items():
-        rows = fa.linearize(motion.arm, motion.q[0], outputs=name).C
-        y = np.hstack([seen.q, seen.qd]) @ rows[:, : 2 * motion.arm.nv].T
-        found[str(name)] = float(np.abs(y).max() / most)
-    return found
-
-
-def from_path(path: Any, duration: float, seen: Run) -> Any:
-    """Distances of the tip from its path, in the windows from its ends."""
-    way = path(np.linspace(0.0, 1.0, 4001)).position
-    far = np.array([np.linalg.norm(way - p, axis=1).min() for p in seen.tip])
-    early, late = seen.t < 0.0, seen.t > duration
-    far[early] = np.linalg.norm(seen.tip[early] - way[0], axis=1)
-    far[late] = np.linalg.norm(seen.tip[late] - way[-1], axis=1)
-    return far
-
+from . import Row
+from .judge import HELD, Checks, beyond, from_path, row, run, searched, solved, within
 
 # rigid arms along paths of their joints
 
@@ -328,47 +238,31 @@ def simple(seed: int, longest: float) -> float:
     return np.inf
 
 
-# tracking
-
-METHODS = ("collocation", "shooting", "stable inversion", "frequency domain")
-
-
-def track_problem(seed: int) -> tuple[fa.Arm, Any, float, dict[str, Any]]:
-    """An arm whose tip follows a path in a given time."""
-    rng = np.random.default_rng(3000 + seed)
-    arm, path, start, limits, _ = tip_problem(seed)
-    size = path.length
-    T = float(rng.uniform(0.5, 1.5)) * np.sqrt(size / 0.5)
-    options: dict[str, Any] = {"start": start, "law": "ninth_degree"}
-    if arm.nu == 1:
-        options["axes"] = "y"
-    if seed % 5 == 4:
-        options["limits"] = {"torque": limits["torque"]}
-    return arm, path, T, options
+def rigid_fault(motion: OptimalMotion, parts: Checks) -> str:
+    """What is wrong with a rigid arm on its path, which always has an answer."""
+    if not motion.success:
+        return "no answer"
+    if abs(parts["time"] - 1.0) >= 1e-3 or parts["finer"] >= 1.0 + 1e-6:
+        return "another time than that of the linear program"
+    return beyond(motion, parts)
 
 
-def track_row(seed: int, method: str) -> tuple[OptimalMotion, Checks]:
-    """Parts of a fiftieth of the extent, and of a tenth of the mean speed at rest."""
-    arm, path, T, options = track_problem(seed)
-    motion = searched(lambda: track(arm, path, T, method=method, **options))
-    seen = run(motion, 0.0, 2)
-    s = paths.time_law("ninth_degree", np.clip(seen.t, 0.0, T), T).s
-    want = path(np.clip(s, 0.0, 1.0)).position
-    axes = [1] if "axes" in options else [0, 1]
-    off = np.abs(seen.tip - want)[:, axes].max()
-    extent = np.linalg.norm(want - want[0], axis=1).max()
-    found = within(motion, seen, options.get("limits", {}))
-    found["path"] = float(off / (0.02 * extent))
-    if method == "collocation":
-        found["tolerance"] = float(off / 5e-5)
-    if "axes" not in options:
-        rests = (seen.t < 0.0) | (seen.t > T)
-        found["rest"] = float(seen.speed[rests].max() / (0.1 * extent / T))
-    return motion, found
+def tip_fault(seed: int, motion: OptimalMotion, parts: Checks) -> str:
+    """What is wrong with a flexible arm on the path of its tip."""
+    if motion.success and motion.duration > simple(seed, motion.duration):
+        return "a simple motion is faster"
+    if motion.success and not 0.0 <= motion.details["gap"] < 0.5:
+        return f"the gap is {motion.details['gap']:.3g}"
+    return beyond(motion, parts)
 
 
-def searched(search: Callable[[], OptimalMotion]) -> OptimalMotion:
-    """The motion of a search, without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return search()
+def rows(problems: int, seed: int) -> Iterator[Row]:
+    """Of each problem a rigid arm and a flexible one."""
+    good = 0
+    for k in range(seed, seed + problems):
+        motion, parts = rigid_row(k)
+        yield row("joints", k, motion, rigid_fault(motion, parts), parts)
+        motion, parts = tip_row(k)
+        good += motion.success
+        yield row("tip", k, motion, tip_fault(k, motion, parts), parts)
+    yield solved("tip", good, problems, 0.9)
