@@ -2,7 +2,8 @@
 
     python study_processes.py FOLDER SEED race=2 kill=1 limit=1
 
-Each round forks, so that the imports are paid for once; no thread runs before a fork.
+Each round forks, so that imports and a first study are paid for once; no thread runs
+before a fork.
 Prints one line for each round.
 """
 
@@ -159,6 +160,8 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
 def main() -> None:
     place, seed, *wanted = sys.argv[1:]
     draw = random.Random(int(seed))
+    Path(place, "first").mkdir()
+    study(Path(place, "first", "study.nc"))  # which imports the rest
     counted = [given.split("=") for given in wanted]
     for what, i in [(what, i) for what, n in counted for i in range(int(n))]:
         folder = Path(place, f"{what}{i}")

@@ -29,7 +29,9 @@ class Campaign(NamedTuple):
     about: str
 
 
-CAMPAIGNS: dict[str, Campaign] = {}
+CAMPAIGNS: dict[str, Campaign] = {
+    "stores": Campaign("stores", 300, 1, "studies in files with damaged bytes"),
+}
 
 
 FULL = False
