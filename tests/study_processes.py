@@ -20,12 +20,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray  # noqa: F401
-import zarr  # noqa: F401
 
 import flexarm as fa
 from flexarm.studies import sweep
@@ -159,6 +158,7 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
 
 def main() -> None:
     place, seed, *wanted = sys.argv[1:]
+    import_module("zarr")
     draw = random.Random(int(seed))
     Path(place, "first").mkdir()
     study(Path(place, "first", "study.nc"))  # which imports the rest
