@@ -92,7 +92,7 @@ def _cannot_hold(what: str) -> ArgumentError:
 
 def _contents(path: Path) -> dict[str, bytes]:
     """Bytes of a file, or of those of Zarr in a folder, not those of file managers."""
-    files = sorted(path.rglob("*")) if (path / ".zattrs").is_file() else [path]
+    files = path.rglob("*") if (path / ".zattrs").is_file() else [path]
     return {
         x.relative_to(path).as_posix(): x.read_bytes()
         for x in files
@@ -103,7 +103,7 @@ def _contents(path: Path) -> dict[str, bytes]:
 def _digest(contents: Mapping[str, bytes], mark: bytes) -> bytes:
     """Mark with the digest of files, which have `mark` where zeros count."""
     whole = hashlib.sha256()
-    for name, data in contents.items():
+    for name, data in sorted(contents.items()):
         whole.update(f"{name} {len(data)}\n".encode())
         whole.update(data.replace(mark, _ZEROS))
     return _ZEROS[:-64] + whole.hexdigest().encode()
