@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
+import pytest
 from arrays import Array
 from numpy.typing import NDArray
 
 import flexarm as fa
 from flexarm.reference._dual_poses import armature
+
+pin: Any = pytest.importorskip("pinocchio")
 
 _JOINTS = {
     "revolute": pin.JointModelRevoluteUnaligned,

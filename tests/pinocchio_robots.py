@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import pinocchio as pin
+import pytest
 from arrays import Array
 
 import flexarm as fa
+
+pin: Any = pytest.importorskip("pinocchio")
 
 
 class PinocchioRobot:

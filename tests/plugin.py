@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 # figures are never seen, whether the machine has a screen or not
-os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["MPLBACKEND"] = "Agg"
 
 # processes that share the cores: threads of OpenBLAS would wait for each other
 if "PYTEST_XDIST_WORKER" in os.environ:

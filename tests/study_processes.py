@@ -2,7 +2,8 @@
 
     python study_processes.py FOLDER SEED race=2 kill=1 limit=1
 
-Each round forks, so that the imports are paid for once; no thread runs before a fork.
+Each round forks, so that imports and a first study are paid for once; no thread runs
+before a fork.
 Prints one line for each round.
 """
 
@@ -19,12 +20,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray  # noqa: F401
-import zarr  # noqa: F401
 
 import flexarm as fa
 from flexarm.studies import sweep
@@ -158,7 +158,10 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
 
 def main() -> None:
     place, seed, *wanted = sys.argv[1:]
+    import_module("zarr")
     draw = random.Random(int(seed))
+    Path(place, "first").mkdir()
+    study(Path(place, "first", "study.nc"))  # which imports the rest
     counted = [given.split("=") for given in wanted]
     for what, i in [(what, i) for what, n in counted for i in range(int(n))]:
         folder = Path(place, f"{what}{i}")

@@ -7,13 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
 import pytest
 from each import each
 from refusals import refused
-
-matplotlib.use("Agg")
 
 import flexarm as fa
 from flexarm._support.options import explained, explained_class
@@ -26,7 +23,11 @@ ARM: Any = fa.library.planar_chain(2, n_modes=1)
 MODEL: Any = fa.linearize(fa.library.pendulum(), [0.3])
 any_fa: Any = fa
 control: Any = fa.control
-plotting: Any = fa.plotting
+
+
+def plotting() -> Any:
+    pytest.importorskip("matplotlib")
+    return fa.plotting
 
 
 @explained
@@ -146,18 +147,21 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: control.RestToRest([0.0], [1.0], 1.0)("now"),
         "t is 'now', expected a number",
     ),
-    "axes": (lambda: plotting.arm(ARM, ax=3), "ax is of type int, expected one matpl"),
+    "axes": (
+        lambda: plotting().arm(ARM, ax=3),
+        "ax is of type int, expected one matpl",
+    ),
     "pair of axes": (
-        lambda: plotting.bode(MODEL, ax=[1, 2]),
+        lambda: plotting().bode(MODEL, ax=[1, 2]),
         "ax is of type int, expected one matplotlib Axes",
     ),
-    "model": (lambda: plotting.bode(ARM), "model is"),
+    "model": (lambda: plotting().bode(ARM), "model is"),
     "frames": (
-        lambda: plotting.animate(fa.simulate(ARM, [0] * 4, [0] * 4, [0, 1]), fps=1e9),
+        lambda: plotting().animate(fa.simulate(ARM, [0] * 4, [0] * 4, [0, 1]), fps=1e9),
         "expected at most 100,000",
     ),
     "shapes": (
-        lambda: plotting.snapshots(fa.simulate(ARM, [0] * 4, [0] * 4, [0, 1]), 2**31),
+        lambda: plotting().snapshots(fa.simulate(ARM, [0] * 4, [0] * 4, [0, 1]), 2**31),
         "times is 2147483648, expected 1 to 1000",
     ),
     "outputs": (
@@ -199,5 +203,6 @@ def test_long_names() -> None:
 
 def test_an_endless_name_is_refused_at_once() -> None:
     """A look for a letter in it would never end."""
+    pytest.importorskip("control")
     with pytest.raises(fa.ArgumentError, match="expected a string without a dot"):
         MODEL.to_control(itertools.repeat(1))

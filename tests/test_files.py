@@ -366,7 +366,7 @@ def test_hostile_arrays(tmp_path: Path) -> None:
         ("a.jsn", b"{}", ["'.jsn'", "did you mean '.json'?"]),
         ("a.urdf", b"<robot/>", ["flexarm.urdf.load reads such files"]),
         ("a.nc", b"CDF\x01" + b"\0" * 100, ["no result of save"]),
-        ("a.nc", b"\x89HDF\r\n\x1a\n", ["a.nc"]),
+        ("a.nc", b"\x89HDF\r\n\x1a\n", ["a.nc", "there is no digest in it"]),
         ("a.zarr", b"x", ["no result of save"]),
     ],
     ids=range(17),
@@ -374,8 +374,6 @@ def test_hostile_arrays(tmp_path: Path) -> None:
 def test_files_that_are_refused(
     tmp_path: Path, name: str, content: bytes, words: list[str]
 ) -> None:
-    if content.startswith(b"\x89HDF"):
-        pytest.importorskip("h5netcdf")
     path = tmp_path / name
     path.write_bytes(content)
     model_refused(words, lambda: fa.load(path))

@@ -26,7 +26,7 @@ def test_spoiled_files_end_in_a_sentence(tmp_path: Path) -> None:
         path = tmp_path / name
         for seed in range(16):
             chance = random.Random(f"few {seed} {name}")
-            path.write_bytes(kept.files.spoiled(content, chance))
+            kept.spoil(path, content, chance)
             told += [f"{name}: {x}" for x in [fault(lambda p=path: kept.read(p))] if x]
     assert told == []
 

@@ -313,7 +313,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     at = content.find(np.array(results()["run"].q[3, 0], ">f8").tobytes())
     content[at + 3] ^= 1
     path.write_bytes(content)
-    model_refused(["run.nc", "checksums do not fit q"], lambda: fa.load(path))
+    model_refused(["run.nc", "its digest does not fit"], lambda: fa.load(path))
     path.write_bytes(content[: len(content) // 2])
     model_refused(["run.nc", "damaged"], lambda: fa.load(path))
     path.write_bytes(b"x" * 1000)

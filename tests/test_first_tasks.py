@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import matplotlib
+import sys
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 import pytest
 from each import each
 from first_tasks import TASKS, Task
@@ -18,8 +15,14 @@ from flexarm._support.synonyms import FUNCTIONS
 
 @each("task", TASKS)
 def test_the_lines_do_it(task: Task) -> None:
-    task.lines()
-    plt.close("all")
+    try:
+        task.lines()
+    except ImportError as error:
+        if "which is missing: python3 -m pip install" not in str(error):
+            raise
+        pytest.skip(str(error))
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @each("task", {name: task for name, task in TASKS.items() if task.guess})

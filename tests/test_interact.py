@@ -8,20 +8,17 @@ import sys
 import time
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from refusals import refused
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 from PIL import Image
+from refusals import refused
 
 import flexarm as fa
 from flexarm.plotting import interact
 from flexarm.plotting._interact import round_step, slider_limits
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 PAPER = fa.library.de_luca_siciliano()
 

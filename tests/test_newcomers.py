@@ -8,16 +8,19 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from each import each
 from refusals import refused
 
-matplotlib.use("Agg")
-
 import flexarm as fa
 from flexarm._support.options import did_you_mean, explained
+
+
+def plotting() -> Any:
+    pytest.importorskip("matplotlib")
+    return fa.plotting
+
 
 ARM: Any = fa.library.de_luca_siciliano()
 PENDULUM: Any = fa.library.pendulum()
@@ -113,14 +116,14 @@ MISTAKES: dict[str, tuple[list[str], Callable[[], Any]]] = {
         ["expected fa.Event"],
         lambda: fa.simulate(ARM, ZERO, ZERO, T, events=[torque_of_time]),
     ),
-    "arm for a linear model": (["linearize"], lambda: fa.plotting.bode(ARM)),
+    "arm for a linear model": (["linearize"], lambda: plotting().bode(ARM)),
     "arm for a motion": (
         ["traj is Arm", "plotting.arm"],
-        lambda: fa.plotting.animate(ARM),
+        lambda: plotting().animate(ARM),
     ),
-    "arm for a history": (["traj is Arm"], lambda: fa.plotting.joints(ARM)),
-    "array for a motion": (["traj is ndarray"], lambda: fa.plotting.tip(RUN.q)),
-    "motion to be drawn": (["attribute arm"], lambda: fa.plotting.arm(RUN, ZERO)),
+    "arm for a history": (["traj is Arm"], lambda: plotting().joints(ARM)),
+    "array for a motion": (["traj is ndarray"], lambda: plotting().tip(RUN.q)),
+    "motion to be drawn": (["attribute arm"], lambda: plotting().arm(RUN, ZERO)),
     # names
     "misspelled option": (
         ["no argument 'tourque'", "did you mean 'torque'?"],

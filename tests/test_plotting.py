@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-
 import flexarm as fa
 from flexarm import plotting
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")

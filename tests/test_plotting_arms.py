@@ -8,18 +8,12 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
-matplotlib.use("Agg")
-
-from types import SimpleNamespace
-
-import matplotlib.pyplot as plt
 from PIL import Image
 
 import flexarm as fa
@@ -27,6 +21,8 @@ from flexarm import plotting
 from flexarm.bodies.joints import JOINT_KINDS
 from flexarm.plotting._skeleton import magnify
 from flexarm.plotting._vibration import _size
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import matplotlib
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
 from refusals import argument_refused
 
 import flexarm as fa
 from flexarm import plotting
 from flexarm.plotting.canvas import COLORS, STYLES, color, style
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 ARM = fa.library.de_luca_siciliano(damping=True)
 Q = np.zeros((2, 6))

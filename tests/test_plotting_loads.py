@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import matplotlib
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-
 import flexarm as fa
 from flexarm import plotting
 from flexarm.beams import STEEL, Section, finite_element_link
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")

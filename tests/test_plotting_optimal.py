@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -21,8 +20,9 @@ from flexarm.optimize import (
     trajectory,
 )
 
+pytest.importorskip("matplotlib")
+
 pytest.importorskip("casadi")  # a motion without a path
-mpl.use("Agg")
 
 ARM = fa.library.farid_two_link(elements=0, joint_stiffness=None)
 LIMITS = [300.0, 120.0]

@@ -11,20 +11,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-
 import flexarm as fa
 from flexarm import plotting
 from flexarm.plotting._frames import Palette
 from flexarm.plotting._scene_parts import payloads
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 ARM = fa.library.farid_spatial(elements=1)
 

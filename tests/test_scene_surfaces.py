@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from each import each
@@ -17,14 +16,14 @@ from numpy.testing import assert_allclose
 from refusals import argument_refused, model_refused
 from robot_texts import TWO, robot_of
 
-matplotlib.use("Agg")
-
 import flexarm as fa
 from flexarm import beams, plotting, urdf
 from flexarm.plotting import _frames
 from flexarm.plotting._scene_film import Film, decoded
 from flexarm.plotting._scene_meshes import read_mesh
 from flexarm.plotting._surfaces import Surface, fewer, solid
+
+plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 TUBE = beams.Section.tube(0.06, 0.002, beams.ALUMINIUM)
 BAR = beams.Section.rectangle(0.05, 0.02, beams.ALUMINIUM)
@@ -305,7 +304,7 @@ def test_a_film_shows_the_points_of_the_frames() -> None:
     ):
         found = np.transpose(film._artists[number].get_data_3d())
         assert_allclose(found, points(part))
-    matplotlib.pyplot.close(film.figure)
+    plt.close(film.figure)
 
 
 def test_refusals(tmp_path: Path) -> None:

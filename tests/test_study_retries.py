@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -244,14 +243,3 @@ def test_text_among_numbers_has_failed(chunk: int) -> None:
     with pytest.warns(fa.StudyWarning, match="mixed is text, expected a number as at"):
         ds = sweep(mixed, GRID, chunk=chunk)
     assert ds.mixed.dtype == np.float64 and ds.status.sum() == 2
-
-
-def test_a_file_that_cannot_be_read_names_what_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "study.nc"
-    path.write_bytes(b"\x89HDF\r\n\x1a\n")
-    monkeypatch.setattr("flexarm.studies.stored._engine", lambda: "scipy")
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ImportError, match=r"needs h5py.*flexarm\[studies\]"):
-        sweep(Brittle(never), GRID, path=path)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
-matplotlib.use("Agg")
-
 from refusals import argument_refused
 
 import flexarm as fa
@@ -84,6 +80,7 @@ def test_a_map_over_places_has_the_tip_there() -> None:
 
 
 def test_maps_are_coloured_surfaces_or_points() -> None:
+    pytest.importorskip("matplotlib")
     arm, grid = arm_and_grid()
     found = fa.workspace_map(arm, grid)
     for quantity in ("frequency", "sag", "softness"):
@@ -113,6 +110,7 @@ def test_maps_are_coloured_surfaces_or_points() -> None:
 
 
 def test_postures_without_equilibrium_are_crosses() -> None:
+    pytest.importorskip("matplotlib")
     arm, _ = arm_and_grid()
     target = [[1.0, 0.2, 0.0], [1.5, 0.3, 0.0], [3.0, 0.0, 0.0]]
     found = fa.workspace_map(arm, [0.5, -1.0, 0, 0, 0, 0], target=target, restarts=0)
@@ -122,6 +120,7 @@ def test_postures_without_equilibrium_are_crosses() -> None:
 
 
 def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
+    pytest.importorskip("matplotlib")
     arm, _ = arm_and_grid()
     rest = fa.equilibrium(arm, np.array([0.3, -0.6, 0, 0, 0, 0]))
     modes = fa.vibration_modes(arm, rest.q, held="joints")
@@ -141,6 +140,7 @@ def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
 
 
 def test_titles_tell_rigid_and_unstable_motions() -> None:
+    pytest.importorskip("matplotlib")
     chain = fa.library.planar_chain(1, gravity=(0, 0, 0))
     drawing = plotting.vibration(fa.vibration_modes(chain, [0.0]))
     assert drawing.ax.get_title() == "mode 0, rigid motion"
@@ -152,6 +152,7 @@ def test_titles_tell_rigid_and_unstable_motions() -> None:
 
 
 def test_twisting_modes_are_drawn_too() -> None:
+    pytest.importorskip("matplotlib")
     arm = fa.library.cibicik_egeland()
     q = fa.library.poses(arm)["initial"]
     modes = fa.vibration_modes(arm, q, held="joints")
@@ -159,6 +160,7 @@ def test_twisting_modes_are_drawn_too() -> None:
 
 
 def test_what_is_no_mapping_and_what_is_no_option() -> None:
+    pytest.importorskip("matplotlib")
     arm = fa.library.planar_chain(2, n_modes=2)
     with pytest.raises(fa.ArgumentError, match=r"joints is \[1, 2\], expected values"):
         fa.joint_grid(arm, [1, 2])  # type: ignore[arg-type]

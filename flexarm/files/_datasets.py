@@ -111,10 +111,9 @@ def load_dataset(path: Path) -> Any:
     try:
         record, dataset = read_dataset(path, kind=_KIND)
     except Damaged as error:
-        what = f"its checksums do not fit {error}" if str(error) else "or is damaged"
-        start = "it is damaged, " if str(error) else "it holds no result of save, "
         raise ModelError(
-            f"{start}{what[:100]}, expected the file as it was written"
+            f"it is damaged or holds no result of save ({error}), expected the file as "
+            "it was written"
         ) from None
     if len(record) > MAX_TEXT:
         raise ModelError(f"its text has {len(record)} bytes, expected {MAX_TEXT}")

@@ -178,18 +178,13 @@ class Store:
             record, dataset = read_dataset(self.path)
             return study_in(record), dataset
         except Damaged as error:
-            if str(error):
-                raise ArgumentError(
-                    f"path {str(self.path)!r} is damaged, its checksums do not fit "
-                    f"{error}, expected the file as it was written; remove it to "
-                    "compute the study again"
-                ) from None
+            why = str(error)
         except (OSError, ValueError, KeyError, TypeError):
-            pass
+            why = "it cannot be read"
         raise ArgumentError(
-            f"path {str(self.path)!r} is there and holds no study, or a damaged one, "
-            "expected a new name or a study to go on with"
-        ) from None
+            f"path {str(self.path)!r} is damaged or holds no study ({why}), expected "
+            "the file as it was written, or a new name to compute the study again"
+        )
 
     def finish(self, study: Study, dataset: Any) -> None:
         """Write the results, then remove the parts; where that fails, keep them."""

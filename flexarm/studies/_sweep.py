@@ -156,8 +156,8 @@ def sweep(
     and in turn what these depend on; values of parameters, also objects; outputs, seed,
     `vectorized`, and the versions of flexarm and, for code, of Python.  Functions and
     classes of installed packages, and what a function imports when it runs, count by
-    name.  The attribute ``study`` of the file is a record of it, and ``checksums`` has
-    a digest of each variable, which is compared when the file is read.
+    name.  The attribute ``study`` of the file is a record of it, and ``digest`` has the
+    SHA-256 of all its bytes, which is compared before it is opened.
 
     A part is on the disk when the next one is computed: a killed process or a loss of
     power costs the parts that were computed at that time.  The lock of a path, a file

@@ -1,12 +1,20 @@
-"""Datasets as files: netCDF or Zarr, with a checksum of each variable."""
+"""Datasets as files: netCDF or Zarr, with a digest of their bytes.
+
+SciPy writes and reads netCDF, of version 3, whatever else is installed: a file has the
+same content everywhere, all libraries of netCDF read it, and none of HDF5 sees it here
+(some of them never return from a damaged file).  The digest is an attribute, so that it
+moves with the file: SHA-256 of all bytes, with zeros in its own place.  It is compared
+before xarray opens anything.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import re
 import warnings
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +22,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.optional import required
-from ._identity import Content
+from ..errors import ArgumentError
 
 _COMPLEX = "complex_part_of"  # attribute of the two variables of complex numbers
-_ENGINES = {"netcdf4": ("netCDF4",), "h5netcdf": ("h5py", "h5netcdf")}
 # "seconds" stay numbers
 _UNDECODED = {"decode_times": False, "decode_timedelta": False}
-# attributes of a file that results do not have: its record, by what it is of, and sums
+# attributes of a file that results do not have: its record, by what it is of, and ours
 _KINDS = ("study", "flexarm")
-_OF_FILE = (*_KINDS, "checksums")
+_OF_FILE = (*_KINDS, "digest", "dtypes")
+_DIGEST = re.compile(rb"flexarm sha256 [0-9a-f]{64}")
+_ZEROS = b"flexarm sha256 " + b"0" * 64
 _LARGER, _SMALL = 8, 1 << 16  # names are four times as large in memory, and padded
 _EXACT = 2**53  # whole numbers up to here are floating-point numbers too
+_LARGEST = 2**31 - 1  # bytes of a variable that SciPy writes
+_ZARR = "expected a name that ends in .zarr"
 
 
 class Damaged(Exception):
-    """A file of results that is not as it was written; the text says what differs."""
+    """A file of results that is not as it was written; the text says what is wrong."""
 
 
 def write_dataset(
     work: Path, dataset: Any, record: str, *, zarr: bool, kind: str = "study"
 ) -> None:
-    """Write a dataset under a name of its own, with a record and checksums.
+    """Write a dataset under a name of its own, with a record and a digest.
 
     Parameters
     ----------
@@ -49,28 +60,75 @@ def write_dataset(
     kind : {"study", "flexarm"}
         Whose record it is.
     """
-    sums = {
-        str(name): [x.dtype.str, _checksum(x.dims, x.attrs, x.values)]
-        for name, x in dataset.variables.items()
-    }
-    sums[""] = ["", _checksum((), dataset.attrs, np.array(record))]
-    attrs = {kind: record, "checksums": json.dumps(sums)}
-    dataset = dataset.assign_attrs(attrs)
+    dtypes = {str(name): x.dtype.str for name, x in dataset.variables.items()}
+    attrs = {kind: record, "dtypes": json.dumps(dtypes), "digest": _ZEROS.decode()}
+    marked = dataset.assign_attrs(attrs)
     if zarr:
         package = required("zarr", "a file in Zarr", extra="studies")
         # a result is not compressed, so that its size is known before it is read
         key = "compressor" if package.__version__.startswith("2.") else "compressors"
         plain = {} if kind == "study" else {name: {key: None} for name in dataset}
         options = {"zarr_format": 2, "consolidated": True, "encoding": plain}
-        dataset.to_zarr(work, mode="w", **options)
+        marked.to_zarr(work, mode="w", **options)
     else:
-        engine = _engine()
-        _in_netcdf(dataset, engine).to_netcdf(work, engine=engine)
-    try:
-        read_dataset(work, kind=kind)
-    except Damaged as error:
-        what = str(error) or "an axis of length 0"
-        raise ValueError(f"this kind of file cannot hold {what}") from None
+        _in_netcdf(marked).to_netcdf(work, engine="scipy")
+    _seal(work)
+    found = read_dataset(work, kind=kind)[1]
+    if not found.identical(dataset):
+        names = [x for x in dataset.variables if not _same(found, dataset, x)]
+        raise _cannot_hold(", ".join(map(str, names[:4])) or "the attributes")
+
+
+def _same(found: Any, dataset: Any, name: Any) -> bool:
+    return name in found and found.variables[name].identical(dataset.variables[name])
+
+
+def _cannot_hold(what: str) -> ArgumentError:
+    return ArgumentError(f"this kind of file cannot hold {what}")
+
+
+# ---- the digest
+
+
+def _contents(path: Path) -> dict[str, bytes]:
+    """Bytes of a file, or of those of Zarr in a folder, not those of file managers."""
+    files = path.rglob("*") if (path / ".zattrs").is_file() else [path]
+    return {
+        x.relative_to(path).as_posix(): x.read_bytes()
+        for x in files
+        if x.is_file() and (x == path or re.match(r"[^.]|\.z", x.name))
+    }
+
+
+def _digest(contents: Mapping[str, bytes], mark: bytes) -> bytes:
+    """Mark with the digest of files, which have `mark` where zeros count."""
+    whole = hashlib.sha256()
+    for name, data in sorted(contents.items()):
+        whole.update(f"{name} {len(data)}\n".encode())
+        whole.update(data.replace(mark, _ZEROS))
+    return _ZEROS[:-64] + whole.hexdigest().encode()
+
+
+def _seal(path: Path) -> None:
+    """Put the digest of files in the place of zeros."""
+    contents = _contents(path)
+    mark = _digest(contents, _ZEROS)
+    for name, data in contents.items():
+        if _ZEROS in data:
+            with open(path / name, "r+b") as file:
+                file.seek(data.index(_ZEROS))
+                file.write(mark)
+
+
+def _sealed(path: Path) -> dict[str, bytes]:
+    """Bytes of files that have the right digest; raise `Damaged` otherwise."""
+    contents = _contents(path)
+    found = _DIGEST.search(contents.get(".", contents.get(".zattrs", b"")))
+    if not found:
+        raise Damaged("there is no digest in it")
+    if _digest(contents, found[0]) != found[0]:
+        raise Damaged("its digest does not fit")
+    return contents
 
 
 # ---- reading
@@ -78,52 +136,28 @@ def write_dataset(
 
 def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Any]:
     """Return the record and the dataset of a file; raise `Damaged`."""
-    _check_reader(path)
+    contents = _sealed(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a damaged file; checksums find it
+        warnings.simplefilter("ignore")  # of what another program has sealed
         try:
-            found = _opened(path, bounded=kind != "study")
+            found = _opened(path, contents, bounded=kind != "study")
             record = str(found.attrs[kind])
-            sums = json.loads(found.attrs["checksums"])
-            attrs = {k: x for k, x in found.attrs.items() if k not in _OF_FILE}
-            wrong = _differing(found, attrs, sums, record)
-            if not wrong:
-                return record, _as_it_was(found, attrs, sums)
+            return record, _as_it_was(found, json.loads(found.attrs["dtypes"]))
         except (ImportError, Damaged):
             raise
         except Exception:
-            raise Damaged("") from None
-    raise Damaged(", ".join(wrong[:4]))
+            raise Damaged(f"its record {kind!r} cannot be read") from None
 
 
-def _differing(
-    found: Any, attrs: Mapping[str, Any], sums: Mapping[str, Any], record: str
-) -> list[str]:
-    """Names of variables that are not those of the checksums."""
-    wrong = []
-    if sums.get("", [""])[-1] != _checksum((), attrs, np.array(record)):
-        wrong.append("the attributes")
-    for name in dict.fromkeys([*sums, *map(str, found.variables)]):
-        if not name:
-            continue
-        x = found.variables.get(name)
-        if x is None or name not in sums:
-            wrong.append(name)
-            continue
-        kind, expected = sums[name]
-        if _checksum(x.dims, x.attrs, _cast(x.values, kind)) != expected:
-            wrong.append(name)
-    return wrong
-
-
-def _as_it_was(found: Any, attrs: Mapping[str, Any], sums: Mapping[str, Any]) -> Any:
+def _as_it_was(found: Any, types: Mapping[str, str]) -> Any:
     """Dataset with the types of the one that was written."""
     exact = {
-        name: (x.dims, _cast(x.values, sums[str(name)][0]), x.attrs)
+        name: (x.dims, _cast(x.values, types[str(name)]), x.attrs)
         for name, x in found.variables.items()
     }
     data = {name: x for name, x in exact.items() if name in found.data_vars}
     coords = {name: x for name, x in exact.items() if name not in data}
+    attrs = {k: x for k, x in found.attrs.items() if k not in _OF_FILE}
     return type(found)(data, coords, attrs)
 
 
@@ -135,63 +169,29 @@ def _cast(x: NDArray[Any], kind: str) -> NDArray[Any]:
     return x.astype(kind)
 
 
-def _checksum(dims: Any, attrs: Mapping[Any, Any], x: NDArray[Any]) -> str:
-    """Digest of a variable, equal for all NaN."""
-    if x.dtype.kind in "fc":
-        x = np.array(x, order="C")
-        numbers = x.view(x.real.dtype) if x.ndim else x.reshape(1).view(x.real.dtype)
-        numbers[np.isnan(numbers)] = np.nan
-    words = {str(name): np.asarray(value).tolist() for name, value in attrs.items()}
-    return Content().digest([list(map(str, dims)), words, x])
-
-
-def _check_reader(path: Path) -> None:
-    """Name the package that is missing to read netCDF of version 4."""
-    if path.is_file() and path.suffix == ".nc" and _engine() == "scipy":
-        with open(path, "rb") as file:
-            if file.read(4) == b"\x89HDF":
-                for module in _ENGINES["h5netcdf"]:
-                    required(module, "this netCDF file", extra="studies")
-
-
-def _opened(path: Path, *, bounded: bool = False) -> Any:
+def _opened(path: Path, contents: Mapping[str, bytes], *, bounded: bool) -> Any:
     """Dataset of a file; `bounded`: not much larger than the file."""
     xarray = required("xarray", "a file of results", extra="studies")
     if path.is_dir():
         required("zarr", "a file in Zarr", extra="studies")
-        with xarray.open_zarr(path, **_UNDECODED) as dataset:
-            if bounded:
-                _check_size(dataset, sum(x.stat().st_size for x in path.rglob("*")))
-            return dataset.load()
-    source: Any = path
-    data = path.read_bytes()
-    if data.startswith(b"CDF"):  # in memory, else SciPy leaves a damaged file open
-        source = io.BytesIO(data)
-    with xarray.open_dataset(source, **_UNDECODED) as dataset:
-        if bounded:
-            _check_size(dataset, len(data))
+        opened = xarray.open_dataset(path, engine="zarr", **_UNDECODED)
+    else:  # in memory, else SciPy leaves a damaged file open
+        source = io.BytesIO(*contents.values())
+        opened = xarray.open_dataset(source, engine="scipy", **_UNDECODED)
+    with opened as dataset:
+        size = sum(map(len, contents.values()))
+        if bounded and dataset.nbytes > _LARGER * (size + _SMALL):
+            raise Damaged("its arrays are larger than the file")
         return _in_one(dataset.load())
-
-
-def _check_size(dataset: Any, size: int) -> None:
-    """Raise for a small file that would become large arrays."""
-    if dataset.nbytes > _LARGER * (size + _SMALL):
-        raise Damaged("the size of the file")
 
 
 # ---- types that netCDF lacks
 
 
-def _engine() -> str:
-    """The library of xarray that writes netCDF, version 4 if one is installed."""
-    for engine, modules in _ENGINES.items():
-        if all(find_spec(module) for module in modules):
-            return engine
-    return "scipy"
-
-
-def _in_netcdf(dataset: Any, engine: str) -> Any:
-    """Replace types that netCDF lacks: complex numbers, and some of version 3."""
+def _in_netcdf(dataset: Any) -> Any:
+    """Replace what netCDF of version 3 lacks: complex numbers, some kinds of others."""
+    if 0 in dataset.sizes.values():
+        raise _cannot_hold(f"an axis of length 0, {_ZARR}")
     for name, x in dataset.variables.items():
         if x.dtype.kind == "c":
             attrs = {**x.attrs, _COMPLEX: name}
@@ -200,8 +200,11 @@ def _in_netcdf(dataset: Any, engine: str) -> Any:
                 f"{name}_imag": (x.dims, x.values.imag, attrs),
             }
             dataset = dataset.drop_vars(name).assign(parts)
-        elif engine == "scipy" and x.dtype.kind in "iuf":
+        elif x.dtype.kind in "iuf":
             dataset = dataset.assign({name: dataset[name].astype(_third(x))})
+    for name, x in dataset.variables.items():
+        if x.dtype.kind in "biuf" and x.nbytes > _LARGEST:
+            raise _cannot_hold(f"{x.nbytes} bytes of {name}, {_ZARR}")
     return dataset
 
 

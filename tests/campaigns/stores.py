@@ -1,18 +1,23 @@
-"""Corruption of stores at random, for test_study_stores.py."""
+"""Stores of studies with damaged bytes: the right numbers again, or one sentence."""
 
 from __future__ import annotations
 
 import random
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import flexarm as fa
 from flexarm.studies import sweep
+
+from . import Row
 
 GRID = {"x": (np.arange(6), "m"), "y": ([1.0, 2.0], "s")}
 
@@ -91,31 +96,48 @@ def corrupt(path: Path, draw: random.Random) -> str:
     return f"{kind} {file.name} at {at}"
 
 
-def outcomes(folder: Path, count: int, seed: int) -> Iterator[str]:
-    """Damage stores and call again: the right numbers, or one sentence."""
+def outcome(path: Path, draw: random.Random, expected: Any) -> str:
+    """Damage a store and call again: "right", "refused" in one sentence, or a fault."""
+    done = corrupt(path, draw)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found, end = [study(path), study(path)], "right"
+        except fa.ArgumentError as error:
+            found, end, text = [], "refused", str(error)
+            if "\n" in text or len(text) > 400 or "damaged" not in text:
+                return f"{done}: {text}"
+        except Exception as error:
+            return f"{done}: {type(error).__name__}: {error}"
+    if not all(map(partial(same, expected), found)):
+        return f"{done}: other numbers"
+    others = [str(w.message) for w in caught if w.category is not fa.StudyWarning]
+    return f"{done}: {others[0]}" if others else end
+
+
+def same(expected: Any, ds: Any) -> bool:
+    types = all(x.dtype == expected[name].dtype for name, x in ds.variables.items())
+    return bool(types and ds.identical(expected))
+
+
+def rows(problems: int, seed: int) -> Iterator[Row]:
+    """Damage finished and interrupted studies in netCDF and Zarr, and call again."""
     draw = random.Random(seed)
     expected = study(None)
-    originals = stores(folder / "originals")
-    for i in range(count):
-        original = draw.choice(originals)
-        shutil.copytree(original.parent, folder / str(i))
-        path = folder / str(i) / original.name
-        done = corrupt(path, draw)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                ds = study(path)
-                outcome = "right"
-                assert ds.identical(expected), done
-                for name, x in ds.variables.items():
-                    assert x.dtype == expected[name].dtype, (done, name)
-                assert study(path).identical(expected), done
-            except fa.ArgumentError as error:
-                outcome = "refused"
-                text = str(error)
-                assert "\n" not in text and len(text) < 400, text
-                assert "damaged" in text, (done, text)
-        others = [str(w.message) for w in caught if w.category is not fa.StudyWarning]
-        assert not others, (done, others)
-        shutil.rmtree(folder / str(i))
-        yield outcome
+    with TemporaryDirectory() as place:
+        originals = stores(Path(place, "originals"))
+        for original in originals:
+            ends: Counter[str] = Counter()
+            for _ in range(-(-problems // len(originals))):
+                folder = Path(place, "damaged")
+                shutil.copytree(original.parent, folder)
+                ends[outcome(folder / original.name, draw, expected)] += 1
+                shutil.rmtree(folder)
+            right, refused = ends.pop("right", 0), ends.pop("refused", 0)
+            cells = {
+                "store": f"{original.parent.name} {original.suffix}",
+                "damaged": right + refused + sum(ends.values()),
+                "right": right,
+                "refused": refused,
+            }
+            yield Row(cells, "; ".join(ends))
