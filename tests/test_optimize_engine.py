@@ -133,6 +133,7 @@ def test_derivatives_of_the_tip_are_exact() -> None:
 
 @pytest.mark.parametrize("scheme", ["gauss", "radau", "trapezoid"])
 def test_least_effort_is_that_of_calculus(scheme: str) -> None:
+    pytest.importorskip("casadi")
     # torque linear in time: J = 1/2 int tau^2 = 6 I^2 angle^2 / T^3
     motion, program, z0 = swing(FREE, grid=Grid(main=12, scheme=scheme))
     found = solve(program, z0)
@@ -146,6 +147,7 @@ def test_least_effort_is_that_of_calculus(scheme: str) -> None:
 
 
 def test_least_time_is_that_of_two_constant_torques() -> None:
+    pytest.importorskip("casadi")
     limit = 2.0
     exact = 2.0 * np.sqrt(INERTIA / limit)
     times = []
@@ -161,6 +163,7 @@ def test_least_time_is_that_of_two_constant_torques() -> None:
 
 
 def test_torques_of_an_answer_do_the_motion_in_a_simulation() -> None:
+    pytest.importorskip("casadi")
     motion, program, z0 = swing(HANGING, grid=Grid(main=30, points=3))
     found = solve(program, z0)
     at = motion.read(found.z)
@@ -190,6 +193,7 @@ def test_errors_of_a_step_have_the_order_of_the_method() -> None:
 
 
 def test_scipy_finds_what_ipopt_finds() -> None:
+    pytest.importorskip("casadi")
     for grid in (Grid(main=4), Grid(main=12)):  # SLSQP, trust-constr
         _, program, z0 = swing(HANGING, grid=grid)
         ours = solve(program, z0, solver="scipy", tolerance=1e-8, max_iterations=2000)
@@ -226,6 +230,8 @@ def stopped(**options: Any) -> Solution:
 
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
 def test_a_solver_that_stops_early_gives_its_best(solver: str) -> None:
+    if solver == "ipopt":
+        pytest.importorskip("casadi")
     found = stopped(max_iterations=3, solver=solver)
     assert found.status == "iterations"
     assert "max_iterations" in found.message
@@ -235,6 +241,9 @@ def test_a_solver_that_stops_early_gives_its_best(solver: str) -> None:
 
 @pytest.mark.parametrize("solver", ["ipopt", "scipy"])
 def test_ctrl_c_ends_a_solver_with_its_best(solver: str) -> None:
+    if solver == "ipopt":
+        pytest.importorskip("casadi")
+
     def press(iteration: int, objective: float, violation: float) -> None:
         if iteration == 3:
             raise KeyboardInterrupt
@@ -306,6 +315,7 @@ def test_linear_rows_are_limits_of_rates() -> None:
 
 
 def test_an_answer_tells_how_it_was_found() -> None:
+    pytest.importorskip("casadi")
     motion, program, z0 = swing(FREE)
     found = solve(program, z0)
     result = answer(motion, found, method="test", timings={"total": 1.0})
@@ -359,6 +369,7 @@ def test_second_derivatives_of_some_axes_of_the_tip() -> None:
 
 def test_multipliers_balance_the_gradient() -> None:
     """Of SciPy as of Ipopt: the gradient of the Lagrangian is zero inside bounds."""
+    pytest.importorskip("casadi")
     arm = fa.library.pendulum(mass=2.0, com=0.3)
     motion = Collocation(arm, Grid(main=12), duration=1.0)
     motion.fix_state(0, [-1.0], [0.0])

@@ -284,11 +284,11 @@ def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("ffmpeg"):
         video = shown.save(tmp_path / "a.mp4", dpi=40)
         assert b"ftyp" in video.read_bytes()[:12]
-    else:
-        argument_refused(["need ffmpeg"], lambda: shown.save(tmp_path / "a.mp4"))
     monkeypatch.setattr(_frames.shutil, "which", lambda _: None)
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    argument_refused(["imageio-ffmpeg"], lambda: shown.save(tmp_path / "a.mp4"))
+    argument_refused(
+        ["need ffmpeg", "imageio-ffmpeg"], lambda: shown.save(tmp_path / "a.mp4")
+    )
     own = SimpleNamespace(get_ffmpeg_exe=lambda: "/bin/ffmpeg of a package")
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", own)
     assert _frames.ffmpeg() == "/bin/ffmpeg of a package"

@@ -23,6 +23,7 @@ LIMITS = np.array([300.0, 120.0])
 
 
 def fastest(limits: Any = None, **options: object) -> OptimalMotion:
+    pytest.importorskip("casadi")
     return time_optimal(
         ARM,
         LINE,
