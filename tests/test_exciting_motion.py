@@ -49,7 +49,7 @@ def excited() -> OptimalMotion:
     )
 
 
-def information(tau: Array) -> Array:
+def information(tau: Array, rtol: float = 1e-8) -> Array:
     """Of the parameters times P, by SciPy and central differences."""
 
     def signals(p: Array) -> Array:
@@ -62,7 +62,13 @@ def information(tau: Array) -> Array:
             return np.concatenate([x[nv:], qdd])
 
         run = solve_ivp(
-            rates, (0.0, T[-1]), np.zeros(2 * nv), "RK45", T, rtol=1e-8, atol=1e-10
+            rates,
+            (0.0, T[-1]),
+            np.zeros(2 * nv),
+            "RK45",
+            T,
+            rtol=rtol,
+            atol=1e-2 * rtol,
         )
         strain = values_of(
             arm, signals_of(arm, OUTPUTS[1:])[0], run.y[:nv].T, run.y[nv:].T, None
@@ -124,19 +130,19 @@ def test_predicted_deviations_are_those_of_an_integrator_of_scipy() -> None:
     F = information(motion.tau[:, 0])
     std = P * np.sqrt(np.diag(np.linalg.inv(F)))
     np.testing.assert_allclose(motion.details["std"], std, rtol=2e-3)
-    others = {name: information(tau) for name, tau in other_motions().items()}
+    others = {name: information(tau, 1e-6) for name, tau in other_motions().items()}
     assert scale_of(others["chirp"]) > 1.3 * scale_of(F)
     assert scale_of(others["to and back"]) > 3.0 * scale_of(F)
 
 
 @pytest.mark.slow
 def test_estimates_scatter_as_predicted() -> None:
-    """The sum of squares of 12 errors in predicted deviations, of all parameters."""
+    """The sum of squares of 6 errors in predicted deviations, of all parameters."""
     motion = excited()
     run = fa.simulate(link(P), [0, 0], [0, 0], T, torque=motion.tau, max_step=0.005)
     inverse = np.linalg.inv(motion.details["covariance"])
     squares = []
-    for seed in range(12):
+    for seed in range(6):
         record = simulated_record(run, outputs=OUTPUTS, noise=SIGMA, seed=seed)
         found = identify(
             link,
@@ -155,7 +161,7 @@ def test_estimates_scatter_as_predicted() -> None:
 def test_base_parameters_of_a_rigid_arm() -> None:
     """Well conditioned forces within the limits; deviations from the regressor."""
     arm = fa.library.planar_chain(2, n_modes=0, gravity=(0, -9.81, 0))
-    t = np.linspace(0.0, 3.0, 61)
+    t = np.linspace(0.0, 3.0, 31)
     limits = {"torque": 200.0, "velocity": 2.0, "acceleration": 8.0}
     found = {
         criterion: exciting_motion(

@@ -173,7 +173,7 @@ def test_intervals_hold_the_truth_in_some_draws() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_intervals_hold_the_truth_in_19_of_20_draws(known: bool) -> None:
-    coverage(swing, TRUE, draw(0, 0.0), 200, known)
+    coverage(swing, TRUE, draw(0, 0.0), 30, known)
 
 
 def test_errors_shrink_with_the_noise() -> None:

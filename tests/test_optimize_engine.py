@@ -235,7 +235,7 @@ def test_a_solver_that_stops_early_gives_its_best(solver: str) -> None:
     found = stopped(max_iterations=3, solver=solver)
     assert found.status == "iterations"
     assert "max_iterations" in found.message
-    found = stopped(time_limit=1e-6, solver=solver)
+    found = stopped(time_limit=1e-9, solver=solver)
     assert found.status == "time"
 
 

@@ -262,20 +262,12 @@ def test_half_turn_of_a_symmetric_body() -> None:
 
 
 @pytest.mark.slow
-def test_the_fastest_motion_of_a_floating_robot() -> None:
-    """By linear programs; momentum is zero all the time."""
+def test_frames_of_a_floating_robot_do_not_matter() -> None:
+    """Its effort is the same anywhere; its fastest motion in the plane is known."""
     arm = robot()
     start, end = np.append(arm.neutral[:7], [0.0, 0.3]), {"link1": 1.0, "link2": -0.4}
     limits = {"torque": [*UNDRIVEN, 4.0, 3.0]}
     goal: Any = {"joints": end}
-    first = time_optimal(arm, [start, goal], limits=limits)
-    assert first.success
-    assert first.duration == pytest.approx(0.7893, rel=2e-3)  # by collocation, too
-    np.testing.assert_allclose(first.q[-1, 7:], [1.0, -0.4], atol=1e-5)
-    run = first.verification.trajectory  # type: ignore[union-attr]
-    M = fa.mass_matrix(arm, run.q)[:, :6]
-    momentum = (M @ run.qd[:, :, None])[:, :, 0]
-    np.testing.assert_allclose(momentum, 0.0, atol=1e-6)
     # in a frame of the base that is turned and elsewhere, the same
     there = start.copy()
     there[:4], there[4:7] = turned([0.4, 1.0, -2.0]), [3.0, -1.0, 0.5]

@@ -459,7 +459,7 @@ def test_simulations_with_ball_joints_have_exact_tangents() -> None:
 def test_the_fastest_motion_of_a_flexible_tool_on_a_ball_joint() -> None:
     pytest.importorskip("casadi")
     # changes of torques are weighed about different axes, and hardly count
-    asked: dict[str, Any] = {"search": {"intervals": 24}, "rest_speed": 0.05}
+    asked: dict[str, Any] = {"search": {"intervals": 16}, "rest_speed": 0.05}
     asked |= {"smoothness": 3e-5}
     motions, tool = [], rod("bending z", n_modes=1)
     limits: dict[str, Any] = {"torque": [40.0, 40.0, 70.0, *[np.inf] * 3]}

@@ -250,7 +250,7 @@ def test_arm_and_sensor_are_found_together():
 
 @pytest.mark.slow
 def test_intervals_of_sensors_hold_the_truth_in_19_of_20_draws():
-    draws = 16
+    draws = 8
     inside = np.zeros(len(TRUTH), dtype=int)
     for seed in range(draws):
         ends = found_in(seed, TRUTH, search={"tolerance": 1e-4}).interval()

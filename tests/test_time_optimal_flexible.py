@@ -113,17 +113,14 @@ def test_without_torques_in_advance_it_is_slower(along: OptimalMotion) -> None:
 
 @pytest.mark.slow
 def test_tolerance_buys_time_where_torques_cannot_act_in_advance() -> None:
-    curve = trade_off(
-        ARM,
-        LINE,
-        [1e-3, 7e-3],
-        start=START,
-        limits={"torque": LIMITS},
-        search={"pre_actuation": 0.0},
-    )
+    arm = fa.library.farid_two_link(elements=1)
+    asked: dict[str, Any] = {"start": fa.library.poses(arm)["A"]}
+    asked |= {"limits": {"torque": LIMITS}}
+    late = {"pre_actuation": 0.0}
+    curve = trade_off(arm, LINE, [1e-3, 7e-3], search=late, **asked)
     assert (np.diff(curve.duration) < -0.005).all()
     assert (curve.tip_error <= curve.tolerance).all()
-    ready = trade_off(ARM, LINE, [1e-3], start=START, limits={"torque": LIMITS})
+    ready = trade_off(arm, LINE, [1e-3], **asked)
     assert ready.duration[0] < curve.duration.min() - 0.03
 
 
@@ -160,7 +157,9 @@ def simulated(motion: OptimalMotion) -> fa.Trajectory:
 
 
 @pytest.fixture(scope="module")
-def strained() -> tuple[np.ndarray, dict[object, float], OptimalMotion]:
+def strained(
+    along: OptimalMotion,
+) -> tuple[np.ndarray, dict[object, float], OptimalMotion]:
     """Rows of a strain, a limit it does not keep by itself, a motion that keeps it."""
     strain = ("strain", "link1", 0.1)
     rows = fa.linearize(ARM, START, outputs=strain).C[0, : ARM.nv]
