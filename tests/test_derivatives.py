@@ -109,7 +109,7 @@ def with_drives(seed):
     return arm, (q, qd, qdd)
 
 
-@pytest.mark.parametrize("seed", (0, 2, 5, 9))
+@pytest.mark.parametrize("seed", [0, 2, 5, 9])
 def test_motors_and_forces_inside_of_joints(seed):
     arm, state = with_drives(seed)
     found = fa.inverse_dynamics_derivatives(arm, *state)

@@ -202,6 +202,12 @@ def stiffnesses(section: Section) -> Array:
     )
 
 
+def _cross(a: Array, b: Array) -> Array:
+    """Products along the first axis, without the moves of axes of `numpy.cross`."""
+    (x, y, z), (u, v, w) = a, b
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+
+
 def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     r"""Second-order displacements of the nodes of a link, from its slopes.
 
@@ -246,7 +252,7 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 # from the normal of the section to the line
                 beside = np.outer([z, -y], strain[1])  # of the shear centre
                 gamma = line.axes[e][:, 1:] @ (strain[4:] + beside) @ own
-                turned = np.cross(theta[:, :, None], gamma[:, None, :], axis=0)
+                turned = _cross(theta[:, :, None], gamma[:, None, :])
                 bent = theta.T @ theta + gamma.T @ gamma
                 mixed = 0.5 * (
                     theta[:, :, None] * twist + theta[:, None, :] * twist[:, None]
@@ -256,7 +262,7 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                 if straight:
                     step = axis[:, None, None] * np.tensordot(axis, step, axes=1)
                     # the line circles the shear centre by the angle of twist
-                    circle = np.cross(axis, line.axes[e][:, 1:] @ beside @ own, axis=0)
+                    circle = _cross(axis, line.axes[e][:, 1:] @ beside @ own)
                     around = twist[:, None] * circle[:, None, :]
                     step = step + around + around.swapaxes(1, 2)
                 total += weight * step
