@@ -104,7 +104,7 @@ def test_as_a_law_it_takes_offsets_away() -> None:
     off = []
     for one in (law, Observer(ARM, 30.0, 2e-3, law=law)):
         run = fa.control.simulate_loop(
-            ARM, Pushed(one), start, np.zeros(4), [0.0, 3.0, 6.0], max_step=1e-3
+            ARM, Pushed(one), start, np.zeros(4), [0.0, 2.5, 5.0], max_step=1e-3
         )
         assert run.success
         off.append(abs(run.q[-1] - rest)[:2].max())

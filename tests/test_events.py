@@ -120,7 +120,7 @@ def test_forces_are_those_of_the_run(method: str, kind: str) -> None:
     rng = np.random.default_rng(2)
     arm = fa.library.de_luca_siciliano()
     q0 = np.array([0.1, 0.2, 0.01, 0.0, 0.01, 0.0])
-    t = np.linspace(0.0, 0.1, 5)
+    t = np.linspace(0.0, 0.04, 5)
     samples = rng.normal(size=(5, 2))
     law = fa.control.JointFeedback([3.0, 1.0], [1.0, 0.3], samples, None, samples)
     torque: Any = {

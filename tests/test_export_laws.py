@@ -6,6 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +63,31 @@ START = np.r_[-0.3, 0.2, 0.02, np.zeros(9)]
 T = 1e-3 * np.arange(120)
 
 
-def built(directory: Path, text: str, flags: Any = ()) -> Path:
-    source, program = directory / "loop.c", directory / "loop"
-    source.write_text(text)
-    library = [CSRC / "library" / name for name in ("laws.c", "active_set.c")]
-    command = [*COMPILER, *C99, *flags, f"-I{CSRC}", f"-I{directory}", source]
+def compiled(*arguments: object) -> None:
     done = subprocess.run(
-        [str(x) for x in (*command, *library, "-o", program)],
+        [*COMPILER, *C99, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
+
+
+@cache
+def library(base: Path, flags: Sequence[str]) -> list[Path]:
+    """The files of the library, compiled once for all laws."""
+    objects = [base / f"{name}{len(flags)}.o" for name in ("laws", "active_set")]
+    for file in objects:
+        source = CSRC / "library" / f"{file.stem.rstrip('0123456789')}.c"
+        compiled(*flags, f"-I{CSRC}", "-c", source, "-o", file)
+    return objects
+
+
+def built(directory: Path, text: str, flags: Any = ()) -> Path:
+    source, program = directory / "loop.c", directory / "loop"
+    source.write_text(text)
+    objects = library(directory.parent, tuple(flags))
+    compiled(*flags, f"-I{CSRC}", f"-I{directory}", source, *objects, "-o", program)
     return program
 
 

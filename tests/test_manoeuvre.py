@@ -22,7 +22,7 @@ def run(arm: fa.Arm = ARM, n: int = 601, **options: Any) -> fa.Trajectory:
 
 @pytest.fixture(scope="module")
 def exact() -> fa.Trajectory:
-    return run(method="rk4", max_step=5e-5, progress=False)
+    return run(method="rk4", max_step=8e-5, progress=False)
 
 
 @pytest.mark.parametrize("fidelity", ["full", "ruthless", "linear"])
@@ -110,8 +110,8 @@ def test_agrees_with_solvers_with_error_control(exact: fa.Trajectory) -> None:
     )
     t = np.array([0.0, 0.01, 0.02])
     q0, qd0 = exact.q[300], exact.qd[300]
-    fine = fa.simulate(ARM, q0, qd0, t, torque=still, method="ROS34PW2", max_step=2e-6)
-    for method, rtol, atol in (("DOP853", 1e-11, 1e-13), ("Radau", 1e-8, 1e-11)):
+    fine = fa.simulate(ARM, q0, qd0, t, torque=still, method="ROS34PW2", max_step=5e-6)
+    for method, rtol, atol in (("DOP853", 1e-11, 1e-13), ("Radau", 1e-6, 1e-9)):
         options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol}
         r = fa.simulate(ARM, q0, qd0, t, torque=still, **options)
         assert_allclose(fine.q, r.q, rtol=0, atol=2e-8, err_msg=method)

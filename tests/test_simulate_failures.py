@@ -125,7 +125,9 @@ def test_scipy_run_that_diverges_returns_what_it_has(method: str) -> None:
 
     t = np.linspace(0.0, 10.0, 2001)
     with quiet_solver():
-        run = fa.simulate(arm, [-1.5], [0.1], t, torque=torque, method=method)
+        run = fa.simulate(
+            arm, [-1.5], [0.1], t, torque=torque, method=method, rtol=1e-4, atol=1e-6
+        )
     assert not run.success
     n = int(run.completed)
     assert 1 <= n < 2001
@@ -193,17 +195,17 @@ def test_exception_in_the_first_and_the_last_call(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF"])
 def test_exception_in_a_scipy_run_keeps_what_was_reached(method: str) -> None:
-    t = np.linspace(0.0, 2.0, 201)
+    t = np.linspace(0.0, 0.1, 101)
 
     def torque(t: float, q: Any, qd: Any) -> Any:
-        if t > 1.0:
+        if t > 0.05:
             raise RuntimeError
         return feedback(t, q, qd)
 
     with pytest.raises(RuntimeError) as caught:
         fa.simulate(ARM, states(), Z, t, torque=torque, method=method)
     run = caught.value.trajectory  # type: ignore[attr-defined]
-    assert 50 < run.completed <= 101
+    assert 25 < run.completed <= 51
     whole = fa.simulate(ARM, states(), Z, t, torque=feedback, method=method)
     n = run.completed
     assert_allclose(run.q[:n], whole.q[:n], rtol=0, atol=1e-6)
@@ -231,16 +233,16 @@ def test_failing_torque_keeps_no_memory() -> None:
                 fa.simulate(ARM, Z, Z, T, torque=lambda *_: [1.0])
             fa.simulate(ARM, Z, Z, T[:3], torque=feedback)
 
-    fail(100)  # NumPy fills caches of its own
+    fail(40)  # NumPy fills caches of its own
     grown = []
-    for _ in range(2):
+    for _ in range(3):
         gc.collect()
         before = sys.getallocatedblocks()
-        fail(300)
+        fail(100)
         gc.collect()
         grown.append(sys.getallocatedblocks() - before)
-    # a block for each run would be 300 each time; caches of others may grow once
-    assert min(grown) < 225
+    # a block for each run would be 100 each time; caches of others may grow once
+    assert min(grown) < 75
 
 
 # Ctrl-C
@@ -395,7 +397,7 @@ def test_progress_bar_counts_to_the_end(
             self.closed = True
 
     monkeypatch.setattr(tqdm_auto, "tqdm", Bar)
-    t = np.linspace(0.0, 1.0, 3001)
+    t = np.linspace(0.0, 0.1, 1025)
     expected = fa.simulate(
         ARM, states(), Z, t, torque=torque, method=method, progress=False
     )
@@ -418,7 +420,7 @@ def test_progress_bar_counts_to_the_end(
 
     # and is closed when the run fails
     def fail(t: float, q: Any, qd: Any) -> Any:
-        if t > 0.5:
+        if t > 0.05:
             raise RuntimeError
         return [0.0, 0.0]
 
@@ -442,7 +444,7 @@ def test_progress_counts_a_batch_in_blocks(monkeypatch: pytest.MonkeyPatch) -> N
             seen.append((self.n, self.total))
 
     monkeypatch.setattr(tqdm_auto, "tqdm", Bar)
-    t = np.linspace(0.0, 0.1, 1001)
+    t = np.linspace(0.0, 0.0256, 257)
     for n in (1, 2, 3, 4, 5, 8, 9, 33):
         for torque in (None, feedback):
             options = {"max_step": 5e-5, "progress": True}

@@ -205,7 +205,7 @@ def trade_off(
     --------
     >>> import flexarm as fa
     >>> from flexarm.optimize import paths, time_optimal
-    >>> arm = fa.library.farid_two_link()
+    >>> arm = fa.library.farid_two_link(elements=0)
     >>> way, start = paths.line([1.8, 0.2], [1.6, 0.7]), fa.library.poses(arm)["A"]
     >>> limits = {"torque": [300.0, 120.0]}
     >>> motion = time_optimal(arm, way, limits=limits, start=start)

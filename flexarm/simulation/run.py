@@ -318,10 +318,9 @@ class Run(Flattened):
     def sampled(self, rows: Array, index: int, t: float) -> Array:
         """Samples of one trajectory at any time, for the SciPy solvers."""
         x = rows[index % len(rows)]
-        k = int(
-            np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
-        )
-        if self.hold or k == len(self.t) - 1:
+        last = len(self.t) - 1
+        k = min(max(int(self.t.searchsorted(t, side="right")) - 1, 0), last)
+        if self.hold or k == last:
             return np.asarray(x[k])
         part = (t - self.t[k]) / (self.t[k + 1] - self.t[k])
         return np.asarray(x[k] + part * (x[k + 1] - x[k]))
