@@ -4,8 +4,9 @@
     python3 -m tests.campaigns postures --problems 30 --seed 0
 
 A campaign draws problems from a seed and judges each result by something that does not
-know how the package found it.  It is a function `rows(problems, seed)` in a module of this
-folder.  Tests run a few of its problems with a fixed seed, so that it keeps working.
+know how the package found it.  It is a function `rows(problems, seed)` in a module of
+this folder.  Tests run a few of its problems with a fixed seed, so that it goes on
+working.
 """
 
 from __future__ import annotations
@@ -29,7 +30,17 @@ class Campaign(NamedTuple):
     about: str
 
 
-CAMPAIGNS: dict[str, Campaign] = {}
+CAMPAIGNS: dict[str, Campaign] = {
+    "interrupts": Campaign(
+        "interrupts", 20, 45, "Ctrl-C in every driver, at random times and calls"
+    ),
+    "hostile-files": Campaign(
+        "hostile_files", 2000, 4, "spoiled robot files, matrices, sidecars, meshes"
+    ),
+    "kept-files": Campaign(
+        "kept_files", 6000, 6, "spoiled files of flexarm.save and by hand"
+    ),
+}
 
 
 FULL = False
