@@ -11,15 +11,12 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-import os
 import random
 import resource
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,6 @@ from flexarm import finite_elements as fe
 from flexarm.plotting._scene_meshes import read_mesh
 from flexarm.plotting._surfaces import fewer
 
-HERE = Path(__file__).parent
 MEMORY = 1 << 30  # bytes that a reader may have beyond what the program has
 NODES = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 TOML = """
@@ -241,20 +237,6 @@ def spoil(
             ends.append(ended(lambda path=path: reader(path)))
         path.write_bytes(content)
         told(name, ends)
-
-
-def rows(
-    program: str, problems: int, seed: int
-) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield cells and faults that a program of the tests prints."""
-    paths = os.pathsep.join([str(HERE), str(HERE.parent)])
-    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, HERE / program, folder, str(seed), str(problems)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    yield from map(json.loads, done.stdout.splitlines())
-    if done.returncode:
-        yield {"file": program}, f"status {done.returncode}: {done.stderr[-500:]}"
 
 
 def main(folder: Path, seed: int, count: int) -> None:

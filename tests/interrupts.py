@@ -39,14 +39,18 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def ctrl_c() -> Iterator[Event]:
+def ctrl_c(once: bool = False) -> Iterator[Event]:
     """SIGINT raises KeyboardInterrupt, and tells by the event that it has.
+
+    Where it raises once, it is silent from then on.
 
     A shell has jobs in the background ignore this signal, the tests among them.
     """
     raised = Event()
 
     def raise_it(*_: Any) -> None:
+        if once and raised.is_set():
+            return
         raised.set()
         raise KeyboardInterrupt
 

@@ -70,7 +70,7 @@ def built(directory: Path, text: str, flags: Any = ()) -> Path:
         [str(x) for x in (*command, *library, "-o", program)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return program
@@ -79,7 +79,7 @@ def built(directory: Path, text: str, flags: Any = ()) -> Path:
 def ran(program: Path, *arrays: Array) -> Array:
     file = program.with_suffix(".in")
     file.write_bytes(np.hstack(arrays).tobytes())
-    done = subprocess.run([program, file], capture_output=True, timeout=60)
+    done = subprocess.run([program, file], capture_output=True, timeout=600)
     assert done.returncode == 0
     return np.frombuffer(done.stdout)
 
@@ -209,7 +209,7 @@ def test_the_library_needs_nothing(tmp_path: Path) -> None:
         pytest.skip("no nm to ask")
     for name in ("laws", "active_set"):
         command = [*COMPILER, *C99, "-c", f"-I{CSRC}", CSRC / "library" / f"{name}.c"]
-        subprocess.run([*command, "-o", tmp_path / "x.o"], check=True, timeout=60)
+        subprocess.run([*command, "-o", tmp_path / "x.o"], check=True, timeout=600)
         found = subprocess.run(
             ["nm", "-u", tmp_path / "x.o"], capture_output=True, text=True, check=True
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import difflib
 import gzip
 import os
 import sys
@@ -234,10 +235,20 @@ def test_large_robots(text: str | bytes, words: list[str]) -> None:
     model_refused(words, lambda: urdf.read(text))
 
 
-def test_names_are_not_compared_without_end() -> None:
+def test_names_are_not_compared_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    whole = difflib.get_close_matches
+
+    def counted(word: str, names: Any, n: int) -> list[str]:
+        compared.append(len(names))
+        return whole(word, names, n)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
     names = ["ba" * 48 + str(i) for i in range(4096)]
     assert did_you_mean("ab" * 49, names) == ""
+    assert not compared
     assert did_you_mean("link", [*names, "lnk"]) == "; did you mean 'lnk'?"
+    assert compared == [4097]
 
 
 def check_large_robot(tmp_path: Path, n: int) -> None:
@@ -327,11 +338,14 @@ def test_a_sidecar_with_the_mark_of_windows(tmp_path: Path) -> None:
     assert urdf.load(files.ROBOT, sidecar=path).nv == 4
 
 
-def test_links_are_looked_up_before_they_are_made(tmp_path: Path) -> None:
+def test_links_are_looked_up_before_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten thousand flexible links would take minutes."""
     path = tmp_path / "a.toml"
     table = "length=1\nmass_per_length=1\nbending_stiffness=1\n"
     path.write_text("".join(f"[r{i}]\n{table}" for i in range(10_000)))
+    monkeypatch.delattr("flexarm.urdf._arm.link_of")
     model_refused(
         ["'r0' is not in the robot"], lambda: urdf.load(files.ROBOT, sidecar=path)
     )

@@ -11,7 +11,16 @@ working.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
+
+TESTS = Path(__file__).resolve().parents[1]
 
 
 class Row(NamedTuple):
@@ -34,13 +43,33 @@ CAMPAIGNS: dict[str, Campaign] = {
     "interrupts": Campaign(
         "interrupts", 20, 45, "Ctrl-C in every driver, at random times and calls"
     ),
+    "attack": Campaign(
+        "attack", 20000, 40, "wild arguments and spoilt pickles for all that is public"
+    ),
     "hostile-files": Campaign(
         "hostile_files", 2000, 4, "spoiled robot files, matrices, sidecars, meshes"
+    ),
+    "processes": Campaign(
+        "processes", 100, 5, "stores of studies: two processes, kills, full disks"
     ),
     "kept-files": Campaign(
         "kept_files", 6000, 6, "spoiled files of flexarm.save and by hand"
     ),
 }
+
+
+def printed(program: str, problems: int, seed: int) -> Iterator[Row]:
+    """Yield the rows that a program of the tests prints, which gets a folder."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, TESTS / program, folder, str(seed), str(problems)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        yield Row(*json.loads(line))
+    if done.returncode:
+        error = done.stderr[-500:]
+        yield Row({"program": program}, f"status {done.returncode}: {error}")
 
 
 FULL = False
