@@ -24,9 +24,9 @@ RIGID = fa.library.iiwa14()
 SMALL = fa.library.planar_chain(2, n_modes=2)
 CHAIN = fa.library.planar_chain(4, n_modes=2)
 RNG = np.random.default_rng(0)
-PLACES = RNG.uniform(-0.8, 0.8, (5000, 3))
+PLACES = RNG.uniform(-0.8, 0.8, (1000, 3))
 NARROW = np.outer([-0.5, 0.5], np.ones(7))  # few are reached
-POSTURES = RNG.normal(0.0, 0.5, (2000, CHAIN.nq))
+POSTURES = RNG.normal(0.0, 0.5, (400, CHAIN.nq))
 WAY = paths.joint_path(RNG.uniform(-1.0, 1.0, (30, 7)))
 BENT = np.array([0.3, *np.zeros(SMALL.nq - 1)])
 
@@ -101,7 +101,7 @@ DRIVERS: dict[str, tuple[Callable[[], Any], int]] = {
             RIGID,
             WAY,
             limits={"torque": 400.0, "velocity": 2.0},
-            search={"intervals": 20000},
+            search={"intervals": 4000},
         ),
         1000,
     ),
@@ -116,13 +116,13 @@ DRIVERS: dict[str, tuple[Callable[[], Any], int]] = {
         ),
         16000,
     ),
-    "trajectory by Ipopt": (lambda: lifted("ipopt", intervals=60), 4000),
+    "trajectory by Ipopt": (lambda: lifted("ipopt", intervals=20), 4000),
     "trajectory by SLSQP": (lambda: lifted("scipy", intervals=8), 2000),
     "trajectory by trust-constr": (lambda: lifted("scipy", intervals=100), 3000),
     "track by Gauss-Newton": (lambda: tracked(intervals=50, steps=8), 4500),
     "track by BFGS": (lambda: tracked(solver="bfgs"), 8000),
     "track by stable inversion": (lambda: tracked("stable inversion"), 4500),
-    "track by collocation": (lambda: tracked("collocation"), 7000),
+    "track by collocation": (lambda: tracked("collocation", intervals=16), 7000),
     "track by frequencies": (lambda: tracked("frequency domain"), 3000),
     "identify by output error": (fitted, 4000),
     "identify in stages": (lambda: fitted(stages=(0.1, 0.5, 1.0)), 8000),
@@ -137,7 +137,7 @@ DRIVERS: dict[str, tuple[Callable[[], Any], int]] = {
     ),
     "equilibrium": (lambda: fa.equilibrium(CHAIN, POSTURES, held=None), 1000),
     "equilibrium, stable": (
-        lambda: fa.equilibrium(CHAIN, POSTURES[:500], held=None, seek="stable"),
+        lambda: fa.equilibrium(CHAIN, POSTURES[:200], held=None, seek="stable"),
         500,
     ),
     "workspace_map": (
