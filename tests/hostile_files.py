@@ -1,9 +1,9 @@
 """Valid files with flipped bytes, or cut, by a seed; and the judge of what comes of it.
 
-As a program it reads such files under a limit of memory, and prints what is neither
-a result nor one sentence of flexarm:
+As a program it reads such files and bombs under a limit of memory. It prints a line of
+JSON for each kind of file, with what is neither a result nor one sentence of flexarm:
 
-    python hostile_files.py FOLDER FIRST LAST
+    python hostile_files.py FOLDER SEED COUNT
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import json
 import random
 import resource
 import sys
-import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from flexarm import finite_elements as fe
 from flexarm.plotting._scene_meshes import read_mesh
 from flexarm.plotting._surfaces import fewer
 
-SECONDS = 5.0
 MEMORY = 1 << 30  # bytes that a reader may have beyond what the program has
 NODES = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
 TOML = """
@@ -125,20 +124,23 @@ def read(path: Path) -> Any:
     return fa.urdf.load(ROBOT, sidecar=path)
 
 
-def fault(call: Callable[[], Any]) -> str:
-    """What is wrong with the end of a call; nothing after a result or one sentence."""
-    start, found = time.monotonic(), ""
+def ended(call: Callable[[], Any]) -> tuple[str, str]:
+    """How a call ends, and what is wrong with that; nothing after one sentence."""
     try:
         with warnings.catch_warnings():
             for word in (fa.urdf.UrdfWarning, fa.UnitsWarning):  # right, and said
                 warnings.simplefilter("ignore", word)
             call()
     except fa.FlexarmError as error:
-        found = sentence_fault(str(error))
+        return "refused", sentence_fault(str(error))
     except Exception as error:
-        found = f"{type(error).__name__}: {error}"[:300]
-    spent = time.monotonic() - start
-    return found or (f"took {spent:.1f} s" if spent > SECONDS else "")
+        return "failed", f"{type(error).__name__}: {error}"[:300]
+    return "read", ""
+
+
+def fault(call: Callable[[], Any]) -> str:
+    """What is wrong with the end of a call; nothing after a result or one sentence."""
+    return ended(call)[1]
 
 
 def sentence_fault(text: str) -> str:
@@ -180,20 +182,78 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def main(folder: Path, first: int, last: int) -> None:
+def bombs(folder: Path) -> list[Path]:
+    """Small files that become large ones, and large ones."""
+    result = []
+    sparse = "%%MatrixMarket matrix coordinate real general\n"
+    for packer, ending in ((gzip, "gz"), (bz2, "bz2")):
+        for k, (start, piece) in enumerate(
+            (
+                ("", "0" * (1 << 20)),
+                (sparse + "12 12 144\n", "1 1 0\n" * (1 << 18)),
+                (sparse + "12 12 144\n1 1 ", "0" * (1 << 20)),
+                (sparse + "12 12 144\n", "\n" * (1 << 20)),
+                (sparse, "%\n" * (1 << 19)),
+            )
+        ):
+            path = folder / f"bomb{k}.mtx.{ending}"
+            with packer.open(path, "wb", compresslevel=1) as file:
+                file.write(start.encode())
+                for _ in range(2):
+                    file.write(piece.encode())
+            result.append(path)
+    for name in ("hole.urdf", "hole.mtx", "hole.toml", "hole.json"):
+        result.append(folder / name)
+        with open(result[-1], "wb") as hole:
+            hole.truncate(1 << 34)
+    return result
+
+
+def told(file: str, ends: list[tuple[str, str]]) -> None:
+    """Print how often files of a kind were read and refused, and the first fault."""
+    counts = Counter(how for how, _ in ends)
+    faults = [f"{i}: {text}" for i, (_, text) in enumerate(ends) if text]
+    cells = {"file": file, "read": counts["read"], "refused": counts["refused"]}
+    print(json.dumps([cells, f"{len(faults)}, as {faults[0]}" if faults else ""]))
+
+
+def write_spoiled(path: Path, content: bytes, chance: random.Random) -> None:
+    path.write_bytes(spoiled(content, chance))
+
+
+def spoil(
+    contents: dict[str, bytes],
+    reader: Callable[[Path], Any],
+    folder: Path,
+    seed: int,
+    count: int,
+    write: Callable[[Path, bytes, random.Random], Any] = write_spoiled,
+) -> None:
+    """Read so many spoiled files of each kind with little memory, and print the ends.
+
+    The folder has the valid ones, which have been read: all is imported.
+    """
+    limit_memory()
+    for name, content in contents.items():
+        path, ends = folder / name, []
+        for i in range(count):
+            chance = random.Random(f"{seed} {name} {i}")
+            write(path, content, chance)
+            ends.append(ended(lambda path=path: reader(path)))
+        path.write_bytes(content)
+        told(name, ends)
+
+
+def main(folder: Path, seed: int, count: int) -> None:
     contents = valid_files(folder) | drawn_files()
     for name, content in contents.items():  # imports what readers need
         (folder / name).write_bytes(content)
         read(folder / name)
-    limit_memory()
-    for seed in range(first, last):
-        for name, content in contents.items():
-            path = folder / name
-            path.write_bytes(spoiled(content, random.Random(f"{seed} {name}")))
-            found = fault(lambda path=path: read(path))
-            if found:
-                print(f"{name} of seed {seed}: {found}")
-    print("done")
+    made = bombs(folder)
+    spoil(contents, read, folder, seed, count)
+    ends = [ended(lambda path=path: read(path)) for path in made]
+    texts = [(how, text or "it is read" * (how == "read")) for how, text in ends]
+    told("bombs", texts)
 
 
 if __name__ == "__main__":

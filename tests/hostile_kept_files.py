@@ -1,9 +1,9 @@
 """Files of `flexarm.save` and descriptions by hand with flipped bytes, and bombs.
 
-As a program it reads them under a limit of memory, and prints what is neither a result
-nor one sentence of flexarm:
+As a program it reads them under a limit of memory, and prints how they end, as
+`hostile_files.py` does; without the count it reads the bombs:
 
-    python hostile_kept_files.py FOLDER FIRST LAST
+    python hostile_kept_files.py FOLDER SEED COUNT
 """
 
 from __future__ import annotations
@@ -143,20 +143,12 @@ def _sparse(path: Path) -> None:
     seal(path)
 
 
-def main(folder: Path, first: int, last: int) -> None:
+def main(folder: Path, seed: int, count: int) -> None:
     contents = valid_files(folder)
     for name in contents:  # imports what readers need
         (folder / name).write_bytes(contents[name])
         read(folder / name)
-    files.limit_memory()
-    for seed in range(first, last):
-        for name, content in contents.items():
-            path = folder / name
-            spoil(path, content, random.Random(f"{seed} {name}"))
-            found = files.fault(lambda path=path: read(path))
-            if found:
-                print(f"{name} of seed {seed}: {found}")
-    print("done")
+    files.spoil(contents, read, folder, seed, count, spoil)
 
 
 def told_of_bombs(folder: Path) -> list[str]:

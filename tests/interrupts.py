@@ -1,12 +1,10 @@
-"""Ctrl-C from a timer, from another process, or at a place of a run, for the tests."""
+"""Ctrl-C at a call of a function, at a place of a run, or from a timer, for tests."""
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 import sys
-import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -15,7 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import flexarm
 from flexarm.simulation.run import Run
+
+FLEXARM = flexarm.__path__[0]
 
 
 @contextmanager
@@ -38,14 +39,18 @@ def interrupt_after(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def ctrl_c() -> Iterator[Event]:
+def ctrl_c(once: bool = False) -> Iterator[Event]:
     """SIGINT raises KeyboardInterrupt, and tells by the event that it has.
+
+    Where it raises once, it is silent from then on.
 
     A shell has jobs in the background ignore this signal, the tests among them.
     """
     raised = Event()
 
     def raise_it(*_: Any) -> None:
+        if once and raised.is_set():
+            return
         raised.set()
         raise KeyboardInterrupt
 
@@ -95,57 +100,71 @@ def interrupt_at(sample: int, later: float = 0.0) -> Iterator[None]:
         yield
 
 
+class Press:
+    """A signal at the n-th call of a function of flexarm from now on, and at no other.
+
+    The first line of a function is where Python looks for signals. What is called
+    while a module is imported for the first time does not count.
+    """
+
+    def __init__(self, number: int, signal: int = signal.SIGINT) -> None:
+        self.number, self.signal = number, signal
+        self.calls = self.late = 0  # until the signal, and from it
+        self.place = ""
+        self._imports: Any = None
+
+    def wait(self) -> None:
+        """Count from here on."""
+        sys.setprofile(self._called)
+
+    def over(self) -> None:
+        """Count no more."""
+        sys.setprofile(None)
+        sys.settrace(None)
+
+    def _called(self, frame: Any, event: str, arg: Any) -> None:
+        code = frame.f_code
+        if frame is self._imports and event == "return":
+            self._imports = None
+        if event != "call" or not code.co_filename.startswith(FLEXARM):
+            return
+        if code.co_name == "<module>":
+            self._imports = self._imports or frame
+        if self._imports is not None:
+            return
+        self.calls += 1
+        if self.calls == self.number:
+            self.place = f"{code.co_filename.removeprefix(FLEXARM)} {code.co_name}"
+            sys.setprofile(None)  # so does Python after what this function raises
+            sys.settrace(self._called_after)
+            signal.raise_signal(self.signal)
+
+    def _called_after(self, frame: Any, event: str, arg: Any) -> None:
+        self.late += frame.f_code.co_filename.startswith(FLEXARM)
+
+
 class Struck(NamedTuple):
-    """How a call ended to which another process sent SIGINT."""
+    """How a call ended in the middle of which Ctrl-C was pressed."""
 
     how: str  # "over" before it, "raised" KeyboardInterrupt, or "returned"
-    late: float  # seconds from the signal to the end
+    late: float  # calls of functions, or seconds, from the signal to the end
     result: Any
+    warned: list[Any]  # categories of warnings
+    place: str = ""  # function where it was pressed
 
 
-# waits as each line says, then sends SIGINT and says when
-_SENDER = """
-import os, signal, sys, time
-for line in sys.stdin:
-    pid, delay = line.split()
-    time.sleep(float(delay))
-    now = time.monotonic()
-    os.kill(int(pid), signal.SIGINT)
-    print(now, flush=True)
-"""
-
-
-@contextmanager
-def sender() -> Iterator[Callable[[Callable[[], Any], float], Struck]]:
-    """Yield a function that strikes a call after some seconds, from another process.
-
-    So the signal arrives also while the call holds the lock of the interpreter.
-    """
-    command = [sys.executable, "-S", "-c", _SENDER]
-    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, bufsize=1, start_new_session=True, **pipes) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-
-        def strike(call: Callable[[], Any], delay: float) -> Struck:
-            assert other.stdin is not None
-            assert other.stdout is not None
-            with ctrl_c() as raised:
-                how, result, end = "raised", None, 0.0
-                try:
-                    other.stdin.write(f"{os.getpid()} {delay}\n")
-                    result = call()
-                    end = time.monotonic()
-                    how = "returned" if raised.is_set() else "over"
-                    while not raised.wait(60.0):
-                        raise AssertionError("no signal within a minute")
-                except KeyboardInterrupt:
-                    end = end or time.monotonic()
-                sent = float(other.stdout.readline())
-            return Struck(how, end - sent, result)
-
+def struck(call: Callable[[], Any], number: int) -> Struck:
+    """Make a call with Ctrl-C at the n-th call of a function of flexarm in it."""
+    press = Press(number)
+    how, result = "raised", None
+    with ctrl_c() as raised, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
-            yield strike
+            press.wait()
+            result = call()
+            how = "returned" if raised.is_set() else "over"
+        except KeyboardInterrupt:
+            pass
         finally:
-            other.stdin.close()
-            other.wait(10.0)
+            press.over()
+    return Struck(how, press.late, result, [w.category for w in caught], press.place)

@@ -1,50 +1,58 @@
 """Processes for test_study_stores.py: two on one store, kills, limits of files.
 
-    python study_processes.py FOLDER SEED race=2 kill=1 limit=1
+    python study_processes.py FOLDER SEED COUNT
 
-Each round forks, so that imports and a first study are paid for once; no thread runs
-before a fork.
-Prints one line for each round.
+Each of so many rounds forks, so that imports and a first study are paid for once; no
+thread runs before a fork. Prints one line of JSON for each.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import resource
 import signal
 import sys
-import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray  # noqa: F401
+import zarr  # noqa: F401
+from interrupts import Press
 
 import flexarm as fa
 from flexarm.studies import sweep
 
 POINTS, CHUNK = 24, 2
+CALLS = 1000  # of functions of flexarm in a whole study, about
 
 
-def noted(log: str, pause: float, x: float) -> dict[str, Any]:
-    """Note each point in a file, in one write of the system."""
+def noted(log: str, call: tuple[int, int], x: float) -> dict[str, Any]:
+    """Note each point in a file, in one write of the system; call another process."""
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, f"{int(x)}\n".encode())
     os.close(file)
-    time.sleep(pause)
+    point, pipe = call
+    if x == point:
+        os.write(pipe, b"x")
     return {"square": x**2, "text": f"{x:g}"}
 
 
-def study(path: Path) -> Any:
-    function = partial(noted, str(path.parent / "log"), 2e-3)
+NOBODY = (-1, -1)
+
+
+def study(path: Path, call: tuple[int, int] = NOBODY) -> Any:
+    function = partial(noted, str(path.parent / "log"), call)
     grid = {"x": (np.arange(float(POINTS)), "m")}
-    ds = sweep(function, grid, path=path, chunk=CHUNK, progress=False)
+    options: dict[str, Any] = {"chunk": CHUNK, "progress": False, "key": "noted"}
+    ds = sweep(function, grid, path=path, **options)
     np.testing.assert_array_equal(ds.square, grid["x"][0] ** 2)
     assert ds.text.values.tolist() == [f"{x:g}" for x in grid["x"][0]]
     return ds
@@ -87,31 +95,38 @@ def check_done(folder: Path, path: Path) -> None:
 
 
 def race(folder: Path, path: Path, draw: random.Random) -> str:
-    """Two processes start together: every point is computed once."""
-    start = time.time() + 0.02
+    """Two processes, the second from a point of the first: each is computed once."""
+    point = draw.choice([-1, 0, 1, POINTS // 2, POINTS - 1])
+    hears, calls = os.pipe()
+    if point < 0:
+        os.write(calls, b"x")
 
-    def work(later: float) -> None:
-        time.sleep(max(0.0, start + later - time.time()))
+    def second() -> None:
+        os.read(hears, 1)
         study(path)
 
-    laters = [0.0, draw.choice([0.0, 0.0, 1e-3, 0.03, 0.1])]
-    pids = [child(partial(work, later)) for later in laters]
+    first = partial(study, path, (point, calls))
+    pids = [child(second), child(first)]
     codes = sorted(map(ended, pids))
     assert codes in ([0, 0], [0, 1]), codes
     assert counts(folder) == Counter(range(POINTS))
     check_done(folder, path)
-    return f"codes {codes}"
+    for file in (hears, calls):
+        os.close(file)
+    return f"from point {point}, codes {codes}"
 
 
 def kill(folder: Path, path: Path, draw: random.Random) -> str:
     """A process is killed again and again: what it has kept is not computed again."""
     kills = 0
     while True:
-        pid = child(lambda: study(path))
-        if kills < 5:
-            time.sleep(draw.uniform(0.0, 0.15))
-            os.kill(pid, signal.SIGKILL)
-        code = ended(pid)
+        last = draw.randint(1, CALLS) if kills < 5 else -1
+
+        def killed(last: int = last) -> None:
+            Press(last, signal.SIGKILL).wait()
+            study(path)
+
+        code = ended(child(killed))
         if code == 0:
             break
         assert code == -signal.SIGKILL, code
@@ -130,7 +145,7 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
 
     def limited() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        function = partial(noted, os.devnull, 0.0)
+        function = partial(noted, os.devnull, NOBODY)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -147,7 +162,7 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
     assert set(names) <= {"log", path.name + ".parts"}, names
 
     def unlimited() -> None:
-        function = partial(noted, os.devnull, 0.0)
+        function = partial(noted, os.devnull, NOBODY)
         ds = sweep(function, {"x": np.arange(float(POINTS))}, path=path)
         np.testing.assert_array_equal(ds.square, np.arange(float(POINTS)) ** 2)
 
@@ -156,20 +171,24 @@ def limit(folder: Path, path: Path, draw: random.Random) -> str:
     return f"{size} bytes"
 
 
-def main() -> None:
-    place, seed, *wanted = sys.argv[1:]
-    import_module("zarr")
-    draw = random.Random(int(seed))
-    Path(place, "first").mkdir()
-    study(Path(place, "first", "study.nc"))  # which imports the rest
-    counted = [given.split("=") for given in wanted]
-    for what, i in [(what, i) for what, n in counted for i in range(int(n))]:
-        folder = Path(place, f"{what}{i}")
-        folder.mkdir()
-        path = folder / f"study{draw.choice(['.nc', '.zarr'])}"
-        done = {"race": race, "kill": kill, "limit": limit}[what](folder, path, draw)
-        print(f"{what} {i} {path.suffix}: {done}", flush=True)
+def main(place: Path, seed: int, count: int) -> None:
+    """Print cells and fault of each round."""
+    (place / "first").mkdir()
+    study(place / "first" / "study.nc")  # it imports what a study needs
+    for i in range(count):
+        for what in (race, kill, limit):
+            draw = random.Random(f"{seed} {what.__name__} {i}")
+            folder = place / f"{what.__name__}{i}"
+            folder.mkdir()
+            path = folder / f"study{draw.choice(['.nc', '.zarr'])}"
+            cells, fault = {"round": i, "what": what.__name__, "file": path.suffix}, ""
+            try:
+                cells["end"] = what(folder, path, draw)
+            except AssertionError as error:
+                line = traceback.extract_tb(error.__traceback__)[-1]
+                fault = f"line {line.lineno}: {line.line} {error}"
+            print(json.dumps([cells, fault]), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

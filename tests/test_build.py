@@ -318,7 +318,7 @@ def test_flags_that_a_compiler_does_not_know_are_left_out(tmp_path: Path) -> Non
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert run.returncode == 0, run.stderr
     plain, fortified, sanitized, poor = json.loads(run.stdout)

@@ -68,7 +68,7 @@ def compiled(*arguments: object) -> None:
         [*COMPILER, *C99, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
 
@@ -94,7 +94,7 @@ def built(directory: Path, text: str, flags: Any = ()) -> Path:
 def ran(program: Path, *arrays: Array) -> Array:
     file = program.with_suffix(".in")
     file.write_bytes(np.hstack(arrays).tobytes())
-    done = subprocess.run([program, file], capture_output=True, timeout=60)
+    done = subprocess.run([program, file], capture_output=True, timeout=600)
     assert done.returncode == 0
     return np.frombuffer(done.stdout)
 
@@ -224,7 +224,7 @@ def test_the_library_needs_nothing(tmp_path: Path) -> None:
         pytest.skip("no nm to ask")
     for name in ("laws", "active_set"):
         command = [*COMPILER, *C99, "-c", f"-I{CSRC}", CSRC / "library" / f"{name}.c"]
-        subprocess.run([*command, "-o", tmp_path / "x.o"], check=True, timeout=60)
+        subprocess.run([*command, "-o", tmp_path / "x.o"], check=True, timeout=600)
         found = subprocess.run(
             ["nm", "-u", tmp_path / "x.o"], capture_output=True, text=True, check=True
         )

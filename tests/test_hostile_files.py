@@ -1,21 +1,20 @@
-"""Files that are broken, cut, too large or no files: one sentence, soon, in memory."""
+"""Files that are broken, cut, too large or no files: one sentence, in memory."""
 
 from __future__ import annotations
 
 import bz2
+import difflib
 import gzip
 import os
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import campaigns
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
+from campaigns import hostile_files as campaign
 from each import each
 from refusals import model_refused
 from robot_texts import ROD, hinge
@@ -29,26 +28,9 @@ if sys.platform == "win32":  # no limits of memory, pipes or devices there
 
 import hostile_files as files
 
-HERE = Path(__file__).parent
 SPARSE = "%%MatrixMarket matrix coordinate real general\n"
 SYMMETRIC = "%%MatrixMarket matrix coordinate real symmetric\n"
 DENSE = "%%MatrixMarket matrix array real general\n"
-
-
-def run(code: str, *arguments: Any, seconds: float = 100.0) -> str:
-    """Output of a program, which is given the modules of the tests."""
-    paths = [str(HERE), str(Path(urdf.__file__).parents[2])]
-    done = subprocess.run(
-        [sys.executable, *code.split(), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        cwd=HERE.parent,
-        env=os.environ
-        | {"PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr[-500:])
-    return done.stdout
 
 
 # Matrix Market
@@ -102,9 +84,7 @@ def test_refused_matrices(tmp_path: Path, text: str | bytes, words: list[str]) -
     path = tmp_path / "a.mtx"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     told = ["file '", "a.mtx"]
-    start = time.monotonic()
     model_refused([*told, *words], lambda: read_matrix(path, 12))
-    assert time.monotonic() - start < files.SECONDS
 
 
 def test_matrices_are_those_of_scipy(tmp_path: Path) -> None:
@@ -218,72 +198,14 @@ def test_what_is_no_file(tmp_path: Path, read: Any) -> None:
     model_refused([], lambda: read("\ud800"))
 
 
-def test_spoiled_files_end_in_a_sentence(tmp_path: Path) -> None:
-    told = run("tests/hostile_files.py", tmp_path, 0, 60)
-    assert told == "done\n", told
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(1000, 21000 if campaigns.FULL else 3000, 2000))
-def test_many_spoiled_files_end_in_a_sentence(tmp_path: Path, first: int) -> None:
-    told = run("tests/hostile_files.py", tmp_path, first, first + 2000, seconds=1000)
-    assert told == "done\n", told
+def test_spoiled_files_and_bombs_end_in_a_sentence() -> None:
+    rows = list(campaign.rows(8, seed=0))
+    assert not [row for row in rows if row.fault]
+    assert sum(row.cells["refused"] for row in rows[:-1]) > 20  # type: ignore[misc]
+    assert rows[-1].cells == {"file": "bombs", "read": 0, "refused": 14}
 
 
 # too large
-
-
-def bombs(folder: Path) -> list[Path]:
-    """Small files that become large ones, and large ones."""
-    result = []
-    for packer, ending in ((gzip, "gz"), (bz2, "bz2")):
-        for k, (start, piece) in enumerate(
-            (
-                ("", "0" * (1 << 20)),
-                (SPARSE + "12 12 144\n", "1 1 0\n" * (1 << 18)),
-                (SPARSE + "12 12 144\n1 1 ", "0" * (1 << 20)),
-                (SPARSE + "12 12 144\n", "\n" * (1 << 20)),
-                (SPARSE, "%\n" * (1 << 19)),
-            )
-        ):
-            path = folder / f"bomb{k}.mtx.{ending}"
-            with packer.open(path, "wb", compresslevel=1) as file:
-                file.write(start.encode())
-                for _ in range(2):
-                    file.write(piece.encode())
-            result.append(path)
-    for name in ("hole.urdf", "hole.mtx", "hole.toml", "hole.json"):
-        result.append(folder / name)
-        with open(result[-1], "wb") as hole:
-            hole.truncate(1 << 34)
-    return result
-
-
-LIMITED = """
-import sys
-from pathlib import Path
-import hostile_files as files
-for name, content in files.valid_files(Path(sys.argv[1])).items():
-    path = Path(sys.argv[1], name)
-    path.write_bytes(content)
-    files.read(path)  # imports
-files.limit_memory()
-for path in map(Path, sys.argv[2:]):
-    try:
-        files.read(path)
-        print(path.name, "is read")
-    except files.fa.ModelError:
-        pass
-    told = files.fault(lambda: files.read(path))
-    if told:
-        print(path.name, told)
-"""
-
-
-def test_bombs(tmp_path: Path) -> None:
-    program = tmp_path / "limited.py"
-    program.write_text(LIMITED)
-    assert run(str(program), tmp_path, *bombs(tmp_path)) == ""
 
 
 def attributes(n: int) -> str:
@@ -310,17 +232,23 @@ def attributes(n: int) -> str:
 )
 @pytest.mark.slow
 def test_large_robots(text: str | bytes, words: list[str]) -> None:
-    start = time.monotonic()
     model_refused(words, lambda: urdf.read(text))
-    assert time.monotonic() - start < files.SECONDS
 
 
-def test_names_are_not_compared_without_end() -> None:
-    start = time.monotonic()
+def test_names_are_not_compared_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    whole = difflib.get_close_matches
+
+    def counted(word: str, names: Any, n: int) -> list[str]:
+        compared.append(len(names))
+        return whole(word, names, n)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
     names = ["ba" * 48 + str(i) for i in range(4096)]
     assert did_you_mean("ab" * 49, names) == ""
-    assert time.monotonic() - start < 1.0
+    assert not compared
     assert did_you_mean("link", [*names, "lnk"]) == "; did you mean 'lnk'?"
+    assert compared == [4097]
 
 
 def check_large_robot(tmp_path: Path, n: int) -> None:
@@ -401,9 +329,7 @@ def test_sidecars(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    start = time.monotonic()
     model_refused(words, lambda: urdf.load(files.ROBOT, sidecar=path))
-    assert time.monotonic() - start < files.SECONDS
 
 
 def test_a_sidecar_with_the_mark_of_windows(tmp_path: Path) -> None:
@@ -412,16 +338,17 @@ def test_a_sidecar_with_the_mark_of_windows(tmp_path: Path) -> None:
     assert urdf.load(files.ROBOT, sidecar=path).nv == 4
 
 
-def test_links_are_looked_up_before_they_are_made(tmp_path: Path) -> None:
+def test_links_are_looked_up_before_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten thousand flexible links would take minutes."""
     path = tmp_path / "a.toml"
     table = "length=1\nmass_per_length=1\nbending_stiffness=1\n"
     path.write_text("".join(f"[r{i}]\n{table}" for i in range(10_000)))
-    start = time.monotonic()
+    monkeypatch.delattr("flexarm.urdf._arm.link_of")
     model_refused(
         ["'r0' is not in the robot"], lambda: urdf.load(files.ROBOT, sidecar=path)
     )
-    assert time.monotonic() - start < files.SECONDS
 
 
 def test_keys_of_a_mapping_are_names() -> None:

@@ -273,16 +273,41 @@ def test_the_loop_does_not_allocate(
     assert numbers[0] == numbers[1] > 1
 
 
+# says from when to when the loop would sleep, and does not
+ASLEEP = r"""
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <time.h>
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
+                           struct timespec *left)
+{
+    (void)left;
+    printf("until %ld %ld %d\n", (long)until->tv_sec, until->tv_nsec,
+           clock == CLOCK_MONOTONIC && flags == TIMER_ABSTIME);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")
 def test_the_loop_keeps_its_period(
     library: tuple[list[str], bool], tmp_path: Path
 ) -> None:
+    """It sleeps until moments that are a period apart, however long a step takes."""
     fa.library.de_luca_siciliano().export_c(tmp_path / "arm.h")
-    program = build(tmp_path, library, EXAMPLES / "real_time_loop.c")
-    # only a lower bound holds on a busy machine
-    timed = "import subprocess, sys, time; t = time.monotonic(); subprocess.run("
-    timed += 'sys.argv[1:], check=True); print("took", time.monotonic() - t)'
-    text = run(sys.executable, "-c", timed, program, 200, 1000).decode()
-    assert float(text.split("took")[1]) >= 0.199
+    asleep = tmp_path / "asleep.c"
+    asleep.write_text(ASLEEP)
+    sources = EXAMPLES / "real_time_loop.c", asleep
+    program = build(tmp_path, library, *sources, link=["-Wl,--wrap=clock_nanosleep"])
+    text = run(program, 200, 1500).decode()
+    found = re.findall(r"until (\d+) (\d+) (\d)", text)
+    assert len(found) == 200
+    assert {absolute for *_, absolute in found} == {"1"}
+    times = [10**9 * int(s) + int(ns) for s, ns, _ in found]
+    assert set(np.diff(times)) == {1_500_000}
     for wrong in (["0"], ["5", "-1"], ["x"]):
         done = subprocess.run([program, *wrong], capture_output=True, text=True)
         assert done.returncode == 2

@@ -402,7 +402,10 @@ def test_interrupted_threads_keep_what_is_done(tmp_path: Path) -> None:
 
     options: dict[str, Any] = {"on": "threads", "workers": 2, "chunk": 1}
     options |= {"path": tmp_path / "study.nc", "key": "twice"}
-    with ctrl_c() as raised, pytest.warns(fa.StudyWarning, match="interrupted"):
+    with (
+        ctrl_c(once=True) as raised,
+        pytest.warns(fa.StudyWarning, match="interrupted"),
+    ):
         part = sweep(twice, {"x": np.arange(40.0)}, **options)
     done = part.status.values == 0
     assert 0 < done.sum() <= 20

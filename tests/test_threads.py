@@ -48,7 +48,7 @@ def in_threads(work: Callable[[int], Any], n: int = THREADS) -> list[Any]:
 def test_threads_that_share_a_model_get_equal_bits(name: str) -> None:
     for key in ("de_luca", "large"):
         case = Case(ARMS[key], name)
-        n = 100 if np.prod(case.out_core) > 500 else 400  # dear ones take as long
+        n = 50 if np.prod(case.out_core) > 500 else 200  # dear ones take as long
         operands = [case.draw((n,), seed=i) for i in range(THREADS)]
         expected = [case.gufunc(*x) for x in operands]
 
@@ -59,7 +59,7 @@ def test_threads_that_share_a_model_get_equal_bits(name: str) -> None:
             expected: Any = expected,
             n: int = n,
         ) -> None:
-            for _ in range(4):
+            for _ in range(2):
                 assert_same_bits(case.gufunc(*operands[i]), expected[i])
                 for k in range(0, n, n // 10):  # short calls between the long ones
                     few = [x[k : k + 3] for x in operands[i]]
@@ -168,8 +168,8 @@ def test_a_batch_in_pieces_does_not_wait_for_other_threads() -> None:
     """Pieces of five states, of which many are computed while another has the GIL.
 
     The other thread keeps it amid a batch, until a thousand states more are there or
-    none has come for a second. A batch asks for it now and then, to look for Ctrl-C,
-    which may be right then: hence several trials.
+    none has come for many looks. A batch asks for it now and then, to look for Ctrl-C,
+    which may be right then, or has no core for a while: then there is another trial.
     """
     case = Case(ARMS["de_luca"], "kinetic_energy")
     q, qd = case.draw((40_000, 1), (5,))
@@ -186,19 +186,16 @@ def test_a_batch_in_pieces_does_not_wait_for_other_threads() -> None:
         return low
 
     def keep() -> None:
-        trials = 0
-        while trials < 10 and most[0] < 1000 and not over.is_set():
+        while most[0] < 1000 and not over.is_set():
             time.sleep(1e-3)  # gives way
             row = out[0]
             if math.isnan(row[0]) or math.isfinite(row[-1]):
                 continue
-            trials += 1
             first = now = reached(row)
-            latest = time.monotonic()
-            while now < min(first + 1000, len(row)) and time.monotonic() < latest + 1.0:
+            looks = 0  # since the last state has come
+            while now < min(first + 1000, len(row)) and looks < 20_000:
                 before, now = now, reached(row)
-                if now > before:
-                    latest = time.monotonic()
+                looks = 0 if now > before else looks + 1
             most[0] = max(most[0], now - first)
 
     sys.setswitchinterval(1e3)  # s until a thread gives way to another one that asks

@@ -7,7 +7,6 @@ raises an error of Python nor shows the whole value.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -162,7 +161,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @each("call", CALLS)
 def test_wild_values(call: Callable[[Any], Any]) -> None:
     for value in values():
-        start = time.process_time()
         try:
             call(value)
         except fa.FlexarmError as error:
@@ -170,7 +168,6 @@ def test_wild_values(call: Callable[[Any], Any]) -> None:
             assert len(text) < 400
             assert text.isprintable()
             assert text.strip()
-        assert time.process_time() - start < 2.0
 
 
 def test_messages_are_short_and_in_one_line() -> None:

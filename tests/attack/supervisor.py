@@ -10,10 +10,8 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from .judge import Finding
 from .worker import POISONED
@@ -28,7 +26,6 @@ class Outcome:
 
     calls: int
     findings: list[Finding]
-    seconds: float
 
     def groups(self) -> dict[tuple[str, ...], list[Finding]]:
         found: dict[tuple[str, ...], list[Finding]] = {}
@@ -42,16 +39,13 @@ class Outcome:
         return [f for f in self.findings if f.rank == rank]
 
 
-def attack(
-    seed: int, count: int, first: int = 0, note: Callable[[str], Any] = lambda _: None
-) -> Outcome:
+def attack(seed: int, count: int) -> Outcome:
     """Make `count` calls of a seed in processes of their own."""
     findings: list[Finding] = []
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="attack") as name:
-        start, stop = first, first + count
-        while start < stop:
-            end = min(start + BLOCK, stop)
+        start = 0
+        while start < count:
+            end = min(start + BLOCK, count)
             lines, reached, status = _run(seed, start, end, Path(name))
             findings += _read(lines)
             if status == POISONED:
@@ -61,8 +55,7 @@ def attack(
                 start = reached + 1
             else:
                 start = end
-            note(f"{start - first} calls, {len(findings)} findings")
-    return Outcome(count, findings, time.monotonic() - began)
+    return Outcome(count, findings)
 
 
 def _run(

@@ -31,7 +31,7 @@ from . import breaks, calls, judge
 
 LIMIT = "ATTACK_SECONDS"  # a variable of the environment
 SECONDS = float(os.environ.get(LIMIT, "5"))  # of processor time for a call
-WALL = 200.0  # of a clock, on a machine that does other things
+WALL = 40.0 * SECONDS  # of a clock, on a machine that does other things
 MEMORY = 6 * 2**30
 POISONED = 77  # status of a process that NumPy has given up
 
