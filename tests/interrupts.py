@@ -112,15 +112,17 @@ class Press:
         self.calls = self.late = 0  # until the signal, and from it
         self.place = ""
         self._imports: Any = None
+        self._before: tuple[Any, Any] = (None, None)
 
     def wait(self) -> None:
         """Count from here on."""
+        self._before = sys.getprofile(), sys.gettrace()
         sys.setprofile(self._called)
 
     def over(self) -> None:
-        """Count no more."""
-        sys.setprofile(None)
-        sys.settrace(None)
+        """Count no more; coverage and debuggers go on."""
+        sys.setprofile(self._before[0])
+        sys.settrace(self._before[1])
 
     def _called(self, frame: Any, event: str, arg: Any) -> None:
         code = frame.f_code

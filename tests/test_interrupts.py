@@ -229,14 +229,16 @@ def test_signals_of_others_wait_for_a_solver_in_another_language() -> None:
                 if iteration == 3:
                     press.wait()
 
-            with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
-                motion = lifted("ipopt", intervals=10, progress=at_third)
+            try:
+                with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
+                    motion = lifted("ipopt", intervals=10, progress=at_third)
+            finally:
+                press.over()
             places.append(press.place)
             assert (motion.status, motion.success) == ("interrupted", False)
             assert 3 <= motion.iterations <= 4
             assert signal.getsignal(signal.SIGALRM) is alarm
     finally:
-        sys.setprofile(None)
         signal.signal(signal.SIGALRM, before)
     assert any("ipopt.py eval" in place for place in places)  # which Ipopt calls
 

@@ -34,7 +34,7 @@ def many(n: int) -> Packed:
 
 
 def refusal(build: object) -> str:
-    """One sentence, before any model in C is made."""
+    """One sentence."""
     with pytest.raises(fa.ModelError) as problem:
         build()  # type: ignore[operator]
     text = str(problem.value)
