@@ -161,30 +161,6 @@ def test_limits_of_velocities_hold_between_nodes_and_an_answer_starts_another() 
     )
 
 
-def light_blade() -> fa.Arm:
-    """A steel ruler of 0.8 m with 0.4 kg at its tip, on a hub without inertia."""
-    link = beams.flexible_link(
-        "blade",
-        length=0.8,
-        mass_per_length=1.256,
-        bending_stiffness=44.8,
-        motions="bending y",
-        damping_ratio=0.01,
-        tip_mass=0.4,
-    )
-    return fa.Arm([link], gravity=(0.0, -9.81, 0.0))
-
-
-# with more modes such a hub exceeds the limits, which the answer says
-@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
-@pytest.mark.slow
-def test_limits_hold_between_samples_of_a_light_hub() -> None:
-    """Such a hub follows its modes; its speed was 140 % above this limit."""
-    ends, limits = [[-0.5], [0.7]], {"torque": np.array([30.0]), "velocity": 2.0}
-    found = time_optimal(light_blade(), ends, limits=limits)
-    confirmed(found, ends, limits)
-
-
 @pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 @pytest.mark.slow
 def test_a_boom_and_a_jib_on_light_hubs_come_to_rest() -> None:

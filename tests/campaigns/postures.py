@@ -12,15 +12,37 @@ import numpy as np
 from linear_minimum import linear_link, shaped, shortest
 
 import flexarm as fa
+from flexarm import beams
 from flexarm.optimize import OptimalMotion, time_optimal
 
 from . import Row
 from .judge import Checks, beyond, row, run, searched, solved, within
 
 
+def light_blade(tip_mass: float) -> fa.Arm:
+    """A steel ruler of 0.8 m on a hub without inertia, which follows its modes."""
+    link = beams.flexible_link(
+        "blade",
+        length=0.8,
+        mass_per_length=1.256,
+        bending_stiffness=44.8,
+        motions="bending y",
+        damping_ratio=0.01,
+        tip_mass=tip_mass,
+    )
+    return fa.Arm([link], gravity=(0.0, -9.81, 0.0))
+
+
 def problem(seed: int) -> tuple[fa.Arm, np.ndarray, dict[str, Any]]:
-    """A random link, or a random arm of two links, with ends and limits."""
+    """A random link, or a random arm of two links, with ends and limits.
+
+    Every tenth is a light blade, whose speed was once 140 % above its limit.
+    """
     rng = np.random.default_rng(seed)
+    if seed % 10 == 9:
+        limits: dict[str, Any] = {"torque": np.array([30.0]), "velocity": 2.0}
+        blade = light_blade(0.4 if seed == 9 else float(rng.uniform(0.3, 0.5)))
+        return blade, np.array([[-0.5], [0.7]]), limits
     n = 1 + seed % 2
     arm = fa.library.planar_chain(
         n,
@@ -31,7 +53,7 @@ def problem(seed: int) -> tuple[fa.Arm, np.ndarray, dict[str, Any]]:
     ).replace(gravity=(0.0, 0.0, 0.0))
     start = rng.uniform(-1.0, 1.0, n)
     end = start + rng.uniform(0.3, 1.2, n) * rng.choice([-1.0, 1.0], n)
-    limits: dict[str, Any] = {"torque": np.array([10.0, 4.0])[:n]}
+    limits = {"torque": np.array([10.0, 4.0])[:n]}
     if rng.random() < 0.3:
         limits["velocity"] = 3.0
     return arm, np.array([start, end]), limits
