@@ -208,6 +208,7 @@ def own_gap(q: Any, sphere: Sphere) -> float:
 
 def test_rigid_arm_goes_around_a_sphere() -> None:
     """Far away the sphere changes nothing; in the way it is touched, not more."""
+    pytest.importorskip("casadi")
     arm, ends = two_links(), ([-1.02, 1.41], [0.05, -1.15])
     by = {"duration": 1.0, "search": {"intervals": 30}}
     free = trajectory(arm, *ends, **by)
@@ -229,6 +230,7 @@ def test_rigid_arm_goes_around_a_sphere() -> None:
 
 @pytest.mark.slow
 def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
+    pytest.importorskip("casadi")
     rod = fa.RigidBody(
         "rod",
         fa.Joint("spherical"),
@@ -259,6 +261,7 @@ def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
 
 @pytest.mark.slow
 def test_tip_that_swings_over_stops_before_a_wall() -> None:
+    pytest.importorskip("casadi")
     arm = fa.library.planar_chain(
         1, n_modes=2, bending_stiffness=20.0, payload_mass=0.3, damping_ratio=0.005
     ).replace(gravity=(0.0, 0.0, 0.0))
@@ -428,6 +431,7 @@ def six_links() -> fa.Arm:
 
 @pytest.mark.slow
 def test_six_links_stay_away_from_each_other() -> None:
+    pytest.importorskip("casadi")
     arm = six_links()
     radius = dict(
         zip((f"link{k}" for k in range(1, 7)), (6, 5, 4.5, 4, 4, 3), strict=True)
@@ -481,6 +485,7 @@ def test_fastest_motion_between_postures_goes_around() -> None:
 @pytest.mark.slow
 def test_random_spheres_campaign() -> None:
     """Spheres on the way of two links: no success that touches, hardly a failure."""
+    pytest.importorskip("casadi")
     rng, arm, failed = np.random.default_rng(1), two_links(), 0
     wanted = problems(2)
     done = 0
