@@ -207,6 +207,7 @@ def own_gap(q: Any, sphere: Sphere) -> float:
 
 def test_rigid_arm_goes_around_a_sphere() -> None:
     """Far away the sphere changes nothing; in the way it is touched, not more."""
+    pytest.importorskip("casadi")
     arm, ends = two_links(), ([-1.02, 1.41], [0.05, -1.15])
     by = {"duration": 1.0, "search": {"intervals": 20}}
     free = trajectory(arm, *ends, **by)
@@ -228,6 +229,7 @@ def test_rigid_arm_goes_around_a_sphere() -> None:
 
 @pytest.mark.slow
 def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
+    pytest.importorskip("casadi")
     rod = fa.RigidBody(
         "rod",
         fa.Joint("spherical"),
@@ -258,6 +260,7 @@ def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
 
 @pytest.mark.slow
 def test_tip_that_swings_over_stops_before_a_wall() -> None:
+    pytest.importorskip("casadi")
     arm = fa.library.planar_chain(
         1, n_modes=1, bending_stiffness=20.0, payload_mass=0.3, damping_ratio=0.005
     ).replace(gravity=(0.0, 0.0, 0.0))
@@ -427,6 +430,7 @@ def six_links() -> fa.Arm:
 
 @pytest.mark.slow
 def test_six_links_stay_away_from_each_other() -> None:
+    pytest.importorskip("casadi")
     arm = six_links()
     radius = dict(
         zip((f"link{k}" for k in range(1, 7)), (6, 5, 4.5, 4, 4, 3), strict=True)

@@ -125,6 +125,7 @@ def test_coordinates_have_exact_derivatives() -> None:
 @each("sign", [1.0, -1.0])
 def test_slew_of_least_effort(frame: Any, sign: float) -> None:
     """12 J^2 angle^2 / T^3, in any frame and for both signs of a quaternion."""
+    pytest.importorskip("casadi")
     angle, T, axis = 2.5, 2.0, 1
     start = turned(frame)
     end = sign * fa.se3.quaternion_product(start, turned(angle * np.eye(3)[axis]))
@@ -140,6 +141,7 @@ def test_slew_of_least_effort(frame: Any, sign: float) -> None:
 @each("speed", [None, 0.8])
 def test_slew_of_least_time(speed: float | None) -> None:
     """Bang-bang, or with a limit of the speed in between."""
+    pytest.importorskip("casadi")
     angle, torque, J = 2.0, 3.0, INERTIA[2]
     limits: dict[str, Any] = {"torque": torque}
     expected = 2.0 * np.sqrt(J * angle / torque)
@@ -157,6 +159,7 @@ def test_slew_of_least_time(speed: float | None) -> None:
 
 def test_base_floats_by_its_momentum() -> None:
     """A link on a free base: closed forms of its effort and of where the base ends."""
+    pytest.importorskip("casadi")
     arm, J, share = cart()
     angle, T = 1.2, 1.5
     start = np.append(arm.neutral[:7], 0.4)
@@ -230,6 +233,7 @@ def test_half_turn_of_a_symmetric_body() -> None:
 
     In another frame and with the other sign of the quaternion the same.
     """
+    pytest.importorskip("casadi")
     durations = []
     for frame, sign in (((0.0, 0.0, 0.0), 1.0), ((1.0, -0.4, 2.0), -1.0)):
         start = turned(frame)
@@ -264,6 +268,7 @@ def test_half_turn_of_a_symmetric_body() -> None:
 @pytest.mark.slow
 def test_frames_of_a_floating_robot_do_not_matter() -> None:
     """Its effort is the same anywhere; its fastest motion in the plane is known."""
+    pytest.importorskip("casadi")
     arm = robot()
     start, end = np.append(arm.neutral[:7], [0.0, 0.3]), {"link1": 1.0, "link2": -0.4}
     limits = {"torque": [*UNDRIVEN, 4.0, 3.0]}

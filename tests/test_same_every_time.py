@@ -15,7 +15,6 @@ ELSEWHERE = ("bench", "campaigns", "mutation")  # they measure, or are no tests
 # files that may read a clock, as nothing in them is judged by it
 CLOCKS = {
     "record.py": "the page of verification has a column of times",
-    "test_identify_campaign.py": "its table has a column of times",
 }
 # files that may sleep; no result depends on how long
 SLEEPS = {
