@@ -89,7 +89,7 @@ def assert_near(found, expected, accuracy, forces=0.0):
         assert_allclose(a, b, rtol=0, atol=accuracy * size + rounded)
 
 
-@each("seed", range(6))
+@each("seed", range(5))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_complex_step_of_the_twin(family, seed):
     arm, state = tree(family, seed)

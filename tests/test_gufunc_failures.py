@@ -15,6 +15,7 @@ from gufuncs import (
     assert_same_bits,
     each_case,
     each_name,
+    gufunc_names,
     spoil,
 )
 from interrupts import interrupt_after, interrupt_when
@@ -341,8 +342,9 @@ def test_bad_node_numbers_are_refused(name: str) -> None:
 # refused types
 
 
-@each_case
-def test_other_types_are_refused_in_words(case: Case) -> None:
+@each("name", gufunc_names(ARMS["closed"]))
+def test_other_types_are_refused_in_words(name: str) -> None:
+    case = Case(ARMS["closed"], name)
     good = case.draw((2,))
     first = int(case.has_node)
     for k in range(first, len(good)):

@@ -52,6 +52,7 @@ def lowest(arm: fa.Arm, push: float = 0.0, frame: str = "base") -> float:
 def test_a_column_buckles_at_the_load_of_euler() -> None:
     critical = np.pi**2 * STIFFNESS / (4.0 * LENGTH**2)
 
+    @cache
     def load(n: int) -> float:
         arm = column(n)
         return brentq(lambda P: lowest(arm, P), 0.5 * critical, 1.5 * critical)

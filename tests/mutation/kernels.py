@@ -56,7 +56,7 @@ KERNELS = [
         "- 0.5 * fa_dot(V, spin);",
         "- fa_dot(V, spin);",
         "factor 1/2 of the centrifugal force on a mode",
-        "dynamics",
+        "straight",
     ),
     mutant(
         K + "bodies/body.h",
