@@ -6,6 +6,7 @@ of `flexarm`.
 
 from __future__ import annotations
 
+import doctest
 import os
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,18 @@ def _close_figures() -> Iterator[None]:
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.close("all")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skip examples of docstrings that need an optional package which is missing."""
+    try:
+        return (yield)
+    except doctest.UnexpectedException as error:
+        reason = str(error.exc_info[1])
+        if "which is missing: python3 -m pip install" in reason:
+            pytest.skip(reason)
+        raise
 
 
 @pytest.fixture

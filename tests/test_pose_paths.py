@@ -397,6 +397,7 @@ def test_frequencies_turn_the_tip_as_stable_inversion_does() -> None:
 
 
 def test_flexible_arms_are_fastest_along_poses_within_tolerances() -> None:
+    pytest.importorskip("casadi")
     limits = {"torque": [60.0, 30.0, 15.0]}
     motion = time_optimal(BENT, TURNING, limits=limits, rest_speed=0.05)
     assert motion.success, motion.message
