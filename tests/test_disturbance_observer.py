@@ -38,9 +38,9 @@ def test_constant_forces_are_found_of_an_arm_in_motion() -> None:
     def tau(t: float, q: Any, qd: Any) -> Any:
         return np.array([9.0, 3.0]) + 0.5 * np.sin(8 * t) - 0.5 * qd[:2]
 
-    found, _, qd = observed(ARM, observer, tau, push, 700)
+    found, _, qd = observed(ARM, observer, tau, push, 450)
     assert abs(qd).max() > 0.1
-    # e^-28 of it is left, and errors of the integrators over the sample time
+    # e^-18 of it is left, and errors of the integrators over the sample time
     assert_allclose(found[-1], push, atol=1e-6)
     # as designed: a first order lag of each coordinate
     lag = 1 - np.exp(-observer.gain * 1e-3 * np.arange(100)[:, np.newaxis])
@@ -88,12 +88,12 @@ def test_a_payload_at_rest_is_weighed() -> None:
 def test_as_a_law_it_takes_offsets_away() -> None:
     model = fa.linearize(ARM, np.zeros(4), settle=True)
     weight = fa.control.energy_weight(ARM, model.q, joint_stiffness=100.0)
-    law = fa.control.lqr(model, weight, [0.05, 0.05], dt=2e-3)
+    law = fa.control.lqr(model, weight, [0.05, 0.05], dt=4e-3)
     start, rest = model.q + np.array([0.1, -0.1, 0.0, 0.0]), model.q
     push = np.array([1.5, -0.5])
 
     class Pushed:
-        dt = 2e-3
+        dt = 4e-3
 
         def __init__(self, law: Any) -> None:
             self.law, self.reset = law, getattr(law, "reset", lambda *_: None)
@@ -102,7 +102,7 @@ def test_as_a_law_it_takes_offsets_away() -> None:
             return self.law(t, q, qd) + push
 
     off = []
-    for one in (law, Observer(ARM, 30.0, 2e-3, law=law)):
+    for one in (law, Observer(ARM, 30.0, 4e-3, law=law)):
         run = fa.control.simulate_loop(
             ARM, Pushed(one), start, np.zeros(4), [0.0, 2.5, 5.0], max_step=1e-3
         )

@@ -378,7 +378,7 @@ def test_nothing_leaks() -> None:
 
     def grown() -> int:
         before = tracemalloc.get_traced_memory()[0]
-        calls(200)
+        calls(300)
         gc.collect()
         return tracemalloc.get_traced_memory()[0] - before
 
@@ -389,10 +389,10 @@ def test_nothing_leaks() -> None:
         calls(20)
         gc.collect()
         # what leaks does so each time, what other threads keep does not
-        least = min(grown() for _ in range(2))
+        least = min(grown() for _ in range(3))
     finally:
         tracemalloc.stop()
-    assert least < 200 * 32  # no object is smaller
+    assert least < 300 * 32  # no object is smaller
 
 
 def test_a_gufunc_outlives_its_arm() -> None:
