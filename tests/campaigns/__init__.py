@@ -85,11 +85,3 @@ def printed(program: str, problems: int, seed: int) -> Iterator[Row]:
     if done.returncode:
         error = done.stderr[-500:]
         yield Row({"program": program}, f"status {done.returncode}: {error}")
-
-
-FULL = False
-
-
-def problems(usual: int) -> int:
-    """Number of problems of a campaign."""
-    return usual
