@@ -106,7 +106,8 @@ class Runner:
 
     def _end(self, outcome: Outcome) -> None:
         with self._change:
-            print(f"\n== {outcome.check.name}: {outcome.status}")
+            took = f"{outcome.seconds:.0f} s"
+            print(f"\n== {outcome.check.name}: {outcome.status}, {took}")
             print(outcome.log or outcome.reason, flush=True)
             self.ended[outcome.check.name] = outcome
             self._change.notify_all()
