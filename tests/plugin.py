@@ -7,6 +7,7 @@ of `flexarm`.
 from __future__ import annotations
 
 import doctest
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,12 @@ def _close_figures() -> Iterator[None]:
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.close("all")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there before the first test out of collections of garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
