@@ -4,8 +4,10 @@ The two commands of the README run first, word for word, each in an environment 
 own; all other checks run in that of the tests.
 
     python3 .ci/checks.py [NAME ...]
+    python3 .ci/checks.py --here NAME ...
 
-runs all, or those whose names contain one of these words, and what they need.
+The first form runs all, or those whose names contain one of these words, and what they
+need. The second one runs these alone, with the packages that are installed here.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import re
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from runner import Check, main
@@ -138,32 +141,48 @@ def chosen(words: list[str]) -> list[Check]:
     return [c for c in every if c.name in names]
 
 
-def environment(work: Path) -> dict[str, str]:
-    """Return the environment of all commands."""
+def environment(work: Path, *, here: bool) -> dict[str, str]:
+    """Return the environment of all commands: that of the tests, or the one in use."""
     own = dict(os.environ)
     # modules of the package and of the tests are compiled once
     own.pop("PYTHONDONTWRITEBYTECODE", None)
     own |= {
         "WORK": str(work),
         "FIRST": sys.executable,
-        "PATH": f"{work / 'venv' / 'bin'}:{own['PATH']}",
-        "PYTHON": str(work / "venv" / "bin" / "python3"),
+        "PYTHON": sys.executable,
         "MPLBACKEND": "Agg",
+        "CI": "true",  # pytest does not cut the messages of failures
         "FLEXARM_WERROR": "1",  # warnings of the compiler are errors
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_QUIET": "1",
-        "CI": "true",  # pytest does not cut the messages of failures
         "PIP_COMPILE": "0",  # of what is installed, imported modules are compiled then
+        "CCACHED": own.get("CC", "gcc"),
     }
-    own["CCACHED"] = own.get("CC", "gcc")
     if shutil.which("ccache"):  # setup.py uses it by itself
         own["CCACHED"] = "ccache " + own["CCACHED"]
-        own["CCACHE_DIR"] = str(work / "ccache")  # nothing older is trusted
         own["CCACHE_NOHASHDIR"] = "1"  # the wheel is built in another directory
+    if not here:
+        own["CCACHE_DIR"] = str(work / "ccache")  # nothing older is trusted
+        own["PATH"] = f"{work / 'venv' / 'bin'}:{own['PATH']}"
+        own["PYTHON"] = str(work / "venv" / "bin" / "python3")
     return own
+
+
+def run(words: list[str]) -> int:
+    """Run the checks that are asked for; return the exit status."""
+    here = words[:1] == ["--here"]
+    if here:
+        checks = [replace(c, needs=()) for c in all_checks() if c.name in words[1:]]
+    else:
+        checks = chosen(words)
+    if not checks:
+        names = "\n".join(check.name for check in all_checks())
+        print(f"no check has the name {words[-1]!r}; there are\n{names}")
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        return main(checks, Path(folder), environment(Path(folder), here=here))
 
 
 if __name__ == "__main__":
     os.chdir(ROOT)
-    with tempfile.TemporaryDirectory() as folder:
-        sys.exit(main(chosen(sys.argv[1:]), Path(folder), environment(Path(folder))))
+    sys.exit(run(sys.argv[1:]))

@@ -69,12 +69,12 @@ def test_the_end_names_each_failure_and_how_to_run_it_again(
         "    again: python3 -m pytest 'flexarm/arm.py::flexarm.arm.Arm'",
         "three: failed, exit status 7",
         "  it is broken",
-        "    again: echo it is broken >&2; exit 7",
+        "    again: python3 .ci/checks.py --here 'three'",
         "four: not started, it needs 'three', which did not pass",
         "five: failed, exit status 1",
-        "    again: false; touch made",
+        "    again: python3 .ci/checks.py --here 'five'",
         "six: failed, exit status -9",
-        "    again: kill -9 $$",
+        "    again: python3 .ci/checks.py --here 'six'",
     ]
 
 
