@@ -2,7 +2,8 @@
 
 `method="basic"` factors the inertia of all modes in any case.  The two agree to
 rounding, in chains that end in bodies of all kinds, and the residual of inverse
-dynamics stays at rounding however heavy the child is.
+dynamics stays at rounding however heavy the child is.  Nodes with an inertia that turns
+are bodies of their own, which hang on the beam: its modes then have to be factored.
 """
 
 from __future__ import annotations
@@ -28,16 +29,17 @@ CHILDREN = (
 )
 
 
-def beam(rng, name, n, joint, *, orthogonal=False):
-    """A body in space with n modes of any shape, with offset masses on four nodes.
+def beam(rng, name, n, joint, *, orthogonal=False, turning=False):
+    """A body in space with n modes of any shape, on masses, with inertia if turning.
 
     Orthogonal modes have a modal mass of one, to rounding.
     """
-    nodes = 2 + n // 3
+    nodes = 3 + n // 2  # masses move in more ways than modes and the frame
     shapes, slopes = 0.3 * rng.normal(size=(2, nodes, 3, n))
     shapes[0] = slopes[0] = 0.0
     mass = rng.uniform(0.5, 1.5, nodes)
     inertia = 0.1 * rng.uniform(0.5, 1.5, nodes)[:, np.newaxis, np.newaxis] * np.eye(3)
+    inertia *= turning
     if orthogonal:
         slopes[:] = rng.normal(size=slopes.shape)
         flat = np.concatenate(
@@ -138,7 +140,7 @@ def test_chains_of_flexible_bodies(modes):
 
 
 def test_bodies_that_have_to_be_factored():
-    """Two children, a body on a node that moves, modes that are nearly one."""
+    """Nodes that turn, two children, a body on a node that moves, modes nearly one."""
     rng = np.random.default_rng(0)
     arm = chain(7, 14)
     joint = fa.Joint(parent="beam", node=1, axis=(0, 1, 0))
@@ -156,7 +158,7 @@ def test_bodies_that_have_to_be_factored():
         damping=T.T @ body.damping @ T,
     )
     nearly = arm.replace(bodies=[arm.bodies[0], close, arm.bodies[2]])
-    for case in (two, floating, nearly):
+    for case in (chain(7, 14, turning=True), two, floating, nearly):
         check(case, *state(case))
 
 
