@@ -73,7 +73,7 @@ MECHANICS = [
         'zeta = 0.5 * np.einsum("...kr,...r->...k", driven, eta)',
         'zeta = np.einsum("...kr,...r->...k", driven, eta)',
         "factor 1/2 of foreshortening",
-        "foreshortening loads reference",
+        "strain_energy foreshortening reference",
     ),
     mutant(
         F + "bodies/_mode_table.py",
