@@ -19,14 +19,13 @@ from scipy.linalg import eigh
 from scipy.signal import cont2discrete, lfilter, savgol_filter
 
 import flexarm as fa
-from flexarm.optimize import Record, Sensor, identify, predicted_signals
+from flexarm.optimize import Record, Sensor, predicted_signals
 
 STEP = 0.008  # s, of the data
 LENGTHS = 0.202, 0.20185  # m, of the links
 ROD = 7850.0 * 0.0381 * 0.000889 * LENGTHS[1]  # kg, link 2
 UNITS = {"hub": 1e-5, "deflection": 1e-6, "current": 1e-4}
 DATA = Path(__file__).parent / "data"
-ROUGHLY = {"tolerance": 3e-3, "progress": False}
 
 
 def columns(name: str) -> dict[str, Array]:
@@ -61,21 +60,7 @@ CHAINS = (
 )
 # three of the nine steps, one of each size, sign and controller
 FITTED = ("lqg 10", "lqg -5", "hinf -10")
-STEP_NAMES = (
-    "load center (m)",
-    "loss of link 1 (s)",
-    "servo of joint 2 (N m/rad)",
-    "viscous friction 2 (N m s)",
-    "dry friction 2 (N m)",
-    "lean (m/s^2)",
-    "gain",
-    "low-pass (rad/s)",
-    "its damping ratio",
-    "offset (mrad)",
-)
 STEP_FIRST = np.array([0.28, 0.002, 1.0, 0.1, 0.01, 0.2, 1.0, 12.57, 0.9, 0.0])
-STEP_BOUNDS = [(0.2, 0.3115), (1e-5, 0.02), (0.05, 20.0), (0.005, 2.0), (1e-4, 0.1)]
-STEP_BOUNDS += [(-1.0, 1.0), (0.3, 4.0), (5.0, 30.0), (0.3, 2.0), (-5.0, 5.0)]
 
 
 def step_arm(p: Array) -> fa.Arm:
@@ -113,24 +98,6 @@ def step_record(names: tuple[str, ...], used: tuple[str, ...]) -> Record:
     q0 = [hub[0], 0.0, 0.0, 0.0, 0.0, 0.0]
     led = {"link1": hub}
     return Record(t, np.concatenate(y), None, q0, at_rest=True, prescribed=led)
-
-
-def identified_steps() -> fa.optimize.Identification:
-    """Numbers from the three runs, each with what came before it."""
-    records = [
-        step_record(c[:n], FITTED) for c, n in zip(CHAINS[:2], (3, 2), strict=True)
-    ]
-    return identify(
-        step_arm,
-        STEP_FIRST,
-        records,
-        names=STEP_NAMES,
-        outputs=step_gauge,
-        scale=np.where(STEP_FIRST == 0.0, 0.5, STEP_FIRST),
-        bounds=STEP_BOUNDS,
-        stages=(1.0,),
-        search=ROUGHLY,
-    )
 
 
 def swinging(
@@ -173,27 +140,6 @@ def predicted_steps(p: Array) -> dict[str, Array]:
 
 # the run of both stages
 
-BOTH_NAMES = (
-    "center of drive 2 (m)",
-    "elbow (m)",
-    "load (kg)",
-    "elbow angle (rad)",
-    "loss (s)",
-    "lean (m/s^2)",
-    "gain 1",
-    "gain 2",
-    "low-pass (rad/s)",
-    "its damping ratio",
-    "offset 1 (mrad)",
-    "offset 2 (mrad)",
-)
-BOTH_FIRST = np.array(
-    [0.26, 0.28, 0.2, -0.3, 0.002, 0.15, 1.3, 1.3, 12.57, 0.9, 0.0, 0.0]
-)
-BOTH_BOUNDS = [(0.2, 0.35), (0.2, 0.4), (0.05, 0.5), (-1.5, 1.5), (1e-4, 0.02)]
-BOTH_BOUNDS += [(-1.0, 1.0), (0.3, 4.0), (0.3, 4.0), (5.0, 30.0), (0.3, 2.0)]
-BOTH_BOUNDS += [(-5.0, 5.0), (-5.0, 5.0)]
-
 
 def both_arm(p: Array) -> fa.Arm:
     """The arm of the run of both stages; the mass of stage 2 is the maker's."""
@@ -228,21 +174,6 @@ def both_record(begin: int, end: int) -> Record:
     y = np.stack([table["deflection1"][part], table["deflection2"][part]], -1)
     t = STEP * np.arange(end - begin)
     return Record(t, y, at_rest=True, prescribed=led)
-
-
-def identified_both(begin: int, end: int) -> fa.optimize.Identification:
-    """Numbers from a part of that run."""
-    return identify(
-        both_arm,
-        BOTH_FIRST,
-        both_record(begin, end),
-        names=BOTH_NAMES,
-        outputs=both_gauges,
-        scale=np.where(BOTH_FIRST == 0.0, 0.5, np.abs(BOTH_FIRST)),
-        bounds=BOTH_BOUNDS,
-        stages=(1.0,),
-        search=ROUGHLY,
-    )
 
 
 # linear models without physics

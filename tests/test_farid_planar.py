@@ -217,11 +217,13 @@ def test_the_rigid_arm_of_e4() -> None:
     assert np.abs(farid.tip_position(model, phi) - rows[:, 4:]).max() < 0.5001e-6
 
 
-def fall(EI: float, Kj: float, step: float, **rigid: bool) -> tuple[Array, Array]:
+def fall(
+    EI: float, Kj: float, step: float, end: float = 1.0, **rigid: bool
+) -> tuple[Array, Array]:
     """Tip and energy of E4 after the release from the gravity equilibrium."""
     model = farid.assemble(farid.Parameters(EI, Kj), **rigid)
     z, _ = farid.inverse_statics(model, np.zeros(3))
-    steps = round(1.0 / step)
+    steps = round(end / step)
     run = farid.newmark(model, z, 0.0 * z, np.zeros((steps + 1, 3)), step)
     energy = farid.kinetic_energy(model, run.z, run.zd)
     energy = energy + farid.potential_energy(model, run.z)
@@ -245,7 +247,7 @@ def test_flexible_arms_of_e4(stiffness: float, tip: list[float]) -> None:
 def test_energy_of_the_average_acceleration_method_is_of_second_order() -> None:
     drift = [
         np.abs(energy - energy[0]).max()
-        for _, energy in (fall(1e3, 1e3, step) for step in (1e-3, 5e-4, 2.5e-4))
+        for _, energy in (fall(1e3, 1e3, step, 0.25) for step in (1e-3, 5e-4, 2.5e-4))
     ]
     assert drift[0] / drift[1] == pytest.approx(4.0, rel=0.2)
     assert drift[1] / drift[2] == pytest.approx(4.0, rel=0.1)
