@@ -17,11 +17,11 @@ pytest.importorskip("casadi")
         ("spatial", 1, 0),
         ("paths", 1, 0),
         ("track", 1, 0),
-        ("transfer", 3, 10),
-        ("obstacles", 2, 1),
+        ("transfer", 1, 10),
+        ("obstacles", 1, 1),
         ("quaternions", 1, 0),
         ("identification", 1, 0),
-        ("coverage", 3, 0),
+        ("coverage", 1, 0),
     ],
 )
 def test_no_faults(name: str, problems: int, seed: int) -> None:

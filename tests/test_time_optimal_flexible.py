@@ -199,7 +199,7 @@ def test_a_limit_of_a_strain_between_two_postures() -> None:
     ).replace(gravity=(0.0, 0.0, 0.0))
     strain = ("strain", "link1", 0.1)
     rows = fa.linearize(arm, np.zeros(4), outputs=strain).C[0, :4]
-    ends, few = [[0.0, 0.8], [0.3, 0.6]], {"intervals": 20}
+    ends, few = [[0.0, 0.8], [0.3, 0.6]], {"intervals": 8}
     limits: dict[str, Any] = {"torque": np.array([20.0, 8.0])}
     free = time_optimal(arm, ends, limits=limits, search=few)
     assert free.verification is not None
