@@ -116,11 +116,12 @@ def test_tolerance_buys_time_where_torques_cannot_act_in_advance() -> None:
     arm = fa.library.farid_two_link(elements=1)
     asked: dict[str, Any] = {"start": fa.library.poses(arm)["A"]}
     asked |= {"limits": {"torque": LIMITS}}
-    late = {"pre_actuation": 0.0}
+    few = {"intervals": 16}
+    late = {"pre_actuation": 0.0, **few}
     curve = trade_off(arm, LINE, [1e-3, 7e-3], search=late, **asked)
     assert (np.diff(curve.duration) < -0.005).all()
     assert (curve.tip_error <= curve.tolerance).all()
-    ready = trade_off(arm, LINE, [1e-3], **asked)
+    ready = trade_off(arm, LINE, [1e-3], search=few, **asked)
     assert ready.duration[0] < curve.duration.min() - 0.03
 
 
