@@ -69,7 +69,7 @@ def by_scipy(arm: fa.Arm, own: Any, q0: Any) -> Any:
         def rate(t: float, x: Any, tau: Any = tau) -> Any:
             return np.r_[x[n:], fa.forward_dynamics(arm, x[:n], x[n:], tau)]
 
-        x = solve_ivp(rate, (0.0, DT), x, rtol=1e-7, atol=1e-9).y[:, -1]
+        x = solve_ivp(rate, (0.0, DT), x, "DOP853", rtol=1e-7, atol=1e-9).y[:, -1]
         found.append(x[:n])
     return np.array(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +15,22 @@ import pytest
 
 import flexarm as fa
 from flexarm import __main__ as command
+from flexarm import plotting
 from flexarm.demo import cases, report
 
 Results = list[cases.Result]
+
+
+def coarse_closed_form() -> Any:
+    """The closed form in steps of 2 ms, each place twice: half of the calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cases, "STEP", 2.0 * cases.STEP)
+        patch.setattr(cases, "STEPS", cases.STEPS // 2)
+        seconds, *found = run_closed_form()
+    return seconds, *(np.repeat(x, 2, axis=0)[:-1] for x in found)
+
+
+run_closed_form = cases.run_closed_form
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +38,7 @@ def results() -> Results:
     """Each simulation once: the demo repeats them for its times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cases, "median_time", lambda action, **_: (1.0, action()))
+        patch.setattr(cases, "run_closed_form", coarse_closed_form)
         return cases.simulate_all()[0]
 
 
@@ -95,9 +110,11 @@ def test_cut_matrix_is_that_of_the_kernels_to_first_order(results: Results) -> N
 
 @pytest.mark.usefixtures("quick")
 def test_demo_prints_tables_and_writes_figures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
+    few = partial(plotting.animate, fps=2.0)  # pictures of the film
+    monkeypatch.setattr(plotting, "animate", few)
     out = tmp_path / "deep" / "figures"
     assert command.main(["demo", "--out", str(out)]) == 0
     text = capsys.readouterr().out

@@ -211,7 +211,7 @@ def test_parameters_that_nothing_shows() -> None:
         motion = exciting_motion(
             lambda p: link([*p[:1], *P[1:]]),
             [0.3, 1.0],
-            T[:41],
+            T[:21],
             sigma=1e-3,
             limits=LIMITS,
         )

@@ -230,19 +230,6 @@ def fall(
     return farid.tip_position(model, run.z), energy
 
 
-@pytest.mark.parametrize(
-    ("stiffness", "tip"),
-    [
-        (1e4, [-0.91129, -2.74764]),
-        pytest.param(1e5, [-0.90936, -2.75105], marks=pytest.mark.slow),
-    ],
-)
-def test_flexible_arms_of_e4(stiffness: float, tip: list[float]) -> None:
-    path, energy = fall(stiffness, stiffness, 5e-4)
-    assert np.abs(path[-1] - tip).max() < 0.5001e-5  # R
-    assert np.abs(energy - energy[0]).max() < 2e-3
-
-
 @pytest.mark.slow
 def test_energy_of_the_average_acceleration_method_is_of_second_order() -> None:
     drift = [
@@ -348,9 +335,11 @@ def test_ranges_of_the_rigid_torques() -> None:
 
 
 @functools.cache
-def linear_acceleration(step: float, plain: bool = False) -> farid.Trajectory:
+def linear_acceleration(
+    step: float, plain: bool = False, end: float = 0.1
+) -> farid.Trajectory:
     model = farid.assemble(two_link())
-    t = np.arange(round(0.1 / step) + 1) * step
+    t = np.arange(round(end / step) + 1) * step
     torque = farid.rigid_torques(model.parameters, *line_angles(t))
     z, _ = farid.inverse_statics(model, chords(START))
     return farid.newmark(model, z, 0.0 * z, torque, step, beta=1.0 / 6.0, plain=plain)
@@ -365,10 +354,10 @@ def test_linear_acceleration_is_conditionally_stable() -> None:
 
 def test_iteration_without_correction_contracts_for_short_steps() -> None:
     # beta (h omega)^2 < 1: h < 0.69 ms
-    plain, newton = linear_acceleration(5e-4, True), linear_acceleration(5e-4)
+    plain, newton = (linear_acceleration(5e-4, way, 0.03) for way in (True, False))
     assert np.abs(plain.z - newton.z).max() < 1e-10
     assert plain.iterations > 4 * newton.iterations
-    assert np.isnan(linear_acceleration(8e-4, True).z[-1]).all()
+    assert np.isnan(linear_acceleration(8e-4, True, 0.03).z[-1]).all()
 
 
 def test_several_arms_at_once() -> None:

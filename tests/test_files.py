@@ -56,7 +56,7 @@ def _signature(name: str) -> str:
     return str(inspect.signature(made)).replace("'", "") if callable(made) else ""
 
 
-@each("seed", range(12))
+@each("seed", range(8))
 def test_trees_of_all_joints(tmp_path: Path, seed: int) -> None:
     options: dict[str, Any] = (
         {"joints": SEVERAL, "attachments": 0.3} if seed % 2 else {}

@@ -128,10 +128,10 @@ SPIN_UP = [
 ]
 
 
-def spun_up(n_modes, fidelity="full", method="rk4", **options):
+def spun_up(n_modes, fidelity="full", method="rk4", end=7.5, **options):
     """Largest tip deflection and foreshortening of the beam of Simo and Vu-Quoc."""
     arm = fa.library.spin_up_beam(n_modes, **options).replace(fidelity=fidelity)
-    t = np.linspace(0.0, 10.0, 4001)
+    t = np.linspace(0.0, end, round(400 * end) + 1)  # largest at 6.76 s
     angle, _, torque = fa.library.spin_up(t)
     still = np.zeros(arm.nv)
     run = fa.simulate(arm, still, still, t, torque=torque[:, None], method=method)
@@ -180,8 +180,8 @@ def beam_alone(body, cut):
         on_rate, on_sine = k * (c * c - 1.0), k * k * c * slope
         return 7e4 * (rate @ (weight * on_rate) + sine @ (weight * on_sine))
 
-    t = np.linspace(0.0, 9.0, 3601)
-    options = {"method": "LSODA", "rtol": 1e-9, "atol": 1e-11, "t_eval": t}
+    t = np.linspace(0.0, 7.5, 3001)
+    options = {"method": "LSODA", "rtol": 1e-7, "atol": 1e-9, "t_eval": t}
     eta = solve_ivp(rates, (0.0, 9.0), np.zeros(2 * n), **options).y[:n].T
     return np.abs(eta @ phi[-1]).max()
 
@@ -228,7 +228,7 @@ def test_spin_up_without_stiffening_runs_away():
         pytest.warns(fa.StiffeningWarning, match=words),
         pytest.warns(fa.DeflectionWarning, match="segments="),
     ):
-        body, t, eta = spun_up(3, geometric_stiffening=False)
+        body, t, eta = spun_up(3, end=10.0, geometric_stiffening=False)
     tip = eta @ body.node_translation[-1, 1]
     assert_allclose(np.interp([7.5, 10.0], t, tip), [-1.46, -72.0], rtol=4e-3)
 

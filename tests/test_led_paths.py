@@ -95,7 +95,7 @@ def test_free_joints_are_led_with_exact_derivatives() -> None:
 
 def test_redundant_rigid_arms_go_around() -> None:
     line, sphere = in_the_way()
-    s = np.linspace(0.0, 1.0, 101)
+    s = np.linspace(0.0, 1.0, 51)
     straight = paths.follow(FOUR, line, s, start=BEGIN)
     assert gap(joints_of(straight.q, 1.0), sphere, RADIUS) < -0.1
     limits: Any = {"obstacles": [sphere], "link_radius": RADIUS}

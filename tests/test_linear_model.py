@@ -34,7 +34,7 @@ def total(value):
     return value.real + value.imag / STEP
 
 
-@each("seed", range(16))
+@each("seed", range(8))
 def test_linear_terms_are_the_complex_step_of_the_twin(seed):
     full, linear, q, qd, qdd = pair(seed)
     q_step, qd_step = along_the_modes(full, q, qd)

@@ -106,7 +106,7 @@ def bent(arm: fa.Arm, x: Array, size: float) -> Array:
     return x
 
 
-@each("seed", range(10))
+@each("seed", range(6))
 def test_true_rigid_bodies(seed: int) -> None:
     """Rigid nodes exactly; sections as a Lagrangian that is cut at second order."""
     arm = tree(seed)
@@ -130,7 +130,7 @@ def test_true_rigid_bodies(seed: int) -> None:
     assert joints > 2.5 or errors[0][0] < 1e-11 * size, errors
 
 
-@each("seed", range(5))
+@each("seed", range(3))
 def test_sections_beside_twin_and_lagrangian(seed: int) -> None:
     """Kernels, derivatives, both ways to build the model; some nodes are rigid."""
     arm = sectioned(

@@ -148,7 +148,7 @@ def test_slew_of_least_time(speed: float | None) -> None:
     if speed:
         limits["velocity"] = speed
         expected = angle / speed + speed * J / torque
-    asked = {"cost": "time", "limits": limits, "search": FEW}
+    asked = {"cost": "time", "limits": limits, "search": {"intervals": 12}}
     motion = trajectory(satellite(), [1, 0, 0, 0], turned([0, 0, angle]), **asked)
     assert motion.success
     assert motion.duration == pytest.approx(expected, rel=5e-3)

@@ -112,7 +112,7 @@ def bang_bang():
 
 @pytest.mark.parametrize(("figure", "order"), [(5, 3.0), (6, 2.0), (9, 3.0)])
 def test_motions_tend_to_the_closed_form(figure, order):
-    sizes, n = np.array([1.0, 0.1, 0.01]), 501
+    sizes, n = np.array([1.0, 0.1, 0.01]), 251
     torque = np.zeros((n, len(sizes), 2))
     if figure == 9:
         torque += sizes[:, np.newaxis] * bang_bang()[:n, np.newaxis]

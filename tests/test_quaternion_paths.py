@@ -381,7 +381,7 @@ BOOM = fa.Arm([BUS, rod()], gravity=(0.0, 0.0, 0.0))
 def test_stable_inversion_of_a_ball_joint_is_that_of_three_turns() -> None:
     options: dict[str, Any] = {"method": "stable inversion"}
     ball = track(SOFT, POSES, 0.8, **options)
-    turns = track(SOFT_TURNS, POSES, 0.8, **options)
+    turns = track(SOFT_TURNS, POSES, 0.8, check=False, **options)
     assert ball.success and ball.verification is not None
     assert ball.verification.orientation_error < 1e-5
     assert ball.verification.path_error.max() < 5e-6

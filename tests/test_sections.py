@@ -168,7 +168,7 @@ def test_torsion_on_a_grid() -> None:
         ((20, 10, 1), 3e-4),
         ((20, 20, 5), 3e-4),
         ((20, 20, 8), 6e-3),
-        ((40, 20, 9), 6e-3),
+        ((20, 10, 4.5), 6e-3),
     ):
         a, b, t = box
         formula = Section.box(a, b, t, STEEL).torsion_constant
@@ -314,8 +314,11 @@ def test_outlines_by_finite_elements() -> None:
     bar, own = Section.rectangle(0.02, 0.01, CORK), corners(0.02, 0.01)
     box, wall = Section.box(0.1, 0.05, 0.003, CORK), corners(0.1, 0.05)
     hollow = corners(0.094, 0.044) + 0.003
-    for shape, outline, holes in ((bar, own, []), (box, wall, [hollow])):
-        found = Section.from_outline(outline, CORK, holes=holes, n_elements=500)
+    for shape, outline, holes, few in (
+        (bar, own, [], 250),
+        (box, wall, [hollow], 500),
+    ):
+        found = Section.from_outline(outline, CORK, holes=holes, n_elements=few)
         for name in ("area", "I_y", "I_z", "fibres", "rotary_inertia"):
             assert_allclose(getattr(found, name), getattr(shape, name), rtol=1e-9)
         assert_allclose(found.torsion_constant, shape.torsion_constant, rtol=1e-3)

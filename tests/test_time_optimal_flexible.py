@@ -15,7 +15,7 @@ import flexarm as fa
 from flexarm.optimize import OptimalMotion, paths, time_optimal, trade_off
 from flexarm.optimize._minimum_time import between_postures
 
-ARM = fa.library.farid_two_link()
+ARM = fa.library.farid_two_link(elements=1)
 A, B = (1.8, 0.2), (1.6, 0.7)
 LINE = paths.line(A, B)
 START = fa.library.poses(ARM)["A"]
@@ -68,13 +68,13 @@ def test_farid_is_faster_with_torques_before_and_after(along: OptimalMotion) -> 
 
 
 def test_the_gap_holds_what_finer_grids_gain(along: OptimalMotion) -> None:
-    """24 to 64 intervals take 0.4268, 0.4101 (32), 0.4096 (48) and 0.4100 s (64).
+    """24 to 64 intervals take 0.4199, 0.4103 (32), 0.4089 (48) and 0.4092 s (64).
 
     Sixteen are too coarse for the vibration, so that no order is seen.
     """
     grids, gap = along.details["refinement"], along.details["gap"]
     assert len(grids) == 3 and grids[0] > 1.05 * grids[1]
-    assert along.duration * (1.0 - gap) < 0.4096
+    assert along.duration * (1.0 - gap) < 0.4089
     assert gap < 0.02
 
 
@@ -98,13 +98,14 @@ def test_the_tip_goes_all_the_way_and_the_arm_starts_at_rest(
     assert np.linalg.norm(tip[last, :2] - B) < 0.4e-3
     rest = fa.inverse_dynamics(ARM, along.q[0], 0.0 * START, 0.0 * START)
     assert_allclose(rest[ARM.actuator_indices], along.tau[0], atol=1e-6)
-    assert_allclose(rest[~np.isin(range(12), ARM.actuator_indices)], 0.0, atol=1e-6)
+    assert_allclose(rest[~np.isin(range(ARM.nv), ARM.actuator_indices)], 0.0, atol=1e-6)
     assert not along.qd[0].any()
 
 
 def test_without_torques_in_advance_it_is_slower(along: OptimalMotion) -> None:
     # the thesis has 0.4940 s at 3.5 mm
-    late = fastest(search={"pre_actuation": 0.0}, tip_tolerance=3.5e-3)
+    few = {"pre_actuation": 0.0, "intervals": 20}
+    late = fastest(search=few, tip_tolerance=3.5e-3)
     assert late.success, late.message
     assert along.duration < late.duration < 0.4940
     assert late.details["tip_error"] <= 3.5e-3
@@ -218,9 +219,9 @@ def test_a_limit_of_a_strain_between_two_postures() -> None:
 
 def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:
     strain = ("strain", "link1", 0.1)
-    # its own weight bends the arm at rest by -0.1099 and -0.0937
+    # its own weight bends the arm at rest by -0.1088 and -0.0929
     argument_refused(
-        ["limits.outputs of 'link1 strain y 0.1'", "at rest at the start", "-0.1099"],
+        ["limits.outputs of 'link1 strain y 0.1'", "at rest at the start", "-0.1088"],
         lambda: fastest(limits={"outputs": {strain: 0.1}}),
     )
     argument_refused(
