@@ -512,6 +512,7 @@ def test_converged_values() -> None:
     assert np.abs(paper.momentum(C, q, qd)[[0, 1, 4]]).max() < 1e-8
 
 
+@pytest.mark.slow  # the runs of the table, with other coefficients
 def test_runs_with_the_coefficients_as_printed() -> None:
     result = run(PRINTED, (6, 9, 5))
     expected = [
