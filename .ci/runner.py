@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,17 +83,33 @@ class Runner:
     ) -> None:
         self.checks, self.work, self.environment = checks, work, dict(environment)
         self.ended: dict[str, Outcome] = {}
+        self.interrupted = False
+        self._running: set[int] = set()
         self._change = threading.Condition()
         self._begun = time.monotonic()
 
     def run(self) -> list[Outcome]:
-        """Run all checks; return how they ended, in their order."""
+        """Run all checks; return how they ended, in their order.
+
+        Ctrl-C and SIGTERM stop those that run; the others are not started.
+        """
         rows = [[c for c in self.checks if c.beside is one] for one in (False, True)]
         with ThreadPoolExecutor(len(rows)) as threads:
-            for row in [threads.submit(self._row, row) for row in rows]:
-                row.result()
+            futures = [threads.submit(self._row, row) for row in rows]
+            try:
+                wait(futures)
+            except KeyboardInterrupt:
+                self._stop()
+        for row in futures:
+            row.result()
         self.seconds = time.monotonic() - self._begun
         return [self.ended[check.name] for check in self.checks]
+
+    def _stop(self) -> None:
+        with self._change:
+            self.interrupted = True
+            for pid in self._running:
+                os.killpg(pid, signal.SIGKILL)
 
     def _row(self, checks: Sequence[Check]) -> None:
         try:
@@ -123,24 +139,33 @@ class Runner:
         path = self.work / (re.sub(r"\W+", "-", check.name) + ".log")
         begun = time.monotonic()
         with path.open("wb") as file:
-            # a group of its own, so that a hanging check ends with all it started
-            child = subprocess.Popen(
-                ["bash", "-euo", "pipefail", "-c", check.command],
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                env=self.environment,
-                start_new_session=True,
-            )
+            with self._change:
+                if self.interrupted:
+                    return Outcome(check, "not started", "interrupted")
+                # a group of its own: a check that is stopped ends with all it started
+                child = subprocess.Popen(
+                    ["bash", "-euo", "pipefail", "-c", check.command],
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=subprocess.STDOUT,
+                    env=self.environment,
+                    start_new_session=True,
+                )
+                self._running.add(child.pid)
             timer = threading.Timer(HANG, os.killpg, (child.pid, signal.SIGKILL))
             timer.start()
-            _, code, usage = os.wait4(child.pid, 0)
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
             timer.cancel()
+            with self._change:  # its number is its own until here
+                self._running.remove(child.pid)
+            _, code, usage = os.wait4(child.pid, 0)
         seconds = time.monotonic() - begun
         child.returncode = os.waitstatus_to_exitcode(code)
         reason = f"exit status {child.returncode}" if child.returncode else ""
         if seconds > HANG:
             reason = f"it was stopped after {HANG:.0f} s"
+        elif reason and self.interrupted:
+            reason = "interrupted"
         return Outcome(
             check,
             "failed" if reason else "passed",
@@ -204,6 +229,7 @@ def report(outcomes: Sequence[Outcome]) -> list[str]:
 
 def main(checks: Sequence[Check], work: Path, environment: Mapping[str, str]) -> int:
     """Run checks and print the report; return 1 if one has not passed."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     runner = Runner(checks, work, environment)
     outcomes = runner.run()
     print("", *timings(outcomes, runner.seconds), "", *report(outcomes), sep="\n")

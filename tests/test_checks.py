@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -112,6 +113,35 @@ def test_a_check_that_hangs_is_stopped_with_what_it_started(
     with os.fdopen(reader) as pipe:
         assert pipe.read() in ("on\n", "")  # it ends: nothing writes any more
     assert (outcome.status, outcome.reason) == ("failed", "it was stopped after 0 s")
+
+
+def test_ctrl_c_stops_what_runs_and_tells_what_is_known(
+    tmp_path: Path,
+) -> None:
+    """Of two checks that wait for ever, one sends the signal once both have begun."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys, pathlib\n"
+        f"sys.path.insert(0, {str(CI)!r})\n"
+        "from runner import Check, main\n"
+        "one = Check('one', 'echo fine')\n"
+        "two = Check('two', 'echo on >begun; read -r x <never', ('one',))\n"
+        "send = 'read -r x <begun; kill -{} {}; read -r x <never'\n"
+        "send = send.format(sys.argv[1], os.getpid())\n"
+        "three = Check('three', send, ('one',), beside=True)\n"
+        "checks = [one, two, three, Check('four', 'true')]\n"
+        "sys.exit(main(checks, pathlib.Path(), os.environ))\n"
+    )
+    os.mkfifo(tmp_path / "never")
+    os.mkfifo(tmp_path / "begun")
+    for name in ("INT", "TERM"):
+        command = [sys.executable, str(program), name]
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert run.returncode == 1, run.stderr
+        assert "fine" in run.stdout
+        assert "\ntwo: failed, interrupted\n" in run.stdout
+        assert "\nthree: failed, interrupted\n" in run.stdout
+        assert "\nfour: not started, interrupted\n" in run.stdout
 
 
 def test_commands_of_the_readme_run_word_for_word(
