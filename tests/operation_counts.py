@@ -86,8 +86,6 @@ def why_not() -> str | None:
 def build(directory: Path) -> Path:
     """Compile the counting program into a directory."""
     command, program = [*compiler(), "-std=c11", *FLAGS], directory / "operations"
-    if shutil.which("ccache"):
-        command.insert(0, "ccache")
     assembly = directory / "operations.s"
     source = "tests/c/operations.c"
     run = {"cwd": ROOT, "check": True}
