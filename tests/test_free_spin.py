@@ -72,7 +72,7 @@ def own_run(motion: OptimalMotion) -> tuple[Array, Array]:
     x = np.append(motion.q[0], motion.qd[0])
     rows = [x]
     for a, b in pairwise(motion.t):
-        run = solve_ivp(slope, (a, b), x, method="DOP853", rtol=1e-8, atol=1e-10)
+        run = solve_ivp(slope, (a, b), x, method="DOP853", rtol=1e-6, atol=1e-8)
         x = run.y[:, -1]
         rows.append(x)
     return motion.t, fa.tip_pose(arm, np.array(rows)[:, :n])

@@ -227,7 +227,7 @@ def test_a_goal_that_is_not_reached_is_told() -> None:
         found = time_optimal(
             fa.library.farid_two_link(elements=1), ends,
             limits=THESIS["limits"], tip_tolerance=1e-9,
-            search={"intervals": 8, "max_iterations": 1},
+            search={"intervals": 4, "max_iterations": 1},
         )  # fmt: skip
     assert found.status == "iterations" and not found.success
     assert [start.success for start in found.details["starts"]] == [False, False]
