@@ -59,11 +59,14 @@ def test_equals_the_same_law_in_python(method: str, coupled: bool) -> None:
     # sensitive to rounding, so its tolerance is what both share
     options: Any = {"method": method, "max_step": float(np.diff(T).max())}
     options |= {"rtol": 1e-13, "atol": 1e-14}
-    python = fa.simulate(ARM, Z, Z, T, torque=function(False), **options)
-    run = fa.simulate(ARM, Z, Z, T, torque=law, **options)
+    n = 6 if method == "DOP853" else len(T)  # SciPy takes its time
+    names = ("reference", "reference_rates", "feedforward")
+    law = law.replace(**{name: getattr(law, name)[:n] for name in names})
+    python = fa.simulate(ARM, Z, Z, T[:n], torque=function(False), **options)
+    run = fa.simulate(ARM, Z, Z, T[:n], torque=law, **options)
     # steps of rk4 are unstable with these gains, and say so of both
     assert run.success == python.success == (method != "rk4")
-    assert run.completed == len(T)
+    assert run.completed == n
     if method == "ROS34PW2":  # which does not see the gains of a function
         python = fa.simulate(
             ARM, Z, Z, T, torque=function(False), method="rk4", max_step=1e-4

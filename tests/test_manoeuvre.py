@@ -103,19 +103,19 @@ def test_error_falls_to_what_a_plot_cannot_show(exact: fa.Trajectory) -> None:
 
 
 def test_agrees_with_solvers_with_error_control(exact: fa.Trajectory) -> None:
-    """Where joint 1 starts and everything vibrates: 20 ms from 3 s on."""
+    """Where joint 1 starts and everything vibrates: 10 ms from 3 s on."""
     law = fa.library.cibicik_egeland_maneuver(ARM).torque
     still = fa.control.JointFeedback(
         law.kp, law.kd, law.reference[300], feedforward=law.feedforward[300]
     )
-    t = np.array([0.0, 0.01, 0.02])
+    t = np.array([0.0, 0.01])
     q0, qd0 = exact.q[300], exact.qd[300]
     fine = fa.simulate(ARM, q0, qd0, t, torque=still, method="ROS34PW2", max_step=5e-6)
     for method, rtol, atol in (("DOP853", 1e-11, 1e-13), ("Radau", 1e-6, 1e-9)):
         options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": atol}
         r = fa.simulate(ARM, q0, qd0, t, torque=still, **options)
         assert_allclose(fine.q, r.q, rtol=0, atol=2e-8, err_msg=method)
-        assert_allclose(exact.q[300:303], r.q, rtol=0, atol=2e-6, err_msg=method)
+        assert_allclose(exact.q[300:302], r.q, rtol=0, atol=2e-6, err_msg=method)
 
 
 def test_linear_model_is_near_and_its_mass_matrix_positive(

@@ -241,7 +241,7 @@ def test_left_and_right(X: Any, U: Any) -> None:
     assert_allclose(gap, 0.0, rtol=0, atol=1e-11)
 
 
-@settings(relaxed, max_examples=20)
+@settings(relaxed, max_examples=8)
 @given(any_twist, any_twist)
 def test_jacobians_are_derivatives_of_the_exponential(X: Any, U: Any) -> None:
     with exact.digits():
