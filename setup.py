@@ -199,8 +199,9 @@ def flags_of(source, sets):
         and not asked_sets()
         and "avx512" in sets
     ):
-        # beside AVX-512 this set serves calls of few states; those of stacks are many
-        return ["-O1", "-DFA_UNROLLED_MODES=0"]
+        # beside AVX-512 this set serves calls of few states; those of stacks are many;
+        # products and sums are fused as in the other units, so that they round alike
+        return ["-O1", "-fexpensive-optimizations", "-DFA_UNROLLED_MODES=0"]
     return []
 
 
