@@ -21,24 +21,11 @@ from flexarm.demo import cases, report
 Results = list[cases.Result]
 
 
-def coarse_closed_form() -> Any:
-    """The closed form in steps of 2 ms, each place twice: half of the calls."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cases, "STEP", 2.0 * cases.STEP)
-        patch.setattr(cases, "STEPS", cases.STEPS // 2)
-        seconds, *found = run_closed_form()
-    return seconds, *(np.repeat(x, 2, axis=0)[:-1] for x in found)
-
-
-run_closed_form = cases.run_closed_form
-
-
 @pytest.fixture(scope="module")
 def results() -> Results:
     """Each simulation once: the demo repeats them for its times."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cases, "median_time", lambda action, **_: (1.0, action()))
-        patch.setattr(cases, "run_closed_form", coarse_closed_form)
         return cases.simulate_all()[0]
 
 

@@ -182,7 +182,7 @@ def beam_alone(body, cut):
 
     t = np.linspace(0.0, 7.5, 3001)
     options = {"method": "LSODA", "rtol": 1e-7, "atol": 1e-9, "t_eval": t}
-    eta = solve_ivp(rates, (0.0, 9.0), np.zeros(2 * n), **options).y[:n].T
+    eta = solve_ivp(rates, (0.0, t[-1]), np.zeros(2 * n), **options).y[:n].T
     return np.abs(eta @ phi[-1]).max()
 
 

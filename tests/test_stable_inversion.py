@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm.errors import ConvergenceWarning
-from flexarm.optimize import OptimalMotion, _verify, paths, track
+from flexarm.optimize import OptimalMotion, paths, track
 from flexarm.optimize._tracking.frequency import Linear, linear_about, respond
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
@@ -114,9 +114,7 @@ def test_other_arms(arm: fa.Arm) -> None:
     assert motion.verification.path_error.max() < 2e-5
 
 
-def test_a_spatial_arm(monkeypatch: pytest.MonkeyPatch) -> None:
-    # long steps of ROS34PW2 in the check, for the many of Runge-Kutta
-    monkeypatch.setattr(_verify, "MAX_STEPS", 2000)
+def test_a_spatial_arm() -> None:
     arm = spatial()
     motion = inverted(arm, reach_line(arm), 0.8, start=REACH, search={"intervals": 400})
     assert motion.success
