@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTEST = "python3 -m pytest -n 0"
 TOOLS = "tools of the project"
 # tests of what is computed, for each instruction set
-COMPUTED = "tests/test_{dynamics,identities,kinematics,modal,reference,simulate}.py "
-COMPUTED += "tests/test_gufunc_{batches,failures}.py"
+COMPUTED = "tests/*/test_{dynamics,identities,kinematics,modal,reference,simulate}.py "
+COMPUTED += "tests/*/test_gufunc_{batches,failures}.py"
 
 CLANG = """\
 command -v clang >/dev/null || { echo "left out: no clang"; exit 0; }

@@ -3,7 +3,7 @@
 Blocks ``python`` of a page run in their order, with the names of those before.  A block
 ``text`` right after one is what it prints; ``...`` stands for anything.  The directive
 ``drawing`` has code, too: Sphinx runs it, after the blocks before it, and shows its
-figure.  ``tests/test_pages.py`` runs all of it.
+figure.  ``tests/pages/test_pages.py`` runs all of it.
 """
 
 from __future__ import annotations

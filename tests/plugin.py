@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import rooms  # noqa: F401
 
 # figures are never seen, whether the machine has a screen or not
 os.environ["MPLBACKEND"] = "Agg"

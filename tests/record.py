@@ -31,7 +31,7 @@ HEAD = """# Verification
 This page compares numbers of flexarm with printed numbers, closed forms, and
 computations that share no code with it. The command `python3 tests/record.py` makes it
 from the cases of the tests. A test checks every number here, most of them to a smaller
-error, and `tests/test_record.py` makes sure that the page is current.
+error, and `tests/pages/test_record.py` makes sure that the page is current.
 
 {stamp}
 
@@ -81,14 +81,14 @@ TAIL = """## Not in these tables
 - Optimal motions and identification: hundreds of random problems take hours, and each
   answer is simulated again by another integrator; see the [campaign](campaign.md).
 - Comparisons with Pinocchio, MuJoCo and Drake: rigid arms, random trees and robot
-  files, mass matrices, forces, poses (`tests/test_pinocchio.py`, `tests/test_urdf.py`,
-  `tests/test_mjcf.py`, `tests/test_sdf.py`).
+  files, mass matrices, forces, poses (`tests/dynamics/test_pinocchio.py`;
+  `test_urdf.py`, `test_mjcf.py` and `test_sdf.py` in `tests/descriptions/`).
 - Numbers of operations, which the patent of Jain and Rodriguez prints
-  (`tests/test_operation_counts.py`, in the slow run), and times compared with other
-  packages (`tests/bench/`).
-- The manoeuvre of Cibicik and Egeland and most motions of Farid, which are printed only
-  as figures; `tests/test_manoeuvre.py` and `tests/test_farid_spatial.py` compare
-  equations and integrators.
+  (`tests/dynamics/test_operation_counts.py`, in the slow run), and times compared
+  with other packages (`tests/bench/`).
+- The manoeuvre of Cibicik and Egeland and most motions of Farid, which are printed
+  only as figures; `tests/simulation/test_manoeuvre.py` and
+  `tests/reference/test_farid_spatial.py` compare equations and integrators.
 - Other benchmarks of the IFToMM library than A01 and A03.
 
 ## Out of scope

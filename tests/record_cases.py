@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import andrews
 import kept_cases
 import numpy as np
+import rooms  # noqa: F401
 import test_beams
 import test_buckling
 import test_farid_link

@@ -1,7 +1,7 @@
 /*
  * kernels.c -- what the kernels take, and to which arms they apply
  *
- * Checked by  tests/c/test_dispatch.c, tests/test_isa.py.
+ * Checked by  tests/c/test_dispatch.c, tests/calls/test_isa.py.
  */
 #include "calls/kernels.h"
 

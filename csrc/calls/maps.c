@@ -1,7 +1,7 @@
 /*
  * maps.c -- names and shapes of the maps of rotations, poses and screws
  *
- * Checked by  tests/c/test_lie.c, tests/test_se3_arguments.py.
+ * Checked by  tests/c/test_lie.c, tests/se3/test_se3_arguments.py.
  */
 #include "calls/maps.h"
 

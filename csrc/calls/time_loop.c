@@ -1,7 +1,7 @@
 /*
  * time_loop.c -- methods of time loops
  *
- * Checked by  tests/test_stack_runs.py.
+ * Checked by  tests/stacks/test_stack_runs.py.
  */
 #include "calls/time_loop.h"
 

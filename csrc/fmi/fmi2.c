@@ -16,7 +16,7 @@
  * stand below. Inputs are held over a communication step of co-simulation. Instances share
  * nothing but constants, so that each may run in a thread of its own.
  *
- * Checked by  tests/test_fmu.py.
+ * Checked by  tests/interop/test_fmu.py.
  */
 #include "fmi/fmi2.h"
 

@@ -6,7 +6,7 @@
  * No cancellation: the derivative is as good as the function (complex step).
  *
  * Source      W. Squire, G. Trapp, SIAM Review 40(1), 1998.
- * Checked by  tests/test_linear_model.py
+ * Checked by  tests/dynamics/test_linear_model.py
  */
 #ifndef FA_COMPLEX_H
 #define FA_COMPLEX_H

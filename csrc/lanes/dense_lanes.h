@@ -10,7 +10,8 @@
  *             then exchanged one by one, so that none depends on the others. A pivot of
  *             zero makes its lane NaN.
  * Cost        n^3 / 6 and n^3 / 3 multiplications; n^2 / 2 and n^2 for a solution.
- * Checked by  tests/test_rosenbrock.py, tests/test_implicit.py, tests/c/test_dense.c.
+ * Checked by  tests/simulation/test_rosenbrock.py, tests/simulation/test_implicit.py,
+ *             tests/c/test_dense.c.
  */
 #ifndef FA_DENSE_LANES_H
 #define FA_DENSE_LANES_H

@@ -10,7 +10,8 @@
  *                  c_2(t^2) = (1 - cos t)/t^2, c_3(t^2) = (t - sin t)/t^3,
  *                  c_k = 1/k! - x c_{k+2},  dc_k/dx = (k c_{k+2} - c_{k+1})/2.
  *                  They give rotations and their Jacobians without a 0/0.
- * Checked by       tests/c/test_math.c (long double), tests/test_kinematics.py (any angle).
+ * Checked by       tests/c/test_math.c (long double),
+ *                  tests/kinematics/test_kinematics.py (any angle).
  */
 #ifndef FA_MATH_H
 #define FA_MATH_H

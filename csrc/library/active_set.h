@@ -23,7 +23,7 @@
  *             Programming 27, 1983, 1-33. Updates of L D L': P. Gill, G. Golub,
  *             W. Murray, M. Saunders, Mathematics of Computation 28, 1974, method C1.
  * Cost        n |W| + 2 |W|^2 of a step; no allocation, C99, nothing of libm.
- * Checked by  tests/c/test_active_set.c, tests/test_predictive_control.py.
+ * Checked by  tests/c/test_active_set.c, tests/control/test_predictive_control.py.
  */
 #ifndef FA_ACTIVE_SET_H
 #define FA_ACTIVE_SET_H

@@ -1,7 +1,7 @@
 /*
  * dispatch.c -- the kernels this machine can run
  *
- * Checked by  tests/c/test_dispatch.c, tests/test_isa.py.
+ * Checked by  tests/c/test_dispatch.c, tests/calls/test_isa.py.
  */
 #include "library/tables.h"
 

@@ -31,7 +31,7 @@
  * where y is x without an observer. w is a constant disturbance of the state at each
  * sample, known to be zero if h is.
  *
- * Checked by  tests/test_export_laws.py: bits of the laws of Python.
+ * Checked by  tests/control/test_export_laws.py: bits of the laws of Python.
  */
 #ifndef FA_LAWS_H
 #define FA_LAWS_H

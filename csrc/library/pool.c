@@ -4,7 +4,8 @@
  * One lock guards the list of calls in progress. A thread holds it while it takes a
  * part, never while it computes; parts are long enough for that.
  *
- * Checked by  tests/c/test_pool.c, also under ThreadSanitizer; tests/test_threads.py.
+ * Checked by  tests/c/test_pool.c, also under ThreadSanitizer;
+ *             tests/calls/test_threads.py.
  */
 #define _POSIX_C_SOURCE 200809L
 

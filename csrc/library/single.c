@@ -1,7 +1,7 @@
 /*
  * single.c -- one state of one arm, for control loops in C
  *
- * Checked by  tests/c/test_single.c, tests/test_real_time.py.
+ * Checked by  tests/c/test_single.c, tests/interop/test_real_time.py.
  */
 #include "library/single.h"
 

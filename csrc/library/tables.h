@@ -69,7 +69,7 @@ enum { FA_FEW_STATES = 4 };
  * The table for calls with at most FA_FEW_STATES states: AVX2 where the widest is
  * AVX-512. Half the width has the shorter latency on processors that split 512 bits in
  * two, and the same bits: both sets have the same fused operations, and the compiler
- * contracts the same expressions (tests/test_isa.py).
+ * contracts the same expressions (tests/calls/test_isa.py).
  */
 const fa_kernels *fa_kernels_for_few(const fa_kernels *kernels);
 

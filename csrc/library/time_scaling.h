@@ -29,7 +29,7 @@
  *
  * Source      H. Pham and Q.-C. Pham, IEEE Trans. Robotics 34(3), 2018, 645-659.
  * Cost        O(n m) and a few comparisons more, no allocation.
- * Checked by  tests/c/test_time_scaling.c, tests/test_time_scaling.py.
+ * Checked by  tests/c/test_time_scaling.c, tests/optimize/test_time_scaling.py.
  */
 #ifndef FA_TIME_SCALING_H
 #define FA_TIME_SCALING_H

@@ -10,7 +10,7 @@
  * a rotation among their coordinates keep the axes in which it is given.
  *
  * Source      J. Denavit, R. S. Hartenberg, J. Appl. Mech. 22, 1955.
- * Checked by  tests/test_axial_hops.py, tests/c/test_model.c.
+ * Checked by  tests/dynamics/test_axial_hops.py, tests/c/test_model.c.
  */
 #include "model/axes.h"
 

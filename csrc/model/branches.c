@@ -1,7 +1,7 @@
 /*
  * branches.c -- building a model: which coordinates share entries of matrices
  *
- * Checked by  tests/test_branches.py, tests/c/test_branches.c.
+ * Checked by  tests/dynamics/test_branches.py, tests/c/test_branches.c.
  */
 #include "model/branches.h"
 

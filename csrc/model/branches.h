@@ -13,7 +13,7 @@
  *
  * Source      R. Featherstone, Int. J. Robotics Research 24(6), 2005 (L'D L of trees);
  *             J. W. H. Liu, SIAM J. Matrix Anal. Appl. 11(1), 1990 (elimination trees).
- * Checked by  tests/test_branches.py, tests/c/test_branches.c.
+ * Checked by  tests/dynamics/test_branches.py, tests/c/test_branches.c.
  */
 #ifndef FA_BRANCHES_H
 #define FA_BRANCHES_H

@@ -6,7 +6,7 @@
  *                 J1(k) = 2 w_k.e - e w_k' - w_k e',  J2(k,r) likewise with u_kr
  *                 J2(k,l) = 2 G(k,l) (1 - e e'),  G(k,l) = delta_kl,  G(k,r) = 0
  *                 E(k) = E_k e                                                  (B6)
- * Checked by  tests/test_foreshortening.py: the same body in turned axes.
+ * Checked by  tests/beams/test_foreshortening.py: the same body in turned axes.
  */
 #include "model/driven_shapes.h"
 

@@ -1,7 +1,7 @@
 /*
  * fast.c -- constants for freeing modes without factoring D_f (D1)
  *
- * Checked by  tests/test_fast_modes.py.
+ * Checked by  tests/dynamics/test_fast_modes.py.
  */
 #include "model/fast.h"
 

@@ -1,7 +1,8 @@
 /*
  * followers.c -- building a model: joints that follow others
  *
- * Checked by  tests/test_followers.py, tests/test_followers_use.py (refusals).
+ * Checked by  tests/constraints/test_followers.py,
+ *             tests/constraints/test_followers_use.py (refusals).
  */
 #include "model/followers.h"
 

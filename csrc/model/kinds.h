@@ -1,7 +1,7 @@
 /*
  * kinds.h -- limits of a model, and what its parts may be
  *
- * Checked by  tests/c/test_sizes.c, tests/test_sizes.py (limits).
+ * Checked by  tests/c/test_sizes.c, tests/calls/test_sizes.py (limits).
  */
 #ifndef FA_KINDS_H
 #define FA_KINDS_H

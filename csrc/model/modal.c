@@ -20,7 +20,7 @@
  *                 J1(r) += [lambda_r, J],  J2(r,s) += [lambda_r, [lambda_s, J]], sym.
  *                 F1(r,s) += [lambda_s, J] lambda_r + 1/2 J (lambda_s x lambda_r)
  *             Heavy inertias and offset masses that turn are bodies of their own.
- * Checked by  tests/test_modal.py: kinetic energy of the nodes, the NumPy twin.
+ * Checked by  tests/bodies/test_modal.py: kinetic energy of the nodes, the NumPy twin.
  */
 #include "model/modal.h"
 

@@ -1,7 +1,7 @@
 /*
  * model.c -- building a model: topology, nodes, constants
  *
- * Checked by  tests/c/test_model.c (refusals, sizes), tests/test_dynamics.py.
+ * Checked by  tests/c/test_model.c (refusals, sizes), tests/dynamics/test_dynamics.py.
  */
 #include "model/model.h"
 

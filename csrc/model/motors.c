@@ -1,8 +1,8 @@
 /*
  * motors.c -- building a model: motors and the forces inside of joints
  *
- * Checked by  tests/c/test_motors.c (refusals), tests/test_drives.py,
- *             tests/test_rosenbrock.py (places in a displacement).
+ * Checked by  tests/c/test_motors.c (refusals), tests/dynamics/test_drives.py,
+ *             tests/simulation/test_rosenbrock.py (places in a displacement).
  */
 #include "model/motors.h"
 

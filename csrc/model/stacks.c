@@ -1,7 +1,7 @@
 /*
  * stacks.c -- building a stack: the same structure in all arms, and what differs
  *
- * Checked by  tests/c/test_stack.c, tests/test_stacks.py.
+ * Checked by  tests/c/test_stack.c, tests/stacks/test_stacks.py.
  */
 #include "model/stacks.h"
 

@@ -12,7 +12,7 @@
  *                 F1(r,s) = -p X_F(r,s) e_a with X_F apart from X of J2     (M1a)
  *             twisting modes: F0_r = F0 e_a, and nothing else but G
  *             G, K, C, K_k couple modes of one direction alone                    (M1)
- * Checked by  tests/test_straight.py: bodies with and without the structure.
+ * Checked by  tests/beams/test_straight.py: bodies with and without the structure.
  */
 #include "model/straight_bodies.h"
 

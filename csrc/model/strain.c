@@ -5,7 +5,7 @@
  * beam that are right-handed with it will do: (y, z) or (z, -y). In a straight body the
  * first ones are those of the modes along b.
  *
- * Checked by  tests/test_strain_energy.py
+ * Checked by  tests/beams/test_strain_energy.py
  */
 #include "model/strain.h"
 

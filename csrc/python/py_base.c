@@ -1,7 +1,7 @@
 /*
  * py_base.c -- models of gufuncs, raising, Ctrl-C
  *
- * Checked by  tests/test_threads.py, tests/test_simulate_calls.py.
+ * Checked by  tests/calls/test_threads.py, tests/simulation/test_simulate_calls.py.
  */
 #include "python/py_base.h"
 #include "python/py_numpy.h"

@@ -4,7 +4,7 @@
  * What Python has to know of the headers of C it reads here: the names of an enum are a
  * tuple in its order, the columns of a packed array a mapping from names to slices.
  *
- * Checked by  tests/test_core_constants.py, tests/test_stubs.py.
+ * Checked by  tests/calls/test_core_constants.py, tests/calls/test_stubs.py.
  */
 #include "python/py_constants.h"
 #include "python/py_base.h"

@@ -1,7 +1,7 @@
 /*
  * py_isa.c -- the instruction set in use
  *
- * Checked by  tests/test_isa.py.
+ * Checked by  tests/calls/test_isa.py.
  */
 #include "python/py_isa.h"
 

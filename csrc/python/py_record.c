@@ -1,7 +1,8 @@
 /*
  * py_record.c -- records of Python, fetched by one table of their attributes
  *
- * Checked by  tests/test_simulate_failures.py, tests/test_sampled_loop_calls.py.
+ * Checked by  tests/simulation/test_simulate_failures.py,
+ *             tests/control/test_sampled_loop_calls.py.
  */
 #include "python/py_record.h"
 

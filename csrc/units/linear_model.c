@@ -4,7 +4,8 @@
  * The kernels of the full model run at i h eta, i h etad: real parts are the values
  * without deformation, imaginary parts h times the change along eta and etad.
  *
- * Checked by  tests/test_linear_model.py: differences of the full model, the twin.
+ * Checked by  tests/dynamics/test_linear_model.py: differences of the full model,
+ *             the twin.
  */
 /* products that do not look for infinities, which cost a fifth of the time */
 #if defined(__clang__)

@@ -19,7 +19,7 @@ def gauss_count(b: float) -> int:
     spherical Bessel functions of order n and argument ``b``: they decay faster than any
     power once ``n`` is past ``b`` by a few ``b^(1/3)``.  A rule of ``N`` points is
     exact up to order ``2 N - 1``; the constants leave 1e-15 of the largest integral
-    (tests/test_beams.py).
+    (tests/beams/test_beams.py).
     """
     return math.ceil(0.5 * b + 4.5 * math.pow(b, 1.0 / 3.0) + 3.0)
 

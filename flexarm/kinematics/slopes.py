@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 # Slope without a warning.  The deflection of a uniform link of one cubic element is
 # then wrong by 0.1 % under a force or a moment at its tip, and by 2 % under its weight;
-# tests/test_slopes.py measures it against the elastica.
+# tests/beams/test_slopes.py measures it against the elastica.
 SLOPE_LIMIT = 0.5
 # Sine of the angle at which a section is perpendicular to its frame: no line without
 # stretch has a larger one, and results have no meaning.

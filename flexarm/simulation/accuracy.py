@@ -17,7 +17,8 @@ from .stability import linearized
 Array = NDArray[np.float64]
 
 # Estimated error, of the size of the motion, without a warning, and of a step to take.
-# A vibration alone loses 4 % of its energy at 0.05; see tests/test_accuracy.py.
+# A vibration alone loses 4 % of its energy at 0.05:
+# tests/simulation/test_accuracy.py.
 LIMIT = 0.05
 WANTED = 0.01
 

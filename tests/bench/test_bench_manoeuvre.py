@@ -6,7 +6,7 @@ The paper (section VI-B, MATLAB/Simulink) tells 3901 s for its nonlinear model, 
 for the linear one and 14 s for that with optimized expressions.  Here a run is one call
 of `simulate` with 601 samples and feedback in C.  Errors are the largest over all
 samples, against Runge-Kutta of order four at 25 us, which DOP853 at rtol 1e-11 confirms
-(tests/test_manoeuvre.py has a part of it, and of Radau).
+(tests/simulation/test_manoeuvre.py has a part of it, and of Radau).
 
 Modes of 0.9 and 1.1 kHz limit explicit steps to 0.4 ms; ROS34PW2 has no limit.  What it
 does not resolve it damps: errors of bending z and torsion are the vibration that the

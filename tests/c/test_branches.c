@@ -1,7 +1,7 @@
 /*
  * test_branches.c -- paths of trees, and the kernels that use them on exact-size memory
  *
- * Physics is checked in Python (tests/test_branches.py); here paths, scratch, batch sizes.
+ * Physics is checked in Python (tests/dynamics/test_branches.py); here paths, scratch, batch sizes.
  */
 #include "arm.h"
 #include "check.h"

@@ -2,7 +2,7 @@
  * test_motors.c -- an arm with motors: refusals, kernels and time loops on exact memory
  *
  * Two rotors drive the first two joints of arm.h, one of them on a body with modes; the
- * sum of energy and of what is dissipated is kept. Results: tests/test_drives.py.
+ * sum of energy and of what is dissipated is kept. Results: tests/dynamics/test_drives.py.
  */
 #include "arm.h"
 #include "check.h"

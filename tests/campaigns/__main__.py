@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+import rooms  # noqa: E402, F401
+
 from campaigns import CAMPAIGNS, Row  # noqa: E402
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -55,11 +57,19 @@ class Mutant:
         return self.old.join(parts[:n]) + self.new + self.old.join(parts[n:])
 
 
+def place(word: str) -> str:
+    """Return the path of the file of tests that has this name."""
+    found = list(ROOT.glob(f"tests/*/test_{word}.py"))
+    if len(found) != 1:
+        raise LookupError(f"{word!r} is the name of {len(found)} files of tests")
+    return found[0].relative_to(ROOT).as_posix()
+
+
 def mutant(
     file: str, old: str, new: str, wrong: str, tests: str = "", nth: int = 0
 ) -> Mutant:
-    """Return a mutant; ``tests`` are words, "joints" for tests/test_joints.py."""
-    paths = (x if "/" in x else f"tests/test_{x}.py" for x in tests.split())
+    """Return a mutant; ``tests`` are words, "joints" for .../test_joints.py."""
+    paths = (x if "/" in x else place(x) for x in tests.split())
     return Mutant(file, old, new, wrong, tuple(paths), nth)
 
 

@@ -5,7 +5,7 @@
  * second. Most entries of M are zero: its rows go to the states from the numbers on paths.
  * Derivatives go there one after the other, through one matrix in lanes.
  *
- * Checked by  tests/test_branches.py: layouts, failures.
+ * Checked by  tests/dynamics/test_branches.py: layouts, failures.
  */
 #ifndef FA_BRANCH_ROWS_H
 #define FA_BRANCH_ROWS_H

@@ -1,7 +1,7 @@
 /*
  * operands.h -- operands of a batch to and from lanes, through their strides
  *
- * Checked by  tests/test_gufunc_layouts.py.
+ * Checked by  tests/calls/test_gufunc_layouts.py.
  */
 #ifndef FA_OPERANDS_H
 #define FA_OPERANDS_H

@@ -8,7 +8,8 @@
  *
  * Cost        one pass over the constants that the kernel reads for a call, one over its
  *             columns for a block whose arms are not those of the block before.
- * Checked by  tests/test_stacks.py: a loop over the arms; tests/c/test_stack.c: scratch
+ * Checked by  tests/stacks/test_stacks.py: a loop over the arms;
+ *             tests/c/test_stack.c: scratch
  *             full of NaN, so that a constant that is read and not spread is seen.
  */
 #ifndef FA_STACK_C

@@ -7,7 +7,7 @@
  *             which, like sums over rot_z, touches few entries; rot_x(pi/2) none.
  * Kinds       `kind` is a compile-time constant, fa_hop_kind; what it says of the angle
  *             alpha and of the place of the joint leaves no arithmetic with zeros.
- * Checked by  tests/test_axial_hops.py.
+ * Checked by  tests/dynamics/test_axial_hops.py.
  */
 #ifndef FA_AXIAL_H
 #define FA_AXIAL_H

@@ -18,7 +18,7 @@
  * Source      Jain and Rodriguez, eqs. 23 and 86; the velocity terms are those of the
  *             kinetic energy (Boltzmann-Hamel), exact for any offsets and inertias,
  *             where appendix C.4 of the patent is not (its digest, 5.3).
- * Checked by  tests/test_dynamics.py, tests/test_modal.py.
+ * Checked by  tests/dynamics/test_dynamics.py, tests/bodies/test_modal.py.
  */
 #ifndef FA_BODY_H
 #define FA_BODY_H

@@ -4,7 +4,7 @@
  * Layout      of fa_branches (model/kinds.h): a symmetric matrix [n_pairs] has its lower
  *             triangle, row by row; any other one [2 n_pairs + 1] the lower triangle, the
  *             upper one at the same pairs, and a zero.
- * Checked by  tests/test_branches.py.
+ * Checked by  tests/dynamics/test_branches.py.
  */
 #ifndef FA_BRANCHES_LANES_H
 #define FA_BRANCHES_LANES_H

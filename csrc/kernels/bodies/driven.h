@@ -20,7 +20,8 @@
  *
  * Source      T. Kane, R. Ryan, A. Banerjee, J. Guidance, Control, and Dynamics 10,
  *             1987, for the first order; the shapes by flexarm/_foreshortening.py.
- * Checked by  tests/test_foreshortening.py, tests/test_dynamics.py: Lagrangian, twin.
+ * Checked by  tests/beams/test_foreshortening.py,
+ *             tests/dynamics/test_dynamics.py: Lagrangian, twin.
  */
 #ifndef FA_KERNELS_DRIVEN_H
 #define FA_KERNELS_DRIVEN_H

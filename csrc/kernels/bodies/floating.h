@@ -16,7 +16,8 @@
  *
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 9, 13 and 63; Pi is the
  *             exact form of phi*(d, k) Pi^d of its digest, with the left Jacobian.
- * Checked by  tests/test_floating.py, tests/test_dynamics.py: Lagrangian.
+ * Checked by  tests/dynamics/test_floating.py,
+ *             tests/dynamics/test_dynamics.py: Lagrangian.
  */
 #ifndef FA_FLOATING_H
 #define FA_FLOATING_H

@@ -3,7 +3,7 @@
  *
  * Equations   q_tree = B q + offset, qd_tree = B qd; forces and columns of Jacobians B'x,
  *             matrices B' M B                                                    (L6)
- * Checked by  tests/test_followers.py.
+ * Checked by  tests/constraints/test_followers.py.
  */
 #ifndef FA_FOLLOWERS_LANES_H
 #define FA_FOLLOWERS_LANES_H

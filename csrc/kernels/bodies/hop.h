@@ -20,7 +20,8 @@
  * Source      A. Jain, G. Rodriguez, US patent 5,546,508, eqs. 5-10 and 87-91; the
  *             acceleration is taken component by component (R. Featherstone, Rigid
  *             Body Dynamics Algorithms, 2008, sec. 2.11), so c_k differs from a_mR.
- * Checked by  tests/test_dynamics.py (Lagrangian by complex step), tests/test_kinematics.py.
+ * Checked by  tests/dynamics/test_dynamics.py (Lagrangian by complex step),
+ *             tests/kinematics/test_kinematics.py.
  */
 #ifndef FA_HOP_H
 #define FA_HOP_H

@@ -10,7 +10,7 @@
  * Lanes       out of line: the joints along z in hop.h stay as fast as they are.
  * Source      J. Stuelpnagel, SIAM Review 6(4), 1964 (quaternions); Jain and
  *             Rodriguez, US patent 5,546,508, eqs. 7 to 9 (H* of any freedom).
- * Checked by  tests/test_joints.py, tests/test_dynamics.py.
+ * Checked by  tests/bodies/test_joints.py, tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_JOINT_H
 #define FA_JOINT_H

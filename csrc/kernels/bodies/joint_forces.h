@@ -14,8 +14,9 @@
  * Lanes       one state each; loops over the forces of the model, none: nothing to do.
  * Source      M. W. Spong, J. Dyn. Syst. Meas. Control 109, 1987 (H1 with motors);
  *             K. H. Hunt, F. R. E. Crossley, J. Appl. Mech. 42, 1975 (H3).
- * Checked by  tests/test_drives.py, tests/test_drives_closed_forms.py: the twin, energies,
- *             closed forms; tests/test_derivatives.py: complex steps.
+ * Checked by  tests/dynamics/test_drives.py,
+ *             tests/dynamics/test_drives_closed_forms.py: the twin, energies,
+ *             closed forms; tests/derivatives/test_derivatives.py: complex steps.
  */
 #ifndef FA_JOINT_FORCES_H
 #define FA_JOINT_FORCES_H

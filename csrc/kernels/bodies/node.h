@@ -7,7 +7,8 @@
  *             wdot = d/dt(J_l Dphi) lambda etad                                 (K6)
  *             Dphi = 1 but for nodes of straight beams (section_turn.h).
  *             exp and J_l are exact, from Stumpff functions of phi.phi.
- * Checked by  tests/test_kinematics.py (any angle), tests/test_dynamics.py.
+ * Checked by  tests/kinematics/test_kinematics.py (any angle),
+ *             tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_NODE_H
 #define FA_NODE_H

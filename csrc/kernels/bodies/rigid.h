@@ -12,7 +12,8 @@
  * Source      J. Y. S. Luh, M. W. Walker, R. P. C. Paul, J. Dyn. Syst. Meas. Control
  *             102, 1980; C. A. Balafoutis, R. V. Patel, Dynamic Analysis of Robot
  *             Manipulators, 1991 (W).
- * Checked by  tests/test_axial_hops.py, tests/test_pinocchio.py, tests/test_dynamics.py.
+ * Checked by  tests/dynamics/test_axial_hops.py, tests/dynamics/test_pinocchio.py,
+ *             tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_RIGID_H
 #define FA_RIGID_H

@@ -6,7 +6,7 @@
  *             G = 1 + sigma/6 + 3/40 sigma^2 - theta^2/12, H = theta (1 - sigma/12)  (U1)
  *             The transverse displacement of such a beam is linear in its coordinates, and
  *             s_b the sine of the angle of its tangent. Of other bodies phi = s.
- * Checked by  tests/test_strain_energy.py
+ * Checked by  tests/beams/test_strain_energy.py
  */
 #ifndef FA_SECTION_TURN_H
 #define FA_SECTION_TURN_H

@@ -28,7 +28,8 @@
  *             f = m x + alpha x mp + d'' + omega x (omega x mp + 2 d)             (M4)
  *             with J' the rate of J, and h'', d'' as h, d with etadd and q_k; with rotary
  *             inertia h'' on a - p X_F(r,s) e_r e_s, which else is zero.
- * Checked by  tests/test_straight.py: the same body without its flag; Lagrangian, twin.
+ * Checked by  tests/beams/test_straight.py: the same body without its flag;
+ *             Lagrangian, twin.
  */
 #ifndef FA_KERNELS_STRAIGHT_H
 #define FA_KERNELS_STRAIGHT_H

@@ -10,7 +10,7 @@
  *             (Lambda; U)' f = (theta; s)' T' f,
  *             (Lambda; U)' Gamma (Lambda; U) = (theta; s)' (T' Gamma T) (theta; s)  (M7)
  *             T' Gamma T once for a child, where three numbers of a mode meet it.
- * Checked by  tests/test_straight.py: the same arm without the structure.
+ * Checked by  tests/beams/test_straight.py: the same arm without the structure.
  */
 #ifndef FA_STRAIGHT_HOP_H
 #define FA_STRAIGHT_HOP_H

@@ -15,7 +15,7 @@
  *             dV/dx_1 = m_1 w + p (a_3 k_1 + 3/4 tau x_1) + M (a_2 k_0 - chi x_1/4),
  *             dV/dtheta = EI kappa . dkappa/dtheta,  dV/dtheta' = M - GJ theta'.
  *             One or two modes in one plane have polynomials in place of the sum.
- * Checked by  tests/test_strain_energy.py
+ * Checked by  tests/beams/test_strain_energy.py
  */
 #ifndef FA_KERNELS_STRAIN_H
 #define FA_KERNELS_STRAIN_H

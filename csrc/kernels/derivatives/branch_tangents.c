@@ -5,7 +5,7 @@
  *             rigid_tangents.c on them, also of a tree whose joints follow others (L6)
  * Cost        n^2 d for each of the three, paths of length d, in place of n^3.
  * Source      J. Carpentier, N. Mansard, Robotics: Science and Systems 2018, eq. 10.
- * Checked by  tests/test_branches.py: complex step of the twin; Pinocchio.
+ * Checked by  tests/dynamics/test_branches.py: complex step of the twin; Pinocchio.
  */
 #ifndef FA_BRANCH_TANGENTS_C
 #define FA_BRANCH_TANGENTS_C

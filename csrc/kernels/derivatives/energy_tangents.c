@@ -6,7 +6,8 @@
  *             d(M a)/dq are the tangents of inverse dynamics at rest, of an arm without
  *             gravity and springs; dV/dq the forces of gravity and springs. The height of
  *             an arm is that of the deformed one, for any fidelity.
- * Checked by  tests/test_forward_derivatives.py: complex step and differences of E.
+ * Checked by  tests/derivatives/test_forward_derivatives.py: complex step and
+ *             differences of E.
  */
 #ifndef FA_ENERGY_TANGENTS_C
 #define FA_ENERGY_TANGENTS_C

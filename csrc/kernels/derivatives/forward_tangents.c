@@ -14,7 +14,8 @@
  *             with branches by branch_tangents.c.
  * Cost        that of K and C, 7/3 nv^3 more for G1.
  * Source      J. Carpentier, N. Mansard, Robotics: Science and Systems 2018, eq. 10.
- * Checked by  tests/test_forward_derivatives.py: complex step of the twin, Pinocchio,
+ * Checked by  tests/derivatives/test_forward_derivatives.py: complex step of the twin,
+ *             Pinocchio,
  *             differences.
  */
 #ifndef FA_FORWARD_TANGENTS_C

@@ -14,7 +14,8 @@
  * Cost        O(nv^2), a bracket for each pair.
  * Source      A. Mueller, Screw and Lie group theory in multibody kinematics, Multibody
  *             System Dynamics 43, 2018 (G6).
- * Checked by  tests/test_forward_derivatives.py: complex step and differences of J.
+ * Checked by  tests/derivatives/test_forward_derivatives.py: complex step and
+ *             differences of J.
  */
 #ifndef FA_JACOBIAN_TANGENTS_C
 #define FA_JACOBIAN_TANGENTS_C

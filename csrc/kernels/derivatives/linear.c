@@ -8,7 +8,7 @@
  *                 [ M  A' ] [   qdd   ]   [       tau - C         ]
  *                 [ A  0  ] [ -lambda ] = [ -2 s A qd - s^2 phi   ]             (L12)
  * Source      S. Cibicik, O. Egeland, IEEE Trans. Robotics 37, 2021, eq. 112.
- * Checked by  tests/test_linear_model.py
+ * Checked by  tests/dynamics/test_linear_model.py
  */
 #ifndef FA_LINEAR_C
 #define FA_LINEAR_C

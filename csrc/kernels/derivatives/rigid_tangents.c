@@ -12,7 +12,8 @@
  *             are then sums, without a turn.
  * Cost        36 multiplications for a pair of joints, some 450 for a body.
  * Source      as tangent.c; R. Featherstone, Rigid Body Dynamics Algorithms, 2008, G4.
- * Checked by  tests/test_derivatives.py, tests/test_forward_derivatives.py.
+ * Checked by  tests/derivatives/test_derivatives.py,
+ *             tests/derivatives/test_forward_derivatives.py.
  */
 #ifndef FA_RIGID_TANGENTS_C
 #define FA_RIGID_TANGENTS_C

@@ -23,7 +23,8 @@
  * Cost        O(nv depth), four products of 6-vectors for a pair, no allocation.
  * Source      J. Carpentier, N. Mansard, Robotics: Science and Systems 2018; X5 for
  *             bodies that deform, and X6 to X11, from the equations of this directory.
- * Checked by  tests/test_derivatives.py: complex step of the twin, differences.
+ * Checked by  tests/derivatives/test_derivatives.py: complex step of the twin,
+ *             differences.
  */
 #ifndef FA_TANGENT_C
 #define FA_TANGENT_C

@@ -19,7 +19,7 @@
  *                 dz_r/deta_s  = F1(r,s).alpha - 1/2 omega.J2(r,s) omega + K(r,s)
  *                 dz_r/detad_s = (F1(r,s) - F1(s,r)).omega + C(r,s)             (X6)
  *             in the axes of the body, its accelerations (alpha; a).
- * Checked by  tests/test_derivatives.py
+ * Checked by  tests/derivatives/test_derivatives.py
  */
 #ifndef FA_TANGENT_BODY_H
 #define FA_TANGENT_BODY_H

@@ -12,7 +12,7 @@
  *                 qd_s += N_ks qd_k + 2 N1_ks A_k,
  *                 dz/deta = (1; N)'(Zq (1; N) + Zqd (0; N1) + G (0; N2)) + K_k z_k,
  *                 dz/detad = (1; N)'(Zqd (1; N) + 2 G (0; N1))                  (X12)
- * Checked by  tests/test_derivatives.py
+ * Checked by  tests/derivatives/test_derivatives.py
  */
 #ifndef FA_TANGENT_DRIVEN_H
 #define FA_TANGENT_DRIVEN_H

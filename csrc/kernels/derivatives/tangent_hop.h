@@ -18,7 +18,7 @@
  *             with one freedom v and a will do.                                 (X4)
  * Source      J. M. Wensing et al., arXiv:1704.04450 (rigid bodies, X1 and X2); X3 by
  *             the commutation of variation and time, dv = dJ/dt + J x v.
- * Checked by  tests/test_derivatives.py
+ * Checked by  tests/derivatives/test_derivatives.py
  */
 #ifndef FA_TANGENT_HOP_H
 #define FA_TANGENT_HOP_H

@@ -10,7 +10,7 @@
  *                 L z = z x J qd - (0; z_w x u + w x (z at the child))          (X11)
  *             The screws follow as differences of a: Q = Da - L P, T = da - L J.
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 75.
- * Checked by  tests/test_derivatives.py: differences.
+ * Checked by  tests/derivatives/test_derivatives.py: differences.
  */
 #ifndef FA_TANGENT_RUTHLESS_H
 #define FA_TANGENT_RUTHLESS_H

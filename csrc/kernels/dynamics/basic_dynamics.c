@@ -10,7 +10,8 @@
  * Use         the basic form beside the split one of forward_dynamics.c, which inverts
  *             smaller matrices: a second way to the same numbers, and a benchmark.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 51 and 58.
- * Checked by  tests/test_dynamics.py, tests/test_patent_01_to_17.py (test 8).
+ * Checked by  tests/dynamics/test_dynamics.py,
+ *             tests/dynamics/test_patent_01_to_17.py (test 8).
  */
 #ifndef FA_BASIC_DYNAMICS_C
 #define FA_BASIC_DYNAMICS_C

@@ -9,7 +9,7 @@
  * Layout      kernels/bodies/branches.h; D^-1 stands on the diagonal. A tile [n][8].
  * Cost        n d^2 / 2 to factor with paths of length d, n^2 d for n columns.
  * Source      R. Featherstone, Int. J. Robotics Research 24(6), 2005.
- * Checked by  tests/test_branches.py.
+ * Checked by  tests/dynamics/test_branches.py.
  */
 #ifndef FA_BRANCH_FACTORS_H
 #define FA_BRANCH_FACTORS_H

@@ -11,7 +11,7 @@
  *             A sum of squares for one node: symmetric, never negative.
  * Cost        O(bodies * modes^3) for the factors, O(depth * modes^2) for the walk.
  * Source      Jain and Rodriguez, US patent 5,546,508, sec. 9 and eqs. 53 to 56, 70.
- * Checked by  tests/test_innovations.py: LAPACK, the spatial operators.
+ * Checked by  tests/dynamics/test_innovations.py: LAPACK, the spatial operators.
  */
 #ifndef FA_COMPLIANCE_C
 #define FA_COMPLIANCE_C

@@ -5,7 +5,7 @@
  *             constraints M^-1 A' too, then L4.
  * Cost        O(nv^3): for comparison, and for the short chains where it wins.
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 46.
- * Checked by  tests/test_dynamics.py, tests/test_constraints.py.
+ * Checked by  tests/dynamics/test_dynamics.py, tests/constraints/test_constraints.py.
  */
 #ifndef FA_COMPOSITE_C
 #define FA_COMPOSITE_C

@@ -3,7 +3,7 @@
  *
  * C1 of mass_matrix.c, with its scratch, and what C2 takes: rows and screws of all freedoms
  * in the axes of the root.
- * Checked by  tests/test_dynamics.py, tests/test_mass_matrix.py.
+ * Checked by  tests/dynamics/test_dynamics.py, tests/dynamics/test_mass_matrix.py.
  */
 #ifndef FA_COMPOSITE_BODIES_H
 #define FA_COMPOSITE_BODIES_H

@@ -19,7 +19,8 @@
  * Source      Jain and Rodriguez, US patent 5,546,508, sec. 9 (closed chains through
  *             Omega_psi; its digest, 3.13); J. Baumgarte, Comput. Methods Appl. Mech.
  *             Eng. 1, 1972 (L4); E. Bayo, R. Ledesma, Nonlinear Dynamics 9, 1996 (L5).
- * Checked by  tests/test_constraints.py: dense KKT systems with rows from dual numbers.
+ * Checked by  tests/constraints/test_constraints.py: dense KKT systems with rows from
+ *             dual numbers.
  */
 #ifndef FA_CONSTRAINTS_C
 #define FA_CONSTRAINTS_C

@@ -7,7 +7,7 @@
  *             The height g.x_k is carried outward as a number: g_p.r is added at
  *             each hop, with gravity g_p in the axes of the parent.
  * Source      Jain and Rodriguez, eq. 23.
- * Checked by  tests/test_dynamics.py: brute force over nodes, power balance.
+ * Checked by  tests/dynamics/test_dynamics.py: brute force over nodes, power balance.
  */
 #ifndef FA_ENERGY_C
 #define FA_ENERGY_C

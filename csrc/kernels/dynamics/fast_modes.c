@@ -17,7 +17,7 @@
  *             squares and orthogonal transformations do the same.
  * Cost        O(modes), O(modes^2) where the modes are not orthogonal.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 63, 64, 76 to 78.
- * Checked by  tests/test_fast_modes.py: the basic form, ID(FD) = identity.
+ * Checked by  tests/dynamics/test_fast_modes.py: the basic form, ID(FD) = identity.
  */
 #ifndef FA_FAST_MODES_C
 #define FA_FAST_MODES_C

@@ -4,7 +4,7 @@
  *             M = B' M_tree B = L D L' of each lane (L6), for what grouped_forward.c does
  *             not do: arms with modes, M^-1 itself, M^-1 x, log det M, J M^-1 J'
  * Cost        O(nv^3)
- * Checked by  tests/test_followers.py.
+ * Checked by  tests/constraints/test_followers.py.
  */
 #ifndef FA_FOLLOWERS_C
 #define FA_FOLLOWERS_C

@@ -24,7 +24,8 @@
  * Cost        O(bodies * modes^3), no allocation.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 63 and 64, modes clamped
  *             at the attachment; C. The order is flexible first, then the joint.
- * Checked by  tests/test_dynamics.py: ID(FD) = identity, composite path, Lagrangian.
+ * Checked by  tests/dynamics/test_dynamics.py: ID(FD) = identity, composite path,
+ *             Lagrangian.
  */
 #ifndef FA_FORWARD_DYNAMICS_C
 #define FA_FORWARD_DYNAMICS_C

@@ -6,7 +6,7 @@
  *             P_R = P_rr - Y' D^-1 Y,  z_R = z_r + Y' D^-1 e,
  *             etadd = L'^-1 D^-1 (e - Y alpha)
  * Lanes       a pivot that is not positive makes its lane NaN.
- * Checked by  tests/test_dynamics.py.
+ * Checked by  tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_FORWARD_ROWS_H
 #define FA_FORWARD_ROWS_H

@@ -3,7 +3,7 @@
  *
  * Steps of the recursion in forward_dynamics.c, under its labels (A1-A9), for the kernels
  * that take them one by one, and fd_run, which takes all of them.
- * Checked by  tests/test_dynamics.py.
+ * Checked by  tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_FORWARD_STEPS_H
 #define FA_FORWARD_STEPS_H

@@ -3,7 +3,7 @@
  *
  * The steps of forward_dynamics.c for a body that is straight (A1, A5 by M2 to M4), and
  * for one that hangs on a node of such a body (A1, A5, A9 by M5 to M7).
- * Checked by  tests/test_straight.py.
+ * Checked by  tests/beams/test_straight.py.
  */
 #ifndef FA_FORWARD_STRAIGHT_H
 #define FA_FORWARD_STRAIGHT_H

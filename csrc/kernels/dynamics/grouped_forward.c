@@ -16,7 +16,7 @@
  * Cost        O(bodies * groups on their way^2).
  * Source      A. Jain, Robot and Multibody Dynamics, 2011, ch. 11 (constraint embedding);
  *             here with the modes of Jain and Rodriguez, eqs. 63, 64, as pattern.
- * Checked by  tests/test_followers.py.
+ * Checked by  tests/constraints/test_followers.py.
  */
 #ifndef FA_GROUPED_FORWARD_C
 #define FA_GROUPED_FORWARD_C

@@ -15,7 +15,7 @@
  * Rows        body by body, base to tip: as spatial operators have them.
  * Cost        O(bodies * modes^3) and, for L, O(nv * depth * modes).
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 51 to 56 and sec. 9.
- * Checked by  tests/test_innovations.py: LAPACK, the spatial operators.
+ * Checked by  tests/dynamics/test_innovations.py: LAPACK, the spatial operators.
  */
 #ifndef FA_INNOVATIONS_C
 #define FA_INNOVATIONS_C

@@ -11,7 +11,8 @@
  * Frames      every 6-vector is [angular; linear] in the axes of its own body.
  * Cost        O(bodies * modes^2), no allocation.
  * Source      Jain and Rodriguez, US patent 5,546,508, eq. 45.
- * Checked by  tests/test_dynamics.py: brute-force Lagrangian, twin, M qdd + C, Pinocchio.
+ * Checked by  tests/dynamics/test_dynamics.py: brute-force Lagrangian, twin,
+ *             M qdd + C, Pinocchio.
  */
 #ifndef FA_INVERSE_DYNAMICS_C
 #define FA_INVERSE_DYNAMICS_C

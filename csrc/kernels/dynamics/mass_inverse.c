@@ -8,7 +8,7 @@
  *             log det M: the sum of log D_f and log D_R of all bodies
  * Cost        O(bodies * modes^3); the inverse O(nv) products more.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 54 to 56.
- * Checked by  tests/test_mass_inverse.py: LAPACK, the spatial operators.
+ * Checked by  tests/dynamics/test_mass_inverse.py: LAPACK, the spatial operators.
  */
 #ifndef FA_MASS_INVERSE_C
 #define FA_MASS_INVERSE_C

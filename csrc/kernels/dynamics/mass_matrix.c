@@ -14,7 +14,8 @@
  *             lower triangle is computed, and mirrored.
  * Cost        O(bodies^2 * modes^2).
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 47 and 50.
- * Checked by  tests/test_dynamics.py: Lagrangian, twin; tests/test_mass_matrix.py: ID with
+ * Checked by  tests/dynamics/test_dynamics.py: Lagrangian, twin;
+ *             tests/dynamics/test_mass_matrix.py: ID with
  *             unit accelerations, trees, bases far away.
  */
 #ifndef FA_MASS_MATRIX_C

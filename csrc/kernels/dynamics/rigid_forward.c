@@ -14,7 +14,8 @@
  *             parallel to that of its parent, sine and cosine included.
  * Source      R. Featherstone, Rigid Body Dynamics Algorithms, 2008, sec. 7.3, at the
  *             motion without qdd; Jain and Rodriguez, eqs. 63, 64.
- * Checked by  tests/test_axial_hops.py, tests/test_pinocchio.py, tests/test_dynamics.py.
+ * Checked by  tests/dynamics/test_axial_hops.py, tests/dynamics/test_pinocchio.py,
+ *             tests/dynamics/test_dynamics.py.
  */
 #ifndef FA_RIGID_FORWARD_C
 #define FA_RIGID_FORWARD_C

@@ -25,7 +25,8 @@
  * Source      T. Sugihara, IEEE Trans. Robotics 27(5), 2011 (damping by the error);
  *             J. Fan, Y. Yuan, Computing 74, 2005 (order two); K. Madsen, H. B. Nielsen,
  *             O. Tingleff, Methods for Non-Linear Least Squares Problems, 2004 (mu).
- * Checked by  tests/test_inverse_kinematics.py: poses, SciPy's bounded least squares.
+ * Checked by  tests/ik/test_inverse_kinematics.py: poses,
+ *             SciPy's bounded least squares.
  */
 #ifndef FA_INVERSE_KINEMATICS_C
 #define FA_INVERSE_KINEMATICS_C

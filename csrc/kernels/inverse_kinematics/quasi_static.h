@@ -11,7 +11,7 @@
  * Lanes       one state each; D is factored without pivots, since K is definite and
  *             gravity softens it little. A pivot of zero makes its lane NaN.
  * Cost        2 (modes + joints) + 3 evaluations of the forces.
- * Checked by  tests/test_inverse_kinematics.py: equilibrium by SciPy.
+ * Checked by  tests/ik/test_inverse_kinematics.py: equilibrium by SciPy.
  */
 #ifndef FA_QUASI_STATIC_H
 #define FA_QUASI_STATIC_H

@@ -2,7 +2,8 @@
  * walk.h -- Jacobian and pose of a node for inverse kinematics, and the joints that move it
  *
  * Of arms with joints that follow others in their independent coordinates (L6).
- * Checked by  tests/test_followers_use.py, tests/test_inverse_kinematics.py.
+ * Checked by  tests/constraints/test_followers_use.py,
+ *             tests/ik/test_inverse_kinematics.py.
  */
 #ifndef FA_IK_WALK_H
 #define FA_IK_WALK_H

@@ -5,7 +5,7 @@
  *             spatial (R w; R v + x x R w), hybrid (R w; R v), mixed (w; R v)      (T3)
  *             rates by (R y)' = R (ydot + V_omega x y), xdot = R V_v               (T4)
  * Source      A. Mueller, Multibody System Dynamics 43, 2018, eqs. 47, 54 and 55.
- * Checked by  tests/test_twists.py.
+ * Checked by  tests/kinematics/test_twists.py.
  */
 #ifndef FA_FORMS_H
 #define FA_FORMS_H

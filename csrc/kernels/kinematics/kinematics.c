@@ -7,7 +7,8 @@
  *             with exp(phi~) of its slope. Poses are 4 x 4 by rows, in the base frame.
  * Cost        O(depth * modes) for one node, O(bodies * modes + nodes) for all.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 5 to 10.
- * Checked by  tests/test_kinematics.py: complex step of the poses, Pinocchio.
+ * Checked by  tests/kinematics/test_kinematics.py: complex step of the poses,
+ *             Pinocchio.
  */
 #ifndef FA_KINEMATICS_C
 #define FA_KINEMATICS_C

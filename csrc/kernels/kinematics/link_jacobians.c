@@ -18,7 +18,8 @@
  * Cost        O(bodies * depth) columns: only coordinates inboard of a body move it.
  * Source      A. Mueller, Multibody System Dynamics 43, 2018, eqs. 16 to 19, for any
  *             joints and with modes; Jain and Rodriguez, US patent 5,546,508, eqs. 5-10.
- * Checked by  tests/test_link_motion.py: dual numbers of the poses, complex step of the
+ * Checked by  tests/kinematics/test_link_motion.py: dual numbers of the poses,
+ *             complex step of the
  *             twin, recursions as printed.
  */
 #ifndef FA_LINK_JACOBIANS_C

@@ -9,8 +9,9 @@
  * Frames      results in the axes of the base, about the node; momentum about the
  *             origin of the base.
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 23 to 28.
- * Checked by  tests/test_motion.py: finite differences, the Lagrangian, momentum;
- *             tests/test_link_motion.py.
+ * Checked by  tests/kinematics/test_motion.py: finite differences, the Lagrangian,
+ *             momentum;
+ *             tests/kinematics/test_link_motion.py.
  */
 #ifndef FA_MOTION_C
 #define FA_MOTION_C

@@ -12,7 +12,7 @@
  * Displacement u holds, joint by joint, 3 numbers of a spherical joint, 6 of a pose and
  *             n_dof of any other; then the modes.
  * Source      H. Munthe-Kaas, Applied Numerical Mathematics 29, 1999 (Q3).
- * Checked by  tests/test_joints.py, tests/test_simulate_joints.py.
+ * Checked by  tests/bodies/test_joints.py, tests/simulation/test_simulate_joints.py.
  */
 #ifndef FA_POSITIONS_C
 #define FA_POSITIONS_C

@@ -20,7 +20,7 @@
  * Source      A. Mueller, Multibody System Dynamics 43, 2018, appendix A; k without
  *             cancellation and E6 from dc_k/dx; atan by fdlibm (s_atan.c; Sun
  *             Microsystems, 1993).
- * Checked by  tests/c/test_lie.c, tests/test_se3.py (50 digits).
+ * Checked by  tests/c/test_lie.c, tests/se3/test_se3.py (50 digits).
  */
 #ifndef FA_LIE_H
 #define FA_LIE_H

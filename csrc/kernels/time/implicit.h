@@ -5,7 +5,7 @@
  *             with M(q), and K_t = dr/dq, C_t = dr/dqd of r = ID(q, qd, qdd) - tau, the
  *             gains of a feedback included (R1). Unsymmetric: rates, accelerations and
  *             coupled gains have no potential.
- * Checked by  tests/test_implicit.py, tests/test_rodas.py.
+ * Checked by  tests/simulation/test_implicit.py, tests/simulation/test_rodas.py.
  */
 #ifndef FA_IMPLICIT_H
 #define FA_IMPLICIT_H

@@ -28,7 +28,8 @@
  * Source      N. Newmark, J. Eng. Mech. Div. 85 (1959); J. Chung, G. Hulbert, J. Appl.
  *             Mech. 60 (1993), 371-375; M. Arnold, O. Bruels, Multibody Syst. Dyn. 18
  *             (2007), 185-202 (O3).
- * Checked by  tests/test_implicit.py: twin of the step, order, spectral radius, energy.
+ * Checked by  tests/simulation/test_implicit.py: twin of the step, order,
+ *             spectral radius, energy.
  */
 #ifndef FA_NEWMARK_C
 #define FA_NEWMARK_C

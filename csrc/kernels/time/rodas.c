@@ -25,7 +25,8 @@
  * Source      E. Hairer, G. Wanner, Solving Ordinary Differential Equations II (1996),
  *             sec. IV.7 (O5, the controller in sec. IV.8); G. Steinebach, Preprint
  *             1741, TH Darmstadt (1995), the coefficients.
- * Checked by  tests/test_rodas.py: conditions of order from these coefficients, a twin
+ * Checked by  tests/simulation/test_rodas.py: conditions of order from these
+ *             coefficients, a twin
  *             of the step, observed order, error and tolerance.
  */
 #ifndef FA_RODAS_C

@@ -3,7 +3,8 @@
  *
  *             The equations O5 and O6 stand in rodas.c, which chooses the steps.
  * Source      G. Steinebach, Preprint 1741, TH Darmstadt (1995), the coefficients.
- * Checked by  tests/test_rodas.py: conditions of order from these coefficients, a twin
+ * Checked by  tests/simulation/test_rodas.py: conditions of order from these
+ *             coefficients, a twin
  *             of the step.
  */
 #ifndef FA_RODAS_STAGES_H

@@ -4,7 +4,8 @@
  * Each block of lanes runs alone through all times, unless a function gives the forces:
  * it sees all trajectories at each stage, all blocks then step together.
  *
- * Checked by  tests/test_simulate.py, tests/test_simulate_calls.py.
+ * Checked by  tests/simulation/test_simulate.py,
+ *             tests/simulation/test_simulate_calls.py.
  */
 #ifndef FA_ROLLOUT_C
 #define FA_ROLLOUT_C

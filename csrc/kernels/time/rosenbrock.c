@@ -34,7 +34,8 @@
  * Cost        three forward and one inverse dynamics, a mass matrix, a factor of
  *             size nv.
  * Source      J. Rang, L. Angermann, BIT 45 (2005), 761-787.
- * Checked by  tests/test_rosenbrock.py: conditions of order from these coefficients,
+ * Checked by  tests/simulation/test_rosenbrock.py: conditions of order from these
+ *             coefficients,
  *             observed order, stiff modes, a NumPy twin of the step.
  */
 #ifndef FA_ROSENBROCK_C

@@ -15,7 +15,8 @@
  * Source      E. Hairer, S. Norsett, G. Wanner, Solving Ordinary Differential
  *             Equations I (1993), sec. II.1; H. Munthe-Kaas, Applied Numerical
  *             Mathematics 29 (1999) for poses.
- * Checked by  tests/test_simulate.py: closed form runs, order four, equal bits with a
+ * Checked by  tests/simulation/test_simulate.py: closed form runs, order four,
+ *             equal bits with a
  *             loop over the batch.
  */
 #ifndef FA_RUNGE_KUTTA_C

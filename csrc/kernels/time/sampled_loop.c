@@ -13,7 +13,8 @@
  * Memory      y holds the noise until the outputs are added to it; forces that are on
  *             their way are read again from w.
  * Source      K. Astrom, B. Wittenmark, Computer-Controlled Systems (1997), ch. 2, 3.
- * Checked by  tests/test_sampled_loop.py: exact solutions of linear plants, the same
+ * Checked by  tests/control/test_sampled_loop.py: exact solutions of linear plants,
+ *             the same
  *             loop in Python.
  */
 #ifndef FA_SAMPLED_LOOP_C

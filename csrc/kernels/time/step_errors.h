@@ -14,7 +14,8 @@
  * M           of an earlier step, as long as errors are small: diagonals or old
  *             matrices make much of stiff motion in which little mass moves.
  * Not in it   errors that the motion makes larger, as a chaotic one; closed chains.
- * Checked by  tests/test_step_errors.py: exact solutions, short steps, random arms.
+ * Checked by  tests/simulation/test_step_errors.py: exact solutions, short steps,
+ *             random arms.
  */
 #ifndef FA_STEP_ERRORS_H
 #define FA_STEP_ERRORS_H

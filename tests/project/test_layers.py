@@ -1,0 +1,284 @@
+"""Rooms of the project: arrows point down, no circles, files include what they use."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import layers
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CSRC = ROOT / "csrc"
+COMPILER = shlex.split(os.environ.get("CC", "cc"))
+
+
+def refusals(
+    graph: layers.Graph, rooms: layers.Rooms, largest_circle: int
+) -> list[str]:
+    """What a graph of files has that its rooms, listed from the bottom up, forbid."""
+    room = layers.room_of(rooms)
+    order = [name for name, _ in rooms]
+    found = [f"upward: {arrow}" for arrow in layers.upward(graph, room, order)]
+    found += [f"rooms: {c}" for c in layers.circles(layers.between(graph, room))]
+    found += [f"files: {c}" for c in layers.circles(graph) if len(c) > largest_circle]
+    return found
+
+
+def test_graphs_of_files() -> None:
+    graph = {"a/x": {"a/y"}, "a/y": {"a/x", "b/z"}, "b/z": {"a/x"}}
+    rooms = [("low", ["a/*"]), ("high", ["b/*"])]
+    assert refusals(graph, rooms, 2) == [
+        "upward: a/y (low) -> b/z (high)",
+        "rooms: ['high', 'low']",
+        "files: ['a/x', 'a/y', 'b/z']",
+    ]
+    assert refusals({"a/x": {"a/y"}, "a/y": {"a/x"}, "b/z": {"a/x"}}, rooms, 2) == []
+
+
+# csrc/
+
+C_ORDER = "lanes dense model calls kernels/bodies kernels/lie kernels/kinematics "
+C_ORDER += "kernels/dynamics kernels/derivatives kernels/time kernels/batch "
+C_ORDER += "kernels/inverse_kinematics library units python fmi examples"
+C_ROOMS: layers.Rooms = [(room, [f"{room}/*"]) for room in C_ORDER.split()]
+C_FILES = {
+    path.relative_to(CSRC).as_posix(): path
+    for path in sorted(CSRC.rglob("*"))
+    if path.suffix in (".c", ".h", ".inc")
+}
+# they define names of lanes/lane.h, or of the structs of one arm, once more
+STAND_INS = ("lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/complex_step.h")
+STAND_INS += ("calls/stack_lanes.h",)
+# they begin and end the units of an instruction set
+FRAGMENTS = ["lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/end.h"]
+
+
+def is_included(file: str) -> bool:
+    """Tell whether other files may include a file."""
+    return not file.endswith(".c") or file.startswith("kernels/")
+
+
+def own_header(file: str) -> str | None:
+    """Return the header of a file that is compiled."""
+    header = Path(file).with_suffix(".h").as_posix()
+    return header if not is_included(file) and header in C_FILES else None
+
+
+def test_arrows_of_c_point_down_without_circles() -> None:
+    """A file that is compiled and its header are one."""
+    graph: dict[str, set[str]] = {}
+    known = set().union(*map(layers.included, C_FILES.values()))
+    assert known - set(C_FILES) == {"arm.h", "law.h"}  # of an example, by Python
+    for file, path in C_FILES.items():
+        name = own_header(file) or file
+        graph.setdefault(name, set()).update(layers.included(path) & set(C_FILES))
+        graph[name].discard(name)
+    assert refusals(graph, C_ROOMS, 1) == []
+
+
+def test_c_files_include_what_they_use() -> None:
+    """Directly, or in their own header."""
+    owners: dict[str, set[str]] = {}
+    for file in filter(is_included, C_FILES):
+        for name in layers.defined(C_FILES[file]):
+            owners.setdefault(name, set()).add(file)
+    missing = []
+    for file, path in C_FILES.items():
+        # a program includes library/single.h alone; the rows of a table name what those
+        # who expand them include
+        if file.startswith("examples/") or file.endswith("_table.h"):
+            continue
+        direct = layers.included(path) | {file}
+        if header := own_header(file):
+            direct |= layers.included(C_FILES[header])
+        for name in layers.used(path) - layers.defined(path):
+            known = owners.get(name, set())
+            if known and known.isdisjoint({*direct, *STAND_INS}):
+                missing.append(f"{file} uses {name} of {', '.join(sorted(known))}")
+    assert missing == []
+
+
+def test_files_that_are_included_have_guards() -> None:
+    texts = {file: layers.bare(C_FILES[file]) for file in filter(is_included, C_FILES)}
+    bare = [file for file in texts if not layers.GUARD.match(texts[file].lstrip())]
+    assert bare == FRAGMENTS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    shutil.which(COMPILER[0]) is None, reason=f"no C compiler {COMPILER[0]}"
+)
+def test_each_c_file_compiles_alone() -> None:
+    flags = ["-std=c11", "-w", f"-I{CSRC}", "-isystem", sysconfig.get_path("include")]
+    flags += ["-isystem", np.get_include()]
+    flags += ["-DFLEXARM_NUMPY_VERSION=2", '-DFA_BLAS_NAME="none"']
+
+    def check(file: str) -> str:
+        command = [*COMPILER, *flags, "-fsyntax-only", "-x", "c", str(CSRC / file)]
+        return subprocess.run(command, capture_output=True, text=True).stderr
+
+    files = set(C_FILES) - {*FRAGMENTS, "examples/real_time_loop.c"}  # has arm.h
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = [text for text in pool.map(check, sorted(files)) if text]
+    assert said == []
+
+
+# flexarm/
+
+PACKAGE = ROOT / "flexarm"
+# from the bottom up
+ROOMS: layers.Rooms = [
+    ("errors", ["_core", "_version", "_build", "errors"]),
+    ("support", ["_support*"]),
+    ("calls", ["_calls*"]),
+    ("se3", ["se3*"]),
+    ("bodies", ["bodies*"]),
+    ("finite elements", ["finite_elements*"]),
+    ("beams", ["beams*"]),
+    ("model", ["model*"]),
+    ("kinematics", ["kinematics*"]),
+    ("dynamics", ["dynamics*"]),
+    ("constraints", ["constraints*"]),
+    ("derivatives", ["derivatives*"]),
+    ("simulation", ["simulation*"]),
+    ("inverse kinematics", ["ik*"]),
+    ("twists", ["twists*"]),
+    ("statics", ["statics*"]),
+    ("parameters", ["parameters*"]),
+    ("reference", ["reference*"]),
+    ("linear models", ["linear_models*"]),
+    ("vibration", ["vibration"]),
+    ("errors of modes", ["mode_accuracy", "refinement"]),
+    ("loads", ["loads*"]),
+    ("arm", ["arm", "stacks"]),
+    (
+        "states and sensors of loops",
+        [f"control.{name}" for name in ("_checks", "_matrices", "_states", "sensors")],
+    ),
+    ("closed loops", ["control._loops*"]),
+    ("control", ["control*"]),
+    (
+        "paths and limits",
+        [
+            f"optimize.{name}"
+            for name in ("paths", "limits", "obstacles", "search", "_path", "_follow")
+        ]
+        + [
+            f"optimize._{name}"
+            for name in (
+                "afloat",
+                "aim",
+                "arms",
+                "aside",
+                "around",
+                "charts",
+                "clearance",
+                "distances",
+                "excess",
+                "floating",
+                "link_shapes",
+                "orientation",
+                "postures",
+                "records",
+                "rigid",
+                "result",
+                "tip_rows",
+                "more_modes",
+                "verify",
+            )
+        ],
+    ),
+    ("nonlinear programs", ["optimize._programs*"]),
+    ("collocation", ["optimize._collocation*"]),
+    ("minimum time", ["optimize._minimum_time*"]),
+    ("tracking", ["optimize._tracking*"]),
+    ("transfer", ["optimize._transfer*"]),
+    ("identification", ["optimize._identification*"]),
+    ("optimize", ["optimize"]),
+    ("studies", ["studies*"]),
+    ("files", ["files*"]),
+    ("descriptions", ["descriptions*"]),
+    ("urdf", ["urdf*"]),
+    ("mjcf", ["mjcf*"]),
+    ("sdf", ["sdf*"]),
+    ("interop", ["interop*"]),
+    ("screws", ["screws*"]),
+    ("library", ["library*"]),
+    ("plotting", ["plotting*"]),
+    ("testing", ["testing"]),
+    ("demo", ["demo*"]),
+    ("package", ["", "__main__"]),
+]
+MODULES = layers.modules(PACKAGE)
+
+
+@cache
+def imports() -> dict[str, set[tuple[str, str]]]:
+    """What each module imports; the first test reads it, and not each worker."""
+    return {name: layers.imports(name, MODULES) for name in MODULES}
+
+
+def test_arrows_of_python_point_down_without_circles() -> None:
+    """Imports in functions and for type checkers count.
+
+    A class and its factory may need each other, at most four modules.
+    """
+    graph = {name: {source for source, _ in imports()[name]} for name in MODULES}
+    assert refusals(graph, ROOMS, 4) == []
+
+
+def test_what_is_private_stays_in_its_room() -> None:
+    """Modules with an underscore stay in their folder, names in their room."""
+    found = []
+    for name, imported in imports().items():
+        for source, item in sorted(imported):
+            folder, _, last = source.rpartition(".")
+            strange = folder and last[0] == "_" and not f"{name}.".startswith(folder)
+            other = item[:1] == "_" and name.split(".")[0] != source.split(".")[0]
+            if strange or (other and item != "__version__"):
+                found.append(f"{name} imports {item} of {source}")
+    assert found == []
+
+
+def test_the_reference_is_for_tests_and_demonstrations() -> None:
+    """The package computes nothing with its own oracle."""
+    found = [
+        f"{name} imports {source}"
+        for name, imported in imports().items()
+        for source, _ in imported
+        if source.split(".")[0] == "reference"
+        and name.split(".")[0] not in ("", "reference", "demo")
+    ]
+    assert found == []
+
+
+def test_modules_and_functions_have_different_names() -> None:
+    """What is imported under the name of a module is this module."""
+    hidden = []
+    for name in sorted(set(MODULES) - {"", "__main__"}):
+        folder, _, last = f"flexarm.{name}".rpartition(".")
+        module = importlib.import_module(f"flexarm.{name}")
+        if getattr(importlib.import_module(folder), last, module) is not module:
+            hidden.append(name)
+    assert hidden == []
+
+
+def test_few_modules_stand_beside_the_rooms() -> None:
+    flat = [name for name in MODULES if "." not in name and name != "_core"]
+    flat = [name for name in flat if MODULES[name].name != "__init__.py"]
+    assert len(flat) <= 20, flat
+
+
+def test_tests_stand_in_folders_and_have_names_of_their_own() -> None:
+    tests = [p for p in (ROOT / "tests").rglob("test_*.py") if "bench" not in p.parts]
+    assert not [path for path in tests if path.parent.name == "tests"]
+    assert len({path.name for path in tests}) == len(tests)
