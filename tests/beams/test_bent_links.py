@@ -525,7 +525,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_refusals(message: str) -> None:
+def test_bent_links_that_cannot_be_made_say_why(message: str) -> None:
     refused(fa.errors.ModelError, [message], lambda: bent(**REFUSED[message]))
 
 

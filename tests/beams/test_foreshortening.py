@@ -343,7 +343,7 @@ def test_masses_that_foreshortening_does_not_move():
     assert fa.tip_pose(arm, q)[0, 3] < fa.tip_pose(plain, q)[0, 3]
 
 
-def test_refusals():
+def test_foreshortening_of_a_body_is_symmetric_and_zero_at_its_clamp():
     modes = beams.clamped_beam_modes(1.0, 1.0, 1.0, 2)
     link = beams.flexible_link("a", length=1.0, mass_per_length=1.0, bending_y=modes)
     kappa = np.array(link.node_foreshortening)

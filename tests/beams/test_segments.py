@@ -672,5 +672,5 @@ BAD: dict[str, tuple[Any, str]] = {
 
 
 @each("call, said", BAD.values(), ids=BAD)
-def test_refusals(call: Any, said: str) -> None:
+def test_links_that_cannot_be_cut_into_segments_say_why(call: Any, said: str) -> None:
     model_refused([said], call)

@@ -425,6 +425,6 @@ REFUSED: dict[str, Any] = {
 
 
 @each("words", list(REFUSED))
-def test_refusals(words: str) -> None:
+def test_sections_of_timoshenko_beams_have_to_fit(words: str) -> None:
     given = {"length": 1.0, "sections": SLACK, **REFUSED[words]}
     model_refused([words], lambda: finite_element_link("l", **given))

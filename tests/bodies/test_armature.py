@@ -235,7 +235,9 @@ def test_copies_and_their_text() -> None:
         ),
     ],
 )
-def test_refusals(given: dict[str, Any], told: str) -> None:
+def test_armature_is_one_number_of_a_joint_with_one_freedom(
+    given: dict[str, Any], told: str
+) -> None:
     with pytest.raises(fa.ModelError, match=told):
         fa.Joint(**given)
 

@@ -481,5 +481,5 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_refusals(message: str) -> None:
+def test_sections_that_cannot_be_made_say_why(message: str) -> None:
     model_refused([message], REFUSED[message])

@@ -382,7 +382,7 @@ def test_batches_equal_single_states():
         assert np.array_equal(fa.constraint_forces(arm, q[k], qd[k], tau[k]), forces[k])
 
 
-def test_refusals():
+def test_constraints_name_what_the_arm_has():
     arm = four_bar(constraints=())
 
     def refused(words, *constraints, error=fa.ModelError):

@@ -67,7 +67,7 @@ def test_memory_and_batches() -> None:
     assert law(0.1, np.zeros((3, 2)), np.zeros((3, 2))).shape == (3, 2)
 
 
-def test_refusals() -> None:
+def test_adaptive_control_takes_rigid_arms_and_gains_above_zero() -> None:
     motion = control.RestToRest([0.0, 0.0], [0.3, 0.2], 1.0)
 
     def law(arm: fa.Arm, *args: Any) -> Any:

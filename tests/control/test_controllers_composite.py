@@ -152,7 +152,7 @@ def test_tracking_on_an_arm_that_differs() -> None:
     assert abs(run.q[-1, :2] - [0.5, 0.4]).max() < 3e-3
 
 
-def test_refusals() -> None:
+def test_arguments_of_composite_control_have_to_fit() -> None:
     def law(arm: fa.Arm, *args: Any, **options: Any) -> Any:
         return lambda: control.CompositeControl(arm, *args, **options)
 

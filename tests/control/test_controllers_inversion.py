@@ -96,7 +96,7 @@ def test_many_postures() -> None:
     assert_allclose(beside(one.zeros, zeros), zeros, rtol=1e-9)
 
 
-def test_refusals() -> None:
+def test_outputs_that_inversion_cannot_lead_are_refused() -> None:
     z = [0.0, 0.0]
 
     def law(arm: fa.Arm, *args: Any, **options: Any) -> Any:

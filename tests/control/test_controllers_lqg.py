@@ -238,7 +238,7 @@ def test_gains_on_an_arm_with_quaternions() -> None:
     )
 
 
-def test_refusals() -> None:
+def test_models_and_weights_that_lqg_cannot_use_are_named() -> None:
     still = StateSpace(
         [[0, 1, 0, 0], [-4, 0, 0, 0], [0, 0, 0, 1], [0, 0, -9, 0]],
         [[0], [1], [0], [0]],

@@ -144,7 +144,7 @@ def test_composite_control_on_estimates() -> None:
     assert run.energy[-1] < 1e-3 * run.energy.max()
 
 
-def test_refusals() -> None:
+def test_arguments_of_observers_of_modes_have_to_fit() -> None:
     def observer(**changes: Any) -> Any:
         given: dict[str, Any] = {
             "outputs": "joints",

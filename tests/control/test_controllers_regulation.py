@@ -109,7 +109,7 @@ def test_energy_with_that_of_the_gains_never_rises() -> None:
     assert V[-1] < V[0]
 
 
-def test_refusals() -> None:
+def test_set_points_and_gains_of_regulators_have_to_fit() -> None:
     up = [np.pi / 2]
     pendulum = fa.library.pendulum(mass=2.0, com=0.5)
 

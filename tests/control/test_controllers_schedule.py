@@ -80,7 +80,7 @@ def test_lost_members_do_not_stop_the_others() -> None:
     assert np.isfinite(tau[[0, 2]]).all()
 
 
-def test_refusals() -> None:
+def test_gain_schedules_refuse_states_outside_of_their_grid() -> None:
     argument_refused(
         ["'link1' is 1.2 in 1 of 2 states", "from -1 to 1", "wider grid"],
         lambda: LAW.gain([[0.0] * 4, [1.2, 0.0, 0.0, 0.0]]),

@@ -134,7 +134,7 @@ def test_a_flexible_link_stops_without_vibration(kind: str) -> None:
     assert shaped < (0.06 if kind == "EI" else 0.01) * bare
 
 
-def test_refusals() -> None:
+def test_arguments_of_shapers_have_to_fit() -> None:
     argument_refused(["omega is 0"], lambda: control.zero_vibration(0))
     argument_refused(["zeta is 1.0"], lambda: control.zero_vibration(1.0, 1.0))
     argument_refused(

@@ -119,7 +119,7 @@ def test_as_a_law_it_takes_offsets_away() -> None:
     assert one.residual.shape == (2, 4)
 
 
-def test_refusals() -> None:
+def test_a_disturbance_observer_needs_measurements_first() -> None:
     observer = Observer(ARM, 50.0, 1e-3)
     with pytest.raises(
         fa.ArgumentError, match=r"expected update\(q, qd\) before predic"

@@ -301,7 +301,7 @@ def test_torque_feedback_damps_what_heavy_rotors_hide() -> None:
     assert_allclose(worst, [0.011, 0.395], atol=1e-3)
 
 
-def test_refusals() -> None:
+def test_laws_of_elastic_joints_need_drives_and_smooth_paths() -> None:
     z, path = [0.0, 0.0], control.RestToRest([0.0, 0.0], [1.0, 1.0], 1.0)
     arm, first = pan_tilt(), pan_tilt().bodies[0]
     stiff = arm.replace(

@@ -233,7 +233,7 @@ def test_the_library_needs_nothing(tmp_path: Path) -> None:
         assert needed <= {"memcpy", "memset", "memmove", "fa_active_solve"}
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_laws_that_cannot_be_written_in_c_are_refused(tmp_path: Path) -> None:
     def refused(law: Any, words: str, **options: Any) -> None:
         with pytest.raises(fa.ArgumentError, match=words):
             fa.control.export_c(law, tmp_path / "x.h", **options)

@@ -485,7 +485,7 @@ def test_from_measured_outputs() -> None:
     assert abs(run.u).max() == 0.2
 
 
-def test_refusals() -> None:
+def test_options_of_predictive_control_have_to_fit() -> None:
     other = fa.control.kalman_filter(MODEL, np.ones(12), np.ones(3), dt=2e-3)
     pulled = fa.linearize(ARM, np.zeros(6), outputs="joint accelerations")
     for words, options in {

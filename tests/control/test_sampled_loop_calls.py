@@ -306,7 +306,9 @@ def test_a_law_that_returns_nan_is_named_with_its_time() -> None:
         ),
     ],
 )  # fmt: skip
-def test_refusals(change: dict[str, Any], words: list[str]) -> None:
+def test_laws_and_sample_times_of_loops_have_to_fit(
+    change: dict[str, Any], words: list[str]
+) -> None:
     given: dict[str, Any] = {"law": LAW, "q0": Z, "qd0": Z, "t": TIMES} | change
     argument_refused(words, lambda: simulate_loop(ARM, **given))
 

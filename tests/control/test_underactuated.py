@@ -255,6 +255,8 @@ def test_a_base_without_actuator_floats() -> None:
     }.values(),
     ["drive", "kind", "tau", "time_optimal", "exciting_motion", "law", "torque"],
 )
-def test_refusals(told: str, call: Any) -> None:
+def test_what_needs_an_actuator_refuses_joints_without_one(
+    told: str, call: Any
+) -> None:
     with pytest.raises((fa.ModelError, fa.ArgumentError), match=told):
         call()

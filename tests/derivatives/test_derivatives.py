@@ -281,7 +281,7 @@ def test_views_of_one_array():
     assert_same_bits(alone.dq, result.dq[3])
 
 
-def test_refusals():
+def test_arguments_of_inverse_dynamics_derivatives_have_to_fit():
     arm = fa.library.de_luca_siciliano()
     x = np.zeros(6)
     with pytest.raises(fa.ArgumentError, match=r"qdd has a last axis of length 5"):

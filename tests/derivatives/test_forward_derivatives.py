@@ -266,7 +266,7 @@ def test_views_threads_and_pickles():
     assert_same_bits(back.dq, fa.forward_dynamics_vjp(arm, q, qd, tau, qd).dq)
 
 
-def test_refusals():
+def test_arguments_of_forward_dynamics_derivatives_have_to_fit():
     arm, x = fa.library.de_luca_siciliano(), np.zeros(6)
     with pytest.raises(fa.ArgumentError, match=r"expected \(3, 6, 6\)"):
         fa.forward_dynamics_derivatives(arm, x, x, x, out=np.empty((2, 6, 6)))

@@ -263,7 +263,9 @@ def pendulum(p: Array) -> Arm:
         ),
     ],
 )
-def test_refusals(call: Any, told: str | None) -> None:
+def test_arguments_of_parameter_derivatives_have_to_fit(
+    call: Any, told: str | None
+) -> None:
     if told is None:
         call()  # one side is left
         return

@@ -259,7 +259,7 @@ def test_identification() -> None:
         ),
     ],
 )
-def test_refusals(call: Any, told: str) -> None:
+def test_arguments_of_regressors_have_to_fit(call: Any, told: str) -> None:
     with pytest.raises(
         (fa.ArgumentError, fa.ModelError), match=told.replace("(", "\\(")
     ):

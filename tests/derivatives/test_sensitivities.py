@@ -284,7 +284,9 @@ def test_one_time_and_shapes() -> None:
         ({"max_step": -1.0}, "max_step"),
     ],
 )
-def test_refusals(options: dict[str, Any], told: str) -> None:
+def test_options_that_sensitivities_cannot_follow_are_refused(
+    options: dict[str, Any], told: str
+) -> None:
     with pytest.raises(fa.ArgumentError, match=told):
         fa.trajectory_sensitivities(
             fa.library.pendulum(), [0.0], [0.0], [0.0, 0.1], **options

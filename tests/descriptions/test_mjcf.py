@@ -158,7 +158,7 @@ def test_files_and_compiled_models(tmp_path: Path) -> None:
         ("nowhere.xml", "nowhere"),
     ],
 )
-def test_refusals(source: Any, told: str) -> None:
+def test_sources_that_are_no_mujoco_models_are_refused(source: Any, told: str) -> None:
     with pytest.raises((fa.ModelError, FileNotFoundError), match=told) as refusal:
         fa.mjcf.load(source)
     assert "\n" not in str(refusal.value)

@@ -55,7 +55,9 @@ def test_macros(tmp_path: Path) -> None:
         (ARM, [1], "expected a mapping"),
     ],
 )
-def test_refusals(tmp_path: Path, text: str, arguments: Any, told: str) -> None:
+def test_macros_that_do_not_expand_are_told_in_one_line(
+    tmp_path: Path, text: str, arguments: Any, told: str
+) -> None:
     pytest.importorskip("xacro", reason="an extra, flexarm[urdf]")
     with pytest.raises(fa.ModelError) as refusal:
         fa.urdf.load(written(tmp_path, text), xacro_arguments=arguments)

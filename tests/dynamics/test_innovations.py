@@ -192,7 +192,7 @@ def test_a_constrained_arm_is_taken_as_its_tree():
         assert np.array_equal(mine, its)
 
 
-def test_refusals():
+def test_arguments_of_operational_space_inertia_have_to_fit():
     arm = fa.library.de_luca_siciliano()
     q = np.zeros((3, arm.nq))
     with pytest.raises(fa.SingularityError, match=r"3 of 3 states.*all 6 directions"):

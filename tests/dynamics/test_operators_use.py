@@ -105,7 +105,7 @@ def test_names_and_rows():
         ops.Phi[...] = 0.0
 
 
-def test_refusals():
+def test_spatial_operators_name_what_they_have():
     arm = fa.library.de_luca_siciliano()
     ops = operators(arm, np.zeros(arm.nq))
     argument_refused(["operator is 'phi', expected one"], lambda: ops.block("phi", 0))

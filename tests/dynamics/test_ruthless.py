@@ -183,7 +183,7 @@ def test_galilean_invariance():
     assert_allclose(after, before, rtol=0, atol=1e-11 * np.abs(before).max())
 
 
-def test_refusals():
+def test_ruthless_arms_refuse_loops_on_nodes():
     arm = fa.library.de_luca_siciliano()
     with pytest.raises(fa.ModelError, match="'linearised', expected one of 'full'"):
         arm.replace(fidelity="linearised")

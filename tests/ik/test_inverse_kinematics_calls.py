@@ -294,7 +294,9 @@ def test_targets_that_are_none(target: Any, told: str) -> None:
         ({"wrench": np.zeros(6), "frame": "tool", "deflection": True}, "frame is"),
     ],
 )
-def test_refusals(options: dict[str, Any], told: str) -> None:
+def test_options_of_inverse_kinematics_have_to_fit(
+    options: dict[str, Any], told: str
+) -> None:
     arm = rigid("iiwa14")
     target = np.broadcast_to(np.eye(4), (2, 4, 4))
     with pytest.raises(fa.ArgumentError, match=told) as error:

@@ -451,7 +451,9 @@ REFUSED: list[tuple[fa.Arm, dict[str, Any], str]] = [
 
 
 @each("arm, options, message", REFUSED, ids=[x[2] for x in REFUSED])
-def test_refusals(arm: fa.Arm, options: Any, message: str, tmp_path: Path) -> None:
+def test_arms_and_options_that_no_fmu_can_hold_are_refused(
+    arm: fa.Arm, options: Any, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(fa.ArgumentError, match=message):
         fa.interop.export_fmu(arm, tmp_path / "x.fmu", **options)
     assert not (tmp_path / "x.fmu").exists()

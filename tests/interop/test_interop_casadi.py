@@ -132,7 +132,7 @@ def test_failed_states_are_nan():
     assert np.isnan(np.array(f(np.full(ARM.nq, np.nan)))).any()
 
 
-def test_refusals():
+def test_casadi_functions_name_those_that_there_are():
     with pytest.raises(fa.ArgumentError, match="mass_matrix has no tau"):
         casadi_function(ARM, "mass_matrix", all_forces=True)
     with pytest.raises(fa.ArgumentError, match="expected one of 'bias_forces'"):

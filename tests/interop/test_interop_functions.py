@@ -95,7 +95,7 @@ def test_failed_states_are_nan():
         assert np.isnan(array[1]).any()
 
 
-def test_refusals():
+def test_functions_of_arms_for_interop_are_known_ones():
     arm = ARMS["rigid"]
     with pytest.raises(fa.ArgumentError, match="did you mean 'mass_matrix'"):
         ArmFunction(arm, "mass_matrx")

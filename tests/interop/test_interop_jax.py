@@ -110,7 +110,7 @@ def test_failed_states_are_nan():
     assert found.tolist() == [False, False, True, False]
 
 
-def test_refusals():
+def test_jax_needs_64_bits_and_shapes_that_fit():
     f = jax_function(ARM)
     with (
         jax.enable_x64(False),

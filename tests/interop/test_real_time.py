@@ -370,7 +370,7 @@ def test_names_of_bodies_cannot_end_the_comment(tmp_path: Path) -> None:
     assert "*/ int" not in text
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_names_in_exported_c_have_to_be_names_of_c(tmp_path: Path) -> None:
     arm = fa.library.pendulum()
     for name in ("", "2x", "a-b", "double", "a b", "_x", "fa_model", 3, None, "\u00e9"):
         with pytest.raises(fa.ArgumentError, match="expected a name of a variable"):

@@ -527,7 +527,9 @@ def test_rigid_gears_leave_the_joints() -> None:
         ({"settle": True, "tau": [0.0, 0.0]}, "settle is True"),
     ],
 )
-def test_refusals(options: dict[str, Any], told: str) -> None:
+def test_outputs_of_linearize_name_what_the_arm_has(
+    options: dict[str, Any], told: str
+) -> None:
     arm = fa.library.de_luca_siciliano()
     with pytest.raises(fa.FlexarmError, match=told):
         fa.linearize(arm, np.zeros(6), **options)

@@ -230,7 +230,7 @@ def test_branches_follow_a_crossing():
         ),
     ],
 )
-def test_refusals(call, words):
+def test_models_and_gains_of_loops_have_to_fit(call, words):
     with pytest.raises(fa.ArgumentError, match=words):
         call()
 

@@ -124,7 +124,7 @@ def test_pieces_and_sensors() -> None:
     assert_allclose(run.y[0, :1], wanted, rtol=1e-12)
 
 
-def test_refusals() -> None:
+def test_no_tip_angle_on_the_axis_or_behind_a_slide() -> None:
     argument_refused(
         ["'tip' is on the axis", "beside it"],
         lambda: fa.linearize(PUMA, np.zeros(6), outputs="tip angle"),

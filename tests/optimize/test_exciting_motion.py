@@ -199,7 +199,7 @@ def test_base_parameters_of_a_rigid_arm() -> None:
         ({"sigma": -1.0}, "sigma"),
     ],
 )
-def test_refusals(change: Any, words: str) -> None:
+def test_arguments_of_exciting_motions_have_to_fit(change: Any, words: str) -> None:
     usual = {"make_arm": link, "p": P, "t": T, "sigma": SIGMA, "limits": LIMITS}
     with pytest.raises(ArgumentError, match=words):
         exciting_motion(**(usual | {"outputs": OUTPUTS} | change))

@@ -70,7 +70,9 @@ FREE = fa.Arm([fa.RigidBody("body", fa.Joint("free"), mass=1.0, inertia=(1, 1, 1
         (["sigma"], {"method": "inverse dynamics", "sigma": 0.1}),
     ],
 )
-def test_refusals(words: list[str], given: dict[str, Any]) -> None:
+def test_arguments_of_identification_have_to_fit(
+    words: list[str], given: dict[str, Any]
+) -> None:
     arguments = {"make_arm": swing, "p0": [1.0, 0.1], "measured": RECORD} | given
     first = [arguments.pop(name) for name in ("make_arm", "p0", "measured")]
     argument_refused(words, lambda: identify(*first, **arguments))

@@ -363,7 +363,7 @@ def test_rigid_arm_on_a_path_that_touches() -> None:
         ),
     },
 )
-def test_refusals(limits: Any, said: str) -> None:
+def test_limits_of_obstacles_have_to_fit(limits: Any, said: str) -> None:
     argument_refused(
         [said], lambda: trajectory(two_links(), *ENDS, duration=1.0, limits=limits)
     )

@@ -272,7 +272,7 @@ def test_a_solver_that_stops_early_says_so() -> None:
         motion.check()
 
 
-def test_refusals() -> None:
+def test_arguments_of_optimal_motions_have_to_fit() -> None:
     arm = slide()
 
     def call(**options: Any) -> Any:

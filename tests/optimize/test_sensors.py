@@ -282,7 +282,7 @@ LED = {"hub": turned(T)}
          lambda: predicted_signals(rod(TRUTH), record(Y), outputs=sensor)),
     ],
 )  # fmt: skip
-def test_refusals(words, call):
+def test_sensors_and_prescribed_motions_have_to_fit(words, call):
     argument_refused(words, call)
 
 

@@ -169,7 +169,7 @@ def test_without_ipywidgets(monkeypatch: pytest.MonkeyPatch) -> None:
         interact(PAPER)
 
 
-def test_refusals() -> None:
+def test_sliders_refuse_poses_and_options_that_do_not_fit() -> None:
     looped = fa.library.planar_chain(2)
     looped = looped.replace(
         constraints=[fa.Coupling({"link1": 1.0, "link2": -2.0})],

@@ -127,7 +127,7 @@ def test_robustness() -> None:
     assert line.axes.get_legend_handles_labels()[1] == ["not stable"]
 
 
-def test_refusals() -> None:
+def test_figures_of_linear_models_take_their_own_results() -> None:
     with pytest.raises(fa.ArgumentError, match=r"model is Arm, expected .*StateSpace"):
         plotting.bode(ARM)
     argument_refused(["locus is StateSpace"], lambda: plotting.root_locus(LAGS))

@@ -61,7 +61,7 @@ def test_forces_and_stress_of_one_link(loads: dict[str, fa.LinkLoads]) -> None:
     assert_allclose(lines[0].get_ydata()[:-1], stress)
 
 
-def test_refusals(loads: dict[str, fa.LinkLoads]) -> None:
+def test_figures_of_loads_take_loads_of_links(loads: dict[str, fa.LinkLoads]) -> None:
     with pytest.raises(fa.ArgumentError, match="kind is 'shear', expected one of"):
         plotting.link_loads(loads, "shear")
     with pytest.raises(fa.ArgumentError, match="loads is dict"):

@@ -246,7 +246,9 @@ def test_without_plotly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         plotting.scene(ARM).save(tmp_path / "arm.html")
 
 
-def test_refusals(tmp_path: Path, swings: list[fa.Trajectory]) -> None:
+def test_scenes_refuse_poses_and_labels_that_do_not_fit(
+    tmp_path: Path, swings: list[fa.Trajectory]
+) -> None:
     run: Any = swings[0]
     for words, call in (
         (["q has shape (3,)", "23 positions"], lambda: plotting.scene(ARM, [0.0] * 3)),

@@ -307,7 +307,7 @@ def test_a_film_shows_the_points_of_the_frames() -> None:
     plt.close(film.figure)
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_surfaces_need_beams_shapes_and_known_colors(tmp_path: Path) -> None:
     rigid, arm = fa.library.iiwa14(), cantilever(TUBE)
     bare = fa.library.planar_chain(1, n_modes=2)
     for words, call in (

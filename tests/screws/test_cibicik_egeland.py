@@ -212,7 +212,7 @@ def test_damping_is_a_ratio_of_critical():
     assert_allclose(c, 2 * 0.01 * np.sqrt(k * m), rtol=1e-12)
 
 
-def test_refusals():
+def test_options_of_the_arm_of_cibicik_and_egeland_are_known():
     with pytest.raises(fa.ModelError, match="n_modes is -1, expected zero or more"):
         fa.library.cibicik_egeland(n_modes=-1)
     with pytest.raises(fa.ModelError, match="bending is 'free', expected one of"):

@@ -12,7 +12,7 @@ from flexarm.reference import dual_screws
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 
-def test_refusals():
+def test_arguments_of_dual_screw_dynamics_have_to_fit():
     arm = fa.library.cibicik_egeland()
     q = arm.neutral
     with pytest.raises(fa.ArgumentError, match="rotation_rates is 'large', expected"):

@@ -432,7 +432,7 @@ def test_the_chain_of_the_oracle_is_that_of_the_package() -> None:
 # refusals
 
 
-def test_refusals() -> None:
+def test_arguments_of_dual_screws_of_links_have_to_fit() -> None:
     eye = np.eye(3)
     refused(
         fa.NotFiniteError, ["not a rotation"], lambda: screws.dual_rotation(1.1 * eye)

@@ -261,7 +261,7 @@ def test_events_that_can_have_no_zero_are_told() -> None:
         fa.simulate(SLIDE, [0.0], [0.0], T, events=root)
 
 
-def test_refusals() -> None:
+def test_events_are_functions_with_known_directions() -> None:
     arm = SLIDE
     with pytest.raises(fa.ArgumentError, match="expected a function"):
         fa.Event(3)  # type: ignore[arg-type]

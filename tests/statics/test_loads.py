@@ -435,7 +435,7 @@ def test_link_in_a_robot_description() -> None:
     assert_allclose(loads.axial, -2.0 * 9.81 * (0.8 - loads.at), rtol=0, atol=1e-11)
 
 
-def test_refusals() -> None:
+def test_arguments_of_link_loads_have_to_fit() -> None:
     arm = spatial_arm(True)
     rest = at_rest(arm)
     with pytest.raises(fa.ArgumentError, match="arm is int"):

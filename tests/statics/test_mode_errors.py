@@ -399,7 +399,7 @@ def test_unknown_links() -> None:
     assert other.bodies[0].unreduced is None
 
 
-def test_refusals() -> None:
+def test_poses_of_mode_errors_have_to_fit() -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(
         fa.ArgumentError, match=r"q has shape \(2,\), expected \(4,\), o"

@@ -347,7 +347,7 @@ def test_arms_without_free_coordinates_are_in_equilibrium() -> None:
         ({"max_iterations": 0}, "max_iterations"),
     ],
 )
-def test_refusals(options: dict[str, Any], told: str) -> None:
+def test_options_of_equilibrium_have_to_fit(options: dict[str, Any], told: str) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.equilibrium(arm, np.zeros(arm.nq), **options)

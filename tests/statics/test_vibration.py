@@ -322,7 +322,9 @@ def test_turned_arms_swing_alike() -> None:
         ({"wrench": np.zeros((3, 6)), "qd": np.zeros((2, 4))}, "do not broadcast"),
     ],
 )
-def test_refusals(options: dict[str, Any], told: str) -> None:
+def test_options_of_natural_frequencies_have_to_fit(
+    options: dict[str, Any], told: str
+) -> None:
     arm = fa.library.planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.natural_frequencies(arm, np.zeros(4), **options)

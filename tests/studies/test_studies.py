@@ -490,7 +490,7 @@ def test_a_part_that_is_damaged_is_computed_again(tmp_path: Path) -> None:
     assert function.calls == 9 + 8 and (ds.status == 0).all()
 
 
-def test_refusals(tmp_path: Path) -> None:
+def test_arguments_of_sweeps_have_to_fit(tmp_path: Path) -> None:
     def refuse(words: list[str], *args: Any, **options: Any) -> None:
         argument_refused(words, lambda: sweep(*args, **options))
 
