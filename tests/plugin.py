@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import gc
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -22,6 +23,10 @@ os.environ["MPLBACKEND"] = "Agg"
 # processes that share the cores: threads of OpenBLAS would wait for each other
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# a shell that starts something in the background has Ctrl-C ignored, which tests press
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # processes that tests start find modules compiled, also where Python is told to keep
 # nothing: else each of them compiles the whole package
