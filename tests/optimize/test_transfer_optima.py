@@ -188,7 +188,8 @@ def test_further_first_motions_lead_to_the_same_optimum() -> None:
     """They serve where the first one fails."""
     asked = ([0.0, 0.0], [0.2, 0.1], "effort", None, None, (0.0, np.inf), 1.0, None)
     (task,) = read_tasks(FLEX, *asked)
-    options = {"time_limit": np.inf, "tolerance": 1e-8, "max_iterations": 300}
+    # at 1e-8 the cost of an answer is 2e-6 off or 1e-12, as rounding has it
+    options = {"time_limit": np.inf, "tolerance": 1e-10, "max_iterations": 300}
     searches = Searches(task, options, {}, False)
     problem = searches._problem(searches.grid)
     linear = searches._linear(problem)
@@ -245,4 +246,6 @@ def test_a_payload_from_the_motion_of_least_effort() -> None:
     assert motion.success and not wrong
     assert_allclose(motion.details["payload"], 3.0)
     firsts = [x["first"] for x in motion.details["searches"]]
-    assert firsts == ["smooth", "first payload"]
+    # how often the smooth one is tried on finer grids depends on rounding
+    assert set(firsts[:-1]) == {"smooth"}
+    assert firsts[-1] == "first payload"
