@@ -100,7 +100,10 @@ CASES += [(seed, 2, False) for seed in range(200, 205)]
 
 @each("seed, modes, others", CASES)
 def test_kernels_of_dynamics(seed: int, modes: int, others: bool) -> None:
-    arm = coupled(seed, modes, others)
+    agree_with_the_tree(coupled(seed, modes, others), seed)
+
+
+def agree_with_the_tree(arm: fa.Arm, seed: int) -> None:
     of = Restricted(arm)
     tree, B = of.tree, of.B
     assert arm.nv + len(arm.followers) == tree.nv and not arm.constraint_names
@@ -170,17 +173,15 @@ def test_kernels_of_dynamics(seed: int, modes: int, others: bool) -> None:
 
 @each("seed", range(6))
 def test_derivatives_of_forward_dynamics(seed: int) -> None:
+    """M qdd + c = tau, differentiated: from inverse dynamics of the tree."""
     arm = coupled(seed, 2 * (seed % 2))
+    of = Restricted(arm)
     q, qd, _, tau = states(arm, seed, 2)
-    exact = fa.forward_dynamics_derivatives(arm, q, qd, tau)
-    h, n = 1e-6, arm.nv
-    for k in range(n):
-        e = h * np.eye(n)[k]
-        steps = (
-            [(fa.integrate(arm, q, s * e), qd, tau, 0) for s in (1, -1)],
-            [(q, qd + s * e, tau, 1) for s in (1, -1)],
-            [(q, qd, tau + s * e, 2) for s in (1, -1)],
-        )
-        for a, b in steps:
-            ahead, behind = (fa.forward_dynamics(arm, *x[:3]) for x in (a, b))
-            near("d fd", (ahead - behind) / (2 * h), exact[a[3]][..., k], 1e-6)
+    B, Q = of.B, of.positions(q)
+    qdd = accelerations(of, q, qd, tau)
+    inverse = np.linalg.inv(B.T @ fa.mass_matrix(of.tree, Q) @ B)
+    forces = fa.inverse_dynamics_derivatives(of.tree, Q, qd @ B.T, qdd @ B.T)
+    expected = [-inverse @ B.T @ x @ B for x in forces] + [inverse]
+    found = fa.forward_dynamics_derivatives(arm, q, qd, tau)
+    for mine, theirs in zip(found, expected, strict=True):
+        near("d fd", mine, theirs, 1e-10)
