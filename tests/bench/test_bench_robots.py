@@ -27,8 +27,10 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.urdf").write_text(text)
-    assert robots.main([str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert "3 files with joints that move: 2 load" in said
-    assert "bad, plain: " in said
-    assert "largest relative difference" in said
+    page = tmp_path / "robots.md"
+    assert robots.main([str(tmp_path), "--page", str(page)]) == 0
+    assert "largest relative difference" in capsys.readouterr().out
+    text = page.read_text()
+    assert "of 3 files, 2 load as they are, 2 with" in text
+    assert "\n| bad | `" in text
+    assert "\n| tree | " in text
