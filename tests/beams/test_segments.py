@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from refusals import model_refused
 from scipy.integrate import solve_bvp
 from scipy.linalg import eigh
@@ -508,7 +508,9 @@ def test_stacks_and_exported_arms(tmp_path: Path) -> None:
     q, qd, x = states(arms[0])
     together = fa.inverse_dynamics(stack, q[:2], qd[:2], x[:2])
     for k, arm in enumerate(arms):
-        assert_array_equal(together[k], fa.inverse_dynamics(arm, q[k], qd[k], x[k]))
+        alone = fa.inverse_dynamics(arm, q[k], qd[k], x[k])
+        # equal but where AVX2 beside AVX-512 has stacks compiled in less time
+        assert_allclose(together[k], alone, rtol=1e-14, atol=1e-15 * abs(alone).max())
     assert stack.mode_slice("boom") == arms[0].mode_slice("boom")
     arms[0].export_c(tmp_path / "arm.h")
     text = (tmp_path / "arm.h").read_text()
