@@ -1,5 +1,6 @@
-"""Files of arms and results: `save` and `load`."""
+"""Files of arms and results: `save` and `load`, and the schema of the text."""
 
 from ._files import load, save
+from ._schema import schema
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "schema"]

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +275,56 @@ def test_trees_that_are_refused(tmp_path: Path, change: Any, words: list[str]) -
 
 
 CALL = {"type": "Call", "versions": {"type": "dict", "items": {}}}
+
+
+@cache
+def schema_check() -> Any:
+    jsonschema: Any = pytest.importorskip("jsonschema", reason="another reader")
+    jsonschema.Draft202012Validator.check_schema(fa.files.schema())
+    return jsonschema.Draft202012Validator(fa.files.schema())
+
+
+def schema_errors(tree: Any) -> list[tuple[str, str]]:
+    """Where a file departs from the schema, and how; deepest places first."""
+    found = sorted(schema_check().iter_errors(tree), key=lambda e: -len(e.path))
+    return [(e.json_path, e.message) for e in found]
+
+
+def test_files_are_as_the_schema_says(tmp_path: Path) -> None:
+    rod, body = fa.library.pendulum(), links()["own modes"]
+    model = fa.linearize(rod, rod.neutral)
+    for thing in (arm_of(body), driven(), fa.stack([rod, rod]), model):
+        fa.save(thing, tmp_path / "a.json")
+        assert schema_errors(json.loads((tmp_path / "a.json").read_text())) == []
+
+
+@each(
+    "change, place, words",
+    [
+        (lambda tree: tree.update(version=2), "$.version", "1 was expected"),
+        (lambda tree: tree.pop("format"), "$", "'format' is a required property"),
+        (lambda tree: tree["bodies"][0].update(mas=1), "$.bodies[0]", "'mas' was"),
+        (lambda tree: tree["bodies"][0].pop("name"), "$.bodies[0]", "'name' is a"),
+        (
+            lambda tree: tree["bodies"][0]["joint"].update(type="Joind"),
+            "$.bodies[0].joint.type",
+            "'Joind' is not one of",
+        ),
+        (
+            lambda tree: tree["bodies"][0]["joint"].update(drive=3.0),
+            "$.bodies[0].joint.drive",
+            "3.0 is not valid",
+        ),
+    ],
+)
+def test_the_schema_names_the_place(
+    tmp_path: Path, change: Any, place: str, words: str
+) -> None:
+    fa.save(fa.library.pendulum(), tmp_path / "a.json")
+    tree = json.loads((tmp_path / "a.json").read_text())
+    change(tree)
+    where, said = schema_errors(tree)[0]
+    assert (where, words in said) == (place, True), said
 
 
 @each("name", ["os.system", "se3.np.save", "simulate", "optimize.paths.np.save", ""])
