@@ -97,7 +97,9 @@ class Runner:
         with ThreadPoolExecutor(len(rows)) as threads:
             futures = [threads.submit(self._row, row) for row in rows]
             try:
-                wait(futures)
+                # a signal that comes as the wait begins is noticed when it begins anew
+                while wait(futures, timeout=1.0).not_done:
+                    pass
             except KeyboardInterrupt:
                 self._stop()
         for row in futures:
