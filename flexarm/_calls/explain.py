@@ -130,6 +130,20 @@ def _public_name(kernel: str) -> str:
     return kernel
 
 
+def massless(arm: AnyArm, M: Any) -> str:
+    """Text of the coordinates that move nothing with a mass, by mass matrices."""
+    size = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).reshape(-1, arm.nv)
+    least = 4.0 * np.finfo(float).eps * size.max(axis=-1, initial=0.0, keepdims=True)
+    names = [repr(arm.coordinate_names[i]) for i in np.flatnonzero((size <= least)[0])]
+    if not names:
+        return ""
+    return (
+        f"{' and '.join(names)} {'move' if len(names) > 1 else 'moves'} nothing that "
+        "has a mass or an inertia about its axis (a thin rod has none about its line); "
+        "give it an inertia, or its joint an armature"
+    )
+
+
 def not_finite(
     arm: ArmLike,
     kernel: str,
@@ -192,6 +206,10 @@ def not_finite(
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
     if kernel.startswith("forward_dynamics") or kernel in _INVERSES:
         why = f"the mass matrix is not positive definite there or {why}"
+        q = arrays.get("q", np.empty(0))
+        if q.size == arm.nq and np.isfinite(q).all() and not isinstance(arm, StackLike):
+            light = massless(arm, arm._model.mass_matrix(q.reshape(-1)))
+            why = f"the mass matrix is not positive definite: {light}" if light else why
         return SingularityError(failed + why + rest, **details)
     return NotFiniteError(
         f"{failed}{why}, expected states of ordinary size{rest}", **details

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_finite, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
-from .._calls.explain import leading, zero_quaternion
+from .._calls.explain import leading, massless, zero_quaternion
 from .._support.interrupts import uninterrupted
 from .._support.options import explained
 from .._support.recorded import recorded
@@ -329,7 +329,8 @@ class _Mass:
     """Mass matrix of the independent coordinates, factored."""
 
     def __init__(self, arm: AnyArm, q: Array, basis: _Basis) -> None:
-        self.M = basis.block(mass_matrix(arm, q))
+        whole = mass_matrix(arm, q)
+        self.M = basis.block(whole)
         size = np.sqrt(np.abs(np.diagonal(self.M, axis1=-2, axis2=-1)))
         self.size = np.where(size > 0.0, size, 1.0)
         scaled = self.M / (
@@ -343,8 +344,12 @@ class _Mass:
             raise SingularityError(
                 "the mass matrix is not positive definite for "
                 f"{where if bad.ndim else 'the state'}, so that forces have no "
-                "definite accelerations and there is no linear model; expected smaller "
-                "deflections, or a state in which no motion is without mass",
+                "definite accelerations and there is no linear model; "
+                + (
+                    massless(arm, whole[index])
+                    or "expected smaller deflections, or a state in which no motion is "
+                    "without mass"
+                ),
                 index=index,
                 count=int(bad.sum()),
             )

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._calls.arguments import any_of
+from .._calls.explain import massless
 from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, Options, Rollout, reported
 from .run import Run, progress_bar
 from .stability import CONDITIONAL, instability
@@ -83,7 +84,9 @@ def _reason(run: Run, method: str, i: int) -> str:
             f"no step is short enough at t = {time:.6g} s, the motion or its forces "
             "become infinite or jump there; try larger rtol and atol"
         )
-    return f"the state became infinite, try a smaller max_step{limit}"
+    arm = run.one(i)
+    light = massless(arm, arm._model.mass_matrix(run.q[i, 0]))
+    return f"the state became infinite, {light or 'try a smaller max_step'}{limit}"
 
 
 def _stability(run: Run, method: str, i: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm
+from .._calls.explain import massless
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
 from ..errors import SingularityError
@@ -36,7 +37,8 @@ def scale_by_mass(arm: AnyArm, q: Array, free: Freedom) -> Array:
     SingularityError
         If that block is not positive definite.
     """
-    M = free.block(mass_matrix(arm, q))
+    whole = mass_matrix(arm, q)
+    M = free.block(whole)
     try:
         lower = np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
@@ -46,7 +48,7 @@ def scale_by_mass(arm: AnyArm, q: Array, free: Freedom) -> Array:
         raise SingularityError(
             "the mass matrix is not positive definite for "
             f"{where if bad.ndim else 'the state'}, so that it has no frequencies; "
-            "expected smaller deflections",
+            f"{massless(arm, whole[index]) or 'expected smaller deflections'}",
             index=index,
             count=int(bad.sum()),
         ) from None

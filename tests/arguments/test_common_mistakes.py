@@ -342,6 +342,22 @@ def test_a_mistake_is_answered_in_one_sentence(
     refused(type(answer), words, again)
 
 
+def test_a_thin_rod_does_not_turn_about_its_line() -> None:
+    joint = Joint("universal", axis="x", axis2="y")
+    arm = fa.Arm([UPPER.replace(joint=joint)])
+    q, zero = arm.neutral, np.zeros(2)
+    words = "'upper.rotation 1' moves nothing that has a mass or an inertia"
+    for call in (
+        lambda: fa.forward_dynamics(arm, q, zero, zero),
+        lambda: fa.natural_frequencies(arm, [q, q]),
+        lambda: fa.linearize(arm, q),
+    ):
+        with pytest.raises(fa.SingularityError, match=words):
+            call()
+    assert words in fa.simulate(arm, q, zero, [0.0, 0.1]).message
+    assert "inertia" not in fa.simulate(fa.Arm([UPPER]), [0], [1e200], [0, 1]).message
+
+
 @each("call, words", DOUBTFUL)
 def test_an_improbable_number_is_warned_of(
     call: Callable[[], Any], words: list[str]

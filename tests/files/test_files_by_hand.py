@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from each import each
 from kept_cases import assert_same_arm
+from numpy.testing import assert_allclose
 from refusals import model_refused
 
 import flexarm as fa
@@ -73,6 +74,51 @@ def test_the_examples_of_the_page(tmp_path: Path) -> None:
         ("a.yml", SHORT),
     ):
         assert load(tmp_path, text, name).bodies[0].mass == 1.0
+
+
+def test_further_examples_of_the_page(tmp_path: Path) -> None:
+    """Sag by the handbook, masses and their centre by hand."""
+    texts = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[1:]
+    tube, crane, satellite = (load(tmp_path, text) for text in texts)
+
+    section = beams.Section.tube(0.02, 0.001, "steel")
+    weight, EI = 9.81 * section.mass_per_length, section.bending_stiffness[1]
+    sheared = weight / 2 / (section.material.G * section.shear_areas[1])
+    sag = -fa.deflection(tube, tube.neutral)[1:6:4]
+    assert_allclose(sag, [-weight / 6 / EI, weight / 8 / EI + sheared], rtol=1e-4)
+
+    section = beams.Section.box(0.2, 0.3, 0.008, "steel")
+    weight, EI = 9.81 * section.mass_per_length, section.bending_stiffness[1]
+    loaded, GA = 9.81 * 505.0, section.material.G * section.shear_areas[1]
+    bent = loaded * 8.0**3 / 3 / EI + weight * 8.0**4 / 8 / EI
+    sheared = (loaded * 8.0 + weight * 8.0**2 / 2) / GA
+    held = {"node": ("boom", "tip"), "held": ["tower", "boom"]}
+    sag = -fa.deflection(crane, crane.neutral, **held)[5]
+    assert_allclose(sag, bent + sheared, rtol=5e-4)
+
+    panel = 6.0 * 1.2 * 0.01 * 2700.0
+    M = fa.mass_matrix(satellite, satellite.neutral)
+    assert_allclose(M[3:6, 3:6], (400.0 + 2 * panel) * np.eye(3), atol=1e-9)
+    centre = fa.center_of_mass(satellite, satellite.neutral)
+    assert_allclose(centre, 0.0, atol=1e-12)
+
+
+def test_the_sidecar_of_the_page(tmp_path: Path) -> None:
+    """Sag of a cantilever with a mass at its tip."""
+    text = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[1]
+    (tmp_path / "boom.toml").write_text(text)
+    mass = "<inertial><mass value='{}'/><inertia ixx='1' iyy='1' izz='1' ixy='0'"
+    mass += " ixz='0' iyz='0'/></inertial>"
+    robot = f"""<robot name="crane"><link name="base"/>
+    <link name="boom">{mass.format(4)}</link><link name="load">{mass.format(3)}</link>
+    <joint name="hinge" type="continuous"><axis xyz="0 1 0"/><parent link="base"/>
+    <child link="boom"/></joint><joint name="grip" type="fixed"><origin xyz="2 0 0"/>
+    <parent link="boom"/><child link="load"/></joint></robot>"""
+    with mode_accuracy.without_warning():
+        arm = fa.urdf.load(robot, sidecar=tmp_path / "boom.toml")
+    assert isinstance(arm["boom"], fa.FlexibleBody)
+    sag = -fa.deflection(arm, arm.neutral)[5]
+    assert_allclose(sag, 9.81 * (3 * 8.0 / 3 + 2 * 16.0 / 8) / 900.0, rtol=1e-2)
 
 
 def test_the_file_on_the_page_is_one(tmp_path: Path) -> None:
