@@ -51,7 +51,8 @@ BATCH = 20 if SMOKE else 1000
 ROUNDS = 2 if SMOKE else 5
 JOBS = ("forward", "inverse", "M", "derivatives", "derivatives, out")
 JOBS += ("M, both kept", "derivatives, both kept")
-COLUMNS = ("robot", "package", "links, nv, couplings", "loads", "differs by", *JOBS)
+COLUMNS = ("robot", "links, nv, couplings", "differs, 1e-16")
+COLUMNS += ("forward", "inverse", "mass matrix", "derivatives")
 HEADER = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
 PAGE = """# Robots of other packages
 
@@ -65,14 +66,15 @@ Speed is how many times faster a call with a batch of {batch} states is than a l
 Python over the function of Pinocchio, which is C++: medians of {rounds} rounds in
 turns, on one core ({cpu}, kernels for {isa}).
 A batch has a new array for its results, whose pages the system has to clear above
-32 MB; each result of Pinocchio takes the place of the last one. `out` reuses an array,
-and with "both kept" the loop stores its results as well. Pinocchio leaves out friction
-and damping. "nan" is an arm whose mass matrix is not positive definite, which is
-refused.
+32 MB; each result of Pinocchio takes the place of the last one. Further numbers of
+matrices are beside a loop that stores its results as well and, before that one, of
+derivatives in an array that is there (`out=`). Pinocchio leaves out friction and
+damping. "nan" is an arm whose mass matrix is not positive definite, which is refused;
+robots with a star are repaired.
 
 `python3 tests/bench/robots.py --page notebooks/docs/robots.md` writes this page.
 
-{table}
+{tables}
 
 ## Repaired
 
@@ -99,12 +101,13 @@ class Row:
 
     def line(self) -> str:
         """Line of the table."""
-        differs = "" if self.differs is None else f"{self.differs:.1e}"
-        sizes = ", ".join(map(str, self.sizes))
-        way = "repaired" if "plain" in self.refusals else "as it is"
-        times = [f"{x:.1f}" for x in self.ratios] or [""] * len(JOBS)
-        cells = [self.name, self.package, sizes, way, differs, *times]
-        return f"| {' | '.join(cells)} |"
+        differs = "" if self.differs is None else f"{1e16 * self.differs:.1f}"
+        sizes = "/".join(map(str, self.sizes))
+        name = f"{self.name}\\*" if "plain" in self.refusals else self.name
+        x = [f"{ratio:.1f}" for ratio in self.ratios] or [""] * len(JOBS)
+        times = [x[0], x[1], f"{x[2]}/{x[5]}", f"{x[3]}/{x[4]}/{x[6]}"]
+        times = times if self.ratios else [""] * 4
+        return f"| {' | '.join([name, sizes, differs, *times])} |"
 
 
 def installed() -> dict[Path, str]:
@@ -293,8 +296,15 @@ def said(rows: Sequence[Row], way: str) -> str:
 def page(rows: Sequence[Row]) -> str:
     """The page of the documentation."""
     loaded = [one for one in rows if "repaired" not in one.refusals]
+    packages = sorted({one.package for one in rows})
+    tables = [
+        "\n".join(
+            [f"## {of}", "", HEADER, *(x.line() for x in loaded if x.package == of)]
+        )
+        for of in packages
+    ]
     return PAGE.format(
-        packages=", ".join(sorted({one.package for one in rows})),
+        packages=", ".join(packages),
         all=len(rows),
         plain=sum("plain" not in one.refusals for one in rows),
         repaired=len(loaded),
@@ -305,7 +315,7 @@ def page(rows: Sequence[Row]) -> str:
         rounds=ROUNDS,
         cpu=cpu(),
         isa=fa.build_info()["isa"],
-        table="\n".join([HEADER, *(one.line() for one in loaded)]),
+        tables="\n\n".join(tables),
         repairs=said(rows, "plain"),
         refusals=said(rows, "repaired"),
     )
@@ -336,7 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = page(rows)
     if options.page is not None:
         options.page.write_text(text)
-    print(text.replace(HEADER, "").split("## Repaired")[1])
+    print(text.partition("## Repaired")[2])
     for one in rows:
         if one.other:
             print(f"{one.name}, Pinocchio: {one.other}")
