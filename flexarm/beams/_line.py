@@ -1,9 +1,9 @@
 r"""Line of a beam cut into elements: places, axes, sections, and shapes in between.
 
-A point of an element is displaced by the six displacements of each of its two nodes:
-stretch and torsion are linear in between, deflections are the static shapes of the
-element with shear (Timoshenko), cubic if it is uniform or rigid in shear.  Slopes of
-the line are rotations of sections and shear strains,
+A point of an element is displaced by the six displacements of each of its two nodes, in
+static shapes: stretch and torsion are linear in between if the element is uniform,
+deflections have shear (Timoshenko), cubic if it is uniform or rigid in shear.  Slopes
+of the line are rotations of sections and shear strains,
 :math:`v' = \theta_z + \gamma_y`, :math:`w' = -\theta_y + \gamma_z`.
 """
 
@@ -37,7 +37,7 @@ from ..bodies.body import check_name
 from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
-from ..finite_elements.elements import bending_shapes, varying_bending
+from ..finite_elements.elements import bending_shapes, varying_bending, varying_rod
 from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
@@ -135,7 +135,8 @@ class Line:
         12 EI / (kGA h^2) of uniform elements for deflection along y and z; zero is
         rigid in shear.
     varying : mapping of (int, int) to ndarray
-        `varying_bending` of element and plane, of those that are not uniform.
+        `varying_bending` of element and plane, of those that are not uniform, and
+        `varying_rod` of element and 2 for stretch, 3 for torsion.
     shear_centre : (N, 2) ndarray
         Place of the shear centre of each element along y and z, in m.
     """
@@ -182,11 +183,9 @@ class Line:
             which are :math:`v''` and :math:`w''` without shear, and shear strains along
             y and z, in the axes of the element.
         """
-        h = float(self.h[element])
-        line, slope = np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
         move, spin, strain = np.zeros((3, 12)), np.zeros((3, 12)), np.zeros((6, 12))
-        move[0, [0, 6]], strain[0, [0, 6]] = line, slope
-        spin[0, [3, 9]], strain[1, [3, 9]] = line, slope
+        move[0, [0, 6]], strain[0, [0, 6]] = self._rod(element, 2, s)
+        spin[0, [3, 9]], strain[1, [3, 9]] = self._rod(element, 3, s)
         # deflections, of which positive slopes along z are negative rotations about y
         planes = (([1, 5, 7, 11], 2, 1.0), ([2, 4, 8, 10], 1, -1.0))
         for plane, (at, about, sign) in enumerate(planes):
@@ -210,6 +209,14 @@ class Line:
         blocks[range(4), :, range(4)] = R.T
         own = blocks.reshape(12, 12)
         return R @ move @ own, R @ spin @ own, strain @ own
+
+    def _rod(self, element: int, motion: int, s: float) -> tuple[Array, Array]:
+        """Stretch (2) or twist (3) and its rate per value at both ends, (2,) each."""
+        h, series = float(self.h[element]), self.varying.get((element, motion))
+        if series is None:
+            return np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
+        part, rate = np.polynomial.legendre.legval(2.0 * s - 1.0, series)
+        return np.array([1.0 - part, part]), np.array([-rate, rate]) / h
 
     def _bending(self, element: int, plane: int, s: float) -> Array:
         """Deflection, rotation, curvature and shear, (4, 4); see `bending_shapes`."""
@@ -240,6 +247,13 @@ def with_sections(
             taper = own[1].any() and own[0].max() < SHARP * own[0].min()
             if taper and not uniform:
                 varying[e, plane] = varying_bending(float(h), fraction, weight, *own)
+        for motion, name in ((2, "axial_stiffness"), (3, "torsional_stiffness")):
+            stiff = np.array([getattr(section, name) for section in sections])
+            if (
+                1e-12 * stiff.max() < np.ptp(stiff)
+                and stiff.max() < SHARP * stiff.min()
+            ):
+                varying[e, motion] = varying_rod(fraction, weight, 1.0 / stiff)
     return replace(line, shear_ratio=ratio, shear_centre=centre, varying=varying)
 
 

@@ -42,10 +42,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule, node_fractions
+from .profile import BeamProfile, reciprocal
 
 if TYPE_CHECKING:
     from .body import Body
-    from .profile import BeamProfile
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -214,7 +214,11 @@ def _between_cuts(profile: BeamProfile) -> list[list[int]]:
 
 
 class _Piece:
-    """Strains of a piece of a beam: polynomials through those of its cuts."""
+    """Strains of a piece of a beam: polynomials through those of its cuts.
+
+    A tapered element has cuts at its Gauss points as well, whose strains are the rates
+    of the polynomial through the rotations of its nodes.
+    """
 
     def __init__(self, body: Body, profile: BeamProfile, cuts: list[int]) -> None:
         self.low, self.high = (float(profile.at[cuts[i]]) for i in (0, -1))
@@ -224,8 +228,21 @@ class _Piece:
         self._strain[:, 0], self._strain[:, 2] = rows[:, 1], rows[:, 2]
         np.negative(rows[:, 3], out=self._strain[:, 1])
         self.axes, nodes = profile.axes[cuts[0]], profile.node[cuts]
-        self._turn = self.axes.T @ body.node_rotation[nodes]
         self.moduli = profile.stiffness[cuts][:, [1, 3, 2]]  # about x, y, z
+        self._off = 0.0
+        inner = _inner_moduli(profile, cuts, self.moduli)
+        if inner is not None:
+            self.moduli = np.concatenate([self.moduli[:1], inner, self.moduli[1:]])
+            fraction = node_fractions(len(inner))
+            self.cuts = self.low + (self.high - self.low) * fraction
+            nodes = np.arange(nodes[0], nodes[1] + 1)
+        self._turn = self.axes.T @ body.node_rotation[nodes]
+        if inner is not None:
+            ends, rates = self._strain, _lagrange_rates(len(inner))
+            flat = rates @ self._flat(self._turn) / (self.high - self.low)
+            self._strain = flat.reshape(self._turn.shape)
+            off = np.abs(self._strain[[0, -1]] - ends).max(initial=0.0)
+            self._off = float(off) * (self.high - self.low)
 
     def gap(self) -> float:
         """Difference of rotation and integrated strain over the piece, in rad."""
@@ -233,7 +250,7 @@ class _Piece:
         row = gauss_rule(count)[1] @ self._basis(count)
         total = (self.high - self.low) * (row @ self._flat(self._strain))
         change = (self._turn[-1] - self._turn[0]).ravel() - total
-        return float(np.abs(change).max(initial=0.0))
+        return max(self._off, float(np.abs(change).max(initial=0.0)))
 
     def _basis(self, count: int) -> Array:
         """Polynomials of the cuts at the Gauss points of the piece, (count, cuts)."""
@@ -272,7 +289,14 @@ class _Piece:
             x = (at - self.low)[:, None, None]
             rate = (self._strain[1] - self._strain[0]) / (self.high - self.low)
             turn = self._turn[0] + x * self._strain[0] + 0.5 * x * x * rate
-        return basis @ self.moduli, turn, strain
+        return self._moduli(at, basis), turn, strain
+
+    def _moduli(self, at: Array, basis: Array) -> Array:
+        """Moduli at places; fourth powers of lines between cuts of a tapered element."""
+        if (self.moduli == self.moduli[0]).all() or len(self.cuts) == 2:
+            return np.asarray(basis @ self.moduli)
+        columns = [np.interp(at, self.cuts, column) for column in self.moduli.T**0.25]
+        return np.array(columns).T ** 4
 
     def gauss_points(self, count: int) -> tuple[Array, ...]:
         """Weights, moduli, turn and strain at the Gauss points of the piece."""
@@ -280,6 +304,19 @@ class _Piece:
         length = self.high - self.low
         at = self.low + length * x
         return (length * weight, *self.strains(at, self._basis(count)))
+
+
+def _inner_moduli(profile: BeamProfile, cuts: list[int], ends: Array) -> Array | None:
+    """Moduli at the Gauss points of an element; None of a uniform one."""
+    if profile.flexibility is None or len(cuts) > 2:
+        return None
+    soft = profile.flexibility[cuts[0] // 2][:, [1, 3, 2]]
+    inner = reciprocal(soft)
+    if profile.node[cuts[1]] - profile.node[cuts[0]] != len(inner) + 1:
+        return None
+    largest = np.abs(ends).max(axis=0)
+    varies = np.abs(np.concatenate([inner, ends[1:]]) - ends[0]) > 1e-12 * largest
+    return inner if varies.any() else None
 
 
 def _without_steps(pieces: list[_Piece]) -> list[list[_Piece]]:
@@ -322,6 +359,20 @@ def _uniform_basis(n_points: int, count: int) -> Array:
     basis = _lagrange(node_fractions(n_points), gauss_rule(count)[0])
     basis.flags.writeable = False
     return basis
+
+
+@lru_cache(maxsize=64)
+def _lagrange_rates(n_points: int) -> Array:
+    """Rates of the polynomials of base, Gauss points and tip at these, on 0 to 1."""
+    at = node_fractions(n_points)
+    apart = at[:, np.newaxis] - at
+    np.fill_diagonal(apart, 1.0)
+    product = apart.prod(axis=1)
+    rates = product[:, np.newaxis] / product / apart
+    np.fill_diagonal(rates, 0.0)
+    np.fill_diagonal(rates, -rates.sum(axis=1))
+    rates.flags.writeable = False
+    return rates
 
 
 def _lagrange(at: Array, x: Array) -> Array:

@@ -58,14 +58,8 @@ def varying_bending(
     coefficients : (p + 3, 4, 4) ndarray
         Of the polynomials in 2 s - 1; values as those of `bending_shapes`.
     """
-    legendre = np.polynomial.legendre
-    p = len(fraction)
-    # series through the values: exact sums at Gauss points
-    order = 2.0 * np.arange(p) + 1.0
-    series = (
-        order[:, np.newaxis]
-        * (legendre.legvander(2.0 * fraction - 1.0, p - 1) * weight[:, np.newaxis]).T
-    )
+    legendre, p = np.polynomial.legendre, len(fraction)
+    series = _series(fraction, weight)
     soft, slack = series @ bend, series @ shear
     # curvature, shear strain, rotation and deflection of the moments 1 and s - 1/2
     size = p + 3
@@ -85,3 +79,32 @@ def varying_bending(
     result[0, 1] += [0.0, 0.5 * h, 0.0, 0.0]
     result[1, 0] += [0.0, 1.0, 0.0, 0.0]
     return np.asarray(result.swapaxes(0, 1))
+
+
+def varying_rod(fraction: Array, weight: Array, soft: Array) -> Array:
+    """Part of a twist or stretch of an element whose stiffness varies, up to a place.
+
+    A constant moment T gives the rate T / GJ, a constant force N the rate N / EA.
+
+    Parameters
+    ----------
+    fraction, weight, soft : (p,) ndarray
+        Gauss points and weights on 0 to 1, and 1 / GJ or 1 / EA there.
+
+    Returns
+    -------
+    coefficients : (p + 1, 2) ndarray
+        Of the Legendre polynomials in 2 s - 1: the part, from 0 to 1, and its rate by
+        s.
+    """
+    rate = _series(fraction, weight) @ soft / (weight @ soft)
+    part = 0.5 * np.polynomial.legendre.legint(rate, lbnd=-1)
+    return np.stack([part, np.append(rate, 0.0)], axis=1)
+
+
+def _series(fraction: Array, weight: Array) -> Array:
+    """Legendre series through values at p Gauss points, exact sums at these, (p, p)."""
+    p = len(fraction)
+    order = 2.0 * np.arange(p) + 1.0
+    values = np.polynomial.legendre.legvander(2.0 * fraction - 1.0, p - 1)
+    return np.asarray(order[:, np.newaxis] * (values * weight[:, np.newaxis]).T)

@@ -141,6 +141,22 @@ def elements(name: str, joint: fa.Joint, n: int, **options: Any) -> fa.FlexibleB
     )
 
 
+def tapered(name: str, joint: fa.Joint, n: int) -> fa.FlexibleBody:
+    def section(x: float) -> beams.Section:
+        part = (1.0 - 0.4 * x) ** 4
+        return beams.Section.from_stiffness(
+            RHO,
+            (part * EI[0], part * EI[1]),
+            torsional_stiffness=part * GJ,
+            shear_stiffness=(500.0, 400.0),
+            rotary_inertia=(POLAR, POLAR / 2, POLAR / 2),
+        )
+
+    return beams.finite_element_link(
+        name, length=1.0, sections=section, n_elements=n, joint=joint
+    )
+
+
 def on(axis: Any, parent: str | None = None) -> fa.Joint:
     if parent is None:
         return fa.Joint(axis=axis)
@@ -172,6 +188,7 @@ LINKS: dict[str, Any] = {
         elements("a", on(Z), 2, frame="chord"),
         elements("b", on(Y, "a"), 3, n_modes=MIXED),
     ),
+    "tapered": lambda: (tapered("a", on(Z), 1), tapered("b", on(Y, "a"), 2)),
 }
 
 
