@@ -215,8 +215,10 @@ class Line:
         h, series = float(self.h[element]), self.varying.get((element, motion))
         if series is None:
             return np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
-        part, rate = np.polynomial.legendre.legval(2.0 * s - 1.0, series)
-        return np.array([1.0 - part, part]), np.array([-rate, rate]) / h
+        found: Any = np.polynomial.legendre.legval(2.0 * s - 1.0, series)
+        return np.array([1.0 - found[0], found[0]]), np.array([-1.0, 1.0]) * found[
+            1
+        ] / h
 
     def _bending(self, element: int, plane: int, s: float) -> Array:
         """Deflection, rotation, curvature and shear, (4, 4); see `bending_shapes`."""

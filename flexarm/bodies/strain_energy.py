@@ -292,11 +292,11 @@ class _Piece:
         return self._moduli(at, basis), turn, strain
 
     def _moduli(self, at: Array, basis: Array) -> Array:
-        """Moduli at places; fourth powers of lines between cuts of a tapered element."""
+        """Moduli at places; fourth powers of lines between cuts of tapered elements."""
         if (self.moduli == self.moduli[0]).all() or len(self.cuts) == 2:
             return np.asarray(basis @ self.moduli)
         columns = [np.interp(at, self.cuts, column) for column in self.moduli.T**0.25]
-        return np.array(columns).T ** 4
+        return np.asarray(np.array(columns).T ** 4)
 
     def gauss_points(self, count: int) -> tuple[Array, ...]:
         """Weights, moduli, turn and strain at the Gauss points of the piece."""
@@ -372,7 +372,7 @@ def _lagrange_rates(n_points: int) -> Array:
     np.fill_diagonal(rates, 0.0)
     np.fill_diagonal(rates, -rates.sum(axis=1))
     rates.flags.writeable = False
-    return rates
+    return np.asarray(rates)
 
 
 def _lagrange(at: Array, x: Array) -> Array:
