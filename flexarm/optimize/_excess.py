@@ -1,14 +1,16 @@
 """What a simulated motion exceeds: each limit and tolerance, by its name in words.
 
-Parts are those of the half of the range between two limits, of the other one where one
-is infinite, and of tolerances: a joint within 2 rad/s that turns with 2.1 rad/s has an
-excess of 0.05.  A limit of a clearance is that of the lines of links: their radii and
-the clearance.
+Parts are those of the half of the range between two limits and of tolerances, and of
+the other limit where one is infinite: a joint within 2 rad/s that turns with 2.1 rad/s
+has an excess of 0.05.  Positions do not depend on where zero is: where one limit is
+infinite, parts are those of the range of the motion.  A limit of a clearance is that of
+the lines of links: their radii and the clearance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ Array = NDArray[np.float64]
 
 TOLERATED = 0.01  # part of a limit by which a success may exceed it
 _ROUNDING = 1e-6  # part below which a limit holds
+_RANGES = 0.01, 1.0  # of motions in rad or m, between which tolerances follow them
 _JUMP = 1e-6  # part of the mean step: forces that change within it jump
 
 PATH = "distance of the tip from its path"
@@ -61,8 +64,9 @@ def excess_of(
     found: dict[str, float] = {}
     n = int(run.completed)
     if limits is not None and n:
-        for name, value, pair in limited(run, n, limits, qdd):
-            found[name] = max(found.get(name, 0.0), _over(value, pair))
+        for name, value, pair, size in limited(run, n, limits, qdd):
+            over = np.maximum(value - pair[1], pair[0] - value) / size
+            found[name] = max(found.get(name, 0.0), float(over.max(initial=-np.inf)))
     for name, (measured, most) in (asked or {}).items():
         if not np.isnan(measured):
             found[name] = float((measured - most) / most)
@@ -92,19 +96,22 @@ def sentence(excess: Mapping[str, float]) -> str:
 
 def limited(
     run: Trajectory, n: int, limits: Limits, qdd: Array | None
-) -> list[tuple[str, Array, Array]]:
-    """Names, values (n,) and limits (2,) or (2, n) of all that is limited."""
+) -> list[tuple[str, Array, Array, Array]]:
+    """Names, values (n,), limits (2,) or (2, n) and their sizes, of all limits."""
     arm: Arm = run.arm
     t, q, qd, tau = run.t[:n], run.q[:n], run.qd[:n], run.tau[:n]
     nj, names = arm.nj, arm.coordinate_names[: arm.nj]
-    found: list[tuple[str, Array, Array]] = []
+    found: list[tuple[str, Array, Array, Array]] = []
+
+    def put(name: str, value: Array, pair: Array) -> None:
+        found.append((name, value, pair, limit_sizes(pair)))
 
     def add(
         what: str, values: Array, pairs: Array, names: tuple[str, ...] = names
     ) -> None:
         n = len(names)
         for k in np.flatnonzero(np.isfinite(pairs).reshape(-1, n).any(axis=0)):
-            found.append((f"{what} of {names[k]!r}", values[:, k], pairs[..., k]))
+            put(f"{what} of {names[k]!r}", values[:, k], pairs[..., k])
 
     actuators = arm._actuator_names
     add("force", tau, torques_at(limits, q, arm.nu), actuators)
@@ -114,7 +121,10 @@ def limited(
         rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
         add("rate of the force", rate, np.asarray(limits.torque_rate), actuators)
     scalars = scalar_positions(arm, q)
-    add("position", scalars[:, :nj], np.asarray(limits.position))
+    for k, pair in enumerate(np.asarray(limits.position).T):
+        if np.isfinite(pair).any():
+            size = position_sizes(pair, np.ptp(scalars[:, k]))
+            found.append((f"position of {names[k]!r}", scalars[:, k], pair, size))
     add("velocity", qd[:, :nj], np.asarray(limits.velocity))
     if np.isfinite(limits.acceleration).any():
         if qdd is None:
@@ -122,19 +132,18 @@ def limited(
         add("acceleration", np.asarray(qdd)[:, :nj], np.asarray(limits.acceleration))
     if np.isfinite(limits.tip_speed):
         speed = tip_speed(arm, q, qd)
-        found.append((TIP_SPEED, speed, np.array([-np.inf, limits.tip_speed])))
+        put(TIP_SPEED, speed, np.array([-np.inf, limits.tip_speed]))
     for given, pairs in limits.outputs.items():
         parts, rows = output_rows(arm, given)
         for name, values, pair in zip(
             parts, (np.hstack([scalars, qd]) @ rows.T).T, pairs.T, strict=True
         ):
-            found.append((f"output {name!r}", values, pair))
+            put(f"output {name!r}", values, pair)
     clearance = clearance_of(arm, limits, fine=True)
     if clearance is not None:
         near = clearance.nearest(q)
         for k, apart in enumerate(clearance.pairs):
-            pair = np.array([clearance.least[k], np.inf])
-            found.append((apart.name, near[:, k], pair))
+            put(apart.name, near[:, k], np.array([clearance.least[k], np.inf]))
     return found
 
 
@@ -144,16 +153,15 @@ def tip_speed(arm: Arm, q: Array, qd: Array) -> Array:
     return np.asarray(np.linalg.norm(rates[..., 3:], axis=-1))
 
 
-def _over(value: Array, pair: Array) -> float:
-    """Largest part by which values leave their limits; below zero within them."""
-    low, high = pair
-    over = np.maximum(value - high, low - value) / limit_sizes(pair)
-    return float(over.max(initial=-np.inf))
-
-
 def limit_sizes(pair: Array) -> Array:
     """Sizes (...) of limits (2, ...), of which parts are parts; one without limits."""
     half = 0.5 * (pair[1] - pair[0])
     one = np.abs(np.where(np.isfinite(pair), pair, 0.0)).max(axis=0)
     size = np.where(np.isfinite(half) & (half > 0.0), half, one)
     return np.asarray(np.where(size > 0.0, size, 1.0))
+
+
+def position_sizes(pair: Array, moved: Any = 1.0) -> Array:
+    """Those of positions: of one limit alone the range of the motion, or one."""
+    both = np.isfinite(pair).all(axis=0)
+    return np.asarray(np.where(both, limit_sizes(pair), np.clip(moved, *_RANGES)))

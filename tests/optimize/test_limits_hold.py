@@ -61,6 +61,22 @@ def dense(motion: OptimalMotion, n: int = 3000) -> Run:
     return Run(t, q, qd, fa.forward_dynamics(arm, q, qd, tau), tau, speed)
 
 
+@each("turns", [0, 10, -1000])
+@each("given, part", [((-np.inf, 1.0), 0.2 / 1.2), ((-1.0, 1.0), 0.2)])
+def test_excess_does_not_depend_on_where_zero_is(
+    turns: int, given: Any, part: float
+) -> None:
+    """A joint that turns by 1.2 rad, 0.2 rad beyond its limit."""
+    arm, start = fa.library.pendulum(), 2.0 * np.pi * turns
+    t = np.linspace(0.0, 1.0, 101)
+    q = start + 0.6 * (1.0 - np.cos(np.pi * t))
+    run = fa.Trajectory(arm, t, q[:, None], 0 * q[:, None], 0 * q[:, None])
+    position = np.array(given)[:, None] + start
+    limits = checked_limits(Limits(position=position), arm)
+    (found,) = excess_of(run, limits).values()
+    assert abs(found - part) < 1e-9
+
+
 def beam(stiffness: float = 20.0, n: int = 1) -> fa.Arm:
     """Links in the horizontal plane with modes too fast for the grid of a search."""
     return fa.library.planar_chain(

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ...arm import Arm
 from ...errors import ArgumentError
+from .._excess import limit_sizes
 from ..limits import output_rows
 from .points import Linear
 from .transcription import Collocation
@@ -34,7 +35,7 @@ def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
         shape=(nodes * p, motion.n),
     )
     low, high = (np.broadcast_to(x, (nodes, p)).ravel() for x in limits)
-    size = sizes_of(np.array([low, high]))
+    size = limit_sizes(np.array([low, high]))
     return Linear(matrix, low, high, size, name=f"limit of {name!r}")
 
 
@@ -78,14 +79,8 @@ def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> floa
     for given, between in limits.items():
         y = np.hstack([q, qd]) @ output_rows(arm, given)[1].T
         over = np.maximum(y - between[1], between[0] - y).max(axis=0)
-        most = max(most, float((over / sizes_of(between)).max(initial=0.0)))
+        most = max(most, float((over / limit_sizes(between)).max(initial=0.0)))
     return most
-
-
-def sizes_of(limits: Array) -> Array:
-    """Sizes (p,) of limits (2, p)."""
-    size = np.abs(np.where(np.isfinite(limits), limits, 0.0)).max(axis=0)
-    return np.where(size > 0.0, size, 1.0)
 
 
 def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:

@@ -268,10 +268,9 @@ class Excitation:
         rows = limited(run, len(self.t), self.limits, None)
         if self.arm.nv > self.arm.nu:
             pair = np.array([-np.inf, SLOPE_LIMIT])
-            rows.append(("slope of a link", self.arm.largest_slope(run.q), pair))
-        for name, value, pair in rows:
-            low, high = pair
-            size = limit_sizes(pair)
+            slope = self.arm.largest_slope(run.q)
+            rows.append(("slope of a link", slope, pair, limit_sizes(pair)))
+        for name, value, (low, high), size in rows:
             over = np.concatenate([(value - high) / size, (low - value) / size])
             over = over[np.isfinite(over)]
             most = float(over.max())

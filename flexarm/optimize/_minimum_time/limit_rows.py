@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ...arm import Arm
 from .._charts import chart_of, coordinate_motion
 from .._clearance import Clearance
-from .._collocation.outputs import sizes_of
 from .._collocation.tip import Place
+from .._excess import limit_sizes, position_sizes
 from ..limits import Limits, clearance_of, output_rows
 from .affine_flow import slopes_at
 
@@ -87,7 +87,8 @@ class LimitRows:
             rates = chart.rates(q, v, np.zeros(nv))
             turned = np.concatenate([rates.v_x, rates.S], axis=2)
         for name, (rows, (low, high)) in self._linear.items():
-            size = sizes_of(np.array([low, high]))
+            sizes = position_sizes if name == "position" else limit_sizes
+            size = sizes(np.array([low, high]))
             value, by = x @ rows.T, rows[None]
             if chart is not None and name == "velocity":
                 value, by = rates.v @ rows[:, nv:].T, rows[:, nv:] @ turned
@@ -107,7 +108,7 @@ class LimitRows:
                     by_x = (rates.S @ A[:, nv:] + own)[:, used]
                     by_u = (rates.S @ B[:, nv:])[:, used]
                 a = rates.a
-            between = low[used], high[used], sizes_of(np.array([low, high])[:, used])
+            between = low[used], high[used], limit_sizes(np.array([low, high])[:, used])
             result["acceleration"] = Along(a[:, used], by_x, by_u, *between)
         fastest = float(self.limits.tip_speed)
         if np.isfinite(fastest):

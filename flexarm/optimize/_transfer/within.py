@@ -18,7 +18,7 @@ from .._collocation.of_design import Family, OfDesign
 from .._collocation.points import AtPoints, Linear
 from .._collocation.separation import Separation
 from .._collocation.transcription import Collocation
-from .._excess import limit_sizes
+from .._excess import limit_sizes, position_sizes
 from .._programs.program import Term
 from ..limits import Limits, output_rows
 
@@ -71,7 +71,9 @@ class Within:
         self._changes = np.zeros(len(names), dtype=bool)
         self._changes[2 * arm.nj :] = family is not None
         self._changes = self._changes[self._kept]
-        self.size = limit_sizes(self.pair)
+        positions = np.arange(len(names))[self._kept] < arm.nj
+        sizes = position_sizes(self.pair), limit_sizes(self.pair)
+        self.size = np.where(positions, *sizes)
         # narrowed by these parts of the size, of each interval: (2, N, p)
         self._narrowed: Array | None = None
         self.separation = Separation(arm, limits, family)
