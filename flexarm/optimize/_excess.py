@@ -3,8 +3,8 @@
 Parts are those of the half of the range between two limits and of tolerances, and of
 the other limit where one is infinite: a joint within 2 rad/s that turns with 2.1 rad/s
 has an excess of 0.05.  Positions do not depend on where zero is: where one limit is
-infinite, parts are those of the range of the motion.  A limit of a clearance is that of
-the lines of links: their radii and the clearance.
+infinite, parts are those of the range of the motion, at most of 1 rad or 1 m.  A limit
+of a clearance is that of the lines of links: their radii and the clearance.
 """
 
 from __future__ import annotations

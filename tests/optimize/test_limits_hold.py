@@ -62,14 +62,21 @@ def dense(motion: OptimalMotion, n: int = 3000) -> Run:
 
 
 @each("turns", [0, 10, -1000])
-@each("given, part", [((-np.inf, 1.0), 0.2 / 1.2), ((-1.0, 1.0), 0.2)])
+@each(
+    "given, most, part",
+    [
+        ((-np.inf, 1.0), 1.2, 0.2),
+        ((-1.0, 1.0), 1.2, 0.2),
+        ((-np.inf, 0.4), 0.5, 0.1 / 0.5),
+    ],
+)
 def test_excess_does_not_depend_on_where_zero_is(
-    turns: int, given: Any, part: float
+    turns: int, given: Any, most: float, part: float
 ) -> None:
-    """A joint that turns by 1.2 rad, 0.2 rad beyond its limit."""
+    """A joint that turns beyond its limit; ranges above 1 rad count as that."""
     arm, start = fa.library.pendulum(), 2.0 * np.pi * turns
     t = np.linspace(0.0, 1.0, 101)
-    q = start + 0.6 * (1.0 - np.cos(np.pi * t))
+    q = start + 0.5 * most * (1.0 - np.cos(np.pi * t))
     run = fa.Trajectory(arm, t, q[:, None], 0 * q[:, None], 0 * q[:, None])
     position = np.array(given)[:, None] + start
     limits = checked_limits(Limits(position=position), arm)
