@@ -124,7 +124,8 @@ class Arm(ArmLike):
         If the modes of a link make a loaded node more than 2 % too stiff, or its first
         frequency as much too high; see `mode_errors`.
     PlacementWarning
-        If a link turns about the same line as the one before, which has no node.
+        If a link turns about the same line as the one before, which has no node, or
+        slides along a flexible one as if it began at its end (a telescope).
 
     Notes
     -----

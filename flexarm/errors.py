@@ -107,7 +107,7 @@ class UnitsWarning(UserWarning):
 
 
 class PlacementWarning(UserWarning):
-    """A link that stands in the joint of the one before, as if that had no length."""
+    """A link in the joint of the one before, as if that had no length, or inside it."""
 
 
 class StudyWarning(UserWarning):

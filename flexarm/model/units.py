@@ -1,4 +1,4 @@
-"""Check of sizes that look like mm or g, and of links on top of each other."""
+"""Check of sizes that look like mm or g, and of links on and in each other."""
 
 from __future__ import annotations
 
@@ -65,6 +65,28 @@ def doubtful_inertias(arm: ArmLike) -> Iterator[str]:
 
 
 def warn_of_places(arm: ArmLike) -> None:
+    """Warn of links that are where they are hardly meant, or as no model has them."""
+    _warn_of_links_without_end(arm)
+    for body, p in zip(arm.bodies, arm._parents, strict=True):
+        joint = body.joint
+        if joint.kind != "prismatic" or p < 0 or body.beam is None:
+            continue
+        outer = arm.bodies[p]
+        if outer.beam is None:
+            continue
+        line = outer.beam.axes[-1][:, 0]
+        if _along(line, joint.rotation @ joint.axis):
+            warn(
+                f"link {body.name!r} slides along the flexible link {outer.name!r} as "
+                f"if it began at its node {joint.node!r}: where both overlap neither "
+                "supports the other, and frequencies may be 25 % off; expected a short "
+                "overlap, or silence PlacementWarning",
+                PlacementWarning,
+            )
+            return
+
+
+def _warn_of_links_without_end(arm: ArmLike) -> None:
     """Warn of a link that stands in the joint of the one before, which has no end.
 
     The axes of two joints coincide, although the mass centre between them is elsewhere.

@@ -290,6 +290,15 @@ DOUBTFUL: dict[str, Mistake] = {
         lambda: fa.Arm([UPPER, body(com=(0.5, 0, 0))]),
         ["'upper' and 'fore'", "same line", "nodes={'tip': (length, 0, 0)}"],
     ),
+    "a telescope": (
+        lambda: fa.Arm(
+            [
+                link().replace(name="outer"),
+                link(joint=Joint("prismatic", axis="x")).replace(name="inner"),
+            ]
+        ),
+        ["'inner' slides along the flexible link 'outer'", "node 'tip'", "overlap"],
+    ),
     "damping in percent": (
         lambda: link(damping_ratio=2.0),
         ["critical damping", "expected 0.02"],
