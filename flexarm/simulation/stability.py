@@ -83,5 +83,5 @@ def instability(
     return (
         f"the step of {1e3 * step:.3g} ms is above the stability limit of "
         f"{1e3 * limit:.3g} ms for the fastest {fastest}; take "
-        f"max_step={np.floor(limit / shown) * shown:.2g} or method='Rodas4P'"
+        f"max_step={np.floor(limit / shown) * shown:.2g} or method='ROS34PW2'"
     )
