@@ -226,7 +226,7 @@ def _check_method(arm: Arm, method: str, max_step: float | None, q: Array) -> No
             "with a max_step"
         )
     if method == "rk4" and max_step is not None and not arm._held:
-        unstable = instability(arm, q, method, float(max_step))
+        unstable = instability(arm, q, method, float(max_step), other=METHODS[1])
         if unstable:
             raise ArgumentError(unstable)
 

@@ -67,9 +67,17 @@ def stable_step(
 
 
 def instability(
-    arm: ArmLike, q: Any, method: str, step: float, gains: Any = None
+    arm: ArmLike,
+    q: Any,
+    method: str,
+    step: float,
+    gains: Any = None,
+    other: str = "ROS34PW2",
 ) -> str:
-    """Return a sentence if a step is above the stability limit, or nothing."""
+    """Return a sentence if a step is above the stability limit, or nothing.
+
+    It names the longest step and an `other` method, which has no such limit.
+    """
     try:
         limit, rate = stable_step(arm, q, method, gains, step)
     except np.linalg.LinAlgError:
@@ -83,5 +91,5 @@ def instability(
     return (
         f"the step of {1e3 * step:.3g} ms is above the stability limit of "
         f"{1e3 * limit:.3g} ms for the fastest {fastest}; take "
-        f"max_step={np.floor(limit / shown) * shown:.2g} or method='ROS34PW2'"
+        f"max_step={np.floor(limit / shown) * shown:.2g} or method={other!r}"
     )
