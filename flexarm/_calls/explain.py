@@ -208,7 +208,7 @@ def not_finite(
         why = f"the mass matrix is not positive definite there or {why}"
         q = arrays.get("q", np.empty(0))
         if q.size == arm.nq and np.isfinite(q).all() and not isinstance(arm, StackLike):
-            light = massless(arm, arm._model.mass_matrix(q.reshape(-1)))
+            light = massless(arm, arm._model.quiet("mass_matrix")(q.reshape(-1)))
             why = f"the mass matrix is not positive definite: {light}" if light else why
         return SingularityError(failed + why + rest, **details)
     return NotFiniteError(

@@ -216,9 +216,8 @@ class Line:
         if series is None:
             return np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
         found: Any = np.polynomial.legendre.legval(2.0 * s - 1.0, series)
-        return np.array([1.0 - found[0], found[0]]), np.array([-1.0, 1.0]) * found[
-            1
-        ] / h
+        part, rate = found[0], found[1] / h
+        return np.array([1.0 - part, part]), np.array([-rate, rate])
 
     def _bending(self, element: int, plane: int, s: float) -> Array:
         """Deflection, rotation, curvature and shear, (4, 4); see `bending_shapes`."""

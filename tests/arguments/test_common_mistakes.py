@@ -365,6 +365,11 @@ def test_a_thin_rod_does_not_turn_about_its_line() -> None:
             call()
     assert words in fa.simulate(arm, q, zero, [0.0, 0.1]).message
     assert "inertia" not in fa.simulate(fa.Arm([UPPER]), [0], [1e200], [0, 1]).message
+    # where the mass matrix overflows itself
+    far = np.append(np.zeros(2), np.full(ARM.nv - 2, 1e200))
+    assert "became infinite" in fa.simulate(ARM, far, 0 * far, [0.0, 0.1]).message
+    with pytest.raises(fa.SingularityError, match=r"forward_dynamics .* overflow"):
+        fa.forward_dynamics(ARM, far, 0 * far, 0 * far)
 
 
 @each("call, words", DOUBTFUL)
