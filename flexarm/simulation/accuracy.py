@@ -13,6 +13,7 @@ from .._support.warn import warn
 from ..errors import AccuracyWarning
 from .run import Run
 from .stability import linearized
+from .vibration_errors import vibration_advice, vibration_errors
 
 Array = NDArray[np.float64]
 
@@ -21,6 +22,12 @@ Array = NDArray[np.float64]
 # tests/simulation/test_accuracy.py.
 LIMIT = 0.05
 WANTED = 0.01
+
+# The same for vibration of known modes: an error of 1 %, and a quarter for an estimate
+# that is too large, so that warnings are true:
+# tests/simulation/test_vibration_errors.py.
+VIBRATION_LIMIT = 0.0125
+VIBRATION_WANTED = 0.005
 
 # Steps that miss the whole motion, which a stable one does but for a few: R7 of
 # csrc/kernels/time/step_errors.h.  Their number in a run that is no success.
@@ -49,7 +56,8 @@ def warn_of_errors(run: Run, method: str) -> None:
     if len(run.t) < 2 or not len(run.q):
         return
     if method in _ORDERS:
-        warn_of_steps(run, method, float(np.diff(run.t).max()) / run.substeps)
+        missed = vibration_errors(run) if method == "rk4" else 0.0
+        warn_of_steps(run, method, float(np.diff(run.t).max()) / run.substeps, missed)
     if method != "ROS34PW2":
         return
     errors = run.errors = estimated_errors(run.report)
@@ -69,14 +77,18 @@ def warn_of_errors(run: Run, method: str) -> None:
     warn(sentence, AccuracyWarning)
 
 
-def warn_of_steps(run: Run, method: str, h: float) -> None:
-    """Warn of steps of at most h that may be unstable; fail if they miss the motion."""
+def warn_of_steps(run: Run, method: str, h: float, missed: Any = 0.0) -> None:
+    """Warn of steps of at most h that may be unstable; fail if they miss the motion.
+
+    With what they have `missed` of vibration, as far as that is known.
+    """
     if method not in _ORDERS or run.one(0)._held:  # which C does not judge
         return
     largest, size, astray = reported(run.report, "error", "scale", "astray")
     with np.errstate(all="ignore"):
-        errors = run.errors = np.where(size > 0.0, largest / size, 0.0)
-        bad = errors > LIMIT
+        errors = np.where(size > 0.0, largest / size, 0.0)
+        bad = (errors > LIMIT) | (missed > VIBRATION_LIMIT)
+        errors = run.errors = np.maximum(errors, missed)
     if bad.any():
         bad &= run.is_whole()  # others fail for other reasons
     if not bad.any():
@@ -94,11 +106,17 @@ def warn_of_steps(run: Run, method: str, h: float) -> None:
     else:
         share = min(float(errors[i]), 1.0)
         other = "Radau" if run.one(i).fidelity == "linear" else "Rodas4P"
-        end = f"; {_advice(h, share, _ORDERS[method])}"
+        if np.any(missed) and missed[i] == errors[i]:
+            step, hertz = vibration_advice(run, i, VIBRATION_WANTED)
+            end = f" in the mode of {hertz:.4g} Hz; {_take(step)}"
+        else:
+            end = f"; {_advice(h, share, _ORDERS[method])}"
         if run.function is None or not run.batch:  # which it sees
             end += f", or method={other!r}"
     unstable = f" and look unstable, {int(astray[i])} of them miss all of it"
     sentence = f"{_beginning(run, method, h, errors, bad)}{unstable * fails}{end}"
+    if known and largest[i] <= LIMIT * size[i]:  # of a short run, which says it all
+        sentence = known
     run.doubts.append(sentence)
     warn(sentence, AccuracyWarning)
 
@@ -126,9 +144,13 @@ def _beginning(run: Run, method: str, h: float, errors: Array, bad: Any) -> str:
 
 def _advice(h: float, error: float, order: float) -> str:
     """Steps that are short enough, as the errors are powers of them."""
-    shorter = h * (WANTED / error) ** (1.0 / order)
-    digits = 10.0 ** (np.floor(np.log10(shorter)) - 1.0)
-    return f"take max_step={np.floor(shorter / digits) * digits:.2g} or less"
+    return _take(h * (WANTED / error) ** (1.0 / order))
+
+
+def _take(step: float) -> str:
+    """Advice to take a step, with two digits, rounded down."""
+    digits = 10.0 ** (np.floor(np.log10(step)) - 1.0)
+    return f"take max_step={np.floor(step / digits) * digits:.2g} or less"
 
 
 def _is_transient(run: Run, i: int, h: float, n: int) -> bool:

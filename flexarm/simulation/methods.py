@@ -119,8 +119,9 @@ def simulate(
     -----
     AccuracyWarning
         If the estimated error of the steps of ``"rk4"``, ``"linear-acceleration"`` or
-        ``"ROS34PW2"`` is more than 5 % of the size of the motion; see
-        `Trajectory.estimated_error`.  Or if steps of ``"rk4"``
+        ``"ROS34PW2"`` is more than 5 % of the size of the motion, or if ``"rk4"``
+        misses more than 1.25 % of it in vibration that an arm without feedback starts
+        with; see `Trajectory.estimated_error`.  Or if steps of ``"rk4"``
         change the energy of a rigid arm without forces and damping by more than a tenth
         of its largest kinetic energy: such a run is no success.
     ConstraintWarning

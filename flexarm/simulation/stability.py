@@ -26,8 +26,13 @@ def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, A
     return np.asarray(quiet("mass_matrix")(q)), D, K
 
 
+def runge_kutta(z: Any) -> Any:
+    """Factor by which a step multiplies a mode, z = step times eigenvalue."""
+    return 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
+
+
 def _growth(z: Any) -> Any:
-    return abs(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0))))
+    return abs(runge_kutta(z))
 
 
 def _ray(rate: complex) -> float:
