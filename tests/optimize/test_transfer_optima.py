@@ -156,9 +156,10 @@ def test_a_limit_that_does_not_hold_is_named() -> None:
 
 
 def test_searches_begin_with_given_motions() -> None:
+    arm = fa.library.de_luca_siciliano(n_modes=1)
     ends = ([0.0, 0.0], [0.2, 0.1])
-    first = optimize.trajectory(FLEX, *ends, duration=1.0)
-    again = optimize.trajectory(FLEX, *ends, duration=1.0, initial=first)
+    first = optimize.trajectory(arm, *ends, duration=1.0)
+    again = optimize.trajectory(arm, *ends, duration=1.0, initial=first)
     assert again.success and again.iterations < first.iterations
     assert_allclose(again.objective, first.objective, rtol=1e-6)
     assert [x["first"] for x in again.details["searches"]] == ["initial"]
@@ -166,20 +167,20 @@ def test_searches_begin_with_given_motions() -> None:
     assert first.verification is not None
     run = first.verification.trajectory
     slower = optimize.trajectory(
-        FLEX, *ends, duration=1.2, initial=run, search={"intervals": 30}
+        arm, *ends, duration=1.2, initial=run, search={"intervals": 30}
     )
     assert slower.success and len(slower.t) == 31
     for given, words in (
         (np.zeros(3), ["initial is", "OptimalMotion or a Trajectory"]),
         (
             optimize.trajectory(link(100.0), [0.0], [0.1], duration=1.0),
-            ["initial has positions of shape (41, 3), expected (n, 6)"],
+            ["initial has positions of shape (41, 3), expected (n, 4)"],
         ),
     ):
         argument_refused(
             words,
             lambda given=given: optimize.trajectory(
-                FLEX, *ends, duration=1.0, initial=given
+                arm, *ends, duration=1.0, initial=given
             ),
         )
 
