@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
@@ -118,7 +119,7 @@ def test_samples_and_functions_of_time() -> None:
 @pytest.mark.parametrize("kind", ["ZV", "ZVD", "EI"])
 def test_a_flexible_link_stops_without_vibration(kind: str) -> None:
     """Torque pulses on one link without gravity: the joint is free to turn."""
-    arm = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     w = 2.0 * np.pi * fa.natural_frequencies(arm, np.zeros(2))[-1]
     t = np.linspace(0.0, 1.0, 2001)
     # from zero, as what is before the first sample is held

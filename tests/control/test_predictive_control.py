@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.linalg import expm
@@ -379,7 +380,7 @@ def test_many_loops_are_those_one_by_one() -> None:
 
 
 def heavy(mass: float) -> fa.Arm:
-    return fa.library.planar_chain(
+    return planar_chain(
         2, n_modes=1, bending_stiffness=40.0, payload_mass=mass, damping_ratio=0.02,
         gravity=(0.0, -9.81, 0.0),
     )  # fmt: skip
@@ -434,7 +435,7 @@ def gains_along(models: fa.StateSpace, W: Array, V: Array, h: float, hold: int) 
 
 
 def test_along_a_motion() -> None:
-    arm = fa.library.planar_chain(2, gravity=(0.0, -9.81, 0.0))
+    arm = planar_chain(2, gravity=(0.0, -9.81, 0.0))
     h, n = 0.01, 81
     motion = fa.control.RestToRest(np.zeros(2), np.array([1.0, -0.8]), duration=0.7)
     t = h * np.arange(n)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import FLEX
 from scipy.integrate import solve_ivp
@@ -51,7 +52,7 @@ def stopped(arm: fa.Arm, q: Any, qd: Any) -> Any:
 @each("n, least", [(1, 0.99), (2, 0.6)])
 def test_the_tip_swings_once_brakes_close(n: int, least: float) -> None:
     """As far as all modes together, which one mode does and several hardly."""
-    arm = fa.library.planar_chain(n, n_modes=1, bending_stiffness=200.0)
+    arm = planar_chain(n, n_modes=1, bending_stiffness=200.0)
     q = fa.equilibrium(arm, np.append(np.full(n, 0.4), np.zeros(arm.nv - n))).q
     bent = q.copy()
     bent[n:] += np.array([2e-3, -1e-3])[:n]
@@ -65,7 +66,7 @@ def test_the_tip_swings_once_brakes_close(n: int, least: float) -> None:
 
 
 def test_joints_swing_under_the_forces_that_hold_them() -> None:
-    arm = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     M = fa.mass_matrix(arm, [0.0, 0.0])
     q = np.zeros(2)
     # without momentum the joint vibrates about its place
@@ -76,7 +77,7 @@ def test_joints_swing_under_the_forces_that_hold_them() -> None:
     assert_allclose(swings_of_joints(arm, q, np.array([0.3, 0.0]), 10.0), 0.3, rtol=0.1)
 
 
-@each("arm", [FLEX, fa.library.planar_chain(2, n_modes=2, length=0.7,
+@each("arm", [FLEX, planar_chain(2, n_modes=2, length=0.7,
     bending_stiffness=[200.0, 100.0], payload_mass=0.2, damping_ratio=0.01,
     gravity=(0, 0, 0))])  # fmt: skip
 def test_successes_rest_when_brakes_close(arm: fa.Arm) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from campaigns.postures import beside_the_linear_link, fault_of, parts_of
 from each import each
+from few_modes import planar_chain
 from linear_minimum import goal_of, linear_link, reaches, shaped, shortest
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -27,7 +28,7 @@ def link(
     payload_mass: float = 0.3,
     damping_ratio: float = 0.005,
 ) -> fa.Arm:
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         1,
         n_modes=n_modes,
         bending_stiffness=bending_stiffness,
@@ -122,7 +123,7 @@ def test_small_motions_end_as_near_beside_their_ways() -> None:
     """
     from test_time_optimal import through_a_spring
 
-    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=2.0)
+    arm = planar_chain(1, n_modes=1, bending_stiffness=2.0)
     arm = arm.replace(gravity=(0.0, 0.0, 0.0))
     known = linear_link(arm)
     for way in (2.2e-5, 2.2e-3):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from campaigns.transfer import motion_of
 from each import each
+from few_modes import planar_chain
 from linear_transfer import integrated, least_cost
 from numpy.testing import assert_allclose
 from refusals import FLEX, argument_refused
@@ -29,7 +30,7 @@ pytest.importorskip("casadi")
 
 def link(EI: float, n_modes: int = 2) -> fa.Arm:
     """A flexible link in the horizontal plane with a payload."""
-    return fa.library.planar_chain(
+    return planar_chain(
         1,
         n_modes=n_modes,
         bending_stiffness=EI,

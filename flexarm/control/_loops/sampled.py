@@ -23,6 +23,7 @@ from .arrays import Loop
 from .knots import CORE, run_callback, run_core
 from .linear_controller import LinearController
 from .record import LoopRun
+from .spillover import warn_of_spillover
 
 
 @explained
@@ -229,6 +230,7 @@ def simulate_loop(
         error.run = loop.result("stopped by an exception")
         raise
     run = loop.result(note)
+    warn_of_spillover(law, arm, q0)
     warn_of_stiffening(arm, run.q, run.qd)
     return judged(run, loop.report, loop.longest_step)
 
