@@ -823,6 +823,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "outputs": const("joints"),
         "postures": const(None),
         "damping_ratio": const(1.0),
+        "dt": one_of(None, 1e-3),
     },
     "control.JointFeedback": {
         "kp": lambda d: np.ones(2),
