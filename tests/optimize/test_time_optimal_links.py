@@ -191,3 +191,21 @@ def test_a_boom_and_a_jib_on_light_hubs_come_to_rest() -> None:
     assert found.success, found.message
     assert found.duration < 0.44
     confirmed(found, ends, limits)
+
+
+@pytest.mark.slow
+def test_a_gap_that_no_refinement_tells_is_not_known() -> None:
+    """Three grids found the same motion, 1.8 % slower than twice the intervals."""
+    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=10.0)
+    limits = {"torque": 20.0, "velocity": 1.5}
+    found, finer = (
+        time_optimal(arm, [[0.0], [1.0]], limits=limits, search={"intervals": n})
+        for n in (40, 80)
+    )
+    assert found.success and finer.success
+    gap, grids = found.details["gap"], found.details["refinement"]
+    if found.status == "acceptable" and np.ptp(grids[-3:]) == 0.0:
+        assert np.isnan(gap)
+        assert "finer intervals may save an unknown part of it" in found.message
+    else:
+        assert found.duration * (1.0 - gap) < finer.duration

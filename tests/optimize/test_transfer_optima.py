@@ -57,6 +57,45 @@ def test_least_cost_of_linear_links_by_default(EI: float, cost: str) -> None:
     assert len(motion.details["searches"]) == 1
 
 
+@each("EI, way, force", [(10.0, 1.5, 0.5), (40.0, 0.6, 0.1), (100.0, 1.5, 0.5)])
+def test_the_gap_of_the_least_time_holds_what_is_left(
+    EI: float, way: float, force: float
+) -> None:
+    """Forces jump: errors are of the first order.  A third of it was too little."""
+    from linear_minimum import linear_link
+    from test_time_optimal import through_a_spring
+
+    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=EI)
+    arm = arm.replace(gravity=(0.0, 0.0, 0.0))
+    known = linear_link(arm)
+    exact = through_a_spring(force, way, known.inertia, known.frequency[0])
+    motion = optimize.trajectory(
+        arm, [0.0], [way], cost="time", limits={"torque": force}
+    )
+    assert motion.success
+    gap, left = motion.details["gap"], 1.0 - exact / motion.duration
+    assert 0.0 < left < gap < 0.05
+    large = "finer intervals may save up to" in motion.message
+    assert large == (gap > 0.02)
+
+
+def test_the_gap_of_a_grid_is_that_to_exact_steps() -> None:
+    """Of a soft link without damping; it was zero, as fine grids are as dear."""
+    arm = fa.library.planar_chain(
+        1, n_modes=2, bending_stiffness=8.8, payload_mass=0.1, gravity=(0, 0, 0)
+    )
+    T, way = 2.4307, 1.19
+    motion = optimize.trajectory(
+        arm, [0.0], [way], duration=T, cost="torque rate", search={"intervals": 80}
+    )
+    exact = least_cost(arm, [way], T, "torque rate", 800)
+    gap = motion.details["gap"]
+    assert motion.success and motion.objective > 1.4 * exact
+    assert_allclose(motion.objective * (1.0 - gap), exact, rtol=0.03)
+    percent = f"finer intervals may save up to {100 * gap:.2g} % of it (gap)"
+    assert f"{percent}; compare with twice the intervals" in motion.message
+
+
 def test_the_linear_model_finds_the_least_cost_of_a_grid() -> None:
     """Effort of a mass: 12 m d^2 / T^3, exactly, as of a cubic."""
     slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=2.0)

@@ -199,6 +199,9 @@ def simulate_loop(
     check_accuracy(rtol, atol, spectral_radius)
 
     # arrays of the loop
+    held = getattr(law, "_held", None)  # of a law of each instant
+    if held is not None:
+        law = held(sample)
     loop = Loop(
         arm,
         law,

@@ -150,9 +150,10 @@ def trajectory(
     one, and so chooses the scheme: evenly spaced Gauss points, or, mostly for stiff
     links, Radau points and intervals that are shorter at both ends.
     ``details["gap"]`` is the part of the cost that finer forces would save: by this
-    model, with limits or for the least time or largest payload also by a search with
-    half the intervals, a third of what it costs more (Richardson); NaN if this fails.
-    What narrowed limits cost at most is in it.
+    model against exact steps, with limits or for the least time or largest payload also
+    by a search with half the intervals, a third of what it costs more (Richardson), all
+    of that where forces jump, or of what it costs less; NaN if this fails.  What
+    narrowed limits cost at most is in it, and `message` has it if it is above 2 %.
 
     What links stay away from counts from when a motion comes near to it; then the
     search also begins with up to three ways of the joints around it, on different sides
