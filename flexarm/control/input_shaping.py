@@ -131,9 +131,9 @@ class Shaper(Description):
         command : (m,) or (..., m, k) array_like of float
             Samples, one row for each time; linear in between.
         before : float or (..., k) array_like of float, optional
-            Command until the sample before the first, as far from it as the second is:
-            0.0 for forces, ``command[0]`` for places.  By default the first sample,
-            with a warning where it is not zero.
+            Command until the sample before the first, as far from it as the second is,
+            in the unit of the command: 0.0 for forces, ``command[0]`` for places.  By
+            default the first sample, with a warning where it is not zero.
 
         Returns
         -------

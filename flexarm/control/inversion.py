@@ -257,6 +257,12 @@ class Inversion(Description):
 
     >>> law(0.0, np.zeros((100, 6)), np.zeros((100, 6))).shape
     (100, 2)
+
+    A law that is used again forgets what it has seen:
+
+    >>> law.reset()
+    >>> law.remark
+    ''
     """
 
     arm: Arm
@@ -331,7 +337,13 @@ class Inversion(Description):
         return law
 
     def reset(self, q: Any = None, qd: Any = None) -> None:
-        """Forget the samples that `remark` is about."""
+        """Forget the samples that `remark` is about.
+
+        Parameters
+        ----------
+        q, qd : (..., nq), (..., nv) array_like of float, optional
+            State at the start in rad or m, and per s; not used.
+        """
         if self._watch is not None:
             self._watch.reset()
 

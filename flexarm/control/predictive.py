@@ -111,7 +111,7 @@ class PredictiveControl:
         forces within theirs makes them; ``"relaxed"``, rates neither; ``"unfinished"``,
         after `max_steps`.  Forces are always within their limits.
     excess : float
-        Largest part by which outputs exceeded their limits at the samples since then.
+        Largest part of their limits by which outputs exceeded them since then, a ratio.
     most_steps : int
         Most steps of the active set at one sample.
     statuses, steps : (...) ndarray

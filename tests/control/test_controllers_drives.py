@@ -478,12 +478,14 @@ PARTS = {
     "ObservedLaw": "ExtendedKalmanFilter",
     "RestToRest": "Inversion",
     "Sensed": "SimulatedPlant",
+    "Spillover": "LinearController",
     "TimeScales": "CompositeControl",
     "kalman_filter": "LinearController",
     "lqg": "LinearController",
     "lqr": "StateFeedback",
     "scheduled_lqr": "GainSchedule",
     "simulate_loop": "SetPointPD",
+    "spillover": "LinearController",
 }
 # they see models, frequencies and matrices alone
 NO_ARM = {

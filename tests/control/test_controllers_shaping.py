@@ -141,7 +141,7 @@ def test_a_flexible_link_stops_without_vibration(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["ZV", "ZVD", "EI"])
 def test_a_force_that_begins_at_once_has_a_past_of_zero(kind: str) -> None:
     """A body comes to rest where the pulse brings it, and the link does not swing."""
-    arm = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     w = 2.0 * np.pi * fa.natural_frequencies(arm, np.zeros(2))[-1]
     shaper = SHAPERS[kind](w)
     t = np.linspace(0.0, 1.0, 2001)
