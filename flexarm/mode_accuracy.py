@@ -61,6 +61,11 @@ def without_warning() -> Iterator[None]:
         _QUIET.reset(before)
 
 
+def is_quiet() -> bool:
+    """Whether arms are made that have been checked."""
+    return _QUIET.get()
+
+
 @explained_class
 @dataclass(frozen=True, eq=False)
 class LinkModeErrors:

@@ -12,11 +12,13 @@ from . import kinematics
 from ._calls.arguments import check_finite, common_batch, finite_number, real_array
 from ._calls.arm_like import AnyArm, StackLike
 from ._calls.explain import leading
+from ._support.arrays import is_whole
 from ._support.checks import short_text
 from ._support.options import explained, explained_class
-from ._support.printing import Printed, Sheet, Table
+from ._support.printing import Printed, Sheet, Table, percent
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
+from .frequency_errors import frequency_errors, warn_of_frequencies
 from .kinematics import positions
 from .kinematics.slopes import warn_of_slopes
 from .linear_models.operating_point import lie_brackets
@@ -166,6 +168,18 @@ class VibrationModes(Printed):
         step = finite_number("amplitude", amplitude) * self.shapes[..., :, mode]
         return np.asarray(positions.integrate(self.arm, self.q, step))
 
+    @property
+    def frequency_errors(self) -> Array:
+        """Relative errors of the first frequencies above zero, (m,), m at most 4.
+
+        By the arm with more modes, see `Arm.refined`, in the same posture undeformed
+        and without loads; empty for several postures, for stacks, and where no link can
+        have more modes or some are held.
+        """
+        if self.q.ndim > 1 or isinstance(self.arm, StackLike):
+            return np.zeros(0)
+        return frequency_errors(self.arm, self.q, ~self.free)[1]
+
     def _sheet(self) -> Sheet:
         if self.q.ndim > 1:
             f = self.frequencies.reshape(-1, self.squares.shape[-1])
@@ -179,7 +193,9 @@ class VibrationModes(Printed):
                 head += f", flutter in {np.isnan(f).any(axis=1).sum()}"
             return Sheet((head,))
         names = self.arm.coordinate_names
-        rows = [("mode", "Hz", "damping", "kinetic energy in")]
+        rows = [("mode", "Hz", "error %", "damping", "kinetic energy in")]
+        above = np.flatnonzero(self.squares > rounding(self.squares))
+        errors = dict(zip(above, self.frequency_errors, strict=False))
         for i, f in enumerate(self.frequencies):
             part = self.participation[:, i]
             main = [j for j in np.argsort(-part)[:3] if part[j] > 0.05]
@@ -188,7 +204,8 @@ class VibrationModes(Printed):
             hertz = " flutter" if self.flutter[i] else f"{f:.5g}{kind}"
             ratio = self.damping_ratios[i]
             damped = f"{ratio:.4g}" if np.isfinite(ratio) else ""
-            rows.append((str(i), hertz, damped, shares))
+            error = percent(errors[i]) if i in errors else ""
+            rows.append((str(i), hertz, error, damped, shares))
         return Sheet((Table(rows),))
 
 
@@ -249,6 +266,7 @@ def natural_frequencies(
     wrench: Any = None,
     node: Any = None,
     frame: str = "node",
+    count: int | None = None,
 ) -> Array:
     r"""Natural frequencies of small motions about postures.
 
@@ -271,21 +289,32 @@ def natural_frequencies(
         eigenvalues, one of each pair.
     wrench, node, frame
         Load, as in `equilibrium`; by default it follows its node.
+    count : int, optional
+        Number of frequencies, the first ones; by default all.
 
     Returns
     -------
     f : (..., n) ndarray of float
-        Frequencies in Hz of the n free coordinates, ascending.  A negative one stands
+        Frequencies in Hz of the n free coordinates or as many as asked for, ascending.
+        A negative one stands
         for an imaginary one, of a motion that grows like ``exp(2 pi |f| t)``
         (divergence), NaN for a vibration that grows (flutter): both of two frequencies
         that have merged, the growing pair with `qd`.  Motions without stiffness have
         zero to rounding.
+
+    Raises
+    ------
+    ArgumentError
+        If `count` is not a whole number, 1 or more.
 
     Warns
     -----
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
+    ModeWarning
+        If one of the first four frequencies above zero that are asked for is more than
+        2 % too high, by the same arm with more modes, in its first posture undeformed.
 
     See Also
     --------
@@ -339,11 +368,16 @@ def natural_frequencies(
            [10.5, 25.9],
            [ nan,  nan]])
     """
-    job = _Job(arm, q, held, qd, wrench, node, frame)
+    if count is not None and (not is_whole(count) or count < 1):
+        raise ArgumentError(
+            f"count is {short_text(count)}, expected a whole number, 1 or more"
+        )
+    job = _Job(arm, q, held, qd, wrench, node, frame, count)
     if qd is None:
-        return signed_frequencies(without_flutter(undamped(job.system()[0])[0]))
+        values = undamped(job.system()[0])[0]
+        return signed_frequencies(without_flutter(values))[..., :count]
     values = np.linalg.eigvals(job.first_order())
-    return _one_of_each_pair(values, grows(values, job.system()[0]))
+    return _one_of_each_pair(values, grows(values, job.system()[0]))[..., :count]
 
 
 @explained
@@ -377,6 +411,9 @@ def vibration_modes(
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
+    ModeWarning
+        If one of the first four frequencies above zero that are asked for is more than
+        2 % too high, by the same arm with more modes, in its first posture undeformed.
 
     See Also
     --------
@@ -495,6 +532,7 @@ class _Job:
         wrench: Any,
         node: Any,
         frame: str,
+        count: int | None = None,
     ) -> None:
         read_arm(arm, "vibration")
         self.arm = arm
@@ -514,12 +552,15 @@ class _Job:
         self.qd = given.get("qd")
         warn_of_slopes(arm, self.q)
         self.loads: Loads | None = loads
-        self.free = freedom(arm, held_coordinates(arm, held))
+        mask = held_coordinates(arm, held)
+        self.free = freedom(arm, mask)
         if not self.free.n:
             raise ArgumentError(
                 "held names all coordinates of the arm, expected at least one that can "
                 "move"
             )
+        if qd is None and loads is None:
+            warn_of_frequencies(arm, self.q, mask, count)
 
     def system(self) -> tuple[Array, Array, Array]:
         """Stiffness and damping in coordinates of unit mass, and these coordinates."""

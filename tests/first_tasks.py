@@ -33,12 +33,12 @@ BOOM: Any = beams.finite_element_link(
 )
 LOADED: Any = fa.Arm([BOOM])
 RIGID: Any = fa.library.planar_chain(2)
-SOFT: Any = fa.library.planar_chain(1, n_modes=2, bending_stiffness=50.0)
+SOFT: Any = fa.library.planar_chain(1, n_modes=6, bending_stiffness=50.0)
 PUMA: Any = fa.library.puma560()
 READY = fa.library.poses(PUMA)["nominal"]
 T = np.linspace(0.0, 0.5, 101)
 RUN: Any = fa.simulate(RIGID, [0.3, -0.2], [0, 0], T)
-MODEL: Any = fa.linearize(SOFT, [-np.pi / 2, 0, 0])
+MODEL: Any = fa.linearize(SOFT, [-np.pi / 2, *np.zeros(6)])
 
 
 class Task(NamedTuple):
@@ -608,7 +608,7 @@ def a_payload_sweep() -> None:
 
     def lowest(m: float) -> Any:
         arm = fa.library.planar_chain(1, n_modes=2, payload_mass=m)
-        return fa.natural_frequencies(arm, arm.neutral, held="joints")[0]
+        return fa.natural_frequencies(arm, arm.neutral, held="joints", count=1)[0]
 
     table = fa.studies.sweep(lowest, {"m": [0.1, 1.0]})
     loads = [fa.library.planar_chain(1, n_modes=2, payload_mass=m) for m in (0.1, 1.0)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 
 import flexarm as fa
 from flexarm.optimize import Record, simulated_record
@@ -14,7 +15,7 @@ T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]
 SIGMA = 0.01
 
-LINK = fa.library.planar_chain(
+LINK = planar_chain(
     1, n_modes=2, modes="clamped-free", bending_stiffness=30.0, payload_mass=0.3
 )
 DLS = fa.library.de_luca_siciliano()

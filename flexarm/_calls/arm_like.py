@@ -58,6 +58,11 @@ class ArmLike(Printed, Description):
         return () if self._following else tuple(self.constraints)
 
     @cached_property
+    def _compared(self) -> set[bytes]:
+        """What was held when frequencies were compared with those of more modes."""
+        return set()
+
+    @cached_property
     def _following(self) -> dict[int, Any]:
         """Joints without coordinates, by body: leader, ratio, offset."""
         joints = {

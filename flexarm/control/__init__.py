@@ -48,6 +48,7 @@ from ._loops.motions import Motion, RestToRest, Sensed, node_deformations
 from ._loops.plant import JointSensors, SimulatedPlant
 from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
+from ._loops.spillover import Spillover, spillover
 from .adaptive import AdaptiveControl
 from .composite import CompositeControl, TimeScales, fast_subsystem
 from .disturbances import DisturbanceObserver
@@ -102,6 +103,7 @@ __all__ = [
     "SetPointPD",
     "Shaper",
     "SimulatedPlant",
+    "Spillover",
     "StateFeedback",
     "StrainFeedback",
     "TimeScales",
@@ -120,6 +122,7 @@ __all__ = [
     "quadratic_weights",
     "scheduled_lqr",
     "simulate_loop",
+    "spillover",
     "zero_vibration",
     "zero_vibration_derivative",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._matrices import symmetric
+from ._within_steps import Inside, size_of
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.intc]
@@ -116,30 +117,38 @@ def target(A: Array, B: Array, C: Array) -> Array:
     return np.asarray(np.linalg.solve(whole, right))
 
 
-def predict(A: Any, B: Any, K: Any, roots: Any, C: Array) -> tuple[Array, Array]:
-    """Forces (steps, m, n + steps m) and outputs (steps, p, ...) of x and v.
+def predict(A: Any, B: Any, K: Any, roots: Any, C: Array) -> tuple[Array, Array, Array]:
+    """Forces (steps, m, n + steps m), outputs (steps, p, ...), and states before steps.
 
-    v are the deviations from the gains, scaled so that |v|^2 is their cost; outputs
-    those after each step, by C (steps, p, n).
+    Of x and v, the deviations from the gains, scaled so that |v|^2 is their cost;
+    outputs are those after each step, by C (steps, p, n).
     """
     steps, (n, m) = len(K), B[0].shape
     X = np.hstack([np.eye(n), np.zeros((n, steps * m))])
-    forces, outputs = [], []
+    forces, outputs, states = [], [], []
     for j in range(steps):
         U = -K[j] @ X
         U[:, n + j * m : n + (j + 1) * m] += np.linalg.inv(roots[j]).T
+        states.append(X)
         X = A[j] @ X + B[j] @ U
         forces.append(U)
         outputs.append(C[j] @ X)
-    return np.array(forces), np.array(outputs)
+    return np.array(forces), np.array(outputs), np.array(states)
 
 
 def condense(
-    forces: Array, outputs: Array, C: Array, rest: Array, limits: Limits, at: Reference
+    forces: Array,
+    outputs: Array,
+    C: Array,
+    rest: Array,
+    limits: Limits,
+    at: Reference,
+    within: Inside,
 ) -> tuple[Program, Prediction]:
     """Program of a sample, from what `predict` returns, and the plans of its results.
 
-    `rest` has states and forces of the target for each disturbance (n + m, n).
+    Outputs keep their limits after each step and `within` it.  `rest` has states and
+    forces of the target for each disturbance (n + m, n).
     """
     steps, m, _ = forces.shape
     p, n = C.shape
@@ -152,6 +161,7 @@ def condense(
 
     u = parameters(forces, Tu)
     y = parameters(outputs, C @ Tx)
+    z = parameters(within.outputs, within.C @ Tx)
     change = np.diff(u, axis=0, prepend=0.0)
     change[0, :, n : n + m] -= np.eye(m)
     moved = np.diff(forces[..., n:], axis=0, prepend=0.0)
@@ -161,16 +171,17 @@ def condense(
     rates[:, 0] = limits.first
     bounds = [limits.forces[:, np.newaxis] - at.forces, rates - jump]
     bounds.append(limits.outputs[:, np.newaxis] - at.outputs)
+    bounds.append(within.limits[:, np.newaxis] - within.at)
+    widths = (m, m, p, within.limits.shape[-1])
     sizes = [
-        np.broadcast_to(_size(x)[np.newaxis], (steps, x.shape[-1]))
-        for x in (limits.forces, limits.rates, limits.outputs)
+        np.broadcast_to(size_of(x)[np.newaxis], (steps, x.shape[-1]))
+        for x in (limits.forces, limits.rates, limits.outputs, within.limits)
     ]
-    kinds = np.concatenate([np.full(steps * k, i) for i, k in enumerate((m, m, p))])
-    names = [
-        (i, j, c) for i, k in enumerate((m, m, p)) for j, c in np.ndindex(steps, k)
-    ]
-    rows = np.concatenate([x.reshape(-1, x.shape[-1]) for x in (u, change, y)])
-    parts = (forces[..., n:], moved, outputs[..., n:])
+    # forces, rates, outputs, and outputs again
+    kinds = np.repeat([0, 1, 2, 2], np.multiply(steps, widths))
+    names = [(i, j, c) for i, k in enumerate(widths) for j, c in np.ndindex(steps, k)]
+    rows = np.concatenate([x.reshape(-1, x.shape[-1]) for x in (u, change, y, z)])
+    parts = (forces[..., n:], moved, outputs[..., n:], within.outputs[..., n:])
     G = np.concatenate([x.reshape(-1, x.shape[-1]) for x in parts])
     lower, upper = (np.concatenate([b[i].ravel() for b in bounds]) for i in range(2))
     # rows that have a limit and move
@@ -202,12 +213,6 @@ def condense(
     prediction = Prediction(u, y, (less[0], less[1]), at)
     arrays.append(np.array(later, dtype=np.intc))
     return Program(*arrays), prediction
-
-
-def _size(limits: Array) -> Array:
-    """Size of limits, one where there is none but zero."""
-    size = np.where(np.isfinite(limits), np.abs(limits), 0.0).max(axis=0)
-    return np.where(size > 0.0, size, 1.0)
 
 
 def _largest(norm: Array, names: list[tuple[int, int, int]]) -> Array:

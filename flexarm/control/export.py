@@ -84,7 +84,8 @@ def export_c(
     ``-ffp-contract=off``), predictive control has the bits of Python, where the package
     is compiled for x86-64.  Linear laws have those of loops in C with the flags of its
     kernels, ``-mfma -ffp-contract=fast`` where they have AVX, and else those of the
-    same sums to rounding.  Shapers differ from `Shaper.shape` by rounding.
+    same sums to rounding.  Shapers differ from `Shaper.shape` by rounding;
+    their first sample is what was before it, so that of forces it should be zero.
 
     Examples
     --------

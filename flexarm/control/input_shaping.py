@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._support.description import Description
 from .._support.options import explained, explained_class
-from ..errors import ArgumentError, ConvergenceError
+from .._support.warn import warn
+from ..errors import ArgumentError, ConvergenceError, SimulationWarning
 from ._checks import one_line
 
 Array = NDArray[np.float64]
@@ -117,16 +118,22 @@ class Shaper(Description):
         first = np.concatenate([[True], np.diff(t) > 1e-12 * max(float(t[-1]), 1e-300)])
         return Shaper(t[first], np.add.reduceat(A, np.flatnonzero(first)))
 
-    def shape(self, t: Any, command: Any) -> Array:
+    def shape(self, t: Any, command: Any, before: Any = None) -> Array:
         """Convolve samples of a command with the impulses.
+
+        What the command was before its first sample matters as much as the samples:
+        a place was that of the first sample, a force, rate or acceleration was zero.
 
         Parameters
         ----------
         t : (m,) array_like of float
             Times of the samples in s, increasing.
         command : (m,) or (..., m, k) array_like of float
-            Samples, one row for each time; linear in between, and constant before the
-            first and after the last.
+            Samples, one row for each time; linear in between.
+        before : float or (..., k) array_like of float, optional
+            Command until the sample before the first, as far from it as the second is,
+            in the unit of the command: 0.0 for forces, ``command[0]`` for places.  By
+            default the first sample, with a warning where it is not zero.
 
         Returns
         -------
@@ -137,7 +144,25 @@ class Shaper(Description):
         Raises
         ------
         ArgumentError
-            If `t` does not increase.
+            If `t` does not increase, or `before` is not one row of the command.
+
+        Warns
+        -----
+        SimulationWarning
+            If the command begins with another value than zero and `before` is not
+            given: shaped forces would hold their first value for ever before.
+
+        Examples
+        --------
+        A force that begins at once, and a joint that begins at 1 rad:
+
+        >>> import flexarm as fa
+        >>> shaper = fa.control.Shaper([0.0, 2.0], [0.5, 0.5])
+        >>> t = [0.0, 1.0, 2.0, 3.0]
+        >>> shaper.shape(t, [8.0, 8.0, 0.0, 0.0], before=0.0)
+        array([4., 4., 4., 4.])
+        >>> shaper.shape(t, [1.0, 2.0, 3.0, 3.0], before=1.0)
+        array([1. , 1.5, 2. , 2.5])
         """
         t, x = np.array(real_array("t", t)), real_array("command", command)
         alone = x.ndim == 1
@@ -152,9 +177,13 @@ class Shaper(Description):
         check_numbers("command", x)
         if (np.diff(t) <= 0.0).any():
             raise ArgumentError("t does not increase, expected increasing times")
-        result = np.zeros_like(x)
+        past = _past(x[..., 0, :], before, alone)
+        step = t[1] - t[0] if len(t) > 1 else max(self.times[:2].max(), 1e-9)
+        t = np.concatenate([[t[0] - step], t])
+        x = np.concatenate([past[..., np.newaxis, :], x], axis=-2)
+        result = np.zeros((*x.shape[:-2], len(t) - 1, x.shape[-1]))
         for delay, A in zip(self.times, self.amplitudes, strict=True):
-            result += A * _linear(t, x, t - delay)
+            result += A * _linear(t, x, t[1:] - delay)
         return np.asarray(result[..., 0] if alone else result)
 
     def __call__(self, command: Callable[[float], Any]) -> Callable[[float], Array]:
@@ -413,10 +442,31 @@ def _mixed(A: Array, parts: Any) -> Array:
     )
 
 
+def _past(first: Array, before: Any, alone: bool) -> Array:
+    """Rows (..., k) of a command before its first ones."""
+    if before is None:
+        if first.any():
+            warn(
+                "the command begins with another value than zero, which is taken as "
+                "that of all times before; expected before=0.0 for forces, rates and "
+                "accelerations, before=command[0] for places",
+                SimulationWarning,
+            )
+        return first
+    given = real_array("before", before)
+    check_numbers("before", given)
+    try:
+        row = given[..., np.newaxis] if alone and given.ndim else given
+        return np.broadcast_to(row, first.shape)
+    except ValueError:
+        raise ArgumentError(
+            f"before has shape {given.shape}, expected one number or one row of the "
+            "command"
+        ) from None
+
+
 def _linear(t: Array, x: Array, at: Array) -> Array:
     """Rows of x (..., m, k), linear in between, at other times (n,)."""
-    if len(t) == 1:
-        return np.broadcast_to(x, (*x.shape[:-2], len(at), x.shape[-1]))
     k = np.clip(np.searchsorted(t, at, side="right") - 1, 0, len(t) - 2)
     part = np.clip((at - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0)[:, np.newaxis]
     return np.asarray(x[..., k, :] * (1.0 - part) + x[..., k + 1, :] * part)

@@ -30,6 +30,7 @@ from ._condensed import (
     target,
 )
 from ._matrices import sampled_cost, times
+from ._within_steps import MOST_ROWS, WithinSteps
 from .kalman import KalmanFilter
 from .linear_quadratic import lqr, point_of, sample_time, weight
 
@@ -41,6 +42,9 @@ _WORDS = {
     RELAXED: "nor rates of the forces theirs",
     UNFINISHED: "max_steps came before the optimum",
 }
+
+
+_NOTED = 0.01  # part of a limit by which outputs may exceed it without a word
 
 
 @explained_class
@@ -106,6 +110,8 @@ class PredictiveControl:
         outputs do not keep their limits, by as little as can be, since none of the
         forces within theirs makes them; ``"relaxed"``, rates neither; ``"unfinished"``,
         after `max_steps`.  Forces are always within their limits.
+    excess : float
+        Largest part of their limits by which outputs exceeded them since then, a ratio.
     most_steps : int
         Most steps of the active set at one sample.
     statuses, steps : (...) ndarray
@@ -190,6 +196,9 @@ class PredictiveControl:
         _check_sizes(model, self.horizon, self.hold)
         self._read_model(model, Q, R, terminal)
         self._limits = self._read_limits(force_limits, rate_limits, output_limits)
+        self._points = WithinSteps(
+            model, self.dt, self.hold, self.horizon, self._limits.outputs
+        )
         m = self._B.shape[-1]
         self._u0 = self._forces[0] if u0 is None else _row("u0", u0, m)
         self.observer = observer
@@ -203,7 +212,12 @@ class PredictiveControl:
         """Models, gains and the motion at the samples; one of all for a set point."""
         n, m = model.B.shape[-2:]
         Q, R = weight("Q", Q, n, definite=False), weight("R", R, m, definite=True)
-        self.model = model
+        self.model, count = model, (model.batch or (1,))[0]
+        y = np.zeros(model.C.shape[-2]) if model.y is None else model.y
+        self._outputs = tuple(
+            np.broadcast_to(x, (count, *x.shape[-d:]))
+            for x, d in ((model.C, 2), (y, 1))
+        )
         point = point_of(model)
         given = sum(np.shape(x)[-1] for x in point[:2])
         if given != n:
@@ -221,7 +235,6 @@ class PredictiveControl:
         else:
             w = Weights(model.A, model.B, Q, R, np.zeros((n, m)))
             one = model.A, model.B
-        count = (model.batch or (1,))[0]
         w = Weights(*(np.broadcast_to(x, (count, *x.shape[-2:])) for x in w))
         self._A, self._B = (np.broadcast_to(x, (count, *x.shape[-2:])) for x in one)
         # gains from the end on, after which the arm is at rest
@@ -325,10 +338,7 @@ class PredictiveControl:
         k = min(k, len(self._K) - 1)
         if k in self._programs:
             return self._programs[k]
-        model, N = self.model, self.horizon
-        C = np.broadcast_to(model.C, (len(self._K), *model.C.shape[-2:]))
-        y = np.zeros(C.shape[-2]) if model.y is None else model.y
-        y = np.broadcast_to(y, (len(self._K), C.shape[-2]))
+        N, (C, y) = self.horizon, self._outputs
         at = np.minimum(k + self.hold * np.arange(N + 1), len(self._K) - 1)
         K, S = list(self._K[at[:-1]]), list(self._S[at[:-1]])
         if self._terminal is not None:
@@ -337,11 +347,12 @@ class PredictiveControl:
                 K[j], S[j], P = backward(self._weights, at[j], P)
         roots = [np.linalg.cholesky(x) for x in S]
         w = self._weights
-        forces, outputs = predict(w.A[at], w.B[at], K, roots, C[at[1:]])
+        forces, outputs, states = predict(w.A[at], w.B[at], K, roots, C[at[1:]])
         before = self._forces[max(k - 1, 0)]
         reference = Reference(before, self._forces[at[:-1]], y[at[1:]])
+        within = self._points.inside(at[:-1], states, forces, C, y)
         program, prediction = condense(
-            forces, outputs, C[k], self._rest[k], self._limits, reference
+            forces, outputs, C[k], self._rest[k], self._limits, reference, within
         )
         if self.hold > 1:  # a sample is less than a step: the rows stay
             rows = np.arange(len(program.next), dtype=np.intc)
@@ -377,7 +388,7 @@ class PredictiveControl:
         0
         """
         self.counts = dict.fromkeys(_core.PREDICTIVE_STATUSES, 0)
-        self.most_steps = 0
+        self.most_steps, self.excess = 0, 0.0
         self.statuses = np.zeros((), dtype="U10")
         self.steps = np.zeros((), dtype=np.intc)
         self._k = 0
@@ -449,6 +460,9 @@ class PredictiveControl:
             )
         )
         self._planned = prediction, batch
+        C, y_rest = (x[k] for x in self._outputs)
+        over = self._points.excess(self._state[0][:, :n], C, y_rest)
+        self.excess = max(self.excess, over)
         self._count(found, batch)
         self._k += 1
         return np.asarray(u.reshape(*batch, m) + self._forces[k])
@@ -511,6 +525,9 @@ class PredictiveControl:
             for status, words in _WORDS.items()
             if self.counts[status]
         ]
+        if not parts and self.excess > _NOTED:  # of a plant that is not the model
+            over = f"{100.0 * self.excess:.2g} %"
+            parts.append(f"outputs exceeded their limits by up to {over} at samples")
         return ", ".join(parts)
 
     def __repr__(self) -> str:
@@ -540,10 +557,10 @@ def _check_sizes(model: StateSpace, horizon: int, hold: int) -> None:
             "for steps longer than a sample"
         )
     rows = horizon * (2 * model.B.shape[-1] + model.C.shape[-2])
-    if rows > 4096:
+    if rows > MOST_ROWS:
         raise ArgumentError(
             f"horizon is {horizon}, which makes {rows} rows of limits, expected at "
-            "most 4096; take fewer steps and hold each of them longer"
+            f"most {MOST_ROWS}; take fewer steps and hold each of them longer"
         )
 
 

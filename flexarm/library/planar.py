@@ -24,7 +24,6 @@ from ..beams.limits import check_modes, mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
-from ..bodies.profile import named_basis
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 
@@ -102,7 +101,6 @@ def pendulum(
 
 
 @explained
-@named_basis()
 def planar_chain(
     n: int = 2,
     *,

@@ -18,6 +18,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError, SingularityError
+from ..frequency_errors import warn_of_frequencies
 from ..kinematics.slopes import warn_of_slopes
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
@@ -194,6 +195,7 @@ def linearize(
     else:
         warn_of_slopes(arm, at["q"])
 
+    warn_of_frequencies(arm, at["q"])
     # point: coordinates that are independent, mass matrix, accelerations
     basis = _Basis(arm, at["q"])
     qd_ = at.get("qd", np.zeros((*batch, arm.nv)))

@@ -32,6 +32,8 @@ TURN = "angle of the tip from its orientation"
 GOAL = "distance of the tip from its goal"
 AIM = "angle of the tip from its goal"
 REST = "speed of the tip at rest"
+HELD = "swing of the joints after the end"
+SWING = "swing of the tip after brakes close"
 TIP_SPEED = "speed of the tip"
 
 Asked = Mapping[str, tuple[float, float]]  # measured and largest values by names

@@ -208,6 +208,7 @@ class OptimalMotion(Labelled):
         )
 
 
+_LARGE = 0.02  # gap of a motion that is called optimal, above which a word is due
 UNVERIFIED = "interrupted while the answer was simulated, which is not verified"
 
 
@@ -226,6 +227,9 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
     over = sentence(motion.verification.excess) if motion.verification else ""
     if motion.success and over:
         motion = replace(motion, message=over, success=False, status="failed")
+    left = _left(motion) if motion.success else ""
+    if left:
+        motion = replace(motion, message=f"{motion.message}; {left}")
     slopes, bent = judge_slopes(motion.arm, motion.q, motion.success)
     if bent:
         warn(bent, DeflectionWarning)
@@ -244,3 +248,14 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
             ConvergenceWarning,
         )
     return motion
+
+
+def _left(motion: OptimalMotion) -> str:
+    """Clause about what finer forces would save, where that is much or unknown."""
+    gap = motion.details.get("gap", 0.0)
+    if gap <= _LARGE:
+        return ""
+    what = f"up to {100.0 * gap:.2g} %" if np.isfinite(gap) else "an unknown part"
+    return (
+        f"finer intervals may save {what} of it (gap); compare with twice the intervals"
+    )

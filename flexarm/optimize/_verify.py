@@ -18,7 +18,19 @@ from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
 from ._aim import Aim
-from ._excess import AIM, GOAL, PATH, REST, TURN, excess_of, sorted_excess, tip_speed
+from ._excess import (
+    AIM,
+    GOAL,
+    HELD,
+    PATH,
+    REST,
+    SWING,
+    TURN,
+    excess_of,
+    sorted_excess,
+    tip_speed,
+)
+from ._rest import swing_with_brakes, swings_of_joints, ways_of_joints
 from ._result import Verification
 from .limits import Limits
 
@@ -29,6 +41,7 @@ _FINER = 4  # steps of the check in one of the answer
 MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
 _LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
 _CLOSER = 4  # samples in one of these steps, where limits are compared
+_STILL = 1e-6  # way in m of a tip that hardly moves
 _SAMPLES = 10000  # at most, at which limits are compared beside those of the forces
 
 
@@ -47,6 +60,7 @@ def verify(
     orientation_tolerance: float = np.inf,
     goal_tolerance: float = np.inf,
     rest_speed: float = np.inf,
+    swing: float = np.inf,
     duration: float | None = None,
     goal: Array | None = None,
     aim: Aim | None = None,
@@ -84,6 +98,9 @@ def verify(
         goal after the main motion, in m.
     rest_speed : float
         Largest speed of the tip after the main motion and before it, in m/s.
+    swing : float
+        Largest part of the longest ways of joints and of the tip by which they swing
+        after the end: joints under the forces that hold them, the tip if brakes close.
     duration : float, optional
         End of the main motion in s; by default the last time.
     goal : (3,) ndarray of float, optional
@@ -145,6 +162,7 @@ def verify(
         GOAL: (final_error, goal_tolerance),
         AIM: (turned, aim_tolerance),
         REST: (resting, rest_speed),
+        **_after(run, swing),
     }
     bounded = {name: pair for name, pair in asked.items() if np.isfinite(pair[1])}
     excess = excess_of(run, limits, bounded)
@@ -228,6 +246,25 @@ def _errors(
         off = (tip[after] - goal)[:, axes]
         final_error = float(np.linalg.norm(off, axis=-1).max())
     return path_error, final_error, _fastest(run, after)
+
+
+def _after(run: Trajectory, swing: float) -> dict[str, tuple[float, float]]:
+    """Parts of their ways by which joints and tip swing after the end.
+
+    Arms whose joints are held by constraints are not looked at.
+    """
+    arm, T = run.arm, float(run.t[-1] - run.t[0])
+    if arm._held or not np.isfinite(swing):
+        return {}
+    if run.completed < len(run.t):
+        return {HELD: (np.inf, swing), SWING: (np.inf, swing)}
+    state = run.q[-1], run.qd[-1]
+    joints = swings_of_joints(arm, *state, T) / ways_of_joints(arm, run.t, run.qd)
+    tip = max(float(np.linalg.norm(np.diff(run.tip, axis=0), axis=1).sum()), _STILL)
+    return {
+        HELD: (float(joints.max(initial=0.0)), swing),
+        SWING: (swing_with_brakes(arm, *state, T) / tip, swing),
+    }
 
 
 def _turned(run: Trajectory, orientation: Turned | None, end: float) -> float:

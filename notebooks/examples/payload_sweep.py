@@ -7,7 +7,7 @@ import numpy as np
 import flexarm as fa
 
 ds = fa.studies.sweep(
-    lambda arm: fa.natural_frequencies(arm, arm.neutral, held="joints")[:3],
+    lambda arm: fa.natural_frequencies(arm, arm.neutral, held="joints", count=3),
     {"payload": (np.linspace(0.0, 2.0, 21), "kg")},
     arm=lambda payload: fa.library.planar_chain(2, n_modes=3, payload_mass=payload),
     outputs={"frequency": ("mode", "Hz")},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from refusals import refused
 
 import flexarm as fa
@@ -19,7 +20,7 @@ from flexarm.errors import MAX_LETTERS
 if TYPE_CHECKING:
     from somewhere import Unknown
 
-ARM: Any = fa.library.planar_chain(2, n_modes=1)
+ARM: Any = planar_chain(2, n_modes=1)
 MODEL: Any = fa.linearize(fa.library.pendulum(), [0.3])
 any_fa: Any = fa
 control: Any = fa.control

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 
 import flexarm as fa
 
@@ -44,7 +45,7 @@ def _closed() -> fa.Arm:
 
 
 def _driven() -> fa.Arm:
-    arm = fa.library.planar_chain(2, n_modes=1, gravity=(0.0, -9.81, 0.0))
+    arm = planar_chain(2, n_modes=1, gravity=(0.0, -9.81, 0.0))
     dry = fa.CoulombFriction(0.3, 0.1)
     drive = fa.Drive(
         200.0, gear_ratio=20.0, rotor_inertia=0.1, damping=0.1, motor_friction=dry
@@ -76,7 +77,7 @@ ARMS: dict[str, Callable[[], fa.Arm]] = {
     "planar": lambda: fa.library.planar_chain(2),
     "puma560": lambda: fa.library.puma560(damping=True),
     "flexible": lambda: fa.library.de_luca_siciliano(damping=True),
-    "beams": lambda: fa.library.planar_chain(2, n_modes=1, damping_ratio=0.01),
+    "beams": lambda: planar_chain(2, n_modes=1, damping_ratio=0.01),
     "elastic": lambda: fa.library.farid_planar(n_links=2, elements=1),
     "pieces": lambda: fa.library.planar_chain(2, segments=2),
     "driven": _driven,
@@ -86,9 +87,7 @@ ARMS: dict[str, Callable[[], fa.Arm]] = {
     ),
     "closed": _closed,
     "floating": _floating,
-    "ruthless": lambda: fa.library.planar_chain(2, n_modes=1).replace(
-        fidelity="ruthless"
-    ),
+    "ruthless": lambda: planar_chain(2, n_modes=1).replace(fidelity="ruthless"),
 }
 SIMPLE = ("planar", "flexible", "beams", "pendulum", "puma560")
 FLEXIBLE = ("flexible", "beams")
@@ -103,7 +102,7 @@ def arm_of(name: str) -> fa.Arm:
 def stack_of(name: str) -> fa.ArmStack:
     if name == "beams":
         parts = [
-            fa.library.planar_chain(2, n_modes=1, damping_ratio=0.01, length=x)
+            planar_chain(2, n_modes=1, damping_ratio=0.01, length=x)
             for x in (1.0, 1.5, 2.0)
         ]
     else:

@@ -823,6 +823,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "outputs": const("joints"),
         "postures": const(None),
         "damping_ratio": const(1.0),
+        "dt": one_of(None, 1e-3),
     },
     "control.JointFeedback": {
         "kp": lambda d: np.ones(2),
@@ -909,6 +910,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "amplitudes": const([0.5, 0.5]),
         "t": const(np.linspace(0.0, 2.0, 5)),
         "command": lambda d: d.normal(5),
+        "before": const(0.0),
     },
     "control.SimulatedPlant": {
         "sensors": lambda d: d.choice(None, fa.control.JointSensors(noise=1e-4)),

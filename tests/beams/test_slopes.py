@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_bvp
 from scipy.optimize import root
@@ -40,7 +41,7 @@ LOAD = {"frame": "base", "held": "joints"}
 def cantilever(EI: float = 1.0, n_modes: int = 2, **options: Any) -> fa.Arm:
     """A link of 1 m and 1 kg that a hinge holds level."""
     options = {"gravity": WEIGHTLESS, **options}
-    return fa.library.planar_chain(1, n_modes=n_modes, bending_stiffness=EI, **options)
+    return planar_chain(1, n_modes=n_modes, bending_stiffness=EI, **options)
 
 
 def pushed(arm: fa.Arm, force: Any) -> fa.Equilibrium:
@@ -142,7 +143,7 @@ def test_what_bends_nothing_has_no_slope() -> None:
     )
     hinged = fa.Arm([spring], gravity=WEIGHTLESS)
     assert fa.largest_slope(hinged, [0.0, 2.0]) == 0.0
-    assert fa.largest_slope(fa.library.planar_chain(2), [3.0, 3.0]) == 0.0
+    assert fa.largest_slope(planar_chain(2), [3.0, 3.0]) == 0.0
     # nodes aside of the line follow a twist: it counts
     aside = np.array([[1.0, 0.0, 0.0], [1.0, 0.3, 0.0]])
     twist = np.zeros((2, 3, 1))
@@ -431,7 +432,7 @@ def test_closed_loops_warn_too() -> None:
 
 
 def test_a_step_that_is_too_long_is_blamed_alone() -> None:
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for n in (3, 6, 30):
@@ -475,7 +476,7 @@ def test_energy_of_a_passive_arm_does_not_grow() -> None:
 
 def test_a_rigid_arm_that_loses_energy_to_long_steps_is_no_success() -> None:
     # samples for a plot, 0.25 s apart: angles wrong by 0.4 rad, bounded and smooth
-    arm, rest = fa.library.planar_chain(2), np.zeros(2)
+    arm, rest = planar_chain(2), np.zeros(2)
     with pytest.warns(fa.AccuracyWarning, match="error of 26 % of the motion"):
         run = fa.simulate(arm, rest, rest, np.linspace(0.0, 1.0, 5))
     assert not run.success

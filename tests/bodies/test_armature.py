@@ -11,6 +11,7 @@ import pytest
 from arrays import Array
 from drive_cases import driven
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from trees import SEVERAL, armed, random_state
 
@@ -20,8 +21,8 @@ from flexarm.simulation.methods import METHODS
 
 ARMS: dict[str, Any] = {
     "chain": lambda: fa.library.iiwa14(),
-    "beams": lambda: fa.library.planar_chain(3, n_modes=2, bending_stiffness=4.0),
-    "fast": lambda: fa.library.planar_chain(2, n_modes=10, bending_stiffness=4.0),
+    "beams": lambda: planar_chain(3, n_modes=2, bending_stiffness=4.0),
+    "fast": lambda: planar_chain(2, n_modes=10, bending_stiffness=4.0),
     "ruthless": lambda: fa.library.de_luca_siciliano().replace(fidelity="ruthless"),
     "linear": lambda: fa.library.de_luca_siciliano().replace(fidelity="linear"),
     "motors": lambda: driven(fa.library.random_tree(3, 4, max_modes=1), 3),
@@ -145,7 +146,7 @@ def test_spatial_operators(name: str) -> None:
 
 def test_a_rotor_of_a_joint_on_the_ground() -> None:
     # about a fixed axis armature is the inertia of the body about it, in any time loop
-    arm = fa.library.planar_chain(2, n_modes=1, bending_stiffness=4.0)
+    arm = planar_chain(2, n_modes=1, bending_stiffness=4.0)
     base = fa.RigidBody("base", fa.Joint(), mass=1.0, inertia=np.eye(3))
     first = arm.bodies[0]
     first = first.replace(
@@ -196,7 +197,7 @@ def test_parameters(name: str) -> None:
 
 def test_loops_and_gears() -> None:
     # constrained accelerations: M qdd + C = tau + J' l, J qdd = gamma
-    arm = armed(fa.library.planar_chain(3), 4)
+    arm = armed(planar_chain(3), 4)
     pin = fa.Loop(("link3", "tip"), "ground", "spherical", position2=(1.5, 0.0, 0.0))
     gear = fa.Coupling({"link1": 1.0, "link2": -2.0})
     q, qd, qdd = random_state(np.random.default_rng(1), arm)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
@@ -28,7 +29,7 @@ def rigid_problem(seed: int) -> tuple[fa.Arm, Any, dict[str, Any]]:
     kind = seed % 3
     if kind == 0:
         n = int(rng.integers(1, 5))
-        arm = fa.library.planar_chain(n, payload_mass=float(rng.uniform(0.0, 1.0)))
+        arm = planar_chain(n, payload_mass=float(rng.uniform(0.0, 1.0)))
     else:
         arm = (fa.library.puma560, fa.library.iiwa14)[kind - 1]()
     nu = arm.nu
@@ -141,7 +142,7 @@ def rigid_row(seed: int) -> tuple[OptimalMotion, Checks]:
 def flexible_arm(rng: np.random.Generator, n: int) -> fa.Arm:
     """Links that bend, horizontal or with weight."""
     weight = rng.random() < 0.3
-    return fa.library.planar_chain(
+    return planar_chain(
         n,
         n_modes=int(rng.integers(1, 4)),
         bending_stiffness=float(10.0 ** rng.uniform(2.0, 3.3)),
@@ -166,7 +167,7 @@ def tip_problem(seed: int) -> tuple[fa.Arm, Any, Any, dict[str, Any], dict[str, 
         path = paths.arc(*np.stack([np.cos(angles), np.sin(angles)], axis=1))
     else:
         start = np.array([rng.uniform(-0.5, 0.5), rng.uniform(0.6, 2.0)])
-        rigid = fa.library.planar_chain(2)
+        rigid = planar_chain(2)
         p0 = fa.tip_pose(rigid, start)[:2, 3]
         while True:
             p1 = fa.tip_pose(rigid, start + rng.uniform(-0.5, 0.5, 2))[:2, 3]

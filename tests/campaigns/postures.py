@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 from linear_minimum import linear_link, shaped, shortest
 
 import flexarm as fa
@@ -44,7 +45,7 @@ def problem(seed: int) -> tuple[fa.Arm, np.ndarray, dict[str, Any]]:
         blade = light_blade(0.4 if seed == 9 else float(rng.uniform(0.3, 0.5)))
         return blade, np.array([[-0.5], [0.7]]), limits
     n = 1 + seed % 2
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         n,
         n_modes=int(rng.integers(1, 4)),
         bending_stiffness=float(10.0 ** rng.uniform(1.6, 2.5)),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 from linear_transfer import integrated
 
 import flexarm as fa
@@ -29,7 +30,7 @@ def problem(seed: int) -> dict[str, Any]:
 
     def make_arm(p: Any) -> fa.Arm:
         bends: dict[str, Any] = {"n_modes": modes, "bending_stiffness": stiff * p[0]}
-        return fa.library.planar_chain(
+        return planar_chain(
             n,
             payload_mass=load,
             gravity=gravity,

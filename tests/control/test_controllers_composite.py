@@ -7,6 +7,7 @@ from typing import Any
 import bang_bang
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import FLEX, PUMA, argument_refused
 
@@ -70,7 +71,7 @@ def test_rigid_coordinates_do_not_see_the_vibration() -> None:
 
 @pytest.mark.parametrize("options", ["damping", "gains", "joints", "joint gains"])
 def test_poles_of_time_scales_are_those_of_the_law(options: str) -> None:
-    arm = fa.library.planar_chain(2, n_modes=1, damping=0.1)
+    arm = planar_chain(2, n_modes=1, damping=0.1)
     at = fa.equilibrium(arm, [0.3, -0.5, 0.0, 0.0]).q
     given: dict[str, Any] = {"fast_damping": [0.1, 0.3]}
     if "gains" in options:
@@ -88,9 +89,7 @@ def test_slow_poles_converge_with_stiffness() -> None:
     """The theorem: poles go to those of the parts as the time scales go apart."""
     off = []
     for EI in (1e2, 1e3, 1e4):
-        arm = fa.library.planar_chain(
-            2, n_modes=1, gravity=(0, 0, 0), bending_stiffness=EI
-        )
+        arm = planar_chain(2, n_modes=1, gravity=(0, 0, 0), bending_stiffness=EI)
         law = control.CompositeControl(arm, [0.0, 0.4], 2.0, slow_coordinates="joints")
         scales = law.time_scales([0.0, 0.4, 0.0, 0.0])
         slow = scales.poles[np.argsort(abs(scales.poles))[:4]]

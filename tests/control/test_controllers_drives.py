@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from drive_cases import driven_tree
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
@@ -29,7 +30,7 @@ DT, SAMPLES = 0.005, 5
 
 def two_links(stiffness: float, **changes: Any) -> fa.Arm:
     """A planar chain, each joint with a motor."""
-    chain = fa.library.planar_chain(2, damping=0.1, **changes)
+    chain = planar_chain(2, damping=0.1, **changes)
     shaft = {} if np.isinf(stiffness) else {"damping": 2.0}
     own = fa.Drive(stiffness, gear_ratio=N, rotor_inertia=J, **shaft)
     return chain.replace(
@@ -477,12 +478,14 @@ PARTS = {
     "ObservedLaw": "ExtendedKalmanFilter",
     "RestToRest": "Inversion",
     "Sensed": "SimulatedPlant",
+    "Spillover": "LinearController",
     "TimeScales": "CompositeControl",
     "kalman_filter": "LinearController",
     "lqg": "LinearController",
     "lqr": "StateFeedback",
     "scheduled_lqr": "GainSchedule",
     "simulate_loop": "SetPointPD",
+    "spillover": "LinearController",
 }
 # they see models, frequencies and matrices alone
 NO_ARM = {

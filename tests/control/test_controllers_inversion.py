@@ -85,6 +85,87 @@ def test_joints_arrive_and_links_come_to_rest_by_their_own_damping() -> None:
     assert abs(run.q[:, 2]).max() > 0.05
 
 
+def followed(law: Any, dt: float, plant: fa.Arm = CHAIN) -> Any:
+    """Largest error of the joints of a loop from rest, and its message."""
+    motion, t = law.desired, np.linspace(0.0, 2.0, 201)
+    still = np.zeros(plant.nv)
+    run = control.simulate_loop(
+        plant, law, still, still, t, sample_time=dt, max_step=2.5e-4
+    )
+    wanted = np.array([motion(s).q for s in t])
+    return abs(run.q[:, :2] - wanted).max(), run.message
+
+
+def test_joints_arrive_in_a_sampled_loop() -> None:
+    """At 1 kHz, where forces of the instant end up far away, and say so."""
+    motion = control.RestToRest([0.0, 0.0], [0.5, 0.5], 1.0)
+    law = control.Inversion(CHAIN.replace(gravity=(0, 0, 0)), motion, 4.0)
+    away, message = followed(law, 1e-3, law.arm)
+    assert away > 0.1
+    assert f"outputs were up to {away:.1f}" in message
+    assert "make the law with dt=0.001" in message
+    held = law.replace(dt=1e-3)
+    near, message = followed(held, 1e-3, held.arm)
+    assert near < 1e-3
+    assert "outputs" not in message
+    # the loop watches a copy, and the law of a run forgets the one before
+    assert law.remark == ""
+    assert held.remark == ""
+    # another arm, which the law cannot know
+    heavy = fa.library.planar_chain(
+        2, n_modes=2, damping=0.5, gravity=(0, 0, 0), payload_mass=0.2
+    )
+    away, message = followed(held, 1e-3, heavy)
+    assert away > 0.01
+    assert "take a shorter sample time, or look at limits of actuators" in message
+
+
+def test_held_forces_give_the_rates_of_the_next_sample() -> None:
+    """One sample of 1 ms by an integrator with short steps, from any state."""
+    w, zeta, T = 5.0, 0.7, 1e-3
+    motion = control.RestToRest([0.1, 0.0], [0.5, -0.4], 1.0)
+    rng = np.random.default_rng(3)
+    size = [0.3, 0.3, 1e-3, 1e-4, 1e-3, 1e-4]
+    q, qd = rng.normal(size=(2, 3, 6)) * size
+    for fraction in (0.0, 0.1):
+        E = control.link_angles(CHAIN, fraction)
+        law = control.Inversion(CHAIN, motion, w, zeta, outputs=E, dt=T)
+        bare = law.replace(dt=None)
+        now, later = motion(0.4), motion(0.4 + T)
+        e, ed = now.q - q @ E.T, now.qd - qd @ E.T
+        # damped cosine of the errors, by hand
+        wd = w * np.sqrt(1.0 - zeta**2)
+        c, s = np.cos(wd * T), np.sin(wd * T)
+        ed_T = np.exp(-zeta * w * T) * (ed * c - (zeta * w * ed + w**2 * e) / wd * s)
+        errors = []
+        for each_law in (law, bare):
+            tau = each_law(0.4, q, qd)
+            run = fa.simulate(
+                CHAIN, q, qd, [0.0, T], torque=lambda *_, u=tau: u, max_step=1e-4
+            )
+            errors.append(abs(run.qd[:, -1] @ E.T - (later.qd - ed_T)).max())
+        assert errors[0] < 1e-2 * errors[1], errors
+        one = [law(0.4, *x) for x in zip(q, qd, strict=True)]
+        assert_allclose(law(0.4, q, qd), one, rtol=1e-9)
+
+
+def test_a_lost_loop_stops_no_other_inversion() -> None:
+    law = control.Inversion(CHAIN, [0.1, 0.2], dt=1e-3)
+    q, qd = np.zeros((2, 6)), np.zeros((2, 6))
+    q[1] = np.nan
+    tau = law(0.0, q, qd)
+    assert_allclose(tau[0], law(0.0, q[0], qd[0]), rtol=1e-12)
+    assert np.isnan(tau[1]).all()
+
+
+def test_samples_longer_than_modes_are_refused() -> None:
+    argument_refused(
+        ["dt is 0.01 s", "the loop grows with +", "in a sample", "CompositeControl"],
+        lambda: control.Inversion(CHAIN, [0.0, 0.0], dt=0.01),
+    )
+    argument_refused(["dt is 0"], lambda: control.Inversion(CHAIN, [0.0, 0.0], dt=0))
+
+
 def test_many_postures() -> None:
     q = np.zeros((5, 6))
     q[:, 1] = np.linspace(-1.5, 1.5, 5)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import FLEX, argument_refused
 
@@ -13,7 +14,7 @@ import flexarm as fa
 from flexarm import control
 
 # natural modes, for which the identity of Luo holds one by one
-LINK = fa.library.planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
+LINK = planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
 ARM = fa.library.de_luca_siciliano(damping=True)
 
 

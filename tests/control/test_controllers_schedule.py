@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
 
-CHAIN = fa.library.planar_chain(2, n_modes=1, damping=0.5)
+CHAIN = planar_chain(2, n_modes=1, damping=0.5)
 GRID = {"link1": np.linspace(-1.0, 1.0, 4), "link2": np.linspace(-2.0, 1.0, 5)}
 Q, R = np.concatenate([[100.0] * 4, [1.0] * 4]), [0.1, 0.1]
 LAW = control.scheduled_lqr(CHAIN, GRID, Q, R, [0.3, -0.4])

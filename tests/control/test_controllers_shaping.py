@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
@@ -100,8 +101,11 @@ def test_samples_and_functions_of_time() -> None:
     samples = np.array([motion(s).q for s in t])
     made = shaper(motion)
     exact = np.array([made(s).q for s in t])
-    assert_allclose(shaper.shape(t, samples), exact, rtol=0, atol=2e-6)
-    batch = shaper.shape(t, np.stack([samples, 2.0 * samples]))
+    held = samples[0]
+    assert_allclose(shaper.shape(t, samples, held), exact, rtol=0, atol=2e-6)
+    batch = shaper.shape(
+        t, np.stack([samples, 2.0 * samples]), np.stack([held, 2.0 * held])
+    )
     assert_allclose(batch[1], 2.0 * batch[0], rtol=0, atol=1e-14)
     assert_allclose(shaper.shape(t, samples[:, 0]), batch[0, :, 0])
     # rates and accelerations are still those of the positions
@@ -118,7 +122,7 @@ def test_samples_and_functions_of_time() -> None:
 @pytest.mark.parametrize("kind", ["ZV", "ZVD", "EI"])
 def test_a_flexible_link_stops_without_vibration(kind: str) -> None:
     """Torque pulses on one link without gravity: the joint is free to turn."""
-    arm = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     w = 2.0 * np.pi * fa.natural_frequencies(arm, np.zeros(2))[-1]
     t = np.linspace(0.0, 1.0, 2001)
     # from zero, as what is before the first sample is held
@@ -132,6 +136,67 @@ def test_a_flexible_link_stops_without_vibration(kind: str) -> None:
 
     bare, shaped = vibration(pulse), vibration(shaper.shape(t, pulse))
     assert shaped < (0.06 if kind == "EI" else 0.01) * bare
+
+
+@pytest.mark.parametrize("kind", ["ZV", "ZVD", "EI"])
+def test_a_force_that_begins_at_once_has_a_past_of_zero(kind: str) -> None:
+    """A body comes to rest where the pulse brings it, and the link does not swing."""
+    arm = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    w = 2.0 * np.pi * fa.natural_frequencies(arm, np.zeros(2))[-1]
+    shaper = SHAPERS[kind](w)
+    t = np.linspace(0.0, 1.0, 2001)
+    pulse = np.zeros_like(t)
+    pulse[:400], pulse[400:800] = 0.2, -0.2
+    shaped = shaper.shape(t, pulse, before=0.0)
+    # the sums are those of the pulse, about the centre of the impulses
+    later = float(shaper.amplitudes @ shaper.times)
+    assert_allclose(shaped.sum(), 0.0, rtol=0, atol=1e-12)
+    assert_allclose(shaped @ (t - later), pulse @ t, rtol=1e-12)
+    # where the rigid arm stops: minus the first moment over the inertia of all
+    rest = fa.mass_matrix(arm, np.zeros(2))
+    still = -(pulse @ t) * (t[1] - t[0]) / rest[0, 0]
+
+    def end(torque: Any) -> Any:
+        run = fa.simulate(arm, [0.0, 0.0], [0.0, 0.0], t, torque=torque[:, np.newaxis])
+        return run.q[-1, 0], np.ptp(run.q[t > 0.8, 0])
+
+    angle, swing = end(shaped)
+    with pytest.warns(fa.errors.SimulationWarning, match="expected before=0.0 for"):
+        held = shaper.shape(t, pulse)
+    assert abs(angle / still - 1.0) < 0.02
+    assert swing < 0.1 * end(held)[1]
+    # zero is also what a sample of zero before the first one says
+    one = np.concatenate([[-t[1]], t]), np.concatenate([[0.0], pulse])
+    assert_allclose(shaper.shape(*one)[1:], shaped, rtol=0, atol=1e-14)
+
+
+def test_what_was_before_the_first_sample() -> None:
+    shaper = control.Shaper([0.0, 0.25, 0.6], [0.5, 0.3, 0.2])
+    t = np.linspace(0.0, 1.0, 11)
+    # a place that begins at 2: held, whether said or taken, and said if taken
+    place = 2.0 + t
+    with pytest.warns(fa.errors.SimulationWarning, match="for places"):
+        taken = shaper.shape(t, place)
+    assert_allclose(taken, shaper.shape(t, place, before=2.0), rtol=0, atol=1e-15)
+    by_hand = 2.0 + sum(
+        A * np.maximum(t - d, 0.0)
+        for d, A in zip(shaper.times, shaper.amplitudes, strict=True)
+    )
+    assert_allclose(taken, by_hand, rtol=0, atol=1e-15)
+    # a step from any value: between two samples half of it
+    step = shaper.shape(t, np.ones(11), before=-1.0)
+    assert_allclose(
+        step[[0, 1, 2, 3, 5, 6, 10]], [0, 0, 0.3, 0.6, 0.6, 1, 1], atol=1e-9
+    )
+    # one row for each signal, and one sample alone
+    rows = shaper.shape(t, np.ones((11, 2)), before=[-1.0, 1.0])
+    assert_allclose(rows.T, [step, np.ones(11)], rtol=0, atol=1e-15)
+    assert_allclose(shaper.shape([0.0], [1.0], before=0.0), [0.5])
+    assert_allclose(shaper.shape([0.0], [0.0]), [0.0])
+    argument_refused(
+        ["before has shape (3,)", "one row of the command"],
+        lambda: shaper.shape(t, np.ones((11, 2)), before=np.ones(3)),
+    )
 
 
 def test_arguments_of_shapers_have_to_fit() -> None:

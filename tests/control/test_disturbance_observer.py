@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 
 import flexarm as fa
 
 Observer = fa.control.DisturbanceObserver
-ARM = fa.library.planar_chain(
+ARM = planar_chain(
     2, n_modes=1, bending_stiffness=40.0, damping_ratio=0.02, gravity=(0.0, -9.81, 0.0)
 )
 
@@ -48,7 +49,7 @@ def test_constant_forces_are_found_of_an_arm_in_motion() -> None:
 
 
 def test_the_residual_of_a_rigid_arm_is_a_low_pass() -> None:
-    arm = fa.library.planar_chain(2, gravity=(0.0, -9.81, 0.0))
+    arm = planar_chain(2, gravity=(0.0, -9.81, 0.0))
     push, h = np.array([1.0, -2.0]), 1e-3
     observer = Observer(arm, [50.0, 10.0], h)
     found, *_ = observed(arm, observer, lambda t, q, qd: [5.0, 2.0], push, 200)
@@ -62,7 +63,7 @@ def test_the_residual_of_a_rigid_arm_is_a_low_pass() -> None:
 
 
 def test_a_payload_at_rest_is_weighed() -> None:
-    heavy = fa.library.planar_chain(
+    heavy = planar_chain(
         2, n_modes=1, bending_stiffness=40.0, damping_ratio=0.02,
         gravity=(0.0, -9.81, 0.0), payload_mass=0.35,
     )  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.linalg import expm
@@ -321,6 +322,70 @@ def test_limits_hold_on_another_simulation() -> None:
     assert abs(x @ MODEL.C[2]).max() > 0.2
 
 
+@each("case", [(5, 1e-3, 20), (20, 1e-3, 20), (40, 1e-3, 15), (1, 0.02, 20)])
+def test_limits_hold_between_the_steps_of_a_plan(case: tuple[int, float, int]) -> None:
+    """On the model itself at 5 points of each sample; twice as large without."""
+    hold, dt, horizon = case
+    limit, points = 0.05, 5
+    law = law_of(
+        dt=dt,
+        hold=hold,
+        horizon=horizon,
+        force_limits=0.5,
+        output_limits={STRAIN: limit},
+    )
+    F = np.zeros((14, 14))
+    F[:12, :12], F[:12, 12:] = MODEL.A, MODEL.B
+    E = expm(F * dt / points)
+    x, strains = START, []
+    for _ in range(round(0.6 / dt)):
+        u = law(0.0, x[:6], x[6:])
+        for _ in range(points):
+            x = E[:12, :12] @ x + E[:12, 12:] @ u
+            strains.append(MODEL.C[2] @ x)
+    assert law.counts["solved"] == round(0.6 / dt)
+    assert 0.99 < abs(np.array(strains)).max() / limit < 1.01
+    assert law.excess < 0.01
+    assert law.remark == ""
+
+
+def test_rest_as_a_motion_has_the_limits_of_a_point() -> None:
+    limits = {"force_limits": 0.5, "output_limits": {STRAIN: 0.05, "link1": 0.29}}
+    still = fa.linearize(
+        ARM, np.zeros((4, 6)), outputs=["joints", ("strain", "link1", 0.0)]
+    )
+    options: Any = {"dt": 1e-3, "horizon": 12, "hold": 10, **limits}
+    laws = [PredictiveControl(model, Q, R, **options) for model in (still, MODEL)]
+    for law in laws:
+        for scale in (0.9, 0.7, 0.8, 0.95, 0.9):
+            u = law(0.0, scale * START[:6], START[6:])
+        assert law.most_steps > 1
+    assert len(laws[0]._program(0)[0].next) == len(laws[1]._program(0)[0].next) > 96
+    assert_allclose(u, laws[0](0.0, 0.9 * START[:6], START[6:]), rtol=1e-6)
+    assert_allclose(laws[0].plan().forces, laws[1].plan().forces, rtol=1e-6, atol=1e-9)
+
+
+def test_excess_at_samples_is_reported() -> None:
+    """A start beyond a limit, and a plant unlike the model."""
+    law = law_of(
+        dt=5e-3, horizon=25, force_limits=0.5, output_limits={STRAIN: 0.1, "link1": 0.2}
+    )
+    law(0.0, START[:6], START[6:])  # link1 at -0.3
+    assert_allclose(law.excess, 0.5, rtol=1e-12)
+    law.reset()
+    assert law.excess == 0.0
+    light = law_of(dt=5e-3, horizon=25, force_limits=0.5, output_limits={STRAIN: 0.1})
+    soft = fa.library.de_luca_siciliano(payload_mass=0.3)
+    run = fa.control.simulate_loop(
+        soft, light, START[:6], START[6:], 5e-3 * np.arange(200), max_step=1e-3
+    )
+    over = abs(np.hstack([run.q, run.qd]) @ MODEL.C[2]).max() / 0.1 - 1.0
+    assert over > 0.01
+    assert_allclose(light.excess, over, rtol=1e-9)
+    assert light.counts["solved"] == 200
+    assert f"exceeded their limits by up to {100 * over:.2g} % at" in run.message
+
+
 def test_strains_that_no_force_makes_small() -> None:
     bent = START + 0.02 * np.eye(12)[2]
     limits = {"force_limits": 0.5, "output_limits": {STRAIN: 0.02}}
@@ -379,7 +444,7 @@ def test_many_loops_are_those_one_by_one() -> None:
 
 
 def heavy(mass: float) -> fa.Arm:
-    return fa.library.planar_chain(
+    return planar_chain(
         2, n_modes=1, bending_stiffness=40.0, payload_mass=mass, damping_ratio=0.02,
         gravity=(0.0, -9.81, 0.0),
     )  # fmt: skip
@@ -434,7 +499,7 @@ def gains_along(models: fa.StateSpace, W: Array, V: Array, h: float, hold: int) 
 
 
 def test_along_a_motion() -> None:
-    arm = fa.library.planar_chain(2, gravity=(0.0, -9.81, 0.0))
+    arm = planar_chain(2, gravity=(0.0, -9.81, 0.0))
     h, n = 0.01, 81
     motion = fa.control.RestToRest(np.zeros(2), np.array([1.0, -0.8]), duration=0.7)
     t = h * np.arange(n)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from drive_cases import driven_tree
 from each import each
+from few_modes import planar_chain
 from gufuncs import assert_same_bits
 from numpy.testing import assert_allclose
 from trees import SEVERAL, calm_state, conservative, floating, random_state
@@ -136,7 +137,7 @@ def test_dry_friction_at_rest_with_any_smoothing():
 @each("stiffening", [True, False])
 def test_beams(modes, stiffening):
     """Beams drive shapes along their axis alone."""
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         3, n_modes=modes, payload_mass=0.2, geometric_stiffening=stiffening
     )
     amplitude = 0.3 / modes**2  # slopes of one: forces are of tenth degree in them

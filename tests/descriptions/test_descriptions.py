@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from arrays import Array
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
@@ -265,7 +266,7 @@ def test_flexible_arms(seed: int, attachments: float) -> None:
 
 def test_a_node_carries_its_joint_along() -> None:
     """Pushed by one mode, the tip of a beam takes the next body with it."""
-    beam = fa.library.planar_chain(1, n_modes=1).bodies[0].replace(joint=Joint())
+    beam = planar_chain(1, n_modes=1).bodies[0].replace(joint=Joint())
     rod = RigidBody("rod", mass=1.0, inertia=(1, 1, 1))
     length = float(beam.node_position[-1, 0])
     A = [np.eye(4), pose(origin=(length, 0.0, 0.0))]

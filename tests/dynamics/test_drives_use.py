@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
 from trees import random_state
 
@@ -15,7 +16,7 @@ DRIVE = fa.Drive(
 
 
 def _chain(drive=DRIVE, n=3, **more):
-    arm = fa.library.planar_chain(n, length=0.5, mass=1.0, **more)
+    arm = planar_chain(n, length=0.5, mass=1.0, **more)
     bodies = [b.replace(joint=b.joint.replace(drive=drive)) for b in arm.bodies]
     return arm.replace(bodies=bodies)
 
@@ -182,7 +183,7 @@ def test_couplings_and_loops_know_motors():
 
 
 def test_control_loop_has_rigid_joints_and_the_plant_flexible_ones():
-    plant, model = _chain(n=2), fa.library.planar_chain(2, length=0.5, mass=1.0)
+    plant, model = _chain(n=2), planar_chain(2, length=0.5, mass=1.0)
     with pytest.raises(fa.ArgumentError, match="motors behind flexible joints"):
         fa.control.ManipulatorController(
             plant, lambda t: None, np.zeros(4), np.zeros(4)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from kept_cases import assert_same
 from refusals import argument_refused, model_refused
 
@@ -21,7 +22,7 @@ from flexarm.optimize import paths
 xarray = pytest.importorskip("xarray")
 
 T = np.linspace(0.0, 0.1, 11)
-BEAM = fa.library.planar_chain(1, n_modes=2, bending_stiffness=100.0)
+BEAM = planar_chain(1, n_modes=2, bending_stiffness=100.0)
 ROD = fa.library.pendulum(mass=2.0, com=0.5)
 MASSES = (1.0, 2.0)
 
@@ -104,8 +105,8 @@ def test_results_in_zarr(tmp_path: Path, name: str) -> None:
 @pytest.mark.filterwarnings("ignore::flexarm.ConvergenceWarning")
 @each("name", ["tracked", "fastest", "between", "smooth"])
 def test_nothing_of_optimal_motions_is_lost(tmp_path: Path, name: str) -> None:
-    rigid = fa.library.planar_chain(2)
-    beams = fa.library.planar_chain(2, n_modes=1, bending_stiffness=2000.0)
+    rigid = planar_chain(2)
+    beams = planar_chain(2, n_modes=1, bending_stiffness=2000.0)
     line = paths.line([1.6, 0.4], [1.5, 0.6])
     ends = [0.0, 0.0], [0.3, 0.2]
     given: dict[str, Any] = {"limits": {"torque": 200.0}}
@@ -292,7 +293,7 @@ def test_functions_are_kept_by_name(tmp_path: Path) -> None:
 def test_random_numbers_continue_where_they_were(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rng.normal(size=3)
-    arm = fa.library.planar_chain(2)
+    arm = planar_chain(2)
     special = (-np.inf, np.inf, np.nan, -0.0, 1 + 2j, np.float32(0.1), True, 10**30)
     given = {"rng": rng, "special": special, "pairs": {1: [2.0], (3, "a"): ()}}
     call = fa._support.recorded.Call("inverse_statics", given, {})

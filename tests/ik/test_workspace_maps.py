@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import argument_refused
 
@@ -14,7 +15,7 @@ from flexarm import plotting
 
 
 def arm_and_grid() -> tuple[fa.Arm, Any]:
-    arm = fa.library.planar_chain(2, n_modes=2, payload_mass=0.5)
+    arm = planar_chain(2, n_modes=2, payload_mass=0.5)
     angles = {"link2": [0.3, 1.0, 2.0], "link1": [-0.5, 0.0, 0.5, 1.0]}
     return arm, fa.joint_grid(arm, angles)
 
@@ -141,7 +142,7 @@ def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
 
 def test_titles_tell_rigid_and_unstable_motions() -> None:
     pytest.importorskip("matplotlib")
-    chain = fa.library.planar_chain(1, gravity=(0, 0, 0))
+    chain = planar_chain(1, gravity=(0, 0, 0))
     drawing = plotting.vibration(fa.vibration_modes(chain, [0.0]))
     assert drawing.ax.get_title() == "mode 0, rigid motion"
     up = fa.vibration_modes(fa.library.pendulum(), [np.pi / 2.0])
@@ -161,7 +162,7 @@ def test_twisting_modes_are_drawn_too() -> None:
 
 def test_what_is_no_mapping_and_what_is_no_option() -> None:
     pytest.importorskip("matplotlib")
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     with pytest.raises(fa.ArgumentError, match=r"joints is \[1, 2\], expected values"):
         fa.joint_grid(arm, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match="deflection is not an option"):

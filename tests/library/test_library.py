@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
 
@@ -32,7 +33,7 @@ def test_pendulum_is_the_textbook_one() -> None:
 def test_planar_chain_of_two_links_has_the_closed_form() -> None:
     # Spong, Hutchinson, Vidyasagar, section 7.4
     (l1, l2), (m1, m2) = (0.8, 0.5), (3.0, 2.0)
-    arm = fa.library.planar_chain(2, length=[l1, l2], mass=[m1, m2])
+    arm = planar_chain(2, length=[l1, l2], mass=[m1, m2])
     q = np.array([0.7, -1.1])
     c1, c2, i1, i2 = l1 / 2, l2 / 2, m1 * l1**2 / 12, m2 * l2**2 / 12
     m22 = m2 * c2**2 + i2
@@ -50,8 +51,8 @@ def test_flexible_chain_holds_the_masses_of_the_rigid_one() -> None:
         "mass": 2.0,
         "payload_mass": 0.3,
     }
-    rigid = fa.library.planar_chain(3, **options)
-    bent = fa.library.planar_chain(
+    rigid = planar_chain(3, **options)
+    bent = planar_chain(
         3, n_modes=2, bending_stiffness=50.0, damping_ratio=0.02, **options
     )
     q = np.array([0.3, -0.8, 1.2])
@@ -92,7 +93,7 @@ def test_poses_of_what_is_no_arm() -> None:
 )
 def test_planar_chain_refuses(change: dict[str, Any], message: str) -> None:
     with pytest.raises(fa.ModelError, match=message):
-        fa.library.planar_chain(**{"n": 2, **change})
+        planar_chain(**{"n": 2, **change})
 
 
 def test_de_luca_siciliano_has_the_printed_modes() -> None:
@@ -181,7 +182,7 @@ def test_de_luca_siciliano_options() -> None:
 def test_poses_are_fresh_configurations() -> None:
     names = {
         fa.library.pendulum(): {"level", "hanging", "upright"},
-        fa.library.planar_chain(4, n_modes=1): {"hanging", "upright"},
+        planar_chain(4, n_modes=1): {"hanging", "upright"},
         fa.library.de_luca_siciliano(n_modes=3): {"straight", "bent"},
         fa.library.puma560(): {"ready", "stretched", "nominal"},
         fa.library.iiwa14(): {"ready"},
@@ -193,7 +194,7 @@ def test_poses_are_fresh_configurations() -> None:
         for q in poses.values():
             assert q.shape == (arm.nq,)
             assert not q[arm.nu :].any()
-    arm = fa.library.planar_chain(2)
+    arm = planar_chain(2)
     fa.library.poses(arm)["hanging"][:] = 7.0
     q = fa.library.poses(arm)["hanging"]
     assert_allclose(fa.tip_pose(arm, q)[:3, 3], [0, -2, 0], rtol=0, atol=1e-15)
@@ -294,10 +295,7 @@ def test_arms_have_names_and_distinct_equality() -> None:
 @pytest.mark.parametrize("n", [1, 3])
 def test_the_payload_of_a_chain_is_at_its_tip(n: int, n_modes: int) -> None:
     """It adds its mass to the last link alone, with its whole length as lever."""
-    arms = [
-        fa.library.planar_chain(n, n_modes=n_modes, payload_mass=load)
-        for load in (0.0, 2.0)
-    ]
+    arms = [planar_chain(n, n_modes=n_modes, payload_mass=load) for load in (0.0, 2.0)]
     bodies = zip(*(arm.bodies for arm in arms), strict=True)
     more = [loaded.total_mass - bare.total_mass for bare, loaded in bodies]
     assert_allclose(more, [0.0] * (n - 1) + [2.0], atol=1e-12)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drive_cases import driven_tree
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from trees import SEVERAL, random_state
 
@@ -173,7 +174,7 @@ def test_rotation_of_a_node(seed: int) -> None:
 
 def test_a_strain_gauge_between_the_cuts() -> None:
     # curvature of the first clamped mode by its second derivative, and of a fibre
-    arm = fa.library.planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
     b = 1.8751040687119611664
     k = (np.sinh(b) - np.sin(b)) / (np.cosh(b) + np.cos(b))
     x = 0.371 * b
@@ -264,7 +265,7 @@ def test_zeros_of_the_tip_of_the_single_link() -> None:
     c = 10.0  # EI = 100 N m^2, 1 kg/m, 1 m
     apart = []
     for n in (4, 8, 16):
-        arm = fa.library.planar_chain(1, n_modes=n, gravity=(0, 0, 0))
+        arm = planar_chain(1, n_modes=n, gravity=(0, 0, 0))
         zeros = fa.linearize(arm, np.zeros(n + 1), outputs="tip y").zeros()
         first = np.asarray(zeros)[:2]
         assert zeros.nonminimum_phase[:2].tolist() == [False, True]
@@ -273,7 +274,7 @@ def test_zeros_of_the_tip_of_the_single_link() -> None:
         apart.append(abs(abs(first[0]) / (c * exact) - 1.0))
     assert apart[2] < 2e-7 and apart[1] < 0.05 * apart[0] and apart[2] < 0.05 * apart[1]
     # acceleration and velocity of the tip add zeros at zero and keep these
-    arm = fa.library.planar_chain(1, n_modes=8, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=8, gravity=(0, 0, 0))
     models = [
         fa.linearize(arm, np.zeros(9), outputs=f"tip {what}y")
         for what in ("", "velocity ", "acceleration ")
@@ -307,7 +308,7 @@ def test_poles_are_those_of_complex_modes(seed: int) -> None:
 
 def test_small_motions_follow_the_linear_model() -> None:
     # errors of second order: half of the deviation, a quarter of the error
-    arm = fa.library.planar_chain(2, n_modes=2, length=0.6)
+    arm = planar_chain(2, n_modes=2, length=0.6)
     bodies = [
         b.replace(joint=b.joint.replace(damping=0.4), damping=[0.05, 0.3])
         for b in arm.bodies
@@ -397,7 +398,7 @@ def test_a_stack_is_its_arms_one_by_one() -> None:
 
 
 def test_holding_forces_and_residual() -> None:
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     q = np.array([0.3, -0.2, 0, 0, 0, 0])
     ss = fa.linearize(arm, q)
     still = np.zeros(6)
@@ -428,7 +429,7 @@ def test_loads_stiffen() -> None:
 
 
 def test_couplings_leave_independent_coordinates() -> None:
-    tree = fa.library.planar_chain(3, n_modes=1)
+    tree = planar_chain(3, n_modes=1)
     arm = tree.replace(
         constraints=[fa.Coupling({"link1": 1.0, "link2": 2.0, "link3": -1.0})]
     )
@@ -536,7 +537,7 @@ def test_outputs_of_linearize_name_what_the_arm_has(
 
 
 def test_states_that_have_no_linear_model() -> None:
-    chain = fa.library.planar_chain(2, length=1.0)
+    chain = planar_chain(2, length=1.0)
     loop = fa.Loop(("link2", "tip"), directions=["x", "y"])
     with pytest.raises(fa.ArgumentError, match="the arm has loops"):
         fa.linearize(chain.replace(constraints=[loop]), [0.1, 0.2])

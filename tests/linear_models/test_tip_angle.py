@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import PUMA, argument_refused, rod
 from scipy.optimize import brentq
@@ -23,7 +24,7 @@ def roots(f: Any, last: float) -> Any:
 
 def link(**changes: Any) -> fa.Arm:
     """EI = 100 N m^2, 1 kg/m, 1 m."""
-    return fa.library.planar_chain(1, gravity=(0, 0, 0), **changes)
+    return planar_chain(1, gravity=(0, 0, 0), **changes)
 
 
 def on_a_hub(inertia: float) -> fa.Arm:
@@ -72,7 +73,7 @@ def test_zeros_of_a_uniform_link(arm: fa.Arm) -> None:
 
 def test_value_and_derivatives() -> None:
     """Against poses of the deformed arm, and differences of them."""
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     rng = np.random.default_rng(1)
     q = rng.normal(size=(3, 6)) * [1, 1, 0.05, 0.05, 0.05, 0.05]
     model = fa.linearize(arm, q, outputs=["tip angle", "link1.tip angle"])
@@ -139,7 +140,7 @@ def test_no_tip_angle_on_the_axis_or_behind_a_slide() -> None:
 
 def test_loops_with_a_model_judge_slopes() -> None:
     """A tip torque of the joint that throws a soft link around."""
-    soft = fa.library.planar_chain(1, n_modes=1, bending_stiffness=0.5)
+    soft = planar_chain(1, n_modes=1, bending_stiffness=0.5)
     start: Any = ([0.0, 0.0], [0.0, 0.0])
     t = np.linspace(0.0, 0.5, 51)
     plant = control.SimulatedPlant(soft, *start, max_step=1e-3)

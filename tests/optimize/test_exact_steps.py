@@ -84,6 +84,7 @@ def strip(n_modes: int, weight: float) -> fa.Arm:
 
 @each("T, n_modes, weight", [(0.6, 2, 0.0), (1.0, 2, 9.81)])
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 def test_a_strip_in_a_hurry(T: float, n_modes: int, weight: float) -> None:
     """Collocation gives its modes an energy that they do not have."""
     arm = strip(n_modes, weight)

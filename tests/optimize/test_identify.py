@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from identify_cases import (
     LINK,
     SIGMA,
@@ -52,7 +53,7 @@ from flexarm.optimize._identification.prediction import OutputError
             {"state": ["link1", "link1.bending y 1", "link1 rate"]},
         ),
         (
-            lambda p: fa.library.planar_chain(
+            lambda p: planar_chain(
                 1, n_modes=1, length=p[0], bending_stiffness=p[1], payload_mass=0.2
             ),
             [1.0, 30.0],
@@ -366,7 +367,7 @@ def test_vibration_out_of_phase_needs_stages() -> None:
 
 def two_links(p: Any) -> fa.Arm:
     """Payload, and friction of both joints."""
-    arm = fa.library.planar_chain(2, payload_mass=p[0])
+    arm = planar_chain(2, payload_mass=p[0])
     bodies = [
         b.replace(joint=b.joint.replace(damping=d))
         for b, d in zip(arm.bodies, p[1:], strict=False)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
@@ -23,9 +24,9 @@ pytest.importorskip("casadi")
 
 Array = Any
 RADIUS, ROOM = 0.05, 0.02
-FOUR = fa.library.planar_chain(4, n_modes=0, gravity=(0.0, 0.0, 0.0))
+FOUR = planar_chain(4, n_modes=0, gravity=(0.0, 0.0, 0.0))
 BEGIN = np.array([0.6, -0.5, -0.6, 0.5])
-SOFT = fa.library.planar_chain(
+SOFT = planar_chain(
     3,
     length=0.6,
     n_modes=1,
@@ -114,7 +115,7 @@ def test_redundant_rigid_arms_go_around() -> None:
 
 def test_another_branch_where_no_joint_is_free() -> None:
     """The other elbow, if no start asks for the first one."""
-    arm = fa.library.planar_chain(2, n_modes=0, gravity=(0.0, 0.0, 0.0))
+    arm = planar_chain(2, n_modes=0, gravity=(0.0, 0.0, 0.0))
     line = paths.line([1.2, 0.6, 0.0], [1.0, 0.9, 0.0])
     first = paths.follow(arm, line, [0.0, 0.5, 1.0])
     elbow = joints_of(first.q[1][None], 1.0)[0, 1]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from refusals import argument_refused, model_refused
 from scipy.integrate import solve_ivp
 
@@ -86,7 +87,7 @@ def test_excess_does_not_depend_on_where_zero_is(
 
 def beam(stiffness: float = 20.0, n: int = 1) -> fa.Arm:
     """Links in the horizontal plane with modes too fast for the grid of a search."""
-    return fa.library.planar_chain(
+    return planar_chain(
         n,
         n_modes=2,
         bending_stiffness=stiffness,
@@ -303,7 +304,7 @@ def swing() -> fa.Arm:
 
 
 def test_a_tip_that_asks_too_much_of_joints_is_no_success() -> None:
-    arm = fa.library.planar_chain(2, length=1.0)
+    arm = planar_chain(2, length=1.0)
     line = paths.line([1.0, 1.0], [0.4, 1.0])
     free = optimize.track(arm, line, 1.0, start=[0.1, 1.4])
     fast = float(np.abs(free.qd).max())

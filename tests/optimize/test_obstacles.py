@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
@@ -80,7 +81,7 @@ def test_distances_of_lines_by_brute_force() -> None:
 
 ARMS = {
     "rigid": lambda: fa.library.iiwa14(),
-    "flexible": lambda: fa.library.planar_chain(2, n_modes=2),
+    "flexible": lambda: planar_chain(2, n_modes=2),
     "pieces": lambda: sliding_and_bending(),
 }
 AROUND = (
@@ -133,7 +134,7 @@ def test_derivatives_of_clearances(make: Callable[[], fa.Arm]) -> None:
 
 def test_distances_of_links_by_brute_force() -> None:
     """All places of all lines through all nodes, half a millimetre apart."""
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     q = np.array([[0.4, -0.8, 0.05, -0.01, 0.03, 0.01]])
     nodes = fa.node_poses(arm, q[0])[:, :3, 3].reshape(2, -1, 3)
     found = Clearance(arm, AROUND, False, ROOM, RADIUS, 50).nearest(q)[0].reshape(3, 2)
@@ -151,7 +152,7 @@ def test_distances_of_links_by_brute_force() -> None:
 
 
 def test_derivatives_of_the_program() -> None:
-    arm = fa.library.planar_chain(2, n_modes=1)
+    arm = planar_chain(2, n_modes=1)
     given = {"obstacles": AROUND, "self_collision": [("link1", "link2")]}
     limits = checked_limits(optimize.Limits(**given, link_radius=RADIUS), arm)
     motion = Collocation(arm, Grid(main=3), duration=(0.5, 1.0, 2.0))
@@ -166,7 +167,7 @@ def test_derivatives_of_the_program() -> None:
 
 
 def two_links() -> fa.Arm:
-    return fa.library.planar_chain(2, n_modes=0).replace(gravity=(0.0, 0.0, 0.0))
+    return planar_chain(2, n_modes=0).replace(gravity=(0.0, 0.0, 0.0))
 
 
 def own_run(motion: OptimalMotion) -> Any:
@@ -261,7 +262,7 @@ def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
 @pytest.mark.slow
 def test_tip_that_swings_over_stops_before_a_wall() -> None:
     pytest.importorskip("casadi")
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         1, n_modes=1, bending_stiffness=20.0, payload_mass=0.3, damping_ratio=0.005
     ).replace(gravity=(0.0, 0.0, 0.0))
     normal = np.array([-np.sin(1.0), np.cos(1.0), 0.0])

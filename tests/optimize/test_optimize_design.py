@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from linear_transfer import integrated
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -28,12 +29,12 @@ from flexarm.optimize._transfer.design import (
 )
 from flexarm.optimize.limits import output_rows
 
-FLEX = fa.library.planar_chain(2, n_modes=1, bending_stiffness=20.0)
+FLEX = planar_chain(2, n_modes=1, bending_stiffness=20.0)
 
 
 def rigid(p: Any) -> fa.Arm:
     """Payload, and length of the second link."""
-    return fa.library.planar_chain(2, payload_mass=p[0], length=[1.0, p[1]])
+    return planar_chain(2, payload_mass=p[0], length=[1.0, p[1]])
 
 
 def soft(p: Any) -> fa.Arm:
@@ -44,7 +45,7 @@ def soft(p: Any) -> fa.Arm:
 
 def led(p: Any) -> fa.Arm:
     """Length of a link, and the ratio by which the last joint follows."""
-    arm = fa.library.planar_chain(3, n_modes=1, length=[1.0, p[0], 1.0])
+    arm = planar_chain(3, n_modes=1, length=[1.0, p[0], 1.0])
     return arm.replace(constraints=[fa.Coupling({"link3": 1.0, "link2": -0.5 * p[1]})])
 
 
@@ -69,7 +70,7 @@ def pipes(p: Any) -> fa.Arm:
 
 def bending(p: Any) -> fa.Arm:
     """Length and mass of flexible links."""
-    return fa.library.planar_chain(2, n_modes=1, length=p[0], mass=20.0 * p[1])
+    return planar_chain(2, n_modes=1, length=p[0], mass=20.0 * p[1])
 
 
 def free(p: Any) -> fa.Arm:
@@ -81,7 +82,7 @@ def free(p: Any) -> fa.Arm:
 
 
 def link(p: float) -> fa.Arm:
-    return fa.library.planar_chain(1, n_modes=1, bending_stiffness=20.0, length=p)
+    return planar_chain(1, n_modes=1, bending_stiffness=20.0, length=p)
 
 
 def check(local: Any, w: Any, step: float = 1e-5, tolerance: float = 1e-4) -> None:
@@ -219,7 +220,7 @@ def test_the_largest_payload_of_a_hoist_is_bang_bang() -> None:
 def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
     """Level, the torque of 40 N m holds (m / 2 + M) g L."""
     pytest.importorskip("casadi")
-    arm = fa.library.planar_chain(1)
+    arm = planar_chain(1)
 
     def most(**options: Any) -> fa.optimize.OptimalMotion:
         # slowly, since a link that swings up and down may carry more than it holds
@@ -243,7 +244,7 @@ def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
 def test_the_largest_payload_of_flexible_links() -> None:
     """At rest at both ends with the payload found, less of it for less torque."""
     pytest.importorskip("casadi")
-    arm = fa.library.planar_chain(2, n_modes=1, bending_stiffness=3000.0)
+    arm = planar_chain(2, n_modes=1, bending_stiffness=3000.0)
     found = [
         optimize.trajectory(
             arm,
@@ -327,7 +328,7 @@ def test_a_design_is_that_of_a_scan() -> None:
 def test_a_section_under_its_weight() -> None:
     """A flexible link under gravity: where it rests depends on the design."""
     pytest.importorskip("casadi")
-    base = fa.library.planar_chain(1, n_modes=1, bending_stiffness=40.0)
+    base = planar_chain(1, n_modes=1, bending_stiffness=40.0)
 
     def make_arm(p: Any) -> fa.Arm:
         bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in base.bodies]
@@ -357,7 +358,7 @@ def test_the_longest_link_that_passes_a_wall() -> None:
     pytest.importorskip("casadi")
 
     def make_arm(p: Any) -> fa.Arm:
-        return fa.library.planar_chain(1, length=p[0], gravity=(0, 0, 0))
+        return planar_chain(1, length=p[0], gravity=(0, 0, 0))
 
     design = optimize.Design(make_arm, [0.7], [0.5], [1.5], lambda p: -p[0])
     wall = optimize.HalfSpace((0.9, 0.0, 0.0), (-1.0, 0.0, 0.0))
@@ -433,7 +434,7 @@ def test_a_long_arm_goes_around_a_sphere_to_a_place() -> None:
     pytest.importorskip("casadi")
 
     def make_arm(p: Any) -> fa.Arm:
-        return fa.library.planar_chain(2, length=[1.0, p[0]], gravity=(0, 0, 0))
+        return planar_chain(2, length=[1.0, p[0]], gravity=(0, 0, 0))
 
     design = optimize.Design(make_arm, [1.0], [0.5], [1.5], lambda p: -p[0])
     center, radius = np.array([1.75, -0.8]), 0.17
@@ -467,7 +468,7 @@ def test_the_strain_of_the_link_that_is_found() -> None:
     pytest.importorskip("casadi")
 
     def make_arm(p: Any) -> fa.Arm:
-        return fa.library.planar_chain(
+        return planar_chain(
             1, n_modes=1, bending_stiffness=20.0 * p[0], gravity=(0, 0, 0)
         )
 

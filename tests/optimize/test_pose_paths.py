@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
@@ -243,7 +244,7 @@ def test_a_branch_within_limits_is_found_without_a_start(way: paths.Path) -> Non
 
 
 def test_planar_arm_has_an_angle() -> None:
-    arm = fa.library.planar_chain(3, length=1.0)
+    arm = planar_chain(3, length=1.0)
     turned = [expm(hat([0.0, 0.0, x])) for x in (1.0, 2.0)]
     way = paths.with_orientation(paths.line([1.2, 1.0], [1.0, 1.4]), turned)
     found = paths.follow(arm, way)
@@ -257,7 +258,7 @@ def test_planar_arm_has_an_angle() -> None:
 
 
 LOW = paths.line([1.2, 1.0], [1.0, 1.4])
-THREE = fa.library.planar_chain(3, length=1.0)
+THREE = planar_chain(3, length=1.0)
 BAD: list[tuple[list[str], Any]] = [
     (["path is <Path of the joint"], lambda: oriented(paths.joint_path(np.eye(3)))),
     (["without an orientation"], lambda: oriented(ORIENTED["held"])),
@@ -325,7 +326,7 @@ def test_singular_wrists_are_named_by_place() -> None:
 # drivers
 
 
-BENT = fa.library.planar_chain(
+BENT = planar_chain(
     3,
     length=0.6,
     n_modes=1,

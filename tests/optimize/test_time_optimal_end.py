@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
@@ -152,7 +153,7 @@ def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
 @pytest.mark.slow
 def test_few_intervals_suffice_for_rest() -> None:
     """Modes far too fast for the grid are at rest too, within limits between nodes."""
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         1, n_modes=2, bending_stiffness=300.0, payload_mass=0.3, damping_ratio=0.005
     ).replace(gravity=(0.0, 0.0, 0.0))
     speed = 2.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from campaigns.postures import fault_of, parts_of
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
@@ -196,7 +197,7 @@ def test_another_integrator_finds_the_strain_within_its_limit(
 
 @pytest.mark.slow
 def test_a_limit_of_a_strain_between_two_postures() -> None:
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         2, n_modes=1, bending_stiffness=200.0, payload_mass=0.3, damping_ratio=0.005
     ).replace(gravity=(0.0, 0.0, 0.0))
     strain = ("strain", "link1", 0.1)

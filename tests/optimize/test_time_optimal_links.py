@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from campaigns.postures import beside_the_linear_link, fault_of, parts_of
 from each import each
+from few_modes import planar_chain
 from linear_minimum import goal_of, linear_link, reaches, shaped, shortest
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -27,7 +28,7 @@ def link(
     payload_mass: float = 0.3,
     damping_ratio: float = 0.005,
 ) -> fa.Arm:
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         1,
         n_modes=n_modes,
         bending_stiffness=bending_stiffness,
@@ -122,7 +123,7 @@ def test_small_motions_end_as_near_beside_their_ways() -> None:
     """
     from test_time_optimal import through_a_spring
 
-    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=2.0)
+    arm = planar_chain(1, n_modes=1, bending_stiffness=2.0)
     arm = arm.replace(gravity=(0.0, 0.0, 0.0))
     known = linear_link(arm)
     for way in (2.2e-5, 2.2e-3):
@@ -190,3 +191,21 @@ def test_a_boom_and_a_jib_on_light_hubs_come_to_rest() -> None:
     assert found.success, found.message
     assert found.duration < 0.44
     confirmed(found, ends, limits)
+
+
+@pytest.mark.slow
+def test_a_gap_that_no_refinement_tells_is_not_known() -> None:
+    """Three grids found the same motion, 1.8 % slower than twice the intervals."""
+    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=10.0)
+    limits = {"torque": 20.0, "velocity": 1.5}
+    found, finer = (
+        time_optimal(arm, [[0.0], [1.0]], limits=limits, search={"intervals": n})
+        for n in (40, 80)
+    )
+    assert found.success and finer.success
+    gap, grids = found.details["gap"], found.details["refinement"]
+    if found.status == "acceptable" and np.ptp(grids[-3:]) == 0.0:
+        assert np.isnan(gap)
+        assert "finer intervals may save an unknown part of it" in found.message
+    else:
+        assert found.duration * (1.0 - gap) < finer.duration

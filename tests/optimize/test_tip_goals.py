@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import FLEX, argument_refused
 from scipy.integrate import solve_ivp
@@ -47,7 +48,7 @@ def gantry() -> fa.Arm:
         fa.RigidBody(name, fa.Joint("prismatic", axis=axis), mass=mass)
         for name, axis, mass in (("x", (1, 0, 0), 5.0), ("y", (0, 1, 0), 2.0))
     ]
-    boom = fa.library.planar_chain(
+    boom = planar_chain(
         1,
         length=0.8,
         n_modes=1,
@@ -59,7 +60,7 @@ def gantry() -> fa.Arm:
 
 
 def two_links() -> fa.Arm:
-    return fa.library.planar_chain(2, n_modes=0, gravity=(0.0, 0.0, 0.0))
+    return planar_chain(2, n_modes=0, gravity=(0.0, 0.0, 0.0))
 
 
 def ended(motion: OptimalMotion) -> tuple[Array, Array]:
@@ -90,7 +91,7 @@ GOALS: dict[str, tuple[fa.Arm, Array, tuple[int, int, int]]] = {
     # arm, posture, independent rows of a pose, a place with an axis, and a place
     "ur5": (heavy_ur5(), POSTURE, (6, 5, 3)),
     "boom": (gantry(), [0.5, 0.3, 0.6], (3, 3, 2)),
-    "plane": (fa.library.planar_chain(4, n_modes=0), [0.4, 0.5, -0.3, 0.2], (3, 3, 2)),
+    "plane": (planar_chain(4, n_modes=0), [0.4, 0.5, -0.3, 0.2], (3, 3, 2)),
     "turret": (fa.Arm(PUMA.bodies[:5]), [0.3, -0.5, 0.2, 0.4, 0.6], (5, 5, 3)),
 }
 

@@ -427,7 +427,7 @@ def measured_by_hand() -> Any:
 def measured() -> Any:
     def hertz(mass: float) -> float:
         arm = strip(3, tip_mass=mass)
-        return fa.natural_frequencies(arm, arm.neutral)[0]
+        return fa.natural_frequencies(arm, arm.neutral, count=1)[0]
 
     mass = brentq(lambda mass: hertz(mass) - 2.20, 0.1, 2, xtol=1e-8)
     slope = (hertz(mass + 1e-3) - hertz(mass - 1e-3)) / 2e-3

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 
@@ -78,7 +79,7 @@ def test_bode_on_given_axes() -> None:
 
 
 def test_poles_and_zeros() -> None:
-    arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    arm = planar_chain(1, n_modes=2, gravity=(0, 0, 0))
     model = fa.linearize(arm, np.zeros(3), outputs="tip y")
     (poles,), (zeros,) = plotting.poles_zeros(model)
     at = poles.get_xdata() + 1j * poles.get_ydata()

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from integrator_cases import vibration
 from numpy.testing import assert_allclose
 
 import flexarm as fa
 
 STILL: Any = {"gravity": (0.0, 0.0, 0.0)}
-ARM = fa.library.planar_chain(2).replace(**STILL)
+ARM = planar_chain(2).replace(**STILL)
 T = np.linspace(0.0, 3.0, 301)
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
@@ -73,13 +74,13 @@ def test_the_same_law_in_loops_and_stacks_is_no_success_either() -> None:
     assert not run.success
     assert "above the stability limit of" in run.message
     assert run.message.count("stability limit") == 1
-    stack = fa.stack([ARM, fa.library.planar_chain(2)])
+    stack = fa.stack([ARM, planar_chain(2)])
     run = fa.simulate(stack, [0.0, 0.0], [0.0, 0.0], t, torque=feedback)
     assert not run.success
     assert "of 2 of 2 trajectories" in run.message
 
     # a stiff damper of the arm between samples: a linear law in C, another in Python
-    arm = fa.library.planar_chain(2, damping=30.0)
+    arm = planar_chain(2, damping=30.0)
     K = np.hstack([-100.0 * np.eye(2), -np.eye(2)])
     linear = fa.control.LinearController(None, None, None, K, dt=0.01)
     laws: list[Any] = [linear, lambda t, q, qd: -100.0 * q - qd]
@@ -98,7 +99,7 @@ def test_the_same_law_in_loops_and_stacks_is_no_success_either() -> None:
 
 
 def test_a_simulated_plant_is_judged_over_all_its_calls() -> None:
-    arm = fa.library.planar_chain(2, damping=30.0)
+    arm = planar_chain(2, damping=30.0)
     for step, good in ((None, False), (5e-4, True)):
         plant = fa.control.SimulatedPlant(arm, [0.5, 0.5], [0.0, 0.0], max_step=step)
         for t in T[:101]:
@@ -167,7 +168,7 @@ def test_random_arms_are_judged_as_short_steps_do() -> None:
     accurate, wrong = 0, 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        arm = fa.library.planar_chain(
+        arm = planar_chain(
             int(rng.integers(1, 4)),
             n_modes=int(rng.integers(0, 3)),
             length=float(rng.uniform(0.3, 1.5)),
@@ -202,7 +203,7 @@ def test_random_arms_are_judged_as_short_steps_do() -> None:
 
 
 def test_a_stack_has_the_errors_of_its_arms() -> None:
-    arms = [fa.library.planar_chain(2, payload_mass=m) for m in (0.1, 0.5, 2.0)]
+    arms = [planar_chain(2, payload_mass=m) for m in (0.1, 0.5, 2.0)]
     t, start = np.linspace(0.0, 1.0, 41), ([0.1, 0.2], [1.0, -0.5])
     run = fa.simulate(fa.stack(arms), *start, t)
     alone = [fa.simulate(arm, *start, t).estimated_error for arm in arms]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -21,7 +22,7 @@ def de_luca(**changes: Any) -> fa.Arm:
 
 def elastic(stiffness: float, ratio: float) -> fa.Arm:
     """Two flexible links on elastic joints with motors, under gravity."""
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         2, n_modes=1, bending_stiffness=200.0 * ratio, payload_mass=0.1 * ratio
     )
     drive = fa.Drive(
@@ -175,7 +176,7 @@ def test_couplings_that_differ() -> None:
     """Each arm has its own ratio between the joints."""
     ratios = (1.0, 2.0, -1.0)
     arms = [
-        fa.library.planar_chain(2, n_modes=1, bending_stiffness=k).replace(
+        planar_chain(2, n_modes=1, bending_stiffness=k).replace(
             constraints=[fa.Coupling({"link1": ratio, "link2": -1.0})],
             couplings="constrained",
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
@@ -40,7 +41,7 @@ def lifted(gravity: bool = True, **drive: float) -> fa.Arm:
 
 def chain(n: int = 2) -> fa.Arm:
     """Flexible links on geared motors."""
-    base = fa.library.planar_chain(n, n_modes=2, bending_stiffness=150.0)
+    base = planar_chain(n, n_modes=2, bending_stiffness=150.0)
     bodies = [
         body.replace(
             joint=body.joint.replace(
@@ -245,7 +246,7 @@ def test_a_stiff_drive_tends_to_a_rigid_gear() -> None:
 
 def test_coupled_joints_of_a_flexible_arm() -> None:
     # a mechanism that turns the second link back by as much as the first turns
-    base = fa.library.planar_chain(2, n_modes=2, bending_stiffness=150.0)
+    base = planar_chain(2, n_modes=2, bending_stiffness=150.0)
     tie = fa.Coupling({"link1": 1.0, "link2": 1.0}, constant=0.2)
     arm = base.replace(constraints=[tie], couplings="constrained")
     start = np.zeros(arm.nq)
@@ -272,7 +273,7 @@ def test_coupled_joints_of_a_flexible_arm() -> None:
 
 
 def test_loops_are_refused() -> None:
-    three = fa.library.planar_chain(3, length=1.0)
+    three = planar_chain(3, length=1.0)
     loop = fa.Loop(("link3", "tip"), kind="revolute", position2=(1, 0, 0))
     arm = three.replace(constraints=[loop])
     with pytest.raises(fa.ArgumentError, match="the arm has loops"):

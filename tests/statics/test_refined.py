@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import planar_chain
 from scipy.linalg import eigh, expm
 
 import flexarm as fa
@@ -219,6 +220,6 @@ def test_the_rest_of_a_fast_motion_beside_a_beam_of_one_s_own() -> None:
     np.testing.assert_allclose(fine, true, rtol=0.05)
     assert 0.3 < found.after / true < 1.7
     # modes that a source names are its own
-    named = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
+    named = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     fast = time_optimal(named, [[0.0], [0.2]], limits={"torque": 5.0})
     assert "more_modes" not in fast.details

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from elastic_cases import LENGTH, STIFFNESS, cantilever, hinge, rod, slider, turned
+from few_modes import planar_chain
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq, minimize
 from trees import SEVERAL, random_state
@@ -308,7 +309,7 @@ def test_a_load_beyond_what_a_pendulum_can_carry_has_no_equilibrium() -> None:
 
 
 def test_shapes_of_a_batch() -> None:
-    arm = fa.library.planar_chain(2, n_modes=2)
+    arm = planar_chain(2, n_modes=2)
     q = np.zeros((4, 1, arm.nq))
     rest = fa.equilibrium(arm, q, wrench=np.zeros((3, 6)))
     assert rest.q.shape == (4, 3, arm.nq) and rest.tau.shape == (4, 3, arm.nv)
@@ -348,7 +349,7 @@ def test_arms_without_free_coordinates_are_in_equilibrium() -> None:
     ],
 )
 def test_options_of_equilibrium_have_to_fit(options: dict[str, Any], told: str) -> None:
-    arm = fa.library.planar_chain(2, n_modes=1)
+    arm = planar_chain(2, n_modes=1)
     with pytest.raises(fa.FlexarmError, match=told):
         fa.equilibrium(arm, np.zeros(arm.nq), **options)
 
@@ -380,7 +381,7 @@ def test_a_mass_matrix_that_is_not_positive_is_told() -> None:
 
 @pytest.mark.parametrize("n_modes", [0, 2])
 def test_a_chain_sinks_until_it_hangs(n_modes: int) -> None:
-    arm = fa.library.planar_chain(3, n_modes=n_modes)
+    arm = planar_chain(3, n_modes=n_modes)
     q = np.zeros((50, arm.nq))
     q[:, :3] = np.random.default_rng(1).uniform(-3.0, 3.0, (50, 3))
     q[0, :3] = np.pi / 2.0, 0.0, 0.0  # it stands, and is pushed off
@@ -406,7 +407,7 @@ def test_a_column_sinks_into_its_buckled_shape() -> None:
 
 
 def test_what_has_no_potential_cannot_sink() -> None:
-    arm = fa.library.planar_chain(2)
+    arm = planar_chain(2)
     options: dict[str, Any] = {"held": None, "seek": "stable"}
     with pytest.raises(fa.ArgumentError, match="no potential"):
         fa.equilibrium(arm, [0.0, 0.0], wrench=np.ones(6), frame="base", **options)

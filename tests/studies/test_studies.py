@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy
+from few_modes import planar_chain
 from interrupts import ctrl_c
 from numpy.testing import assert_allclose, assert_array_equal
 from refusals import argument_refused, refused
@@ -133,9 +134,7 @@ def test_runs_of_an_arm_keep_what_is_named() -> None:
 
 
 def chain(payload: float, stiffness: float) -> fa.Arm:
-    return fa.library.planar_chain(
-        2, n_modes=1, payload_mass=payload, bending_stiffness=stiffness
-    )
+    return planar_chain(2, n_modes=1, payload_mass=payload, bending_stiffness=stiffness)
 
 
 ARMS = {"payload": ([0.0, 0.5, 1.0], "kg"), "stiffness": ([50.0, 100.0], "N m^2")}

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 import scipy
 from each import each
+from few_modes import planar_chain
 from refusals import argument_refused
 
 import flexarm as fa
@@ -272,7 +273,7 @@ THINGS: dict[str, Any] = {
     "method": Law(1.0).torque,
     "partial": functools.partial(scaled, 1.0),
     "cached": functools.lru_cache(scaled),
-    "arm": fa.library.planar_chain(2, n_modes=1),
+    "arm": planar_chain(2, n_modes=1),
     "stack": arms(2.0),
     "controller": fa.control.LinearController(None, None, None, -np.ones((1, 2)), 0.1),
     "distribution": scipy.stats.norm(1.0, 2.0),

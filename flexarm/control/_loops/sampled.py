@@ -23,6 +23,7 @@ from .arrays import Loop
 from .knots import CORE, run_callback, run_core
 from .linear_controller import LinearController
 from .record import LoopRun
+from .spillover import warn_of_spillover
 
 
 @explained
@@ -198,6 +199,9 @@ def simulate_loop(
     check_accuracy(rtol, atol, spectral_radius)
 
     # arrays of the loop
+    held = getattr(law, "_held", None)  # of a law of each instant
+    if held is not None:
+        law = held(sample)
     loop = Loop(
         arm,
         law,
@@ -229,6 +233,7 @@ def simulate_loop(
         error.run = loop.result("stopped by an exception")
         raise
     run = loop.result(note)
+    warn_of_spillover(law, arm, q0)
     warn_of_stiffening(arm, run.q, run.qd)
     return judged(run, loop.report, loop.longest_step)
 

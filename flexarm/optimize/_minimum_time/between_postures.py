@@ -554,6 +554,8 @@ def _gap(between: Between, found: Found) -> float:
     gap = max(1.0 - found.shortest / T, 0.0)
     if len(durations) > 1 and np.isnan(gap):
         gained = float(np.max(-np.diff(durations[-3:])))
+        if not (gained > 0.0 or found.settled):
+            return np.nan  # rounds that ended without an answer gain nothing
         gap = (gained + max(T - durations[-1], 0.0)) / T + _COARSE
     return gap
 

@@ -249,7 +249,8 @@ def time_optimal(
     of Pontryagin tells that no forces arrive in it, of the arm linearized about the
     answer, with limits of forces alone.  With other limits, and on a path, it is what
     finer intervals may gain, as if errors fell with their first power: on coarse grids,
-    which do not resolve what vibrates, a higher order is not seen.  On a path half as
+    which do not resolve what vibrates, a higher order is not seen.  It is NaN where
+    nothing tells it; `message` has it where it is above 2 % or NaN.  On a path half as
     many intervals again are compared, by default, and taken where they gain more than
     0.02; what narrowed limits cost is part of the gap.
 

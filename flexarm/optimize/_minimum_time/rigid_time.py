@@ -86,7 +86,7 @@ def rigid_optimum(
     )
     # errors are of the first order in the distance of points, or of the second
     saved = coarse.duration - found.duration
-    gap = max(saved, 0.0) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
+    gap = abs(saved) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
     return replace(found, details={**found.details, "gap": gap})
 
 

@@ -36,7 +36,8 @@ def shortest_duration(
 ) -> float:
     """Shortest duration in s in which forces can lead the linearized arm to a goal.
 
-    NaN if none is found from which the goal is out of reach.
+    NaN if none is found from which the goal is out of reach, or if the linearized arm
+    would need longer than the motion that it is linearized about.
 
     Parameters
     ----------
@@ -108,10 +109,8 @@ def _latest(
 
     low, high = between
     at_low, at_high = beyond(low), beyond(high)
-    if at_high > 0.0:
-        return high
-    if at_low <= 0.0:
-        return np.nan
+    if at_low <= 0.0 or at_high > 0.0:
+        return np.nan  # of no use, or not even true of the motion that is known
     for _ in range(_TRIED):
         # on a straight line, away from both ends
         part = float(np.clip(at_low / (at_low - at_high), 0.1, 0.9))

@@ -21,10 +21,11 @@ from .._collocation.joint_limits import acceleration_limits
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._excess import AIM, GOAL, REST, TOLERATED, sentence
+from .._excess import AIM, GOAL, HELD, REST, SWING, TOLERATED, sentence
 from .._orientation import angle_between
 from .._programs.program import Term
 from .._programs.solution import Solution
+from .._rest import SWUNG
 from .._result import OptimalMotion, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
@@ -219,6 +220,7 @@ class Transfer:
                 limits=task.limits,
                 goal_tolerance=off,
                 rest_speed=fast if rests else np.inf,
+                swing=SWUNG if rests else np.inf,
             )
             timings["verification"] += time.perf_counter() - started
         result = dataclasses.replace(
@@ -300,13 +302,32 @@ def missed(motion: OptimalMotion) -> str:
     off, rate = motion.verification.final_error, motion.verification.final_rate
     over = motion.verification.excess
     if max(over.get(name, 0.0) for name in (GOAL, AIM, REST)) <= TOLERATED:
-        return _missed_joints(motion)
+        return _missed_joints(motion) or _unrest(motion)
     turned = motion.verification.orientation_error
     angle = "" if np.isnan(turned) else f" and {turned:.3g} rad"
     return (
         f"in a finer simulation the tip ends {off:.3g} m{angle} away from its goal "
         f"with {rate:.3g} m/s: {len(motion.t) - 1} intervals do not resolve this "
         "motion, or it is unstable; take more intervals or a shorter duration"
+    )
+
+
+def _unrest(motion: OptimalMotion) -> str:
+    """Words on joints and a tip that swing after the end, or ""."""
+    assert motion.verification is not None
+    over, found = motion.verification.excess, []
+    for name, words in (
+        (HELD, "joints swing by {:.3g} % of their way under the forces that hold them"),
+        (SWING, "the tip swings by {:.3g} % of its way once brakes close"),
+    ):
+        if over.get(name, 0.0) > TOLERATED:
+            found.append(words.format(100.0 * SWUNG * (1.0 + over[name])))
+    if not found:
+        return ""
+    return (
+        f"after a finer simulation {' and '.join(found)}: {len(motion.t) - 1} "
+        "intervals do not resolve the modes that move; take more intervals or a longer "
+        "duration, or give joints the inertia of their motors"
     )
 
 

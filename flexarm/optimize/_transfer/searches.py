@@ -42,6 +42,7 @@ _FAR = 0.05  # part of a limit, above which an excess shows that a grid is too c
 _WARM = 1e-4  # barrier of a search from the answer of another one
 _AWARE = ("initial", "around")  # first motions that know obstacles
 _CALMED = (0.03, 0.2)  # parts of the cost that rates of a smooth motion's forces take
+_SMOOTH = frozenset({"effort", "energy", "torque rate"})  # costs of forces
 _WIDE = 0.1  # gap of an answer, above which further searches may find a cheaper one
 _TIGHTER = 3  # times that limits of exact steps are narrowed
 _CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
@@ -162,8 +163,9 @@ class Searches:
     def richardson(self, best: Pass) -> float:
         """Part of the cost that finer forces would save, by a coarser search.
 
-        Errors of forces that are linear between knots are of second order: a third of
-        what half as many intervals cost more.
+        Errors of forces that are linear between knots are of second order, a third of
+        what half as many intervals cost more; of forces that jump, as those of the
+        least time, of the first, all of it.
         """
         grid = best.problem.motion.grid
         if grid.main < _LEAST or grid.main % 2 or self._ended():
@@ -176,7 +178,7 @@ class Searches:
             search = self._exact(coarse, [first], motion.objective, motion)
             self._go(search, False)
             near, fine = search.near, motion.objective
-            return _third(search.total - fine, fine) if near else np.nan
+            return _left(search.total - fine, fine, 2) if near else np.nan
         if task.designs is not None:
             arm = task.designs.arm(motion.details["parameters"])
             begin, end = (End(x, None) for x in coordinates(arm, motion.q)[[0, -1]])
@@ -192,7 +194,8 @@ class Searches:
             return np.nan
         costs = motion.details["costs"]
         fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
-        return _third(problem.cost(found.z) - fine, fine)
+        order = 2 if _SMOOTH.intersection(task.weights) else 1
+        return _left(problem.cost(found.z) - fine, fine, order)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
         """Search from a first motion, finer and narrower as far as needed.
@@ -468,9 +471,13 @@ class Searches:
         return z
 
 
-def _third(more: float, fine: float) -> float:
-    """Part of a cost that finer forces save, by what coarser ones cost more."""
-    return float(max(more / 3.0, 0.0) / max(abs(fine), 1e-300))
+def _left(more: float, fine: float, order: int) -> float:
+    """Part of a cost that finer forces save, by what coarser ones cost more.
+
+    Coarser ones that cost less tell of no order: all of that may be left.
+    """
+    saved = more / (2.0**order - 1.0) if more > 0.0 else -more
+    return float(saved / max(abs(fine), 1e-300))
 
 
 def _along(way: Way, problem: Transfer) -> Array:

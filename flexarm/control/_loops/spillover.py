@@ -1,0 +1,287 @@
+"""Loops of a law and the arm with more modes, which its design does not know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from ..._calls.arguments import check_arm
+from ..._support.options import explained, explained_class
+from ..._support.printing import Printed, Sheet
+from ..._support.warn import warn
+from ...arm import Arm
+from ...errors import ArgumentError, ModeWarning
+from ...frequency_errors import has_few_modes
+from ...linear_models import linearize
+from ...mode_accuracy import without_warning
+from ...statics import equilibrium
+from ..sensors import JOINTS, is_named
+from .linear_controller import LinearController
+
+Array = NDArray[np.float64]
+
+# arms with which laws were looked at
+_CHECKED: WeakKeyDictionary[LinearController, WeakSet[Arm]] = WeakKeyDictionary()
+_STABLE = 1.0 + 1e-6  # largest spectral radius, with rounding
+_WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
+_HALVINGS = 30
+
+
+@explained_class
+@dataclass(frozen=True, eq=False)
+class Spillover(Printed):
+    """A sampled loop on an arm and on the same arm with more modes.
+
+    Attributes
+    ----------
+    arm, finer : Arm
+        The arm, and that with more modes.
+    radius, finer_radius : float
+        Spectral radii of both loops, factors per sample, below one if stable.
+    gain_margin : float
+        Factor of all gains of the law at which the loop of the finer arm begins to
+        grow, above one if it is stable; below one if less gain makes it stable, zero if
+        none of 0.001 does.
+    frequency : float
+        Frequency in Hz of the mode of the finer arm, without the law, that takes the
+        largest part in the motion that decays least or grows.
+    """
+
+    arm: Any
+    finer: Any
+    radius: float
+    finer_radius: float
+    gain_margin: float
+    frequency: float
+
+    @property
+    def stable(self) -> bool:
+        """Whether the loop of the finer arm is stable."""
+        return self.finer_radius <= _STABLE
+
+    def _sheet(self) -> Sheet:
+        both = f"{self.radius:.5f}, with more modes {self.finer_radius:.5f}"
+        grows = "decays least" if self.stable else "grows"
+        return Sheet(
+            (
+                f"spectral radius of the loop {both}",
+                f"the mode at {self.frequency:.4g} Hz {grows}; factor of the gains "
+                f"until the loop grows: {self.gain_margin:.3g}",
+            )
+        )
+
+
+@explained
+def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = 4) -> Spillover:
+    """Loop of a law with the arm for which it is made, and with more modes.
+
+    Control of some modes spills over into others that the design does not know: a loop
+    that is stable on few modes may grow on the arm.
+
+    Parameters
+    ----------
+    law : LinearController or StateFeedback
+        Sampled law, of `lqg`, `StateFeedback.controller` or matrices; a discrete
+        `StateFeedback` sees the amplitudes of its modes in the motion of the nodes.
+    arm : Arm
+        The arm, without loops, couplings, quaternions and motors of their own.
+    q : (nq,) array_like of float, optional
+        Posture; both arms are then in equilibrium with still joints. By default
+        ``arm.neutral``.
+    more : int
+        Number of modes of each link beyond those that it has.
+
+    Returns
+    -------
+    found : Spillover
+        Spectral radii, margin of the gain, and the mode that grows first.
+
+    Raises
+    ------
+    ArgumentError
+        If the outputs of the law feel forces, or are functions.
+
+    See Also
+    --------
+    Arm.refined : the arm with more modes.
+    simulate_loop : which warns if a loop grows with more modes.
+
+    Notes
+    -----
+    M. J. Balas, *J. Optimization Theory and Applications* 25 (1978), 415-436.  The loop
+    has no delay beside that of the samples; what filters add counts.
+
+    Examples
+    --------
+    Feedback of the joint and of the strain of a rod of one mode:
+
+    >>> import warnings
+    >>> import flexarm as fa
+    >>> warnings.simplefilter("ignore", fa.ModeWarning)
+    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    >>> law = fa.control.LinearController(
+    ...     None, None, None, [[-50.0, -5.0]], 1e-4, sensors=["joints"]
+    ... )
+    >>> fa.control.spillover(law, arm).stable
+    True
+    """
+    check_arm(arm)
+    if not isinstance(law, LinearController) and hasattr(law, "controller"):
+        law = law.controller()  # of a StateFeedback
+    if not isinstance(law, LinearController) or law.A.ndim + law.D.ndim > 4:
+        raise ArgumentError(
+            f"law is {type(law).__name__}, expected one LinearController or a discrete "
+            "StateFeedback"
+        )
+    if not _suits(arm):
+        raise ArgumentError(
+            f"{arm!r} has loops, couplings, quaternions or motors of its own, expected "
+            "an arm without"
+        )
+    finer = arm.refined(more)
+    with without_warning():  # of frequencies: it is the loop that counts
+        own, fine = (_Plant(x, arm, law, q) for x in (arm, finer))
+    radius, _ = own.loop(1.0)
+    finer_radius, motion = fine.loop(1.0)
+    stable = finer_radius <= _STABLE
+    margin = fine.margin(stable)
+    return Spillover(arm, finer, radius, finer_radius, margin, fine.mode_of(motion))
+
+
+def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
+    """Warn once of a loop that is stable, and grows with more modes in the links."""
+    if not isinstance(law, LinearController) or law.A.ndim + law.D.ndim > 4:
+        return
+    if not isinstance(arm, Arm) or not _suits(arm) or not has_few_modes(arm):
+        return
+    done = _CHECKED.setdefault(law, WeakSet())
+    sensors = law.sensors
+    if arm in done or callable(sensors) or np.asarray(q).ndim > 1:
+        return
+    done.add(arm)
+    with without_warning():
+        if _rows(arm, arm, sensors, q) is None:
+            return
+    found = spillover(law, arm, q)
+    if found.stable or found.radius > _STABLE:
+        return
+    warn(
+        f"with more modes in the links of {arm.name!r} the loop grows, by its mode at "
+        f"{found.frequency:.4g} Hz (spectral radius {found.finer_radius:.5f}, "
+        f"{found.radius:.5f} with its own modes): design the law with more n_modes, or "
+        "with less gain; see control.spillover",
+        ModeWarning,
+    )
+
+
+class _Plant:
+    """A discrete linear model of an arm, with the outputs of a law."""
+
+    def __init__(self, arm: Arm, like: Arm, law: LinearController, q: Any) -> None:
+        at = like.neutral if q is None else np.asarray(q, dtype=float)
+        modes = sum(body.n_modes for body in like.bodies)
+        posture = arm.neutral
+        posture[: like.nq - modes] = at[: like.nq - modes]
+        rest = equilibrium(arm, posture, held="joints")
+        self.law, self.nv = law, arm.nv
+        self.model = linearize(arm, rest.q, tau=rest.tau)
+        sampled = self.model.discretize(law.dt)
+        self.A, self.B = sampled.A, sampled.B
+        rows = _rows(arm, like, law.sensors, rest.q)
+        if rows is None:
+            raise ArgumentError(
+                "the law measures what feels forces, expected outputs of positions and "
+                "velocities"
+            )
+        self.C = rows
+
+    def loop(self, factor: float) -> tuple[float, Array]:
+        """Spectral radius with a factor of the gains, and the slowest motion."""
+        law, A, B, C = self.law, self.A, self.B, self.C
+        closed = np.block(
+            [[A + factor * B @ law.D @ C, factor * B @ law.C], [law.B @ C, law.A]]
+        )
+        values, vectors = linalg.eig(closed)
+        k = int(np.abs(values).argmax())
+        return float(np.abs(values[k])), vectors[: len(A), k]
+
+    def margin(self, stable: bool) -> float:
+        """Factor of the gains at which the loop is no longer as it is."""
+        inner, outer = 1.0, _STRONGEST if stable else _WEAKEST
+        if (self.loop(outer)[0] <= _STABLE) == stable:
+            return np.inf if stable else 0.0
+        for _ in range(_HALVINGS):
+            middle = np.sqrt(inner * outer)
+            if (self.loop(middle)[0] <= _STABLE) == stable:
+                inner = middle
+            else:
+                outer = middle
+        return float(inner)
+
+    def mode_of(self, state: Array) -> float:
+        """Frequency in Hz of the mode with the largest part in a motion."""
+        n = self.nv
+        values, right = linalg.eig(-self.model.A[n:, :n])
+        # rates count: displacements have large parts of slow modes
+        parts = np.abs(np.linalg.solve(right, state[n:]))
+        k = int((parts * np.linalg.norm(right, axis=0)).argmax())
+        return float(np.sqrt(max(values[k].real, 0.0)) / (2.0 * np.pi))
+
+
+def _rows(arm: Arm, like: Arm, sensors: Any, q: Array) -> Array | None:
+    """Rows (p, 2 nv) of what is measured of an arm; None if forces are felt.
+
+    Rows and states are those of another arm, in the motions of its nodes.
+    """
+    if callable(sensors):
+        raise ArgumentError(
+            "the sensors of the law are a function, expected names of outputs or rows"
+        )
+    if isinstance(sensors, str) and sensors == "state":
+        sensors = np.eye(2 * like.nv)
+    if isinstance(sensors, str) and sensors == "actuators":
+        at = np.asarray(arm.actuator_indices)
+        return np.asarray(np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])])
+    if is_named(sensors):
+        model = linearize(
+            arm, q, outputs=list(sensors) if sensors == JOINTS else sensors
+        )
+        return None if model.D.any() else np.asarray(model.C)
+    T = np.eye(arm.nv) if arm is like else states_of(like, arm)
+    return np.asarray(np.asarray(sensors) @ linalg.block_diag(T, T))
+
+
+def _suits(arm: Arm) -> bool:
+    """Whether a linear model has all velocities of an arm as states."""
+    return (
+        not arm._held and not arm._following and arm.nq == arm.nv and not arm._n_motors
+    )
+
+
+def states_of(arm: Arm, finer: Arm) -> Array:
+    """Displacements (nv, n) of an arm by those of the finer one.
+
+    Joints are the same, amplitudes of modes those that move the nodes most alike.
+    """
+    joints = arm.nv - sum(body.n_modes for body in arm.bodies)
+    blocks = [np.eye(joints)]
+    for body, fine in zip(arm.bodies, finer.bodies, strict=True):
+        if not body.n_modes:
+            continue
+        size = max(float(np.ptp(body.node_position, axis=0).max()), 1e-9)
+        own, other = (
+            np.concatenate(
+                [
+                    x.node_translation[: body.n_nodes] / size,
+                    x.node_rotation[: body.n_nodes],
+                ]
+            ).reshape(-1, x.n_modes)
+            for x in (body, fine)
+        )
+        blocks.append(np.linalg.lstsq(own, other)[0])
+    return np.asarray(linalg.block_diag(*blocks))

@@ -1,0 +1,107 @@
+"""Errors of the first frequencies of an arm, beside the arm with more modes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._calls.arm_like import AnyArm, ArmLike, StackLike
+from ._core import MAX_MODES
+from ._support.printing import percent
+from ._support.warn import warn
+from .errors import ModeWarning
+from .mode_accuracy import COUNT, LARGEST, is_quiet
+from .refinement import refined
+from .statics.coordinates import freedom
+from .statics.spectrum import (
+    linear_system,
+    rounding,
+    scale_by_mass,
+    signed_frequencies,
+    undamped,
+    without_flutter,
+)
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_WARNED = b"warned"
+_ENOUGH = 20  # modes of a link, whose first frequencies more would not change
+_MOST = MAX_MODES - 24  # of a link that can have more: 4, and shapes of 3 nodes
+
+
+def warn_of_frequencies(
+    arm: AnyArm, q: Array, held: Mask | None = None, count: int | None = None
+) -> None:
+    """Warn once of an arm whose first frequencies more modes would change.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        A stack is not looked at, nor are links of named modes, as a source has them.
+    q : (..., nq) ndarray of float
+        Postures, of which the first one is looked at, undeformed.
+    held : (nv,) ndarray of bool, optional
+        Velocities at rest.
+    count : int, optional
+        Number of frequencies that are asked for, with those that are not above zero.
+    """
+    if isinstance(arm, StackLike) or is_quiet() or not q.size:
+        return
+    if not has_few_modes(arm):
+        return
+    mask = np.zeros(arm.nv, dtype=bool) if held is None else held
+    done, key = arm._compared, mask.tobytes() + str(count).encode()
+    if not done.isdisjoint({_WARNED, key}):
+        return
+    done.add(key)
+    f, errors = frequency_errors(arm, q.reshape(-1, arm.nq)[0], mask, count)
+    wrong = np.flatnonzero(errors > LARGEST)
+    if not len(wrong):
+        return
+    done.add(_WARNED)
+    first, also = int(wrong[0]), len(wrong) - 1
+    others = f", and {also} more of the first {len(errors)}" if also else ""
+    warn(
+        f"the modes of {arm.name!r} make its frequency of {f[first]:.4g} Hz "
+        f"{percent(errors[first])} % too high{others}: raise n_modes; see "
+        "arm.refined()",
+        ModeWarning,
+    )
+
+
+def has_few_modes(arm: ArmLike) -> bool:
+    """Whether links may need more modes, beside those whose source names them."""
+    links = [body for body in arm.bodies if body.n_modes]
+    own = [x.n_modes for x in links if x.beam is not None and not x.beam.named]
+    most = max((x.n_modes for x in links), default=0)
+    return min(own, default=_ENOUGH) < _ENOUGH and most <= _MOST
+
+
+def frequency_errors(
+    arm: ArmLike, q: Array, held: Mask, count: int | None = None
+) -> tuple[Array, Array]:
+    """First frequencies in Hz above zero of an undeformed posture, and their errors.
+
+    Relative errors (m,), m at most 4, are those to the arm with more modes; none if
+    modes are held, or no link can have more.  Those above a number do not count.
+    """
+    finer, modes = refined(arm), sum(body.n_modes for body in arm.bodies)
+    kept, none = arm.nv - modes, np.zeros(0)
+    if finer.nv == arm.nv or held[kept:].any():
+        return none, none
+    both = []
+    for x in (arm, finer):
+        still, mask = x.neutral, np.zeros(x.nv, dtype=bool)
+        still[: arm.nq - modes], mask[:kept] = q[: arm.nq - modes], held[:kept]
+        free = freedom(x, mask)
+        X = scale_by_mass(x, still, free)
+        K, _ = linear_system(x, still, None, None, free)
+        squares = without_flutter(undamped(X.T @ K @ X)[0])
+        if x is arm:
+            squares = squares[:count]
+        both.append(signed_frequencies(squares[squares > rounding(squares)]))
+    own, exact = both
+    first = own[: min(COUNT, len(own), len(exact))]
+    # the same number of motions without stiffness in both
+    return first, first / exact[: len(first)] - 1.0
