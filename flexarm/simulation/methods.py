@@ -18,7 +18,7 @@ from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
 from .accuracy import warn_of_errors
-from .core_loop import run_core
+from .core_loop import automatic_step, run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
 from .runaway import judge_energy, judge_slopes
@@ -79,7 +79,9 @@ def simulate(
         time, a solver of `scipy.integrate`, ``"RK23"``, ``"RK45"``, ``"DOP853"``,
         ``"Radau"``, ``"BDF"``, ``"LSODA"``, or ``"CVODE"`` of SUNDIALS.
     max_step : float, optional
-        Longest step in s; by default one step in C from sample to sample.
+        Longest step in s; by default one step in C from sample to sample.  Where this
+        is above the stability limit of ``"rk4"`` at the start, it takes steps of half
+        of that limit, as far as 200,000 suffice.
     rtol, atol : float
         Tolerances of the methods with error control.
     spectral_radius : float
@@ -238,6 +240,8 @@ def simulate(
         try:
             with allowed():
                 run.start()
+                if max_step is None and method == "rk4":
+                    options = options._replace(max_step=automatic_step(run))
                 judge = Judge(run) if one._held and len(run.q) else None
                 if judge is not None:
                     judge.start()
