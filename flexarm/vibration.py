@@ -149,8 +149,8 @@ class VibrationModes(Printed):
 
         >>> import numpy as np
         >>> import flexarm as fa
-        >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
-        >>> modes = fa.vibration_modes(arm, np.zeros(3), held=[0])
+        >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
+        >>> modes = fa.vibration_modes(arm, np.zeros(7), held=[0])
         >>> q = modes.displaced(0, 0.01)
         >>> float(abs(fa.tip_pose(arm, q)[1, 3]).round(5))  # in m
         0.02
@@ -427,11 +427,11 @@ def vibration_modes(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, gravity=(0, 0, 0), n_modes=2)
-    >>> modes = fa.vibration_modes(arm, np.zeros(6))
+    >>> arm = fa.library.planar_chain(2, gravity=(0, 0, 0), n_modes=6)
+    >>> modes = fa.vibration_modes(arm, np.zeros(14))
     >>> int(modes.rigid.sum()), modes.shapes.shape
-    (2, (6, 6))
-    >>> modes.node_displacements().shape == (6, arm.n_nodes, 6)
+    (2, (14, 14))
+    >>> modes.node_displacements().shape == (14, arm.n_nodes, 6)
     True
     """
     job = _Job(arm, q, held, None, wrench, node, frame)

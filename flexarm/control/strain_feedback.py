@@ -95,12 +95,12 @@ class StrainFeedback(Description):
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
     >>> law = fa.control.StrainFeedback(arm, [0.0], servo=100.0, bandwidth=2.0,
     ...                                 gain=1.0)
-    >>> law(0.0, [0.1, 0.0, 0.0], np.zeros(3))    # 100 * 2 * (0 - 0.1)
+    >>> law(0.0, [0.1, *np.zeros(6)], np.zeros(7))    # 100 * 2 * (0 - 0.1)
     array([-20.])
-    >>> law(0.0, np.zeros((100, 3)), np.zeros((100, 3))).shape
+    >>> law(0.0, np.zeros((100, 7)), np.zeros((100, 7))).shape
     (100, 1)
     """
 
@@ -183,7 +183,7 @@ class StrainFeedback(Description):
         --------
         >>> import numpy as np
         >>> import flexarm as fa
-        >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+        >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
         >>> law = fa.control.StrainFeedback(arm, [0.0], servo=100.0, bandwidth=2.0,
         ...                                 gain=1.0)
         >>> sampled = law.controller(0.001)

@@ -447,8 +447,8 @@ def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=1, gravity=(0, 0, 0))
-    >>> gauge = fa.linearize(arm, np.zeros(2), outputs=("strain", "link1", 0.0))
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
+    >>> gauge = fa.linearize(arm, np.zeros(7), outputs=("strain", "link1", 0.0))
     >>> print(gauge.observability())
     the motion without stiffness in link1 is not observable by link1 strain y 0
     """

@@ -76,12 +76,12 @@ def tip_angle(node: Any = None, part: float = 1.0) -> Output:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
-    >>> tip = fa.linearize(arm, np.zeros(3), outputs="tip angle")
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
+    >>> tip = fa.linearize(arm, np.zeros(7), outputs="tip angle")
     >>> bool(np.asarray(tip.zeros()).real.max() > 1.0)
     True
     >>> mirror = fa.outputs.tip_angle(part=-1.0)
-    >>> mirrored = fa.linearize(arm, np.zeros(3), outputs=mirror)
+    >>> mirrored = fa.linearize(arm, np.zeros(7), outputs=mirror)
     >>> zeros = np.asarray(mirrored.zeros())
     >>> mirrored.outputs, bool(abs(zeros.real).max() < 1e-6)
     (('tip angle -1',), True)

@@ -79,14 +79,14 @@ def all_forces() -> Input:
     Returns
     -------
     input : Input
-        Signals ``"link1 force"``, ``"link1.tip y force"``.
+        Signals ``"link1 force"``, ``"link1.bending y 1 force"``.
 
     Examples
     --------
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
-    >>> fa.linearize(arm, [0.0, 0.0], inputs=[fa.inputs.all_forces()]).inputs
-    ('link1 force', 'link1.tip y force')
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
+    >>> fa.linearize(arm, [0.0] * 4, inputs=[fa.inputs.all_forces()]).inputs[::2]
+    ('link1 force', 'link1.bending y 1 force')
     """
 
     def names(arm: ArmLike) -> tuple[str, ...]:

@@ -209,14 +209,14 @@ def modes(body: str | int | None = None) -> Output:
     Returns
     -------
     output : Output
-        Signals ``"link1.tip y"``.
+        Signals such as ``"link1.bending y 1"``.
 
     Examples
     --------
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
-    >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.modes()]).outputs
-    ('link1.tip y',)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
+    >>> fa.linearize(arm, [0.0] * 4, outputs=[fa.outputs.modes()]).outputs
+    ('link1.bending y 1', 'link2.bending y 1')
     """
     return _chosen(lambda arm: _modal(arm, body), 0, "")
 
@@ -234,14 +234,14 @@ def mode_velocities(body: str | int | None = None) -> Output:
     Returns
     -------
     output : Output
-        Signals ``"link1.tip y rate"``.
+        Signals such as ``"link1.bending y 1 rate"``.
 
     Examples
     --------
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=4.0)
-    >>> fa.linearize(arm, [0.0, 0.0], outputs=[fa.outputs.mode_velocities()]).outputs
-    ('link1.tip y rate',)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
+    >>> fa.linearize(arm, [0.0] * 4, outputs=[fa.outputs.mode_velocities()]).outputs
+    ('link1.bending y 1 rate', 'link2.bending y 1 rate')
     """
     return _chosen(lambda arm: _modal(arm, body), 1, " rate")
 

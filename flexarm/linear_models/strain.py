@@ -84,11 +84,11 @@ def strain(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
     >>> gauge = fa.outputs.strain("link1", 0.0)
-    >>> ss = fa.linearize(arm, np.zeros(3), outputs=gauge, inputs="tip force y")
-    >>> modes = fa.equilibrium(arm, np.zeros(3), wrench=[0, 0, 0, 0, 1, 0]).q[1:]
-    >>> (100.0 * ss.C[:, 1:3] @ modes).round(1)
+    >>> ss = fa.linearize(arm, np.zeros(7), outputs=gauge, inputs="tip force y")
+    >>> modes = fa.equilibrium(arm, np.zeros(7), wrench=[0, 0, 0, 0, 1, 0]).q[1:]
+    >>> (100.0 * ss.C[:, 1:7] @ modes).round(1)
     array([1.])
     """
     check_choice("bending", bending, _STRAINS)

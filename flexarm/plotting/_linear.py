@@ -89,8 +89,8 @@ def step_response(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=3, gravity=(0, 0, 0))
-    >>> model = fa.linearize(arm, np.zeros(4), outputs=["joints", "tip y"])
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
+    >>> model = fa.linearize(arm, np.zeros(7), outputs=["joints", "tip y"])
     >>> lines = fa.plotting.step_response(model, np.linspace(0.0, 0.05, 200))
     >>> [line.get_label() for line in lines]
     ['link1', 'tip y']
@@ -276,8 +276,8 @@ def poles_zeros(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
-    >>> model = fa.linearize(arm, np.zeros(3), outputs="tip y")
+    >>> arm = fa.library.planar_chain(1, n_modes=6, gravity=(0, 0, 0))
+    >>> model = fa.linearize(arm, np.zeros(7), outputs="tip y")
     >>> poles, zeros = fa.plotting.poles_zeros(model)
     >>> bool(zeros[0].get_xdata().max() > 0.0)
     True

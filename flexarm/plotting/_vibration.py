@@ -69,11 +69,11 @@ def vibration(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=2)
-    >>> modes = fa.vibration_modes(arm, np.zeros(6), held="joints")
+    >>> arm = fa.library.planar_chain(2, n_modes=6)
+    >>> modes = fa.vibration_modes(arm, np.zeros(14), held="joints")
     >>> drawing = fa.plotting.vibration(modes, 1)
     >>> drawing.ax.get_title()
-    'mode 1, 8.84 Hz'
+    'mode 1, 8.77 Hz'
     """
     if not isinstance(modes, VibrationModes):
         raise ArgumentError(
@@ -165,7 +165,7 @@ def workspace(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.planar_chain(2, n_modes=6)
     >>> angles = {"link1": np.linspace(-1, 1, 9), "link2": np.linspace(0.1, 2.5, 9)}
     >>> found = fa.workspace_map(arm, fa.joint_grid(arm, angles))
     >>> colors = fa.plotting.workspace(found, "sag")

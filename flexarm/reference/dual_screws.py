@@ -141,7 +141,7 @@ def equations(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
     >>> terms = dual_screws.equations(arm, q, qd)
     >>> np.allclose(terms.mass, dual_screws.mass_matrix(arm, q))
@@ -225,7 +225,7 @@ def velocity_forces(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> arm = arm.replace(fidelity="linear")
     >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
     >>> paper = dual_screws.velocity_forces(arm, q, qd)
@@ -267,7 +267,7 @@ def gravity_forces(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> arm = arm.replace(fidelity="linear")
     >>> q = np.full(arm.nq, 0.1)
     >>> forces = dual_screws.gravity_forces(arm, q, **dual_screws.LINEAR_ARM)
@@ -309,7 +309,7 @@ def bias_forces(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> arm = arm.replace(fidelity="linear")
     >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
     >>> forces = dual_screws.bias_forces(arm, q, qd, **dual_screws.LINEAR_ARM)
@@ -359,7 +359,7 @@ def inverse_dynamics(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> arm = arm.replace(fidelity="linear")
     >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
     >>> tau = dual_screws.inverse_dynamics(arm, q, qd, qd, **dual_screws.LINEAR_ARM)
@@ -406,7 +406,7 @@ def forward_dynamics(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> from flexarm.reference import dual_screws
-    >>> arm = fa.library.planar_chain(2, n_modes=1, geometric_stiffening=False)
+    >>> arm = fa.library.planar_chain(2, n_modes=2, geometric_stiffening=False)
     >>> q, qd = np.full(arm.nq, 0.1), np.full(arm.nv, 0.2)
     >>> tau = dual_screws.inverse_dynamics(arm, q, qd, qd)
     >>> np.allclose(dual_screws.forward_dynamics(arm, q, qd, tau), qd)

@@ -166,7 +166,7 @@ def node_poses(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) ->
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q = [0.3, 0.5, 0.02, 0.01]
     >>> np.allclose(fa.reference.lagrangian.node_poses(arm, q), fa.node_poses(arm, q))
     True
@@ -207,7 +207,7 @@ def node_jacobian(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q, tip = [0.3, 0.5, 0.02, 0.01], arm.node("link2")
     >>> J = fa.reference.lagrangian.node_jacobian(arm, q, tip)
     >>> np.allclose(J, fa.jacobian(arm, q, tip, frame="node"))
@@ -275,7 +275,7 @@ def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q = [0.3, 0.5, 0.02, 0.01]
     >>> np.allclose(fa.reference.lagrangian.mass_matrix(arm, q), fa.mass_matrix(arm, q))
     True
@@ -495,7 +495,7 @@ def generalized_forces(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q, qd, qdd = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4))
     >>> tau = fa.reference.lagrangian.generalized_forces(arm, q, qd, qdd)
     >>> np.allclose(tau, fa.inverse_dynamics(arm, q, qd, qdd))

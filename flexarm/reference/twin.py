@@ -307,7 +307,8 @@ def link_jacobians(arm: ArmLike, q: ArrayLike) -> Array:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm, q = fa.library.planar_chain(2, n_modes=1), [0.3, 0.5, 0.02, 0.01]
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
+    >>> q = [0.3, 0.5, 0.02, 0.01]
     >>> J = fa.reference.twin.link_jacobians(arm, q)
     >>> np.allclose(J, fa.link_jacobians(arm, q))
     True
@@ -371,7 +372,7 @@ def inverse_dynamics(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q, qd, qdd = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4))
     >>> tau = fa.reference.twin.inverse_dynamics(arm, q, qd, qdd)
     >>> np.allclose(tau, fa.inverse_dynamics(arm, q, qd, qdd))
@@ -454,7 +455,8 @@ def mass_matrix(arm: ArmLike, q: ArrayLike) -> Array:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm, q = fa.library.planar_chain(2, n_modes=1), [0.3, 0.5, 0.02, 0.01]
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
+    >>> q = [0.3, 0.5, 0.02, 0.01]
     >>> np.allclose(fa.reference.twin.mass_matrix(arm, q), fa.mass_matrix(arm, q))
     True
     """
@@ -517,7 +519,7 @@ def forward_dynamics(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.de_luca_siciliano(n_modes=1)
     >>> q, qd, tau = np.random.default_rng(0).uniform(-0.1, 0.1, (3, 4))
     >>> qdd = fa.reference.twin.forward_dynamics(arm, q, qd, tau)
     >>> np.allclose(qdd, fa.forward_dynamics(arm, q, qd, tau))

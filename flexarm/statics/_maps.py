@@ -146,9 +146,9 @@ def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.library.planar_chain(2, n_modes=1)
+    >>> arm = fa.library.planar_chain(2, n_modes=6)
     >>> fa.joint_grid(arm, {"link1": [0.0, 1.0], "link2": [0, 1, 2]}).shape
-    (2, 3, 4)
+    (2, 3, 14)
     """
     check_arm(arm)
     rest = arm.neutral if q is None else real_array("q", q)

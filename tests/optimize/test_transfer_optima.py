@@ -65,7 +65,7 @@ def test_the_gap_of_the_least_time_holds_what_is_left(
     from linear_minimum import linear_link
     from test_time_optimal import through_a_spring
 
-    arm = fa.library.planar_chain(1, n_modes=1, bending_stiffness=EI)
+    arm = planar_chain(1, n_modes=1, bending_stiffness=EI)
     arm = arm.replace(gravity=(0.0, 0.0, 0.0))
     known = linear_link(arm)
     exact = through_a_spring(force, way, known.inertia, known.frequency[0])
@@ -81,7 +81,7 @@ def test_the_gap_of_the_least_time_holds_what_is_left(
 
 def test_the_gap_of_a_grid_is_that_to_exact_steps() -> None:
     """Of a soft link without damping; it was zero, as fine grids are as dear."""
-    arm = fa.library.planar_chain(
+    arm = planar_chain(
         1, n_modes=2, bending_stiffness=8.8, payload_mass=0.1, gravity=(0, 0, 0)
     )
     T, way = 2.4307, 1.19

@@ -118,15 +118,14 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = 4) -> Spillover:
 
     Examples
     --------
-    Feedback of the joint and of the strain of a rod of one mode:
+    Feedback of the joint of a rod of two modes:
 
     >>> import warnings
     >>> import flexarm as fa
     >>> warnings.simplefilter("ignore", fa.ModeWarning)
-    >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
-    >>> law = fa.control.LinearController(
-    ...     None, None, None, [[-50.0, -5.0]], 1e-4, sensors=["joints"]
-    ... )
+    >>> rod = {"gravity": (0, 0, 0), "damping_ratio": 0.03}
+    >>> arm = fa.library.planar_chain(1, n_modes=2, **rod)
+    >>> law = fa.control.LinearController(None, None, None, [[-5.0, -0.5]], 1e-4)
     >>> fa.control.spillover(law, arm).stable
     True
     """
@@ -165,7 +164,7 @@ def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
         return
     done.add(arm)
     with without_warning():
-        if _rows(arm, arm, sensors, q) is None:
+        if _rows(arm, arm, sensors, q, law.n_outputs) is None:
             return
     found = spillover(law, arm, q)
     if found.stable or found.radius > _STABLE:
@@ -173,8 +172,9 @@ def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
     warn(
         f"with more modes in the links of {arm.name!r} the loop grows, by its mode at "
         f"{found.frequency:.4g} Hz (spectral radius {found.finer_radius:.5f}, "
-        f"{found.radius:.5f} with its own modes): design the law with more n_modes, or "
-        "with less gain; see control.spillover",
+        f"{found.radius:.5f} with its own modes): design the law with more n_modes or "
+        "with less gain, and give links the damping that they have; see "
+        "control.spillover",
         ModeWarning,
     )
 
@@ -192,11 +192,16 @@ class _Plant:
         self.model = linearize(arm, rest.q, tau=rest.tau)
         sampled = self.model.discretize(law.dt)
         self.A, self.B = sampled.A, sampled.B
-        rows = _rows(arm, like, law.sensors, rest.q)
+        rows = _rows(arm, like, law.sensors, rest.q, law.n_outputs)
         if rows is None:
             raise ArgumentError(
                 "the law measures what feels forces, expected outputs of positions and "
                 "velocities"
+            )
+        if len(rows) != law.n_outputs:
+            raise ArgumentError(
+                f"sensors of the law are {len(rows)} outputs, expected the "
+                f"{law.n_outputs} that its matrices take"
             )
         self.C = rows
 
@@ -233,10 +238,11 @@ class _Plant:
         return float(np.sqrt(max(values[k].real, 0.0)) / (2.0 * np.pi))
 
 
-def _rows(arm: Arm, like: Arm, sensors: Any, q: Array) -> Array | None:
+def _rows(arm: Arm, like: Arm, sensors: Any, q: Array, width: int) -> Array | None:
     """Rows (p, 2 nv) of what is measured of an arm; None if forces are felt.
 
-    Rows and states are those of another arm, in the motions of its nodes.
+    Rows and states, and amplitudes that are a number of outputs other than the width,
+    are those of another arm, in the motions of its nodes.
     """
     if callable(sensors):
         raise ArgumentError(
@@ -248,10 +254,14 @@ def _rows(arm: Arm, like: Arm, sensors: Any, q: Array) -> Array | None:
         at = np.asarray(arm.actuator_indices)
         return np.asarray(np.eye(2 * arm.nv)[np.concatenate([at, arm.nv + at])])
     if is_named(sensors):
-        model = linearize(
-            arm, q, outputs=list(sensors) if sensors == JOINTS else sensors
-        )
-        return None if model.D.any() else np.asarray(model.C)
+        outputs = list(sensors) if sensors == JOINTS else sensors
+        model = linearize(arm, q, outputs=outputs)
+        if model.D.any():
+            return None
+        if len(model.C) == width:
+            return np.asarray(model.C)
+        # amplitudes of the modes of the arm
+        sensors = linearize(like, like.neutral, outputs=outputs).C
     T = np.eye(arm.nv) if arm is like else states_of(like, arm)
     return np.asarray(np.asarray(sensors) @ linalg.block_diag(T, T))
 
