@@ -12,10 +12,8 @@ from .._calls.arguments import any_of
 from .._calls.explain import massless
 from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, Options, Rollout, reported
 from .run import Run, progress_bar
-from .stability import CONDITIONAL, instability, stable_step
+from .stability import CONDITIONAL, automatic_step, instability
 
-_SHARE = 0.5  # of the longest stable step, which resolves the modes below
-_MOST = 200_000  # steps of a run, above which a method that damps modes suits better
 _LOOKED = 8  # trajectories of a batch, spread over it
 
 
@@ -27,32 +25,16 @@ def substeps_of(t: Any, method: str, max_step: float) -> int:
     return max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
 
 
-def automatic_step(run: Run) -> float:
-    """Longest step of Runge-Kutta in s; infinite if steps between samples are stable.
-
-    Half of what is stable at the start of some trajectories, unless this takes too many
-    steps or stability is not known.
-    """
+def longest_step(run: Run) -> float:
+    """Longest step of Runge-Kutta in s, by some trajectories; infinite for samples."""
     if not len(run.q) or len(run.t) < 2:
         return inf
-    span, count = float(np.diff(run.t).max()), min(len(run.q), _LOOKED)
+    count = min(len(run.q), _LOOKED)
     looked = np.unique(np.linspace(0, len(run.q) - 1, count).astype(int))
-    limit = min(_longest(run, int(i), span) for i in looked)
-    step = _SHARE * limit
-    return step if (run.t[-1] - run.t[0]) / step <= _MOST else inf
-
-
-def _longest(run: Run, i: int, span: float) -> float:
-    """Longest stable step of a trajectory at its start, infinite if that is a span."""
-    arm = run.one(i)
-    known = arm.fidelity != "linear" and not arm._held
-    gains = _gains(run, i)
-    if not known or not (arm.stiffness_matrix.any() or gains is not None):
-        return inf
-    try:
-        return stable_step(arm, run.q[i, 0], "rk4", gains, span)[0]
-    except np.linalg.LinAlgError:
-        return inf  # no mass somewhere, of which others tell
+    return min(
+        automatic_step(run.one(i), run.q[i, 0], run.t, gains=_gains(run, i))
+        for i in map(int, looked)
+    )
 
 
 def _gains(run: Run, i: int) -> tuple[Any, Any] | None:

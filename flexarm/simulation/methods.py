@@ -18,7 +18,7 @@ from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
 from .accuracy import warn_of_errors
-from .core_loop import automatic_step, run_core
+from .core_loop import longest_step, run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
 from .runaway import judge_energy, judge_slopes
@@ -241,7 +241,7 @@ def simulate(
             with allowed():
                 run.start()
                 if max_step is None and method == "rk4":
-                    options = options._replace(max_step=automatic_step(run))
+                    options = options._replace(max_step=longest_step(run))
                 judge = Judge(run) if one._held and len(run.q) else None
                 if judge is not None:
                     judge.start()

@@ -16,6 +16,7 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.methods import check_method
 from ...simulation.run import check_accuracy, check_step, state, times
+from ...simulation.stability import automatic_step
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.violations import judged
 from ...stacks import ArmStack
@@ -103,7 +104,8 @@ def simulate_loop(
         ``"linear-acceleration"``, ``"generalized-alpha"``, or ``"Rodas4P"``.
     max_step : float, optional
         Longest step in s.  By default one step from each change of the forces, sample
-        or time of `t` to the next.
+        or time of `t` to the next, and steps of ``"rk4"`` that are stable, as in
+        `simulate`.
     rtol, atol : float
         Tolerances of ``"Rodas4P"``.
     spectral_radius : float
@@ -199,20 +201,24 @@ def simulate_loop(
     check_accuracy(rtol, atol, spectral_radius)
 
     # arrays of the loop
+    starts = state(arm, "q0", q0), state(arm, "qd0", qd0)
+    step = inf if max_step is None else float(max_step)
+    if max_step is None and method == "rk4":
+        q = starts[0].reshape(-1, any_of(arm).nq)[:1]
+        step = min((automatic_step(any_of(arm), x, t, sample) for x in q), default=inf)
     held = getattr(law, "_held", None)  # of a law of each instant
     if held is not None:
         law = held(sample)
     loop = Loop(
         arm,
         law,
-        (state(arm, "q0", q0), state(arm, "qd0", qd0)),
+        starts,
         t,
         sample,
         float(delay),
-        inf if max_step is None or method == "Rodas4P" else float(max_step),
+        inf if method == "Rodas4P" else step,
         u0,
     )
-    step = inf if max_step is None else float(max_step)
     loop.method = method
     loop.options = Options(float(spectral_radius), float(rtol), float(atol), step)
     loop.threads = threads_of(threads)

@@ -1,0 +1,68 @@
+"""Steps of Runge-Kutta that are shorter than the times between samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from few_modes import few_modes, planar_chain
+from numpy.testing import assert_allclose, assert_array_equal
+
+import flexarm as fa
+
+ARM = planar_chain(2, n_modes=2, damping_ratio=0.02)
+COARSE = np.linspace(0.0, 0.6, 31)  # 20 ms, 7 times what is stable
+
+
+def test_samples_far_apart_are_no_unstable_steps() -> None:
+    q, qd = ARM.neutral, np.zeros(ARM.nv)
+    run = fa.simulate(ARM, q, qd, COARSE)
+    assert run.success
+    exact = fa.simulate(ARM, q, qd, COARSE, method="DOP853", rtol=1e-10, atol=1e-12)
+    assert_allclose(run.q, exact.q, rtol=0.0, atol=2e-4)
+    # with the step that is given it has what was asked for
+    with pytest.warns(fa.SimulationWarning):
+        asked = fa.simulate(ARM, q, qd, COARSE, max_step=0.02)
+    assert not asked.success and "stability limit" in asked.message
+
+
+def test_stable_samples_are_the_steps() -> None:
+    q, qd, t = ARM.neutral, np.zeros(ARM.nv), np.linspace(0.0, 0.1, 101)
+    own = fa.simulate(ARM, q, qd, t)
+    assert_array_equal(own.q, fa.simulate(ARM, q, qd, t, max_step=1e-3).q)
+
+
+def test_batches_stacks_and_feedback() -> None:
+    stiff = planar_chain(2, n_modes=2, damping_ratio=0.02, bending_stiffness=400.0)
+    arms = fa.stack([ARM, stiff])
+    q, qd = np.zeros((2, ARM.nq)), np.zeros(ARM.nv)
+    both = fa.simulate(arms, q, qd, COARSE)
+    assert both.success
+    # as far as the shortest step of both goes
+    for k, arm in enumerate((ARM, stiff)):
+        alone = fa.simulate(arm, q[k], qd, COARSE)
+        assert_allclose(both.q[k], alone.q, rtol=0.0, atol=3e-4)
+    rod = fa.library.pendulum(mass=1.0, com=0.5, inertia=0.01)
+    law = fa.control.JointFeedback([4e4], [40.0], [0.0])
+    held = fa.simulate(rod, [0.1], [0.0], COARSE, torque=law)
+    assert held.success and abs(held.q[-1, 0]) < 1e-3
+
+
+def test_too_many_steps_are_left_to_other_methods() -> None:
+    tube = fa.beams.Section.tube(0.04, 0.002, "steel")
+    with few_modes():
+        link = fa.beams.finite_element_link("boom", length=1.0, sections=tube)
+        arm = fa.Arm([link])
+    with pytest.warns(fa.SimulationWarning):
+        run = fa.simulate(arm, arm.neutral, np.zeros(arm.nv), [0.0, 10.0, 20.0])
+    assert not run.success and "ROS34PW2" in run.message
+
+
+def test_loops_take_stable_steps() -> None:
+    law = fa.control.LinearController(
+        None, None, None, -np.hstack([20.0 * np.eye(2), 4.0 * np.eye(2)]), 0.01
+    )
+    arm = ARM.replace(gravity=(0, 0, 0))
+    start = np.append([0.1, -0.1], np.zeros(4)), np.zeros(arm.nv), COARSE
+    own = fa.control.simulate_loop(arm, law, *start)
+    fine = fa.control.simulate_loop(arm, law, *start, max_step=1e-4)
+    assert_allclose(own.q, fine.q, rtol=0.0, atol=1e-4)
