@@ -17,7 +17,6 @@ from .._calls.threads import ONE
 from .._support.interrupts import uninterrupted
 from .._support.options import explained, explained_class
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
-from ..simulation.core_loop import substeps_of
 from ..simulation.joint_feedback import JointFeedback
 from ..simulation.methods import simulate
 from ..simulation.run import times
@@ -280,7 +279,7 @@ def trajectory_sensitivities(
     method : {"rk4", "newmark", "linear-acceleration", "generalized-alpha"}
         Methods with a fixed step, as in `simulate`.
     max_step : float, optional
-        Longest step in s; by default one step from sample to sample.
+        Longest step in s; by default as in `simulate`.
     spectral_radius : float
         Of ``"generalized-alpha"``, as in `simulate`.
     make_arm : callable, optional
@@ -417,7 +416,7 @@ def sensitivities(
         )
     hold = interpolation == "hold"
     # states at the ends of all steps
-    each = substeps_of(t, method, inf if max_step is None else float(max_step))
+    each = int(np.max(run.steps, initial=0)) // max(len(t) - 1, 1) or 1
     count = int(np.prod(run.q.shape[:-2], dtype=int))
     samples = run.tau.reshape(count, len(t), run.tau.shape[-1])
     tau, grid = refined(samples, each, hold), _grid(t, each)
@@ -426,7 +425,8 @@ def sensitivities(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # of the first run
             full = tau.reshape(*run.q.shape[:-2], *tau.shape[1:])
-            fine = uninterrupted(simulate(arm, q0, qd0, grid, torque=full, **options))
+            one: dict[str, Any] = {"torque": full, "max_step": inf}
+            fine = uninterrupted(simulate(arm, q0, qd0, grid, **one, **options))
         q, qd = fine.q, fine.qd
     # derivatives of all steps
     start = q.reshape(count, -1, arm.nq), qd.reshape(count, -1, arm.nv)

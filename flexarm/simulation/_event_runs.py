@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from .._calls.records import Gains, Options, Rollout
 from ..errors import ArgumentError
-from .core_loop import substeps_of
 from .events import Event, Occurrence
 from .joint_feedback import JointFeedback
 from .run import Run
@@ -195,8 +194,17 @@ class Again:
         return np.ascontiguousarray(np.stack([first, last], axis=-2))
 
     def _lanes(self, part: Array) -> tuple[Array, Array]:
-        run, i, k = self.run, self.i, self.k
-        n = len(i)
+        run, n = self.run, len(self.i)
+        q, qd = np.empty((n, run.arm.nq)), np.empty((n, run.arm.nv))
+        taken = np.ones(n) if run.substeps is None else run.substeps[self.i]
+        for substeps in np.unique(taken):
+            rows = np.flatnonzero(taken == substeps)
+            q[rows], qd[rows] = self._ends(part, rows, int(substeps))
+        return q, qd
+
+    def _ends(self, part: Array, rows: Any, substeps: int) -> tuple[Array, Array]:
+        """States at parts of some intervals, by one run with equal substeps."""
+        run, i, k, n = self.run, self.i[rows], self.k[rows], len(rows)
         q, qd = np.full((n, 2, run.arm.nq), np.nan), np.full((n, 2, run.arm.nv), np.nan)
         q[:, 0], qd[:, 0] = run.q[i, k], run.qd[i, k]
         # feedback, forces and times of the intervals
@@ -207,12 +215,13 @@ class Again:
                 diagonal,
                 np.ascontiguousarray(kp[i % len(kp)]),
                 np.ascontiguousarray(kd[i % len(kd)]),
-                self._cut(reference, part),
-                None if rates is None else self._cut(rates, part),
+                self._cut(reference, part[rows], rows),
+                None if rates is None else self._cut(rates, part[rows], rows),
             )
-        forces = None if run.samples is None else self._cut(run.forces, part)
-        t = np.stack([run.t[k], self.times(part)], axis=-1)
-        # one run for all intervals
+        forces = None
+        if run.samples is not None:
+            forces = self._cut(run.forces, part[rows], rows)
+        t = np.stack([run.t[k], self.times(part)[rows]], axis=-1)
         arms: Any = run.flat if run.stack is None else run.flat[i]
         arms._model.rollout(
             Rollout(
@@ -220,7 +229,7 @@ class Again:
                 qd,
                 t,
                 self.method,
-                substeps_of(run.t, self.method, self.options.max_step),
+                substeps,
                 forces,
                 run.hold,
                 np.full((n, 2, run.n_tau), np.nan),

@@ -56,7 +56,8 @@ def warn_of_errors(run: Run, method: str) -> None:
     if len(run.t) < 2 or not len(run.q):
         return
     if method in _ORDERS:
-        missed = vibration_errors(run) if method == "rk4" else 0.0
+        rk4 = method == "rk4"
+        missed = vibration_errors(run, shares_of_steps(run)) if rk4 else 0.0
         warn_of_steps(run, method, float(np.diff(run.t).max()) / run.substeps, missed)
     if method != "ROS34PW2":
         return
@@ -65,8 +66,8 @@ def warn_of_errors(run: Run, method: str) -> None:
     if not bad.any():
         return
     i = int(np.where(bad, errors, 0.0).argmax())
-    h = float(np.diff(run.t).max()) / run.substeps
-    if _is_transient(run, i, h, (len(run.t) - 1) * run.substeps):
+    h = float(np.diff(run.t).max()) / run.substeps[i]
+    if _is_transient(run, i, h, (len(run.t) - 1) * run.substeps[i]):
         return
     sentence = (
         f"{_beginning(run, method, h, errors, bad)}, and damp vibration that they do "
@@ -77,18 +78,24 @@ def warn_of_errors(run: Run, method: str) -> None:
     warn(sentence, AccuracyWarning)
 
 
-def warn_of_steps(run: Run, method: str, h: float, missed: Any = 0.0) -> None:
-    """Warn of steps of at most h that may be unstable; fail if they miss the motion.
+def shares_of_steps(run: Run) -> Array:
+    """Errors of steps by R7, as shares of the largest motion."""
+    largest, size = reported(run.report, "error", "scale")
+    with np.errstate(all="ignore"):
+        return np.where(size > 0.0, largest / size, 0.0)
+
+
+def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
+    """Warn of steps in s, at most, that may be unstable; fail if they miss the motion.
 
     With what they have `missed` of vibration, as far as that is known.
     """
     if method not in _ORDERS or run.one(0)._held:  # which C does not judge
         return
-    largest, size, astray = reported(run.report, "error", "scale", "astray")
-    with np.errstate(all="ignore"):
-        errors = np.where(size > 0.0, largest / size, 0.0)
-        bad = (errors > LIMIT) | (missed > VIBRATION_LIMIT)
-        errors = run.errors = np.maximum(errors, missed)
+    (astray,) = reported(run.report, "astray")
+    shares = shares_of_steps(run)
+    bad = (shares > LIMIT) | (missed > VIBRATION_LIMIT)
+    errors = run.errors = np.maximum(shares, missed)
     if bad.any():
         bad &= run.is_whole()  # others fail for other reasons
     if not bad.any():
@@ -96,6 +103,7 @@ def warn_of_steps(run: Run, method: str, h: float, missed: Any = 0.0) -> None:
     lost = bad & (astray >= ASTRAY)
     worst = lost if lost.any() else bad
     i = int(np.where(worst, errors, 0.0).argmax())
+    h = float(np.broadcast_to(steps, len(bad))[i])
     known = run.doubt(i) if run.doubt is not None and run.arm.nv <= _FEW else ""
     # linear acceleration shifts vibration, but keeps it up to its limit
     fails = bool(lost.any()) and (method == "rk4" or known != "")
@@ -104,18 +112,17 @@ def warn_of_steps(run: Run, method: str, h: float, missed: Any = 0.0) -> None:
     if known:
         end = f": {known}"
     else:
-        share = min(float(errors[i]), 1.0)
         other = "Radau" if run.one(i).fidelity == "linear" else "Rodas4P"
         if np.any(missed) and missed[i] == errors[i]:
             step, hertz = vibration_advice(run, i, VIBRATION_WANTED)
             end = f" in the mode of {hertz:.4g} Hz; {_take(step)}"
         else:
-            end = f"; {_advice(h, share, _ORDERS[method])}"
+            end = f"; {_advice(h, float(errors[i]), _ORDERS[method])}"
         if run.function is None or not run.batch:  # which it sees
             end += f", or method={other!r}"
     unstable = f" and look unstable, {int(astray[i])} of them miss all of it"
     sentence = f"{_beginning(run, method, h, errors, bad)}{unstable * fails}{end}"
-    if known and largest[i] <= LIMIT * size[i]:  # of a short run, which says it all
+    if known and shares[i] <= LIMIT:  # of a short run, which says it all
         sentence = known
     run.doubts.append(sentence)
     warn(sentence, AccuracyWarning)
@@ -143,8 +150,13 @@ def _beginning(run: Run, method: str, h: float, errors: Array, bad: Any) -> str:
 
 
 def _advice(h: float, error: float, order: float) -> str:
-    """Steps that are short enough, as the errors are powers of them."""
-    return _take(h * (WANTED / error) ** (1.0 / order))
+    """Advice to take steps that are short enough."""
+    return _take(shorter(h, error, order))
+
+
+def shorter(h: float, error: float, order: float) -> float:
+    """Step in s that is short enough, as errors of stable ones are powers of them."""
+    return float(h * (WANTED / min(error, 1.0)) ** (1.0 / order))
 
 
 def _take(step: float) -> str:
@@ -163,11 +175,8 @@ def _is_transient(run: Run, i: int, h: float, n: int) -> bool:
     if arm.nq != arm.nv or arm.nv > _FEW:
         return False
     full = arm.replace(fidelity="full") if arm.fidelity == "linear" else arm
-    gains = None
-    if run.gains is not None:
-        gains = tuple(x[i % len(x)] for x in (run.gains.kp, run.gains.kd))
     try:
-        M, D, K = linearized(full, q, gains)
+        M, D, K = linearized(full, q, run.gains_of(i))
         still, one = np.zeros_like(M), np.eye(len(M))
         A = np.block([[still, one], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
         rates, modes = np.linalg.eig(A)

@@ -10,11 +10,20 @@ import numpy as np
 from .. import _core
 from .._calls.arguments import any_of
 from .._calls.explain import massless
-from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, Options, Rollout, reported
+from .._calls.records import (
+    NOT_CONVERGED,
+    STEP_TOO_SHORT,
+    Gains,
+    Options,
+    Rollout,
+    reported,
+)
+from .automatic_steps import finer_substeps
 from .run import Run, progress_bar
-from .stability import CONDITIONAL, automatic_step, instability
+from .stability import CONDITIONAL, instability
 
-_LOOKED = 8  # trajectories of a batch, spread over it
+# errors of steps near the stable one fall slower than their order says
+_REPEATS = 3
 
 
 def substeps_of(t: Any, method: str, max_step: float) -> int:
@@ -25,42 +34,52 @@ def substeps_of(t: Any, method: str, max_step: float) -> int:
     return max(1, int(np.ceil(float(spans.max()) / max_step * (1.0 - 1e-12))))
 
 
-def longest_step(run: Run) -> float:
-    """Longest step of Runge-Kutta in s, by some trajectories; infinite for samples."""
-    if not len(run.q) or len(run.t) < 2:
-        return inf
-    count = min(len(run.q), _LOOKED)
-    looked = np.unique(np.linspace(0, len(run.q) - 1, count).astype(int))
-    return min(
-        automatic_step(run.one(i), run.q[i, 0], run.t, gains=_gains(run, i))
-        for i in map(int, looked)
-    )
-
-
-def _gains(run: Run, i: int) -> tuple[Any, Any] | None:
-    """Gains of the feedback of a trajectory."""
-    if run.gains is None:
-        return None
-    kp, kd = run.gains.kp, run.gains.kd
-    return kp[i % len(kp)], kd[i % len(kd)]
-
-
-def run_core(run: Run, method: str, options: Options, progress: bool | None) -> None:
-    """Integrate all trajectories of a run."""
+def run_core(
+    run: Run,
+    method: str,
+    options: Options,
+    progress: bool | None,
+    automatic: bool = False,
+) -> None:
+    """Integrate all trajectories of a run, again if steps are `automatic` and bad."""
     substeps = substeps_of(run.t, method, options.max_step)
-    # torque, and explanations of failures
-    torque: Any = run.call if run.function is not None else None
-    if run.samples is not None:
-        torque = run.forces
     run.counted = method == "Rodas4P"
-    run.substeps = 0 if run.counted else substeps
+    run.substeps = None if run.counted else np.full(len(run.q), substeps)
     run.explain = lambda i: _reason(run, method, i)
     run.doubt = lambda i: _stability(run, method, i)
     if len(run.q) == 0:
         return
+    _rollout(run, method, substeps, options, progress)
+    automatic = automatic and run.function is None and not any_of(run.arm)._held
+    for _ in range(_REPEATS if automatic and len(run.t) > 1 else 0):
+        finer = finer_substeps(run)
+        for n in np.unique(finer[finer > 0]):
+            rows = np.flatnonzero(finer == n)
+            _rollout(run, method, int(n), options, progress, rows)
+
+
+def _rollout(
+    run: Run,
+    method: str,
+    substeps: int,
+    options: Options,
+    progress: bool | None,
+    rows: Any = None,
+) -> None:
+    """Integrate trajectories, all or those of some rows, which take new substeps."""
+    torque: Any = run.call if run.function is not None else None
+    if run.samples is not None:
+        torque = run.forces
+    arrays, feedback, arms = (run.q, run.qd, run.tau, run.report), run.gains, run.flat
+    if rows is not None:
+        run.restart(rows, substeps)
+        arrays = tuple(x[rows] for x in arrays)
+        torque, feedback = _rows_of(torque, rows), _rows_of(feedback, rows)
+        arms = arms if run.stack is None else arms[rows]
+    q, qd, tau, report = arrays
     # progress in blocks of lanes
     lanes = _core.build_info()["lanes"]
-    blocks, spans = -(-len(run.q) // lanes), len(run.t) - 1
+    blocks, spans = -(-len(q) // lanes), len(run.t) - 1
     unit = "sample" if run.counted else "step"
     bar = progress_bar(blocks * spans * substeps, progress, unit)
 
@@ -68,19 +87,19 @@ def run_core(run: Run, method: str, options: Options, progress: bool | None) -> 
         bar.update(steps - bar.n)
 
     try:
-        run.flat._model.rollout(
+        arms._model.rollout(
             Rollout(
-                run.q,
-                run.qd,
+                q,
+                qd,
                 run.t[np.newaxis],
                 method,
                 substeps,
                 torque,
                 run.hold,
-                run.tau,
-                run.gains,
+                tau,
+                feedback,
                 options,
-                run.report,
+                report,
                 tick if bar is not None else None,
                 run.threads,
             )
@@ -88,6 +107,18 @@ def run_core(run: Run, method: str, options: Options, progress: bool | None) -> 
     finally:
         if bar is not None:
             bar.close()
+        if rows is not None:
+            for whole, part in zip(
+                (run.q, run.qd, run.tau, run.report), arrays, strict=True
+            ):
+                whole[rows] = part
+
+
+def _rows_of(given: Any, rows: Any) -> Any:
+    """Rows of samples or gains, of which there may be one for all."""
+    if isinstance(given, Gains):
+        return Gains(given.diagonal, *(_rows_of(x, rows) for x in given[1:]))
+    return given if given is None or len(given) == 1 else given[rows]
 
 
 def _reason(run: Run, method: str, i: int) -> str:
@@ -117,5 +148,5 @@ def _stability(run: Run, method: str, i: int) -> str:
     closed = bool(any_of(run.arm)._held)  # which change the frequencies
     if method not in CONDITIONAL or linear or closed or len(run.t) < 2:
         return ""
-    step = float(np.diff(run.t).max()) / run.substeps
-    return instability(run.one(i), run.q[i, 0], method, step, _gains(run, i))
+    step = float(np.diff(run.t).max()) / run.substeps[i]
+    return instability(run.one(i), run.q[i, 0], method, step, run.gains_of(i))

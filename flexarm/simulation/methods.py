@@ -18,7 +18,8 @@ from ..errors import ArgumentError
 from ._event_runs import locate
 from ._scipy_methods import run_scipy
 from .accuracy import warn_of_errors
-from .core_loop import longest_step, run_core
+from .automatic_steps import first_step
+from .core_loop import run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
 from .runaway import judge_energy, judge_slopes
@@ -79,9 +80,11 @@ def simulate(
         time, a solver of `scipy.integrate`, ``"RK23"``, ``"RK45"``, ``"DOP853"``,
         ``"Radau"``, ``"BDF"``, ``"LSODA"``, or ``"CVODE"`` of SUNDIALS.
     max_step : float, optional
-        Longest step in s; by default one step in C from sample to sample.  Where this
-        is above the stability limit of ``"rk4"`` at the start, it takes steps of half
-        of that limit, as far as 200,000 suffice.
+        Longest step in s; infinite: one step in C from sample to sample.  By default
+        ``"rk4"`` repeats trajectories whose estimated error is above 1 % with shorter
+        steps, each by itself, as far as 200,000 of them suffice.  A torque function is
+        not called twice at a time; with one, samples further apart than the stable
+        step at the start are reached in steps of a fifth of that.
     rtol, atol : float
         Tolerances of the methods with error control.
     spectral_radius : float
@@ -240,12 +243,13 @@ def simulate(
         try:
             with allowed():
                 run.start()
-                if max_step is None and method == "rk4":
-                    options = options._replace(max_step=longest_step(run))
+                automatic = max_step is None and method == "rk4"
+                if automatic and run.function is not None:
+                    options = options._replace(max_step=first_step(run))
                 judge = Judge(run) if one._held and len(run.q) else None
                 if judge is not None:
                     judge.start()
-                note = _integrator(method, options, progress)(run)
+                note = _integrator(method, options, progress, automatic)(run)
                 if wanted:
                     run.integrate = _integrator(method, options, False)
                     found = locate(run, method, options, wanted, method in METHODS)
@@ -267,13 +271,13 @@ def simulate(
 
 
 def _integrator(
-    method: str, options: Options, progress: bool | None
+    method: str, options: Options, progress: bool | None, automatic: bool = False
 ) -> Callable[[Run], str]:
     """Return a function that fills a run and returns the reason of a failure."""
 
     def integrate(run: Run) -> str:
         if method in METHODS:
-            run_core(run, method, options, progress)
+            run_core(run, method, options, progress, automatic)
             return ""
         if method == "CVODE":
             from ._sundials import run_cvode

@@ -144,7 +144,7 @@ class Run(Flattened):
     ) -> None:
         self.arm, self.t, self.hold = arm, t, False
         self.threads = 1  # largest number in C
-        self.substeps = 0  # of methods with a fixed step, else 0
+        self.substeps: Any = None  # of each trajectory, for methods with fixed steps
         self.counted = False  # whether `report` has the steps
         self.explain: Callable[[int], str] | None = None  # reason of a failure
         self.doubt: Callable[[int], str] | None = None  # of runs that reach the end
@@ -191,6 +191,13 @@ class Run(Flattened):
         """Arm of trajectory i, counted in flattened arrays."""
         return cast(ArmLike, self.arm if self.stack is None else self.flat[i])
 
+    def gains_of(self, i: int) -> tuple[Array, Array] | None:
+        """Gains of the feedback of trajectory i, of positions and velocities."""
+        if self.gains is None:
+            return None
+        kp, kd = self.gains.kp, self.gains.kd
+        return kp[i % len(kp)], kd[i % len(kd)]
+
     @cached_property
     def q(self) -> Array:
         """Positions at all times, the first ones set."""
@@ -235,6 +242,14 @@ class Run(Flattened):
             tau = self.call(float(self.t[0]), self.q[:, 0], self.qd[:, 0])
             self.n_tau = tau.shape[-1]
             self.widths = {self.n_tau}
+
+    def restart(self, rows: Any, substeps: int) -> None:
+        """Forget all but the start of some trajectories, which take new substeps."""
+        self.substeps[rows] = substeps
+        for array in (self.q, self.qd):
+            array[rows, 1:] = np.nan
+        self.tau[rows] = np.nan
+        self.report[rows] = new_report(len(rows))
 
     def call(self, t: float, q: Array, qd: Array) -> Array:
         """Call the torque function for the batch in the user's shape."""
@@ -455,7 +470,7 @@ class Run(Flattened):
         """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
             steps, rejected = reported(self.report, "steps", "rejected").astype(int)
-        elif self.substeps:
+        elif self.substeps is not None:
             steps = self.substeps * np.maximum(reached.sum(axis=1) - 1, 0)
             rejected = np.zeros_like(steps)
         else:

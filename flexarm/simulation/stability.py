@@ -12,8 +12,6 @@ from .._calls.arm_like import ArmLike
 Array = NDArray[np.float64]
 
 CONDITIONAL = ("rk4", "linear-acceleration")
-_SHARE = 0.5  # of the longest stable step
-_MOST = 200_000  # steps of a run, above which a method that damps modes suits better
 
 
 def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
@@ -71,27 +69,6 @@ def stable_step(
         return float(limits[k]), complex(rates[k])
     omega = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, K))).max()))
     return (2.0 * np.sqrt(3.0) / omega if omega else np.inf), 1j * omega
-
-
-def automatic_step(
-    arm: ArmLike, q: Array, t: Array, span: float | None = None, gains: Any = None
-) -> float:
-    """Longest step of Runge-Kutta in s where those of a span are unstable, or infinite.
-
-    Half of what is stable at a posture, which resolves the modes below, unless this
-    takes too many steps for the times, or stability is not known.
-    """
-    if arm.fidelity == "linear" or arm._held:
-        return np.inf
-    if gains is None and not arm.stiffness_matrix.any():
-        return np.inf
-    span = float(np.diff(t).max()) if span is None else span
-    try:
-        limit, _ = stable_step(arm, q, "rk4", gains, span)
-    except np.linalg.LinAlgError:
-        return np.inf  # no mass somewhere, of which others tell
-    step = _SHARE * limit
-    return step if float(t[-1] - t[0]) <= _MOST * step else np.inf
 
 
 def instability(

@@ -60,7 +60,7 @@ class Trajectory(Labelled, Printed):
         ``"linear-acceleration"`` by kinetic energy, to a factor of about two, above one
         where steps are unstable; None for other methods and closed chains.  ``"rk4"``
         adds what it misses of the modes of the arm linearized at its start, without
-        feedback, in 64 trajectories of a batch.  Growth of
+        feedback.  Growth of
         errors in the motion, as in chaotic ones, comes on top.
     """
 

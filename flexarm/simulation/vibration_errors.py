@@ -14,7 +14,9 @@ from .stability import linearized, runge_kutta
 Array = NDArray[np.float64]
 
 _FEW = 64  # coordinates with cheap eigenvalues
-_LOOKED = 64  # trajectories of a batch, spread over it: eigenvalues cost 0.1 ms each
+# Error by R7 below which vibration has not lost 1 % of the motion: 1.5e-4 is the least
+# of 183 random arms that have, tests/simulation/test_vibration_errors.py.
+_SEEN = 1e-4
 _TIMES = 64  # numbers of steps at which errors are compared
 _SLOW = 1e-9  # of the fastest rate squared: no vibration
 _FINER = 1.25  # factor between steps that are tried
@@ -22,25 +24,24 @@ _FINEST = 40  # such factors, of 7000 together
 _BLAMED = 0.1  # of the largest error of a mode
 
 
-def vibration_errors(run: Run) -> Array:
+def vibration_errors(run: Run, shares: Array) -> Array:
     """Error of velocities by vibration, as a share of the motion by kinetic energy.
 
     Of the arm linearized at its start, under the forces there.  A mode of unit mass has
     the velocity y and the acceleration a, so the amplitude sqrt(y^2 + (a/w)^2), which a
     step multiplies by R(h rate), where exp(h rate) is exact.  The errors of R7 of
     ``csrc/kernels/time/step_errors.h`` are measured by the whole motion and so are too
-    small for vibration beside a larger motion.  Zero for what is not looked at: arms
-    without stiffness, large ones, laws, and most of a large batch.
+    small for vibration beside a larger motion.  Those `shares` tell where to look.
+    Zero for what is not looked at: arms without stiffness, large ones, and laws.
     """
     errors = np.zeros(len(run.q))
     arm = run.one(0)
     lawful = run.function is not None or run.feedback is not None
     if lawful or arm.fidelity == "linear" or arm.nv > _FEW or arm._held:
         return errors
-    count = min(len(errors), _LOOKED)
-    for i in np.unique(np.linspace(0, len(errors) - 1, count).astype(int)):
+    for i in map(int, np.flatnonzero(shares > _SEEN)):
         if run.one(i).stiffness_matrix.any():
-            errors[i] = _error(run, *_modes(run, int(i)))
+            errors[i] = _error(run, i, *_modes(run, i))
     return errors
 
 
@@ -48,11 +49,11 @@ def vibration_advice(run: Run, i: int, wanted: float) -> tuple[float, float]:
     """Step in s whose error by vibration is small, and the fastest mode of it in Hz."""
     roots, shares = _modes(run, i)
     with np.errstate(all="ignore"):
-        size = np.nan_to_num(_missed(run, roots).max(axis=0), posinf=1.0) * shares
+        size = np.nan_to_num(_missed(run, i, roots).max(axis=0), posinf=1.0) * shares
     fastest = float(np.abs(roots[size > _BLAMED * size.max()]).max())
     finer = _FINER ** np.arange(1, _FINEST + 1)
-    small = [x for x in finer if 0.0 < _error(run, roots, shares, x) < wanted]
-    h = float(np.diff(run.t).max()) / run.substeps
+    small = [x for x in finer if 0.0 < _error(run, i, roots, shares, x) < wanted]
+    h = float(np.diff(run.t).max()) / run.substeps[i]
     return h / float(small[0] if small else finer[-1]), fastest / (2.0 * np.pi)
 
 
@@ -82,18 +83,19 @@ def _modes(run: Run, i: int) -> tuple[Any, Array]:
     return roots, np.hypot(y, a / rates) / scale
 
 
-def _error(run: Run, roots: Any, shares: Array, finer: float = 1.0) -> float:
+def _error(run: Run, i: Any, roots: Any, shares: Array, finer: float = 1.0) -> float:
     """Largest error of the velocities with steps that are finer than those taken."""
     if not len(roots):
         return 0.0
     with np.errstate(all="ignore"):  # unstable steps, of which others tell
-        error = float(np.sqrt((_missed(run, roots, finer) ** 2 @ shares**2).max()))
+        error = float(np.sqrt((_missed(run, i, roots, finer) ** 2 @ shares**2).max()))
     return error if np.isfinite(error) else 0.0
 
 
-def _missed(run: Run, roots: Any, finer: float = 1.0) -> Array:
+def _missed(run: Run, i: Any, roots: Any, finer: float = 1.0) -> Array:
     """Missed share of each mode after some numbers of steps, (numbers, modes)."""
-    steps, substeps = np.diff(run.t) / (run.substeps * finer), run.substeps * finer
+    substeps = run.substeps[i] * finer
+    steps = np.diff(run.t) / substeps
     # times differ by rounding
     size = steps.max()
     kinds, counts = np.unique(np.round(steps / size, 9), return_counts=True)

@@ -314,5 +314,5 @@ def test_arms_that_are_refused() -> None:
     stiff = fa.library.de_luca_siciliano(damping=True)
     with pytest.raises(fa.NotFiniteError, match="has no sensitivities"):
         fa.trajectory_sensitivities(
-            stiff, [0.1] * 6, [0.0] * 6, np.linspace(0.0, 50.0, 501)
+            stiff, [0.1] * 6, [0.0] * 6, np.linspace(0.0, 50.0, 501), max_step=0.1
         )

@@ -131,7 +131,8 @@ def test_long_steps_are_told() -> None:
     t = np.linspace(0.0, 2.0, 21)
     y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
     record = Record(t, y, None, [1.0])
-    found = identify(make_arm, [60.0], record, sigma=0.001, max_step=0.1)
+    with pytest.warns(fa.AccuracyWarning, match="steps of 0.1 s of rk4"):
+        found = identify(make_arm, [60.0], record, sigma=0.001, max_step=0.1)
     assert any("shorter max_step" in note for note in found.notes)
     for step in (0.01, None):  # by default it is chosen
         fine = identify(make_arm, [60.0], record, sigma=0.001, max_step=step)

@@ -170,8 +170,8 @@ def test_torque_function_sees_the_shape_of_the_user(batch: tuple[int, ...]) -> N
         return np.zeros((*batch, U))
 
     q0 = states(*batch)
-    run = fa.simulate(ARM, q0, Z, T[:3], torque=torque)
-    assert_same_run(run, fa.simulate(ARM, q0, Z, T[:3]))
+    run = fa.simulate(ARM, q0, Z, T[:3], torque=torque, max_step=1e-3)
+    assert_same_run(run, fa.simulate(ARM, q0, Z, T[:3], max_step=1e-3))
     shape = (*batch, N)
     assert set(seen) <= {(float, shape, shape, True, True)}
     # to learn the width, four stages of two steps, and the last sample
@@ -287,7 +287,7 @@ def test_samples_may_be_shared_or_one_for_each() -> None:
 
 def test_max_step_gives_equal_substeps() -> None:
     q0 = states(3)
-    fine = fa.simulate(ARM, q0, Z, np.linspace(0.0, 0.04, 41))
+    fine = fa.simulate(ARM, q0, Z, np.linspace(0.0, 0.04, 41), max_step=1e-3)
     for max_step in (0.001, 0.0010001, 1e-3 * (1 + 1e-14)):
         run = fa.simulate(ARM, q0, Z, [0.0, 0.01, 0.04][:2], max_step=max_step)
         assert_allclose(run.q[:, -1], fine.q[:, 10], rtol=1e-13)
@@ -302,7 +302,6 @@ def test_max_step_gives_equal_substeps() -> None:
     assert len(calls) == 1 + 4 * 3 + 1
     # longer than the samples: one step each
     a = fa.simulate(ARM, q0, Z, T, max_step=10.0)
-    assert_same_run(a, fa.simulate(ARM, q0, Z, T))
     assert_same_run(a, fa.simulate(ARM, q0, Z, T, max_step=np.float32(10.0)))
     assert_same_run(a, fa.simulate(ARM, q0, Z, T, max_step=np.inf))
 

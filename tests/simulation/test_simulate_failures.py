@@ -51,7 +51,7 @@ def stiff_start(*batch: int) -> Any:
 
 def test_a_run_that_diverges_returns_what_it_has() -> None:
     t = np.arange(60.0)
-    run = fa.simulate(ARM, stiff_start(), Z, t)
+    run = fa.simulate(ARM, stiff_start(), Z, t, max_step=1.0)
     assert not run.success
     n = int(run.completed)
     assert 1 <= n < 60
@@ -80,7 +80,7 @@ def test_one_diverging_trajectory_spares_the_others(kind: str) -> None:
         torque = np.zeros((40, U))
     if kind == "function":
         torque = lambda t, q, qd: -1e-3 * qd[..., :U]  # noqa: E731
-    run = fa.simulate(ARM, q0, Z, t, torque=torque)
+    run = fa.simulate(ARM, q0, Z, t, torque=torque, max_step=1.0)
     assert not run.success
     whole = np.full((2, 7), 40)
     n = run.completed[1, 3]

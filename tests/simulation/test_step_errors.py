@@ -70,12 +70,13 @@ def test_the_same_law_in_loops_and_stacks_is_no_success_either() -> None:
     t = T[:101]
     gains: Any = ([100.0, 100.0], [30.0, 30.0], [0.5, 0.5])
     feedback = fa.control.JointFeedback(*gains)
-    run = fa.simulate(ARM, [0.0, 0.0], [0.0, 0.0], t, torque=feedback)
+    given: Any = {"torque": feedback, "max_step": 0.01}
+    run = fa.simulate(ARM, [0.0, 0.0], [0.0, 0.0], t, **given)
     assert not run.success
     assert "above the stability limit of" in run.message
     assert run.message.count("stability limit") == 1
     stack = fa.stack([ARM, planar_chain(2)])
-    run = fa.simulate(stack, [0.0, 0.0], [0.0, 0.0], t, torque=feedback)
+    run = fa.simulate(stack, [0.0, 0.0], [0.0, 0.0], t, **given)
     assert not run.success
     assert "of 2 of 2 trajectories" in run.message
 
@@ -113,7 +114,7 @@ def test_a_simulated_plant_is_judged_over_all_its_calls() -> None:
 def test_estimates_of_a_vibration_are_its_errors(z: float) -> None:
     arm, rate = vibration(200.0).replace(**STILL), 200.0
     t = z / rate * np.arange(min(1500, round(200.0 / z)))
-    run = fa.simulate(arm, [0.0], [0.05], t)
+    run = fa.simulate(arm, [0.0], [0.05], t, max_step=z / rate)
     error = abs(run.qd[:, 0] / 0.05 - np.cos(rate * t)).max()
     if z < 0.8:
         assert 0.5 * error < run.estimated_error < 1.6 * error, z
@@ -125,7 +126,8 @@ def test_estimates_of_a_vibration_are_its_errors(z: float) -> None:
 def test_estimates_of_a_decay_are_its_errors(z: float) -> None:
     slide = fa.RigidBody("s", fa.Joint("prismatic", damping=100.0), mass=2.0)
     t = -z / 50.0 * np.arange(40.0)
-    run = fa.simulate(fa.Arm([slide], **STILL), [0.0], [1.0], t)
+    arm = fa.Arm([slide], **STILL)
+    run = fa.simulate(arm, [0.0], [1.0], t, max_step=t[1])
     error = abs(run.qd[:, 0] - np.exp(-50.0 * t)).max()
     assert run.estimated_error > 0.5 * min(error, 0.2), z
     assert run.estimated_error < 10.0 * error, z

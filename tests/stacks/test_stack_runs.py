@@ -154,7 +154,8 @@ def test_no_arms_and_runs_that_fail() -> None:
     stiff = fa.stack([arms[0], chain().replace(gravity=(0.0, -9.81, 0.0))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = fa.simulate(stiff, q0[:2], qd0[:2], [0.0, 1.0, 2.0, 3.0, 4.0])
+        t = np.arange(5.0)
+        run = fa.simulate(stiff, q0[:2], qd0[:2], t, max_step=1.0)
     assert not run.success and "stability limit" in run.message
     with pytest.raises(ArgumentError, match=r"stack \(3,\), expected equal lengths"):
         fa.simulate(arms, q0[:2], qd0[:2], T)

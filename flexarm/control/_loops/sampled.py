@@ -14,9 +14,9 @@ from ..._support.options import explained
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...simulation.automatic_steps import step_of_loop
 from ...simulation.methods import check_method
 from ...simulation.run import check_accuracy, check_step, state, times
-from ...simulation.stability import automatic_step
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.violations import judged
 from ...stacks import ArmStack
@@ -104,8 +104,8 @@ def simulate_loop(
         ``"linear-acceleration"``, ``"generalized-alpha"``, or ``"Rodas4P"``.
     max_step : float, optional
         Longest step in s.  By default one step from each change of the forces, sample
-        or time of `t` to the next, and steps of ``"rk4"`` that are stable, as in
-        `simulate`.
+        or time of `t` to the next, or a fifth of the stable step of ``"rk4"`` where
+        they are further apart than that.
     rtol, atol : float
         Tolerances of ``"Rodas4P"``.
     spectral_radius : float
@@ -204,8 +204,7 @@ def simulate_loop(
     starts = state(arm, "q0", q0), state(arm, "qd0", qd0)
     step = inf if max_step is None else float(max_step)
     if max_step is None and method == "rk4":
-        q = starts[0].reshape(-1, any_of(arm).nq)[:1]
-        step = min((automatic_step(any_of(arm), x, t, sample) for x in q), default=inf)
+        step = step_of_loop(arm, starts[0], t, sample)
     held = getattr(law, "_held", None)  # of a law of each instant
     if held is not None:
         law = held(sample)

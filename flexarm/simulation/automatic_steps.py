@@ -1,0 +1,110 @@
+"""Steps of rk4 where none are given: stable ones, and short enough for their error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arguments import any_of
+from .._calls.arm_like import AnyArm, ArmLike
+from .accuracy import (
+    VIBRATION_LIMIT,
+    VIBRATION_WANTED,
+    WANTED,
+    shares_of_steps,
+    shorter,
+)
+from .run import Run
+from .stability import stable_step
+from .vibration_errors import vibration_advice, vibration_errors
+
+Array = NDArray[np.float64]
+
+# Steps of a trajectory: tenths of a second of an arm of two flexible links.  Above them
+# a method that damps fast modes suits better, and warnings name it.
+_MOST = 200_000
+# Shares of the longest stable step, with errors of the fastest mode of 5e-2 and 5e-4 of
+# it in each step: before a run is repeated by its errors, and where it cannot be.
+_LARGE, _SMALL = 0.5, 0.2
+_LOOKED = 8  # states of a batch, spread over it: a millisecond together
+
+
+def finer_substeps(run: Run) -> NDArray[np.int64]:
+    """Steps between samples by the estimated errors of a run, zero where they are good.
+
+    Powers of two, so that trajectories share lanes.  By each trajectory alone, so that
+    it has the same bits in a batch.
+    """
+    longest = float(np.diff(run.t).max())
+    errors, whole = shares_of_steps(run), run.is_whole()
+    missed = vibration_errors(run, np.where(whole, errors, 0.0))
+    wanted = np.zeros(len(errors), dtype=np.int64)
+    bad = ~whole | (errors > WANTED) | (missed > VIBRATION_LIMIT)
+    for i in map(int, np.flatnonzero(bad)):
+        taken, step = longest / run.substeps[i], inf
+        if not whole[i] or errors[i] > 1.0:
+            step = _LARGE * _stable(run.one(i), run.q[i, 0], taken, run.gains_of(i))
+        if whole[i] and errors[i] > WANTED:
+            step = min(step, shorter(taken, 2.0 * float(errors[i]), 4.0))
+        if missed[i] > VIBRATION_LIMIT:
+            step = min(step, vibration_advice(run, i, VIBRATION_WANTED)[0])
+        if _is_affordable(run.t, step):
+            wanted[i] = 2 ** int(np.ceil(np.log2(longest / step) - 1e-9))
+    return wanted
+
+
+def first_step(run: Run) -> float:
+    """Longest step in s under a torque function, which sees the batch and may remember.
+
+    It is not called twice at a time, so no errors are known before.
+    """
+    if not len(run.q) or len(run.t) < 2:
+        return inf
+    span = float(np.diff(run.t).max())
+    return _least(run.t, ((run.one(i), run.q[i, 0]) for i in _looked(len(run.q))), span)
+
+
+def step_of_loop(arm: AnyArm, q: Array, t: Array, span: float) -> float:
+    """Longest step in s of a loop with samples of a span, infinite if that is stable.
+
+    Forces are held from sample to sample, so stability is that of the arm alone.
+    """
+    one = any_of(arm)
+    many: Any = arm
+    arms: list[ArmLike] = [one] if arm is one else list(many._flat(many.shape))
+    states = q.reshape(-1, one.nq)
+    if not len(states) or not len(arms):
+        return inf
+    some = _looked(max(len(arms), len(states)))
+    pairs = ((arms[i % len(arms)], states[i % len(states)]) for i in some)
+    return _least(t, pairs, span)
+
+
+def _least(t: Array, pairs: Iterable[tuple[ArmLike, Array]], span: float) -> float:
+    step = _SMALL * min(_stable(arm, q, span) for arm, q in pairs)
+    return step if _is_affordable(t, step) else inf
+
+
+def _looked(count: int) -> list[int]:
+    """Members of a batch that are looked at."""
+    return sorted(set(np.linspace(0, count - 1, min(count, _LOOKED)).astype(int)))
+
+
+def _is_affordable(t: Array, step: float) -> bool:
+    return step < inf and float(t[-1] - t[0]) <= _MOST * step
+
+
+def _stable(arm: ArmLike, q: Array, span: float, gains: Any = None) -> float:
+    """Longest stable step of rk4 in s, infinite if a span is or none is known."""
+    if arm.fidelity == "linear" or arm._held:
+        return inf
+    if gains is None and not arm.stiffness_matrix.any():
+        return inf
+    try:
+        return stable_step(arm, q, "rk4", gains, span)[0]
+    except np.linalg.LinAlgError:
+        return inf  # no mass somewhere, of which others tell
