@@ -11,7 +11,7 @@ from ._support.printing import percent
 from ._support.warn import warn
 from .errors import ModeWarning
 from .mode_accuracy import COUNT, LARGEST, is_quiet
-from .refinement import refined
+from .refinement import refined, undeformed
 from .statics.coordinates import freedom
 from .statics.spectrum import (
     linear_system,
@@ -92,8 +92,8 @@ def frequency_errors(
         return none, none
     both = []
     for x in (arm, finer):
-        still, mask = x.neutral, np.zeros(x.nv, dtype=bool)
-        still[: arm.nq - modes], mask[:kept] = q[: arm.nq - modes], held[:kept]
+        still, mask = undeformed(x, arm, q), np.zeros(x.nv, dtype=bool)
+        mask[:kept] = held[:kept]
         free = freedom(x, mask)
         X = scale_by_mass(x, still, free)
         K, _ = linear_system(x, still, None, None, free)

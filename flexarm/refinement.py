@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ._calls.arguments import check_arm
 from ._calls.arm_like import ArmLike
 from ._support.checks import whole_number
@@ -71,3 +74,11 @@ def refined(arm: ArmLike, more: int = 4) -> Any:
             bodies[k] = link
     with without_warning():
         return arm.replace(bodies=bodies)
+
+
+def undeformed(arm: ArmLike, like: ArmLike, q: Any) -> NDArray[np.float64]:
+    """Posture of an arm with the joints of another one at q, its links undeformed."""
+    joints = like.nq - sum(body.n_modes for body in like.bodies)
+    posture = np.array(arm.neutral)
+    posture[:joints] = q[:joints]
+    return posture

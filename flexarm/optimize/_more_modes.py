@@ -15,6 +15,7 @@ from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ModeWarning
 from ..mode_accuracy import Locked
+from ..refinement import undeformed
 from ..simulation.joint_feedback import JointFeedback
 from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
@@ -30,7 +31,6 @@ Array = NDArray[np.float64]
 LARGEST = 0.002  # of the way of the tip, beyond which an answer warns
 BEYOND = 0.1  # of a limit: excess of the arm with more modes of which an answer warns
 _SAMPLES = 400  # of the motion, and as many after it
-_MORE = 4  # modes of each link
 _STABLE = 0.5  # of the longest stable step: static shapes are fast and hardly move
 _STEPS = 100_000  # at most
 _JUMP = 1e-6  # of the time, in which forces become those that hold the arm
@@ -101,9 +101,8 @@ def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
 def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
     """Both arms under the same forces and the same soft feedback of their joints."""
     arm, t = motion.arm, motion.t
-    finer, span = arm.refined(_MORE), float(t[-1] - t[0])
-    start, joints = finer.neutral, arm.nq - sum(body.n_modes for body in arm.bodies)
-    start[:joints] = motion.q[0, :joints]
+    finer, span = arm.refined(), float(t[-1] - t[0])
+    start = undeformed(finer, arm, motion.q[0])
     slowest = 2.0 * np.pi * float(Locked(arm, motion.q[-1]).frequencies({})[0])
     after = np.linspace(0.0, min(span, 2.0 * np.pi / slowest), _SAMPLES)
     after[0] = _JUMP * span

@@ -14,6 +14,7 @@ Array = NDArray[np.float64]
 
 SWUNG = 0.01  # part of their ways by which joints and tip of a success then swing
 _LEAST = 0.01  # rad or m: ways of joints that hardly move count as such
+_STILL = 1e-6  # m: way of a tip that hardly moves
 _CAUGHT = 0.1  # of the duration, after which a controller has joints that drift
 
 
@@ -62,6 +63,11 @@ def ways_of_joints(arm: Arm, t: Array, qd: Array) -> Array:
     slides = np.array(velocity_units(arm))[acting] == "m/s"
     longest = [ways[slides == kind].max(initial=_LEAST) for kind in (False, True)]
     return np.asarray(np.array(longest)[slides.astype(int)])
+
+
+def way_of_tip(tip: Array) -> float:
+    """Length in m of the way through places (n, 3), some for a tip that stands."""
+    return max(float(np.linalg.norm(np.diff(tip, axis=0), axis=1).sum()), _STILL)
 
 
 def _vibration(

@@ -30,7 +30,7 @@ from ._excess import (
     sorted_excess,
     tip_speed,
 )
-from ._rest import swing_with_brakes, swings_of_joints, ways_of_joints
+from ._rest import swing_with_brakes, swings_of_joints, way_of_tip, ways_of_joints
 from ._result import Verification
 from .limits import Limits
 
@@ -41,7 +41,6 @@ _FINER = 4  # steps of the check in one of the answer
 MAX_STEPS = 40000  # of Runge-Kutta, above which modes are too fast to be resolved
 _LONGEST = 0.5  # radians of the fastest mode in one step of Runge-Kutta
 _CLOSER = 4  # samples in one of these steps, where limits are compared
-_STILL = 1e-6  # way in m of a tip that hardly moves
 _SAMPLES = 10000  # at most, at which limits are compared beside those of the forces
 
 
@@ -260,10 +259,9 @@ def _after(run: Trajectory, swing: float) -> dict[str, tuple[float, float]]:
         return {HELD: (np.inf, swing), SWING: (np.inf, swing)}
     state = run.q[-1], run.qd[-1]
     joints = swings_of_joints(arm, *state, T) / ways_of_joints(arm, run.t, run.qd)
-    tip = max(float(np.linalg.norm(np.diff(run.tip, axis=0), axis=1).sum()), _STILL)
     return {
         HELD: (float(joints.max(initial=0.0)), swing),
-        SWING: (swing_with_brakes(arm, *state, T) / tip, swing),
+        SWING: (swing_with_brakes(arm, *state, T) / way_of_tip(run.tip), swing),
     }
 
 

@@ -19,6 +19,7 @@ from ...errors import ArgumentError, ModeWarning
 from ...frequency_errors import has_few_modes
 from ...linear_models import linearize
 from ...mode_accuracy import without_warning
+from ...refinement import undeformed
 from ...statics import equilibrium
 from ..sensors import JOINTS, is_named
 from .linear_controller import LinearController
@@ -30,6 +31,7 @@ _CHECKED: WeakKeyDictionary[LinearController, WeakSet[Arm]] = WeakKeyDictionary(
 _STABLE = 1.0 + 1e-6  # largest spectral radius, with rounding
 _WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
 _HALVINGS = 30
+_MORE = 4  # modes of each link, as in `Arm.refined`
 
 
 @explained_class
@@ -77,7 +79,7 @@ class Spillover(Printed):
 
 
 @explained
-def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = 4) -> Spillover:
+def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = _MORE) -> Spillover:
     """Loop of a law with the arm for which it is made, and with more modes.
 
     Control of some modes spills over into others that the design does not know: a loop
@@ -142,9 +144,23 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = 4) -> Spillover:
             f"{arm!r} has loops, couplings, quaternions or motors of its own, expected "
             "an arm without"
         )
+    found = _compared(law, arm, q, more)
+    if found is None:
+        raise ArgumentError(
+            "the law measures what feels forces, expected outputs of positions and "
+            "velocities"
+        )
+    return found
+
+
+def _compared(law: Any, arm: Arm, q: Any, more: int) -> Spillover | None:
+    """Loops of an arm and of a finer one; None if outputs of the law feel forces."""
     finer = arm.refined(more)
     with without_warning():  # of frequencies: it is the loop that counts
-        own, fine = (_Plant(x, arm, law, q) for x in (arm, finer))
+        own = _Plant(arm, arm, law, q)
+        if own.feels_forces:
+            return None
+        fine = _Plant(finer, arm, law, q)
     radius, _ = own.loop(1.0)
     finer_radius, motion = fine.loop(1.0)
     stable = finer_radius <= _STABLE
@@ -163,11 +179,8 @@ def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
     if arm in done or callable(sensors) or np.asarray(q).ndim > 1:
         return
     done.add(arm)
-    with without_warning():
-        if _rows(arm, arm, sensors, q, law.n_outputs) is None:
-            return
-    found = spillover(law, arm, q)
-    if found.stable or found.radius > _STABLE:
+    found = _compared(law, arm, q, _MORE)
+    if found is None or found.stable or found.radius > _STABLE:
         return
     warn(
         f"with more modes in the links of {arm.name!r} the loop grows, by its mode at "
@@ -184,26 +197,19 @@ class _Plant:
 
     def __init__(self, arm: Arm, like: Arm, law: LinearController, q: Any) -> None:
         at = like.neutral if q is None else np.asarray(q, dtype=float)
-        modes = sum(body.n_modes for body in like.bodies)
-        posture = arm.neutral
-        posture[: like.nq - modes] = at[: like.nq - modes]
-        rest = equilibrium(arm, posture, held="joints")
+        rest = equilibrium(arm, undeformed(arm, like, at), held="joints")
         self.law, self.nv = law, arm.nv
         self.model = linearize(arm, rest.q, tau=rest.tau)
         sampled = self.model.discretize(law.dt)
         self.A, self.B = sampled.A, sampled.B
         rows = _rows(arm, like, law.sensors, rest.q, law.n_outputs)
-        if rows is None:
+        self.feels_forces = rows is None
+        self.C = np.zeros((law.n_outputs, 2 * arm.nv)) if rows is None else rows
+        if len(self.C) != law.n_outputs:
             raise ArgumentError(
-                "the law measures what feels forces, expected outputs of positions and "
-                "velocities"
-            )
-        if len(rows) != law.n_outputs:
-            raise ArgumentError(
-                f"sensors of the law are {len(rows)} outputs, expected the "
+                f"sensors of the law are {len(self.C)} outputs, expected the "
                 f"{law.n_outputs} that its matrices take"
             )
-        self.C = rows
 
     def loop(self, factor: float) -> tuple[float, Array]:
         """Spectral radius with a factor of the gains, and the slowest motion."""

@@ -25,7 +25,7 @@ from .._excess import AIM, GOAL, HELD, REST, SWING, TOLERATED, sentence
 from .._orientation import angle_between
 from .._programs.program import Term
 from .._programs.solution import Solution
-from .._rest import SWUNG
+from .._rest import SWUNG, way_of_tip
 from .._result import OptimalMotion, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
@@ -39,7 +39,6 @@ Array = NDArray[np.float64]
 # errors of the simulation at the end, as parts of the way of the tip and its mean
 # speed; successes have 6e-4 and 0.06 at most, by modes that grids do not resolve
 _OFF, _FAST = 0.002, 0.1
-_STILL = 1e-6  # way in m of a tip that hardly moves
 
 
 class Transfer:
@@ -285,8 +284,7 @@ def judged(motion: OptimalMotion) -> OptimalMotion:
 
 def tolerances(motion: OptimalMotion) -> tuple[float, float]:
     """Largest distance of the tip from its goal in m, and its speed there in m/s."""
-    way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
-    length = max(way, _STILL)
+    length = way_of_tip(motion.tip)
     return _OFF * length, _FAST * length / motion.duration
 
 
