@@ -31,13 +31,17 @@ Forces = dict[int, Any]  # (n, 3) in base axes, by numbers of nodes
 STRETCH_SHARE = 0.01
 # Deflections below this part of the length count as that: what moves less does not
 # matter.  Weights stretch arms of steel or aluminium by 1e-6 of their length.
-_LEAST = 2e-3
+LEAST = 2e-3
 _MOST = 64  # states that are looked at
 _WARNED = b"warned of stretch"
 
 
 def stretch_of_links(
-    arm: ArmLike, q: Array, qd: Array | None = None, forces: Forces | None = None
+    arm: ArmLike,
+    q: Array,
+    qd: Array | None = None,
+    forces: Forces | None = None,
+    least: float = LEAST,
 ) -> dict[str, tuple[Array, Array]]:
     """Stretch that links leave out, and the deflection of their tips, in m.
 
@@ -51,6 +55,8 @@ def stretch_of_links(
         Velocities, with which links turn as if steadily.
     forces : dict of int to (n, 3) ndarray of float, optional
         Forces on nodes in base axes.
+    least : float
+        Part of the length as which smaller deflections count.
 
     Returns
     -------
@@ -79,8 +85,8 @@ def stretch_of_links(
             np.linalg.norm(part[0], axis=1),
             np.linalg.norm(now - part[1], axis=1),
         )
-        least = _LEAST * np.linalg.norm(part[1])
-        found[name] = (lengths[0], np.maximum(lengths[1], least))
+        smallest = least * np.linalg.norm(part[1])
+        found[name] = (lengths[0], np.maximum(lengths[1], smallest))
     return found
 
 
@@ -171,7 +177,11 @@ def leaves_out_stretch(arm: AnyArm) -> bool:
 
 
 def warn_of_stretch(
-    arm: AnyArm, q: Array, qd: Array | None = None, forces: Forces | None = None
+    arm: AnyArm,
+    q: Array,
+    qd: Array | None = None,
+    forces: Forces | None = None,
+    lengths: bool = False,
 ) -> None:
     """Warn once of an arm whose links stretch by a part of their deflection.
 
@@ -182,6 +192,8 @@ def warn_of_stretch(
     q, qd, forces
         As of `stretch_of_links`, with any leading axes; of many states some are looked
         at, the last and the fastest one among them.
+    lengths : bool
+        Whether only parts of the length matter, not of the deflection: to frequencies.
     """
     if isinstance(arm, StackLike) or not leaves_out_stretch(arm):
         return
@@ -203,7 +215,8 @@ def warn_of_stretch(
         even = np.linspace(0, len(at) - 1, _MOST).astype(int)
         at = np.unique([*at[even], fastest])
     forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
-    found = stretch_of_links(arm, q[at], None if qd is None else qd[at], forces)
+    qd, least = None if qd is None else qd[at], 1.0 if lengths else LEAST
+    found = stretch_of_links(arm, q[at], qd, forces, least)
     share = {name: float((u / d).max()) for name, (u, d) in found.items()}
     name = max(share, key=lambda x: share[x])
     if not share[name] > STRETCH_SHARE:
@@ -211,9 +224,10 @@ def warn_of_stretch(
     arm._compared.add(_WARNED)
     stretch, moved = found[name]
     u = float(stretch[(stretch / moved).argmax()])
+    what = "its length" if lengths else "the deflection of its tip"
     warn(
         f"link {name!r} has no stretch, and would be {u:.3g} m longer under its axial "
-        f"force, {percent(share[name])} % of the deflection of its tip; give "
+        f"force, {percent(share[name])} % of {what}; give "
         "finite_element_link motions with 'stretch', or silence AccuracyWarning",
         AccuracyWarning,
     )

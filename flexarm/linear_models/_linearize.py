@@ -102,8 +102,8 @@ def linearize(
     Warns
     -----
     AccuracyWarning
-        If a link whose motions leave out ``"stretch"`` would be longer by more than 1 %
-        of the deflection of its tip.
+        If a link whose motions leave out ``"stretch"`` would be longer by more than
+        1 %, which changes frequencies by about half of that.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
@@ -199,7 +199,7 @@ def linearize(
     else:
         warn_of_slopes(arm, at["q"])
         forces = None if loads is None else loads.base_forces(arm, at["q"])
-        warn_of_stretch(arm, at["q"], at.get("qd"), forces)
+        warn_of_stretch(arm, at["q"], at.get("qd"), forces, lengths=True)
     warn_of_frequencies(arm, at["q"])
     # point: coordinates that are independent, mass matrix, accelerations
     basis = _Basis(arm, at["q"])
