@@ -356,7 +356,9 @@ class Arm(ArmLike):
         g = ", ".join(f"{x:g}" for x in self.gravity)
         tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
         head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
-        fast = mode_accuracy.fastest(self)
+        from .simulation.stability import fastest
+
+        fast = fastest(self)
         return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
     def __getitem__(self, name: str) -> Body:

@@ -79,7 +79,7 @@ class StiffeningWarning(SimulationWarning):
 
 
 class AccuracyWarning(SimulationWarning):
-    """A simulated motion whose steps are too long for it."""
+    """A simulated motion with too long steps, or a link whose stretch matters."""
 
 
 class ConstraintWarning(SimulationWarning):

@@ -9,9 +9,10 @@ from ._calls.arm_like import AnyArm, ArmLike, StackLike
 from ._core import MAX_MODES
 from ._support.printing import percent
 from ._support.warn import warn
+from .bodies.left_out import left_out
 from .errors import ModeWarning
 from .mode_accuracy import COUNT, LARGEST, is_quiet
-from .refinement import refined, undeformed
+from .refinement import undeformed, with_modes
 from .statics.coordinates import freedom
 from .statics.spectrum import (
     linear_system,
@@ -48,7 +49,8 @@ def warn_of_frequencies(
     """
     if isinstance(arm, StackLike) or is_quiet() or not q.size:
         return
-    if not has_few_modes(arm):
+    few = has_few_modes(arm)
+    if not (few or (_leaves_out_stretch(arm) and _can_have_more(arm))):
         return
     mask = np.zeros(arm.nv, dtype=bool) if held is None else held
     done, key = arm._compared, mask.tobytes() + str(count).encode()
@@ -62,31 +64,53 @@ def warn_of_frequencies(
     done.add(_WARNED)
     first, also = int(wrong[0]), len(wrong) - 1
     others = f", and {also} more of the first {len(errors)}" if also else ""
+    remedy = f"the modes of {arm.name!r} make", "raise n_modes; see arm.refined()"
+    if _leaves_out_stretch(arm):
+        place = q.reshape(-1, arm.nq)[0]
+        _, without = frequency_errors(arm, place, mask, count, stretch=False)
+        if len(without) <= first or without[first] <= LARGEST:
+            remedy = (
+                f"links of {arm.name!r} do not stretch, which makes",
+                "give finite_element_link motions with 'stretch'",
+            )
     warn(
-        f"the modes of {arm.name!r} make its frequency of {f[first]:.4g} Hz "
-        f"{percent(errors[first])} % too high{others}: raise n_modes; see "
-        "arm.refined()",
+        f"{remedy[0]} its frequency of {f[first]:.4g} Hz "
+        f"{percent(errors[first])} % too high{others}: {remedy[1]}",
         ModeWarning,
     )
+
+
+def _leaves_out_stretch(arm: ArmLike) -> bool:
+    """Whether links leave out a stretch that is known."""
+    return any(left_out(body, (0,)) is not None for body in arm.bodies)
 
 
 def has_few_modes(arm: ArmLike) -> bool:
     """Whether links may need more modes, beside those whose source names them."""
     links = [body for body in arm.bodies if body.n_modes]
     own = [x.n_modes for x in links if x.beam is not None and not x.beam.named]
-    most = max((x.n_modes for x in links), default=0)
-    return min(own, default=_ENOUGH) < _ENOUGH and most <= _MOST
+    return min(own, default=_ENOUGH) < _ENOUGH and _can_have_more(arm)
+
+
+def _can_have_more(arm: ArmLike) -> bool:
+    return max((body.n_modes for body in arm.bodies), default=0) <= _MOST
 
 
 def frequency_errors(
-    arm: ArmLike, q: Array, held: Mask, count: int | None = None
+    arm: ArmLike,
+    q: Array,
+    held: Mask,
+    count: int | None = None,
+    stretch: bool = True,
 ) -> tuple[Array, Array]:
     """First frequencies in Hz above zero of an undeformed posture, and their errors.
 
-    Relative errors (m,), m at most 4, are those to the arm with more modes; none if
-    modes are held, or no link can have more.  Those above a number do not count.
+    Relative errors (m,), m at most 4, are those to the arm with more modes and, unless
+    without, the stretch that its links leave out; none if modes are held, or no link
+    can have more.  Those above a number do not count.
     """
-    finer, modes = refined(arm), sum(body.n_modes for body in arm.bodies)
+    finer = with_modes(arm, stretch=stretch)
+    modes = sum(body.n_modes for body in arm.bodies)
     kept, none = arm.nv - modes, np.zeros(0)
     if finer.nv == arm.nv or held[kept:].any():
         return none, none

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ._calls.arguments import check_arm, check_finite, real_array
 from ._calls.arm_like import ArmLike
-from ._calls.links import link_name
+from ._calls.links import link_name, link_ranges
 from ._support.options import explained, explained_class
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
@@ -28,6 +28,7 @@ from .bodies.basis import (
     node_errors,
 )
 from .bodies.body import Body
+from .bodies.left_out import share_left_out
 from .bodies.mode_bounds import largest_frequency_error
 from .bodies.unreduced import (
     LinearBody,
@@ -44,7 +45,6 @@ Array = NDArray[np.float64]
 LARGEST = 0.02  # error of a basis of which an arm warns
 COUNT = 4  # frequencies that are compared
 WIDE = 12  # modes of an unreduced link in the whole arm, beside its static shapes
-MANY = 200  # velocities up to which a table has the highest frequency
 
 # what links carried when their modes were checked; copies from a pickle are not
 _SEEN: WeakKeyDictionary[UnreducedLink, bytes] = WeakKeyDictionary()
@@ -90,6 +90,11 @@ class LinkModeErrors:
     frequencies, unreduced_frequencies : (m,) ndarray of float
         First frequencies in Hz with the base held and all that is outboard rigid, with
         the modes and of the unreduced link.
+    left_out : (k,) ndarray of float
+        Deflection under a force at the node by stretch and shear that the motions of
+        the link leave out, as a part of the largest one it has, both in the worst
+        direction; of a link that is cut into pieces that of its tip.  NaN if the
+        stiffness of its sections is not known, as of `beams.flexible_link`.
     """
 
     name: str
@@ -101,6 +106,7 @@ class LinkModeErrors:
     sag: Array
     frequencies: Array
     unreduced_frequencies: Array
+    left_out: Array
 
     @property
     def frequency_errors(self) -> Array:
@@ -155,15 +161,18 @@ class ModeErrors(Printed):
         head = f"errors of the modes of {self.arm!r}"
         if not self.links:
             return Sheet((head, "no body has modes"))
-        title = ("link", "node", "carries kg", "deflection %", "rotation %", "sag %")
-        rows: list[tuple[str, ...]] = [(*title, "unreduced Hz", "error %")]
+        title = "link", "node", "carries kg", "deflection %", "rotation %", "sag %"
+        rest = "left out %", "unreduced Hz", "error %"
+        rows: list[tuple[str, ...]] = [(*title, *rest)]
         for link in self.links:
             hertz, errors = _hertz(link), _percents(link.frequency_errors)
             if not link.known:
-                rows.append((link.name, "", "", *["unknown"] * 3, "unknown", ""))
+                rows.append((link.name, "", "", *["unknown"] * 3, "", "unknown", ""))
             for j, node in enumerate(link.nodes):
                 static = (link.deflection[j], link.rotation[j], link.sag[j])
                 numbers = [f"{link.carried[j]:.4g}", *map(percent, static)]
+                share = float(link.left_out[j])
+                numbers.append("unknown" if np.isnan(share) else percent(share))
                 first = (link.name, hertz, errors) if not j else ("", "", "")
                 rows.append((first[0], node, *numbers, *first[1:]))
         whole = (
@@ -275,7 +284,7 @@ def _link_errors(
     loads = locked.loads(k, at)
     if unreduced is None:
         none = np.zeros(0)
-        return LinkModeErrors(body.name, False, (), *[none] * 6)
+        return LinkModeErrors(body.name, False, (), *[none] * 7)
     static = _static(body, unreduced, at, loads)
     reduced, exact = linear_body(body, at), unreduced.linear(at)
     count = min(COUNT, body.n_modes)
@@ -283,8 +292,22 @@ def _link_errors(
         lowest_frequencies(loaded_mass(x, loads), x.stiffness, count)
         for x in (reduced, exact)
     ]
-    columns = np.array(static).reshape(-1, 3).T
-    return LinkModeErrors(body.name, True, names, loads[:, 5, 5], *columns, *each)
+    deflection, rotation, sag = np.array(static).reshape(-1, 3).T
+    carried, share = loads[:, 5, 5], _left_out(locked, k, at)
+    parts = carried, deflection, rotation, sag, each[0], each[1], share
+    return LinkModeErrors(body.name, True, names, *parts)
+
+
+def _left_out(locked: Locked, k: int, at: NDArray[np.intp]) -> Array:
+    """Deflections of nodes by motions that a link leaves out, over those it has."""
+    bodies, pieces = locked.arm.bodies, link_ranges(locked.arm.bodies)[k]
+    back = locked.to_body[pieces[-1]]
+    turns = [back @ np.linalg.inv(locked.to_body[p]) for p in pieces]
+    some = [bodies[p] for p in pieces]
+    if len(pieces) == 1:
+        return share_left_out(some, turns, at)
+    tip = share_left_out(some, turns, np.array([some[-1].n_nodes - 1]))
+    return np.repeat(tip, len(at))
 
 
 def _static(
@@ -573,24 +596,3 @@ def table_of_modes(arm: ArmLike) -> dict[int, str]:
             found = _link_errors(locked, k, link)
             result[k] = percent(_largest(arm.bodies[k], found))
     return result
-
-
-def fastest(arm: ArmLike) -> list[str]:
-    """Line with the highest frequency and the largest stable step of ``"rk4"``."""
-    from .simulation.stability import stable_step
-
-    if arm.nv > MANY:
-        line = f"highest frequency: not computed for more than {MANY} coordinates"
-        return [line] if any(body.n_modes for body in arm.bodies) else []
-    if not arm.stiffness_matrix.any():
-        return []
-    try:
-        step, rate = stable_step(arm, arm.neutral, "rk4")
-    except np.linalg.LinAlgError:
-        return []
-    if not np.isfinite(step):
-        return []
-    what = f"highest frequency {abs(rate) / (2.0 * np.pi):.4g} Hz"
-    if abs(rate.imag) < 0.1 * abs(rate):
-        what = f"fastest decay {abs(rate):.3g} per s, by damping"
-    return [f"{what}: method 'rk4' is stable with steps up to {1e3 * step:.3g} ms"]

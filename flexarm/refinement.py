@@ -14,9 +14,11 @@ from ._support.options import explained
 from .bodies.refined import refined_link
 from .mode_accuracy import Locked, without_warning
 
+MORE = 4  # modes of each link
+
 
 @explained
-def refined(arm: ArmLike, more: int = 4) -> Any:
+def refined(arm: ArmLike, more: int = MORE) -> Any:
     """Return the arm with more modes in its links, to see whether modes suffice.
 
     Parameters
@@ -65,11 +67,16 @@ def refined(arm: ArmLike, more: int = 4) -> Any:
     [ 2.468 15.463]
     """
     check_arm(arm)
-    more = whole_number("more", more, 1)
+    return with_modes(arm, whole_number("more", more, 1))
+
+
+def with_modes(arm: ArmLike, more: int = MORE, stretch: bool = False) -> Any:
+    """Return the arm with more modes, and the stretch that its links leave out."""
     locked, bodies = Locked(arm, arm.neutral), list(arm.bodies)
     for k in locked.flexible:
         at = locked.loaded(k)
-        link = refined_link(arm.bodies[k], at, locked.loads(k, at), more)
+        loads = locked.loads(k, at)
+        link = refined_link(arm.bodies[k], at, loads, more, stretch)
         if link is not None:
             bodies[k] = link
     with without_warning():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.profile import BeamProfile, reciprocal
-from ..bodies.sections import Section
+from ..bodies.sections import RIGID, Section
 from ._stations import Carried, Stations, stiffnesses
 
 Array = NDArray[np.float64]
@@ -60,6 +60,7 @@ def element_profile(
     number = np.arange(len(stations.mass))
     # behind the start of an element its node is not beyond, before its end it is
     beyond = number >= (node + 1 - far)[:, np.newaxis]
+    flexibility, left_out = _flexibility(stations, section_at, has)
     return BeamProfile(
         at=line.at[element + far],
         node=node,
@@ -69,7 +70,8 @@ def element_profile(
         mass_beyond=beyond.astype(np.float64),
         beyond=beyond,
         sections=tuple(sections),
-        flexibility=_flexibility(stations, section_at, has),
+        flexibility=flexibility,
+        left_out=left_out if left_out.any() else None,
         shear_centre=line.shear_centre,
         modal_stiffness=(stations.rows @ W).T @ (stations.rows @ W),
         carried=carried,
@@ -78,14 +80,21 @@ def element_profile(
 
 def _flexibility(
     stations: Stations, section_at: Callable[[float], Section], has: Array
-) -> Array:
-    """One over the stiffness at the Gauss points of the elements, (N, p, 6)."""
+) -> tuple[Array, Array]:
+    """One over the stiffness at the Gauss points of the elements, (N, p, 6).
+
+    Then the same of stretch and shear, where the link leaves them out.
+    """
     line = stations.line
-    found = np.zeros((line.n_elements, len(stations.fraction), 6))
+    found, out = np.zeros((2, line.n_elements, len(stations.fraction), 6))
     for e, h in enumerate(line.h):
         slides = has[2:] * (line.shear_ratio[e] > 0.0)
         for k, s in enumerate(stations.fraction):
             section = section_at(float(line.at[e] + s * h))
-            found[e, k, :4] = reciprocal(stiffnesses(section) * has)
+            stiffness = stiffnesses(section)
+            found[e, k, :4] = reciprocal(stiffness * has)
             found[e, k, 4:] = slides / section.shear_stiffness
-    return found
+            known = stiffness[0] < 0.999 * RIGID * stiffness[2:].max()
+            out[e, k, 0] = (known and not has[0]) / stiffness[0]
+            out[e, k, 4:] = (has[2:] & ~slides) / section.shear_stiffness
+    return found, out

@@ -73,6 +73,9 @@ class BeamProfile(Description):
     named : bool, optional
         Whether the source of the link names its basis, so that an arm does not warn of
         it; by default inside of `named_basis`.
+    left_out : (E, p, 6) array_like of float, optional
+        One over EA and kGA at the points of `flexibility`, where sections have that
+        stiffness and the link no such motion; zero elsewhere, as by default.
     """
 
     at: Any
@@ -88,6 +91,7 @@ class BeamProfile(Description):
     shear_centre: Any = None
     modal_stiffness: Any = None
     named: bool | None = None
+    left_out: Any = None
 
     def __post_init__(self) -> None:
         # arrays of S cuts and N nodes
@@ -131,6 +135,9 @@ class BeamProfile(Description):
         self._set(
             flexibility=given,
             shear_centre=as_array(f"shear_centre {who}", centre, (len(given), 2)),
+            left_out=None
+            if self.left_out is None
+            else as_array(f"left_out {who}", self.left_out, given.shape),
             modal_stiffness=as_array(
                 f"modal_stiffness {who}", self.modal_stiffness, (m, m)
             ),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .basis import linear_body, loaded_mass, lowest_and_static
 from .body import Body
+from .left_out import with_stretch
 from .models import FlexibleBody
 from .node_sums import node_sums
 from .profile import BeamProfile
@@ -16,7 +17,11 @@ Array = NDArray[np.float64]
 
 
 def refined_link(
-    body: Body, nodes: NDArray[np.intp], loads: Array, more: int
+    body: Body,
+    nodes: NDArray[np.intp],
+    loads: Array,
+    more: int,
+    stretch: bool = False,
 ) -> FlexibleBody | None:
     """Return a link with the lowest modes of what it carries, and static shapes.
 
@@ -30,6 +35,8 @@ def refined_link(
         Inertias on them, about the origin of the body.
     more : int
         Number of modes beyond those that it has.
+    stretch : bool
+        Whether it stretches, if the body leaves that out.
 
     Returns
     -------
@@ -37,7 +44,7 @@ def refined_link(
         With the nodes of the body, and more; its frame is that of the base.  None if
         the link before reduction is not known.
     """
-    link = body.unreduced
+    link = with_stretch(body) if stretch else body.unreduced
     if link is None or body.segment is not None:
         return None
     held = body.attachment_node

@@ -17,6 +17,7 @@ from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
 from ..dynamics.mass import mass_matrix
+from ..dynamics.stretch import warn_of_stretch
 from ..errors import ArgumentError, SingularityError
 from ..frequency_errors import warn_of_frequencies
 from ..kinematics.slopes import warn_of_slopes
@@ -100,6 +101,9 @@ def linearize(
 
     Warns
     -----
+    AccuracyWarning
+        If a link whose motions leave out ``"stretch"`` would be longer by more than
+        1 %, which changes frequencies by about half of that.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
@@ -194,7 +198,8 @@ def linearize(
         _settle(arm, at, wrench, node, frame)  # which warns of slopes
     else:
         warn_of_slopes(arm, at["q"])
-
+        forces = None if loads is None else loads.base_forces(arm, at["q"])
+        warn_of_stretch(arm, at["q"], at.get("qd"), forces, lengths=True)
     warn_of_frequencies(arm, at["q"])
     # point: coordinates that are independent, mass matrix, accelerations
     basis = _Basis(arm, at["q"])

@@ -22,7 +22,7 @@ from .automatic_steps import first_step
 from .core_loop import run_core
 from .events import Occurrence, check_events
 from .run import Run, check_accuracy, check_step, state, times
-from .runaway import judge_energy, judge_slopes
+from .runaway import judge_energy, judge_slopes, judge_stretch
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
 from .violations import Judge
@@ -128,7 +128,9 @@ def simulate(
         misses more than 1.25 % of it in vibration that an arm without feedback starts
         with; see `Trajectory.estimated_error`.  Or if steps of ``"rk4"``
         change the energy of a rigid arm without forces and damping by more than a tenth
-        of its largest kinetic energy: such a run is no success.
+        of its largest kinetic energy: such a run is no success.  Or if a link whose
+        motions leave out ``"stretch"`` would be longer by more than 1 % of the
+        deflection of its tip, by its weight and the turning of the joints.
     ConstraintWarning
         If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
         the arm, at the start or at a sample, or by velocities at the start.
@@ -258,6 +260,7 @@ def simulate(
                     judge.samples(method)
                 warn_of_errors(run, method)
                 judge_slopes(run)
+                judge_stretch(run)
                 judge_energy(run, method)
         except KeyboardInterrupt:
             note = INTERRUPTED

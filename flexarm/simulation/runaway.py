@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._calls.chunks import STATES
 from .._calls.links import link_name
 from .._support.warn import warn
+from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
 from ..errors import AccuracyWarning, DeflectionWarning
 from ..kinematics.slopes import (
     SLOPE_END,
@@ -71,6 +72,14 @@ def _largest(run: Run) -> tuple[Array, Any, Any]:
         largest[some] = flat[np.arange(len(some)), place]
         sample[some], link[some] = np.unravel_index(place, shape)
     return largest, sample, link
+
+
+def judge_stretch(run: Run) -> None:
+    """Warn if links that leave out their stretch have some that matters."""
+    if run.stack is None and leaves_out_stretch(run.arm):
+        whole = np.flatnonzero(run.is_whole())
+        q, qd = (x[whole].reshape(-1, x.shape[-1]) for x in (run.q, run.qd))
+        warn_of_stretch(run.arm, q, qd)
 
 
 def judge_energy(run: Run, method: str) -> None:

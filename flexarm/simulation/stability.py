@@ -12,6 +12,7 @@ from .._calls.arm_like import ArmLike
 Array = NDArray[np.float64]
 
 CONDITIONAL = ("rk4", "linear-acceleration")
+_MANY = 200  # velocities up to which a table has the highest frequency
 
 
 def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
@@ -98,3 +99,22 @@ def instability(
         f"{1e3 * limit:.3g} ms for the fastest {fastest}; take "
         f"max_step={np.floor(limit / shown) * shown:.2g} or method={other!r}"
     )
+
+
+def fastest(arm: ArmLike) -> list[str]:
+    """Line with the highest frequency and the largest stable step of ``"rk4"``."""
+    if arm.nv > _MANY:
+        line = f"highest frequency: not computed for more than {_MANY} coordinates"
+        return [line] if any(body.n_modes for body in arm.bodies) else []
+    if not arm.stiffness_matrix.any():
+        return []
+    try:
+        step, rate = stable_step(arm, arm.neutral, "rk4")
+    except np.linalg.LinAlgError:
+        return []
+    if not np.isfinite(step):
+        return []
+    what = f"highest frequency {abs(rate) / (2.0 * np.pi):.4g} Hz"
+    if abs(rate.imag) < 0.1 * abs(rate):
+        what = f"fastest decay {abs(rate):.3g} per s, by damping"
+    return [f"{what}: method 'rk4' is stable with steps up to {1e3 * step:.3g} ms"]

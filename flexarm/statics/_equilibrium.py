@@ -25,6 +25,7 @@ from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.options import explained, explained_class
 from .._support.recorded import recorded
 from .._support.warn import warn
+from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
 from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
@@ -217,6 +218,9 @@ def equilibrium(
 
     Warns
     -----
+    AccuracyWarning
+        If a link whose motions leave out ``"stretch"`` would be longer by more than 1 %
+        of the deflection of its tip.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; above one,
         ``success`` and ``stable`` are False.
@@ -323,7 +327,18 @@ def equilibrium(
         columns = list(map(np.concatenate, zip(*parts, strict=True)))
         if stopped and not some:
             raise KeyboardInterrupt
-        return _result(arm, batch, stopped, *columns)
+        result = _result(arm, batch, stopped, *columns)
+        _judge_stretch(arm, problem.loads, columns[0], np.reshape(result.success, -1))
+        return result
+
+
+def _judge_stretch(arm: AnyArm, loads: Loads | None, q: Array, good: Mask) -> None:
+    """Warn if links that leave out their stretch have some that matters."""
+    if not leaves_out_stretch(arm) or not good.any():
+        return
+    states, some = q[good], None if loads is None else loads.at(good)
+    forces = None if some is None else some.base_forces(arm, states)
+    warn_of_stretch(arm, states, None, forces)
 
 
 def _check_seek(

@@ -87,6 +87,17 @@ class Loads:
             total = total + wrench_forces(arm, q, w, node, frame=self.frame)
         return total
 
+    def base_forces(self, arm: AnyArm, q: Array) -> dict[int, Array]:
+        """Force on each node in axes of the base, (..., 3), without its moment."""
+        found: dict[int, Array] = {}
+        for i, node in enumerate(self.nodes):
+            w = self.wrench[..., i, :]
+            if self.frame == "node":
+                w = turn_spatial(node_pose(arm, q, node), w, -1)
+            force = np.broadcast_to(w[..., 3:], (*q.shape[:-1], 3))
+            found[node] = found.get(node, 0.0) + force
+        return found
+
     def tangent(self, arm: AnyArm, q: Array) -> Any:
         """Derivatives of these forces along the velocity directions, (..., nv, nv)."""
         total: Any = 0.0

@@ -67,7 +67,9 @@ CAMPAIGNS: dict[str, Campaign] = {
     "quaternions": Campaign("quaternions", 10, 1, "a floating robot, two methods"),
     "identification": Campaign("identification", 30, 2, "parameters of random arms"),
     "coverage": Campaign("coverage", 200, 4, "intervals in coloured noise, draws"),
-    "arms": Campaign("arms", 60, 2, "frequencies and sag beside Timoshenko frames"),
+    "arms": Campaign(
+        "arms", 60, 2, "arms beside Timoshenko frames, at rest and turning"
+    ),
     "finer": Campaign("finer", 50, 3, "laws and motions on arms with more modes"),
     # the tests themselves
     "mutants": Campaign("mutants", 100, 40, "small mistakes that a test must notice"),

@@ -19,7 +19,7 @@ from ...errors import ArgumentError, ModeWarning
 from ...frequency_errors import has_few_modes
 from ...linear_models import linearize
 from ...mode_accuracy import without_warning
-from ...refinement import undeformed
+from ...refinement import MORE, undeformed
 from ...statics import equilibrium
 from ..sensors import JOINTS, is_named
 from .linear_controller import LinearController
@@ -31,7 +31,6 @@ _CHECKED: WeakKeyDictionary[LinearController, WeakSet[Arm]] = WeakKeyDictionary(
 _STABLE = 1.0 + 1e-6  # largest spectral radius, with rounding
 _WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
 _HALVINGS = 30
-_MORE = 4  # modes of each link, as in `Arm.refined`
 
 
 @explained_class
@@ -79,7 +78,7 @@ class Spillover(Printed):
 
 
 @explained
-def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = _MORE) -> Spillover:
+def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillover:
     """Loop of a law with the arm for which it is made, and with more modes.
 
     Control of some modes spills over into others that the design does not know: a loop
@@ -179,7 +178,7 @@ def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
     if arm in done or callable(sensors) or np.asarray(q).ndim > 1:
         return
     done.add(arm)
-    found = _compared(law, arm, q, _MORE)
+    found = _compared(law, arm, q, MORE)
     if found is None or found.stable or found.radius > _STABLE:
         return
     warn(

@@ -1,0 +1,233 @@
+r"""Stretch of links that leave it out, under the axial forces of a posture or motion.
+
+Bodies beyond a cut pull at it by their weight and by their centrifugal forces, and
+given wrenches by their forces.  A link without the motion ``"stretch"`` keeps its
+length; with the stiffness EA of its sections its tip would move by
+:math:`u = \int N/EA`.  Where that is a part of what the tip moves at all, results lack
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.links import link_name, link_ranges
+from .._support.printing import percent
+from .._support.warn import warn
+from ..bodies.left_out import left_out
+from ..bodies.unreduced import UnreducedLink
+from ..errors import AccuracyWarning
+from ..kinematics.links import link_velocities
+from ..kinematics.nodes import link_poses, node_poses, node_velocity
+
+Array = NDArray[np.float64]
+Forces = dict[int, Any]  # (n, 3) in base axes, by numbers of nodes
+
+# Stretch of a link over the deflection of its tip above which results lack it.
+STRETCH_SHARE = 0.01
+# Deflections below this part of the length count as that: what moves less does not
+# matter.  Weights stretch arms of steel or aluminium by 1e-6 of their length.
+LEAST = 2e-3
+_MOST = 64  # states that are looked at
+_WARNED = b"warned of stretch"
+
+
+def stretch_of_links(
+    arm: ArmLike,
+    q: Array,
+    qd: Array | None = None,
+    forces: Forces | None = None,
+    least: float = LEAST,
+) -> dict[str, tuple[Array, Array]]:
+    """Stretch that links leave out, and the deflection of their tips, in m.
+
+    Parameters
+    ----------
+    arm : Arm
+        Arm of full fidelity, without loops.
+    q : (n, nq) ndarray of float
+        Positions.
+    qd : (n, nv) ndarray of float, optional
+        Velocities, with which links turn as if steadily.
+    forces : dict of int to (n, 3) ndarray of float, optional
+        Forces on nodes in base axes.
+    least : float
+        Part of the length as which smaller deflections count.
+
+    Returns
+    -------
+    found : dict of str to (stretch (n,), deflection (n,))
+        Of all links that are known to leave it out, pieces of a link together.
+    """
+    flexible = _flexible(arm)
+    if not flexible:
+        return {}
+    pose = np.asarray(link_poses(arm, q))
+    nodes = np.asarray(node_poses(arm, q))[..., :3, 3]
+    pulls = _pulls(arm, _Field(arm, q, qd, pose), nodes, forces or {})
+    found: dict[str, tuple[Array, Array]] = {}
+    sums: dict[str, list[Any]] = {}
+    for k, link in flexible.items():
+        body, turn, first = arm.bodies[k], pose[:, k, :3, :3], arm._node_offset[k]
+        B = link.node_motion(np.arange(body.n_nodes))[:, 3:]
+        strain = np.einsum("icr,sbc,sib->sr", B, turn.swapaxes(1, 2), pulls[k])
+        longer = (turn @ (strain @ B[-1].T)[..., np.newaxis])[..., 0]
+        # from the base of the first piece of a link to the tip of its last one
+        name, end = link_name(body), nodes[:, first + body.n_nodes - 1]
+        part = sums.setdefault(name, [0.0, 0.0, pose[:, k], end])
+        part[0], part[1] = part[0] + longer, part[1] + body.node_position[-1]
+        now = np.einsum("sba,sb->sa", part[2][:, :3, :3], end - part[2][:, :3, 3])
+        lengths = (
+            np.linalg.norm(part[0], axis=1),
+            np.linalg.norm(now - part[1], axis=1),
+        )
+        smallest = least * np.linalg.norm(part[1])
+        found[name] = (lengths[0], np.maximum(lengths[1], smallest))
+    return found
+
+
+def _flexible(arm: ArmLike) -> dict[int, UnreducedLink]:
+    """Links that leave out their stretch, with that motion alone."""
+    return {
+        k: link
+        for k, body in enumerate(arm.bodies)
+        if body.attachment is None and (link := left_out(body, (0,))) is not None
+    }
+
+
+def _spins(arm: ArmLike, q: Array, qd: Array, pose: Array) -> Array:
+    """Angular velocities of bodies in base axes, of links those of their chords.
+
+    Their frames may vibrate fast at a joint without inertia, and pieces beside each
+    other, while what they carry turns steadily.
+    """
+    V = np.asarray(link_velocities(arm, q, qd))
+    turn, place = pose[..., :3, :3], pose[..., :3, 3]
+    spin, move = np.einsum("skab,skcb->cska", turn, V.reshape(*V.shape[:2], 2, 3))
+    ranges = link_ranges(arm.bodies)
+    flexible = [k for k, body in enumerate(arm.bodies) if body.n_modes]
+    first = [ranges[k][0] for k in flexible]
+    last = np.array([ranges[k][-1] for k in flexible])
+    tips = np.array([arm._node_offset[k] + arm.bodies[k].n_nodes - 1 for k in last])
+    tip = np.asarray(node_velocity(arm, q[:, None], qd[:, None], tips, frame="base"))
+    ends = np.asarray(node_poses(arm, q))[..., :3, 3][:, tips]
+    chord, tip = ends - place[:, first], tip[..., 3:] - move[:, first]
+    squares = np.maximum((chord**2).sum(axis=-1, keepdims=True), np.finfo(float).tiny)
+    spin[:, flexible] = np.cross(chord, tip) / squares
+    return np.asarray(spin)
+
+
+class _Field:
+    """Weight per mass less the acceleration of steady turning, in base axes."""
+
+    def __init__(self, arm: ArmLike, q: Array, qd: Array | None, pose: Array) -> None:
+        self.pose, self.spin = pose, np.zeros((*pose.shape[:2], 3))
+        self.origin = np.empty_like(self.spin)  # of the frames
+        if qd is not None:
+            self.spin = _spins(arm, q, qd, pose)
+        # a body moves with the place of its parent where its joint is
+        for k, p in enumerate(arm._parents):
+            place = pose[:, k, np.newaxis, :3, 3]
+            field = np.asarray(arm.gravity) if p < 0 else self.at(p, place)[:, 0]
+            self.origin[:, k] = field
+
+    def at(self, k: int, place: Array) -> Array:
+        """Field (n, m, 3) at places (n, m, 3) of body k."""
+        spin = self.spin[:, k, np.newaxis]
+        x = place - self.pose[:, k, np.newaxis, :3, 3]
+        pull = np.cross(spin, np.cross(spin, x))
+        return np.asarray(self.origin[:, k, np.newaxis] - pull)
+
+
+def _pulls(arm: ArmLike, field: _Field, nodes: Array, forces: Forces) -> list[Array]:
+    """Forces (n, N, 3) on the nodes of each body, with those of what they carry."""
+    n = len(nodes)
+    on = [np.zeros((n, body.n_nodes, 3)) for body in arm.bodies]
+    for node, force in forces.items():
+        k = int(np.searchsorted(arm._node_offset, node, side="right")) - 1
+        on[k][:, node - arm._node_offset[k]] += force
+    # from the tips inward
+    for k in reversed(range(len(arm.bodies))):
+        body, first = arm.bodies[k], arm._node_offset[k]
+        mass, rest = body.node_mass, body.integrals
+        if rest is not None and body.beam is not None and body.beam.carried is not None:
+            mass, rest = mass + body.beam.carried[0], None
+        place = nodes[:, first : first + body.n_nodes]
+        on[k] += mass[:, np.newaxis] * field.at(k, place)
+        if (p := arm._parents[k]) < 0:
+            continue
+        whole = on[k].sum(axis=1)
+        if rest is not None and rest.m > 0.0:
+            turn, origin = np.split(field.pose[:, k, :3], [3], axis=2)
+            centre = origin[..., 0] + turn @ (np.asarray(rest.mp0) / rest.m)
+            whole += rest.m * field.at(k, centre[:, np.newaxis])[:, 0]
+        on[p][:, arm.bodies[p].node_index(body.joint.node)] += whole
+    return on
+
+
+def leaves_out_stretch(arm: AnyArm) -> bool:
+    """Whether the stretch of links that leave it out can be estimated."""
+    if isinstance(arm, StackLike) or arm.fidelity != "full" or arm._held:
+        return False
+    return bool(_flexible(arm))
+
+
+def warn_of_stretch(
+    arm: AnyArm,
+    q: Array,
+    qd: Array | None = None,
+    forces: Forces | None = None,
+    lengths: bool = False,
+) -> None:
+    """Warn once of an arm whose links stretch by a part of their deflection.
+
+    Parameters
+    ----------
+    arm : Arm or ArmStack
+        A stack is not looked at, nor are loops and the other fidelities.
+    q, qd, forces
+        As of `stretch_of_links`, with any leading axes; of many states some are looked
+        at, the last and the fastest one among them.
+    lengths : bool
+        Whether only parts of the length matter, not of the deflection: to frequencies.
+    """
+    if isinstance(arm, StackLike) or not leaves_out_stretch(arm):
+        return
+    if _WARNED in arm._compared:
+        return
+    q = q.reshape(-1, arm.nq)
+    some = np.isfinite(q).all(axis=-1)
+    if qd is not None:
+        qd = qd.reshape(-1, arm.nv)
+        some &= np.isfinite(qd).all(axis=-1)
+    at = np.flatnonzero(some)
+    if not len(at):
+        return
+    if len(at) > _MOST:
+        turning = (
+            np.zeros((len(q), 0)) if qd is None else qd[:, : arm.motor_slice.start]
+        )
+        fastest = at[np.abs(turning[at]).max(axis=1, initial=0.0).argmax()]
+        even = np.linspace(0, len(at) - 1, _MOST).astype(int)
+        at = np.unique([*at[even], fastest])
+    forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
+    qd, least = None if qd is None else qd[at], 1.0 if lengths else LEAST
+    found = stretch_of_links(arm, q[at], qd, forces, least)
+    share = {name: float((u / d).max()) for name, (u, d) in found.items()}
+    name = max(share, key=lambda x: share[x])
+    if not share[name] > STRETCH_SHARE:
+        return
+    arm._compared.add(_WARNED)
+    stretch, moved = found[name]
+    u = float(stretch[(stretch / moved).argmax()])
+    what = "its length" if lengths else "the deflection of its tip"
+    warn(
+        f"link {name!r} has no stretch, and would be {u:.3g} m longer under its axial "
+        f"force, {percent(share[name])} % of {what}; give "
+        "finite_element_link motions with 'stretch', or silence AccuracyWarning",
+        AccuracyWarning,
+    )
