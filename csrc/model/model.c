@@ -390,6 +390,42 @@ static void model_locks(int directions, fa_loop *loop)
     }
 }
 
+/* nodes of the line of a loop, all of one body, in order along the x axis of its frame */
+static fa_status model_line(const int *given, const fa_model *model, fa_loop *loop)
+{
+    const double *x = loop->rotation[0];
+    const int n = given[FA_LOOP_LINE], *nodes = given + FA_LOOP_NODES;
+
+    if (n == 0) {
+        return FA_OK;
+    }
+    if (n < 2 || n > FA_MAX_LINE || nodes[0] != loop->node[0]) {
+        return FA_BAD_LOOP;
+    }
+    for (int j = 0; j < n; j++) {
+        if (nodes[j] < 0 || nodes[j] >= model->n_nodes ||
+            model->nodes[nodes[j]].body != model->nodes[nodes[0]].body) {
+            return FA_BAD_LOOP;
+        }
+        const double *at = model->nodes[nodes[j]].position;
+        const double *start = model->nodes[nodes[0]].position;
+        const fa_body *b = model->bodies + model->nodes[nodes[j]].body;
+        double along = 0.0;
+        for (int i = 0; i < 3; i++) { /* of the user, whose axes x has */
+            for (int k = 0; k < 3; k++) {
+                along += x[3 * i] * b->frame[3 * i + k] * (at[k] - start[k]);
+            }
+        }
+        if (j > 0 && !(along > loop->station[j - 1])) {
+            return FA_BAD_LOOP;
+        }
+        loop->line[j] = nodes[j];
+        loop->station[j] = along;
+    }
+    loop->n_line = n;
+    return FA_OK;
+}
+
 /* loops and couplings; storage for both is in place */
 static fa_status model_constraints(const fa_description *d, fa_model *model,
                                    fa_loop *loops, double *couplings)
@@ -406,6 +442,10 @@ static fa_status model_constraints(const fa_description *d, fa_model *model,
             }
             memcpy(loop->position[side], frame + FA_FRAME_POSITION, 3 * sizeof *frame);
             memcpy(loop->rotation[side], frame + FA_FRAME_ROTATION, 9 * sizeof *frame);
+        }
+        const fa_status status = model_line(given, model, loop);
+        if (status != FA_OK) {
+            return status;
         }
         model_locks(given[FA_LOOP_DIRECTIONS], loop);
         model->n_constraints += loop->n_rows;

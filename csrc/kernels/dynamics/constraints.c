@@ -6,7 +6,8 @@
  *             omega = omega_B - omega_A its rows are
  *                 phi = a_i.d,   phi_dot = a_i.(v_B - v_A - omega_A x d)        (L1)
  *                 phi = a_p.b_q, phi_dot = omega.(b_q x a_p)                    (L2)
- *             and sums of two of L2; a coupling is sum c_i q_i = constant       (L3)
+ *             and sums of two of L2; where B slides on the line of a body, x_A is the
+ *             point of this line beside x_B (sliding.h); a coupling is sum c_i q_i = constant       (L3)
  *             A qd = phi_dot, A qdd + gamma = phi_ddot. With s, the rate of
  *             stabilization, forces lambda on the rows and the free motion qdd_0
  *                 (A M^-1 A') lambda = -(A qdd_0 + gamma + 2 s phi_dot + s^2 phi)
@@ -31,6 +32,7 @@
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_work.h"
 #include "kernels/dynamics/mass_inverse.c"
+#include "kernels/dynamics/sliding.h"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/motion.c"
 #include "kernels/kinematics/positions.c"
@@ -44,10 +46,10 @@ typedef struct {
     fa_real *A, *X;            /* [m][nv]  rows, and M^-1 of them */
     fa_real *phi, *rate, *rhs; /* [m]  rhs: gamma with stabilization, then lambda */
     fa_real *S;                /* [m][m]  A M^-1 A' */
-    fa_real *J[2];             /* [6][nv]  of the two frames, in the base */
-    fa_real *walk;             /* [kin_node_work_size] */
-    fa_real *zero;             /* [nv] */
-    fa_real *dense;            /* doubles of one lane: [m][m], [m], [m] ints */
+    fa_real *J[3]; /* [6][nv]  of the two frames and of a node of a line, in the base */
+    fa_real *walk; /* [kin_node_work_size] */
+    fa_real *zero; /* [nv] */
+    fa_real *dense; /* doubles of one lane: [m][m], [m], [m] ints */
 } cn_work;
 
 static size_t cn_dense_size(size_t m)
@@ -61,7 +63,7 @@ static size_t cn_work_size(const fa_model *model)
     if (m == 0) {
         return 0;
     }
-    return mo_work_size(model) + 2 * m * nv + 3 * m + m * m + 12 * nv +
+    return mo_work_size(model) + 2 * m * nv + 3 * m + m * m + 18 * nv +
            kin_node_work_size(model) + nv + cn_dense_size(m);
 }
 
@@ -78,11 +80,14 @@ static cn_work cn_split(const fa_model *model, fa_real *work)
     w.S = w.rhs + m;
     w.J[0] = w.S + m * m;
     w.J[1] = w.J[0] + 6 * nv;
-    w.walk = w.J[1] + 6 * nv;
+    w.J[2] = w.J[1] + 6 * nv;
+    w.walk = w.J[2] + 6 * nv;
     w.zero = w.walk + kin_node_work_size(model);
     w.dense = w.zero + nv;
     return w;
 }
+
+static const fa_constant cn_origin[3];
 
 /* moves a node to a frame on it: origin p and axes R_f in those of the node */
 FA_INLINE void cn_shift(mo_node *o, const fa_constant *p, const fa_constant *rotation)
@@ -102,28 +107,31 @@ FA_INLINE void cn_shift(mo_node *o, const fa_constant *p, const fa_constant *rot
     memcpy(o->R, R, sizeof R);
 }
 
-/* one frame of a loop: its motion after mo_run, and its Jacobian in the base */
-FA_NOINLINE void cn_frame(const fa_model *model, const fa_loop *loop, int side,
-                          const fa_real *q, const fa_real *qd, const cn_work *w,
-                          mo_node *o)
+/*
+ * A frame on a node, -1 the ground: its motion after mo_run, and its Jacobian in the base.
+ *   p, rotation  [3], [9]  origin and axes in those of the node
+ *   J            [6][nv]
+ */
+FA_NOINLINE void cn_frame(const fa_model *model, int node, const fa_constant *p,
+                          const fa_constant *rotation, const fa_real *q,
+                          const fa_real *qd, const cn_work *w, fa_real *J, mo_node *o)
 {
     const int nv = model->nv;
-    fa_real *J = w->J[side], node_R[9], arm[3];
+    fa_real node_R[9], arm[3];
 
-    if (loop->node[side] < 0) {
+    if (node < 0) {
         const fa_real one = fa_splat(1.0);
         memset(o, 0, sizeof *o);
         o->R[0] = o->R[4] = o->R[8] = one;
         fa_zero(J, 6 * nv);
     } else {
-        const fa_call call = {
-            .in = {q}, .out = J, .work = w->walk, .index = loop->node[side]};
-        mo_node_at(model, loop->node[side], q, qd, NULL, w->motion, o);
+        const fa_call call = {.in = {q}, .out = J, .work = w->walk, .index = node};
+        mo_node_at(model, node, q, qd, NULL, w->motion, o);
         kin_walk(model, &call, KIN_COLUMNS, NULL);
     }
     memcpy(node_R, o->R, sizeof node_R);
     memcpy(arm, o->x, sizeof arm);
-    cn_shift(o, loop->position[side], loop->rotation[side]);
+    cn_shift(o, p, rotation);
     for (int i = 0; i < 3; i++) {
         arm[i] = o->x[i] - arm[i];
     }
@@ -146,6 +154,117 @@ FA_INLINE void cn_axis(const fa_real *R, int i, fa_real *axis)
 {
     for (int k = 0; k < 3; k++) {
         axis[k] = R[3 * k + i];
+    }
+}
+
+/* place of the point b on the line of a loop, whose first node has the frame a (SL2) */
+static fa_real cn_place(const fa_model *model, const fa_loop *loop, const fa_real *q,
+                        const fa_real *qd, const cn_work *w, const mo_node *a,
+                        const mo_node *b)
+{
+    fa_real x[FA_MAX_LINE], t[FA_MAX_LINE], n[3], d[3], tangent[3];
+
+    cn_axis(a->R, 0, n);
+    for (int j = 0; j < loop->n_line; j++) {
+        mo_node o;
+        mo_node_at(model, loop->line[j], q, qd, NULL, w->motion, &o);
+        cn_shift(&o, cn_origin, loop->rotation[0]);
+        cn_axis(o.R, 0, tangent);
+        for (int i = 0; i < 3; i++) {
+            d[i] = o.x[i] - a->x[i];
+        }
+        x[j] = fa_dot(n, d);
+        t[j] = fa_dot(n, tangent);
+    }
+    for (int i = 0; i < 3; i++) {
+        d[i] = b->x[i] - a->x[i];
+    }
+    return slide_place(loop, fa_dot(n, d), x, t);
+}
+
+/*
+ * The line c(s) at a place s that does not change, in place of the origin of a frame on
+ * its first node, with its Jacobian, and its derivatives by s (SL1): c', c'', rate of c'.
+ */
+FA_NOINLINE void cn_line(const fa_model *model, const fa_loop *loop, fa_real s,
+                         const fa_real *q, const fa_real *qd, const cn_work *w,
+                         mo_node *a, fa_real slope[3][3])
+{
+    const int nv = model->nv;
+    fa_real *J = w->J[0], *own = w->J[2];
+
+    memset(slope, 0, 9 * sizeof(fa_real));
+    fa_zero(J + 3 * nv, 3 * nv);
+    for (int i = 0; i < 3; i++) {
+        a->x[i] = a->v[i] = a->v_dot[i] = 0.0 * s;
+    }
+    for (int j = 0; j < loop->n_line; j++) {
+        fa_real t[3], t_dot[3], t_ddot[3];
+        slide_weights at;
+        mo_node o;
+
+        slide_at(loop, j, s, &at);
+        if (!fa_any((at.H[0] != 0.0) | (at.G[0] != 0.0) | (at.G[1] != 0.0))) {
+            continue; /* all lanes are between other nodes */
+        }
+        cn_frame(model, loop->line[j], cn_origin, loop->rotation[0], q, qd, w, own, &o);
+        cn_axis(o.R, 0, t);
+        fa_cross(t_dot, o.omega, t);
+        fa_cross(t_ddot, o.omega_dot, t);
+        fa_cross_add(t_ddot, o.omega, t_dot);
+        for (int i = 0; i < 3; i++) {
+            a->x[i] += at.H[0] * o.x[i] + at.G[0] * t[i];
+            a->v[i] += at.H[0] * o.v[i] + at.G[0] * t_dot[i];
+            a->v_dot[i] += at.H[0] * o.v_dot[i] + at.G[0] * t_ddot[i];
+            slope[0][i] += at.H[1] * o.x[i] + at.G[1] * t[i];
+            slope[1][i] += at.H[2] * o.x[i] + at.G[2] * t[i];
+            slope[2][i] += at.H[1] * o.v[i] + at.G[1] * t_dot[i];
+        }
+        for (int k = 0; k < nv; k++) {
+            const fa_real turn[3] = {own[k], own[nv + k], own[2 * nv + k]};
+            fa_real swing[3];
+            fa_cross(swing, turn, t);
+            for (int i = 0; i < 3; i++) {
+                J[(3 + i) * nv + k] +=
+                    at.H[0] * own[(3 + i) * nv + k] + at.G[0] * swing[i];
+            }
+        }
+    }
+}
+
+/*
+ * The frame a on the first node of a line, in its place one at the place of the point b
+ * (SL3): origin c, which moves along the line, without what its acceleration along it
+ * adds, and in place of the axes y and z normals of the line.
+ */
+FA_NOINLINE void cn_slide(const fa_model *model, const fa_loop *loop, const fa_real *q,
+                          const fa_real *qd, const cn_work *w, mo_node *a,
+                          const mo_node *b)
+{
+    const fa_real s = cn_place(model, loop, q, qd, w, a, b);
+    fa_real slope[3][3], n[3], d[3], rate[3], turned[3];
+
+    cn_line(model, loop, s, q, qd, w, a, slope);
+    cn_axis(a->R, 0, n);
+    for (int i = 0; i < 3; i++) {
+        d[i] = b->x[i] - a->x[i];
+    }
+    fa_cross(turned, a->omega, d);
+    for (int i = 0; i < 3; i++) {
+        rate[i] = b->v[i] - a->v[i] - turned[i];
+    }
+    const fa_real along = fa_dot(n, slope[0]), s_dot = fa_dot(n, rate) / along;
+    for (int i = 0; i < 3; i++) {
+        a->v[i] += slope[0][i] * s_dot;
+        a->v_dot[i] += (2.0 * slope[2][i] + slope[1][i] * s_dot) * s_dot;
+    }
+    for (int i = 1; i < 3; i++) {
+        fa_real normal[3];
+        cn_axis(a->R, i, normal);
+        const fa_real tilt = fa_dot(normal, slope[0]) / along;
+        for (int k = 0; k < 3; k++) {
+            a->R[3 * k + i] -= tilt * n[k];
+        }
     }
 }
 
@@ -255,7 +374,12 @@ FA_NOINLINE void cn_rows(const fa_model *model, const fa_real *q, const fa_real 
         const fa_loop *loop = model->loops + k;
         mo_node frames[2];
         for (int side = 0; side < 2; side++) {
-            cn_frame(model, loop, side, q, qd ? qd : w->zero, w, frames + side);
+            cn_frame(model, loop->node[side], loop->position[side],
+                     loop->rotation[side], q, qd ? qd : w->zero, w, w->J[side],
+                     frames + side);
+        }
+        if (loop->n_line > 0) {
+            cn_slide(model, loop, q, qd ? qd : w->zero, w, frames, frames + 1);
         }
         for (int i = 0; i < loop->n_rows; i++, row++) {
             const fa_lock *lock = loop->locks + i;
