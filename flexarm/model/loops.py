@@ -282,7 +282,7 @@ def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
         bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
         if isinstance(constraint, Slider):
             nodes, axes = line_of(arm, constraint)
-            places = ((np.zeros(3), axes), (constraint.position, np.eye(3)))
+            places = ((np.zeros(3), axes), (constraint.position, constraint.rotation))
         else:
             nodes = []
             places = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._core import LOOP_COLUMNS
 from .._support.arrays import is_whole
-from .._support.checks import as_array, short_text
+from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
 from .._support.options import explained_class
 from ..errors import ModelError
@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 # nodes of a line that C takes
 MOST = LOOP_COLUMNS["nodes"].stop - LOOP_COLUMNS["nodes"].start
+_DIRECTIONS = ("rx", "y", "z")
 # distance of a node from a straight line, as part of its length: rounding
 _ON_LINE = 1e-9
 
@@ -41,14 +42,15 @@ class Slider(Description):
         Body and node that slide.
     line : str or int
         Flexible body along whose line they slide, in one piece.
-    position : (3,) array_like of float
-        Point in the frame of its node, or in the base, in m.
+    position, rotation : (3,), (3, 3) array_like of float
+        Point and its axes in the frame of its node, or in the base, in m.
     ends : (str, str)
         Nodes of `line` between which the point may slide, on a straight line, which
         gives the axis x of the constraint.
     directions : sequence of str
-        Directions across the line that are locked, ``"y"`` and ``"z"``, in the axes of
-        the first end; a plane motion needs one.
+        What is locked: directions across the line ``"y"`` and ``"z"``, in the axes of
+        the first end, of which a plane motion needs one, and ``"rx"``, the turn about
+        the line: the axes of the point twist with the section there.
     name : str, optional
         Name in `Arm.constraint_names`, by default ``"POINT-LINE"``.
 
@@ -100,6 +102,7 @@ class Slider(Description):
     point: Any
     line: Any
     position: Any = (0.0, 0.0, 0.0)
+    rotation: Any = field(default_factory=lambda: np.eye(3))
     ends: Any = ("base", "tip")
     directions: Any = ("y", "z")
     name: str = ""
@@ -119,22 +122,27 @@ class Slider(Description):
             )
         given = self.directions
         fits = isinstance(given, Collection) and len(given) > 0
-        if not fits or any(d not in ("y", "z") for d in given):
+        if isinstance(given, str):
+            given = (given,) if given in _DIRECTIONS else tuple(given)
+        if not fits or any(d not in _DIRECTIONS for d in given):
             raise ModelError(
-                f"directions of the slider are {short_text(given)}, expected 'y', 'z' "
-                "or both"
+                f"directions of the slider are {short_text(given)}, expected some of "
+                f"{', '.join(map(repr, _DIRECTIONS))}"
             )
         check_name("slider", self.name)
+        rotation = as_array("rotation of the slider", self.rotation, (3, 3))
+        check_rotation("rotation of the slider", rotation)
         self._set(
             position=as_array("position of the slider", self.position, (3,)),
+            rotation=rotation,
             ends=tuple(ends),
-            directions=tuple(d for d in ("y", "z") if d in given),
+            directions=tuple(d for d in _DIRECTIONS if d in given),
             name=self.name or f"{word_of(self.point)}-{word_of(self.line)}",
         )
 
     @property
     def locked(self) -> tuple[str, ...]:
-        """Directions that are locked, in the axes of the line."""
+        """Directions that are locked, in the axes of the line, rotation first."""
         return tuple(self.directions)
 
 

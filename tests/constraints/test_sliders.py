@@ -32,7 +32,9 @@ def spatial(**changes):
     body = fa.RigidBody(
         "trolley", fa.Joint("free", parent="ground"), mass=1.0, inertia=(0.1, 0.2, 0.3)
     )
-    slider = fa.Slider(("trolley", 0), "beam", position=(0.05, 0.02, 0.1))
+    slider = fa.Slider(
+        ("trolley", 0), "beam", position=(0.05, 0.02, 0.1), directions=("rx", "y", "z")
+    )
     return fa.Arm([beam, body], constraints=[slider], **changes)
 
 
@@ -95,10 +97,23 @@ def test_violation_is_the_distance_across_the_line():
             for i in (1, 2)
         )
         q[5:8] = x - 0.05, y - 0.02, z - 0.1
-        assert_allclose(fa.constraint_violation(arm, q), 0.0, atol=2e-6)
+        assert_allclose(fa.constraint_violation(arm, q)[1:], 0.0, atol=2e-6)
         q[6:8] += 0.01, -0.02
-        found = fa.constraint_violation(arm, q)
+        found = fa.constraint_violation(arm, q)[1:]
         assert_allclose(found, [0.01, -0.02], atol=2e-6)
+
+
+def test_locked_turn_is_the_twist_of_the_section():
+    """Of a rod that twists with the distance, as its static shape does."""
+    arm = spatial()
+    q = arm.neutral
+    q[arm.position_names.index("beam.tip rx")] = 0.3
+    for x in (0.1, 0.9, 1.95):
+        twist = 0.3 * x / 2.0 + 0.05
+        q[1:5] = np.cos(twist / 2.0), np.sin(twist / 2.0), 0.0, 0.0
+        q[5] = x - 0.05
+        found = fa.constraint_violation(arm, q)[0]
+        assert_allclose(found, np.sin(0.05), rtol=1e-4)
 
 
 def test_loops_close_to_rounding():
@@ -184,7 +199,7 @@ def test_point_beyond_the_ends_is_named():
     with pytest.raises(fa.NotFiniteError, match="'trolley-beam' is beyond the ends"):
         fa.close_loops(arm, q)
     q[5] = 2.0 - 0.05  # the tip itself is on the line
-    assert_allclose(fa.constraint_violation(arm, q), [0.02, 0.1], atol=1e-12)
+    assert_allclose(fa.constraint_violation(arm, q), [0.0, 0.02, 0.1], atol=1e-12)
 
 
 def test_refusals():
@@ -200,7 +215,7 @@ def test_refusals():
     )
     point = ("trolley", 0)
     for words, call in (
-        ("expected 'y', 'z' or both", made(point, "beam", directions="x")),
+        ("expected some of 'rx', 'y', 'z'", made(point, "beam", directions="x")),
         ("expected a pair (body, node) or 'ground'", made("trolley", "beam")),
         ("expected two nodes of its line", made(point, "beam", ends="tip")),
         ("expected the name or number of a flexible body", made(point, 1.5)),

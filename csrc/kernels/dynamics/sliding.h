@@ -10,6 +10,10 @@
  *             by Newton's method. The loop of a line and a point has the rows y and z of
  *                 phi_i = a_i.(P - c(s)),  i = 2, 3                            (SL3)
  *             along m_i = a_i - (a_i.c' / a_1.c') a_1, normal to c': constraints.c.
+ *             A locked turn about the line has the row
+ *                 phi = z(s).b_2,  z(s) = sum_j H_j(s) z_j + G_j(s) z'_j       (SL4)
+ *             of the axes z_j of the nodes, with the slopes z'_j of parabolas through
+ *             neighbouring nodes, and the axis y of the point.
  * Range       beyond either end by more than a millionth of the line there is no place: it
  *             is NaN, as it is where the line does not go forward along a_1.
  * Source      cubic of Hermite, as in beam elements; A. A. Shabana, Dynamics of Multibody
@@ -68,6 +72,40 @@ FA_INLINE void slide_at(const fa_loop *loop, int j, fa_real s, slide_weights *w)
         const fa_mask is_in = (j == last - 1 ? s >= own : (s >= own) & (s < next)) |
                               (j == 0 ? s < own : (fa_mask){0});
         slide_half(s - own, next - own, 1.0, is_in, w);
+    }
+}
+
+/* derivative by s at node i of what is 1 at node j of its neighbours or itself and 0 at
+ * the others: of a parabola, at the ends of a line (SL4) */
+FA_INLINE fa_real slide_slope(const fa_loop *loop, int i, int j)
+{
+    const int last = loop->n_line - 1;
+    const fa_constant *s = loop->station;
+
+    if (i == 0 || i == last) {
+        const int from = i == 0 ? 0 : last - 1;
+        const fa_real h = fa_spread(s[from + 1]) - fa_spread(s[from]);
+        return (j == from ? -1.0 : 1.0) / h;
+    }
+    const fa_real before = fa_spread(s[i]) - fa_spread(s[i - 1]);
+    const fa_real after = fa_spread(s[i + 1]) - fa_spread(s[i]), both = before + after;
+    return j < i   ? -after / (before * both)
+           : j > i ? before / (after * both)
+                   : (after - before) / (before * after);
+}
+
+/* weights of an axis of node j at the place s, whose slopes are those of neighbours */
+FA_INLINE void slide_axis_at(const fa_loop *loop, int j, fa_real s, fa_real *weight)
+{
+    slide_weights w;
+
+    slide_at(loop, j, s, &w);
+    memcpy(weight, w.H, sizeof w.H);
+    for (int i = j > 0 ? j - 1 : 0; i <= j + 1 && i < loop->n_line; i++) {
+        slide_at(loop, i, s, &w);
+        for (int k = 0; k < 3; k++) {
+            weight[k] += w.G[k] * slide_slope(loop, i, j);
+        }
     }
 }
 
