@@ -300,12 +300,12 @@ def equilibrium(
     _check_seek(seek, loads, rows, given, arm)
     arms = arm._flat(batch) if isinstance(arm, StackLike) else arm
     closed = is_closed(arm)
-    at = np.broadcast_to(start, (*batch, arm.nq))
-    tied = rows_at(arm, at) if closed else couplings(arms)
+    given_q = np.broadcast_to(start, (*batch, arm.nq))
+    tied = rows_at(arm, given_q) if closed else couplings(arms)
     moving: Any = tied[..., ~given].any(axis=-1)
     moves = moving.any(axis=tuple(range(moving.ndim - 1)))
     if closed:
-        check_held(arm, at, moves)
+        check_held(arm, given_q, moves)
     ties = np.flatnonzero(moves)
     problem = Problem(
         arms,
