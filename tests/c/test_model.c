@@ -103,6 +103,17 @@ static void check_refusals(void)
     CHECK_STATUS(FA_OK, test_arm_close(&arm));
     CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm);
                  arm.loops[FA_LOOP_SECOND] = ARM_NODES);
+    /* lines: of one node, too many, beginning elsewhere, of nodes at one place */
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm); arm.loops[FA_LOOP_LINE] = 1);
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm);
+                 arm.loops[FA_LOOP_LINE] = FA_MAX_LINE + 1);
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm); arm.loops[FA_LOOP_LINE] = 2);
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm); arm.loops[FA_LOOP_LINE] = 2;
+                 arm.loops[FA_LOOP_NODES] = arm.loops[FA_LOOP_NODES + 1] =
+                     arm.loops[FA_LOOP_FIRST]);
+    CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm); arm.loops[FA_LOOP_LINE] = 2;
+                 arm.loops[FA_LOOP_NODES] = arm.loops[FA_LOOP_FIRST];
+                 arm.loops[FA_LOOP_NODES + 1] = ARM_NODES);
     CHECK_STATUS(FA_BAD_SIZE, test_arm_close(&arm); arm.description.couplings_size--);
     fa_model_free(NULL);
 }

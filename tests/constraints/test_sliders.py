@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -137,6 +138,42 @@ def test_stack_and_pickle_agree():
     ):
         wanted = fa.forward_dynamics(one, q, qd, tau)
         assert_allclose(values, wanted, rtol=1e-9, atol=1e-9 * abs(wanted).max())
+
+
+HAND = """
+links:
+  - name: beam
+    length: 2.0
+    section: {stiffness: {mass_per_length: 1, bending_stiffness: 500}}
+    motions: bending z
+    joint: fixed
+    n_modes: 6
+  - name: trolley
+    mass: 1.0
+    joint: {kind: prismatic, axis: z, parent: ground, position: [0.5, 0, 0]}
+sliders: [{point: [trolley, base], line: beam, directions: [z], name: wheel}]
+"""
+
+
+def test_files_keep_sliders(tmp_path):
+    (tmp_path / "hand.yaml").write_text(HAND)
+    arm = fa.load(tmp_path / "hand.yaml")
+    assert arm.constraint_names == ("wheel.z",)
+    fa.save(arm, tmp_path / "arm.json")
+    q = arm.neutral
+    q[1:] = 0.01
+    wanted = fa.constraint_violation(arm, q)
+    assert wanted != 0.0
+    assert fa.constraint_violation(fa.load(tmp_path / "arm.json"), q) == wanted
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a robot file does not have
+        fa.urdf.save(arm, tmp_path / "arm.urdf")
+        again = fa.urdf.load(tmp_path / "arm.urdf")
+    assert again.constraint_names == ("wheel.z",)
+    order = [again.position_names.index(name) for name in arm.position_names]
+    moved = again.neutral
+    moved[order] = q
+    assert_allclose(fa.constraint_violation(again, moved), wanted, atol=1e-9)
 
 
 def test_mass_moves_over_a_beam():
