@@ -71,8 +71,9 @@ class Slider(Description):
     A point beyond an end has no place: violations and accelerations are not finite
     there and raise `NotFiniteError`, which names the point, and simulations end.
 
-    Under a point load inside of its span, the modes of a link converge with the third
-    power of their number: take six or more in bending.
+    Under a load inside of its span the modes of a link converge with the third power of
+    their number in bending, where six or more do, and with the first power in torsion;
+    a link of elements with all its nodes as coordinates does without.
 
     Sliding joints between flexible bodies: A. A. Shabana, *Dynamics of Multibody
     Systems*, 2013, chapter 3; loads that move on a beam: L. Fryba, *Vibration of Solids

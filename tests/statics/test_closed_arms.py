@@ -10,7 +10,7 @@ from refusals import argument_refused
 from scipy.optimize import brentq
 
 import flexarm as fa
-from flexarm.beams import flexible_link
+from flexarm.beams import Section, finite_element_link, flexible_link
 
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
@@ -185,6 +185,55 @@ def test_telescope_vibrates_as_it_sags():
     assert_allclose(amplitude / amplitude[0], np.cos(2.0 * np.pi * f * t), atol=0.01)
 
 
+def test_energy_of_a_rolling_mass_remains():
+    arm = beam_between_supports(4, mass=4.0)
+    q, qd = arm.neutral, np.zeros(arm.nv)
+    x = next(i for i, n in enumerate(arm.coordinate_names) if n.startswith("load"))
+    q[x], qd[x] = 0.5, 2.0
+    hold = [arm.coordinate_names[x]]
+    q, qd = fa.close_loops(arm, q, qd, hold=hold, modes=True)
+    run = fa.simulate(arm, q, qd, np.linspace(0.0, 0.5, 26), max_step=2e-4)
+    assert run.success, run.message
+    assert run.q[-1, x] > 1.4
+    energy = fa.energy(arm, run.q, run.qd)
+    exchanged = np.ptp(fa.potential_energy(arm, run.q))
+    assert np.ptp(energy) < 1e-6 * exchanged
+
+
+def test_locked_turn_carries_a_moment():
+    """Twist of a telescope in space: both rods twist where the moment passes."""
+    stiffness, moment = 8e3, 20.0
+
+    def boom(name, joint):
+        return flexible_link(
+            name,
+            length=LENGTH,
+            mass_per_length=6.0,
+            bending_stiffness=(4e4, 3e4),
+            torsional_stiffness=stiffness,
+            polar_inertia_per_length=0.05,
+            n_modes={"bending y": 3, "bending z": 3, "torsion": 12},
+            joint=joint,
+        )
+
+    free = fa.Joint("free", parent="outer", node="base")
+    pads = [
+        fa.Slider(("inner", "base"), "outer", directions=("rx", "y", "z")),
+        fa.Slider(("outer", "tip"), "inner"),
+    ]
+    booms = [boom("outer", fa.Joint("fixed")), boom("inner", free)]
+    arm = fa.Arm(booms, constraints=pads, gravity=(0, 0, 0))
+    q = np.tile(arm.neutral, (3, 1))
+    q[:, 4] = extensions = np.array([0.5, 1.5, 2.5])
+    turn = [moment, 0.0, 0.0, 0.0, 0.0, 0.0]
+    rest = fa.equilibrium(arm, q, held=["inner.vx"], wrench=turn, frame="base")
+    assert rest.success.all()
+    tip = fa.tip_pose(arm, rest.q)
+    twist = np.arctan2(tip[:, 2, 1], tip[:, 1, 1])
+    # sines of a moment inside the outer rod converge with their number
+    assert_allclose(twist, moment * (extensions + LENGTH) / stiffness, rtol=1e-2)
+
+
 @pytest.mark.parametrize("x", [0.5, 1.0, 1.7])
 def test_support_on_a_cantilever(x):
     """A point of the ground as a roller under a clamped beam."""
@@ -207,6 +256,29 @@ def test_support_on_a_cantilever(x):
     w, f = solved(elements.K, elements.M, elements.f, rows)
     assert_allclose(fa.tip_pose(arm, rest.q)[2, 3], w[-2], rtol=5e-3)
     assert_allclose(found, f[:2], rtol=5e-3)
+
+
+@pytest.mark.parametrize("end", [(2, 0, 0), (0, 2, 0), (-1.6, 1.2, 0)])
+def test_support_on_elements_in_any_direction(end):
+    """Also inside of one of the eight elements, whose nodes all move."""
+    end = np.array(end, float)
+    beam = finite_element_link(
+        "beam",
+        sections=Section.from_stiffness(mass_per_length=3.0, bending_stiffness=2e3),
+        points=[(0, 0, 0), end],
+        n_elements=8,
+        motions=("bending y", "bending z"),
+        joint=fa.Joint("fixed"),
+    )
+    arm = fa.Arm([beam], constraints=[fa.Slider("ground", "beam", position=0.45 * end)])
+    rest = fa.equilibrium(arm, arm.neutral)
+    assert rest.success
+    elements = Elements(2e3, 3.0, 2.0, [0.9])
+    rows = np.vstack([clamped(elements), elements.at(0.9)])
+    w, f = solved(elements.K, elements.M, elements.f, rows)
+    assert_allclose(fa.tip_pose(arm, rest.q)[2, 3], w[-2], rtol=5e-3)
+    found = fa.natural_frequencies(arm, rest.q, count=2)
+    assert_allclose(found, f[[0, 0]], rtol=5e-3)
 
 
 @pytest.mark.parametrize("x", [0.3, 1.0, 1.6])
