@@ -120,6 +120,7 @@ from .mode_accuracy import LinkModeErrors, ModeErrors, mode_errors
 from .model.export import export_c
 from .model.locking import free_motors, lock_motors, motor_positions
 from .model.loops import Coupling, Loop
+from .model.sliders import Slider
 
 if TYPE_CHECKING:  # these load at their first use, see _LATER
     from . import (
@@ -360,6 +361,7 @@ __all__ = [
     "RootLocus",
     "SimulationWarning",
     "SingularityError",
+    "Slider",
     "SpatialOperators",
     "StateSpace",
     "StiffeningWarning",

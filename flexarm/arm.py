@@ -36,6 +36,7 @@ from .model.followers import (
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.merging import merged
 from .model.packing import Packed, pack
+from .model.sliders import Slider
 from .model.tree import (
     check_mass,
     check_unique_names,
@@ -86,10 +87,11 @@ class Arm(ArmLike):
         last body.
     check_units : bool
         Raise for sizes that look like mm or g; ``False`` allows them.
-    constraints : sequence of Loop or Coupling
-        Closed loops and couplings.  Couplings that all tie one joint to another leave
-        fewer coordinates, see `couplings`; forward dynamics and simulation obey the
-        others, inverse dynamics, mass matrix and energies are those of the tree.
+    constraints : sequence of Loop, Slider or Coupling
+        Closed loops, sliding points and couplings.  Couplings that all tie one joint to
+        another leave fewer coordinates, see `couplings`; forward dynamics and
+        simulation obey the others, inverse dynamics, mass matrix and energies are those
+        of the tree.
     stabilization : float
         Rate s in 1/s at which violations of the constraints decay in forward dynamics,
         by the terms ``2 s phi_dot + s^2 phi`` of Baumgarte.
@@ -208,7 +210,7 @@ class Arm(ArmLike):
         if not isinstance(self.constraints, Iterable):
             raise ModelError(
                 f"constraints of the arm is {type(self.constraints).__name__}, "
-                "expected a sequence of Loop or Coupling"
+                "expected a sequence of Loop, Slider or Coupling"
             )
         check_choice("couplings of the arm", self.couplings, COUPLINGS, ModelError)
         self._set(constraints=tuple(self.constraints))
@@ -346,8 +348,8 @@ class Arm(ArmLike):
             rows.append((*row, worst) if errors else row)
         # one line for each constraint
         held = [
-            f"loop {c.name}: locks {' '.join(c.locked)}"
-            if isinstance(c, Loop)
+            f"{type(c).__name__.lower()} {c.name}: locks {' '.join(c.locked)}"
+            if isinstance(c, Loop | Slider)
             else f"coupling {c.name}: "
             + " + ".join(f"{value:g} {key}" for key, value in c.coefficients)
             + f" = {c.constant:g}"

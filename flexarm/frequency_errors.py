@@ -118,7 +118,7 @@ def frequency_errors(
     for x in (arm, finer):
         still, mask = undeformed(x, arm, q), np.zeros(x.nv, dtype=bool)
         mask[:kept] = held[:kept]
-        free = freedom(x, mask)
+        free = freedom(x, mask, still)
         X = scale_by_mass(x, still, free)
         K, _ = linear_system(x, still, None, None, free)
         squares = without_flutter(undamped(X.T @ K @ X)[0])

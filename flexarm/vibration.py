@@ -22,6 +22,7 @@ from .frequency_errors import frequency_errors, warn_of_frequencies
 from .kinematics import positions
 from .kinematics.slopes import warn_of_slopes
 from .linear_models.operating_point import lie_brackets
+from .statics.closed import check_closed, is_closed
 from .statics.coordinates import freedom, held_coordinates, read_arm, read_positions
 from .statics.given_loads import Loads, read_loads
 from .statics.spectrum import (
@@ -277,7 +278,7 @@ def natural_frequencies(
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm without loops; couplings are allowed.
+        Arm whose loops `q` closes; a stack of arms without loops.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held : None, "joints", "motors", names or numbers
@@ -395,7 +396,7 @@ def vibration_modes(
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm without loops; couplings are allowed.
+        Arm whose loops `q` closes; a stack of arms without loops.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     held, wrench, node, frame
@@ -473,7 +474,7 @@ def complex_modes(
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm without loops; couplings are allowed.
+        Arm whose loops `q` closes; a stack of arms without loops.
     q : (..., nq) array_like of float
         Postures; an equilibrium, or any other, held there by constant forces.
     qd : (..., nv) array_like of float, optional
@@ -534,7 +535,7 @@ class _Job:
         frame: str,
         count: int | None = None,
     ) -> None:
-        read_arm(arm, "vibration")
+        read_arm(arm, "vibration", closed=True)
         self.arm = arm
         given = {"q": read_positions(arm, q)}
         if qd is not None:
@@ -553,7 +554,9 @@ class _Job:
         warn_of_slopes(arm, self.q)
         self.loads: Loads | None = loads
         mask = held_coordinates(arm, held)
-        self.free = freedom(arm, mask)
+        if is_closed(arm):
+            check_closed(arm, self.q)
+        self.free = freedom(arm, mask, self.q)
         if not self.free.n:
             raise ArgumentError(
                 "held names all coordinates of the arm, expected at least one that can "

@@ -75,9 +75,18 @@ enum { FA_STRAIN_STIFFNESS = 0, FA_STRAIN_ROWS = 3 };
 /*
  * Description of a loop: two nodes (-1: the ground), which directions it locks, and a
  * frame on each node (position [3], rotation [9]). Bits of the directions: rotations
- * about x, y, z, then translations along them, in the axes of the first frame.
+ * about x, y, z, then translations along them, in the axes of the first frame. Where the
+ * second end slides on the line of a body, the number of nodes of this line follows, and
+ * the nodes, the first end first.
  */
-enum { FA_LOOP_FIRST, FA_LOOP_SECOND, FA_LOOP_DIRECTIONS, FA_LOOP_SIZE };
+enum {
+    FA_LOOP_FIRST,
+    FA_LOOP_SECOND,
+    FA_LOOP_DIRECTIONS,
+    FA_LOOP_LINE, /* nodes of the line, or 0: none */
+    FA_LOOP_NODES,
+    FA_LOOP_SIZE = FA_LOOP_NODES + FA_MAX_LINE
+};
 enum { FA_FRAME_POSITION = 0, FA_FRAME_ROTATION = 3, FA_FRAME_SIZE = 12 };
 /* modal integrals that are given: mass, first moment, inertia (xx xy xz yy yz zz) of the
  * undeformed body, then the arrays of fa_modal from E to J2, in the user's axes */

@@ -19,6 +19,8 @@ enum { FA_MAX_PASSIVE = 8 * FA_MAX_BODIES };
 enum { FA_MAX_VELOCITIES = 1 << 14, FA_MAX_NODES = 1 << 24 };
 enum { FA_MAX_CONSTANTS = 1 << 30 };
 enum { FA_MAX_CONSTRAINTS = 6 * FA_MAX_LOOPS + FA_MAX_COUPLINGS };
+/* nodes of a line on which something slides */
+enum { FA_MAX_LINE = 64 };
 _Static_assert(6LL * FA_MAX_VELOCITIES * FA_MAX_VELOCITIES <= INT_MAX, "6VV");
 _Static_assert(6LL * FA_MAX_BODIES * FA_MAX_VELOCITIES <= INT_MAX, "B6V");
 _Static_assert(16LL * FA_MAX_NODES <= INT_MAX, "N44");

@@ -156,8 +156,10 @@ typedef struct {
 typedef struct {
     int node[2]; /* or -1, the ground */
     int n_rows;
+    int n_line, line[FA_MAX_LINE]; /* nodes of a line, or none (sliding.h) */
     fa_lock locks[6];
     fa_constant position[2][3], rotation[2][9];
+    fa_constant station[FA_MAX_LINE]; /* distances of these nodes from the first one */
 } fa_loop;
 
 /* a force inside of a joint on s = q_joint - ratio q_motor */

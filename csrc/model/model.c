@@ -11,6 +11,7 @@
 #include "model/fast.h"
 #include "model/followers.h"
 #include "model/kinds.h"
+#include "model/loops.h"
 #include "model/modal.h"
 #include "model/motors.h"
 #include "model/straight_bodies.h"
@@ -353,76 +354,6 @@ static double *model_nodes(const double *nodes, const double *modal, const int *
 }
 
 /*
- * Rotations of a loop, axes i, j, k in cyclic order: of one locked axis i, a_k . b_j; of
- * two with k free, a_j . b_k and a_i . b_k; of three, the skew part of the relative
- * rotation. Each is the angle about its axis to first order.
- */
-static void model_locks(int directions, fa_loop *loop)
-{
-    const int turns = directions & 7;
-
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        fa_lock lock = {.axis = -1, .n_terms = 1, .weight = {1.0, 0.0}};
-
-        if (!(turns & (1 << i))) {
-            continue;
-        }
-        lock.p[0] = k;
-        lock.q[0] = j;
-        if (turns == 7) {
-            lock.n_terms = 2;
-            lock.p[1] = j;
-            lock.q[1] = k;
-            lock.weight[0] = 0.5;
-            lock.weight[1] = -0.5;
-        } else if (turns & (1 << j)) { /* k is free */
-            lock.p[0] = j;
-            lock.q[0] = k;
-            lock.weight[0] = -1.0;
-        }
-        loop->locks[loop->n_rows++] = lock;
-    }
-    for (int i = 0; i < 3; i++) {
-        if (directions & (8 << i)) {
-            loop->locks[loop->n_rows++] = (fa_lock){.axis = i};
-        }
-    }
-}
-
-/* loops and couplings; storage for both is in place */
-static fa_status model_constraints(const fa_description *d, fa_model *model,
-                                   fa_loop *loops, double *couplings)
-{
-    for (int k = 0; k < d->n_loops; k++) {
-        const int *given = d->loops + (size_t)k * FA_LOOP_SIZE;
-        fa_loop *loop = loops + k;
-
-        *loop = (fa_loop){.node = {given[FA_LOOP_FIRST], given[FA_LOOP_SECOND]}};
-        for (int side = 0; side < 2; side++) {
-            const double *frame = d->frames + (size_t)(2 * k + side) * FA_FRAME_SIZE;
-            if (loop->node[side] < -1 || loop->node[side] >= model->n_nodes) {
-                return FA_BAD_LOOP;
-            }
-            memcpy(loop->position[side], frame + FA_FRAME_POSITION, 3 * sizeof *frame);
-            memcpy(loop->rotation[side], frame + FA_FRAME_ROTATION, 9 * sizeof *frame);
-        }
-        model_locks(given[FA_LOOP_DIRECTIONS], loop);
-        model->n_constraints += loop->n_rows;
-    }
-    if (d->n_couplings > 0) {
-        memcpy(couplings, d->couplings, d->couplings_size * sizeof(double));
-    }
-    model->n_constraints += d->n_couplings;
-    model->n_loops = d->n_loops;
-    model->n_couplings = d->n_couplings;
-    model->loops = loops;
-    model->couplings = couplings;
-    model->stabilization = d->stabilization;
-    return FA_OK;
-}
-
-/*
  * Whether forward dynamics frees the modes of a body without factors, and the constants
  * for it: there are enough modes, one child at most, no foreshortening, with which D_f
  * and the columns of the child change with the state, and no constraints, which need the
@@ -571,8 +502,8 @@ fa_status fa_model_build(const fa_description *d, fa_model **result)
     }
     free(scratch);
     if (status == FA_OK) {
-        status = model_constraints(d, model, (fa_loop *)(void *)(block + loops_at),
-                                   constants);
+        status =
+            fa_loops_build(d, model, (fa_loop *)(void *)(block + loops_at), constants);
     }
     if (status == FA_OK) {
         status =

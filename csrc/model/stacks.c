@@ -38,8 +38,9 @@ static int stack_body_fits(const fa_body *a, const fa_body *b)
 /* whether two loops have the same nodes and lock the same directions */
 static int stack_loop_fits(const fa_loop *a, const fa_loop *b)
 {
-    int fits =
-        a->node[0] == b->node[0] && a->node[1] == b->node[1] && a->n_rows == b->n_rows;
+    int fits = a->node[0] == b->node[0] && a->node[1] == b->node[1] &&
+               a->n_rows == b->n_rows && a->n_line == b->n_line &&
+               memcmp(a->line, b->line, sizeof a->line) == 0;
 
     for (int i = 0; fits && i < a->n_rows; i++) {
         const fa_lock *x = a->locks + i, *y = b->locks + i;
@@ -147,6 +148,9 @@ static void stack_mark_nodes(const fa_model *m, unsigned char *is_free)
             if (m->loops[i].node[side] >= 0) {
                 is_free[m->loops[i].node[side]] = 0;
             }
+        }
+        for (int j = 0; j < m->loops[i].n_line; j++) {
+            is_free[m->loops[i].line[j]] = 0;
         }
     }
 }

@@ -99,10 +99,9 @@ static const column integral_columns[] = {
     {NULL, -1},
 };
 static const column loop_columns[] = {
-    {"first", FA_LOOP_FIRST},
-    {"second", FA_LOOP_SECOND},
-    {"directions", FA_LOOP_DIRECTIONS},
-    {NULL, FA_LOOP_SIZE},
+    {"first", FA_LOOP_FIRST},           {"second", FA_LOOP_SECOND},
+    {"directions", FA_LOOP_DIRECTIONS}, {"line", FA_LOOP_LINE},
+    {"nodes", FA_LOOP_NODES},           {NULL, FA_LOOP_SIZE},
 };
 static const column frame_columns[] = {
     {"position", FA_FRAME_POSITION},

@@ -144,6 +144,22 @@ def massless(arm: AnyArm, M: Any) -> str:
     )
 
 
+def off_line(arm: ArmLike, q: Any) -> str:
+    """Text of the first slider with a point beyond the ends of its line at q (nq,)."""
+    sliders = [c for c in arm._held if hasattr(c, "line")]
+    if not sliders:
+        return ""
+    away = ~np.isfinite(arm._model.quiet("constraint_violation")(q))
+    names = {arm.constraint_names[i] for i in np.flatnonzero(away)}
+    for c in sliders:
+        if names.issuperset(f"{c.name}.{d}" for d in c.locked):
+            return (
+                f"the point of slider {c.name!r} is beyond the ends of its line, "
+                f"{c.line!r}"
+            )
+    return ""
+
+
 def not_finite(
     arm: ArmLike,
     kernel: str,
@@ -202,6 +218,15 @@ def not_finite(
             )
     # the model, or numbers that are too large
     why = "numbers overflow"
+    if "q" in arrays and "q" not in lost and not isinstance(arm, StackLike) and count:
+        q = np.broadcast_to(arrays["q"], (*result.shape[: bad.ndim], arm.nq))
+        away = off_line(arm, q[index])
+        if away:
+            return NotFiniteError(
+                f"{failed}{away}, expected one that slides on it; see "
+                f"flexarm.close_loops{rest}",
+                **details,
+            )
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
     if kernel.startswith("forward_dynamics") or kernel in _INVERSES:

@@ -22,6 +22,7 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..errors import FlexarmError
 from ..model.loops import Coupling, Loop
+from ..model.sliders import Slider
 from ._decode import PlacedError, at_place
 from ._json import FORMAT
 from ._types import TYPE
@@ -37,7 +38,12 @@ _SECTIONS: dict[str, Any] = {
 }
 _SECTIONS["stiffness"] = beams.Section.from_stiffness
 _ARM = ("name", "gravity", "tip", "fidelity", "stabilization", "check_units")
-_PARTS = ("materials", "links", "payload", "loops", "couplings")
+_PARTS = ("materials", "links", "payload", "loops", "sliders", "couplings")
+_CONSTRAINTS: dict[str, tuple[Any, str]] = {
+    "loops": (Loop, "{first: [rod, tip], kind: revolute}"),
+    "sliders": (Slider, "{point: [trolley, base], line: beam}"),
+    "couplings": (Coupling, "{coefficients: {link1: 0.5, link2: 1.0}}"),
+}
 _TOP = (*_PARTS, *_ARM, "format", "version")
 # keys that a link of each kind has in place of, or beside, those of its constructor
 _OF_BEAMS = ("section", "material")
@@ -144,19 +150,13 @@ def arm_of(tables: Any) -> Arm:
 def _arm(top: Table, bodies: list[Any]) -> Arm:
     """Arm of its links, and what holds for all of it."""
     constraints = [
-        _loop(f"loops[{i}]", loop)
-        for i, loop in enumerate(_rows("loops", top.get("loops", [])))
+        _made(kind, f"{key}[{i}]", given, such_as)
+        for key, (kind, such_as) in _CONSTRAINTS.items()
+        for i, given in enumerate(_rows(key, top.get(key, [])))
     ]
-    for i, given in enumerate(_rows("couplings", top.get("couplings", []))):
-        such_as = "{coefficients: {link1: 0.5, link2: 1.0}}"
-        constraints.append(_made(Coupling, f"couplings[{i}]", given, such_as))
     options = {key: top[key] for key in _ARM if key in top}
     with _at(""):
         return Arm(bodies, constraints=constraints, **options)
-
-
-def _loop(place: str, given: Any) -> Loop:
-    return _made(Loop, place, given, "{first: [rod, tip], kind: revolute}")  # type: ignore[no-any-return]
 
 
 def _payload(given: Any) -> RigidBody:

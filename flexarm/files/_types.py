@@ -25,6 +25,7 @@ DESCRIPTIONS = {
     "Stops": "bodies.drives",
     "Loop": "model.loops",
     "Coupling": "model.loops",
+    "Slider": "model.sliders",
     "BeamProfile": "bodies.profile",
     "Section": "bodies.sections",
     "Material": "bodies.materials",

@@ -22,6 +22,7 @@ from ..bodies.strain_energy import section_strains
 from ..errors import ArgumentError, ModelError
 from ..model.expansion import expanded
 from ..model.loops import Loop
+from ..model.sliders import Slider
 from ._link_wrenches import Wrenches
 
 Array = NDArray[np.float64]
@@ -374,7 +375,7 @@ def _refuse(arm: ArmLike) -> None:
             f"the arm has the fidelity {arm.fidelity!r}, expected 'full', since forces "
             "of the others do not balance; use replace(fidelity='full')"
         )
-    loops = [item for item in arm.constraints if isinstance(item, Loop)]
+    loops = [item for item in arm.constraints if isinstance(item, Loop | Slider)]
     if loops:
         raise ArgumentError(
             f"the arm has {len(loops)} loops, whose forces act on its links, "

@@ -1,4 +1,4 @@
-"""Closed loops and couplings of joints: constraints on a tree of bodies."""
+"""Closed loops, sliders and couplings of joints: constraints on a tree of bodies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
 from .._support.options import check_choice, explained_class
 from ..errors import ModelError
+from .ends import check_name, read_end, word_of
 from .rows import row_of, size_of
+from .sliders import Slider, line_of
 
 Array = NDArray[np.float64]
 
@@ -99,18 +101,10 @@ class Loop(Description):
             self._set(directions=tuple(d for d in DIRECTIONS if d in given))
         # ends
         for name in ("first", "second"):
-            end = getattr(self, name)
-            if name == "second" and isinstance(end, str) and end == "ground":
-                continue
-            pair = isinstance(end, list | tuple) and len(end) == 2
-            if not pair or not all(
-                isinstance(x, str | int | float | np.integer) for x in end
-            ):
-                raise ModelError(
-                    f"{name} end of the loop is {short_text(end)}, expected a pair "
-                    "(body, node)" + (" or 'ground'" if name == "second" else "")
-                )
-            self._set(**{name: tuple(end)})
+            end = read_end(
+                f"{name} end of the loop", getattr(self, name), name == "second"
+            )
+            self._set(**{name: end})
         # frames
         for name in ("position", "position2"):
             value = as_array(f"{name} of the loop", getattr(self, name), (3,))
@@ -119,10 +113,9 @@ class Loop(Description):
             value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
             check_rotation(f"{name} of the loop", value)
             self._set(**{name: value})
-        _check_name("loop", self.name)
+        check_name("loop", self.name)
         if not self.name:
-            ends = ["ground" if e == "ground" else _word(e[0]) for e in self._ends]
-            self._set(name="-".join(ends))
+            self._set(name="-".join(word_of(e) for e in self._ends))
 
     @property
     def _ends(self) -> tuple[Any, Any]:
@@ -193,20 +186,10 @@ class Coupling(Description):
             raise ModelError(
                 "coefficients of the coupling are all zero, expected at least one other"
             )
-        _check_name("coupling", self.name)
+        check_name("coupling", self.name)
         constant = float(as_array("constant of the coupling", self.constant, ()))
         name = self.name or "-".join(key for key, _ in pairs)
         self._set(coefficients=pairs, constant=constant, name=name)
-
-
-def _word(body: Any) -> str:
-    """Name or number of a body as part of a name."""
-    return body if isinstance(body, str) else short_text(int(body))
-
-
-def _check_name(kind: str, name: object) -> None:
-    if not isinstance(name, str):
-        raise ModelError(f"name of the {kind} is {short_text(name)}, expected text")
 
 
 def check_constraints(arm: ArmLike) -> None:
@@ -216,12 +199,12 @@ def check_constraints(arm: ArmLike) -> None:
         if isinstance(constraint, Coupling):
             if constraint in arm._held:
                 _coupling_row(arm, constraint)
-        elif isinstance(constraint, Loop):
+        elif isinstance(constraint, Loop | Slider):
             _check_loop(arm, constraint)
         else:
             raise ModelError(
                 f"a constraint of the arm is {kind_of(constraint)}, expected "
-                "flexarm.Loop or flexarm.Coupling"
+                "flexarm.Loop or flexarm.Coupling, or flexarm.Slider"
             )
         if constraint.name in names:
             raise ModelError(
@@ -231,24 +214,31 @@ def check_constraints(arm: ArmLike) -> None:
         names.append(constraint.name)
 
 
-def _path(arm: ArmLike, end: Any) -> list[int]:
+def _path(arm: ArmLike, node: int) -> list[int]:
     """Bodies from one end of a loop to the ground."""
-    path = [] if end == "ground" else [arm._body_of_node(arm.node(*end))]
+    path = [] if node < 0 else [arm._body_of_node(node)]
     while path and arm._parents[path[-1]] >= 0:
         path.append(arm._parents[path[-1]])
     return path
 
 
-def _check_loop(arm: ArmLike, loop: Loop) -> None:
+def _ends(arm: ArmLike, loop: Loop | Slider) -> list[int]:
+    """Nodes of both ends, -1 the ground; of a slider the first one of its line."""
+    if isinstance(loop, Slider):
+        first, second = line_of(arm, loop)[0][0], loop.point
+    else:
+        first, second = arm.node(*loop.first), loop.second
+    return [first, -1 if second == "ground" else arm.node(*second)]
+
+
+def _check_loop(arm: ArmLike, loop: Loop | Slider) -> None:
     if arm.fidelity != "full":
         raise ModelError(
-            f"loop {loop.name!r} closes an arm of {arm.fidelity} fidelity, in which "
+            f"{type(loop).__name__.lower()} {loop.name!r} closes an arm of "
+            f"{arm.fidelity} fidelity, in which "
             "deformation does not move nodes exactly; take fidelity='full'"
         )
-    for end in loop._ends:
-        if end != "ground":
-            arm.node(*end)
-    first, second = (_path(arm, end) for end in loop._ends)
+    first, second = (_path(arm, node) for node in _ends(arm, loop))
     common = set(first) & set(second)
     apart = [k for k in first + second if k not in common]
     moves = any(arm.bodies[k].joint.n_dof + arm.bodies[k].n_modes for k in apart)
@@ -288,18 +278,22 @@ def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
         if isinstance(constraint, Coupling):
             couplings.append(_coupling_row(arm, constraint))
             continue
-        first, second = (
-            -1 if e == "ground" else arm.node(*e) for e in constraint._ends
-        )
+        first, second = _ends(arm, constraint)
         bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
-        loops.append(row_of(LOOP_COLUMNS, first=first, second=second, directions=bits))
-        frames += [
-            row_of(FRAME_COLUMNS, position=x, rotation=R)
-            for x, R in (
+        if isinstance(constraint, Slider):
+            nodes, axes = line_of(arm, constraint)
+            places = ((np.zeros(3), axes), (constraint.position, constraint.rotation))
+        else:
+            nodes = []
+            places = (
                 (constraint.position, constraint.rotation),
                 (constraint.position2, constraint.rotation2),
             )
-        ]
+        row = row_of(LOOP_COLUMNS, first=first, second=second, directions=bits)
+        row[LOOP_COLUMNS["line"]] = len(nodes)
+        row[LOOP_COLUMNS["nodes"]][: len(nodes)] = nodes
+        loops.append(row)
+        frames += [row_of(FRAME_COLUMNS, position=x, rotation=R) for x, R in places]
     return (
         np.array(loops, dtype=np.intc).reshape(-1, size_of(LOOP_COLUMNS)),
         np.array(frames).reshape(-1, 2, size_of(FRAME_COLUMNS)),
@@ -309,6 +303,6 @@ def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
 
 def constraint_names(arm: ArmLike) -> tuple[str, ...]:
     """Name of each row: loop and direction, then the couplings."""
-    loops = [c for c in arm._held if isinstance(c, Loop)]
+    loops = [c for c in arm._held if isinstance(c, Loop | Slider)]
     rows = [f"{loop.name}.{direction}" for loop in loops for direction in loop.locked]
     return (*rows, *(c.name for c in arm._held if isinstance(c, Coupling)))

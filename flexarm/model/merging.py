@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 _POSITION, _ROTATION = JOINT_COLUMNS["position"], JOINT_COLUMNS["rotation"]
 _AT = {name: columns.start for name, columns in TOPOLOGY_COLUMNS.items()}
 _FIXED, _FLOATING = (JOINT_KINDS.index(kind) for kind in ("fixed", "floating"))
+_LINE, _NODES = LOOP_COLUMNS["line"].start, LOOP_COLUMNS["nodes"].start
 _ENDS = [LOOP_COLUMNS[name].start for name in ("first", "second")]
 
 _Rows = list[list[int]]  # of the topology
@@ -292,6 +293,8 @@ def _packed(
                 loop[column], frames[k, side] = frame_of[end.body], end.frame
             elif loop[column] >= 0:
                 loop[column] = moved[int(loop[column])]
+        for i in range(_NODES, _NODES + loop[_LINE]):  # of a flexible body, which stays
+            loop[i] = moved[int(loop[i])]
     return packed._replace(
         topology=np.array([body for body, _ in kept], dtype=np.intc),
         joints=np.array([joint for _, joint in kept]),

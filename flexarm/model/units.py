@@ -79,8 +79,9 @@ def warn_of_places(arm: ArmLike) -> None:
             warn(
                 f"link {body.name!r} slides along the flexible link {outer.name!r} as "
                 f"if it began at its node {joint.node!r}: where both overlap neither "
-                "supports the other, and frequencies may be 25 % off; expected a short "
-                "overlap, or silence PlacementWarning",
+                "supports the other, and frequencies may be 25 % off; expected a "
+                "Slider on the line of each, a short overlap, or silence "
+                "PlacementWarning",
                 PlacementWarning,
             )
             return

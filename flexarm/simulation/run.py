@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of, check_numbers, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import all_finite
-from .._calls.explain import expected
+from .._calls.explain import expected, off_line
 from .._calls.records import Flattened, Gains, new_report, reported
 from .._support.doubtful import TURNS, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
@@ -428,6 +428,7 @@ class Run(Flattened):
             counts = reached[failed].argmin(axis=1)
             k, first = int(counts.min()), int(np.flatnonzero(failed)[counts.argmin()])
             until = f"t = {self.t[max(k - 1, 0)]:g} s of {self.t[-1]:g} s"
+            why = self._off_line(first, k) or why
             why = why or (self.explain(first) if self.explain else "")
             message = (
                 f"{why or 'the state became infinite, try a smaller max_step'}: "
@@ -455,6 +456,15 @@ class Run(Flattened):
             events,
             None if self.errors is None else self.errors.reshape(self.batch),
         )
+
+    def _off_line(self, i: int, k: int) -> str:
+        """Text of a slider that leaves its line before sample k of trajectory i."""
+        arm = self.one(i)
+        if not arm._held or not k:
+            return ""
+        # its velocity of the sample before, a little further
+        ahead = 1.2 * (self.t[k] - self.t[k - 1]) * self.qd[i, k - 1]
+        return off_line(arm, arm._model.quiet("integrate")(self.q[i, k - 1], ahead))
 
     def _ending(self) -> str:
         """Message of a run without failures."""

@@ -30,6 +30,7 @@ from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
 from ._newton import Problem, solve
+from .closed import check_held, is_closed, rows_at
 from .coordinates import (
     couplings,
     driven,
@@ -177,7 +178,7 @@ def equilibrium(
     Parameters
     ----------
     arm : Arm or ArmStack
-        Arm without loops; couplings are allowed.
+        Arm; a stack of arms without loops.
     q : (..., nq) array_like of float
         Held positions, and initial ones of the others; motors of held joints start at
         the positions of their gears.
@@ -239,6 +240,10 @@ def equilibrium(
     foreshortening of links.  Loads that follow a node have no potential; their
     stability is that of the eigenvalues of the full tangent, flutter included.
 
+    With loops and sliders, which `q` need not close, :math:`A^T \lambda` balances with
+    unknown forces :math:`\lambda` on their rows, and small motions keep them closed.
+    Coordinates that close them must not be held.
+
     The modes under gravity are those of A. De Luca, B. Siciliano, IEEE Trans. Robotics
     and Automation 9 (1993), 463-467.
 
@@ -272,7 +277,7 @@ def equilibrium(
     >>> fa.tip_pose(arms, rest.q)[:, 1, 3].round(4)
     array([-0.0123, -0.0061])
     """
-    read_arm(arm, "equilibrium")
+    read_arm(arm, "equilibrium", closed=True)
     start = read_positions(arm, q)
     loads = read_loads(arm, wrench, node, frame)
     applied = _applied(arm, tau)
@@ -298,9 +303,14 @@ def equilibrium(
     count_of("max_iterations", max_iterations)
     _check_seek(seek, loads, rows, given, arm)
     arms = arm._flat(batch) if isinstance(arm, StackLike) else arm
-    tied = couplings(arms)
+    closed = is_closed(arm)
+    given_q = np.broadcast_to(start, (*batch, arm.nq))
+    tied = rows_at(arm, given_q) if closed else couplings(arms)
     moving: Any = tied[..., ~given].any(axis=-1)
-    ties = np.flatnonzero(moving.any(axis=tuple(range(moving.ndim - 1))))
+    moves = moving.any(axis=tuple(range(moving.ndim - 1)))
+    if closed:
+        check_held(arm, given_q, moves)
+    ties = np.flatnonzero(moves)
     problem = Problem(
         arms,
         None if loads is None else loads.flat(batch),
@@ -426,7 +436,7 @@ def _settled(
     if problem.applied is not None:
         tau += problem.applied
     # mass may be negative beyond the valid deflections of a model
-    free = freedom(problem.arm, still)
+    free = freedom(problem.arm, still, found.q)
     least, stable = np.full(len(tau), np.nan), np.zeros(len(tau), dtype=bool)
     judged = True
     try:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import StackLike
 from .._support.interrupts import allowed
-from ..constraints import constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
 from ..kinematics.positions import integrate
+from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .given_loads import Loads
 
 Array = NDArray[np.float64]
@@ -60,6 +60,23 @@ class Problem:
             part, arm=self.arm[states], sizes=self.sizes[states], couplings=own
         )
 
+    @property
+    def closed(self) -> bool:
+        """Whether rows of the constraints change with the posture."""
+        return bool(self.ties.size) and is_closed(self.arm)
+
+    def rows_of_ties(self, q: Array) -> Array:
+        """Rows of the constraints, (ties, nv) or (n, ties, nv)."""
+        return rows_at(self.arm, q)[:, self.ties] if self.closed else self.couplings
+
+    def pull(self, q: Array, f: Array) -> tuple[Array, Array]:
+        """Forces on these rows that balance forces f, and what they do, (n, nv)."""
+        ties = self.rows_of_ties(q)
+        own = np.zeros(self.arm.nv, dtype=bool)
+        own[self.rows] = True
+        forces = forces_of_rows(ties, f, own)
+        return forces, (forces[:, np.newaxis] @ ties)[:, 0]
+
     def forces(self, q: Array) -> Array:
         """Forces on all coordinates that hold the arm at q, (n, nv)."""
         result = bias_forces(self.arm, q, np.zeros(self.arm.nv))
@@ -67,26 +84,27 @@ class Problem:
             result = result - self.loads.forces(self.arm, q)
         return np.asarray(result)
 
-    def holding(self, q: Array) -> Array:
-        """These forces without given ones and those of couplings."""
+    def unbalanced(self, q: Array) -> Array:
+        """These forces without given ones."""
         f = self.forces(q)
-        if self.applied is not None:
-            f = f - self.applied
+        return f if self.applied is None else np.asarray(f - self.applied)
+
+    def holding(self, q: Array) -> Array:
+        """These forces without given ones and those of constraints."""
+        f = self.unbalanced(q)
         if self.ties.size:
-            # the forces of couplings that balance those of these rows
-            sides = np.linalg.pinv(self.couplings[..., self.rows])
-            pull = f[:, np.newaxis, self.rows] @ sides @ self.couplings
-            f = f - pull[:, 0]
+            f = f - self.pull(q, f)[1]
         return np.asarray(f)
 
     def unbalance(self, q: Array) -> Array:
         """Unbalanced forces and violations of couplings, (n, rows + ties)."""
-        f = self.forces(q)
-        if self.applied is not None:
-            f = f - self.applied
+        f = self.unbalanced(q)
+        if self.closed:
+            f = f - self.pull(q, f)[1]
         f = f[:, self.rows]
         if self.ties.size:
-            off = constraint_violation(self.arm, q)[:, self.ties]
+            # not a number where a slider has no place: a step that is too long
+            off = self.arm._model.quiet("constraint_violation")(q)[:, self.ties]
             f = np.concatenate([f, off], axis=-1)
         return np.asarray(f)
 
@@ -98,7 +116,7 @@ class Problem:
         n, m = len(self.columns), len(self.ties)
         result = np.zeros((len(K), len(self.rows) + m, n + m))
         result[:, : len(self.rows), :n] = K
-        ties = self.couplings
+        ties = self.rows_of_ties(q)
         result[:, : len(self.rows), n:] = np.swapaxes(ties[..., self.rows], -1, -2)
         result[:, len(self.rows) :, :n] = ties[..., self.columns]
         return result
@@ -109,6 +127,10 @@ class Problem:
         K = inverse_dynamics_derivatives(self.arm, q, still, still)[0]
         if self.loads is not None:
             K = K - self.loads.tangent(self.arm, q)
+        if self.closed:
+            forces = np.zeros((len(q), len(self.arm.constraint_names)))
+            forces[:, self.ties] = self.pull(q, self.unbalanced(q))[0]
+            K = K - stiffness_of_rows(self.arm, q, forces)
         return np.asarray(K)
 
 

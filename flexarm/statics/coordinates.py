@@ -15,6 +15,7 @@ from .._support.checks import short_text
 from ..constraints import constraint_jacobian
 from ..errors import ArgumentError, ModelError
 from ..model.loops import Coupling
+from .closed import is_closed, null_space, rows_at
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -60,8 +61,11 @@ class Freedom:
         return result
 
 
-def read_arm(arm: AnyArm, what: str) -> None:
-    """Raise for all but an arm or a stack, and for arms with loops."""
+def read_arm(arm: AnyArm, what: str, *, closed: bool = False) -> None:
+    """Raise for all but an arm or a stack, and for loops, if `closed` in stacks."""
+    if closed and not isinstance(arm, StackLike):
+        any_of(arm)
+        return
     loops = [c.name for c in any_of(arm)._held if not isinstance(c, Coupling)]
     if loops:
         raise ArgumentError(
@@ -81,10 +85,15 @@ def couplings(arm: AnyArm) -> Array:
     return np.asarray(constraint_jacobian(arm, arm.neutral))
 
 
-def freedom(arm: AnyArm, held: Mask) -> Freedom:
-    """Free velocities of an arm with held coordinates, or of the arms of a stack."""
+def freedom(arm: AnyArm, held: Mask, q: Array | None = None) -> Freedom:
+    """Free velocities of an arm with held coordinates, or of the arms of a stack.
+
+    Those of an arm with loops are at postures q (..., nq).
+    """
     if not any_of(arm)._held:
         return Freedom(~held, None)
+    if q is not None and is_closed(arm):
+        return Freedom(~held, null_space(rows_at(arm, q)[..., ~held]))
     every = arm.arms if isinstance(arm, StackLike) else [arm]
     found = [_free_basis(one, held) for one in every]
     if found[0] is None or not isinstance(arm, StackLike):

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from .._calls.arm_like import AnyArm
 from .._calls.explain import massless
 from ..derivatives import inverse_dynamics_derivatives
+from ..dynamics.equations import bias_forces
 from ..dynamics.mass import mass_matrix
-from ..errors import SingularityError
+from ..errors import ArgumentError, SingularityError
 from ._newton import Problem
+from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .coordinates import Freedom
 from .given_loads import Loads
 
@@ -185,9 +187,23 @@ def grows(s: Any, K: Array) -> Mask:
 def linear_system(
     arm: AnyArm, q: Array, qd: Array | None, loads: Loads | None, free: Freedom
 ) -> tuple[Array, Array]:
-    """Tangent stiffness and damping of the free coordinates, (..., f, f) both."""
+    """Tangent stiffness and damping of the free coordinates, (..., f, f) both.
+
+    Of arms with loops at rest, with the stiffness of constraints under load.
+    """
     still = np.zeros(arm.nv)
     K, D = inverse_dynamics_derivatives(arm, q, still if qd is None else qd, still)
     if loads is not None:
         K = K - loads.tangent(arm, q)
+    if is_closed(arm):
+        if qd is not None:
+            raise ArgumentError(
+                "qd is given for an arm with loops, whose vibration is computed at "
+                "rest; leave it out, or simulate small motions"
+            )
+        f = bias_forces(arm, q, still)
+        if loads is not None:
+            f = f - loads.forces(arm, q)
+        forces = forces_of_rows(rows_at(arm, q), f, free.mask)
+        K = K - stiffness_of_rows(arm, q, forces)
     return free.block(K), free.block(D)

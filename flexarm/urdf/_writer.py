@@ -20,6 +20,7 @@ from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 from ..model.loops import Coupling
 from ..model.motors import rigid_couplings
+from ..model.sliders import Slider
 from ._arm import KINDS
 from ._described import sidecar_table
 from ._robot import OWN
@@ -387,12 +388,17 @@ class Writer:
         return link_name(body), body.node_names[node - self.arm.node_slice(k).start]
 
     def _placed(self, constraint: Any) -> Any:
-        """A constraint with the ends of a loop in the arm of the file."""
+        """A constraint with the ends of a loop or slider in the arm of the file."""
         if isinstance(constraint, Coupling):
             return constraint
-        ends = [
-            end if end == GROUND else self._place(self.arm.node(*end))
-            for end in constraint._ends
+        slides = isinstance(constraint, Slider)
+        given = (
+            ((constraint.line, constraint.ends[0]), constraint.point)
+            if slides
+            else constraint._ends
+        )
+        ends: list[Any] = [
+            end if end == GROUND else self._place(self.arm.node(*end)) for end in given
         ]
         if None in ends:
             self.lost.append(
@@ -400,6 +406,8 @@ class Writer:
                 "nodes need"
             )
             return None
+        if slides:
+            return constraint.replace(line=ends[0][0], point=ends[1])
         return constraint.replace(first=ends[0], second=ends[1])
 
     def _place(self, node: int) -> tuple[str, str] | None:

@@ -220,9 +220,12 @@ static inline void test_arm_bend(test_arm *arm, int axial)
  */
 static inline void test_arm_close(test_arm *arm)
 {
-    static const int loops[] = {11, -1, 63, 7, 8, 59};
+    static const int loops[2][3] = {{11, -1, 63}, {7, 8, 59}}; /* without lines */
 
-    memcpy(arm->loops, loops, sizeof loops);
+    memset(arm->loops, 0, sizeof arm->loops);
+    for (int i = 0; i < 2; i++) {
+        memcpy(arm->loops + i * FA_LOOP_SIZE, loops[i], sizeof loops[i]);
+    }
     for (int i = 0; i < 4; i++) {
         double *frame = arm->frames + i * FA_FRAME_SIZE;
         frame[FA_FRAME_POSITION + i % 3] = 0.1;

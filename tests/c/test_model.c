@@ -84,6 +84,16 @@ static void check_given_integrals(void)
         CHECK(test_status(&arm.description) == (expected));                            \
     } while (0)
 
+/* the arm closed, with its first loop a point of the ground on the line of body 1 */
+static void check_line(test_arm *arm, int n)
+{
+    test_arm_close(arm);
+    arm->loops[FA_LOOP_FIRST] = arm->loops[FA_LOOP_NODES] = 2;
+    arm->loops[FA_LOOP_NODES + 1] = 3;
+    arm->loops[FA_LOOP_DIRECTIONS] = 16 | 32; /* y and z */
+    arm->loops[FA_LOOP_LINE] = n;
+}
+
 static void check_refusals(void)
 {
     CHECK_STATUS(FA_BAD_TOPOLOGY, arm.topology[FA_TOPO_SIZE + FA_TOPO_PARENT] = 1);
@@ -103,6 +113,19 @@ static void check_refusals(void)
     CHECK_STATUS(FA_OK, test_arm_close(&arm));
     CHECK_STATUS(FA_BAD_LOOP, test_arm_close(&arm);
                  arm.loops[FA_LOOP_SECOND] = ARM_NODES);
+    /* lines: of one node, too many, beginning elsewhere, of nodes at one place or of
+     * none; a locked turn across the line */
+    CHECK_STATUS(FA_OK, check_line(&arm, 2));
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 1));
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, FA_MAX_LINE + 1));
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 2); arm.loops[FA_LOOP_NODES]--);
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 2);
+                 arm.loops[FA_LOOP_NODES + 1] = arm.loops[FA_LOOP_FIRST]);
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 2);
+                 arm.loops[FA_LOOP_NODES + 1] = ARM_NODES);
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 2); arm.loops[FA_LOOP_DIRECTIONS] = 2);
+    CHECK_STATUS(FA_BAD_LOOP, check_line(&arm, 2);
+                 arm.loops[FA_LOOP_NODES + 1] = 1); /* of another body */
     CHECK_STATUS(FA_BAD_SIZE, test_arm_close(&arm); arm.description.couplings_size--);
     fa_model_free(NULL);
 }

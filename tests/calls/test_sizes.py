@@ -14,11 +14,19 @@ from gufuncs import ARMS
 
 import flexarm as fa
 from flexarm import _core
-from flexarm._core import MAX_BODIES, MAX_NODES, MAX_VELOCITIES, TOPOLOGY_COLUMNS
+from flexarm._core import (
+    LOOP_COLUMNS,
+    MAX_BODIES,
+    MAX_NODES,
+    MAX_VELOCITIES,
+    TOPOLOGY_COLUMNS,
+)
 from flexarm.model.packing import Packed
+from flexarm.model.rows import size_of
 
 FREE = fa.RigidBody("free", fa.Joint("free"), mass=1.0, inertia=(1.0, 2.0, 2.0))
 ARM = fa.Arm([FREE])
+LOOP = size_of(LOOP_COLUMNS)
 
 
 def many(n: int) -> Packed:
@@ -64,7 +72,7 @@ def test_models_beyond_the_limits_are_refused_at_once() -> None:
     n = MAX_VELOCITIES // 6
     for packed in (
         many(n + 1),
-        many(1)._replace(loops=np.zeros((MAX_BODIES + 1, 3), np.intc),
+        many(1)._replace(loops=np.zeros((MAX_BODIES + 1, LOOP), np.intc),
                          frames=np.zeros((MAX_BODIES + 1, 2, 12))),
         many(1)._replace(couplings=np.zeros((MAX_BODIES + 1, 7))),
         many(1)._replace(passive=np.zeros((8 * MAX_BODIES + 1, 8))),

@@ -80,14 +80,14 @@ KERNELS = [
         "constraints mechanisms",
     ),
     mutant(
-        K + "dynamics/constraints.c",
+        K + "dynamics/constraint_rows.h",
         "fa_cross_add(rate, bq, ap_dot);",
         "fa_cross_add(rate, ap_dot, bq);",
         "sign in the rate of a locked rotation",
         "constraints mechanisms",
     ),
     mutant(
-        K + "dynamics/constraints.c",
+        K + "dynamics/constraint_rows.h",
         "w->phi[row] = fa_spread(-c[nu]);",
         "w->phi[row] = fa_spread(c[nu]);",
         "sign of the constant of a coupling",

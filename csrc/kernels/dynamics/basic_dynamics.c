@@ -20,6 +20,7 @@
 #include "kernels/bodies/floating.h"
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/joint.h"
+#include "kernels/dynamics/constraint_rows.h"
 #include "kernels/dynamics/constraints.c"
 #include "kernels/dynamics/forward_rows.h"
 #include "kernels/dynamics/forward_steps.h"

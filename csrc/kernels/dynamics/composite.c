@@ -12,6 +12,7 @@
 
 #include "calls/call.h"
 #include "dense/dense.h"
+#include "kernels/dynamics/constraint_rows.h"
 #include "kernels/dynamics/constraints.c"
 #include "kernels/dynamics/inverse_steps.h"
 #include "kernels/dynamics/mass_matrix.c"
