@@ -10,7 +10,7 @@ from ._core import MAX_MODES
 from ._support.printing import percent
 from ._support.warn import warn
 from .errors import ModeWarning
-from .mode_accuracy import COUNT, LARGEST, is_quiet
+from .mode_accuracy import COUNT, is_quiet
 from .refinement import refined, undeformed
 from .statics.coordinates import freedom
 from .statics.spectrum import (
@@ -25,6 +25,7 @@ from .statics.spectrum import (
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_LARGEST = 0.02  # error of a frequency; default links have 1.4 % in the fourth
 _WARNED = b"warned"
 _ENOUGH = 20  # modes of a link, whose first frequencies more would not change
 _MOST = MAX_MODES - 24  # of a link that can have more: 4, and shapes of 3 nodes
@@ -56,7 +57,7 @@ def warn_of_frequencies(
         return
     done.add(key)
     f, errors = frequency_errors(arm, q.reshape(-1, arm.nq)[0], mask, count)
-    wrong = np.flatnonzero(errors > LARGEST)
+    wrong = np.flatnonzero(errors > _LARGEST)
     if not len(wrong):
         return
     done.add(_WARNED)
