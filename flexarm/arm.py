@@ -123,7 +123,7 @@ class Arm(ArmLike):
     Warns
     -----
     ModeWarning
-        If the modes of a link make a loaded node more than 2 % too stiff, or its first
+        If the modes of a link make a loaded node more than 1 % too stiff, or its first
         frequency as much too high; see `mode_errors`.
     PlacementWarning
         If a link turns about the same line as the one before, which has no node, or

@@ -11,7 +11,7 @@ from ._support.printing import percent
 from ._support.warn import warn
 from .bodies.left_out import left_out
 from .errors import ModeWarning
-from .mode_accuracy import COUNT, LARGEST, is_quiet
+from .mode_accuracy import COUNT, is_quiet
 from .refinement import undeformed, with_modes
 from .statics.coordinates import freedom
 from .statics.spectrum import (
@@ -26,6 +26,7 @@ from .statics.spectrum import (
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_LARGEST = 0.02  # error of a frequency; default links have 1.4 % in the fourth
 _WARNED = b"warned"
 _ENOUGH = 20  # modes of a link, whose first frequencies more would not change
 _MOST = MAX_MODES - 24  # of a link that can have more: 4, and shapes of 3 nodes
@@ -58,7 +59,7 @@ def warn_of_frequencies(
         return
     done.add(key)
     f, errors = frequency_errors(arm, q.reshape(-1, arm.nq)[0], mask, count)
-    wrong = np.flatnonzero(errors > LARGEST)
+    wrong = np.flatnonzero(errors > _LARGEST)
     if not len(wrong):
         return
     done.add(_WARNED)
@@ -68,7 +69,7 @@ def warn_of_frequencies(
     if _leaves_out_stretch(arm):
         place = q.reshape(-1, arm.nq)[0]
         _, without = frequency_errors(arm, place, mask, count, stretch=False)
-        if len(without) <= first or without[first] <= LARGEST:
+        if len(without) <= first or without[first] <= _LARGEST:
             remedy = (
                 f"links of {arm.name!r} do not stretch, which makes",
                 "give finite_element_link motions with 'stretch'",

@@ -42,7 +42,7 @@ from .model.motors import hidden_bodies, merged, mounts_by_carrier
 
 Array = NDArray[np.float64]
 
-LARGEST = 0.02  # error of a basis of which an arm warns
+LARGEST = 0.01  # error of a basis of which an arm warns
 COUNT = 4  # frequencies that are compared
 WIDE = 12  # modes of an unreduced link in the whole arm, beside its static shapes
 

@@ -16,6 +16,7 @@ import scipy.io
 import scipy.sparse
 from campaigns import hostile_files as campaign
 from each import each
+from few_modes import few_modes
 from refusals import model_refused
 from robot_texts import ROD, hinge
 
@@ -332,6 +333,7 @@ def test_sidecars(
     model_refused(words, lambda: urdf.load(files.ROBOT, sidecar=path))
 
 
+@few_modes()
 def test_a_sidecar_with_the_mark_of_windows(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text(files.TOML, "utf-8-sig")

@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from beam_transfer import bending_field, frequencies, point_mass, torsion_field
+from few_modes import few_modes
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.special import iv, jv, kv, yv
@@ -408,6 +409,7 @@ def chain(*links: fa.FlexibleBody) -> fa.Arm:
     )
 
 
+@few_modes()
 def test_dynamics_of_many_elements_are_those_of_the_exact_modes() -> None:
     """Two links, two modes each: what is left falls with the elements."""
     modes = beams.clamped_beam_modes(1.0, 1.0, 1.0, 2, tip_mass=0.5, tip_inertia=0.01)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import andrews
 import numpy as np
 import pytest
+from few_modes import few_modes
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
@@ -334,6 +335,7 @@ def jointed_and_held(kind):
     )
 
 
+@few_modes()
 @pytest.mark.parametrize("kind", [*KINDS, "spherical"])
 def test_forces_on_a_loop_are_the_reaction_of_the_joint(kind):
     """The wrench that moves the body so: Newton and Euler on the body alone."""

@@ -15,6 +15,7 @@ import functools
 import numpy as np
 import pytest
 from each import each
+from few_modes import few_modes
 from numpy.testing import assert_allclose
 from trees import SEVERAL, free_joints, quaternions, random_state
 
@@ -198,6 +199,7 @@ def test_offset_nodes_differ_from_the_patents_velocity_terms():
     )
 
 
+@few_modes()
 def test_an_offset_payload_weighs_like_the_same_body_on_a_fixed_joint():
     """1 kg held 0.2 m beyond the tip of a beam: its moment bends the beam, too."""
     modes = fa.beams.clamped_beam_modes(1.0, 0.5, 40.0, 4)

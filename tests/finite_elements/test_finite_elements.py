@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.linalg
+from few_modes import few_modes
 from meshes import LENGTH, beam, block
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -277,6 +278,7 @@ def test_statics_under_gravity_are_those_of_the_mesh() -> None:
         assert_allclose(found, expected[:, columns], atol=1e-11 * scale)
 
 
+@few_modes()
 @pytest.mark.parametrize("seed", range(3))
 def test_arm_with_a_mesh_is_the_arm_with_the_link(seed: int) -> None:
     """Same modes, as a mesh and as Gauss points: errors fall as the square of h."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from closeness import assert_near
 from each import each
+from few_modes import few_modes
 from mueller_recursions import Ad, Ad_R, Ad_r, Tree, mixed_of_hybrid, skew
 from trees import SEVERAL, fixed, random_state
 
@@ -511,6 +512,7 @@ def test_example_of_the_paper():
     assert_near(J5[:, 3], column, 1e-12)
 
 
+@few_modes()
 @pytest.mark.parametrize("form", ["spatial", "hybrid", "mixed"])
 def test_forms_of_cut_models_are_refused(form: str) -> None:
     """Jacobians of ruthless arms are not those of their poses."""

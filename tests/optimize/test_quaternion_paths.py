@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from few_modes import few_modes
 from numpy.testing import assert_allclose
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
@@ -417,6 +418,7 @@ def test_free_bodies_with_a_boom_and_tips_in_part_are_led() -> None:
         assert_allclose(forces[arm.nu :], 0.0, atol=1e-9)
 
 
+@few_modes()
 def test_shooting_and_collocation_lead_ball_joints() -> None:
     stiff = gantry("ball", rod("bending z", n_modes=1))
     for method, arm, most in (
@@ -519,6 +521,7 @@ def joints(*rows: Any) -> paths.Path:
             np.outer(np.arange(8), [0.0, 0.0, 1.6])).as_matrix()),
         2.0, method="stable inversion")),
 ])  # fmt: skip
+@few_modes()
 def test_what_quaternions_do_not_do_is_told(words: list[str], call: Any) -> None:
     argument_refused(words, call)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from few_modes import few_modes
 from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
@@ -357,6 +358,7 @@ def test_deformations_are_magnified_and_motors_are_not() -> None:
     assert_allclose(factor, [1.0] * (arm.nq - modes) + [5.0] * modes)
 
 
+@few_modes()
 def test_modes_that_move_are_drawn_by_their_travel() -> None:
     """A travel of 0.12 of the extent, or half a radian if that is less."""
     arm = fa.library.planar_chain(1, length=2.0, n_modes=1)

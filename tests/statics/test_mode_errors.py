@@ -361,7 +361,7 @@ def test_an_arm_warns_once() -> None:
     assert len(caught) == 1
     text = str(caught[0].message)
     assert "too stiff: give it static shapes, modes='craig-bampton', keep='tip'" in text
-    assert "and 1 more above 2%; see print(arm.mode_errors())" in text
+    assert "and 1 more above 1%; see print(arm.mode_errors())" in text
     # neither its copies nor what is computed from it
     for other in (
         arm.replace(gravity=(0, 0, 0)),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from elastic_cases import LENGTH, STIFFNESS, cantilever, hinge, rod, slider, turned
-from few_modes import planar_chain
+from few_modes import few_modes, planar_chain
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq, minimize
 from trees import SEVERAL, random_state
@@ -193,6 +193,7 @@ def test_two_springs_in_series() -> None:
 # stability
 
 
+@few_modes()
 def test_an_upright_column_loses_stability_at_its_load() -> None:
     # a rigid rod of mass m and height h on a clamped beam tilts by the slope there:
     # m g h times the slope for a unit moment is one at the load of buckling
