@@ -173,7 +173,7 @@ def is_whole(body: Body) -> bool:
     if link is None or profile is None or len(profile.at) == body.n_nodes:
         return False
     # one of stretch and of twist, two of bending in each plane
-    moves = link.flexibility[..., :4].any(axis=(0, 1)) @ [1, 1, 2, 2]
+    moves = np.dot([1, 1, 2, 2], link.flexibility[..., :4].any(axis=(0, 1)))
     return body.n_modes >= len(link.axes) * int(moves)
 
 

@@ -110,7 +110,7 @@ def test_a_strong_taper_twists_like_the_integral(n: int) -> None:
 
 
 def test_a_cone_keeps_lines() -> None:
-    """1 / GJ is not finite at the point, and its polynomial would twist back and forth."""
+    """1 / GJ is infinite at the point: its polynomial would twist back and forth."""
 
     def cone(x: float) -> beams.Section:
         return beams.Section.round(0.02 * (1.0 - x), beams.STEEL)
