@@ -137,10 +137,38 @@ def test_lateral_buckling_converges_with_the_fourth_power(stiffness: Any) -> Non
     found = errors(MIDDLE)
     assert (found > 0.0).all() and (found < [1.2e-2, 1e-3, 7e-5]).all()
     assert (found[:-1] / found[1:] > 12.0).all()
-    before = errors(None)
+    with pytest.warns(fa.DeflectionWarning, match="follows to .* middles, n_modes="):
+        before = errors(None)
     assert_allclose(before, [0.07, 0.0157, 0.004], rtol=0.05)
     # the complementary energy of a torque that is linear in each piece
     assert_allclose(before[1] / before[2], 4.0, rtol=0.05)
+
+
+def test_pieces_warn_of_their_twist() -> None:
+    """Half of the lateral stiffness that is left out, in the mean of the pieces."""
+    load = 0.99 * 4.0126
+    torque = load * (1.0 - (np.arange(4) + 0.5) / 4.0)  # in the middles of pieces
+    estimate = np.mean((0.25 * torque) ** 2 / 12.0) / 2.0  # with EI_y >> EI_z = GJ = 1
+    arm, wrench = pieces(4, BLADE), [0, 0, 0, 0, load, 0]
+    options = {"wrench": wrench, "frame": "base"}
+    what = f"'rod' bends in planes .* of its 4 pieces follows to {100 * estimate:.2g} %"
+    with pytest.warns(fa.DeflectionWarning, match=what):
+        rest = fa.equilibrium(arm, arm.neutral, **options)
+    assert rest.success and "n_modes={'torsion': 2} beside segments" in rest.message
+    with pytest.warns(fa.DeflectionWarning, match=what):
+        fa.linearize(arm, rest.q)
+    # in all postures of a batch, of a stack and of a run
+    with pytest.warns(fa.DeflectionWarning, match=r"at index \(1,\), of 1 of 2 states"):
+        fa.natural_frequencies(arm, [0.0 * rest.q, rest.q])
+    both = fa.stack([pieces(4, (2.0, 1.0, 1.0)), arm])
+    with pytest.warns(fa.DeflectionWarning, match="follows to 1.3 %"):
+        fa.natural_frequencies(both, rest.q)
+    t = [0.0, 1e-4]
+    with pytest.warns(fa.DeflectionWarning, match="different stiffness at t = 0.*s, w"):
+        fa.simulate(arm, rest.q, 0.0 * rest.q, t, method="ROS34PW2")
+    # eight pieces, and those that twist in their middle, are right
+    for other in (pieces(8, BLADE), pieces(4, BLADE, MIDDLE)):
+        fa.equilibrium(other, other.neutral, **options).check()
 
 
 def test_a_strip_in_space() -> None:
