@@ -88,8 +88,8 @@ class LinkModeErrors:
         Part of the static compliance that is missing, of the deflection under a force
         and of the rotation under a moment at the node, in the worst direction.
     twist : (k,) ndarray of float
-        The same of the rotation about the line of the link under a moment about it;
-        zero where what hangs on the node has no inertia about the line.
+        The same part of the rotation about the line under a moment about it; zero
+        where what hangs on the node has no inertia about the line.
     sag : (k,) ndarray of float
         The same of the deflection of what hangs on the node under its own weight, with
         its joints locked; that under a force at a node that carries nothing.

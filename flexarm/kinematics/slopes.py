@@ -80,6 +80,10 @@ def largest_slope(arm: AnyArm, q: Any, *, by_body: bool = False) -> Any:
     the limit.  Beyond a slope of 1 there is no beam without stretch, and no result is a
     success.  A chain of short links has small slopes: each is relative to its own link.
 
+    The same warning tells of links in pieces that bend in two planes of different
+    stiffness, where their torque changes along a piece and its twist does not follow:
+    above 1 % of their strain energy, or of their stiffness across the stiffer plane.
+
     Examples
     --------
     A tip load of 0.3 EI/L^2 turns the tip of a clamped link by 0.15 rad:
