@@ -1,4 +1,4 @@
-r"""Pieces of links that bend in two planes: what the twist of their ends leaves out.
+r"""Links and pieces that bend in two planes: what the twist of their ends leaves out.
 
 Bending in planes of different stiffness changes the torque along a piece,
 :math:`T' = (EI_y - EI_z)\,\kappa_y \kappa_z`, while a twist that is linear in it has a
@@ -21,6 +21,7 @@ from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import in_chunks
 from .._calls.groups import by_arm
+from .._calls.links import link_name
 from ..bodies.body import Body
 
 Array = NDArray[np.float64]
@@ -31,7 +32,7 @@ TWIST_LIMIT = 0.01
 
 
 class _Coupling(NamedTuple):
-    """Bending of a piece whose twist is that of its end."""
+    """Bending of a link, or of a piece of one, whose twist is that of its end."""
 
     hard: Array  # (n,) angle between its ends in the stiffer plane, per mode
     soft: Array  # (n,) in the other one
@@ -40,18 +41,19 @@ class _Coupling(NamedTuple):
 
 
 def _coupling(body: Body) -> _Coupling | None:
-    """Constants of a piece; None of bodies that are none or twist between their ends.
+    """Constants of a body; None of those without it, or that twist between their ends.
 
     Bodies of first order have no coupling at all.
     """
     profile = body.beam
-    if body.segment is None or profile is None or body._strain_energy is None:
+    if profile is None or body._strain_energy is None:
         return None
     counts = profile.shape_counts
     if counts[0] != 1 or not all(counts):
         return None
-    # two cuts of each element, between which curvatures are linear
-    half = 0.5 * np.repeat(np.diff(profile.at)[::2], 2)
+    # of curvatures that are linear between cuts
+    step = np.pad(np.diff(profile.at), 1)
+    half = 0.5 * (step[:-1] + step[1:])
     length = float(half.sum())
     stiff = (half / length) @ profile.stiffness
     torsional = 1.0 / float((half / length) @ (1.0 / profile.stiffness[:, 1]))
@@ -63,24 +65,26 @@ def _coupling(body: Body) -> _Coupling | None:
 
 
 def _couplings(arm: ArmLike) -> dict[str, list[tuple[int, _Coupling]]]:
-    """Pieces with their constants, by link."""
+    """Bodies with their constants, by link."""
     result: dict[str, list[tuple[int, _Coupling]]] = {}
     if arm.fidelity != "full":
         return result
     for k, body in enumerate(arm.bodies):
-        if body.segment is None:
+        if body.beam is None:
             continue
         key = _coupling
         if key not in body._kept:
             body._kept[key] = _coupling(body)
         if body._kept[key] is not None:
-            result.setdefault(body.segment.link, []).append((k, body._kept[key]))
+            link = body.segment.link if body.segment else body.name
+            result.setdefault(link, []).append((k, body._kept[key]))
     return result
 
 
-def has_pieces(arm: AnyArm) -> bool:
-    """Whether some links of an arm, or of those of a stack, are in pieces."""
-    return any(body.segment is not None for body in any_of(arm).bodies)
+def is_coupled(arm: AnyArm) -> bool:
+    """Whether there are such links in an arm, or in those of a stack."""
+    arms = arm.arms if isinstance(arm, StackLike) else [arm]
+    return any(_couplings(one) for one in arms)
 
 
 def twist_errors(arm: AnyArm, q: Array) -> Array:
@@ -130,11 +134,13 @@ def twist_sentence(arm: ArmLike, body: int, error: float, where: str = "") -> st
     where : str
         Clause such as " at t = 1 s".
     """
-    segment = arm.bodies[body].segment
-    name, count = (segment.link, segment.count) if segment else ("", 1)
+    link = arm.bodies[body]
+    twist, more = "its twist follows", "raise n_modes in torsion, or n_elements"
+    if link.segment:
+        twist = f"the twist of its {link.segment.count} pieces follows"
+        more = "give them a twist of their middles, n_modes={'torsion': 2} and segments"
     return (
-        f"link {name!r} bends in planes of different stiffness{where}, which the twist "
-        f"of its {count} pieces follows to {100.0 * error:.2g} % of its energy or of "
-        "its stiffness beside the stiffer plane; give them a twist of their middles, "
-        "n_modes={'torsion': 2} beside segments, or silence DeflectionWarning"
+        f"link {link_name(link)!r} bends in planes of different stiffness{where}, "
+        f"which {twist} to {100.0 * error:.2g} % of its energy or of its stiffness "
+        f"beside the stiffer plane; {more}, or silence DeflectionWarning"
     )

@@ -16,7 +16,7 @@ from .._calls.groups import by_arm
 from .._support.options import explained
 from .._support.warn import warn
 from ..errors import DeflectionWarning
-from .coupling import TWIST_LIMIT, has_pieces, twist_errors, twist_sentence
+from .coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 
 Array = NDArray[np.float64]
 
@@ -80,9 +80,10 @@ def largest_slope(arm: AnyArm, q: Any, *, by_body: bool = False) -> Any:
     the limit.  Beyond a slope of 1 there is no beam without stretch, and no result is a
     success.  A chain of short links has small slopes: each is relative to its own link.
 
-    The same warning tells of links in pieces that bend in two planes of different
-    stiffness, where their torque changes along a piece and its twist does not follow:
-    above 1 % of their strain energy, or of their stiffness across the stiffer plane.
+    The same warning tells of links, also in pieces, that bend in two planes of
+    different stiffness with one coordinate of twist: the torque changes along them,
+    and the twist does not follow, to 1 % of their strain energy or of their stiffness
+    across the stiffer plane.
 
     Examples
     --------
@@ -225,7 +226,7 @@ def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
     found = _worst(arm, by_body, SLOPE_LIMIT, among)
     if found is not None:
         return slopes, slope_sentence(*found)
-    if not has_pieces(arm):
+    if not is_coupled(arm):
         return slopes, ""
     found = _worst(arm, twist_errors(arm, q), TWIST_LIMIT, among)
     return slopes, "" if found is None else twist_sentence(*found)

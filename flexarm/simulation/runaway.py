@@ -11,7 +11,7 @@ from .._calls.chunks import STATES
 from .._calls.links import link_name
 from .._support.warn import warn
 from ..errors import AccuracyWarning, DeflectionWarning
-from ..kinematics.coupling import TWIST_LIMIT, has_pieces, twist_errors, twist_sentence
+from ..kinematics.coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 from ..kinematics.slopes import (
     SLOPE_END,
     SLOPE_LIMIT,
@@ -62,7 +62,7 @@ def judge_slopes(run: Run) -> None:
 
 def _judge_twist(run: Run) -> None:
     """Warn if the twist of pieces of links does not follow their bending."""
-    if not has_pieces(run.flat):
+    if not is_coupled(run.flat):
         return
     arms = run.flat if run.stack is None else run.flat[:, np.newaxis]
     errors = np.nan_to_num(twist_errors(arms, run.q), nan=0.0, posinf=0.0)
