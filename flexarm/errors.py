@@ -87,7 +87,7 @@ class ConstraintWarning(SimulationWarning):
 
 
 class DeflectionWarning(SimulationWarning):
-    """A link that bends farther than its model; see `flexarm.largest_slope`."""
+    """A link that bends beyond its model; see `flexarm.largest_slope`."""
 
 
 class ConvergenceError(FlexarmError):

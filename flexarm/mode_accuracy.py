@@ -20,12 +20,15 @@ from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
 from .bodies.basis import (
     NodeErrors,
+    is_twisted,
+    is_whole,
     linear_body,
     loaded_mass,
     lowest_and_static,
     lowest_frequencies,
     modal_compliance_of,
     node_errors,
+    remedy,
 )
 from .bodies.body import Body
 from .bodies.left_out import share_left_out
@@ -84,6 +87,9 @@ class LinkModeErrors:
     deflection, rotation : (k,) ndarray of float
         Part of the static compliance that is missing, of the deflection under a force
         and of the rotation under a moment at the node, in the worst direction.
+    twist : (k,) ndarray of float
+        The same part of the rotation about the line under a moment about it; zero
+        where what hangs on the node has no inertia about the line.
     sag : (k,) ndarray of float
         The same of the deflection of what hangs on the node under its own weight, with
         its joints locked; that under a force at a node that carries nothing.
@@ -103,6 +109,7 @@ class LinkModeErrors:
     carried: Array
     deflection: Array
     rotation: Array
+    twist: Array
     sag: Array
     frequencies: Array
     unreduced_frequencies: Array
@@ -115,11 +122,17 @@ class LinkModeErrors:
 
     @property
     def largest(self) -> float:
-        """Largest error of deflection, sag and first frequency; NaN if not known."""
-        if not self.known:
-            return float("nan")
-        parts = [self.deflection, self.sag, self.frequency_errors[:1]]
-        return float(np.concatenate(parts).max(initial=0.0))
+        """Largest error of deflection, twist, sag, first frequency; NaN if not known.
+
+        The slope under a moment counts in the sag of what hangs beside the node.
+        """
+        parts = [self._static, self.frequency_errors[:1]]
+        return float(np.concatenate(parts).max(initial=0.0) if self.known else np.nan)
+
+    @property
+    def _static(self) -> Array:
+        """Largest static error that counts, of each node, (k,)."""
+        return np.maximum(np.maximum(self.deflection, self.sag), self.twist)
 
 
 @explained_class
@@ -284,7 +297,7 @@ def _link_errors(
     loads = locked.loads(k, at)
     if unreduced is None:
         none = np.zeros(0)
-        return LinkModeErrors(body.name, False, (), *[none] * 7)
+        return LinkModeErrors(body.name, False, (), *[none] * 8)
     static = _static(body, unreduced, at, loads)
     reduced, exact = linear_body(body, at), unreduced.linear(at)
     count = min(COUNT, body.n_modes)
@@ -292,9 +305,8 @@ def _link_errors(
         lowest_frequencies(loaded_mass(x, loads), x.stiffness, count)
         for x in (reduced, exact)
     ]
-    deflection, rotation, sag = np.array(static).reshape(-1, 3).T
-    carried, share = loads[:, 5, 5], _left_out(locked, k, at)
-    parts = carried, deflection, rotation, sag, each[0], each[1], share
+    columns = np.array(static).reshape(-1, 4).T
+    parts = loads[:, 5, 5], *columns, *each, _left_out(locked, k, at)
     return LinkModeErrors(body.name, True, names, *parts)
 
 
@@ -317,13 +329,13 @@ def _static(
     with np.errstate(all="ignore"):  # of sizes that overflow, whose errors are NaN
         reduced = modal_compliance_of(linear_body(body, at))
         exact = unreduced.compliance(at)
-    result = []
+    result, along = [], unreduced.along(at)
     for j, node in enumerate(at):
         mass, moment = float(loads[j, 5, 5]), loads[j, [2, 0, 1], [4, 5, 3]]
         centre = moment / mass if mass > 0.0 else None
-        result.append(
-            node_errors(reduced[j], exact[j], body.node_position[node], centre)
-        )
+        place = body.node_position[node]
+        axis = along[j] if is_twisted(loads[j], place, along[j]) else None
+        result.append(node_errors(reduced[j], exact[j], place, centre, axis))
     return result
 
 
@@ -548,12 +560,14 @@ def _largest(body: Body, errors: LinkModeErrors) -> float:
     """
     if body.segment is None or not errors.known:
         return errors.largest
-    return float(np.maximum(errors.deflection, errors.sag).max(initial=0.0))
+    return float(errors._static.max(initial=0.0))
 
 
 def _wrong(body: Body, errors: LinkModeErrors) -> str:
     """Largest error of a link, and the option that corrects it."""
-    static = np.maximum(errors.deflection, errors.sag)
+    static, twists = np.maximum(errors.deflection, errors.sag), ""
+    if static.max(initial=0.0) <= LARGEST < errors.twist.max(initial=0.0):
+        static, twists = errors.twist, " in twist"
     j = int(static.argmax())
     where = ""
     if body.attachment is not None:  # modes that turn the base
@@ -561,25 +575,12 @@ def _wrong(body: Body, errors: LinkModeErrors) -> str:
     if static[j] <= LARGEST:
         return (
             f"its first frequency {percent(errors.largest)} % too high with what it "
-            f"carries{where}: raise n_modes"
+            f"carries{where}: raise {'n_elements' if is_whole(body) else 'n_modes'}"
         )
     node, mass = errors.nodes[j], float(errors.carried[j])
     carries = f", which carries {mass:.3g} kg," if mass > 0.0 else ""
-    stiff = f"its node {node!r}{carries} {percent(static[j])} % too stiff{where}: "
-    return stiff + _remedy(body, node)
-
-
-def _remedy(body: Body, node: str) -> str:
-    """Option of a link that corrects the deflection of a node."""
-    if any(name.startswith(f"{node} ") for name in body.mode_names):
-        return "raise n_modes to 2 or more in bending and 1 in torsion"
-    last = body.node_names[-1]
-    if body.beam is None or len(body.beam.at) < body.n_nodes:  # of elements
-        keep = repr(node) if node == last else f"({node!r}, {last!r})"
-        return f"give it static shapes, modes='craig-bampton', keep={keep}"
-    if node == last:
-        return "give it static shapes, modes='craig-bampton' of flexible_link"
-    return "make it by finite_element_link with that place in nodes= and keep="
+    stiff = f"{percent(static[j])} % too stiff{twists}{where}: "
+    return f"its node {node!r}{carries} {stiff}{remedy(body, node)}"
 
 
 def table_of_modes(arm: ArmLike) -> dict[int, str]:

@@ -44,7 +44,7 @@ from ._reduction import (
     own_shapes,
     unreduced,
 )
-from ._segments import segment_count, segmented_link
+from ._segments import segment_count, segmented_link, twists_twice
 from ._stations import Stations, make_stations, moved_along
 from .limits import MAX_NODES, point_count
 
@@ -152,7 +152,8 @@ def finite_element_link(
         and linear changes of mass, and 6 for sections given by a function.
     segments : int, optional
         Number of pieces of equal lengths, each with static shapes and a frame of its
-        own, for a link that bends far; at most 256 (see Notes).
+        own, for a link that bends far; at most 256 (see Notes).  ``n_modes={"torsion":
+        2}`` adds a twist of the middle of each piece.
 
     Returns
     -------
@@ -212,7 +213,11 @@ def finite_element_link(
     rigid rotation of the pieces behind a corner.
 
     With `segments` the slopes of a piece in its frame are small although the link bends
-    far, and the error of its deflection falls with a high power of their number.  Loads
+    far, and the error of its deflection falls with a high power of their number.  Where
+    bending in two planes of different stiffness twists it, as a strip that buckles to
+    the side, only with the second power: its torque changes along a piece, and the
+    twist of its ends has it constant.  One coordinate more for the twist of each piece,
+    ``n_modes={"torsion": 2}``, makes it the fourth power again.  Loads
     at ends of pieces, at payloads and at named nodes deform it as its elements do: all
     of them have static shapes.  Its damping is in proportion to its stiffness:
     `damping_ratio` is the ratio of the lowest mode of each motion of the whole link
@@ -274,6 +279,7 @@ def finite_element_link(
     per_element = _n_points(name, n_points, sections)
     if segments is not None:
         named_basis = isinstance(modes, str) and modes in HELD
+        middle_twist = twists_twice(n_modes)
         return segmented_link(
             name,
             joint,
@@ -285,12 +291,13 @@ def finite_element_link(
                 name,
                 segments,
                 modes=None if named_basis else modes,
-                n_modes=n_modes,
+                n_modes=n_modes if middle_twist is None else None,
                 max_frequency=max_frequency,
                 frame=None if frame == "tangent" else frame,
                 keep=None if keep == "tip" else keep,
                 outboard=shaping or None,
             ),
+            middle_twist=bool(middle_twist),
             n_elements=n_elements,
             per_element=per_element,
             motions=motions,

@@ -52,6 +52,8 @@ def element_profile(
         e, f = int(element[j]), int(far[j])
         own = T[6 * e : 6 * e + 12] @ W
         strain[j] = line.shapes(e, float(f))[2][:4] @ own
+        if stations.twist is not None:
+            strain[j, 1] += stations.twist[j] @ W
         # the section on this side of the cut
         inside = (1.0 - 2.0 * f) * 1e-9 * float(line.h[e])
         sections.append(section_at(float(line.at[e + f]) + inside))

@@ -41,7 +41,8 @@ from ..finite_elements.elements import bending_shapes, varying_bending, varying_
 from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
-SHARP = 4.0  # ratio of bending stiffness in one element
+SHARP = 4.0  # ratio of bending stiffness in one element with static shapes
+WHERE = np.linspace(0.0, 1.0, 65)  # finer than any wave of the rate of twist
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
@@ -250,11 +251,12 @@ def with_sections(
                 varying[e, plane] = varying_bending(float(h), fraction, weight, *own)
         for motion, name in ((2, "axial_stiffness"), (3, "torsional_stiffness")):
             stiff = np.array([getattr(section, name) for section in sections])
-            if (
-                1e-12 * stiff.max() < np.ptp(stiff)
-                and stiff.max() < SHARP * stiff.min()
-            ):
-                varying[e, motion] = varying_rod(fraction, weight, 1.0 / stiff)
+            if np.ptp(stiff) > 1e-12 * stiff.max():
+                series = varying_rod(fraction, weight, 1.0 / stiff)
+                # near sharp points it would twist back and forth, and a line does not
+                rate = np.polynomial.legendre.legval(2.0 * WHERE - 1.0, series[:, 1])
+                if rate.min() > 0.0:
+                    varying[e, motion] = series
     return replace(line, shear_ratio=ratio, shear_centre=centre, varying=varying)
 
 

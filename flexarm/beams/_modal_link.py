@@ -37,7 +37,7 @@ from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
 from ._reduction import damping_matrix, damping_ratios, spread_over
-from ._segments import segment_count, segmented_link
+from ._segments import segment_count, segmented_link, twists_twice
 from ._uniform_modes import (
     Uniform,
     given_modes,
@@ -156,7 +156,8 @@ def flexible_link(
         a link that turns fast (see Notes).
     segments : int, optional
         Number of pieces of equal lengths, at most 256, for a link that bends far.  Each
-        has static shapes and a frame of its own, as in `finite_element_link`.
+        has static shapes and a frame of its own, as in `finite_element_link`, and with
+        ``n_modes={"torsion": 2}`` a twist of its middle.
 
     Returns
     -------
@@ -284,11 +285,12 @@ def flexible_link(
     }
     if segments is not None:
         given = any(value is not None for value in own.values())
+        middle_twist = twists_twice(n_modes)
         segments = segment_count(
             name,
             segments,
             modes=None if isinstance(modes, str) and modes in HELD else modes,
-            n_modes=n_modes,
+            n_modes=n_modes if middle_twist is None else None,
             max_frequency=max_frequency,
             outboard=options["outboard"] or None,
             modal_damping=modal_damping if np.any(modal_damping) else None,
@@ -308,6 +310,7 @@ def flexible_link(
             [],
             _section_of(link, section),
             segments=segments,
+            middle_twist=bool(middle_twist),
             n_elements=1,
             per_element=4
             if n_points is None

@@ -24,7 +24,7 @@ from ._beam_body import beam_body
 from ._coordinates import columns_of_nodes, coordinates, known_motions
 from ._line import Line, Payload, cut, places, with_sections
 from ._reduction import craig_bampton, damping_ratios, groups
-from ._stations import Stations, make_stations, moved_along
+from ._stations import Stations, make_stations, moved_along, with_middle_twist
 from .limits import MAX_SEGMENTS
 
 Array = NDArray[np.float64]
@@ -42,6 +42,14 @@ def segment_count(name: str, segments: Any, **others: Any) -> int:
     return count
 
 
+def twists_twice(n_modes: Any) -> bool | None:
+    """Whether pieces twist in their middle too; None for other numbers of modes."""
+    if n_modes is None:
+        return False
+    given = dict(n_modes) if isinstance(n_modes, Mapping) else {}
+    return given["torsion"] == 2 if given in ({"torsion": 1}, {"torsion": 2}) else None
+
+
 def segmented_link(
     name: str,
     joint: Joint | None,
@@ -51,6 +59,7 @@ def segmented_link(
     section_at: Callable[[float], Section],
     *,
     segments: int,
+    middle_twist: bool,
     n_elements: Any,
     per_element: int,
     motions: Any,
@@ -64,7 +73,8 @@ def segmented_link(
     """Make a link of pieces of equal lengths; arguments are those of its line.
 
     Pieces are cut into elements at corners, steps of the section, payloads and named
-    nodes; the displacements of their ends, payloads and named nodes are coordinates.
+    nodes; the displacements of their ends, payloads and named nodes are coordinates,
+    and with `middle_twist` a twist of each piece between its ends.
     """
     # the whole line, with ends of pieces among the ends of its elements
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
@@ -91,10 +101,15 @@ def segmented_link(
             rotary_inertia,
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
-        mass = stations.mass_matrix()
         kept = _kept(part, named)
         held = columns_of_nodes(name, labels, kept)
         along = moved_along(stations, kept, held)
+        if middle_twist:
+            _check_middle_twist(name, part, kinds)
+            stations = with_middle_twist(stations, section_at)
+            T = np.concatenate([T, np.zeros((len(T), 1))], axis=1)
+            held, labels = [*held, len(labels)], (*labels, f"mid {kept[-1]} rx")
+        mass = stations.mass_matrix()
         basis = craig_bampton(
             name, stations.rows, mass, labels, held, along, None, None
         )
@@ -126,6 +141,18 @@ def _part(line: Line, first: int, last: int) -> Line:
         at=line.at[first : last + 1],
         axes=line.axes[first:last],
         names=tuple(names),
+    )
+
+
+def _check_middle_twist(name: str, part: Line, kinds: Sequence[str]) -> None:
+    """Refuse a second coordinate of twist of pieces that do not have one."""
+    if "torsion" in kinds and not (part.has_corners or part.shear_centre.any()):
+        return
+    what = "corners or a shear centre beside their line"
+    raise ModelError(
+        f"link {name!r} has n_modes {{'torsion': 2}} and "
+        f"{f'pieces with {what}' if 'torsion' in kinds else 'no torsion in motions'}, "
+        "expected straight pieces that twist about their line; leave out n_modes"
     )
 
 

@@ -41,6 +41,9 @@ class Stations:
         stiffness matrix is ``rows' rows``.
     mass, com, inertia : (P,), (P, 3), (P, 3, 3) ndarray
         Masses, centres of mass and inertias of the nodes, each about its node.
+    twist : (2 N, n) ndarray, optional
+        Rates of twist at both ends of each element that the displacements of the ends
+        do not have.
     """
 
     line: Line
@@ -53,6 +56,7 @@ class Stations:
     mass: Array
     com: Array
     inertia: Array
+    twist: Array | None = None
 
     def end(self, node: int) -> int:
         """Node of the body at an end of elements, given the number of that end."""
@@ -192,6 +196,47 @@ def make_stations(
     )
     mass, com, inertia = _loaded(bare, payloads)
     return replace(bare, mass=mass, com=com, inertia=inertia)
+
+
+def with_middle_twist(
+    stations: Stations, section_at: Callable[[float], Section]
+) -> Stations:
+    """Nodes with one more coordinate: a twist 4 f (1 - f) at the part f of the line.
+
+    Bending in two planes changes the torque along a line, which the static twist of its
+    ends has constant.
+    """
+    line, fraction = stations.line, stations.fraction
+    weight, length = gauss_rule(len(fraction))[1], float(line.at[-1] - line.at[0])
+    n = stations.rows.shape[1] + 1
+
+    def wide(rows: Array) -> Array:
+        return np.concatenate([rows, np.zeros((*rows.shape[:-1], 1))], axis=-1)
+
+    def part(x: Array) -> Array:
+        return np.asarray((x - line.at[0]) / length)
+
+    def rate(x: Array) -> Array:
+        return np.asarray(4.0 * (1.0 - 2.0 * part(x)) / length)
+
+    inner = line.at[:-1, None] + line.h[:, None] * np.append(fraction, 1.0)
+    place = part(np.append(line.at[0], inner.ravel()))
+    rotation = wide(stations.rotation)
+    along = np.concatenate([line.axes[:1, :, 0], stations._each(line.axes[:, :, 0])])
+    rotation[:, :, -1] = along * (4.0 * place * (1.0 - place))[:, None]
+    rows = wide(stations.rows).reshape(*inner[:, :-1].shape, 6, n)
+    soft = [section_at(float(x)).torsional_stiffness for x in inner[:, :-1].flat]
+    stiff = np.reshape(soft, inner[:, :-1].shape) * line.h[:, None] * weight
+    rows[:, :, 1, -1] = np.sqrt(stiff) * rate(inner[:, :-1])
+    twist = np.zeros((2 * line.n_elements, n))
+    twist[:, -1] = rate(np.repeat(line.at, 2)[1:-1])
+    return replace(
+        stations,
+        translation=wide(stations.translation),
+        rotation=rotation,
+        rows=rows.reshape(-1, n),
+        twist=twist,
+    )
 
 
 def stiffnesses(section: Section) -> Array:

@@ -96,7 +96,7 @@ def _errors(body: Body) -> str:
         return "error of the modes unknown, without an unreduced link"
     reduced, exact = linear_body(body, tip), link.linear(tip)
     compliance = modal_compliance_of(reduced)[0], link.compliance(tip)[0]
-    static = node_errors(*compliance, body.node_position[-1], None)
+    static = node_errors(*compliance, body.node_position[-1], None, link.along(tip)[0])
     f, true = (
         lowest_frequencies(x.mass, x.stiffness, min(SEVERAL, body.n_modes))
         for x in (reduced, exact)

@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 # principal directions with less of the largest compliance do not count: of a node, and
 # of what it carries, which also moves sideways by the rotation of the node
 STIFF, STIFF_LOAD = 0.01, 0.1
+ROUND = 1e-12  # of an inertia about a line, beside m L^2, which is rounding of that
 DEPENDENT = 1e-6  # of static shapes beside modes, relative to the largest
 
 
@@ -48,6 +49,7 @@ class NodeErrors(NamedTuple):
 
     deflection: float  # under a force at the node
     rotation: float  # under a moment
+    twist: float  # about the line, under a moment about it
     sag: float  # of what the node carries, under its weight
 
 
@@ -64,7 +66,7 @@ def _lacking(reduced: Array, exact: Array, stiff: float = STIFF) -> float:
 
 
 def node_errors(
-    reduced: Array, exact: Array, place: Array, load: Array | None
+    reduced: Array, exact: Array, place: Array, load: Array | None, along: Array | None
 ) -> NodeErrors:
     """Errors of compliances (6, 6) about the origin of a node.
 
@@ -76,6 +78,8 @@ def node_errors(
         Position of the node.
     load : (3,) ndarray or None
         Mass centre of what the node carries; None for nothing.
+    along : (3,) ndarray or None
+        Unit vector along the line at the node; None if nothing twists it there.
     """
 
     def at(x: Array) -> Array:  # wrench about the origin per force at x
@@ -83,13 +87,34 @@ def node_errors(
 
     force = at(place)
     deflection = _lacking(force.T @ reduced @ force, force.T @ exact @ force)
-    rotation = _lacking(reduced[:3, :3], exact[:3, :3])
+    turns = reduced[:3, :3], exact[:3, :3]
+    rotation = _lacking(*turns)
+    twist = 0.0
+    if along is not None and np.isfinite(rotation):
+        by_moment, largest = along @ turns[1] @ along, np.linalg.norm(turns[1], 2)
+        if by_moment > STIFF * largest:
+            twist = float(1.0 - along @ turns[0] @ along / by_moment)
     sag = deflection
     if load is not None:
         weight = at(load)
         both = weight.T @ reduced @ weight, weight.T @ exact @ weight
         sag = _lacking(*both, STIFF_LOAD)
-    return NodeErrors(deflection, rotation, sag)
+    return NodeErrors(deflection, rotation, twist, sag)
+
+
+def is_twisted(load: Array, place: Array, along: Array) -> bool:
+    """Whether what hangs on a node has inertia about the line, or nothing hangs there.
+
+    Parameters
+    ----------
+    load : (6, 6) ndarray
+        Its inertia about the origin.
+    place, along : (3,) ndarray
+        Position of the node, unit vector along the line there.
+    """
+    spin = np.concatenate([along, np.cross(place, along)])
+    rounding = ROUND * load[5, 5] * (place @ place)
+    return not load.any() or bool(spin @ load @ spin > rounding)
 
 
 def modal_compliance_of(body: LinearBody) -> Array:
@@ -140,3 +165,28 @@ def lowest_and_static(link: LinearBody, loads: Array, count: int) -> Array:
     static = static[:, size > 0.0] / size[size > 0.0]
     U, s, _ = np.linalg.svd(np.hstack([modes, static]), full_matrices=False)
     return np.asarray(U[:, s > DEPENDENT * s[0]])
+
+
+def is_whole(body: Body) -> bool:
+    """Whether a straight link has all coordinates of its elements already."""
+    link, profile = body.unreduced, body.beam
+    if link is None or profile is None or len(profile.at) == body.n_nodes:
+        return False
+    # one of stretch and of twist, two of bending in each plane
+    moves = np.dot([1, 1, 2, 2], link.flexibility[..., :4].any(axis=(0, 1)))
+    return body.n_modes >= len(link.axes) * int(moves)
+
+
+def remedy(body: Body, node: str) -> str:
+    """Option of a link that corrects the deflection of a node."""
+    if is_whole(body):
+        return "raise n_elements"
+    if any(name.startswith(f"{node} ") for name in body.mode_names):
+        return "raise n_modes to 2 or more in bending and 1 in torsion"
+    last = body.node_names[-1]
+    if body.beam is None or len(body.beam.at) < body.n_nodes:  # of elements
+        keep = repr(node) if node == last else f"({node!r}, {last!r})"
+        return f"give it static shapes, modes='craig-bampton', keep={keep}"
+    if node == last:
+        return "give it static shapes, modes='craig-bampton' of flexible_link"
+    return "make it by finite_element_link with that place in nodes= and keep="

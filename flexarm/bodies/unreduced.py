@@ -225,6 +225,10 @@ class UnreducedLink:
         fraction = np.append(gauss_rule(self.n_points)[0], 1.0)[k]
         return element, np.where(nodes > 0, fraction, 0.0)
 
+    def along(self, nodes: NDArray[np.intp]) -> Array:
+        """Unit vectors along the line at nodes of the body, or before them, (k, 3)."""
+        return np.asarray(self.axes[self._place(nodes)[0], :, 0])
+
     @cached_property
     def _each_point(self) -> tuple[NDArray[np.intp], Array]:
         """Element, and place in it, of the points of the coordinates."""

@@ -16,6 +16,7 @@ from .._calls.groups import by_arm
 from .._support.options import explained
 from .._support.warn import warn
 from ..errors import DeflectionWarning
+from .coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 
 Array = NDArray[np.float64]
 
@@ -78,6 +79,11 @@ def largest_slope(arm: AnyArm, q: Any, *, by_body: bool = False) -> Any:
     quadratic strain energy, and an error of half of the square of the slope: 12 % at
     the limit.  Beyond a slope of 1 there is no beam without stretch, and no result is a
     success.  A chain of short links has small slopes: each is relative to its own link.
+
+    The same warning tells of links, also in pieces, that bend in two planes of
+    different stiffness with one coordinate of twist: the torque changes along them,
+    and the twist does not follow, to 1 % of their strain energy or of their stiffness
+    across the stiffer plane.
 
     Examples
     --------
@@ -204,6 +210,8 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
 def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
     """Largest slope of each state, and a sentence if one is above the limit.
 
+    If none is, a sentence on pieces whose twist does not follow their bending.
+
     Parameters
     ----------
     arm : Arm
@@ -215,19 +223,32 @@ def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
     """
     by_body = quiet_slopes(arm, q)
     slopes = by_body.max(axis=-1)
-    bad = np.asarray((slopes > SLOPE_LIMIT) & among)
-    if not bad.any():
+    found = _worst(arm, by_body, SLOPE_LIMIT, among)
+    if found is not None:
+        return slopes, slope_sentence(*found)
+    if not is_coupled(arm):
         return slopes, ""
-    at = np.unravel_index(int(np.where(bad, slopes, 0.0).argmax()), bad.shape)
+    found = _worst(arm, twist_errors(arm, q), TWIST_LIMIT, among)
+    return slopes, "" if found is None else twist_sentence(*found)
+
+
+def _worst(
+    arm: AnyArm, by_body: Array, limit: float, among: Any
+) -> tuple[ArmLike, int, float, str] | None:
+    """Arm, body and size of the largest of some numbers above a limit, and where."""
+    largest = by_body.max(axis=-1)
+    bad = np.asarray((largest > limit) & among)
+    if not bad.any():
+        return None
+    at = np.unravel_index(int(np.where(bad, largest, 0.0).argmax()), bad.shape)
     where = ""
     if bad.ndim:
         index = tuple(int(i) for i in at)
         where = f" at index {index}, of {int(bad.sum())} of {bad.size} states"
-    body = int(by_body[at].argmax())
     one = any_of(arm)
     if isinstance(arm, StackLike):
         one = arm.arms[np.broadcast_to(arm.index, bad.shape)[at]]
-    return slopes, slope_sentence(one, body, float(slopes[at]), where)
+    return one, int(by_body[at].argmax()), float(largest[at]), where
 
 
 def warn_of_slopes(arm: AnyArm, q: Any) -> None:

@@ -12,6 +12,7 @@ from .._calls.links import link_name
 from .._support.warn import warn
 from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
 from ..errors import AccuracyWarning, DeflectionWarning
+from ..kinematics.coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 from ..kinematics.slopes import (
     SLOPE_END,
     SLOPE_LIMIT,
@@ -33,9 +34,13 @@ _FEW = 64  # coordinates with cheap eigenvalues
 
 
 def judge_slopes(run: Run) -> None:
-    """Warn if links of some trajectories bend too far; fail beyond any meaning."""
+    """Warn if links of some trajectories bend too far; fail beyond any meaning.
+
+    If they do not, warn of pieces of links whose twist does not follow their bending.
+    """
     largest, sample, link = _largest(run)
     if not largest.any():
+        _judge_twist(run)
         return
     largest[~run.is_whole()] = 0.0  # these fail for other reasons
     bad = largest > SLOPE_LIMIT
@@ -52,6 +57,22 @@ def judge_slopes(run: Run) -> None:
         run.doubts.append(f"link {name!r} bends to a slope of {slope:.3g}{clause}")
         return
     sentence = slope_sentence(arm, int(link[i]), slope, clause)
+    run.doubts.append(sentence)
+    warn(sentence, DeflectionWarning)
+
+
+def _judge_twist(run: Run) -> None:
+    """Warn if the twist of pieces of links does not follow their bending."""
+    if not is_coupled(run.flat):
+        return
+    arms = run.flat if run.stack is None else run.flat[:, np.newaxis]
+    errors = np.nan_to_num(twist_errors(arms, run.q), nan=0.0, posinf=0.0)
+    errors[~run.is_whole()] = 0.0
+    if not (errors > TWIST_LIMIT).any():
+        return
+    i, k, link = (int(j) for j in np.unravel_index(errors.argmax(), errors.shape))
+    clause = f" at t = {run.t[k]:.6g} s"
+    sentence = twist_sentence(run.one(i), link, float(errors[i, k, link]), clause)
     run.doubts.append(sentence)
     warn(sentence, DeflectionWarning)
 

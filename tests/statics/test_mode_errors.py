@@ -372,6 +372,33 @@ def test_an_arm_warns_once() -> None:
     assert pickle.loads(pickle.dumps(arm)) == arm
 
 
+def test_twist_counts_where_something_is_twisted() -> None:
+    """One clamped-free mode has 8 / pi^2 of the twist of the tip; a point has none."""
+    counts = {"bending y": 3, "bending z": 3, "torsion": 1}
+    options: dict[str, Any] = {"modes": "clamped-free", "n_modes": counts}
+    options |= {"n_elements": 16, "motions": list(counts)}
+    boom = link("boom", **options)
+    lacking = 1.0 - 8.0 / np.pi**2
+    with pytest.warns(fa.ModeWarning, match="'tip', which .*19 % too stiff in twist: "):
+        arm = fa.Arm([boom, load("boom", mass=0.1).replace(inertia=(0.1, 0.1, 0.1))])
+    errors = arm.mode_errors().links[0]
+    assert_allclose(errors.twist, lacking, atol=2e-3)
+    assert errors.largest >= errors.twist[0] > errors.deflection[0]
+    assert errors.rotation[0] >= errors.twist[0]
+    # of a mass without inertia, whose weight alone counts
+    point = fa.Arm([boom, load("boom", mass=0.1)]).mode_errors().links[0]
+    assert point.twist[0] == 0.0 < point.rotation[0]
+    assert point.largest < 0.02
+
+
+def test_more_elements_where_all_coordinates_are_kept() -> None:
+    def tube(x: float) -> beams.Section:
+        return beams.Section.tube(0.02 - 0.01 * x, 1e-3, beams.STEEL)
+
+    with pytest.warns(fa.ModeWarning, match="5.9 % too high .*: raise n_elements;"):
+        fa.Arm([link("rod", sections=tube, n_elements=2, motions="torsion")])
+
+
 def test_the_library_names_its_bases() -> None:
     arm = fa.library.de_luca_siciliano(n_modes=1)
     other = fa.Arm([arm.bodies[0], load("link1", mass=0.1)], gravity=(0, 0, 0))
