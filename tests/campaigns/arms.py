@@ -2,15 +2,17 @@
 
 Joints are locked where they are, or have springs: first three frequencies, sag and turn
 of the tip, also under a small force and a small moment on it.  Then all links along one
-line turn about the first axis with 0.6 of the first frequency: frequencies of small
-motions beside that.  The frames know nothing of the package but stiffness and mass of
-sections at places.  What is more than 1 % off has to have a warning.
+line turn with 0.6 of the first frequency, about the first axis and, as a shaft, about
+that line: frequencies of small motions beside that.  Across the line the axial force
+counts, along it Coriolis forces.  The frames know nothing of the package but stiffness
+and mass of sections at places.  What is more than 1 % off has to have a warning.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,8 +111,11 @@ class Problem(NamedTuple):
     axis: Any  # (3,), of the first joint
 
 
-def problem(seed: int, straight: bool = False) -> Problem:
-    """A random arm; straight it lies along one line, and its first joint is heavy."""
+def problem(seed: int, straight: bool = False, shaft: bool = False) -> Problem:
+    """A random arm; straight it lies along one line, and its first joint is heavy.
+
+    That of a shaft is along the line.
+    """
     rng, springs = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     n, branch = int(rng.integers(1, 4)), rng.random() < 0.3
     frame, bodies, q, held = Timoshenko(), [], [], []
@@ -125,7 +130,7 @@ def problem(seed: int, straight: bool = False) -> Problem:
             drive = fa.Drive(np.inf, rotor_inertia=rotor, gear_ratio=80.0)
             joint = joint.replace(drive=drive)
         if straight and not k:
-            joint = fa.Joint(axis=axis, armature=HEAVY)
+            joint = fa.Joint(axis="x" if shaft else axis, armature=HEAVY)
         link, same = link_of(rng, f"link{k}", length, section, joint)
         angle = float(rng.uniform(-1.2, 1.2)) * (not straight)
         axes.append(np.array([0.0, 0.0, 1.0] if axis == "z" else [0.0, 1.0, 0.0]))
@@ -154,7 +159,8 @@ def problem(seed: int, straight: bool = False) -> Problem:
     arm = fa.Arm(bodies, gravity=(0, 0, -G))
     posture = arm.neutral
     posture[:n] = q
-    return Problem(arm, posture, held, frame, ends[-1], axes[0])
+    about = np.array([1.0, 0.0, 0.0]) if shaft else axes[0]
+    return Problem(arm, posture, held, frame, ends[-1], about)
 
 
 def off(found: Any, exact: Any) -> float:
@@ -198,9 +204,9 @@ def at_rest(seed: int) -> dict[str, float]:
     return errors
 
 
-def turning(seed: int) -> dict[str, float]:
+def turning(seed: int, shaft: bool = False) -> dict[str, float]:
     """Errors of frequencies about a steady turn of the straight arm."""
-    arm, _, held, frame, _, axis = problem(seed, straight=True)
+    arm, _, held, frame, _, axis = problem(seed, straight=True, shaft=shaft)
     w = SPIN * 2.0 * np.pi * float(frame.frequencies(1)[0])
     exact = frame.turning_frequencies(w * axis, 3)
     # joints without a spring are locked, and the first one turns on
@@ -213,13 +219,14 @@ def turning(seed: int) -> dict[str, float]:
     qd[0] = w
     found = np.linalg.eigvals(fa.linearize(arm, arm.neutral, qd).A).imag
     found = np.sort(found[found > 1e-3 * w])[:3] / (2.0 * np.pi)
-    return {f"turning f{k + 1}": float(found[k] / exact[k] - 1.0) for k in range(3)}
+    name = "shaft" if shaft else "turning"
+    return {f"{name} f{k + 1}": float(found[k] / exact[k] - 1.0) for k in range(3)}
 
 
 def row(seed: int) -> Row:
     errors: dict[str, float] = {}
     told, wrong = False, []
-    for measure in (at_rest, turning):
+    for measure in (at_rest, turning, partial(turning, shaft=True)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             some = measure(seed)

@@ -193,4 +193,7 @@ def test_ordinary_arms_have_no_warning(material: str, wide: float) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", fa.AccuracyWarning)
             rest = fa.equilibrium(arm, q)
-            fa.simulate(arm, rest.q, qd, np.linspace(0.0, 0.05, 6), method="Rodas4P")
+            run = fa.simulate(
+                arm, rest.q, qd, np.linspace(0.0, 0.05, 6), method="Rodas4P"
+            )
+        assert run.success
