@@ -171,6 +171,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         root_locus,
     )
     from .loads import LinkLoads, link_loads
+    from .mode_results import ComplexModes, VibrationModes
     from .parameters import (
         BaseParameters,
         InertialParameters,
@@ -203,13 +204,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         static_stiffness,
         workspace_map,
     )
-    from .vibration import (
-        ComplexModes,
-        VibrationModes,
-        complex_modes,
-        natural_frequencies,
-        vibration_modes,
-    )
+    from .vibration import complex_modes, natural_frequencies, vibration_modes
 
 # what not every program needs: modules, and names by the module that has them
 _LATER: dict[str, tuple[str, ...]] = {
@@ -308,9 +303,8 @@ _LATER: dict[str, tuple[str, ...]] = {
         "static_stiffness",
         "workspace_map",
     ),
+    "mode_results": ("ComplexModes", "VibrationModes"),
     "vibration": (
-        "ComplexModes",
-        "VibrationModes",
         "complex_modes",
         "natural_frequencies",
         "vibration_modes",

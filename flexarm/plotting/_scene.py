@@ -44,8 +44,8 @@ from ._snapshots import count_frames, nearest
 from .canvas import color, early_end
 
 if TYPE_CHECKING:
+    from ..mode_results import VibrationModes
     from ..simulation.methods import Trajectory
-    from ..vibration import VibrationModes
 
     Shown: TypeAlias = Arm | Trajectory | VibrationModes
 
@@ -288,8 +288,8 @@ def scene(
     >>> fa.plotting.scene(arm, rest.q, solid=True, color_by="stress")
     <Scene: arm, deflections to scale>
     """
+    from ..mode_results import VibrationModes
     from ..simulation.methods import Trajectory
-    from ..vibration import VibrationModes
 
     items = list(shown) if isinstance(shown, list | tuple) else [shown]
     for item in items:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .. import kinematics
 from .._support.options import check_choice, explained
 from ..errors import ArgumentError
-from ..vibration import VibrationModes
+from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
 from .canvas import COLORS, GREY, finish, make_axes

@@ -157,7 +157,7 @@ ROOMS: layers.Rooms = [
     ("parameters", ["parameters*"]),
     ("reference", ["reference*"]),
     ("linear models", ["linear_models*"]),
-    ("vibration", ["vibration"]),
+    ("vibration", ["vibration", "mode_results"]),
     ("loads", ["loads*"]),
     ("arm", ["arm", "stacks"]),
     (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from each import each
 from few_modes import few_modes, planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
+from test_vibration_errors import drawn, off
 
 import flexarm as fa
 
@@ -31,15 +33,6 @@ def test_stable_samples_are_the_steps() -> None:
     assert_array_equal(own.q, fa.simulate(ARM, q, qd, t, max_step=1e-3).q)
 
 
-def off(run: fa.Trajectory, exact: fa.Trajectory) -> float:
-    """Largest error of velocities as a share of the motion, by kinetic energy."""
-    M = fa.mass_matrix(ARM_OF_ONE, exact.q)
-    squares = [
-        np.einsum("ti, tij, tj -> t", x, M, x) for x in (run.qd - exact.qd, exact.qd)
-    ]
-    return float(np.sqrt(squares[0].max() / squares[1].max()))
-
-
 def test_steps_are_short_enough_for_vibration_and_motion() -> None:
     """Samples are stable, but too far apart for what moves; the run is repeated."""
     q, qd = np.zeros(3), np.array([0.2, 0.5, 0.5])
@@ -57,6 +50,17 @@ def test_steps_are_short_enough_for_vibration_and_motion() -> None:
     far = np.linspace(0.0, 20.0, 41)
     turn = fa.simulate(rod, [3.0], [0.0], far)
     assert abs(turn.energy - turn.energy[0]).max() < 0.03 * turn.kinetic.max()
+
+
+@each("seed", range(100, 116))
+def test_random_arms_in_free_flight_are_right_to_a_percent(seed: int) -> None:
+    """Samples from 0.4 to 10 radians of the fastest mode apart."""
+    arm, q, qd, fastest = drawn(seed)
+    h = (0.4, 0.8, 1.3, 1.8, 2.3, 2.58, 3.5, 10.0)[seed % 8] / fastest
+    t = h * np.arange(150.0)
+    run = fa.simulate(arm, q, qd, t)  # a warning is an error
+    assert run.success
+    assert off(run, fa.simulate(arm, q, qd, t, max_step=h / 64.0)) < 0.01, seed
 
 
 def test_torque_functions_are_called_once_at_a_time() -> None:
