@@ -24,9 +24,9 @@ from .vibration_errors import vibration_advice, vibration_errors
 
 Array = NDArray[np.float64]
 
-# Steps of a trajectory: tenths of a second of an arm of two flexible links.  Above them
-# a method that damps fast modes suits better, and warnings name it.
-_MOST = 200_000
+# Steps of a trajectory times velocities of the arm: some seconds.  Above them a method
+# that damps fast modes suits better, and warnings name it.
+_MOST = 1_000_000
 # Shares of the longest stable step, with errors of the fastest mode of 5e-2 and 5e-4 of
 # it in each step: before a run is repeated by its errors, and where it cannot be.
 _LARGE, _SMALL = 0.5, 0.2
@@ -52,7 +52,7 @@ def finer_substeps(run: Run) -> NDArray[np.int64]:
             step = min(step, shorter(taken, 2.0 * float(errors[i]), 4.0))
         if missed[i] > VIBRATION_LIMIT:
             step = min(step, vibration_advice(run, i, VIBRATION_WANTED)[0])
-        if _is_affordable(run.t, step):
+        if _is_affordable(run.arm, run.t, step):
             wanted[i] = 2 ** int(np.ceil(np.log2(longest / step) - 1e-9))
     return wanted
 
@@ -65,7 +65,9 @@ def first_step(run: Run) -> float:
     if not len(run.q) or len(run.t) < 2:
         return inf
     span = float(np.diff(run.t).max())
-    return _least(run.t, ((run.one(i), run.q[i, 0]) for i in _looked(len(run.q))), span)
+    return _least(
+        run.arm, run.t, ((run.one(i), run.q[i, 0]) for i in _looked(len(run.q))), span
+    )
 
 
 def step_of_loop(arm: AnyArm, q: Array, t: Array, span: float) -> float:
@@ -81,12 +83,14 @@ def step_of_loop(arm: AnyArm, q: Array, t: Array, span: float) -> float:
         return inf
     some = _looked(max(len(arms), len(states)))
     pairs = ((arms[i % len(arms)], states[i % len(states)]) for i in some)
-    return _least(t, pairs, span)
+    return _least(arm, t, pairs, span)
 
 
-def _least(t: Array, pairs: Iterable[tuple[ArmLike, Array]], span: float) -> float:
-    step = _SMALL * min(_stable(arm, q, span) for arm, q in pairs)
-    return step if _is_affordable(t, step) else inf
+def _least(
+    arm: AnyArm, t: Array, pairs: Iterable[tuple[ArmLike, Array]], span: float
+) -> float:
+    step = _SMALL * min(_stable(one, q, span) for one, q in pairs)
+    return step if _is_affordable(arm, t, step) else inf
 
 
 def _looked(count: int) -> list[int]:
@@ -94,8 +98,8 @@ def _looked(count: int) -> list[int]:
     return sorted(set(np.linspace(0, count - 1, min(count, _LOOKED)).astype(int)))
 
 
-def _is_affordable(t: Array, step: float) -> bool:
-    return step < inf and float(t[-1] - t[0]) <= _MOST * step
+def _is_affordable(arm: AnyArm, t: Array, step: float) -> bool:
+    return step < inf and float(t[-1] - t[0]) * arm.nv <= _MOST * step
 
 
 def _stable(arm: ArmLike, q: Array, span: float, gains: Any = None) -> float:

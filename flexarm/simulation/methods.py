@@ -82,9 +82,9 @@ def simulate(
     max_step : float, optional
         Longest step in s; infinite: one step in C from sample to sample.  By default
         ``"rk4"`` repeats trajectories whose estimated error is above 1 % with shorter
-        steps, each by itself, as far as 200,000 of them suffice.  A torque function is
-        not called twice at a time; with one, samples further apart than the stable
-        step at the start are reached in steps of a fifth of that.
+        steps, each by itself, up to a million steps times velocities.  A torque
+        function is not called twice at a time; with one, samples further apart than the
+        stable step at the start are reached in steps of a fifth of that.
     rtol, atol : float
         Tolerances of the methods with error control.
     spectral_radius : float
