@@ -65,18 +65,22 @@ def warn_of_frequencies(
     done.add(_WARNED)
     first, also = int(wrong[0]), len(wrong) - 1
     others = f", and {also} more of the first {len(errors)}" if also else ""
-    remedy = f"the modes of {arm.name!r} make", "raise n_modes; see arm.refined()"
     if _leaves_out_stretch(arm):
         place = q.reshape(-1, arm.nq)[0]
         _, without = frequency_errors(arm, place, mask, count, stretch=False)
         if len(without) <= first or without[first] <= _LARGEST:
-            remedy = (
-                f"links of {arm.name!r} do not stretch, which makes",
-                "give finite_element_link motions with 'stretch'",
+            warn(
+                f"links of {arm.name!r} do not stretch: with it frequency {first + 1} "
+                f"above zero is {f[first] / (1.0 + errors[first]):.4g} Hz, not "
+                f"{f[first]:.4g} Hz{others}; give finite_element_link motions with "
+                "'stretch', or ask for fewer by count",
+                ModeWarning,
             )
+            return
     warn(
-        f"{remedy[0]} its frequency of {f[first]:.4g} Hz "
-        f"{percent(errors[first])} % too high{others}: {remedy[1]}",
+        f"the modes of {arm.name!r} make its frequency of {f[first]:.4g} Hz "
+        f"{percent(errors[first])} % too high{others}: raise n_modes; see "
+        "arm.refined()",
         ModeWarning,
     )
 

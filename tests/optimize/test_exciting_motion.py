@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from arrays import Array
 from each import each
+from few_modes import few_modes
 from scipy.integrate import solve_ivp
 from scipy.stats import chi2
 
@@ -135,6 +136,7 @@ def test_predicted_deviations_are_those_of_an_integrator_of_scipy() -> None:
     assert scale_of(others["to and back"]) > 3.0 * scale_of(F)
 
 
+@few_modes()
 @pytest.mark.slow
 def test_estimates_scatter_as_predicted() -> None:
     """The sum of squares of 6 errors in predicted deviations, of all parameters."""

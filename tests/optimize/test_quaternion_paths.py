@@ -457,6 +457,7 @@ def test_simulations_with_ball_joints_have_exact_tangents() -> None:
             assert_allclose(J[:, k], slope / (2.0 * h), atol=2e-6 * np.abs(J).max())
 
 
+@few_modes()
 @pytest.mark.slow
 def test_the_fastest_motion_of_a_flexible_tool_on_a_ball_joint() -> None:
     pytest.importorskip("casadi")

@@ -194,7 +194,9 @@ def test_the_rest_of_a_fast_motion_beside_a_beam_of_one_s_own() -> None:
     tau = np.interp(t, motion.t, motion.tau[:, 0])
     tau[t > motion.t[-1]] = 0.0
     runs = [
-        fa.simulate(x, x.neutral, np.zeros(x.nv), t, torque=tau[:, None], max_step=6e-5)
+        fa.simulate(
+            x, x.neutral, np.zeros(x.nv), t, torque=tau[:, None], max_step=1.5e-5
+        )
         for x in (arm, finer)
     ]
     # ten modes of the beam, exactly under forces that are linear in time
