@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import real_array
+from .._calls.arguments import positive_number, real_array
 from .._calls.arm_like import AnyArm
 from .._calls.records import Options
 from ..arm import Arm
@@ -41,6 +41,27 @@ def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
             )
         found.append(array)
     return found[0], found[1]
+
+
+def given_sample_time(dt: float | None) -> float:
+    """Sample time in s for a law that has none."""
+    if dt is None:
+        raise ArgumentError(
+            "dt is None and the law has no sample time, expected that of its loop in s"
+        )
+    return positive_number("dt", dt)
+
+
+def gain_near(law: Any, arm: Arm, q: Array) -> Array:
+    """Gain (nu, 2 nv) of ``tau = tau_0 - K (q, qd)`` of a law at rest, by differences.
+
+    Central ones with steps of 1e-5, exact to some 1e-10 of what is smooth.
+    """
+    n, step = arm.nv, 1e-5
+    x = np.concatenate([q, np.zeros(n)])
+    near = x + step * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
+    tau = law(0.0, near[:, :n], near[:, n:])
+    return np.asarray((tau[2 * n :] - tau[: 2 * n]).T / (2.0 * step))
 
 
 def known_states(arm: Arm, model: StateSpace) -> Any:

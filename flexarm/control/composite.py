@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -23,9 +24,10 @@ from ..linear_models.outputs import state_names
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
 from ._checks import gains, refuse_poses, rows
+from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, companion, solve, symmetric, times
 from ._rigid_motion import RigidMotion, rigid_motion
-from ._states import read_state
+from ._states import gain_near, given_sample_time, read_state
 
 Array = NDArray[np.float64]
 
@@ -270,6 +272,13 @@ class CompositeControl(Description):
                     f"{2 * parts.nz}): one row for each joint"
                 )
             self._set(fast_gains=K)
+
+    def _near(self, q: Array, dt: float | None) -> LinearController:
+        """The feedback about rest in a posture, as one of samples."""
+        law = copy.copy(self)
+        law._set(desired=self._parts.split(q)[0])
+        K = gain_near(law, self.arm, q)
+        return LinearController.state_feedback(K, q, dt=given_sample_time(dt))
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""

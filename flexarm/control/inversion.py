@@ -30,9 +30,10 @@ from ..statics.coordinates import read_arm
 from ._checks import gains, refuse_poses, rows
 from ._elastic_inversion import Shafts, elastic_shafts, shafts_of
 from ._held_inversion import Hold, Watch, decay
+from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, companion, solve
 from ._rigid_motion import RigidMotion, rigid_motion
-from ._states import read_state
+from ._states import gain_near, given_sample_time, read_state
 from .composite import desired_at
 from .feedforward import drive_feedforward
 
@@ -394,6 +395,14 @@ class Inversion(Description):
                 f"{worst:+.4g} 1/s; expected lighter rotors, another bandwidth, or "
                 "outputs 'actuators'"
             )
+
+    def _near(self, q: Array, dt: float | None) -> LinearController:
+        """The feedback about rest in a posture, as one of samples."""
+        law = copy.copy(self)
+        law._set(desired=self.E @ q)
+        K = gain_near(law, self.arm, q)
+        dt = self.dt if self.dt is not None else dt
+        return LinearController.state_feedback(K, q, dt=given_sample_time(dt))
 
     def __call__(self, t: float, q: Any, qd: Any) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch, real_array, shaped
 from .._support.options import explained, explained_class
+from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
@@ -362,7 +363,7 @@ def lqg(
     >>> law
     <LinearController: 2 states, 1 outputs to 1 forces, every 0.01 s>
     """
-    model, K, L = observer.model, regulator.K, observer.gain
+    model, K = observer.model, regulator.K
     if model.dt is None or regulator.model.dt != model.dt:
         raise ArgumentError(
             f"the sample time of the regulator is {regulator.model.dt} and that of the "
@@ -373,12 +374,22 @@ def lqg(
             "outputs feel the forces at once (D is not zero), expected outputs that do "
             "not, such as joints and strains; leave accelerations out"
         )
-    A, B, C = model.A, model.B, model.C
+    A, B = model.A, model.B
     if K.shape[-2:] != (B.shape[-1], A.shape[-1]):
         raise ArgumentError(
             f"the gain has shape {K.shape} and the filter {A.shape[-1]} states and "
             f"{B.shape[-1]} inputs, expected gains of the same model"
         )
+    return of_estimate(K, observer, regulator.arm, sensors)
+
+
+def of_estimate(
+    K: Array, observer: KalmanFilter, arm: Arm | None, sensors: Any
+) -> LinearController:
+    """Feedback of an estimate by the gain K, see `lqg`."""
+    model, L = observer.model, observer.gain
+    assert model.dt is not None
+    A, B, C = model.A, model.B, model.C
     # the estimate after a measurement, and the closed loop on it
     kept = np.eye(A.shape[-1]) - L @ C
     closed = A - B @ K
@@ -391,7 +402,7 @@ def lqg(
                 f"the filter has the leading axes {C.shape[:-2]}, expected the sensors "
                 "by name for several filters in one LinearController"
             )
-        sensors = on_all_states(regulator.arm, model, C)
+        sensors = on_all_states(arm, model, C)
         reference = times(sensors, np.concatenate([q, qd], axis=-1))
     return LinearController(
         closed @ kept,

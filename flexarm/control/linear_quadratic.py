@@ -280,6 +280,12 @@ class StateFeedback:
         K = on_all_states(self.arm, self.model, self.K)
         return LinearController.state_feedback(K, q, qd, tau, dt=dt)
 
+    def _near(self, q: Array, dt: float | None) -> LinearController | None:
+        """The same in samples, if it has one point."""
+        if self.reference is not None:
+            return None
+        return self.controller(dt if self.model.dt is None else None)
+
     def _point(self, t: float) -> tuple[Array, Array, Array]:
         if self.reference is not None:
             q, qd, tau = (np.asarray(x) for x in self.reference(t))

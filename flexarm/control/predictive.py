@@ -29,9 +29,10 @@ from ._condensed import (
     predict,
     target,
 )
+from ._loops.linear_controller import LinearController
 from ._matrices import sampled_cost, times
 from ._within_steps import MOST_ROWS, WithinSteps
-from .kalman import KalmanFilter
+from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 
 Array = NDArray[np.float64]
@@ -267,6 +268,16 @@ class PredictiveControl:
                 "disturbance, expected a model whose first states are the positions "
                 "that the inputs move; leave offset_free out"
             ) from None
+
+    def _near(self, q: Array, dt: float | None) -> LinearController:
+        """The law without active limits and without estimates of disturbances."""
+        K = self._K[-1]
+        if self.observer is not None:
+            return of_estimate(K, self.observer, None, None)
+        q, qd, tau = (
+            np.asarray(x).reshape(-1, np.shape(x)[-1])[-1] for x in point_of(self.model)
+        )
+        return LinearController.state_feedback(K, q, qd, tau, dt=self.dt)
 
     def _read_limits(self, forces: Any, rates: Any, outputs: Any) -> Limits:
         """Limits of all signals, infinite where there is none."""

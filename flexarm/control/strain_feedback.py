@@ -19,7 +19,8 @@ from ..statics import equilibrium
 from ..statics.coordinates import motors
 from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
-from ._states import on_all_states, read_state, with_joints
+from ._states import given_sample_time, on_all_states, read_state, with_joints
+from .sensors import JOINTS
 
 Array = NDArray[np.float64]
 
@@ -213,6 +214,24 @@ class StrainFeedback(Description):
             reference=at,
             feedforward=self.feedforward,
         )
+
+    def _near(self, q: Array, dt: float | None) -> LinearController:
+        """The same in samples, with gauges by name, of which each arm has its own."""
+        law, n = self.controller(given_sample_time(dt)), self.arm.nu
+        gauges, used = self.gauges, list(range(n))
+        if gauges is None:
+            used = [i for i in used if self.S[i].any()]
+            of = {}
+            for k, body in enumerate(self.arm.bodies):
+                at = self.arm.body_joint_slice(k)
+                if at.stop > at.start:
+                    of[at.start] = body.name
+            gauges = [outputs.strain(of[i], 0.0) for i in used]
+        elif not isinstance(gauges, list):
+            gauges = [gauges]
+        D = law.D[:, [*range(2 * n), *(2 * n + i for i in used)]]
+        sensors = [*JOINTS, *gauges]
+        return LinearController(None, None, None, D, law.dt, sensors=sensors)
 
 
 def _rows(arm: Arm, q: Array, outputs: Any) -> Array:

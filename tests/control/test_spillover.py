@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from few_modes import few_modes
 from numpy.testing import assert_allclose
 from refusals import argument_refused
@@ -140,3 +141,82 @@ def test_what_is_refused() -> None:
         None, None, None, np.ones((1, 1)), DT, sensors=["tip acceleration y"]
     )
     argument_refused(["feels forces"], lambda: control.spillover(felt, arm))
+
+
+def test_predictive_control_spills_as_its_law_without_limits() -> None:
+    arm, regulator, feedback = designed()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.ModeWarning)
+        model = fa.linearize(arm, arm.neutral, outputs=OUT)
+    Q = control.energy_weight(arm, arm.neutral, joint_stiffness=100.0)
+    observer = control.kalman_filter(model, [1.0], [1e-5, 1e-5], dt=DT)
+    for own, seen in ((regulator, None), (feedback, observer)):
+        law = control.PredictiveControl(model, Q, [0.1], dt=DT, observer=seen)
+        expected, found = (control.spillover(x, arm) for x in (own, law))
+        assert_allclose(found.radius, expected.radius, rtol=1e-9)
+        assert expected.finer_radius > 1.05 and found.finer_radius > 1.05
+
+
+@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+def test_strain_feedback_has_the_gauges_of_each_arm() -> None:
+    arm = strip().replace(gravity=(0, -9.81, 0))
+    options: dict[str, Any] = {"servo": 0.02, "bandwidth": 4.0, "gain": 0.3}
+    law = control.StrainFeedback(arm, [0.2], **options)
+    at = fa.equilibrium(arm, [0.2, 0.0, 0.0, 0.0], held="joints").q
+    found = control.spillover(law, arm, at, dt=1e-3)
+    # the law made for the finer arm, and its loop by differences
+    finer = found.finer
+    rest = fa.equilibrium(finer, [0.2, *np.zeros(finer.nv - 1)], held="joints")
+    x, n = np.concatenate([rest.q, np.zeros(finer.nv)]), finer.nv
+    near = x + 1e-6 * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
+    tau = control.StrainFeedback(finer, [0.2], **options)(0.0, near[:, :n], near[:, n:])
+    slope = (tau[: 2 * n] - tau[2 * n :]) / 2e-6
+    model = fa.linearize(finer, rest.q, tau=rest.tau).discretize(1e-3)
+    radius = np.abs(np.linalg.eigvals(model.A + model.B @ slope.T)).max()
+    assert_allclose(found.finer_radius, radius, rtol=1e-7)
+
+
+LAWS = {
+    "inversion": lambda arm: control.Inversion(arm, [0.3], 4.0),
+    "fast": lambda arm: control.CompositeControl(arm, [0.3], 4.0, fast_damping=0.2),
+}
+
+
+@each("name", list(LAWS))
+def test_loops_of_laws_of_the_state_grow_as_it_is_said(name: str) -> None:
+    arm, dt = strip(), 1e-4 if name == "inversion" else 1e-3
+    law = LAWS[name](arm)
+    at = np.array([0.3, 0.0, 0.0, 0.0])
+    found = control.spillover(law, arm, at, dt=dt)
+    assert found.radius < 1.0 < found.finer_radius
+    finer, T = found.finer, states_of(arm, found.finer)
+    q = finer.neutral
+    q[:2] = 0.3, 1e-12
+    count = int(24.0 / np.log(found.finer_radius))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.ModeWarning)
+        run = control.simulate_loop(
+            finer,
+            lambda t, q, qd: law(t, q @ T.T, qd @ T.T),
+            q,
+            np.zeros(finer.nv),
+            dt * np.arange(count),
+            sample_time=dt,
+        )
+    size = np.linalg.norm(run.q - [0.3, *np.zeros(finer.nv - 1)], axis=1)
+    third = count // 3
+    grown = (size[-third:].max() / size[third : 2 * third].max()) ** (1.0 / third)
+    assert_allclose(np.log(grown), np.log(found.finer_radius), rtol=0.05)
+
+
+def test_laws_of_the_state_are_looked_at_in_loops() -> None:
+    arm = strip().replace(name="boom")
+    law = LAWS["fast"](arm)
+    start = [0.3, 0.0, 0.0, 0.0], np.zeros(4), [0.0, 1e-3, 2e-3]
+    with pytest.warns(fa.ModeWarning, match="'boom' the loop grows"):
+        control.simulate_loop(arm, law, *start, sample_time=1e-3)
+    argument_refused(["dt is None"], lambda: control.spillover(law, arm))
+    argument_refused(
+        ["function", "CompositeControl"],
+        lambda: control.spillover(lambda t, q, qd: [0.0], arm),
+    )

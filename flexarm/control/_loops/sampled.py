@@ -205,7 +205,7 @@ def simulate_loop(
     step = inf if max_step is None else float(max_step)
     if max_step is None and method == "rk4":
         step = step_of_loop(arm, starts[0], t, sample)
-    held = getattr(law, "_held", None)  # of a law of each instant
+    given, held = law, getattr(law, "_held", None)  # of a law of each instant
     if held is not None:
         law = held(sample)
     loop = Loop(
@@ -238,7 +238,7 @@ def simulate_loop(
         error.run = loop.result("stopped by an exception")
         raise
     run = loop.result(note)
-    warn_of_spillover(law, arm, q0)
+    warn_of_spillover(given, arm, q0, sample)
     warn_of_stiffening(arm, run.q, run.qd)
     return judged(run, loop.report, loop.longest_step)
 

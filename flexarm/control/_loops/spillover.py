@@ -27,7 +27,7 @@ from .linear_controller import LinearController
 Array = NDArray[np.float64]
 
 # arms with which laws were looked at
-_CHECKED: WeakKeyDictionary[LinearController, WeakSet[Arm]] = WeakKeyDictionary()
+_CHECKED: WeakKeyDictionary[Any, WeakSet[Arm]] = WeakKeyDictionary()
 _STABLE = 1.0 + 1e-6  # largest spectral radius, with rounding
 _WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
 _HALVINGS = 30
@@ -78,7 +78,9 @@ class Spillover(Printed):
 
 
 @explained
-def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillover:
+def spillover(
+    law: Any, arm: Arm, q: Any = None, *, more: int = MORE, dt: float | None = None
+) -> Spillover:
     """Loop of a law with the arm for which it is made, and with more modes.
 
     Control of some modes spills over into others that the design does not know: a loop
@@ -86,9 +88,12 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillov
 
     Parameters
     ----------
-    law : LinearController or StateFeedback
-        Sampled law, of `lqg`, `StateFeedback.controller` or matrices; a discrete
-        `StateFeedback` sees the amplitudes of its modes in the motion of the nodes.
+    law : LinearController, StateFeedback, StrainFeedback, PredictiveControl, \
+CompositeControl or Inversion
+        Law of one point; of a `PredictiveControl` what it is without active limits and
+        without estimates of disturbances, of the last two their feedback about rest in
+        the posture.  Laws of the state see the amplitudes of the modes of the arm in
+        the motion of the nodes.
     arm : Arm
         The arm, without loops, couplings, quaternions and motors of their own.
     q : (nq,) array_like of float, optional
@@ -96,6 +101,8 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillov
         ``arm.neutral``.
     more : int
         Number of modes of each link beyond those that it has.
+    dt : float, optional
+        Sample time in s of a law that has none.
 
     Returns
     -------
@@ -131,19 +138,19 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillov
     True
     """
     check_arm(arm)
-    if not isinstance(law, LinearController) and hasattr(law, "controller"):
-        law = law.controller()  # of a StateFeedback
-    if not isinstance(law, LinearController) or law.A.ndim + law.D.ndim > 4:
-        raise ArgumentError(
-            f"law is {type(law).__name__}, expected one LinearController or a discrete "
-            "StateFeedback"
-        )
     if not _suits(arm):
         raise ArgumentError(
             f"{arm!r} has loops, couplings, quaternions or motors of its own, expected "
             "an arm without"
         )
-    found = _compared(law, arm, q, more)
+    linear = _linear(law, arm, q, dt)
+    if linear is None:
+        raise ArgumentError(
+            f"law is {type(law).__name__}, expected one LinearController or a law of "
+            "one point: StateFeedback, StrainFeedback, PredictiveControl, "
+            "CompositeControl or Inversion"
+        )
+    found = _compared(linear, arm, q, more)
     if found is None:
         raise ArgumentError(
             "the law measures what feels forces, expected outputs of positions and "
@@ -152,7 +159,20 @@ def spillover(law: Any, arm: Arm, q: Any = None, *, more: int = MORE) -> Spillov
     return found
 
 
-def _compared(law: Any, arm: Arm, q: Any, more: int) -> Spillover | None:
+def _linear(law: Any, arm: Arm, q: Any, dt: float | None) -> LinearController | None:
+    """A law as one of matrices about rest in a posture; None if it is not known."""
+    near = getattr(law, "_near", None)
+    if near is not None:
+        with without_warning():
+            at = arm.neutral if q is None else np.asarray(q, dtype=float)
+            rest = equilibrium(arm, undeformed(arm, arm, at), held="joints")
+            law = near(rest.q, dt)
+    if not isinstance(law, LinearController) or law.A.ndim + law.D.ndim > 4:
+        return None
+    return law
+
+
+def _compared(law: LinearController, arm: Arm, q: Any, more: int) -> Spillover | None:
     """Loops of an arm and of a finer one; None if outputs of the law feel forces."""
     finer = arm.refined(more)
     with without_warning():  # of frequencies: it is the loop that counts
@@ -167,18 +187,20 @@ def _compared(law: Any, arm: Arm, q: Any, more: int) -> Spillover | None:
     return Spillover(arm, finer, radius, finer_radius, margin, fine.mode_of(motion))
 
 
-def warn_of_spillover(law: Any, arm: Any, q: Array) -> None:
+def warn_of_spillover(law: Any, arm: Any, q: Array, dt: float) -> None:
     """Warn once of a loop that is stable, and grows with more modes in the links."""
-    if not isinstance(law, LinearController) or law.A.ndim + law.D.ndim > 4:
+    if not isinstance(law, LinearController) and not hasattr(law, "_near"):
         return
     if not isinstance(arm, Arm) or not _suits(arm) or not has_few_modes(arm):
         return
     done = _CHECKED.setdefault(law, WeakSet())
-    sensors = law.sensors
-    if arm in done or callable(sensors) or np.asarray(q).ndim > 1:
+    if arm in done or np.asarray(q).ndim > 1:
         return
     done.add(arm)
-    found = _compared(law, arm, q, MORE)
+    linear = _linear(law, arm, q, dt)
+    if linear is None or callable(linear.sensors):
+        return
+    found = _compared(linear, arm, q, MORE)
     if found is None or found.stable or found.radius > _STABLE:
         return
     warn(
