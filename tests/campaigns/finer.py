@@ -79,11 +79,12 @@ def law_row(seed: int) -> Row:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = fa.linearize(arm, arm.neutral, outputs=outputs)
-        stiff = float(10.0 ** rng.uniform(0.0, 3.0))
+        stiff = float(10.0 ** rng.uniform(1.0, 4.0))
         Q = control.energy_weight(arm, arm.neutral, joint_stiffness=stiff)
-        noise = 10.0 ** rng.uniform(-10.0, -5.0, 2 * n)
+        noise = 10.0 ** rng.uniform(-11.0, -6.0, 2 * n)
+        effort = 10.0 ** rng.uniform(-4.0, -1.0, n)
         try:
-            regulator = control.lqr(model, Q, np.full(n, 0.1), dt=dt)
+            regulator = control.lqr(model, Q, effort, dt=dt)
             observer = control.kalman_filter(model, np.ones(n), noise, dt=dt)
         except fa.errors.FlexarmError as error:
             return Row({**kind, "answer": str(error)[:80]})
