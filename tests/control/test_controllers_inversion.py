@@ -96,6 +96,7 @@ def followed(law: Any, dt: float, plant: fa.Arm = CHAIN) -> Any:
     return abs(run.q[:, :2] - wanted).max(), run.message
 
 
+@pytest.mark.filterwarnings("ignore:with more modes in the links:flexarm.ModeWarning")
 def test_joints_arrive_in_a_sampled_loop() -> None:
     """At 1 kHz, where forces of the instant end up far away, and say so."""
     motion = control.RestToRest([0.0, 0.0], [0.5, 0.5], 1.0)
