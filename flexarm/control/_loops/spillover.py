@@ -122,7 +122,9 @@ CompositeControl or Inversion
     Notes
     -----
     M. J. Balas, *J. Optimization Theory and Applications* 25 (1978), 415-436.  The loop
-    has no delay beside that of the samples; what filters add counts.
+    has no delay beside that of the samples; what filters add counts.  Modes that the
+    arm lacks have the damping ratios of its nearest ones, see `Arm.refined`: a guess,
+    on which some loops depend.
 
     Examples
     --------
