@@ -274,10 +274,8 @@ class PredictiveControl:
         K = self._K[-1]
         if self.observer is not None:
             return of_estimate(K, self.observer, None, None)
-        q, qd, tau = (
-            np.asarray(x).reshape(-1, np.shape(x)[-1])[-1] for x in point_of(self.model)
-        )
-        return LinearController.state_feedback(K, q, qd, tau, dt=self.dt)
+        q, qd = np.split(self._x[-1], 2)
+        return LinearController.state_feedback(K, q, qd, self._forces[-1], dt=self.dt)
 
     def _read_limits(self, forces: Any, rates: Any, outputs: Any) -> Limits:
         """Limits of all signals, infinite where there is none."""

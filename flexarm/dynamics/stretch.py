@@ -32,7 +32,7 @@ STRETCH_SHARE = 0.01
 # Deflections below this part of the length count as that: what moves less does not
 # matter.  Weights stretch arms of steel or aluminium by 1e-6 of their length.
 LEAST = 2e-3
-_MOST = 64  # states that are looked at
+_MAX_STATES = 64  # states that are looked at
 _WARNED = b"warned of stretch"
 
 
@@ -207,12 +207,12 @@ def warn_of_stretch(
     at = np.flatnonzero(some)
     if not len(at):
         return
-    if len(at) > _MOST:
+    if len(at) > _MAX_STATES:
         turning = (
             np.zeros((len(q), 0)) if qd is None else qd[:, : arm.motor_slice.start]
         )
         fastest = at[np.abs(turning[at]).max(axis=1, initial=0.0).argmax()]
-        even = np.linspace(0, len(at) - 1, _MOST).astype(int)
+        even = np.linspace(0, len(at) - 1, _MAX_STATES).astype(int)
         at = np.unique([*at[even], fastest])
     forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
     qd, least = None if qd is None else qd[at], 1.0 if lengths else LEAST

@@ -11,7 +11,7 @@ from .._calls.records import reported
 from .._core import REPORT_COLUMNS
 from .._support.warn import warn
 from ..errors import AccuracyWarning
-from .run import Run
+from .run import FEW, Run
 from .stability import linearized
 from .vibration_errors import vibration_advice, vibration_errors
 
@@ -35,7 +35,6 @@ ASTRAY = 10
 
 _ORDERS = {"rk4": 4.0, "linear-acceleration": 2.0}  # of methods that may be unstable
 _EXPONENT = 1.0 / 2.0 + 1.0 / 8.0 + 1.0 / 32.0  # R5 of rosenbrock.c, of squares
-_FEW = 64  # coordinates with cheap eigenvalues
 _GAMMA = 0.435866521508458999416
 
 
@@ -104,7 +103,7 @@ def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
     worst = lost if lost.any() else bad
     i = int(np.where(worst, errors, 0.0).argmax())
     h = float(np.broadcast_to(steps, len(bad))[i])
-    known = run.doubt(i) if run.doubt is not None and run.arm.nv <= _FEW else ""
+    known = run.doubt(i) if run.doubt is not None and run.arm.nv <= FEW else ""
     # linear acceleration shifts vibration, but keeps it up to its limit
     fails = bool(lost.any()) and (method == "rk4" or known != "")
     if fails:
@@ -172,7 +171,7 @@ def _is_transient(run: Run, i: int, h: float, n: int) -> bool:
     multiply a mode by R(h rate), where exp(h rate) is exact.
     """
     arm, q, qd = run.one(i), run.q[i, 0], run.qd[i, 0]
-    if arm.nq != arm.nv or arm.nv > _FEW:
+    if arm.nq != arm.nv or arm.nv > FEW:
         return False
     full = arm.replace(fidelity="full") if arm.fidelity == "linear" else arm
     try:

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 # Steps of a trajectory times velocities of the arm: some seconds.  Above them a method
 # that damps fast modes suits better, and warnings name it.
-_MOST = 1_000_000
+_MAX_COST = 1_000_000
 # Shares of the longest stable step, with errors of the fastest mode of 5e-2 and 5e-4 of
 # it in each step: before a run is repeated by its errors, and where it cannot be.
 _LARGE, _SMALL = 0.5, 0.2
@@ -99,7 +99,7 @@ def _looked(count: int) -> list[int]:
 
 
 def _is_affordable(arm: AnyArm, t: Array, step: float) -> bool:
-    return step < inf and float(t[-1] - t[0]) * arm.nv <= _MOST * step
+    return step < inf and float(t[-1] - t[0]) * arm.nv <= _MAX_COST * step
 
 
 def _stable(arm: ArmLike, q: Array, span: float, gains: Any = None) -> float:

@@ -32,7 +32,7 @@ MAX_STEPS = 2**31 - 1  # between two samples, an int in C
 # millimetre turn at 1e5 rad/s.  Positions count as mean rates from the start, since
 # spinning motors and satellites go far.
 WILD = 1e6
-_FEW = 64  # coordinates with cheap eigenvalues
+FEW = 64  # coordinates with cheap eigenvalues
 _ORDINARY = 1e100  # larger states diverge, and their forces
 
 
@@ -358,7 +358,7 @@ class Run(Flattened):
         wild = self._wild()
         at = 0 if wild is None else wild[0]
         doubts = list(self.doubts)
-        if self.doubt is not None and (wild is not None or self.arm.nv <= _FEW):
+        if self.doubt is not None and (wild is not None or self.arm.nv <= FEW):
             doubt = self.doubt(at)
             doubts += [doubt] * (doubt != "" and not any(doubt in x for x in doubts))
         if wild is not None:

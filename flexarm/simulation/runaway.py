@@ -21,7 +21,7 @@ from ..kinematics.slopes import (
     slope_sentence,
 )
 from .accuracy import LIMIT
-from .run import Run
+from .run import FEW, Run
 
 Array = NDArray[np.float64]
 
@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 _CHANGE = 0.1
 _CHECKED = 8  # samples of a run whose energy is computed, besides the first
 _ROUNDING = 1e-9  # of energies
-_FEW = 64  # coordinates with cheap eigenvalues
 
 
 def judge_slopes(run: Run) -> None:
@@ -51,7 +50,7 @@ def judge_slopes(run: Run) -> None:
     run.lost = run.lost or slope > SLOPE_END
     many = f" in {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
     clause = f" at t = {run.t[k]:.6g} s{many}"
-    blamed = run.lost and run.doubt is not None and arm.nv <= _FEW and run.doubt(i)
+    blamed = run.lost and run.doubt is not None and arm.nv <= FEW and run.doubt(i)
     if blamed:  # on the step
         name = link_name(arm.bodies[link[i]])
         run.doubts.append(f"link {name!r} bends to a slope of {slope:.3g}{clause}")

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import reported
-from .run import Run
+from .run import FEW, Run
 from .stability import linearized, runge_kutta
 
 Array = NDArray[np.float64]
 
-_FEW = 64  # coordinates with cheap eigenvalues
 # Error by R7 below which vibration has not lost 1 % of the motion: 1.5e-4 is the least
 # of 183 random arms that have, tests/simulation/test_vibration_errors.py.
 _SEEN = 1e-4
@@ -37,7 +36,7 @@ def vibration_errors(run: Run, shares: Array) -> Array:
     errors = np.zeros(len(run.q))
     arm = run.one(0)
     lawful = run.function is not None or run.feedback is not None
-    if lawful or arm.fidelity == "linear" or arm.nv > _FEW or arm._held:
+    if lawful or arm.fidelity == "linear" or arm.nv > FEW or arm._held:
         return errors
     for i in map(int, np.flatnonzero(shares > _SEEN)):
         if run.one(i).stiffness_matrix.any():

@@ -220,3 +220,14 @@ def test_laws_of_the_state_are_looked_at_in_loops() -> None:
         ["function", "CompositeControl"],
         lambda: control.spillover(lambda t, q, qd: [0.0], arm),
     )
+
+
+@few_modes()
+def test_a_law_keeps_what_it_has_seen() -> None:
+    arm = strip()
+    law = control.Inversion(arm, [0.0], 4.0, dt=1e-3)
+    for x in (0.1, 0.3):  # a joint that does not follow
+        law(0.0, [x, 0.0, 0.0, 0.0], np.zeros(4))
+    seen = law.remark
+    control.spillover(law, arm)
+    assert law.remark == seen != ""
