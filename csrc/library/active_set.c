@@ -25,7 +25,7 @@ typedef struct {
     int *row;    /* [count], as they stand in the factors */
     double *L;   /* row k from k (k - 1) / 2 on: unit lower triangle, packed */
     double *D;   /* [count] */
-    double *new; /* [count] solution of (Q3), or a direction */
+    double *new; /* [count] solution of (AS3), or a direction */
     double *r;   /* [count] scratch */
     double *at;  /* [n] G y */
     double *way; /* [count] -L^-1 b, of which the first ones are known */
@@ -167,7 +167,7 @@ static double active_limit(const active_set *set, int row)
     return set->side[row] > 0 ? set->problem->upper[row] : set->problem->lower[row];
 }
 
-/* multipliers of the set at its limits (Q3), in `new` */
+/* multipliers of the set at its limits (AS3), in `new` */
 static void active_aim(active_set *set)
 {
     for (int k = set->known; k < set->count; k++) {
@@ -251,7 +251,7 @@ static void active_evaluate(active_set *set)
     set->off = off < most ? off : most;
 }
 
-/* what the dual problem maximizes, at the solution of (Q3) */
+/* what the dual problem maximizes, at the solution of (AS3) */
 static double active_value(const active_set *set)
 {
     double sum = 0.0;
@@ -283,7 +283,7 @@ static int active_worst(const active_set *set, int *side)
 
 /*
  * Whether the rows of the set are at their limits; if not, `new` has better multipliers:
- * what rounding has left of (Q3), solved once more.
+ * what rounding has left of (AS3), solved once more.
  */
 static int active_kept(active_set *set)
 {

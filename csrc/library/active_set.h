@@ -2,17 +2,17 @@
  * active_set.h -- the nearest point within limits, a quadratic program in dual form
  *
  *     minimize |v|^2 / 2 + sum e_i^2 / (2 s_i)
- *     subject to  lower_i <= a_i v + e_i <= upper_i,  i < n                        (Q1)
+ *     subject to  lower_i <= a_i v + e_i <= upper_i,  i < n                       (AS1)
  *
  * e_i is zero where s_i is: a hard row; others give way, by s_i for each unit of their
  * multiplier. Of the rows only their products G = A A' are needed, which do not change
  * from call to call:
  *
- *     v = -A' y,  a_i v = -(G y)_i,  y_i >= 0 at an upper limit, <= 0 at a lower   (Q2)
+ *     v = -A' y,  a_i v = -(G y)_i,  y_i >= 0 at an upper limit, <= 0 at a lower  (AS2)
  *
- * A working set W of rows is kept at its limits b: (G_WW + S_W) y_W = -b_W (Q3), by
+ * A working set W of rows is kept at its limits b: (G_WW + S_W) y_W = -b_W (AS3), by
  * L D L' that grows and shrinks with it. From multipliers of right signs the way to the
- * solution of (Q3) is gone until one of them is zero, and its row leaves; at the solution
+ * solution of (AS3) is gone until one of them is zero, and its row leaves; at the solution
  * the row enters that is violated most; without one it is the optimum. A row that depends
  * on those in W moves along their dependency until another one leaves. If none ever does,
  * no v satisfies the rows.
@@ -47,7 +47,7 @@ typedef struct {
 #define FA_ACTIVE_INTS(n) (n)
 
 /*
- * Solves (Q1).
+ * Solves (AS1).
  *   side, y    [n] in: a working set, 1 at an upper limit, -1 at a lower one, else 0, and
  *              multipliers, such as those of a similar problem; out: those of this one.
  *              Whatever comes in, out comes the optimum, which has no second one

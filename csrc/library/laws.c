@@ -128,7 +128,7 @@ void fa_shaper_step(const fa_shaper *shaper, double *kept, long *count, const do
 
 /* predictive control */
 
-/* the state, and the disturbance that the way from the last one shows (L6) */
+/* the state, and the disturbance that the way from the last one shows (CL6) */
 static void predictive_observe(const fa_predictive *law, fa_predictive_state *state,
                                const double *y, double *z, double *x)
 {

@@ -9,24 +9,24 @@
  *
  * Linear law, of flexarm.control.LinearController: state feedback, LQG, filters.
  *
- *     u = f + C z + D e,  e = y - r                                                (L1)
- *     z <- A z + B e + E (w - u),  w what the actuators apply                      (L2)
+ *     u = f + C z + D e,  e = y - r                                               (CL1)
+ *     z <- A z + B e + E (w - u),  w what the actuators apply                     (CL2)
  *
  * Kalman filter, of flexarm.control.KalmanFilter, about the point of its model:
  *
- *     x = z + L (y - C z),  z <- A x + B u                                         (L3)
+ *     x = z + L (y - C z),  z <- A x + B u                                        (CL3)
  *
  * Shaper, of flexarm.control.Shaper: amplitudes a_i of the command at delays d_i, linear
  * between its samples x_k, which stay as they were before the first one:
  *
- *     v_k = sum a_i ((1 - s_i) x_(k - d_i) + s_i x_(k - d_i - 1))                  (L4)
+ *     v_k = sum a_i ((1 - s_i) x_(k - d_i) + s_i x_(k - d_i - 1))                 (CL4)
  *
  * Predictive control, of flexarm.control.PredictiveControl: the force without active
  * limits is linear in the parameters p = (x; last u; w), and so are the rows of limits,
  * which the multipliers m of library/active_set.h keep:
  *
- *     u = F p - m' E,  lower <= R p - G m + e <= upper                             (L5)
- *     z = A x_last + B u_last + w,  x = z + L (y - C z),  w <- w + h (x - z)       (L6)
+ *     u = F p - m' E,  lower <= R p - G m + e <= upper                            (CL5)
+ *     z = A x_last + B u_last + w,  x = z + L (y - C z),  w <- w + h (x - z)      (CL6)
  *
  * where y is x without an observer. w is a constant disturbance of the state at each
  * sample, known to be zero if h is.
@@ -44,14 +44,14 @@ typedef struct {
     const double *E;             /* [m][nu], or NULL */
 } fa_linear_law;
 
-/* forces u [nu] at the state z and the errors e; f [nu] may be NULL (L1) */
+/* forces u [nu] at the state z and the errors e; f [nu] may be NULL (CL1) */
 void fa_linear_output(const fa_linear_law *law, const double *z, const double *e,
                       const double *f, double *u);
 
-/* state z [m] of the next sample, where the actuators follow; next [m] is scratch (L2) */
+/* state z [m] of the next sample, where the actuators follow; next [m] is scratch (CL2) */
 void fa_linear_next(const fa_linear_law *law, double *z, const double *e, double *next);
 
-/* what forces that are not followed, w - u [nu], change of the state after that (L2) */
+/* what forces that are not followed, w - u [nu], change of the state after that (CL2) */
 void fa_linear_correct(const fa_linear_law *law, const double *unfollowed, double *z);
 
 typedef struct {
@@ -59,7 +59,7 @@ typedef struct {
     const double *A, *B, *C, *L; /* [n][n], [n][m], [p][n], [n][p] */
 } fa_kalman_filter;
 
-/* estimate x [n] with the outputs y [p] of a sample, from the prediction z (L3) */
+/* estimate x [n] with the outputs y [p] of a sample, from the prediction z (CL3) */
 void fa_kalman_estimate(const fa_kalman_filter *filter, const double *z,
                         const double *y, double *x);
 
@@ -74,7 +74,7 @@ typedef struct {
 } fa_shaper;
 
 /*
- * Shaped sample v [width] of a command at its sample x [width] (L4).
+ * Shaped sample v [width] of a command at its sample x [width] (CL4).
  *   kept   [n_kept][width] the last samples
  *   count  samples so far, zero at the begin
  */
@@ -116,7 +116,7 @@ typedef struct {
 #define FA_PREDICTIVE_INTS(rows) FA_ACTIVE_INTS(rows)
 
 /*
- * Forces u [m] at the outputs y [p], both from the point of the law (L5, L6).
+ * Forces u [m] at the outputs y [p], both from the point of the law (CL5, CL6).
  *   steps  receives the steps of the active set
  *   work   [FA_PREDICTIVE_DOUBLES(n, n_rows)], places [FA_PREDICTIVE_INTS(n_rows)]
  * Where actuators apply other forces than u, put those into state->p + n afterwards.

@@ -1,6 +1,6 @@
 """Inertia and velocities of the nodes of a body, of which the Lagrangian consists.
 
-Labels (L1) and (L1a) are those of `flexarm.reference.lagrangian`.
+Labels (LG1) and (LG1a) are those of `flexarm.reference.lagrangian`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .duals import Array, Dual, inverse_of, skew, twist_of
 
 
 def node_inertia(body: Body) -> Array:
-    """Matrices of (L1) in (w; u) of each node, zero for rigid ones, (n_nodes, 6, 6)."""
+    """Matrices of (LG1) in (w; u) of each node, zero for rigid ones, (nodes, 6, 6)."""
     result = np.zeros((body.n_nodes, 6, 6))
     m = own_mass(body)[:, None, None]
     first = m * skew(body.node_com)
@@ -27,7 +27,7 @@ def node_inertia(body: Body) -> Array:
 
 
 def turned_inertia(body: Body, eta: Array) -> Array | None:
-    """What (L1a) adds to (L1) on (etad; omega; v), (n + 6, n + 6), or None."""
+    """What (LG1a) adds to (LG1) on (etad; omega; v), (n + 6, n + 6), or None."""
     if body.integrals is not None:
         return np.asarray(body.integrals.mass_matrix(eta))
     n = len(eta)
@@ -54,7 +54,7 @@ def turned_inertia(body: Body, eta: Array) -> Array | None:
 def node_velocity(
     body: Body, twists: Array, eta: Array, rates: Array, affine: bool = True
 ) -> Array:
-    """The columns (w; u) of (L1) at every node, from twists and modal rates.
+    """The columns (w; u) of (LG1) at every node, from twists and modal rates.
 
     Parameters
     ----------

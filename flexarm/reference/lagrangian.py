@@ -27,7 +27,7 @@ bodies,
 
 .. math:: T = \tfrac12 \sum \left[ m\,|u|^2 + 2 m\,u\cdot(w\times p) + w\cdot J w
    \right], \qquad w = \omega + \lambda\dot\eta, \quad
-   u = v + \omega\times l + \dot l, \qquad (L1)
+   u = v + \omega\times l + \dot l, \qquad (LG1)
 
 (and :math:`\tfrac12 a\,\dot q_j^2` of a joint with armature a),
 where :math:`(\omega; v)` follows from the derivative of the pose of the body,
@@ -38,7 +38,7 @@ sum.  The inertia of other nodes, sections of beams with :math:`p = 0`, turns by
 
 .. math:: T_J = \tfrac12 \left(w + \tfrac12 \phi\times\dot\phi\right) \cdot \left(J
    + [\tilde\phi, J] + \tfrac12 [\tilde\phi, [\tilde\phi, J]]\right)
-   \left(w + \tfrac12 \phi\times\dot\phi\right) + O(3). \qquad (L1a)
+   \left(w + \tfrac12 \phi\times\dot\phi\right) + O(3). \qquad (LG1a)
 
 Foreshortening :math:`\tfrac12\eta'\kappa\,\eta` of a
 node is in its pose in full; in T the field b is the affine one, :math:`\alpha + B c`
@@ -46,7 +46,7 @@ with :math:`c = l_0 + p`, of the same :math:`\sum m\,b` and :math:`\sum m\,c\,b'
 `kinetic_energy` has the full sum as an option.  The potential
 
 .. math:: V = -\sum m\,g\cdot(x + R\,(l + p + \lambda\eta\times p))
-   + \tfrac12 \eta' K \eta \qquad (L2)
+   + \tfrac12 \eta' K \eta \qquad (LG2)
 
 (of a body with given modal integrals :math:`T = \tfrac12 V_m' M_m(\eta) V_m` with
 :math:`V_m = (\dot\eta; \omega; v)`, and its first moment in place of the sum of V)
@@ -55,7 +55,7 @@ give Lagrange's equations term by term,
 
 .. math:: \tau = \frac{d}{dt}\frac{\partial T}{\partial\dot q}
    - \frac{\partial T}{\partial q} + \frac{\partial V}{\partial q} + D\dot q.
-   \qquad (L3)
+   \qquad (LG3)
 
 All functions take one state.  `poses`, `node_poses`, `mass_matrix` and the energies
 also accept complex numbers, so that they can be differentiated once more: the argument
@@ -255,7 +255,7 @@ def link_jacobians(
 
 
 def mass_matrix(arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None) -> Array:
-    """Mass matrix: second derivative of (L1) with respect to the rates.
+    """Mass matrix: second derivative of (LG1) with respect to the rates.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def kinetic_energy(
     delta: ArrayLike | None = None,
     affine: bool = True,
 ) -> Any:
-    """Kinetic energy (L1), in J.
+    """Kinetic energy (LG1), in J.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def kinetic_energy(
 def _potential(
     arm: ArmLike, state: State, poses: list[Dual], parts: list[motors.Part]
 ) -> tuple[Any, Array]:
-    """Potential energy (L2) and its gradient, from the poses of bodies and motors."""
+    """Potential energy (LG2) and its gradient, from the poses of bodies and motors."""
     energy, gradient = 0.0, np.zeros(arm.nv)
     for part in parts:
         weight = part.inertia[5, 5] * arm.gravity
@@ -388,7 +388,7 @@ def _potential(
 def potential_energy(
     arm: ArmLike, q: ArrayLike, *, delta: ArrayLike | None = None
 ) -> Any:
-    """Potential energy (L2) of gravity and of the modal springs, in J.
+    """Potential energy (LG2) of gravity and of the modal springs, in J.
 
     Parameters
     ----------
@@ -464,7 +464,7 @@ def damping_matrix(arm: ArmLike) -> NDArray[np.float64]:
 def generalized_forces(
     arm: ArmLike, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike
 ) -> NDArray[np.float64]:
-    r"""Lagrange's equations (L3), term by term.
+    r"""Lagrange's equations (LG3), term by term.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@
  *             On a pose S leaves out that two displacements do not add up, which costs
  *             a factor of order h^3 in the contraction and nothing in the result.
  * Error       of linear acceleration, which may be unstable, with
- *                 e = 0.558 h (qdd_1 - qdd_0)                                      (O5)
+ *                 e = 0.558 h (qdd_1 - qdd_0)                                      (R9)
  *             for that of R6: a step of vibration z misses z^3/24.
  * Start       qdd_0 = a_0 from the equations of motion. Where forces jump (corner), qdd
  *             does too, and a by as much.
@@ -357,7 +357,7 @@ static int nm_is_judged(const roll_group *g)
     return se_is_judged(g) && g->run->method == FA_LINEAR_ACCELERATION;
 }
 
-/* the error of a step that is done (O5); x is free */
+/* the error of a step that is done (R9); x is free */
 static void nm_judge(const roll_group *g, const roll_block *s, const nm_own *own,
                      fa_real h)
 {
