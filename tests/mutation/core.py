@@ -125,7 +125,7 @@ CORE = [
         "node_inertia",
     ),
     mutant(
-        C + "model/model.c",
+        C + "model/loops.c",
         "lock.weight[1] = -0.5;",
         "lock.weight[1] = 0.5;",
         "sign in the equation of a loop that locks all rotations",

@@ -408,7 +408,7 @@ MECHANICS = [
         "loads",
     ),
     mutant(
-        F + "vibration.py",
+        F + "mode_results.py",
         "np.asarray(-self.eigenvalues.real / np.where(size > 0.0, size, np.nan))",
         "np.asarray(self.eigenvalues.real / np.where(size > 0.0, size, np.nan))",
         "sign of damping ratios",
