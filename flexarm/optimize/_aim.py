@@ -27,8 +27,16 @@ from ._orientation import (
 Array = NDArray[np.float64]
 
 _KEYS = ("tip", "orientation", "axis")
-# random postures from which branches are searched, and how far two of them are apart
-_STARTS, _SEED, _OTHER = 48, 1991, 0.05
+# Random postures from which branches are searched: with fewer, rare branches are
+# missed; each more is one more inverse kinematics.
+_BRANCH_STARTS = 48
+# Seed of these postures, so that every call finds the same branches.
+_SEED = 1991
+# Distance in rad or m above which two postures are two branches: rounding is far below,
+# branches are far above.
+_BRANCH_DISTANCE = 0.05
+# Rounding of a turned posture in rad or m: limits that it exceeds by less hold, so that
+# a posture at its limit is a branch.
 _ROUNDING = 1e-9
 
 
@@ -164,7 +172,7 @@ def branches_of(
         runs = aim.reached(arm, draws, limits=limits_of_runs, restarts=0)
         for q in _unwound(arm, runs.q[np.asarray(runs.success)], start, within):
             away = difference(arm, np.array(known), q)[:, : arm.nj]
-            if np.abs(away).max(axis=1).min() > _OTHER:
+            if np.abs(away).max(axis=1).min() > _BRANCH_DISTANCE:
                 known.append(q)
     return known
 
@@ -194,12 +202,12 @@ def _whole_limits(arm: Arm, limits: Array) -> Array:
 def _draws(arm: Arm, start: Array, limits: Array) -> Array:
     """Random postures (n, nq) to begin with."""
     rng = np.random.default_rng(_SEED)
-    q = np.tile(start, (_STARTS, 1))
+    q = np.tile(start, (_BRANCH_STARTS, 1))
     for k, body in enumerate(arm.bodies):
         at = arm.body_joint_slice(k, positions=True)
-        draw = rng.uniform(-1.0, 1.0, (_STARTS, at.stop - at.start))
+        draw = rng.uniform(-1.0, 1.0, (_BRANCH_STARTS, at.stop - at.start))
         if body.joint.has_pose:
-            turn = rng.normal(size=(_STARTS, 4))
+            turn = rng.normal(size=(_BRANCH_STARTS, 4))
             q[:, at.start : at.start + 4] = turn / np.linalg.norm(
                 turn, axis=1, keepdims=True
             )

@@ -13,7 +13,9 @@ from ..parameters.tangent import made_arm
 
 Array = NDArray[np.float64]
 
-MAX_KEPT = 512  # arms in the memory
+# Number of arms at which the memory is emptied: with fewer, arms are made again within
+# a search; more take memory until its end.
+MAX_ARMS = 512
 
 
 class Arms:
@@ -31,7 +33,7 @@ class Arms:
         key = np.asarray(p, dtype=np.float64).tobytes()
         arm = self._known.get(key)
         if arm is None:
-            if len(self._known) >= MAX_KEPT:
+            if len(self._known) >= MAX_ARMS:
                 self._known.clear()
             arm = self._known[key] = made_arm(self._make, p)
         return arm

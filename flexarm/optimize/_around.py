@@ -12,12 +12,23 @@ from ._clearance import Clearance
 
 Array = NDArray[np.float64]
 
-_SEED, _DRAWN = 1991, 400  # of random ways, of each of two kinds
-_WIDEST = 2.5  # rad, or times the reach of the arm: largest bulge of a way
+# Seed of the random ways, so that every call tries the same ones.
+_SEED = 1991
+# Random ways of each of two kinds: with half of them narrow passages are missed more
+# often; the cost grows in proportion.
+_DRAWS = 400
+# Largest bulge of a way, in rad or in reaches of the arm: less than a half turn, and a
+# part of it in single joints.
+_MAX_BULGE = 2.5
 _SIZES = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0])  # of it, in single joints
-_POINTS = 41  # at which ways are compared with obstacles
-_TRIED = 40  # shortest ways that are compared with those chosen before
-_BLENDS = (0.25, 0.5, 0.75)  # between two ways: clear if both lead around alike
+# Points of a way that are compared with obstacles: with half of them thin obstacles fit
+# between; the cost grows in proportion.
+_CHECK_POINTS = 41
+# Shortest clear ways that are compared with those chosen before: with fewer, ways on
+# another side are missed; each more costs its blends.
+_MAX_CANDIDATES = 40
+# Mixtures of two ways, of which all are clear if both lead around the same side.
+_BLENDS = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +97,7 @@ def ways_around(
         that which is least in the way.
     """
     once, twice = _bulges(arm)
-    s = np.linspace(0.0, 1.0, _POINTS)
+    s = np.linspace(0.0, 1.0, _CHECK_POINTS)
     ways = [
         Way(start, end, motors @ a, motors @ b)
         for a, b in zip(once, twice, strict=True)
@@ -103,7 +114,7 @@ def ways_around(
     if not len(clear):
         return [ways[int(np.argmax(room))]] if within.any() else []
     chosen: list[int] = []
-    for k in clear[np.argsort(length[clear], kind="stable")][:_TRIED]:
+    for k in clear[np.argsort(length[clear], kind="stable")][:_MAX_CANDIDATES]:
         if len(chosen) < most and not any(
             _alike(clearance, places[k], places[j]) for j in chosen
         ):
@@ -128,7 +139,7 @@ def _sizes(arm: Arm) -> Array:
     """(nu,) largest bulges: angles, and the reach of the arm for slides."""
     at = arm._model.quiet("node_pose")(np.arange(arm.n_nodes), arm.neutral)
     reach = float(np.linalg.norm(np.asarray(at)[..., :3, 3], axis=-1).max()) or 1.0
-    return np.where(arm._turning[: arm.nj], _WIDEST, reach)
+    return np.where(arm._turning[: arm.nj], _MAX_BULGE, reach)
 
 
 def _bulges(arm: Arm) -> tuple[Array, Array]:
@@ -136,10 +147,10 @@ def _bulges(arm: Arm) -> tuple[Array, Array]:
     nu, sizes = arm.nj, _sizes(arm)
     rng = np.random.default_rng(_SEED)
     single = np.concatenate([x * np.eye(nu) for x in (*_SIZES, *-_SIZES)])
-    drawn = rng.normal(size=(2 * _DRAWN, 2, nu))
+    drawn = rng.normal(size=(2 * _DRAWS, 2, nu))
     drawn /= np.linalg.norm(drawn, axis=2, keepdims=True)
-    drawn *= rng.uniform(0.05, 1.0, size=(2 * _DRAWN, 2, 1))
-    drawn[:_DRAWN, 1] = 0.0
+    drawn *= rng.uniform(0.05, 1.0, size=(2 * _DRAWS, 2, 1))
+    drawn[:_DRAWS, 1] = 0.0
     none = np.zeros((1, nu))
     once = np.concatenate([none, single, drawn[:, 0]])
     twice = np.concatenate([none, np.zeros_like(single), drawn[:, 1]])

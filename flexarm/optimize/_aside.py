@@ -32,16 +32,40 @@ from .limits import Limits, clearance_of
 
 Array = NDArray[np.float64]
 
-_POINTS, _FINE = 61, 401  # of a path at which distances are looked at
-_MARGIN = 0.4  # of a least distance, in addition: flexible arms swing
-_ROOM = 0.02  # rad or m from limits of joints
-_TRIED = 3  # branches that are led aside
-_OFFSETS = (0.4, -0.4, 0.9, -0.9)  # rad or m, of the first motions of a search
-_COEFFICIENTS, _DEGREE = 12, 5  # of each function of s
-_CALM = 1e-3  # weight of changes of coefficients, of least distances
-_NEWTON, _TIGHT = 8, 1e-8  # steps, and what is left in m or rad
-_STEPS, _GAIN = 20, 1e-2  # of least squares, and part of the sum gained at least
-_INDEPENDENT = 0.05  # least singular value of C in the free motions
+# Points of a path at which the search looks at distances: fewer let obstacles pass
+# between them, more cost in proportion.
+_SEARCH_POINTS = 61
+# Points of a path at which its answer is judged.
+_CHECK_POINTS = 401
+# Room in addition to a least distance, as part of it, because flexible arms swing:
+# without it their motions touch what the path clears.
+_MARGIN_SHARE = 0.4
+# Room in rad or m that is left to limits of joints, of which deflections take a part.
+_LIMIT_ROOM = 0.02
+# Branches that are led aside, the most promising first: each costs a search.
+_MAX_BRANCHES = 3
+# Offsets in rad or m of the first motions of a search, to both sides, since a search
+# stays on its side.
+_OFFSETS = (0.4, -0.4, 0.9, -0.9)
+# Coefficients of each function of s: a motion turns aside as often as it has some for,
+# and the least squares grow with them.
+_COEFFICIENTS = 12
+# Degree of these splines, whose accelerations are then smooth.
+_DEGREE = 5
+# Weight of changes of the coefficients beside least distances: small, so that distances
+# decide and changes only choose among ways that are clear.
+_CHANGE_WEIGHT = 1e-3
+# Steps of Newton's method back to the path, which converges quadratically.
+_MAX_CORRECTIONS = 8
+# Distance in m or rad from the path at which these steps end.
+_PATH_TOLERANCE = 1e-8
+# Steps of least squares at most.
+_MAX_STEPS = 20
+# Part of the sum of squares that a step gains at least; with less the search ends.
+_MIN_GAIN = 1e-2
+# Smallest singular value of C in the free motions that counts as independent of the
+# path: below it the coefficients do not determine the motion.
+_MIN_INDEPENDENCE = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +88,7 @@ def clear_start(arm: Arm, path: Path, start: Any, limits: Limits | None) -> Any:
     if clearance is None or not clearance.pairs:
         return start
     tracer = PathTracer(RigidLevel(arm, "motion along a path"), path)
-    s = np.linspace(0.0, 1.0, _POINTS)
+    s = np.linspace(0.0, 1.0, _SEARCH_POINTS)
     bounds = np.asarray(limits.position)
     found: list[_Candidate] = []
     first = tracer.first_posture(start, 0.0)
@@ -79,7 +103,7 @@ def clear_start(arm: Arm, path: Path, start: Any, limits: Limits | None) -> Any:
         found.append(_Candidate(joints, q, room))
     found.sort(key=lambda x: -x.room)
     if arm.nj > tracer.rank:
-        for candidate in found[:_TRIED]:
+        for candidate in found[:_MAX_BRANCHES]:
             led = _led_by_sums(tracer, s, candidate.joints, limits)
             if led is not None:
                 return led
@@ -132,7 +156,7 @@ class _Search:
         self.r = joints.shape[1] - tracer.rank
         self.C = np.linalg.eigh(free.mean(axis=0))[1][:, -self.r :].T
         parts = np.linalg.svd(free @ self.C.T, compute_uv=False)
-        self.regular = bool(parts.min() > _INDEPENDENT)
+        self.regular = bool(parts.min() > _MIN_INDEPENDENCE)
         inner = np.linspace(0.0, 1.0, _COEFFICIENTS - _DEGREE + 1)
         self.knots = np.pad(inner, _DEGREE, mode="edge")
         self.basis = BSpline(self.knots, np.eye(_COEFFICIENTS), _DEGREE)(s)
@@ -141,10 +165,10 @@ class _Search:
     def solved(self, x: Array) -> Array | None:
         """Joints (n, nu) with these coefficients, next to those known; None without."""
         c, q = self.basis @ x.reshape(-1, self.r), self.joints
-        for _ in range(_NEWTON):
+        for _ in range(_MAX_CORRECTIONS):
             miss = self.tracer.rows.miss(self.wanted, q)
             gap = np.hstack([miss, c - q @ self.C.T])
-            if np.abs(gap).max() < _TIGHT:
+            if np.abs(gap).max() < _PATH_TOLERANCE:
                 return q
             q = q + self.tracer.led_step(q, self.C, gap)
             if not np.isfinite(q).all():
@@ -155,10 +179,10 @@ class _Search:
         """What is missing, as parts of least distances, and changes."""
         level, low = self.tracer.level, self.clearance.low
         d = self.clearance.values(level.whole(q))
-        short = np.maximum(low * (1.0 + _MARGIN) - d, 0.0) / low.max()
-        under = np.maximum(self.limits[0] + _ROOM - q, 0.0)
-        over = np.maximum(q - self.limits[1] + _ROOM, 0.0)
-        calm = _CALM * (self._changes @ (x.reshape(-1, self.r) - self.x0))
+        short = np.maximum(low * (1.0 + _MARGIN_SHARE) - d, 0.0) / low.max()
+        under = np.maximum(self.limits[0] + _LIMIT_ROOM - q, 0.0)
+        over = np.maximum(q - self.limits[1] + _LIMIT_ROOM, 0.0)
+        calm = _CHANGE_WEIGHT * (self._changes @ (x.reshape(-1, self.r) - self.x0))
         return np.concatenate([x.ravel() for x in (short, under, over, calm)])
 
     @property
@@ -181,11 +205,11 @@ class _Search:
         whole = level.whole(q)
         d = self.clearance.values(whole)
         slopes = self.clearance.slopes(whole) @ level.S
-        near = d < low * (1.0 + _MARGIN)
+        near = d < low * (1.0 + _MARGIN_SHARE)
         short = -(slopes @ by) * near[..., None] / low.max()
-        under = -by * (q < self.limits[0] + _ROOM)[..., None]
-        over = by * (q > self.limits[1] - _ROOM)[..., None]
-        calm = _CALM * np.kron(self._changes, np.eye(self.r))
+        under = -by * (q < self.limits[0] + _LIMIT_ROOM)[..., None]
+        over = by * (q > self.limits[1] - _LIMIT_ROOM)[..., None]
+        calm = _CHANGE_WEIGHT * np.kron(self._changes, np.eye(self.r))
         k = by.shape[-1]
         return np.vstack([x.reshape(-1, k) for x in (short, under, over, calm)])
 
@@ -207,7 +231,7 @@ def _led_aside(
         x, search.joints = _least_squares(search, x, q)
         led = _led(search, x)
         try:
-            fine = tracer.led(np.linspace(0.0, 1.0, _FINE), led)
+            fine = tracer.led(np.linspace(0.0, 1.0, _CHECK_POINTS), led)
         except SingularError:
             continue
         q = fine[0][:, : joints.shape[1]]
@@ -221,7 +245,7 @@ def _least_squares(search: _Search, x: Array, q: Array) -> tuple[Array, Array]:
     """Coefficients of Levenberg-Marquardt steps, and their joints."""
     search.joints = q
     r, damping = search.residual(x, q), 1e-3
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         J = search.jacobian(q)
         A, g = J.T @ J, J.T @ r
         size = float(np.diagonal(A).max())
@@ -238,7 +262,7 @@ def _least_squares(search: _Search, x: Array, q: Array) -> tuple[Array, Array]:
         gain = 1.0 - float(r_new @ r_new) / float(r @ r)
         x, q, r, damping = x + dx, new, r_new, max(0.1 * damping, 1e-9)
         search.joints = q
-        if gain < _GAIN:
+        if gain < _MIN_GAIN:
             break
     return x, q
 

@@ -32,10 +32,16 @@ from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-30  # of complex derivatives, which have no rounding
-_SMALL = 1e-2  # square of an angle, below which series are summed
-_FARTHEST = 5.0  # rad from the middle of a chart, singular at a full turn
-_TIE = 1e-9  # of a half turn, whose axis has two directions
+# Step of complex derivatives, which subtract nothing: any size far above underflow has
+# the same digits.
+_COMPLEX_STEP = 1e-30
+# Square of an angle below which series are summed: closed forms cancel below it, series
+# lose digits above it.
+_SERIES_SQUARE = 1e-2
+# Angle in rad from the middle of a chart at most: charts are singular at a full turn.
+_MAX_TURN = 5.0
+# Part of a quaternion within which it is at a half turn, whose axis has two directions.
+_TIE_TOLERANCE = 1e-9
 
 
 class _Joint(NamedTuple):
@@ -56,7 +62,7 @@ def _series(s: Any) -> tuple[Any, Any, Any, Any, Any]:
 
     Of s = t^2, complex too.
     """
-    small = np.abs(s) < _SMALL
+    small = np.abs(s) < _SERIES_SQUARE
     x = np.where(small, 1.0, s)
     t = np.sqrt(x)
     A = np.sin(t) / t
@@ -104,7 +110,9 @@ def _motion(y: Any) -> Any:
 def _slopes(y: Array) -> Array:
     """Derivatives (..., 2 m, 3 m) of `_motion`."""
     n = y.shape[-1]
-    found = _motion(y[..., None, :] + 1j * _STEP * np.eye(n)).imag / _STEP
+    found = (
+        _motion(y[..., None, :] + 1j * _COMPLEX_STEP * np.eye(n)).imag / _COMPLEX_STEP
+    )
     return np.asarray(found.swapaxes(-1, -2))
 
 
@@ -269,7 +277,7 @@ class Chart:
 def rotation_vector(q: Any) -> Array:
     """Rotation vectors (..., 3) of quaternions, of a half turn one of the two axes."""
     q = np.array(q, dtype=float)
-    half = np.abs(q[..., 0]) < _TIE * np.linalg.norm(q, axis=-1)
+    half = np.abs(q[..., 0]) < _TIE_TOLERANCE * np.linalg.norm(q, axis=-1)
     if half.any():
         # the same one for both signs of the quaternion
         axis = q[..., 1:]
@@ -471,10 +479,10 @@ def charted_along(arm: Arm, q: Array) -> Arm:
     for joint in chart.joints:
         first = joint.velocities.start
         far = float(np.linalg.norm(x[:, first : first + 3], axis=1).max())
-        if far > _FARTHEST:
+        if far > _MAX_TURN:
             raise ArgumentError(
                 f"the joint of {arm.coordinate_names[first]!r} turns by {far:.3g} rad "
-                f"from the middle of the motion, expected at most {_FARTHEST:g} rad; "
+                f"from the middle of the motion, expected at most {_MAX_TURN:g} rad; "
                 "take a shorter path, or method 'shooting' of track"
             )
     return cast("Arm", ChartArm(chart))

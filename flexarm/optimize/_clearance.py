@@ -40,10 +40,20 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 CLEARANCE = "clearance of"  # names of limits begin so
-FEW, MANY = 4, 8  # lines of a flexible link in a search, and in a simulation
-_STILL = 1e-9  # m: nodes that move by less for a radian are fixed
-_CHUNK = 200_000  # distances at once
-_ROUNDING = 1e-9  # m
+# Lines of a flexible link in a search: fewer cut the corners of its deflection, more
+# cost in proportion.
+SEARCH_LINES = 4
+# Lines of a flexible link when a simulation is judged.
+CHECK_LINES = 8
+# Motion in m for a radian of a joint, or less, of nodes that are fixed: rounding is far
+# below it.
+_MOTION_THRESHOLD = 1e-9
+# Distances that are computed at once: a bound of memory, some megabytes; fewer cost
+# calls.
+_CHUNK_SIZE = 200_000
+# Rounding of distances in m: what is nearer by less is not too near, and lines that
+# meet within it do meet.
+_ROUNDING = 1e-9
 
 
 class Pair(NamedTuple):
@@ -200,7 +210,7 @@ class Clearance:
     def _still_nodes(self) -> set[int]:
         """Nodes that no coordinate moves."""
         J = self._node_slopes(irregular_postures(self.arm))
-        moved = np.abs(J).max(axis=(0, 2, 3)) > _STILL
+        moved = np.abs(J).max(axis=(0, 2, 3)) > _MOTION_THRESHOLD
         return {int(x) for x in self._nodes[~moved]}
 
     def _ends(self, obstacle: Sphere | Capsule) -> tuple[int, int]:
@@ -276,7 +286,7 @@ class Clearance:
 
     def values(self, q: Array) -> Array:
         """(n, m) distances of the lines at positions (n, nq), in m."""
-        size = max(1, _CHUNK // max(1, len(self.low)))
+        size = max(1, _CHUNK_SIZE // max(1, len(self.low)))
         parts = [self._values(q[i : i + size]) for i in range(0, len(q), size)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.low)))
 
@@ -311,7 +321,7 @@ class Clearance:
     def depends(self) -> NDArray[np.bool_]:
         """(m, nv) entries of the derivatives that can be nonzero."""
         J = self._node_slopes(irregular_postures(self.arm))
-        moved = np.abs(J).max(axis=(0, 2)) > _STILL
+        moved = np.abs(J).max(axis=(0, 2)) > _MOTION_THRESHOLD
         still = np.zeros((len(self._fixed), moved.shape[1]), dtype=bool)
         moved = np.concatenate([moved, still])
         lines = moved[self._lines[:, 1:]].any(axis=1)

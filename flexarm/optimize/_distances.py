@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_PARALLEL = 1e-12  # square of the sine of the angle, below which lines are parallel
+# Square of the sine of the angle below which lines are parallel: the place of their
+# nearest points is then rounding.
+_PARALLEL_SQUARE = 1e-12
 
 
 def nearest_points(
@@ -35,7 +37,7 @@ def nearest_points(
     u, v, w = a[1] - a[0], b[1] - b[0], a[0] - b[0]
     uu, uv, vv, uw, vw = ((x * y).sum(-1) for x, y in _pairs(u, v, w))
     span = uu * vv - uv**2
-    skew = span > _PARALLEL * uu * vv
+    skew = span > _PARALLEL_SQUARE * uu * vv
     s, t = _ratio(uv * vw - vv * uw, span, skew), _ratio(uu * vw - uv * uw, span, skew)
     inside = skew & (s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)
     zero, one = np.zeros_like(s), np.ones_like(s)

@@ -22,10 +22,16 @@ from .limits import Limits, clearance_of, output_rows, torques_at
 
 Array = NDArray[np.float64]
 
-TOLERATED = 0.01  # part of a limit by which a success may exceed it
-_ROUNDING = 1e-6  # part below which a limit holds
-_RANGES = 0.01, 1.0  # of motions in rad or m, between which tolerances follow them
-_JUMP = 1e-6  # part of the mean step: forces that change within it jump
+# Part of a limit by which a success may exceed it, for what happens between the nodes
+# of a search.
+MAX_EXCESS = 0.01
+# Part of a limit by which an excess is rounding, and is not listed.
+_ROUNDING = 1e-6
+# Ranges of motions in rad or m between which tolerances follow them: smaller motions
+# are judged like the first, larger ones like the second.
+_RANGES = 0.01, 1.0
+# Part of the mean step within which forces jump: the rate of such a change is no rate.
+_JUMP_SHARE = 1e-6
 
 PATH = "distance of the tip from its path"
 TURN = "angle of the tip from its orientation"
@@ -83,7 +89,7 @@ def sorted_excess(found: Mapping[str, float]) -> dict[str, float]:
 
 def sentence(excess: Mapping[str, float]) -> str:
     """Sentence on the worst limit that a success may not exceed as it does, or ""."""
-    over = {name: part for name, part in excess.items() if part > TOLERATED}
+    over = {name: part for name, part in excess.items() if part > MAX_EXCESS}
     if not over:
         return ""
     worst = max(over, key=lambda name: over[name])
@@ -119,7 +125,7 @@ def limited(
     add("force", tau, torques_at(limits, q, arm.nu), actuators)
     if np.isfinite(limits.torque_rate).any() and n > 1:
         h = np.diff(t)
-        smooth = h > _JUMP * h.mean()
+        smooth = h > _JUMP_SHARE * h.mean()
         rate = np.diff(tau, axis=0)[smooth] / h[smooth, np.newaxis]
         add("rate of the force", rate, np.asarray(limits.torque_rate), actuators)
     scalars = scalar_positions(arm, q)

@@ -27,7 +27,8 @@ from ._path import Path, PathPoints
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_POINTS = 129  # of a way
+# Points of a way between which its spline is taken.
+_WAY_POINTS = 129
 
 
 def floating(arm: Arm, torque: Array) -> Mask:
@@ -79,7 +80,7 @@ def drift(arm: Arm, start: Array, end: Array, mask: Mask) -> CubicHermiteSpline:
         x[rows] = base
         return np.asarray(following(arm, x, mask)[rows] @ way[still])
 
-    s = np.linspace(0.0, 1.0, _POINTS)
+    s = np.linspace(0.0, 1.0, _WAY_POINTS)
     found = solve_ivp(
         slope, (0.0, 1.0), start[rows], "DOP853", s, rtol=1e-9, atol=1e-10
     )

@@ -24,16 +24,28 @@ from ._tip_rows import TipRows, Wanted
 
 Array = NDArray[np.float64]
 
-_POINTS = 1001
-# ratio of smallest to largest singular value of the Jacobian: below the first it is
-# singular, below the second a direction does not move at all
-_SINGULAR, _NONE = 1e-4, 1e-9
-_REACHED = 1e-9  # m or rad
-_REACHES = 60  # of them at most to a first posture by joints alone
-_NEWTON = 6  # steps to a led motion from one nearby
-# random postures from which branches are searched, most of them that are tried, and
-# how far postures of two branches are apart, in rad or m
-_STARTS, _BRANCHES, _OTHER = 24, 8, 1e-3
+# Points along a path where none are given: fewer lose the shape of curves, each more is
+# one posture.
+_PATH_POINTS = 1001
+# Ratio of the smallest to the largest singular value of the Jacobian, below which a
+# posture is singular: joints would turn ten thousand times as fast as others.
+_MIN_CONDITION = 1e-4
+# Ratio below which a direction does not move at all.
+_RANK_TOLERANCE = 1e-9
+# Distance in m or rad within which a posture reaches its place: Newton's method ends
+# far below; branches that are searched may miss it a thousand times more.
+_REACH_TOLERANCE = 1e-9
+# Steps at most to a first posture by joints alone.
+_MAX_REACHES = 60
+# Steps of Newton's method at most to a led motion from one nearby.
+_MAX_CORRECTIONS = 6
+# Random postures from which branches are searched: each costs one inverse kinematics.
+_BRANCH_STARTS = 24
+# Branches at most that are tried along a path.
+_MAX_BRANCHES = 8
+# Distance in rad or m above which two postures are two branches: what is reached twice
+# differs by less.
+_BRANCH_DISTANCE = 1e-3
 
 
 @explained_class
@@ -208,7 +220,7 @@ def _afloat(
 
 def _parameters(s: Any) -> Array:
     if s is None:
-        return np.linspace(0.0, 1.0, _POINTS)
+        return np.linspace(0.0, 1.0, _PATH_POINTS)
     at: Array = real_array("s", s)
     if at.ndim != 1 or len(at) < 2:
         raise ArgumentError(f"s has shape {at.shape}, expected (n,), two or more")
@@ -250,7 +262,9 @@ class PathTracer:
         kept = values[..., first:]
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.sqrt(np.maximum(kept[..., 0], 0.0) / kept[..., -1])
-            inverted = np.where(kept > _NONE**2 * kept[..., -1:], 1.0 / kept, 0.0)
+            inverted = np.where(
+                kept > _RANK_TOLERANCE**2 * kept[..., -1:], 1.0 / kept, 0.0
+            )
         basis = vectors[..., first:]
         return (basis * inverted[..., np.newaxis, :]) @ basis.swapaxes(-1, -2), ratio
 
@@ -277,7 +291,7 @@ class PathTracer:
                 refused = refused or error
                 continue
             low, high = self.arm.joint_limits
-            room = _REACHED * 1e3
+            room = _REACH_TOLERANCE * 1e3
             q = motion[0][:, : self.level.n_positions]
             low, high = low[: q.shape[1]] - room, high[: q.shape[1]] + room
             if ((q >= low) & (q <= high)).all():
@@ -293,15 +307,17 @@ class PathTracer:
         rng, known, n = np.random.default_rng(0), [first], self.level.n_positions
         low, high = np.clip(self.arm.joint_limits[:, :n], -np.pi, np.pi)
         limits = "joint" if np.isfinite(self.arm.joint_limits).any() else None
-        for draw in self.level.kept(rng.uniform(low, high, (_STARTS, n)), first):
+        for draw in self.level.kept(rng.uniform(low, high, (_BRANCH_STARTS, n)), first):
             joints, gaps = self.reached(
                 s, self.level.posture(draw), limits=limits, restarts=0
             )
-            other = self.level.apart(joints[:n], np.array(known)).min() > _OTHER
-            if max(gaps) <= _REACHED * 1e3 and other:
+            other = (
+                self.level.apart(joints[:n], np.array(known)).min() > _BRANCH_DISTANCE
+            )
+            if max(gaps) <= _REACH_TOLERANCE * 1e3 and other:
                 known.append(joints[:n])
                 yield joints[:n]
-            if len(known) == _BRANCHES:
+            if len(known) == _MAX_BRANCHES:
                 return
 
     def run(self, s: Array, first: Array) -> tuple[Array, Array, Array]:
@@ -311,12 +327,12 @@ class PathTracer:
         for _ in range(4):
             J = self.jacobian(joints)
             W, ratio = self.inverse(J)
-            if not (ratio > _SINGULAR).all():
-                self.refuse_singular(float(s[int(np.argmin(ratio > _SINGULAR))]))
+            if not (ratio > _MIN_CONDITION).all():
+                self.refuse_singular(float(s[int(np.argmin(ratio > _MIN_CONDITION))]))
             miss = self.rows.miss(wanted, joints)
             step = _transposed(J, self.multipliers(J, W, miss))
             joints = self.level.moved(joints, self.level.spread(joints, step))
-        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACHED
+        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACH_TOLERANCE
         if not reached.all():
             self.refuse_reach(s, float(s[int(np.argmin(reached))]))
         return self.derivatives(joints, wanted)
@@ -336,12 +352,12 @@ class PathTracer:
     def led(self, s: Array, way: Led) -> tuple[Array, Array, Array]:
         """Positions and derivatives of all coordinates where free joints are led."""
         wanted, joints = self.rows.wanted(s), np.asarray(way.near(s))
-        for _ in range(_NEWTON):
+        for _ in range(_MAX_CORRECTIONS):
             gap = np.hstack(
                 [self.rows.miss(wanted, joints), way.curve(s) - joints @ way.rows.T]
             )
             joints = joints + self.led_step(joints, way.rows, gap)
-        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACHED
+        reached = np.maximum(*self.rows.errors(wanted, joints)) < _REACH_TOLERANCE
         if not reached.all():
             self.refuse_singular(float(s[int(np.argmin(reached))]))
         q = self.level.whole(joints)
@@ -378,7 +394,7 @@ class PathTracer:
         restarts = 10 if start is None else 0
         for limits in ("joint", None) if limited else (None,):
             joints, gaps = self.reached(s, guess, limits=limits, restarts=restarts)
-            if max(gaps) <= _REACHED * 1e3:
+            if max(gaps) <= _REACH_TOLERANCE * 1e3:
                 return np.asarray(joints[:n])
         raise ArgumentError(
             f"path is out of reach at its start, {_in_m(self.path(s).position)}: the "
@@ -416,7 +432,7 @@ class PathTracer:
         draws = np.random.default_rng(1).uniform(-np.pi, np.pi, (restarts, len(first)))
         best: tuple[Array, tuple[float, float]] = first, (np.inf, np.inf)
         for joints in [first, *level.kept(draws, first)]:
-            for _ in range(_REACHES):
+            for _ in range(_MAX_REACHES):
                 miss = rows.miss(wanted, joints)[0]
                 J = rows.by_joints(joints)[:, driven]
                 A = J @ J.T + 1e-3 * float(miss @ miss) * np.eye(len(J))
@@ -427,7 +443,7 @@ class PathTracer:
             gaps = rows.errors(wanted, joints[np.newaxis])
             if max(gaps[0][0], gaps[1][0]) < max(best[1]):
                 best = joints, (float(gaps[0][0]), float(gaps[1][0]))
-            if max(best[1]) < _REACHED:
+            if max(best[1]) < _REACH_TOLERANCE:
                 break
         return level.posture(best[0]), best[1]
 
@@ -456,7 +472,7 @@ class PathTracer:
             return self.level.position_rates(joints, step)
 
         def regular(at: float, joints: Array) -> float:
-            return float(self.inverse(self.jacobian(joints))[1]) - _SINGULAR
+            return float(self.inverse(self.jacobian(joints))[1]) - _MIN_CONDITION
 
         regular.terminal = True  # type: ignore[attr-defined]
         if regular(0.0, first) <= 0.0:

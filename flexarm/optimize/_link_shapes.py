@@ -20,8 +20,13 @@ from ..kinematics.strands import Strand, carriers_of, find_strands
 
 Array = NDArray[np.float64]
 
-_MEET = 1e-9  # of the reach of the arm: nodes that are at the same place
-_SEED, _POSTURES = 1991, 4  # of irregular postures
+# Part of the reach of the arm within which two nodes are at the same place.
+_MEETING_TOLERANCE = 1e-9
+# Seed of the irregular postures, so that links have the same shapes in every call.
+_SEED = 1991
+# Irregular postures in which nodes meet that always do: two that meet by chance in one
+# do not in four.
+_POSTURES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,7 @@ def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
     q = irregular_postures(arm)
     nodes = np.arange(arm.n_nodes)
     at = np.asarray(arm._model.quiet("node_pose")(nodes, q[:, None]))[..., :3, 3]
-    small = _MEET * float(np.ptp(at.reshape(-1, 3), axis=0).max() or 1.0)
+    small = _MEETING_TOLERANCE * float(np.ptp(at.reshape(-1, 3), axis=0).max() or 1.0)
     strands = find_strands(arm)
     found = []
     for name, bodies in links.items():

@@ -21,21 +21,35 @@ from ..simulation.methods import simulate
 from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
 from ..statics import equilibrium
-from ._excess import TOLERATED, excess_of
+from ._excess import MAX_EXCESS, excess_of
 from ._result import OptimalMotion
 from ._verify import between, refined_times
 from .limits import Limits
 
 Array = NDArray[np.float64]
 
-LARGEST = 0.002  # of the way of the tip, beyond which an answer warns
-BEYOND = 0.1  # of a limit: excess of the arm with more modes of which an answer warns
-_SAMPLES = 400  # of the motion, and as many after it
-_STABLE = 0.5  # of the longest stable step: static shapes are fast and hardly move
-_STEPS = 100_000  # at most
-_JUMP = 1e-6  # of the time, in which forces become those that hold the arm
-_NEAR = 1e-6  # rad or m, of differences
-_SOFT = 0.3  # bandwidth of a feedback, of the slowest mode with locked joints
+# Part of the way of the tip, beyond which an answer warns that more modes end
+# elsewhere: goals are judged to the same part.
+MAX_TIP_SHARE = 0.002
+# Part of a limit by which the arm with more modes may exceed it without a warning: ten
+# times what a success may exceed on its own modes.
+MAX_LIMIT_SHARE = 0.1
+# Samples of the motion, and as many after it: fewer miss peaks of fast modes, more cost
+# in proportion.
+_SAMPLES = 400
+# Part of the longest stable step: static shapes are fast and hardly move, so that
+# stability alone matters.
+_STEP_SHARE = 0.5
+# Steps at most; arms that need more are not tried.
+_MAX_STEPS = 100_000
+# Part of the time in which forces become those that hold the arm: a jump, at two
+# different times.
+_JUMP_SHARE = 1e-6
+# Differences of positions in rad or m: half of the digits.
+_DIFFERENCE = 1e-6
+# Bandwidth of a feedback, as part of the frequency of the slowest mode with locked
+# joints: a stiffer one would hold what more modes move, a softer one lets joints drift.
+_BANDWIDTH_SHARE = 0.3
 
 
 class MoreModes(NamedTuple):
@@ -76,7 +90,7 @@ def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
     if found is None:
         return motion
     way = float(np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum())
-    if found.after > LARGEST * way:
+    if found.after > MAX_TIP_SHARE * way:
         warn(
             f"with more modes in its links the arm ends {found.after:.3g} m, "
             f"{percent(found.after / way)} % of the way of its tip, from where the "
@@ -86,7 +100,7 @@ def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
             ModeWarning,
         )
     worst = max(found.excess, key=lambda name: found.excess[name], default="")
-    if worst and found.excess[worst] > BEYOND:
+    if worst and found.excess[worst] > MAX_LIMIT_SHARE:
         warn(
             f"with more modes in its links the arm exceeds the limit of the {worst} by "
             f"{percent(found.excess[worst])} % under the same forces, those of "
@@ -105,9 +119,9 @@ def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
     start = undeformed(finer, arm, motion.q[0])
     slowest = 2.0 * np.pi * float(Locked(arm, motion.q[-1]).frequencies({})[0])
     after = np.linspace(0.0, min(span, 2.0 * np.pi / slowest), _SAMPLES)
-    after[0] = _JUMP * span
+    after[0] = _JUMP_SHARE * span
     times = np.concatenate([refined_times(t, span / _SAMPLES), t[-1] + after])
-    law = _servo(motion, run, times, _SOFT * slowest)
+    law = _servo(motion, run, times, _BANDWIDTH_SHARE * slowest)
     runs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -115,8 +129,8 @@ def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
         if not rest.success:
             return None
         for own, q in ((arm, motion.q[0]), (finer, rest.q)):
-            step = _STABLE * stable_step(own, q, "rk4")[0]
-            if span > step * _STEPS:
+            step = _STEP_SHARE * stable_step(own, q, "rk4")[0]
+            if span > step * _MAX_STEPS:
                 return None
             moved = uninterrupted(
                 simulate(
@@ -156,7 +170,7 @@ def _beyond(motion: OptimalMotion, runs: list[Trajectory]) -> dict[str, float]:
     )
     own, finer = (excess_of(run, moving) for run in runs)
     more = {name: part - own.get(name, 0.0) for name, part in finer.items()}
-    return {name: finer[name] for name, part in more.items() if part > TOLERATED}
+    return {name: finer[name] for name, part in more.items() if part > MAX_EXCESS}
 
 
 def _servo(
@@ -169,15 +183,15 @@ def _servo(
     arm, nu, ends = motion.arm, motion.arm.nu, motion.q[[0, -1]]
     M = arm._model.quiet("mass_matrix")(ends)
     inertia = np.diagonal(M, axis1=1, axis2=2)[:, :nu].max(axis=0)
-    moved = ends[:, np.newaxis] + _NEAR * np.eye(nu, arm.nq)
+    moved = ends[:, np.newaxis] + _DIFFERENCE * np.eye(nu, arm.nq)
     weight = [
         arm._model.bias_forces(q, np.zeros(arm.nv))[..., :nu]
         for q in (moved, ends[:, np.newaxis])
     ]
-    tilting = np.abs(weight[0] - weight[1]).sum(axis=-1).max(axis=0) / _NEAR
+    tilting = np.abs(weight[0] - weight[1]).sum(axis=-1).max(axis=0) / _DIFFERENCE
 
     forces = np.vstack([motion.tau, np.broadcast_to(weight[1][-1, 0], (1, nu))])
-    jump = motion.t[-1] + _JUMP * (motion.t[-1] - motion.t[0])
+    jump = motion.t[-1] + _JUMP_SHARE * (motion.t[-1] - motion.t[0])
 
     # of positions alone: joints without inertia of their own make damping stiff
     return JointFeedback(

@@ -18,7 +18,9 @@ Array = NDArray[np.float64]
 
 AXES = "xyz"
 
-_NO_ROTATION = 1e-6  # error of a matrix that is not a rotation
+# Error of a matrix that is no rotation: matrices that are printed with seven digits
+# pass.
+_ROTATION_TOLERANCE = 1e-6
 
 
 @explained_class
@@ -94,7 +96,7 @@ def rotations_of(given: Any, name: str = "orientation") -> Array:
     check_numbers(name, array)
     array = array.reshape(-1, 3, 3)
     gap = array.swapaxes(-1, -2) @ array - np.eye(3)
-    wrong = np.abs(gap).max(axis=(1, 2)) > _NO_ROTATION
+    wrong = np.abs(gap).max(axis=(1, 2)) > _ROTATION_TOLERANCE
     wrong |= np.linalg.det(array) < 0.0
     if wrong.any():
         k = int(np.argmax(wrong))

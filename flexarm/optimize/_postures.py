@@ -25,7 +25,9 @@ from ._rigid import RigidLevel
 Array = NDArray[np.float64]
 
 QUATERNIONS = ", with (w, x, y, z) of quaternions"  # in messages
-_HALF_TURN = 1e-6  # rad next to a half turn, whose axis has two directions
+# Angle in rad beside a half turn, whose axis has two directions: rounding would choose
+# between them.
+_HALF_TURN_MARGIN = 1e-6
 
 
 def _places(arm: Arm) -> list[tuple[str, slice, slice]]:
@@ -168,8 +170,8 @@ def _parameters(arm: Arm, path: Path, joints: Array) -> Array:
 def _refuse_half_turns(name: str, knots: Array) -> None:
     """Refuse rotations half a turn from the one before."""
     cosine = (knots[1:] * knots[:-1]).sum(axis=1)
-    if (cosine < 0.5 * _HALF_TURN).any():
-        k = int(np.argmax(cosine < 0.5 * _HALF_TURN))
+    if (cosine < 0.5 * _HALF_TURN_MARGIN).any():
+        k = int(np.argmax(cosine < 0.5 * _HALF_TURN_MARGIN))
         raise ArgumentError(
             f"points[{k}] and points[{k + 1}] of the path have the joint of {name!r} "
             "half a turn apart, which has two ways; expected a posture between them"

@@ -12,10 +12,16 @@ from ..arm import Arm
 
 Array = NDArray[np.float64]
 
-SWUNG = 0.01  # part of their ways by which joints and tip of a success then swing
-_LEAST = 0.01  # rad or m: ways of joints that hardly move count as such
-_STILL = 1e-6  # m: way of a tip that hardly moves
-_CAUGHT = 0.1  # of the duration, after which a controller has joints that drift
+# Part of their ways by which joints and tip of a success may swing after its end.
+MAX_SWING = 0.01
+# Way in rad or m that joints count with if they hardly move, since a part of nothing is
+# never kept.
+_MIN_WAY = 0.01
+# Way in m that a tip counts with if it hardly moves.
+_MIN_TIP_WAY = 1e-6
+# Part of the duration after which a controller has caught joints that drift: the drift
+# that counts is proportional to it.
+_DRIFT_SHARE = 0.1
 
 
 def swing_with_brakes(arm: Arm, q: Array, qd: Array, duration: float) -> float:
@@ -49,7 +55,7 @@ def swings_of_joints(arm: Arm, q: Array, qd: Array, duration: float) -> Array:
     those of `swing_with_brakes`.
     """
     every = np.ones(arm.nv, dtype=bool)
-    shapes, amplitudes = _vibration(arm, q, qd, every, _CAUGHT * duration)
+    shapes, amplitudes = _vibration(arm, q, qd, every, _DRIFT_SHARE * duration)
     return np.asarray(np.abs(shapes[arm.actuator_indices]) @ amplitudes)
 
 
@@ -61,13 +67,13 @@ def ways_of_joints(arm: Arm, t: Array, qd: Array) -> Array:
     acting = arm.actuator_indices
     ways = trapezoid(np.abs(qd[:, acting]), t, axis=0)
     slides = np.array(velocity_units(arm))[acting] == "m/s"
-    longest = [ways[slides == kind].max(initial=_LEAST) for kind in (False, True)]
+    longest = [ways[slides == kind].max(initial=_MIN_WAY) for kind in (False, True)]
     return np.asarray(np.array(longest)[slides.astype(int)])
 
 
 def way_of_tip(tip: Array) -> float:
     """Length in m of the way through places (n, 3), some for a tip that stands."""
-    return max(float(np.linalg.norm(np.diff(tip, axis=0), axis=1).sum()), _STILL)
+    return max(float(np.linalg.norm(np.diff(tip, axis=0), axis=1).sum()), _MIN_TIP_WAY)
 
 
 def _vibration(

@@ -208,7 +208,8 @@ class OptimalMotion(Labelled):
         )
 
 
-_LARGE = 0.02  # gap of a motion that is called optimal, above which a word is due
+# Gap of a motion that is called optimal without a remark: 2 % of the cost may be left.
+_MAX_GAP = 0.02
 UNVERIFIED = "interrupted while the answer was simulated, which is not verified"
 
 
@@ -253,7 +254,7 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
 def _left(motion: OptimalMotion) -> str:
     """Clause about what finer forces would save, where that is much or unknown."""
     gap = motion.details.get("gap", 0.0)
-    if gap <= _LARGE:
+    if gap <= _MAX_GAP:
         return ""
     what = f"up to {100.0 * gap:.2g} %" if np.isfinite(gap) else "an unknown part"
     return (

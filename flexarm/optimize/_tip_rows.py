@@ -18,8 +18,10 @@ from ._rigid import RigidLevel
 
 Array = NDArray[np.float64]
 
-_NONE = 1e-9  # part of the largest singular value: a direction does not move at all
-_DRAWS = 8  # postures for the rank
+# Part of the largest singular value below which a direction does not move at all.
+_RANK_TOLERANCE = 1e-9
+# Random postures in which the rank is looked for: single ones may be singular.
+_DRAWS = 8
 
 
 class Wanted(NamedTuple):
@@ -42,7 +44,7 @@ class TipRows:
             sizes = [np.linalg.norm(x) for x in np.split(self.jacobian(draw), 2, 1)]
             self.length = sizes[0] / sizes[1] if min(sizes) > 0.0 else 1.0
         values = np.linalg.svd(self.jacobian(draw), compute_uv=False)
-        known = values > _NONE * values.max()
+        known = values > _RANK_TOLERANCE * values.max()
         self.rank = int(known.sum(axis=1).max()) if known.any() else 0
 
     def wanted(self, s: Array) -> Wanted:

@@ -17,13 +17,14 @@ from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..model.motors import free_mounts
 from ._charts import Chart, real_arm, scalar_positions
-from ._clearance import FEW, MANY, Clearance, check_pairs
+from ._clearance import CHECK_LINES, SEARCH_LINES, Clearance, check_pairs
 from ._records import record_of
 from .obstacles import Obstacle, check_obstacles
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-9  # rad or m, by which positions may be outside of their limits
+# Rounding in rad or m by which given positions may be outside of their limits.
+_ROUNDING = 1e-9
 # (2, nj), those of actuators (2, nu), once checked; the first of them are those of the
 # joints where none is given
 _OF_JOINTS = {
@@ -158,7 +159,7 @@ def clearance_of(arm: Arm, limits: Limits, *, fine: bool = False) -> Clearance |
         given.self_collision,
         float(limits.clearance),
         limits.link_radius,
-        MANY if fine else FEW,
+        CHECK_LINES if fine else SEARCH_LINES,
     )
 
 

@@ -47,7 +47,9 @@ __all__ = [
     "with_orientation",
 ]
 
-_HALF_TURN = 1e-6  # rad next to a half turn, whose axis has two directions
+# Angle in rad beside a half turn, whose axis has two directions: rounding would choose
+# between them.
+_HALF_TURN_MARGIN = 1e-6
 
 # coefficients of s(t / T) in rising order; (7.15) of Farid (1997), normalized
 _POLYNOMIALS = {
@@ -410,7 +412,7 @@ def with_orientation(
         _refuse_opposite(directions[:-1], directions[1:])
         rotations = frames_of(directions, AXES.index(str(axis)))
     far = angle_between(rotations[1:], rotations[:-1], None)
-    if (far > np.pi - _HALF_TURN).any():
+    if (far > np.pi - _HALF_TURN_MARGIN).any():
         k = int(np.argmax(far))
         raise ArgumentError(
             f"orientation[{k}] and orientation[{k + 1}] are half a turn apart, which "
@@ -517,7 +519,7 @@ def _refuse_opposite(before: Array, after: Array) -> None:
     """Refuse a direction that is opposite to the one before."""
     cosine = (before * after).sum(axis=1)
     sine = np.linalg.norm(np.cross(before, after), axis=1)
-    opposite = (sine < _HALF_TURN) & (cosine < 0.0)
+    opposite = (sine < _HALF_TURN_MARGIN) & (cosine < 0.0)
     if opposite.any():
         k = int(np.argmax(opposite))
         raise ArgumentError(

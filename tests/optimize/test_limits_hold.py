@@ -18,7 +18,7 @@ import flexarm as fa
 from flexarm import optimize
 from flexarm.errors import ConvergenceWarning
 from flexarm.optimize import OptimalMotion, paths
-from flexarm.optimize._excess import GOAL, PATH, REST, TOLERATED, excess_of
+from flexarm.optimize._excess import GOAL, MAX_EXCESS, PATH, REST, excess_of
 from flexarm.optimize.limits import Limits, checked_limits
 
 pytest.importorskip("casadi")
@@ -154,7 +154,7 @@ def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
     for name, of in excess.items():
         expected = max(of(run), 0.0)
         assert verified.get(name, 0.0) == pytest.approx(expected, rel=0.02, abs=2e-3)
-        assert not (motion.success and expected > TOLERATED + 2e-3), name
+        assert not (motion.success and expected > MAX_EXCESS + 2e-3), name
     if not motion.success and motion.status == "failed":
         worst = next(iter(verified))
         assert (
@@ -182,7 +182,7 @@ def test_the_tip_rests_before_and_after_a_path() -> None:
     rests = (run.t < -1e-12) | (run.t > motion.duration + 1e-12)
     over = float(speed[rests].max() / 5e-3 - 1.0)
     assert motion.verification.excess.get(REST, 0.0) == pytest.approx(over, rel=1e-3)
-    assert motion.success == (over <= TOLERATED)
+    assert motion.success == (over <= MAX_EXCESS)
 
 
 def test_excess_of_a_motion_known_in_closed_form() -> None:

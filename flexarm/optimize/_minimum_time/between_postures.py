@@ -17,7 +17,7 @@ from ...kinematics.positions import difference
 from .._charts import chart_of, positions, real_arm, real_motion
 from .._collocation.outputs import EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
-from .._excess import TOLERATED
+from .._excess import MAX_EXCESS
 from .._floating import floating
 from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
@@ -327,7 +327,7 @@ class Between:
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
-        return self.problem.worst(run.every, run.tau) <= TOLERATED
+        return self.problem.worst(run.every, run.tau) <= MAX_EXCESS
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
         said = self.options.progress

@@ -37,7 +37,7 @@ from .._collocation.separation import Separation
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.tip_turn import TipTurn, TipTurnOnPath, turning_rows
 from .._collocation.transcription import Collocation
-from .._excess import REST, TIP_SPEED, TOLERATED
+from .._excess import MAX_EXCESS, REST, TIP_SPEED
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
@@ -57,7 +57,7 @@ _REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
 _NEAREST = 3  # steps of Newton to the nearest place of a path
 _CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
 _WITHIN = 1.1  # times the excess of a limit, by which it is narrowed
-_HELD = 0.5 * TOLERATED  # excess of accelerations that is accepted; they ring
+_HELD = 0.5 * MAX_EXCESS  # excess of accelerations that is accepted; they ring
 
 
 class Known(NamedTuple):
@@ -294,7 +294,7 @@ class FlexibleProblem:
         over.append(float(self._spun(checked).max(initial=0.0)))
         most = max(x if x > EXCESS else 0.0 for x in over)
         hasty = float(self._hasty(checked).max(initial=0.0))
-        calm = [x for x, least in ((hasty, _HELD), (moving(checked), TOLERATED))
+        calm = [x for x, least in ((hasty, _HELD), (moving(checked), MAX_EXCESS))
                 if x > least]  # fmt: skip
         return max(most, *calm, 0.0)
 

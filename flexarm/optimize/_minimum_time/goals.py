@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...errors import ArgumentError
 from .._aim import Aim, Branch, branches_of
 from .._collocation.ends import read_end
-from .._excess import AIM, TOLERATED, sorted_excess
+from .._excess import AIM, MAX_EXCESS, sorted_excess
 from .._result import OptimalMotion
 from .._rigid import RigidLevel
 from .._verify import angle_of_goal
@@ -88,7 +88,7 @@ def _aimed(motion: OptimalMotion, aim: Aim, tolerance: float) -> OptimalMotion:
     excess = sorted_excess({**checked.excess, AIM: over})
     checked = replace(checked, orientation_error=angle, excess=excess)
     motion = replace(motion, verification=checked)
-    if over <= TOLERATED or not motion.success:
+    if over <= MAX_EXCESS or not motion.success:
         return motion
     message = (
         f"the simulated tip turns by {angle:.3g} rad away from its goal, more than "

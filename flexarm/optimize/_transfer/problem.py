@@ -21,11 +21,11 @@ from .._collocation.joint_limits import acceleration_limits
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
-from .._excess import AIM, GOAL, HELD, REST, SWING, TOLERATED, sentence
+from .._excess import AIM, GOAL, HELD, MAX_EXCESS, REST, SWING, sentence
 from .._orientation import angle_between
 from .._programs.program import Term
 from .._programs.solution import Solution
-from .._rest import SWUNG, way_of_tip
+from .._rest import MAX_SWING, way_of_tip
 from .._result import OptimalMotion, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
@@ -219,7 +219,7 @@ class Transfer:
                 limits=task.limits,
                 goal_tolerance=off,
                 rest_speed=fast if rests else np.inf,
-                swing=SWUNG if rests else np.inf,
+                swing=MAX_SWING if rests else np.inf,
             )
             timings["verification"] += time.perf_counter() - started
         result = dataclasses.replace(
@@ -299,7 +299,7 @@ def missed(motion: OptimalMotion) -> str:
     assert motion.verification is not None
     off, rate = motion.verification.final_error, motion.verification.final_rate
     over = motion.verification.excess
-    if max(over.get(name, 0.0) for name in (GOAL, AIM, REST)) <= TOLERATED:
+    if max(over.get(name, 0.0) for name in (GOAL, AIM, REST)) <= MAX_EXCESS:
         return _missed_joints(motion) or _unrest(motion)
     turned = motion.verification.orientation_error
     angle = "" if np.isnan(turned) else f" and {turned:.3g} rad"
@@ -318,8 +318,8 @@ def _unrest(motion: OptimalMotion) -> str:
         (HELD, "joints swing by {:.3g} % of their way under the forces that hold them"),
         (SWING, "the tip swings by {:.3g} % of its way once brakes close"),
     ):
-        if over.get(name, 0.0) > TOLERATED:
-            found.append(words.format(100.0 * SWUNG * (1.0 + over[name])))
+        if over.get(name, 0.0) > MAX_EXCESS:
+            found.append(words.format(100.0 * MAX_SWING * (1.0 + over[name])))
     if not found:
         return ""
     return (
