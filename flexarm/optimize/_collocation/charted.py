@@ -17,7 +17,9 @@ from .local import Local
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-5  # of central differences of exact first derivatives
+# Step in rad or m of central differences of exact first derivatives: near the third
+# root of rounding, where truncation and rounding are alike.
+_DIFFERENCE = 1e-5
 
 
 class _Charted:
@@ -82,9 +84,9 @@ class _Charted:
         for group in range(3):
             for k in group * n + self._turning:
                 step = np.zeros(w.shape[1])
-                step[k] = _STEP
+                step[k] = _DIFFERENCE
                 change = self._map(w + step)[1] - self._map(w - step)[1]
-                bend[:, k] = (slope @ change)[:, 0] / (2.0 * _STEP)
+                bend[:, k] = (slope @ change)[:, 0] / (2.0 * _DIFFERENCE)
         return np.asarray(H + 0.5 * (bend + bend.swapaxes(1, 2)))
 
 

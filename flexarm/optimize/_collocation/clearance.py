@@ -9,7 +9,9 @@ from .._clearance import Clearance
 
 Array = NDArray[np.float64]
 
-STEP = 1e-6  # of the differences of first derivatives
+# Step in rad or m of differences of first derivatives, some six digits of which are
+# right: second derivatives guide a search and do not judge it.
+DIFFERENCE = 1e-6
 
 
 class Apart:
@@ -51,10 +53,10 @@ class Apart:
         """(P, k, k) second derivatives of combinations with multipliers (P, rows)."""
         n, k = self._n, self.slopes.shape[1]
         H = np.zeros((len(w), k, k))
-        shift = np.vstack([np.zeros((1, n)), STEP * np.eye(n)])
+        shift = np.vstack([np.zeros((1, n)), DIFFERENCE * np.eye(n)])
         q = (w[:, None, :n] + shift).reshape(-1, n)
         J = self.clearance.slopes(q).reshape(len(w), n + 1, self.rows, n)
         slope = (multipliers[:, None, None, :] @ J)[:, :, 0]
-        by = (slope[:, 1:] - slope[:, :1]) / STEP
+        by = (slope[:, 1:] - slope[:, :1]) / DIFFERENCE
         H[:, :n, :n] = 0.5 * (by + by.swapaxes(1, 2))
         return H

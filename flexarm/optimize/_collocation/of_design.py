@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from .._clearance import Clearance
-from .clearance import STEP, Apart
+from .clearance import DIFFERENCE, Apart
 from .local import Local, Mask
 
 Array = NDArray[np.float64]
 
-_KEPT = 512  # functions of arms in the memory
+# Number of functions of arms at which the memory is emptied.
+_MAX_FUNCTIONS = 512
 
 
 class Family(Protocol):
@@ -70,7 +71,7 @@ class OfDesign:
         """The function of an arm, from memory if it is known."""
         known = self._known.get(id(arm))
         if known is None:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _MAX_FUNCTIONS:
                 self._known.clear()
             known = self._known[id(arm)] = arm, self._make(arm)
         return known[1]
@@ -164,12 +165,12 @@ class ApartOfDesign(OfDesign):
 
     def _mixed(self, own: Array, p: Array, by: Array) -> Array:
         n = self._n
-        q = own[:, None, :n] + np.vstack([np.zeros((1, n)), STEP * np.eye(n)])
+        q = own[:, None, :n] + np.vstack([np.zeros((1, n)), DIFFERENCE * np.eye(n)])
         J = self._by_parameters(q.reshape(-1, n), p)
         J = J.reshape(len(own), n + 1, *J.shape[1:])
         along = (by[:, None, None, :] @ J)[:, :, 0]
         mixed = np.zeros((*own.shape, along.shape[-1]))
-        mixed[:, :n] = (along[:, 1:] - along[:, :1]) / STEP
+        mixed[:, :n] = (along[:, 1:] - along[:, :1]) / DIFFERENCE
         return mixed
 
     def _bends(self, own: Array, p: Array, by: Array) -> Array:
@@ -181,7 +182,7 @@ class ApartOfDesign(OfDesign):
         H = -np.tensordot(by, self._family.bends_of(p, self._low), 1)
         for i in range(self._family.size):
             most = float(np.abs(moved[..., i]).max(initial=0.0))
-            step = STEP / most if most > 0.0 else 1.0
+            step = DIFFERENCE / most if most > 0.0 else 1.0
             ahead = places + step * moved[..., i], moved + step * bent[..., i]
             change = (here.carried(*ahead) - first) / step
             H[:, :, i] += (by[:, None, :] @ change)[:, 0]

@@ -19,7 +19,9 @@ from .transcription import Collocation
 Array = NDArray[np.float64]
 
 
-EXCESS = 1e-3  # of a simulated output over its limit, as part of it, that is accepted
+# Part of its limit by which a simulated output may exceed it without being narrowed: a
+# tenth of what a success may.
+ACCEPTED_EXCESS = 1e-3
 
 
 def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:

@@ -23,12 +23,22 @@ from .transcription import Collocation
 
 Array = NDArray[np.float64]
 
-_NEAR = 1.5  # times the least distance: pairs that come nearer in a first motion count
-_WAYS = 3  # around obstacles, on different sides
-_MARGIN = 1.25  # of what a simulation lacks, by which clearances are widened
-_FREE = 1e3  # times a distance, at a point that is a node as well
-_THROUGH = 0.5  # part of a distance, of which less is left
-_MOST = 0.5  # part of a distance by which it is widened at most
+# Distance, over the least one, at which a pair of links counts as near in a first
+# motion: with less, a search meets pairs that it does not know; with more, it has more
+# rows.
+_ENGAGED_RATIO = 1.5
+# Ways around obstacles that are searched, on different sides: each costs a search.
+_MAX_WAYS = 3
+# Factor of what a simulation lacks, by which clearances are widened: with 1 the next
+# search ends at the limit again.
+_MARGIN_RATIO = 1.25
+# Factor of a distance that limits nothing, at a point that is a node as well and has
+# its row there.
+_FREE_RATIO = 1e3
+# Part of a distance, of which less is left where links have gone through each other.
+_DEEP_SHARE = 0.5
+# Part of a distance by which it is widened at most.
+_MAX_WIDENING = 0.5
 
 
 class Separation:
@@ -74,7 +84,7 @@ class Separation:
         level = RigidLevel(self._arm, "a way around obstacles")
         limits = np.asarray(self._limits.position)
         return ways_around(
-            self._arm, self._clearance, start, end, limits, level.S, _WAYS
+            self._arm, self._clearance, start, end, limits, level.S, _MAX_WAYS
         )
 
     def terms(self, motion: Collocation, free: Sequence[int] = ()) -> list[Term]:
@@ -113,7 +123,7 @@ class Separation:
         low = (size * (1.0 + wider[:, clearance.pair])).repeat(d, axis=0)
         for i, c in enumerate(motion.tableau.c):
             if c in (0.0, 1.0):  # nodes as well
-                low[i::d] = -_FREE * size
+                low[i::d] = -_FREE_RATIO * size
         inside.lower, inside.upper = low.ravel(), np.full(low.size, np.inf)
         inside.scale = np.tile(size, N * d)
         return [at, inside]
@@ -129,7 +139,7 @@ class Separation:
         q = coordinates(self._arm, run.q)
         return np.asarray(fine.nearest(q) / fine.least)
 
-    def engage(self, q: Array, near: float = _NEAR) -> bool:
+    def engage(self, q: Array, near: float = _ENGAGED_RATIO) -> bool:
         """Add pairs that come near at coordinates (n, nv); whether there are some."""
         if self._fine is None or not self.names or not np.isfinite(q).all():
             return False
@@ -159,7 +169,7 @@ class Separation:
         around = np.pad(most, ((1, 1), (0, 0)))
         most = np.maximum(np.maximum(around[:-2], around[2:]), most)
         before = np.zeros(1) if self._wider is None else self._wider
-        self._wider = np.minimum(before + _MARGIN * most, _MOST)
+        self._wider = np.minimum(before + _MARGIN_RATIO * most, _MAX_WIDENING)
 
     @property
     def narrowed(self) -> float:
@@ -174,4 +184,4 @@ class Separation:
 def passes_through(excess: Mapping[str, float]) -> bool:
     """Whether a simulated motion leads through what it is to stay away from."""
     most = (x for name, x in excess.items() if name.startswith(CLEARANCE))
-    return max(most, default=0.0) > _THROUGH
+    return max(most, default=0.0) > _DEEP_SHARE

@@ -15,9 +15,18 @@ from .tip_turn import Turn
 
 Array = NDArray[np.float64]
 
-_STEP = 1e-6  # of the differences of first derivatives
-_NONE = 1e-9  # part of the largest singular value: no motion
-_DRAWS, _SPREAD, _SEED = 6, 0.3, 1991  # postures nearby, whose motions are compared
+# Step in rad or m of differences of first derivatives, some six digits of which are
+# right.
+_DIFFERENCE = 1e-6
+# Part of the largest singular value below which there is no motion: rounding is far
+# below it.
+_RANK_TOLERANCE = 1e-9
+# Postures nearby, whose motions are compared.
+_DRAWS = 6
+# Distance of these postures in rad or m, at most in each joint.
+_SPREAD = 0.3
+# Seed of these postures, so that a goal has the same rows in every call.
+_SEED = 1991
 
 
 class TipGoal:
@@ -100,7 +109,7 @@ class TipGoal:
             scale[3:] = place / turn if min(place, turn) > 0.0 else 1.0
         J = scale[:, None] * J
         values = np.linalg.svd(J, compute_uv=False)
-        small = _NONE * max(float(values.max(initial=0.0)), 1e-300)
+        small = _RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)
         rank = int((values > small).sum(axis=1).max())
         left, spread, _ = np.linalg.svd(np.hstack(list(J)))
         if int((spread > small).sum()) > rank:  # other directions at each posture
@@ -159,8 +168,8 @@ class TipGoal:
     def hessian(self, w: Array, multipliers: Array) -> Array:
         """(P, nv, nv) second derivatives of combinations with multipliers (P, rows)."""
         n = self._n
-        q = w[:, None] + np.vstack([np.zeros((1, n)), _STEP * np.eye(n)])
+        q = w[:, None] + np.vstack([np.zeros((1, n)), _DIFFERENCE * np.eye(n)])
         J = self.jacobian(q.reshape(-1, n)).reshape(len(w), n + 1, self.rows, n)
         slope = (multipliers[:, None, None, :] @ J)[:, :, 0]
-        by = (slope[:, 1:] - slope[:, :1]) / _STEP
+        by = (slope[:, 1:] - slope[:, :1]) / _DIFFERENCE
         return np.asarray(0.5 * (by + by.swapaxes(1, 2)))

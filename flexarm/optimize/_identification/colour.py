@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_MOST_LAGS = 12  # order of autoregressive noise
-_PASSES = 10  # of the correction for what the estimates take away
-_NEAREST = 0.999  # largest pole
+# Order of autoregressive noise at most; short records have an eighth of their samples.
+_MAX_LAGS = 12
+# Passes of the correction for what the estimates take away from the noise.
+_MAX_PASSES = 10
+# Largest reflection coefficient: at 1 the noise would have no bounded variance.
+_MAX_REFLECTION = 0.999
 
 
 def coloured(
@@ -72,7 +75,7 @@ class _Autoregressive:
         self.white = white
         self.Q = Q
         self.n = [len(r) for r in residual]
-        self.lags = min(_MOST_LAGS, min(self.n) // 8)
+        self.lags = min(_MAX_LAGS, min(self.n) // 8)
         lags = range(self.lags + 1)
         # (lags, m) numbers of pairs of samples
         self.pairs = np.array([_lagged(there, there, k) for k in lags], dtype=float)
@@ -93,7 +96,7 @@ class _Autoregressive:
         found = self._fitted(wanted, orders)
         if all(len(model) == 1 for model in found):
             return found
-        for _ in range(_PASSES):
+        for _ in range(_MAX_PASSES):
             # of the noise there is more than the estimates left
             wanted = wanted + self.seen - self._expected(found)
             poor = wanted[0] < 0.5 * self.seen[0]
@@ -165,7 +168,7 @@ def _recursion(gamma: Array) -> Iterator[tuple[Array, float]]:
     a, power = np.zeros(0), 1.0
     for order in range(1, len(gamma) if gamma[0] > 0.0 else 0):
         k = (gamma[order] - a @ gamma[order - 1 : 0 : -1]) / (power * gamma[0])
-        if not abs(k) < _NEAREST:
+        if not abs(k) < _MAX_REFLECTION:
             return
         a = np.append(a - k * a[::-1], k)
         power *= 1.0 - k * k

@@ -15,7 +15,8 @@ from .records import Record, check_record, refuse_prescribed, signals_of
 
 Array = NDArray[np.float64]
 
-_DEGREE = 5  # so that accelerations are cubic splines
+# Degree of splines of positions, so that accelerations are cubic ones.
+_DEGREE = 5
 
 
 class Smoothed(NamedTuple):

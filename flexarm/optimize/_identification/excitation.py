@@ -31,15 +31,27 @@ from .records import signals_of, values_of
 Array = NDArray[np.float64]
 
 FAMILIES: dict[str, Any] = {"families": ("inertia", "joint")}  # of base parameters
-_HARMONICS = 8  # of each joint, by default
-_ABOVE = 1.3  # highest harmonic over the first frequency of links
-_RIGID = 5  # highest harmonic of a rigid arm
-_PERIOD = 8  # fewest samples of the highest harmonic
-_STEP = 1e-5  # of differences, in sizes of parameters
-_MARGIN = 0.4  # of the longest stable step: a radian of the fastest mode
-_SHARP = 50.0  # of the smooth largest value over samples
-_SERVO = 2.0  # frequency of the feedback over the highest harmonic
-_RATE = 0.7  # fastest rate of the feedback times the step
+# Harmonics of each joint by default: more excite more parameters and make the search
+# longer.
+_DEFAULT_HARMONICS = 8
+# Highest harmonic over the first frequency of links, which it has to excite: higher
+# ones bend them more than they turn joints.
+_TOP_RATIO = 1.3
+# Highest harmonic of a rigid arm, which has no frequency to reach.
+_RIGID_HARMONICS = 5
+# Samples of a period of the highest harmonic at least.
+_MIN_SAMPLES = 8
+# Step of central differences, in sizes of parameters.
+_STEP = 1e-5
+# Part of the longest stable step, about a radian of the fastest mode.
+_STEP_SHARE = 0.4
+# Sharpness of the smooth largest value over samples: with less it is further above the
+# largest one, with more its derivatives jump.
+_SHARPNESS = 50.0
+# Frequency of the feedback over the highest harmonic, which it has to follow.
+_SERVO_RATIO = 2.0
+# Fastest rate of the feedback times the step, within the stability of Runge-Kutta.
+_MAX_RATE = 0.7
 
 
 class Fourier:
@@ -79,7 +91,7 @@ class Fourier:
 
 def harmonics_of(arm: Arm, q: Array, t: Array, given: Any) -> Array:
     """Harmonics as given, or some up to the first mode of the links."""
-    most = (len(t) - 1) // _PERIOD
+    most = (len(t) - 1) // _MIN_SAMPLES
     if given is not None:
         array = np.unique(np.atleast_1d(np.asarray(given)))
         whole = array.dtype.kind in "iu" and array.min(initial=1) >= 1
@@ -89,21 +101,21 @@ def harmonics_of(arm: Arm, q: Array, t: Array, given: Any) -> Array:
                 f"from 1 to {most}, for eight samples in a period of the highest"
             )
         return np.asarray(array, dtype=float)
-    top = float(_RIGID)
+    top = float(_RIGID_HARMONICS)
     if arm.nv > arm.nu:
         # the first mode of the links that actuators drive
         clamped = np.nanmin(np.abs(natural_frequencies(arm, q, held="motors")))
         f = natural_frequencies(arm, q)
         f = f[f > clamped]
         if len(f):
-            top = max(top, _ABOVE * float(f[0]) * float(t[-1] - t[0]))
+            top = max(top, _TOP_RATIO * float(f[0]) * float(t[-1] - t[0]))
     top = min(top, most)
     if top < 2.0:
         raise ArgumentError(
-            f"t has {len(t)} times, expected at least {2 * _PERIOD + 1}: eight in a "
+            f"t has {len(t)} times, expected at least {2 * _MIN_SAMPLES + 1}: eight in a "
             "period of each of two harmonics"
         )
-    return np.unique(np.round(np.geomspace(1.0, top, _HARMONICS)))
+    return np.unique(np.round(np.geomspace(1.0, top, _DEFAULT_HARMONICS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +157,11 @@ class Excitation:
         self.sigma = sigma
         self.harmonics = harmonics_of(arm, self.q0, t, harmonics)
         self.series = Fourier(t, self.harmonics, arm.nu)
-        self.step = _MARGIN * stable_step(arm, self.q0, "rk4")[0]
+        self.step = _STEP_SHARE * stable_step(arm, self.q0, "rk4")[0]
         self.step = min(self.step, float(np.diff(t).max()))
         top = 2.0 * np.pi * self.harmonics[-1] / (t[-1] - t[0])
-        servo = _SERVO * top
-        self.step = min(self.step, _RATE / servo)
+        servo = _SERVO_RATIO * top
+        self.step = min(self.step, _MAX_RATE / servo)
         act = arm.actuator_indices
         inverse = np.linalg.inv(arm.mass_matrix(self.q0))
         load = np.linalg.inv(inverse[np.ix_(act, act)])
@@ -177,7 +189,10 @@ class Excitation:
             if len(row) == 1:  # a wall: no arm on the other side
                 row[0] = -sum(row.values())
             weights.append(
-                (row, 2.0 * _STEP if len(row) == 2 and 0 not in row else _STEP)
+                (
+                    row,
+                    2.0 * _STEP if len(row) == 2 and 0 not in row else _STEP,
+                )
             )
         self.weights = np.zeros((len(p), len(self.arms)))
         for j, (row, h) in enumerate(weights):
@@ -276,7 +291,9 @@ class Excitation:
             most = float(over.max())
             names.append(name)
             hard.append(most)
-            smooth.append(most + np.log(np.exp(_SHARP * (over - most)).sum()) / _SHARP)
+            smooth.append(
+                most + np.log(np.exp(_SHARPNESS * (over - most)).sum()) / _SHARPNESS
+            )
         return np.array(smooth), np.array(hard), tuple(names)
 
     def _jacobians(self, run: Trajectory, there: Any) -> Array:

@@ -44,14 +44,27 @@ _SEARCH: dict[str, Any] = {
 _KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
 _BOUNDING = ("torque", "position", "velocity", "acceleration")
 _CRITERIA = ("determinant", "condition")
-_DRAWN, _TRIED = 32, 2  # random motions, and searches from the best of them
-_ROUNDS = 5  # of the scale with which a motion reaches its limits
-_SMALL = 0.02  # first scale of the coefficients
-_DIFFERENCE = 1e-3  # of coefficients in units of their size
-_FINER = 4  # samples of the verification of a rigid arm in one
-_SINGULAR = 1e-13  # least eigenvalue of the information with columns of length one
-_WORST = 1e3  # objective of motions that diverge
-_SHRINK = 6  # times, until the simulation with finer steps keeps the limits
+# Random motions, of which the best begin searches.
+_DRAWS = 32
+# Searches from the best of them, each as long as the first.
+_MAX_SEARCHES = 2
+# Corrections of the scale with which a motion reaches its limits, each in proportion to
+# what is used of them.
+_SCALINGS = 5
+# First scale of the coefficients: so small that motions are within most limits.
+_FIRST_SCALE = 0.02
+# Step of differences of coefficients, in units of their size.
+_DIFFERENCE = 1e-3
+# Samples of the verification of a rigid arm in one of the motion.
+_SAMPLE_RATIO = 4
+# Smallest eigenvalue of the information with columns of length one: below it rounding
+# decides what is determined.
+_MIN_INFORMATION = 1e-13
+# Objective of motions that diverge or determine nothing, above that of all others.
+_WORST_VALUE = 1e3
+# Times that a motion is made smaller, until the simulation with finer steps keeps the
+# limits.
+_MAX_SHRINKINGS = 6
 _MESSAGES = {
     "solved": "the search reached its tolerance",
     "iterations": "the search reached its largest number of iterations",
@@ -291,17 +304,21 @@ class _Best:
     def value_of(self, seen: Seen | None) -> float:
         """Objective, to be minimized."""
         if seen is None:
-            return _WORST
+            return _WORST_VALUE
         F = seen.jacobian.T @ seen.jacobian
         norms = np.sqrt(np.diag(F))
         if not norms.all():
-            return _WORST
+            return _WORST_VALUE
         squares = np.linalg.eigvalsh(F / np.outer(norms, norms))
-        if not squares[0] > _SINGULAR:
-            return _WORST
+        if not squares[0] > _MIN_INFORMATION:
+            return _WORST_VALUE
         if self.criterion == "condition":
             ends = np.linalg.eigvalsh(F)[[0, -1]]
-            return float(0.5 * np.log(ends[1] / ends[0])) if ends[0] > 0.0 else _WORST
+            return (
+                float(0.5 * np.log(ends[1] / ends[0]))
+                if ends[0] > 0.0
+                else _WORST_VALUE
+            )
         return float(-0.5 * np.log(squares).mean() - np.log(norms).mean())
 
     def look(self, c: Array) -> list[Seen | None]:
@@ -330,7 +347,7 @@ class _Best:
         """The same motions (B, count) as large as the limits allow."""
         look = self.problem.look if only else self.look
         kept = 0.0 * c
-        for _ in range(_ROUNDS):
+        for _ in range(_SCALINGS):
             found = look(c, True) if only else look(c)  # type: ignore[call-arg]
             use = np.array([self.use(seen) for seen in found])
             kept[use <= 1.0] = c[use <= 1.0]
@@ -346,12 +363,12 @@ def _searched(
     status, iterations = "failed", 0
     try:
         with allowed():
-            drawn = _SMALL * rng.normal(size=(_DRAWN, count))
+            drawn = _FIRST_SCALE * rng.normal(size=(_DRAWS, count))
             drawn = best.scaled(drawn, only=True)
             values = np.array([best.value_of(seen) for seen in best.look(drawn)])
-            if values.min() >= _WORST:
+            if values.min() >= _WORST_VALUE:
                 return status, iterations
-            for i in np.argsort(values, kind="stable")[:_TRIED]:
+            for i in np.argsort(values, kind="stable")[:_MAX_SEARCHES]:
                 status, used = _descended(best, drawn[i], options, until)
                 iterations += used
             best.scaled(best.c[np.newaxis])
@@ -425,7 +442,7 @@ def _motion(
 ) -> OptimalMotion:
     """The best motion, simulated with finer steps and within the limits there."""
     problem, arm, c = best.problem, best.problem.arm, best.c
-    for _ in range(_SHRINK):
+    for _ in range(_MAX_SHRINKINGS):
         run, checked = _checked(problem, c)
         over = max(checked.excess.values(), default=0.0) if checked else 0.0
         if over <= 1e-6:
@@ -476,7 +493,7 @@ def _checked(problem: Excitation, c: Array) -> tuple[Trajectory, Verification | 
     """A motion, and the same with finer steps; None after Ctrl-C."""
     arm, c = problem.arm, c[np.newaxis]
     if problem.rigid:
-        run, fine = (_single(arm, problem.motion(c, n)) for n in (1, _FINER))
+        run, fine = (_single(arm, problem.motion(c, n)) for n in (1, _SAMPLE_RATIO))
         excess = excess_of(fine, problem.limits)
         step = float(fine.t[1] - fine.t[0])
         off = np.full(3, np.nan)

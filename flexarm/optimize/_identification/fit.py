@@ -16,17 +16,25 @@ from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
 
-MAX_PASSES = 20  # estimates of the noise
-_SETTLED = 1e-4  # its last relative change
+# Estimates of the noise at most, each followed by a search.
+MAX_PASSES = 20
+# Relative change of the noise with which it is settled.
+_NOISE_TOLERANCE = 1e-4
 # damping, in squares of columns
+# Damping of Gauss-Newton in squares of columns: the first one, the last one above none,
+# and the one at which no step is left.
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-12, 1e9
-_ROUNDING = 1e-12  # part of the signals
-# least effect of a parameter, changed by its size, as part of the signals or of the
-# effect of others; derivatives are accurate to some 1e-11
-SEEN = 1e-9
-_ROUGH = 1e-2  # tolerance of the first searches, until the noise changes by less
-# the same for differences, accurate to some 1e-6
-_SEEN_ROUGH, _DAMPING_ROUGH, _TOLERANCE_ROUGH = 1e-5, 1e-6, 1e-6
+# Rounding as part of the signals: residuals of exact data are not smaller.
+_ROUNDING = 1e-12
+# Least effect of a parameter, changed by its size, as part of the signals or of the
+# effect of others; derivatives are accurate to some 1e-11.
+MIN_EFFECT = 1e-9
+# Tolerance of the first searches, until the noise changes by less: closer ones fit the
+# wrong noise.
+_ROUGH_TOLERANCE = 1e-2
+# Least effect, damping and tolerance with derivatives by differences, accurate to some
+# 1e-6.
+_ROUGH_EFFECT, _ROUGH_DAMPING, _MIN_ROUGH_TOLERANCE = 1e-5, 1e-6, 1e-6
 
 
 MESSAGES = {
@@ -156,7 +164,7 @@ class Search:
         size = float(np.linalg.norm(self._weights * self._y))
         # of residuals, those of exact data; and of derivatives
         self.least = 0.5 * (_ROUNDING * size) ** 2
-        self.unseen = (_SEEN_ROUGH if rough else SEEN) * size
+        self.unseen = (_ROUGH_EFFECT if rough else MIN_EFFECT) * size
 
     def residual(self, z: Array) -> Array:
         """(N,) predicted less measured signals; infinite without a motion."""
@@ -226,7 +234,7 @@ def fit(
     limits = bounds[0] / size, bounds[1] / size
     iterations = evaluations = 0
     best: list[Array] | None = None
-    loose = tolerance if noise_is_known else max(tolerance, _ROUGH)
+    loose = tolerance if noise_is_known else max(tolerance, _ROUGH_TOLERANCE)
     rough = derivatives != "exact"
     both = derivatives == "both"
     try:
@@ -249,11 +257,11 @@ def fit(
             new = noise_of(problem, known.predict(z))
             change = float(np.abs(new / sigma - 1.0).max())
             sigma = new
-            if change < _SETTLED and loose == tolerance:
+            if change < _NOISE_TOLERANCE and loose == tolerance:
                 if not (rough and both):
                     break
                 rough = False
-            if change < _ROUGH:
+            if change < _ROUGH_TOLERANCE:
                 loose = tolerance
     finally:
         if bar is not None:
@@ -318,7 +326,7 @@ def _descend(
         )
     least_damping = MIN_DAMPING
     if search.rough:
-        least_damping, tolerance = _DAMPING_ROUGH, max(tolerance, _TOLERANCE_ROUGH)
+        least_damping, tolerance = _ROUGH_DAMPING, max(tolerance, _MIN_ROUGH_TOLERANCE)
     while True:
         J, cost = search.jacobian(z), _cost(f)
         if cost <= search.least:
@@ -359,7 +367,7 @@ def _step(
     step = np.zeros(len(z))
     size = np.linalg.norm(J, axis=0)
     held = held | (size == 0.0)
-    weight = np.sqrt(damping) * np.maximum(size, SEEN * size.max())
+    weight = np.sqrt(damping) * np.maximum(size, MIN_EFFECT * size.max())
     while not held.all():
         free = ~held
         rows = np.vstack([J[:, free], np.diag(weight[free])])

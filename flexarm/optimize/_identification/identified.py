@@ -12,19 +12,27 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed
 from ...arm import Arm
 from .colour import coloured
-from .fit import MESSAGES, SEEN, Fit, seen_at
+from .fit import MESSAGES, MIN_EFFECT, Fit, seen_at
 from .prescribed import notes_on_following
 from .result import Identification, whiteness_of
 
 Array = NDArray[np.float64]
 
-# residuals in scatters of their signal, and in known standard deviations of its noise,
-# from which correlated ones are no success
-_POOR, _POOR_FIT = 0.3, 1.5
-_WHITE = 0.01  # from which on noise counts as white
-_NO_NOISE = 0.3  # known standard deviations: smaller residuals are not of the noise
-_RARE = 1e-3  # probability below which a test speaks
-MOVED = 0.1  # standard deviations
+# Residuals in scatters of their signal from which correlated ones are no success.
+_MAX_RESIDUAL = 0.3
+# Residuals in known standard deviations of the noise from which correlated ones are no
+# success.
+_MAX_FIT = 1.5
+# Probability of residuals from which on their noise counts as white.
+_MIN_WHITENESS = 0.01
+# Known standard deviations of the noise: residuals that are smaller are not of the
+# noise, but errors of the integrator.
+_MIN_NOISE = 0.3
+# Probability below which a test speaks, divided by the number of tests: one of a
+# thousand true models is blamed.
+_MIN_PROBABILITY = 1e-3
+# Standard deviations that half of the step may move an estimate by.
+MAX_MOVE = 0.1
 
 
 def identified(
@@ -42,7 +50,7 @@ def identified(
     """Result of a search with its statistics."""
     k, x = len(names), found.x
     free = _inside(found, bounds)
-    level = SEEN * _size_of(problem.measured, found.sigma)
+    level = MIN_EFFECT * _size_of(problem.measured, found.sigma)
     covariance, s, right, rank = covariance_of(found.jacobian, size, free, level)
     plain = covariance
     if rank:
@@ -112,9 +120,9 @@ def _poor_fit(result: Identification) -> str | None:
     left, y = np.concatenate(result.residual), np.concatenate(result.measured)
     scatter, rms = np.nanstd(y, axis=0), np.sqrt(np.nanmean(left**2, axis=0))
     share = np.divide(rms, scatter, out=np.zeros(m), where=scatter > 0.0)
-    doubtful = (result.whiteness < _RARE / m) & (share > _POOR)
+    doubtful = (result.whiteness < _MIN_PROBABILITY / m) & (share > _MAX_RESIDUAL)
     if result.sigma_is_known:
-        doubtful &= result.fit > _POOR_FIT
+        doubtful &= result.fit > _MAX_FIT
     if not doubtful.any():
         return None
     worst = int(np.argmax(np.where(doubtful, share, 0.0)))
@@ -136,7 +144,7 @@ def covariance_of(
     if not free.any() or not np.isfinite(J).all():
         return covariance, np.zeros(0), np.zeros((0, u)), 0
     _, s, inside = np.linalg.svd(J[:, free] * size[free], full_matrices=False)
-    rank = int((s > max(SEEN * s[0], level)).sum())
+    rank = int((s > max(MIN_EFFECT * s[0], level)).sum())
     inner = (inside[:rank].T / s[:rank]) * size[free][:, np.newaxis]
     covariance[np.ix_(free, free)] = inner @ inner.T
     right = np.zeros((len(s), u))
@@ -174,11 +182,11 @@ def _of_coloured_noise(
         Q.append(np.zeros((*has.shape, rank)))
         Q[-1][has] = q
     pairs = zip(problem.measured, found.predicted, strict=True)
-    white = whiteness_of([y - f for y, f in pairs]) > _WHITE
+    white = whiteness_of([y - f for y, f in pairs]) > _MIN_WHITENESS
     if sigma_is_known:  # what is far smaller than the noise is none
         count = np.maximum(sum(has.sum(axis=0) for has in there), 1)
         squares = np.sum([(r**2).sum(axis=0) for r in residual], axis=0)
-        white |= squares < _NO_NOISE**2 * count
+        white |= squares < _MIN_NOISE**2 * count
     middle = coloured(residual, there, Q, white, sigma_is_known)
     if middle is None:
         return plain
@@ -273,7 +281,7 @@ def _on_steps(
         return result
     share = share[: len(names)]
     worst = int(np.argmax(share))
-    if share[worst] > MOVED:
+    if share[worst] > MAX_MOVE:
         result.append(
             f"half the step of the integrator would move {names[worst]} by "
             f"{share[worst]:.2g} of its standard deviation; give a shorter max_step"
@@ -329,7 +337,7 @@ def plain_covariance(
     problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
 ) -> Array:
     """Covariance of the unknowns for white noise."""
-    level = SEEN * _size_of(problem.measured, found.sigma)
+    level = MIN_EFFECT * _size_of(problem.measured, found.sigma)
     return covariance_of(found.jacobian, size, _inside(found, bounds), level)[0]
 
 
@@ -341,7 +349,9 @@ def _on_residuals(result: Identification) -> list[str]:
     m = len(result.signals)
     fits = zip(result.signals, result.whiteness, result.fit, strict=True)
     for name, chance, f in fits:
-        if chance < _RARE / m and not (result.sigma_is_known and f < _NO_NOISE):
+        if chance < _MIN_PROBABILITY / m and not (
+            result.sigma_is_known and f < _MIN_NOISE
+        ):
             notes.append(
                 f"residuals of {name} are correlated in time (p = {chance:.1g}): "
                 "noise is not white, which intervals allow for, or the model misses "
@@ -354,9 +364,9 @@ def _on_residuals(result: Identification) -> list[str]:
     squares = np.nansum(left**2, axis=0)
     for name, n, x, f in zip(result.signals, count, squares, result.fit, strict=True):
         tail = min(gammainc(0.5 * n, 0.5 * x), gammaincc(0.5 * n, 0.5 * x))
-        if n and 2.0 * tail < _RARE / m:
+        if n and 2.0 * tail < _MIN_PROBABILITY / m:
             why = "the model does not fit, or sigma is another one"
-            if f < _NO_NOISE:
+            if f < _MIN_NOISE:
                 why = (
                     "the data have no such noise, or sigma is another one; intervals "
                     "are those of white noise of this sigma"

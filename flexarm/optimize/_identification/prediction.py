@@ -42,9 +42,12 @@ from .sensors import Sensing, made, refuse_uneven
 
 Array = NDArray[np.float64]
 
-_MARGIN = 0.6  # of the longest stable step
-_FINEST = 64  # chosen steps from sample to sample
-ROUGH_STEP = 1e-6  # of differences of motions, relative to sizes of unknowns
+# Part of the longest stable step, within which fast modes keep their vibration.
+_STEP_SHARE = 0.6
+# Chosen steps from sample to sample at most.
+_MAX_SUBSTEPS = 64
+# Step of differences of motions, relative to sizes of unknowns.
+ROUGH_DIFFERENCE = 1e-6
 
 
 def _diverged(run: Trajectory) -> bool:
@@ -123,10 +126,10 @@ class OutputError:
                 arm = arms(x[: self.k])
                 q0, _ = self._start(arm, x, number)
                 step = min(
-                    step, _MARGIN * stable_step(arm, q0, self.options["method"])[0]
+                    step, _STEP_SHARE * stable_step(arm, q0, self.options["method"])[0]
                 )
         self.options = self.options | {
-            "max_step": max(step, gap / _FINEST) / self.finer
+            "max_step": max(step, gap / _MAX_SUBSTEPS) / self.finer
         }
 
     @property
@@ -304,7 +307,7 @@ class OutputError:
             # a state of one record is nothing to the others
             after = j - self.k
             only = after // len(self.at) if after >= 0 else None
-            for step in (ROUGH_STEP, -ROUGH_STEP):
+            for step in (ROUGH_DIFFERENCE, -ROUGH_DIFFERENCE):
                 moved = x.copy()
                 moved[j] += step * size[j]
                 there = self.predict(moved, only=only)

@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 # that the joint moves would swing on the spring; the damper is critical for the inertia
 # that the joint feels at once, less where links bend
 _RATE = 4.0
-_FAR = 1e-3  # deviation, in ranges of the given motion, of which a note speaks
+# Deviation, in ranges of the given motion, above which a note says so.
+_MAX_DEVIATION = 1e-3
 
 
 class Prescribed:
@@ -105,7 +106,7 @@ def notes_on_following(problem: Any, runs: list[Any]) -> list[str]:
         if way is None:
             continue
         for name, far in zip(way.names, way.following(run.q), strict=True):
-            if far > _FAR:
+            if far > _MAX_DEVIATION:
                 result.append(
                     f"{name} of record {number} deviates by {100.0 * far:.2g} % of its "
                     "range from its prescribed motion; give more samples per second"

@@ -18,7 +18,9 @@ from .records import signals_of, values_of
 
 Array = NDArray[np.float64]
 
-_EVEN = 1e-6  # largest relative difference of two steps of an evenly sampled record
+# Largest relative difference of two steps of an evenly sampled record: times that are
+# printed with seven digits pass.
+_STEP_TOLERANCE = 1e-6
 
 
 @explained_class
@@ -210,7 +212,7 @@ def refuse_uneven(sensing: Sensing, times: Array, number: int) -> None:
     if not any(s is not None and s.low_pass for s in sensing._sensors):
         return
     steps = np.diff(times)
-    if np.ptp(steps) > _EVEN * steps.max():
+    if np.ptp(steps) > _STEP_TOLERANCE * steps.max():
         raise ArgumentError(
             f"record {number} has steps from {steps.min():g} to {steps.max():g} s, "
             "expected evenly spaced samples for a sensor with low_pass"

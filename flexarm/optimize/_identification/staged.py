@@ -13,7 +13,7 @@ from ..._support.interrupts import allowed
 from ...errors import ModelError, NotFiniteError
 from .fit import Fit, fit
 from .identified import (
-    MOVED,
+    MAX_MOVE,
     moved_by_half_steps,
     moved_by_steps,
     plain_covariance,
@@ -21,15 +21,22 @@ from .identified import (
 
 Array = NDArray[np.float64]
 
-_ROUGH = 1e-3  # tolerance of stages before the last one
-_MOST = 12  # motions of each stage that is chosen here
-# cumulative error of a prediction, in scatters of the signal, up to which a linear
-# model leads to the right minimum: a phase of about a third of a radian
-_IN_PHASE = 0.3
-_GROWTH = 3.0  # largest one of a part
-_FAR = 5.0  # largest factor between the start and parameters of a stage
-_FINEST = 8  # division of the first step
-_LEAST = 3  # samples for each unknown
+# Tolerance of stages before the last one, which only have to lead near.
+_STAGE_TOLERANCE = 1e-3
+# Motions of each stage that is chosen here.
+_MAX_MOTIONS = 12
+# Cumulative error of a prediction, in scatters of the signal, up to which a linear
+# model leads to the right minimum: a phase of about a third of a radian.
+_MAX_PHASE_ERROR = 0.3
+# Factor by which a part of the records grows at most: longer predictions lose their
+# phase.
+_MAX_GROWTH = 3.0
+# Factor between the start and parameters of a stage at most.
+_MAX_FACTOR = 5.0
+# Division of the first step at most.
+_MAX_DIVISION = 8
+# Samples for each unknown at least; a first part with fewer determines nothing.
+_MIN_SAMPLES = 3
 
 
 def in_stages(
@@ -52,7 +59,7 @@ def in_stages(
         else:
             for part in parts[:-1]:
                 if stages.go_on():
-                    stages.fit(problem.first(part), tolerance=_ROUGH)
+                    stages.fit(problem.first(part), tolerance=_STAGE_TOLERANCE)
         stages.whole()
     except KeyboardInterrupt:
         if stages.found is None:
@@ -130,7 +137,7 @@ class _Stages:
                 part = _next_part(self.problem, self.x, part)
             if part >= 1.0:
                 break
-            most = min(_MOST, half - self.evaluations)
+            most = min(_MAX_MOTIONS, half - self.evaluations)
             self.fit(self.problem.first(part), near, max_iterations=most, **rough)
 
     def whole(self) -> None:
@@ -161,13 +168,13 @@ class _Stages:
     def _with_fine_steps(self, found: Fit) -> Fit:
         """Fit with steps so short that shorter ones would not move the estimates."""
         problem = self.problem
-        while found.status == "solved" and problem.finer < _FINEST:
+        while found.status == "solved" and problem.finer < _MAX_DIVISION:
             with allowed():
                 share = _by_steps(problem, found, self.size, self.bounds)
-            if share <= MOVED:
+            if share <= MAX_MOVE:
                 break
             # errors of order four, or two
-            problem.finer *= 2 if share < 16.0 * MOVED else 4
+            problem.finer *= 2 if share < 16.0 * MAX_MOVE else 4
             new = self.fit(problem, sigma=found.sigma, derivatives="rough")
             if not _rms(problem, new) < 1.01 * _rms(problem, found):
                 # the record itself has the error of long steps
@@ -196,8 +203,8 @@ def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> A
 
 def _near(x0: Array, bounds: tuple[Array, Array]) -> Any:
     """Bounds of first stages, which short records would leave far behind."""
-    most = np.where(x0 != 0.0, _FAR * np.abs(x0), np.inf)
-    least = np.where(x0 != 0.0, np.abs(x0) / _FAR, -np.inf)
+    most = np.where(x0 != 0.0, _MAX_FACTOR * np.abs(x0), np.inf)
+    least = np.where(x0 != 0.0, np.abs(x0) / _MAX_FACTOR, -np.inf)
     low, high = np.where(x0 < 0.0, -most, least), np.where(x0 < 0.0, -least, most)
     return np.maximum(bounds[0], low), np.minimum(bounds[1], high)
 
@@ -208,7 +215,7 @@ def _by_steps(
     """Largest change of an estimate by half the step, in standard deviations."""
     covariance = plain_covariance(problem, found, size, bounds)
     share = moved_by_steps(problem, found, covariance)
-    if share is not None and not share.max(initial=0.0) > MOVED:
+    if share is not None and not share.max(initial=0.0) > MAX_MOVE:
         share = moved_by_half_steps(problem, found, covariance, size, bounds)
     return 0.0 if share is None else float(share.max(initial=0.0))
 
@@ -231,7 +238,7 @@ def _next_part(problem: Any, x: Array, last: float) -> float:
     if last >= 1.0 or not hasattr(problem, "first"):
         return 1.0
     samples = sum(len(y) for y in problem.measured)
-    least = min(_LEAST * problem.n / samples, 1.0)
+    least = min(_MIN_SAMPLES * problem.n / samples, 1.0)
     # a motion that diverges is in phase for a part of the time at most
     part, found = 2.0, None
     problem.settle(x)
@@ -245,7 +252,7 @@ def _next_part(problem: Any, x: Array, last: float) -> float:
     for record, f in zip(problem.first(part).records, found, strict=True):
         off = np.where(np.isfinite(record.y), (record.y - f) / scatter, 0.0)
         mean = np.cumsum(off**2, axis=0) / np.arange(1.0, len(off) + 1.0)[:, None]
-        lost = (mean > _IN_PHASE**2).any(axis=1)
+        lost = (mean > _MAX_PHASE_ERROR**2).any(axis=1)
         if lost[-1]:
             held = np.flatnonzero(~lost)  # the first samples show but noise
             end = record.t[held[-1]] if len(held) else record.t[0]
@@ -254,5 +261,5 @@ def _next_part(problem: Any, x: Array, last: float) -> float:
             )
     if reach >= 1.0:
         return 1.0
-    most = _GROWTH * last if last else 1.0
+    most = _MAX_GROWTH * last if last else 1.0
     return float(np.clip(reach, max(least, 1.3 * last), max(least, most)))

@@ -15,7 +15,7 @@ from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from ...kinematics.positions import difference
 from .._charts import chart_of, positions, real_arm, real_motion
-from .._collocation.outputs import EXCESS, refuse_at_rest
+from .._collocation.outputs import ACCEPTED_EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
 from .._excess import MAX_EXCESS
 from .._floating import floating
@@ -375,7 +375,7 @@ class Between:
         for k in range(_TIGHTER + 1):
             found.checked = self.simulated(found.best.forces)
             found.excess = self.excess(found.checked)
-            over = {name: x for name, x in found.excess.items() if x > EXCESS}
+            over = {name: x for name, x in found.excess.items() if x > ACCEPTED_EXCESS}
             missed = self._strays(found.checked)
             if not (over or missed) or k == _TIGHTER:
                 return

@@ -26,7 +26,7 @@ from .._collocation.joint_limits import (
 )
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
-    EXCESS,
+    ACCEPTED_EXCESS,
     Narrowed,
     exceeded,
     output_limits,
@@ -292,7 +292,7 @@ class FlexibleProblem:
         over = [exceeded(self.real, self._kept, scalars, run.qd), _touching(checked)]
         over.append(checked.excess.get(TIP_SPEED, 0.0))
         over.append(float(self._spun(checked).max(initial=0.0)))
-        most = max(x if x > EXCESS else 0.0 for x in over)
+        most = max(x if x > ACCEPTED_EXCESS else 0.0 for x in over)
         hasty = float(self._hasty(checked).max(initial=0.0))
         calm = [x for x, least in ((hasty, _HELD), (moving(checked), MAX_EXCESS))
                 if x > least]  # fmt: skip
@@ -332,9 +332,9 @@ class FlexibleProblem:
             self._rates = velocity_limits(self.motion, bounds)
         times = self.motion.times(found.z)
         scalars = scalar_positions(self.real, run.q)
-        if exceeded(self.real, self._kept, scalars, run.qd) > EXCESS:
+        if exceeded(self.real, self._kept, scalars, run.qd) > ACCEPTED_EXCESS:
             self._outputs.narrow(times, run.t, scalars, run.qd)
-        touching = _touching(checked) > EXCESS
+        touching = _touching(checked) > ACCEPTED_EXCESS
         if touching and not self._separation.engage_touching(run):
             self._separation.narrow(times, run)
 

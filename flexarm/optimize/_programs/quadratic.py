@@ -27,12 +27,18 @@ from scipy import linalg
 
 Array = NDArray[np.float64]
 
-_MOST = 100  # steps
-# of gradients, rows and products, as parts of their sizes: wanted, and accepted where
-# rounding ends the search
-_TOLERANCE, _LOOSE = 1e-9, 1e-5
-_SHORTER = 0.995  # part of the way to the border
-_SMALL = 1e-14  # of the largest diagonal entry, which makes singular matrices regular
+# Steps of the interior-point method at most.
+_MAX_STEPS = 100
+# Gradients, rows and products that are wanted, as parts of their sizes.
+_TOLERANCE = 1e-9
+# The same where rounding ends the search: an answer with more is none.
+_ACCEPTED = 1e-5
+# Part of the way to the border that a step goes: at 1 a slack is zero and the next
+# matrix singular.
+_BORDER_SHARE = 0.995
+# Part of the largest diagonal entry that makes singular matrices regular: rounding of
+# it, so that regular ones do not notice.
+_RIDGE = 1e-14
 
 
 class _Rows:
@@ -121,8 +127,8 @@ def _solved(P: Array, q: Array, rows: _Rows) -> tuple[Array, Array] | None:
     s = np.maximum(rows.h - rows.times(x), 1.0)
     y = np.ones(len(s))
     sizes = 1.0 + np.abs(q).max(initial=0.0), 1.0 + np.abs(rows.h).max(initial=0.0)
-    best, least = None, _LOOSE
-    for _ in range(_MOST):
+    best, least = None, _ACCEPTED
+    for _ in range(_MAX_STEPS):
         dual = P @ x + q + rows.transposed(y)
         primal = rows.times(x) + s - rows.h
         mean = float(s @ y) / max(len(s), 1)
@@ -135,7 +141,7 @@ def _solved(P: Array, q: Array, rows: _Rows) -> tuple[Array, Array] | None:
         if worst < _TOLERANCE:
             break
         M = P + rows.weighted(y / s)
-        M[np.diag_indices(len(q))] += _SMALL * np.abs(np.diagonal(M)).max(initial=1.0)
+        M[np.diag_indices(len(q))] += _RIDGE * np.abs(np.diagonal(M)).max(initial=1.0)
         if not np.isfinite(M).all():
             break
         try:
@@ -149,7 +155,7 @@ def _solved(P: Array, q: Array, rows: _Rows) -> tuple[Array, Array] | None:
         ahead = float((s + part * ds) @ (y + part * dy)) / max(len(s), 1)
         centered = (max(ahead, 0.0) / mean) ** 3 * mean if mean > 0.0 else 0.0
         dx, ds, dy = _step(known, s * y + ds * dy - centered)
-        part = _SHORTER * min(_part(s, ds), _part(y, dy), 1.0 / _SHORTER)
+        part = _BORDER_SHARE * min(_part(s, ds), _part(y, dy), 1.0 / _BORDER_SHARE)
         x, s, y = x + part * dx, s + part * ds, y + part * dy
     return best
 

@@ -15,8 +15,8 @@ from .solution import Solution, Watch
 
 Array = NDArray[np.float64]
 
-# unknowns, below which SLSQP with dense matrices is faster than trust-constr
-_SMALL = 60
+# Unknowns up to which SLSQP with dense matrices is faster than trust-constr.
+_MAX_DENSE = 60
 
 
 class _Stop(Exception):
@@ -31,7 +31,7 @@ def solve_scipy(
     bounds = optimize.Bounds(
         program.lower / program.scale, program.upper / program.scale
     )
-    method = "SLSQP" if program.n <= _SMALL else "trust-constr"
+    method = "SLSQP" if program.n <= _MAX_DENSE else "trust-constr"
     arguments: dict[str, Any] = {
         "fun": lambda x: program.objective(x * program.scale),
         "jac": lambda x: program.gradient(x * program.scale) * program.scale,

@@ -17,7 +17,8 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, float, float], Any]
 
 
-NO_LIMIT = 1e8  # s: no clock ends a search that is not asked to
+# Time limit in s of a search that is not asked to end: Ipopt has to have one.
+NO_LIMIT = 1e8
 
 MESSAGES = {
     "solved": "the solver reached its tolerance",

@@ -18,7 +18,7 @@ from .._charts import coordinates
 from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
-from .._collocation.outputs import EXCESS
+from .._collocation.outputs import ACCEPTED_EXCESS
 from .._collocation.separation import passes_through
 from .._programs.solution import Solution
 from .._programs.solvers import solve
@@ -320,7 +320,7 @@ class Searches:
             return {}
         run = checked.trajectory
         over = search.rows.excess(run.q, run.qd, run.tau)
-        return {k: part for k, part in over.items() if part > EXCESS}
+        return {k: part for k, part in over.items() if part > ACCEPTED_EXCESS}
 
     def _begun(
         self, name: str, first: Callable[[Transfer], Array | None], grid: Grid
