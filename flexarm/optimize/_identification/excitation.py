@@ -112,8 +112,8 @@ def harmonics_of(arm: Arm, q: Array, t: Array, given: Any) -> Array:
     top = min(top, most)
     if top < 2.0:
         raise ArgumentError(
-            f"t has {len(t)} times, expected at least {2 * _MIN_SAMPLES + 1}: eight in a "
-            "period of each of two harmonics"
+            f"t has {len(t)} times, expected at least {2 * _MIN_SAMPLES + 1}: eight in "
+            "a period of each of two harmonics"
         )
     return np.unique(np.round(np.geomspace(1.0, top, _DEFAULT_HARMONICS)))
 
