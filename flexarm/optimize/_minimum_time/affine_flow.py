@@ -23,7 +23,9 @@ from .transitions import Transitions
 
 Array = NDArray[np.float64]
 
-_TURNED = 16.0  # radians of the fastest mode in a step: with more, series diverge
+# Radians of the fastest mode in a step up to which matrices follow the change within
+# it: with more, the series diverges.
+_MAX_RADIANS = 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ class AffineFlow:
         linear = A @ mean[:, :, None] + B @ u.reshape(-1, self._nu, 1)
         c = np.hstack([mean[:, nv:], a])[:, :, None] - linear
         parts = np.concatenate([A, B, c], axis=2)
-        if float(h.max(initial=0.0)) * fastest < _TURNED:
+        if float(h.max(initial=0.0)) * fastest < _MAX_RADIANS:
             parts = _over_steps(parts, h)
         else:
             parts = 0.5 * (parts[::2] + parts[1::2])

@@ -23,6 +23,7 @@ from .._programs.solvers import printed
 from .._result import OptimalMotion, Verification
 from .._verify import verify
 from ..limits import Limits, constant_torque, refuse_touching
+from . import posture_numbers as numbers
 from .affine_flow import Forces
 from .descent import Descent, State
 from .limit_rows import LimitRows
@@ -31,25 +32,6 @@ from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, length_of_way, static_postures
 
 Array = NDArray[np.float64]
-
-_SLOWER = 1.2  # the first motion, than the rigid optimum
-_FENCE = 0.5  # largest change of a joint in the first round, in rad or m
-_NEAR_FENCE, _NEAR_SHARE = 0.05, 0.02  # in those from an answer: also of the duration
-_ARRIVE = 8  # steps of Newton's method to the goal
-_CALM = 0.5  # of the forces of the rigid motion
-_SUDDEN = 4.0  # times its duration: half a swing of a link that it hardly bends
-_RACE = 6  # rounds from each start, before the best goes on
-_LIVELY = 1e-3  # price of changes, as part of the duration, in the rounds of the race
-_ROUGHLY = 9  # of them with longer steps, where modes are fast
-_EARLY, _LAGS = 3, 1.05  # after so many one stops that takes longer by this factor
-_REFINED = 3  # times that intervals of changing forces are halved
-_ROUNDS = 6  # of each of them
-_CHANGING = 0.05  # of the range: forces change by more in an interval to be halved
-_GAIN = 1e-3  # of the duration: what the last refinement gained
-_ASIDE = 0.5  # of the limits of torque, in motions that turn aside
-_COARSE, _FINE = 3e-4, 2e-4  # of the duration: gains that are not worth while
-_MOST = 60  # forces at new knots: with more, linear programs take long
-_TIGHTER = 3  # times that limits are narrowed by what the simulation exceeds them
 
 
 class Start(NamedTuple):
@@ -206,7 +188,7 @@ class Between:
 
         def as_rigid() -> Forces:
             tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
-            return Forces(shares, tau, _SLOWER * rigid.duration)
+            return Forces(shares, tau, numbers.FIRST_RATIO * rigid.duration)
 
         def shaped() -> Forces:
             late = np.pi / float(self._slowest[0])
@@ -217,7 +199,7 @@ class Between:
 
         starts["rigid"] = as_rigid
         late = np.pi / self._slowest[:1] / rigid.duration
-        if ((late < 2.0) | (late > _SUDDEN)).any():
+        if ((late < 2.0) | (late > numbers.MAX_SWING)).any():
             starts["shaped"] = shaped
         aside = self._aside(places)
         if aside.any():
@@ -235,8 +217,8 @@ class Between:
                 first = as_rigid()
                 rest = np.linspace(0.0, 1.0, len(places))[:, None]
                 held = (1.0 - rest) * self.holding[0] + rest * self.holding[1]
-                tau = held + _CALM * (first.tau - held)
-                T = first.duration / np.sqrt(_CALM)
+                tau = held + numbers.CALM_SHARE * (first.tau - held)
+                T = first.duration / np.sqrt(numbers.CALM_SHARE)
                 return Forces(shares, np.clip(tau, low, high), float(T))
 
             starts["calm"] = calm
@@ -249,7 +231,9 @@ class Between:
         Bilimoria, B. Wie, J. Guidance, Control, Dynamics 16(3), 1993, 446-452).
         """
         chart, result = chart_of(self.arm), np.zeros((len(places), self.arm.nu))
-        there_and_back = np.where(np.abs(places - 0.5) > 0.25, _ASIDE, -_ASIDE)
+        there_and_back = np.where(
+            np.abs(places - 0.5) > 0.25, numbers.ASIDE_SHARE, -numbers.ASIDE_SHARE
+        )
         for joint in [] if chart is None else chart.joints:
             turns = slice(joint.velocities.start, joint.velocities.start + 3)
             way = np.abs(np.diff(self.ends, axis=0)[0, turns])
@@ -267,22 +251,24 @@ class Between:
             descents[name] = Descent(
                 self._rough,
                 start(),
-                min(self.options.smoothness, _LIVELY),
-                _NEAR_FENCE if warm else _FENCE,
-                _COARSE,
+                min(self.options.smoothness, numbers.RACE_PRICE),
+                numbers.NEAR_FENCE if warm else numbers.FIRST_FENCE,
+                numbers.COARSE_GAIN,
             )
             if warm:
-                descents[name].stay(_NEAR_SHARE)
-            self._go(descents[name], min(_EARLY, rounds), found)
+                descents[name].stay(numbers.NEAR_SHARE)
+            self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
             self._note(descents, found)
         ahead = min(descent.seconds for descent in descents.values())
-        ready = [x for x in descents.values() if x.seconds <= _LAGS * ahead]
+        ready = [x for x in descents.values() if x.seconds <= numbers.MAX_LAG * ahead]
         for name, descent in descents.items():
             if descent in ready and len(ready) > 1:
-                self._go(descent, min(_RACE, rounds) - descent.rounds, found)
+                self._go(
+                    descent, min(numbers.RACE_ROUNDS, rounds) - descent.rounds, found
+                )
             if descent.ended:
                 descents[name] = self._resumed(descent, self.problem)
-                descents[name].arrive(_ARRIVE)
+                descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
             self._note(descents, found)
         for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
             if not descents[name].ended:
@@ -296,10 +282,10 @@ class Between:
         """All rounds from one start, the first of them with longer steps."""
         rounds = self.options.max_iterations
         descent = self._resumed(descent, self._rough)
-        self._go(descent, min(_ROUGHLY, rounds) - descent.rounds, found)
+        self._go(descent, min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds, found)
         descents[name] = self._resumed(descent, self.problem)
         self._go(descents[name], rounds - descent.rounds, found)
-        descents[name].arrive(_ARRIVE)
+        descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
         self._note(descents, found)
 
     def _resumed(self, descent: Descent, problem: PostureProblem) -> Descent:
@@ -344,19 +330,23 @@ class Between:
         assert found.best is not None
         forces = found.best.forces
         found.durations.append(forces.duration)
-        for level in range(_REFINED):
+        for level in range(numbers.REFINEMENTS):
             steps = np.abs(np.diff(forces.tau, axis=0) / self.problem.size)
-            changing = (steps > _CHANGING).any(axis=1)
-            if changing.sum() * self.arm.nu > _MOST:
+            changing = (steps > numbers.MIN_CHANGE).any(axis=1)
+            if changing.sum() * self.arm.nu > numbers.MAX_KNOTS:
                 return
             around = np.convolve(changing, [1, 1, 1], mode="same") > 0
             forces = forces.split(around)
             descent = Descent(
-                self.problem, forces, self.options.smoothness, _NEAR_FENCE, _FINE
+                self.problem,
+                forces,
+                self.options.smoothness,
+                numbers.NEAR_FENCE,
+                numbers.FINE_GAIN,
             )
-            descent.stay(_NEAR_SHARE)
-            self._go(descent, _ROUNDS, found)
-            descent.arrive(_ARRIVE)
+            descent.stay(numbers.NEAR_SHARE)
+            self._go(descent, numbers.REFINED_ROUNDS, found)
+            descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
             before, T = found.durations[-1], descent.best.forces.duration
             if not self._arrived(descent) or before < T:
                 continue
@@ -364,7 +354,7 @@ class Between:
             found.best, found.settled = descent.best, descent.settled
             found.descent = descent
             found.durations.append(T)
-            if level > 0 and before - T < _GAIN * T:
+            if level > 0 and before - T < numbers.MIN_GAIN * T:
                 return
 
     def _check(self, found: Found) -> None:
@@ -372,12 +362,12 @@ class Between:
         assert found.best is not None
         if not self.options.check:
             return
-        for k in range(_TIGHTER + 1):
+        for k in range(numbers.MAX_NARROWINGS + 1):
             found.checked = self.simulated(found.best.forces)
             found.excess = self.excess(found.checked)
             over = {name: x for name, x in found.excess.items() if x > ACCEPTED_EXCESS}
             missed = self._strays(found.checked)
-            if not (over or missed) or k == _TIGHTER:
+            if not (over or missed) or k == numbers.MAX_NARROWINGS:
                 return
             for name, x in over.items():
                 before = self.problem.margin.get(name, 0.0)
@@ -388,13 +378,13 @@ class Between:
                 self.problem,
                 found.best.forces,
                 self.options.smoothness,
-                _NEAR_FENCE,
-                _FINE,
+                numbers.NEAR_FENCE,
+                numbers.FINE_GAIN,
             )
-            descent.stay(_NEAR_SHARE)
+            descent.stay(numbers.NEAR_SHARE)
             if over:
-                self._go(descent, _ROUNDS, found)
-            descent.arrive(_ARRIVE)
+                self._go(descent, numbers.REFINED_ROUNDS, found)
+            descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
             if not self.problem.arrives(descent.best.run):
                 return
             found.best, found.descent = descent.best, descent
@@ -556,7 +546,7 @@ def _gap(between: Between, found: Found) -> float:
         gained = float(np.max(-np.diff(durations[-3:])))
         if not (gained > 0.0 or found.settled):
             return np.nan  # rounds that ended without an answer gain nothing
-        gap = (gained + max(T - durations[-1], 0.0)) / T + _COARSE
+        gap = (gained + max(T - durations[-1], 0.0)) / T + numbers.COARSE_GAIN
     return gap
 
 

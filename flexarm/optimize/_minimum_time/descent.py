@@ -17,44 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from . import posture_numbers as numbers
 from .affine_flow import AffineFlow, Forces
 from .force_program import Prices, Rows, cheapest_change
 from .posture_problem import Chosen, Knots, PostureProblem, Run, at_samples
 from .shortest import shortest_duration
 
 Array = NDArray[np.float64]
-
-_GOAL, _LIMITS = 10.0, 10.0  # prices as parts of the duration
-_PROGRAMS = 4  # for durations of one linearized arm
-_ENOUGH, _MUCH = 0.03, 0.1  # of the gain, or of this: what more of them can add at most
-_AWAY = 0.05  # of their range: new durations from known ones
-_POSTS = 10  # places at which changes of joints are fenced
-_CUTS = 4  # linear programs at most until limits hold everywhere
-# times what joints and the duration changed: their next fences
-_WIDER, _MORE = 3.0, 5.0  # the other of durations within further limits
-_SHARE = 0.3  # largest change of the duration in a round, as its part
-_FINEST = 3e-3  # range of bisections, below which nothing is gained
-_BACK = 4  # corrections of a step
-_HELD = 8  # times at most that changes are fitted to forces at their limits
-# of the largest change: directions that need more are left
-_CALMER = (1e-1, 1e-2, 1e-3, 1e-4)
-_NEAR = 2e-3  # of the sizes, in all: what Newton's method mends at the end
-_CLOSE = 2e-3  # rad or m, and part of the duration: changes of a last program
-_PROMISING = 0.002  # part of the cost: a gain worth a smaller step
-_STALLED, _LITTLE = 2, 2.0  # rounds that gain less than this many times the least
-_SLOWLY = 3, 0.01  # rounds that together gain less than this part of the cost
-_LONGER = 0.1  # of the duration: its largest change in one of them
-_LEFT = 0.1  # of the gain: what corrections leave to the next round
-_SLOW = 0.7  # factor of what is missed: corrections that leave more are the last ones
-_SAME = 0.95  # factor of the distance from the goal: steps that leave more are stalled
-_WITHIN = 1e3  # times what is allowed: motions that may be led to the goal otherwise
-_JUMPS = 3  # steps that are too long, one after the other
-_MORE_TIME = (1.02, 1.05)  # factors of durations at which they are tried again
-_DEARER, _RAISED = 5.0, 3  # factor of the price of the goal, and how often
-_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)  # of the way, in lanes
-_FEW = (1.0, 0.35, 0.1)  # where limits are compared at many places
-_ATTEMPTS, _MUCH_SHORTER = 2, 0.4  # of them, each shorter than this part of the last
-_BEYOND = 0.5  # of the sizes: Newton's method seldom leads back from farther away
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +77,7 @@ class Descent:
         # limits beside those of forces make steps uneven: prices tell less, and what is
         # left to the next program adds up
         self._limited = not problem.rows.empty
-        self.prices = Prices(_GOAL, _LIMITS, changes)
+        self.prices = Prices(numbers.GOAL_PRICE, numbers.LIMIT_PRICE, changes)
         self.rounds, self.settled, self._raised = 0, False, 0
         self._stalled, self._costs = 0, [np.inf]
         self._known: tuple[State, AffineFlow] | None = None
@@ -127,7 +96,7 @@ class Descent:
     @property
     def _longest(self) -> float:
         """Largest change of the duration in a round, as its part."""
-        return _SHARE if self.free else 0.0
+        return numbers.MAX_SHARE if self.free else 0.0
 
     def stay(self, share: float) -> None:
         """Change the duration in the next round by this part of it at most."""
@@ -153,10 +122,13 @@ class Descent:
     @property
     def ended(self) -> bool:
         """Whether rounds promise no gain, or gain little."""
-        before, now = self._costs[-_SLOWLY[0] - 1 :][0], self.best.cost
-        slowly = before - now < _SLOWLY[1] * now and self._off(self.best) < _NEAR
-        slowly &= len(self._costs) > _SLOWLY[0] and not self._limited
-        return self.settled or slowly or self._stalled >= _STALLED
+        before, now = self._costs[-numbers.SLOW_ROUNDS[0] - 1 :][0], self.best.cost
+        slowly = (
+            before - now < numbers.SLOW_ROUNDS[1] * now
+            and self._off(self.best) < numbers.NEAR_DISTANCE
+        )
+        slowly &= len(self._costs) > numbers.SLOW_ROUNDS[0] and not self._limited
+        return self.settled or slowly or self._stalled >= numbers.MAX_STALLS
 
     @property
     def missed(self) -> float:
@@ -197,11 +169,11 @@ class Descent:
             here = self.best
             forces, promised, price = self._fastest(self._flow(here), here)
             gain = here.cost - promised
-            if gain < self._gain and self._share > _FINEST:
+            if gain < self._gain and self._share > numbers.MIN_SHARE:
                 self._share *= 0.1
                 continue
             if gain < self._gain:
-                if self.problem.arrives(here.run) or self._raised >= _RAISED:
+                if self.problem.arrives(here.run) or self._raised >= numbers.MAX_RAISES:
                     self.settled = True
                     return
                 self._raise()
@@ -212,10 +184,13 @@ class Descent:
             if there.cost < here.cost:
                 self.best = there
             report(self.best)
-            little = here.cost - self.best.cost < _LITTLE * self._gain
-            little &= gain < _PROMISING * here.cost and self._off(self.best) < _NEAR
+            little = here.cost - self.best.cost < numbers.LITTLE_RATIO * self._gain
+            little &= (
+                gain < numbers.PROMISING_GAIN * here.cost
+                and self._off(self.best) < numbers.NEAR_DISTANCE
+            )
             self._stalled = self._stalled + 1 if little else 0
-            if self.best is not here or gain < _SLOWLY[1] * here.cost:
+            if self.best is not here or gain < numbers.SLOW_ROUNDS[1] * here.cost:
                 self._costs.append(self.best.cost)
             if self.ended:
                 return
@@ -231,26 +206,30 @@ class Descent:
         ``gone`` and ``moved`` are parts of the duration and joint motion of the whole.
         """
         if held and share == 1.0:
-            wider, least, more = self._widest, 0.3 * self._share, _MORE
+            wider, least, more = self._widest, 0.3 * self._share, numbers.SHARE_RATIO
             if not self._limited:
-                more = _WIDER
-                wider = max(_WIDER * moved, 0.7 * self._fence)
-                least = max(least, 1.01 * _FINEST)
+                more = numbers.FENCE_RATIO
+                wider = max(numbers.FENCE_RATIO * moved, 0.7 * self._fence)
+                least = max(least, 1.01 * numbers.MIN_SHARE)
             self._fence = min(2.0 * self._fence, wider, self._widest)
             self._share = min(max(more * gone, least), self._longest)
         elif self._limited:
             self._fence = (0.5 if held else share) * min(self._fence, moved)
-            self._share = min(max(_MORE * gone, 0.3 * self._share), self._longest)
+            self._share = min(
+                max(numbers.SHARE_RATIO * gone, 0.3 * self._share), self._longest
+            )
         else:
             part = max(share, 0.5) if held else max(0.5 * share, 0.25)
             inside = moved / self._fence if np.isfinite(moved) else 1.0
             self._fence *= part * float(np.clip(inside, 0.3, 1.0))
-            self._share = min(self._share, max(1.5 * part * gone, 1.01 * _FINEST))
+            self._share = min(
+                self._share, max(1.5 * part * gone, 1.01 * numbers.MIN_SHARE)
+            )
 
     def _raise(self) -> None:
         """Make the goal dearer."""
         self._raised += 1
-        self.prices = self.prices._replace(goal=_DEARER * self.prices.goal)
+        self.prices = self.prices._replace(goal=numbers.PRICE_RATIO * self.prices.goal)
         forces, run = self.best.forces, self.best.run
         self.best = State(forces, run, self.cost(forces, run))
 
@@ -277,12 +256,15 @@ class Descent:
         linear program: it tells which share is cheapest when it is brought back.
         """
         old, ways = here.forces, []
-        shares = _FEW if self._limited else _SHARES
+        shares = numbers.FEWER_SHARES if self._limited else numbers.WAY_SHARES
         for share in shares:
             tau = old.tau + share * (new.tau - old.tau)
             T = old.duration + share * (new.duration - old.duration)
             ways.append(Forces(old.shares, tau, T))
-        missed, far = self._missed(here.run.last), max(_BEYOND, self._off(here))
+        missed, far = (
+            self._missed(here.run.last),
+            max(numbers.MAX_MISS, self._off(here)),
+        )
         priced: list[tuple[float, float, State]] = []
         for share, there in zip(shares, self._tried(ways), strict=True):
             cost = -share if self._limited else np.inf
@@ -293,7 +275,7 @@ class Descent:
             priced.append((cost, share, there))
         best: tuple[State, float] | None = None
         longest = 1.0
-        for _ in range(_ATTEMPTS + self._limited):
+        for _ in range(numbers.MAX_ATTEMPTS + self._limited):
             some = [x for x in priced if x[1] <= longest] or priced[-1:]
             _, share, there = min(some, key=lambda x: x[:2])
             hoped = here.cost - share * gain
@@ -303,7 +285,7 @@ class Descent:
                 best = there, share
             if there.cost < wanted:
                 break
-            longest = _MUCH_SHORTER * share
+            longest = numbers.SHORTER_RATIO * share
         assert best is not None
         return best
 
@@ -317,18 +299,20 @@ class Descent:
         if not np.isfinite(here.cost) or self.problem.arrives(here.run):
             return
         there = self._near(here, most)
-        for _ in range(_JUMPS):
+        for _ in range(numbers.MAX_JUMPS):
             before = self._far(there)
-            if not 1.0 < before < _WITHIN:
+            if not 1.0 < before < numbers.MAX_DISTANCE:
                 break
-            exact = self._ways(there)[len(_CALMER) - 1 :: len(_CALMER)]
+            exact = self._ways(there)[
+                len(numbers.CALM_LEVELS) - 1 :: len(numbers.CALM_LEVELS)
+            ]
             there = self._nearer(there, self._tried(exact), most)
             if self._far(there) > 0.5 * before:
                 break
         if self._far(there) > 1.0:
             there = self._near(there, most, programs=True)
-        for longer in _MORE_TIME if self.free else ():
-            if 1.0 < self._far(there) < _WITHIN:
+        for longer in numbers.TIME_RATIOS if self.free else ():
+            if 1.0 < self._far(there) < numbers.MAX_DISTANCE:
                 forces = there.forces
                 slower = replace(forces, duration=longer * forces.duration)
                 there = self._nearer(there, self._tried([slower]), most)
@@ -351,10 +335,13 @@ class Descent:
             there = min(self._tried(self._ways(here)), key=self._far)
             if programs and not self._far(there) < 0.5 * self._far(here):
                 # where many forces are at their limits
-                self._fence, self._share = min(self._fence, _CLOSE), _CLOSE
+                self._fence, self._share = (
+                    min(self._fence, numbers.LAST_FENCE),
+                    numbers.LAST_FENCE,
+                )
                 forces, _, _ = self._fastest(self._flow(here), here)
                 there = min([there, *self._tried([forces])], key=self._far)
-            if not self._far(there) < _SAME * self._far(here):
+            if not self._far(there) < numbers.MAX_STALL_RATE * self._far(here):
                 break
             here = there
         return here
@@ -382,12 +369,15 @@ class Descent:
         changes the others (a second-order correction), as long as it may lead from a
         cost that was hoped for to one that is wanted.
         """
-        for left in range(_BACK - 1, -1, -1):
+        for left in range(numbers.MAX_STEP_CORRECTIONS - 1, -1, -1):
             if not np.isfinite(there.cost):
                 break
             if (np.abs(self._missed(there.run.last)) <= self._room).all():
                 break
-            if there.cost < hoped + _LEFT * (wanted - hoped) and not self._limited:
+            if (
+                there.cost < hoped + numbers.LEFT_SHARE * (wanted - hoped)
+                and not self._limited
+            ):
                 break  # what is left is mended by the next program
             by = self._by(self._flow(there).at(there.forces)[1])
             back = min(self._tried(self._toward(there, by)), key=lambda x: x.cost)
@@ -396,7 +386,7 @@ class Descent:
             rate = (back.cost - hoped) / (there.cost - hoped)
             there = back
             reached = hoped + (back.cost - hoped) * max(rate, 0.0) ** left
-            if reached > wanted or rate > _SLOW:
+            if reached > wanted or rate > numbers.MAX_RATE:
                 break
         return there
 
@@ -408,7 +398,9 @@ class Descent:
         Units of what is missed tell what is mended first.
         """
         missed, slopes = self._missed(here.run.last) / unit, (slopes.T / unit).T
-        changes = [self._toward_goal(here, missed, slopes, x) for x in _CALMER]
+        changes = [
+            self._toward_goal(here, missed, slopes, x) for x in numbers.CALM_LEVELS
+        ]
         return [self._added(here.forces, change) for change in changes]
 
     def _toward_goal(
@@ -425,7 +417,7 @@ class Descent:
         unit = np.append(np.ones(n), 0.3 if self.free else 0.0)
         scale = np.append(size, forces.duration)
         change, held = np.zeros(n + 1), np.zeros(n + 1, dtype=bool)
-        for _ in range(_HELD):
+        for _ in range(numbers.MAX_FITS):
             weight = np.where(held, 0.0, unit)
             rest = missed + slopes @ (np.where(held, change, 0.0) * scale)
             step = -np.linalg.lstsq(slopes * (weight * scale), rest, rcond=least)[0]
@@ -442,7 +434,11 @@ class Descent:
         """Forces with changes, as far as limits allow."""
         problem, T = self.problem, forces.duration
         tau = forces.tau + change[:-1].reshape(forces.tau.shape)
-        longer = float(np.clip(change[-1], -_LONGER * T, _LONGER * T))
+        longer = float(
+            np.clip(
+                change[-1], -numbers.MAX_LENGTHENING * T, numbers.MAX_LENGTHENING * T
+            )
+        )
         return Forces(
             forces.shares, np.clip(tau, problem.low, problem.high), T + longer
         )
@@ -460,7 +456,7 @@ class Descent:
         best, T = (here.cost, here.forces, 0.0 * self._room), T0
         chosen: Chosen = {}
         cuts: list[tuple[float, float, float]] = []  # duration, cost, slope
-        for _ in range(_PROGRAMS):
+        for _ in range(numbers.MAX_PROGRAMS):
             forces = Forces(here.forces.shares, here.forces.tau, T)
             found = self._nearest(flow, here, forces, chosen)
             if found is None:
@@ -476,7 +472,9 @@ class Descent:
             T, bound = _lowest(cuts, least, most)
             if self._limited:
                 continue
-            if best[0] - bound < _ENOUGH * min(here.cost - best[0], _MUCH):
+            if best[0] - bound < numbers.MIN_PART * min(
+                here.cost - best[0], numbers.MAX_PART
+            ):
                 break
         return best[1], best[0], best[2]
 
@@ -510,7 +508,7 @@ class Descent:
         size, shape, nu = problem.size, forces.tau.shape, problem.arm.nu
         steps = problem.steps
         scaled = slopes[:, :, :-1] * np.tile(size, shape[0])
-        every = -(-(shape[0] - 1) // _POSTS)
+        every = -(-(shape[0] - 1) // numbers.FENCES)
         at = np.arange(shape[0] - 1, 0, -every)[::-1]
         off = (x - flow.x)[steps * at, :nu].ravel()
         fences = Rows(
@@ -530,7 +528,7 @@ class Descent:
             chosen |= problem.near(here.run.every, here.run.tau, places)
         problem.cut(every, tau, chosen)
         found: tuple[float, float, Forces, Array] | None = None
-        for _ in range(_CUTS):
+        for _ in range(numbers.MAX_CUTS):
             limits = problem.limits_at(
                 every, tau, chosen, lambda at: flow.slopes(E, T, slopes, at), knots
             )
@@ -568,5 +566,9 @@ def _lowest(
     (a, at_a, down), (b, at_b, up) = left, right
     T = (at_a - at_b + up * b - down * a) / (up - down)
     wide = most - least
-    lowest = float(np.clip(T, least + _AWAY * wide, most - _AWAY * wide))
+    lowest = float(
+        np.clip(
+            T, least + numbers.END_DISTANCE * wide, most - numbers.END_DISTANCE * wide
+        )
+    )
     return lowest, float(at_a + down * (T - a))

@@ -69,7 +69,9 @@ _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
 _ON_PATH |= {"orientation_tolerance": 3e-3}
 _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
-_PART = 1e-3  # of the way, which the tolerance at its end does not exceed by default
+# Part of the way that the tolerance at its end does not exceed by default: short
+# motions would gain time by ending early.
+_WAY_SHARE = 1e-3
 
 
 @explained
@@ -384,7 +386,7 @@ def _searched(
         raise ArgumentError("start is given without a path; leave it out")
     turn = own.pop("orientation_tolerance", _ON_PATH["orientation_tolerance"])
     given = read_search(search, _PROGRAMS, "a motion without a path")
-    part = np.inf if "tip_tolerance" in own else _PART
+    part = np.inf if "tip_tolerance" in own else _WAY_SHARE
     asked = PostureOptions(**_FREE | own | given, part=part)
     first = None if initial is None else _forces_of(initial, real_arm(arm))
     if aim is None:

@@ -51,13 +51,24 @@ from .rest_postures import holding_forces
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-_SLOWER = 1.2  # the first motion, than the rigid optimum
+# Duration of the first motion over that of the rigid optimum, which an arm that bends
+# does not reach.
+_FIRST_RATIO = 1.2
 _RATES = "joint velocities"  # in limits between nodes, as outputs
-_REST = 1e-4  # of the sizes of what bends and its rates: it is at rest
-_NEAREST = 3  # steps of Newton to the nearest place of a path
-_CALM = 0.9  # of the speed at rest at the nodes, between which the tip is faster
-_WITHIN = 1.1  # times the excess of a limit, by which it is narrowed
-_HELD = 0.5 * MAX_EXCESS  # excess of accelerations that is accepted; they ring
+# Part of the sizes of what bends and its rates within which it is at rest.
+_REST_SHARE = 1e-4
+# Steps of Newton's method to the nearest place of a path, from one at the same share of
+# time.
+_MAX_STEPS = 3
+# Part of the speed at rest that is allowed at the nodes, between which the tip is
+# faster.
+_SPEED_SHARE = 0.9
+# Factor of the excess of a limit by which it is narrowed: with 1 the next search ends
+# at the limit again.
+_NARROWING_RATIO = 1.1
+# Excess of accelerations that is accepted without narrowing, half of that of a success;
+# they ring.
+_ACCELERATION_EXCESS = 0.5 * MAX_EXCESS
 
 
 class Known(NamedTuple):
@@ -90,7 +101,7 @@ class FlexibleProblem:
         # joints with quaternions about the middle of the rigid motion
         self.arm = arm = charted_along(arm, rigid.q)
         self.postures = coordinates(arm, postures)
-        first = _SLOWER * rigid.duration
+        first = _FIRST_RATIO * rigid.duration
         # windows with a tip that rests are stiff; Radau points damp what they do not
         # resolve
         self.motion = motion = Collocation(
@@ -131,10 +142,10 @@ class FlexibleProblem:
         """The fastest motion of the rigid arm, slower, with static deflection."""
         scaling = rigid.details["scaling"]
         shapes = CubicSpline(self.shares, self.postures)
-        s, sd = scaling.s, scaling.sd[:, np.newaxis] / _SLOWER
+        s, sd = scaling.s, scaling.sd[:, np.newaxis] / _FIRST_RATIO
         return Known(
-            _SLOWER * rigid.t, shapes(s), shapes(s, 1) * sd, rigid.tau,
-            _SLOWER * rigid.duration,
+            _FIRST_RATIO * rigid.t, shapes(s), shapes(s, 1) * sd, rigid.tau,
+            _FIRST_RATIO * rigid.duration,
         )  # fmt: skip
 
     def of_arm(self, known: Known) -> Known:
@@ -185,7 +196,7 @@ class FlexibleProblem:
         self._bends = acceleration_limits(motion, np.asarray(limits.acceleration))
         motion.fix_state(0, self.postures[0], 0.0)
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
-            room = _REST * motion.scale[index]
+            room = _REST_SHARE * motion.scale[index]
             room[:nu] = 0.0  # joints rest exactly
             motion.bound(index, end - room, end + room)
         self.force_size = np.where(
@@ -201,7 +212,7 @@ class FlexibleProblem:
         refuse_touching(self.arm, limits, self.postures, "the path", places)
         self._separation = Separation(self.arm, limits)
         self._separation.engage(self.first[motion.q])
-        self._calm = _CALM
+        self._calm = _SPEED_SHARE
         # of limits that are narrowed
         self._fast, self._slower, self._slow = 1.0, np.ones(nu), np.ones(nu)
         self._tip_speed = limits.tip_speed
@@ -294,8 +305,8 @@ class FlexibleProblem:
         over.append(float(self._spun(checked).max(initial=0.0)))
         most = max(x if x > ACCEPTED_EXCESS else 0.0 for x in over)
         hasty = float(self._hasty(checked).max(initial=0.0))
-        calm = [x for x, least in ((hasty, _HELD), (moving(checked), MAX_EXCESS))
-                if x > least]  # fmt: skip
+        pairs = (hasty, _ACCELERATION_EXCESS), (moving(checked), MAX_EXCESS)
+        calm = [x for x, accepted in pairs if x > accepted]
         return max(most, *calm, 0.0)
 
     def _hasty(self, checked: Verification) -> Array:
@@ -377,7 +388,7 @@ class FlexibleProblem:
         s = np.interp(run.t, self.motion.times(z)[self.main], z[self.s])
         # the place on the path that is nearest, next to that of the answer
         moving = (run.t >= 0.0) & (run.t <= self.motion.times(z)[self.main[-1]])
-        for _ in range(_NEAREST):
+        for _ in range(_MAX_STEPS):
             at = self.path(s)
             gap = run.tip - at.position
             slope = (at.first**2 - gap * at.second).sum(axis=1)
@@ -394,7 +405,7 @@ def moving(checked: Verification | None) -> float:
 
 def _narrowed(over: float) -> float:
     """Factor of a limit that is exceeded by a part of it."""
-    return 1.0 / (1.0 + _WITHIN * over)
+    return 1.0 / (1.0 + _NARROWING_RATIO * over)
 
 
 def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:

@@ -31,17 +31,29 @@ from .rest_postures import static_postures
 
 Array = NDArray[np.float64]
 
-_MARGIN = 0.8  # of the tolerance at the nodes, between which the tip strays further
-_REFINED = 4  # times at most that the margin is widened and limits are narrowed
-_LEAST = 8  # intervals, of which half are searched first
-_MOST = 128  # intervals of grids that are refined
-_FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
-_ROUGH = 1e-3  # tolerance of searches on the coarse grid
-# barriers of a search, from the first motion, from the answer of another one, and for
-# a comparison with that
-_COLD, _WARM, _NEAR = 1e-2, 1e-4, 1e-5
-_HALF_AS_MANY_AGAIN = 1.5  # intervals of a grid to compare with
-_WORTH = 0.02  # of the duration: with what a finer grid gains the search goes on
+# Part of the tolerance that is allowed at the nodes, between which the tip strays
+# further.
+_TOLERANCE_SHARE = 0.8
+# Times at most that the margin is widened and limits are narrowed.
+_MAX_NARROWINGS = 4
+# Intervals from which on half of them are searched first.
+_MIN_INTERVALS = 8
+# Intervals of grids that are refined at most: twice as many take more than twice the
+# time of the solver.
+_MAX_INTERVALS = 128
+# Part of a limit, above which an excess shows that a grid is too coarse, and narrower
+# limits do not help.
+_COARSE_EXCESS = 0.05
+# Tolerance of searches on the coarse grid, whose answer is only a start.
+_ROUGH_TOLERANCE = 1e-3
+# Barriers of a search from the first motion, from the answer of another one, and for a
+# comparison with that: a small one from afar stalls at limits, a large one from nearby
+# forgets the answer.
+_COLD_BARRIER, _WARM_BARRIER, _NEAR_BARRIER = 1e-2, 1e-4, 1e-5
+# Intervals of a grid to compare with, over those of the answer.
+_COMPARISON_RATIO = 1.5
+# Part of the duration that a finer grid gains, with which the search goes on there.
+_MIN_GAIN = 0.02
 # the program is scaled by units; scaling by MUMPS takes a third of each step
 _IPOPT: dict[str, float] = {"mumps_scaling": 0, "mumps_permuting_scaling": 0}
 # a barrier falls before its own optimum is found closely: curvature is that of
@@ -147,21 +159,23 @@ class _Search:
     def run(self, initial: Known | None) -> None:
         """Search, and again where the simulated motion is not as wanted."""
         n = self.options.main
-        self._from_starts(n // 2 if n >= _LEAST else n, initial)
+        self._from_starts(n // 2 if n >= _MIN_INTERVALS else n, initial)
         if self._stopped() or (self.rough is None and self._over()):
             return
         problem = self._problem(n)
         known = None if self.rough is None else self.rough.known
         while True:
             z = problem.first if known is None else problem.unknowns(known)
-            last = self._on_grid(problem, z, _COLD if known is None else _WARM)
+            last = self._on_grid(
+                problem, z, _COLD_BARRIER if known is None else _WARM_BARRIER
+            )
             if not last.found.success and known is not None and not self._over():
-                last = self._on_grid(problem, problem.first, _COLD)
+                last = self._on_grid(problem, problem.first, _COLD_BARRIER)
             if not last.found.success or self._over():
                 return
             if not last.holds:
                 n, known = 2 * n, last.known
-                if not (self.refinable and n <= _MOST):
+                if not (self.refinable and n <= _MAX_INTERVALS):
                     return
                 problem = self._problem(n)
                 continue
@@ -177,12 +191,12 @@ class _Search:
         Grids that are too coarse for what vibrates lie far from all finer ones, at
         durations that hardly differ, so that coarser ones do not tell what is left.
         """
-        n = int(_HALF_AS_MANY_AGAIN * last.problem.motion.grid.main)
-        if not (self.refinable and n <= _MOST):
+        n = int(_COMPARISON_RATIO * last.problem.motion.grid.main)
+        if not (self.refinable and n <= _MAX_INTERVALS):
             return None
         problem = self._problem(n)
         z = problem.unknowns(last.known)
-        finer = self._try(problem, z, _NEAR, _MARGIN, rough=True)
+        finer = self._try(problem, z, _NEAR_BARRIER, _TOLERANCE_SHARE, rough=True)
         if self._stopped():
             return None
         self.passes.pop()
@@ -190,7 +204,7 @@ class _Search:
             return None
         self.finer = n, finer.duration
         gained = 1.0 - finer.duration / self.grids[-1][1]
-        return finer if gained > _WORTH and not self._over() else None
+        return finer if gained > _MIN_GAIN and not self._over() else None
 
     def _from_starts(self, n: int, initial: Known | None) -> None:
         """The best motion on a coarse grid, from all first motions."""
@@ -202,8 +216,8 @@ class _Search:
         firsts["smooth"] = lambda: problem.first
         firsts["rigid"] = lambda: problem.unknowns(problem.rigid(rigid))
         for name, first in firsts.items():
-            barrier = _WARM if name == "initial" else _COLD
-            tried = self._try(problem, first(), barrier, _MARGIN, rough=True)
+            barrier = _WARM_BARRIER if name == "initial" else _COLD_BARRIER
+            tried = self._try(problem, first(), barrier, _TOLERANCE_SHARE, rough=True)
             T, found = tried.duration, tried.found
             self.starts.append(Start(name, T, found.success))
             if found.success and (self.rough is None or self.rough.duration > T):
@@ -215,22 +229,22 @@ class _Search:
 
     def _on_grid(self, problem: FlexibleProblem, z: Array, barrier: float) -> _Pass:
         """Search on a grid, with narrower limits as long as they do not hold."""
-        shrink = _MARGIN
-        for refined in range(_REFINED + 1):
+        shrink = _TOLERANCE_SHARE
+        for refined in range(_MAX_NARROWINGS + 1):
             last = self._try(problem, z, barrier, shrink)
             _, found, checked, _ = last
             if refined == 0 and found.success:
                 self.grids.append((problem.motion.grid.main, last.duration))
             if not found.success or last.holds or self._over():
                 break
-            far = problem.excess(checked) > _FAR and self.refinable
-            far &= 2 * problem.motion.grid.main <= _MOST
-            if refined == _REFINED or far:
+            far = problem.excess(checked) > _COARSE_EXCESS and self.refinable
+            far &= 2 * problem.motion.grid.main <= _MAX_INTERVALS
+            if refined == _MAX_NARROWINGS or far:
                 break
             if last.strays:
                 shrink *= 0.97 / last.beyond
             problem.narrow(found, checked)
-            z, barrier = found.z, _WARM
+            z, barrier = found.z, _WARM_BARRIER
         return last
 
     def _problem(self, n: int) -> FlexibleProblem:
@@ -269,7 +283,9 @@ class _Search:
             problem.program(shrink),
             z,
             solver=options.solver,
-            tolerance=max(options.tolerance, _ROUGH) if rough else options.tolerance,
+            tolerance=max(options.tolerance, _ROUGH_TOLERANCE)
+            if rough
+            else options.tolerance,
             max_iterations=options.max_iterations,
             time_limit=max(self._left(), 1e-3),
             progress=options.progress,
@@ -317,7 +333,7 @@ class _Search:
         if best.found.success and len(every) > 1:
             narrowed = max(T - dict(self.grids).get(n, T), 0.0)
             gap = (_left(every[-2], every[-1], n) + narrowed) / T
-            gap += 0.0 if self.finer is None else _ROUGH
+            gap += 0.0 if self.finer is None else _ROUGH_TOLERANCE
         return {
             "starts": tuple(self.starts),
             "refinement": tuple(duration for _, duration in every),

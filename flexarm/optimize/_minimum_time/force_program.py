@@ -12,7 +12,8 @@ from scipy.optimize import linprog
 Array = NDArray[np.float64]
 
 
-_LONGEST = 5000  # steps of the dual simplex method
+# Steps of the dual simplex method at most.
+_MAX_ITERATIONS = 5000
 
 
 class Rows(NamedTuple):
@@ -111,7 +112,7 @@ def cheapest_change(
         b_eq=right,
         bounds=between,
         method="highs-ds",
-        options={"maxiter": _LONGEST, "presolve": False},
+        options={"maxiter": _MAX_ITERATIONS, "presolve": False},
     )
     if found.x is None:
         return None

@@ -21,8 +21,10 @@ from ..limits import Limits
 Array = NDArray[np.float64]
 Way = Callable[[], tuple[float, Callable[[], OptimalMotion]]]
 
-_MOST = 2  # branches that are searched
-_WORTH = 1.5  # times the least duration of the rigid arm
+# Branches that are searched at most, since each costs a whole search.
+_MAX_BRANCHES = 2
+# Duration of the rigid arm over the least one, up to which a branch is searched.
+_MAX_RATIO = 1.5
 
 
 def postures_of_goal(
@@ -54,7 +56,9 @@ def fastest_of(ways: Sequence[Way], aim: Aim, tolerance: float) -> OptimalMotion
             refused = refused or error
     motions: list[OptimalMotion] = []
     for duration, search in sorted(searches, key=lambda x: x[0]):
-        if len(motions) == _MOST or duration > _WORTH * min(x[0] for x in searches):
+        if len(motions) == _MAX_BRANCHES or duration > _MAX_RATIO * min(
+            x[0] for x in searches
+        ):
             break
         try:
             motions.append(_aimed(search(), aim, tolerance))

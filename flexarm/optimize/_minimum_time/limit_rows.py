@@ -17,7 +17,9 @@ from .affine_flow import slopes_at
 
 Array = NDArray[np.float64]
 
-_AWARE = 3.0  # times the least distance: links this near to something may reach it
+# Distance over the least one within which links have rows, as they may come near: with
+# less, a program moves links into what it does not see; with more, it has more rows.
+_ROW_RATIO = 3.0
 
 
 class Along(NamedTuple):
@@ -135,7 +137,7 @@ class LimitRows:
             by[:, :, : self._arm.nv] = np.take_along_axis(every, rows[..., None], 1)
         near = np.take_along_axis(values, rows, 1)
         low = clearance.least
-        return Along(near, by, None, low, np.full(len(low), np.inf), low, _AWARE)
+        return Along(near, by, None, low, np.full(len(low), np.inf), low, _ROW_RATIO)
 
     def _accelerations(self, q: Array, v: Array, tau: Array) -> Array:
         arm = self._arm

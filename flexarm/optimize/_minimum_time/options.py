@@ -10,7 +10,8 @@ from ...errors import ArgumentError
 from .._collocation.grid import Grid
 from .._programs.solution import Progress
 
-_INTERVALS = 32  # by default, along a path
+# Intervals along a path by default; they are doubled where limits do not hold.
+_DEFAULT_INTERVALS = 32
 
 
 def check_tip(**tolerances: float) -> None:
@@ -115,7 +116,7 @@ class FlexibleOptions:
     @property
     def main(self) -> int:
         """Intervals of the main motion."""
-        return _INTERVALS if self.intervals is None else self.intervals
+        return _DEFAULT_INTERVALS if self.intervals is None else self.intervals
 
     def grid(self, scheme: str) -> Grid:
         """Intervals of equal relative length in the motion and its windows."""

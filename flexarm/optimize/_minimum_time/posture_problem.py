@@ -23,22 +23,37 @@ from .limit_rows import LimitRows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_STEPS, _SOME = 160, 640  # of the linearized arm, least and most, the rough half,
-_LONG = 4.0  # and radians of the fastest mode in one of them
-# of the fastest mode in a step of Runge-Kutta: in a check, a search, a rough search
-_RADIANS, _COARSE, _ROUGH = 0.2, 1.0, 2.0
-_BENT = 0.5  # of the tolerance: static deflection of a mode by forces
-_FOLLOWED = 0.6  # radians of a mode in such a step, of which the phase is known
-_FEW, _MOST = (
-    4000,
-    40000,
-)  # steps, with more of which they are coarse, or another method
-_SAMPLES = 64  # at most in a step of the linearized arm, for its mean state
-_SMALL = 10.0  # times the tolerances
-_ARRIVED = 0.5  # of the tolerances
-_HELD = 0.4  # of the duration, for which the arm is held at its end
-_ROOM = 0.06  # of the tolerances: what one mode may miss
-_CUT = 3e-4  # of a limit: what goes farther beyond it than others is added to them
+# Steps of the linearized arm at least.
+_MIN_STEPS = 160
+# Steps of the linearized arm at most, the rough one half of them.
+_MAX_STEPS = 640
+# Radians of the fastest mode in one of these steps.
+_STEP_RADIANS = 4.0
+# Radians of the fastest mode in a step of Runge-Kutta, in a check, a search and a rough
+# search: the step is stable up to 2.8.
+_CHECK_RADIANS, _SEARCH_RADIANS, _ROUGH_RADIANS = 0.2, 1.0, 2.0
+# Part of the tolerance that the static deflection of a mode by forces has at most, for
+# its vibration to be left to the check.
+_BENDING_SHARE = 0.5
+# Radians of a mode in a step of the linearized arm, up to which its phase is known.
+_PHASE_RADIANS = 0.6
+# Steps of a simulation from which on a search takes coarse ones.
+_FINE_STEPS = 4000
+# Steps of a simulation from which on a stiff method takes their place.
+_MAX_FINE_STEPS = 40000
+# Samples in a step of the linearized arm at most, for its mean state.
+_MAX_SAMPLES = 64
+# Factor of the tolerances that the reach of what bends is at least.
+_MIN_REACH = 10.0
+# Part of the tolerances within which a motion has arrived, since the check finds some
+# more.
+_GOAL_SHARE = 0.5
+# Part of the duration for which the arm is held at its end.
+_HOLD_SHARE = 0.4
+# Part of the tolerances that one mode may miss.
+_MODE_SHARE = 0.06
+# Part of a limit: what goes farther beyond it than the others by this is added to them.
+_CUT_EXCESS = 3e-4
 
 
 class Run:
@@ -218,13 +233,13 @@ class PostureProblem:
         self._joints = arm.nu - int(bases.sum())
         self._tolerance, self._speed = tolerance, speed
         self._first = positions(arm, ends[0])
-        self._rest = max(_HELD * duration, 1e-3)
+        self._rest = max(_HOLD_SHARE * duration, 1e-3)
         limit, _ = stable_step(real_arm(arm), self._first, "rk4")
         self.radian = limit / 2.8  # of the fastest mode, in s
         # modes swing many times, so that small errors of frequencies matter
-        most = _SOME // 2 if rough else _SOME
-        self._longest = _ROUGH if rough else _COARSE
-        steps = np.clip(duration / (_LONG * self.radian), _STEPS, most)
+        most = _MAX_STEPS // 2 if rough else _MAX_STEPS
+        self._longest = _ROUGH_RADIANS if rough else _SEARCH_RADIANS
+        steps = np.clip(duration / (_STEP_RADIANS * self.radian), _MIN_STEPS, most)
         self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def run(self, forces: Forces) -> Run:
@@ -256,13 +271,13 @@ class PostureProblem:
     def _steps(self, shares: Array, duration: float) -> tuple[str, float, int]:
         """Method, its longest step, and samples in each step of the linearized arm."""
         longest = float(shares.max()) * duration / self.steps
-        method, step = "rk4", min(_RADIANS * self.radian, longest)
-        if self.coarse and duration > step * _FEW:
+        method, step = "rk4", min(_CHECK_RADIANS * self.radian, longest)
+        if self.coarse and duration > step * _FINE_STEPS:
             step = min(self._longest * self.radian, longest)
-        if duration > step * _MOST:
+        if duration > step * _MAX_FINE_STEPS:
             method, step = "ROS34PW2", longest / 4
         close = 3.0 * step if step < self.radian else step
-        return method, step, int(np.clip(np.ceil(longest / close), 1, _SAMPLES))
+        return method, step, int(np.clip(np.ceil(longest / close), 1, _MAX_SAMPLES))
 
     def flow(self, forces: Forces, run: Run) -> AffineFlow:
         """The linearized arm about a run."""
@@ -289,7 +304,7 @@ class PostureProblem:
         way = float(np.abs(self.missed(self.start)[:nu]).max())
         reach[0, :nu] = np.minimum(reach[0, :nu], way)
         reach[1, :nu] = np.minimum(reach[1, :nu], 3.0 * way / forces.duration)
-        small = _SMALL * self._tolerance / np.maximum(modes.lever[nu:], 1e-9)
+        small = _MIN_REACH * self._tolerance / np.maximum(modes.lever[nu:], 1e-9)
         reach[0, nu:] = np.maximum(reach[0, nu:], small)
         reach[1, nu:] = np.maximum(reach[1, nu:], small * modes.frequency[nu:])
         reach[:, self._unseen(forces)] = np.inf
@@ -306,9 +321,9 @@ class PostureProblem:
         method, step, _ = self._steps(forces.shares, forces.duration)
         if method != "rk4":
             return np.zeros(len(modes.frequency), dtype=bool)
-        fast = modes.frequency * step > _FOLLOWED
+        fast = modes.frequency * step > _PHASE_RADIANS
         bent = modes.lever * (modes.pushed @ self.size)
-        small = bent < _BENT * self._tolerance * modes.frequency**2
+        small = bent < _BENDING_SHARE * self._tolerance * modes.frequency**2
         return np.asarray(fast & small)
 
     @property
@@ -316,7 +331,10 @@ class PostureProblem:
         """(2 nv,) of what is missed that matters little."""
         nu, modes = self._joints, self._modes
         lever = np.maximum(modes.lever, 1e-9)
-        off, fast = _ROOM * self._tolerance / lever, _ROOM * self._speed / lever
+        off, fast = (
+            _MODE_SHARE * self._tolerance / lever,
+            _MODE_SHARE * self._speed / lever,
+        )
         # joints that move on drift away while the arm is held
         slow = np.minimum(fast[:nu], off[:nu] / self._rest)
         swing = np.minimum(off[nu:], fast[nu:] / np.maximum(modes.frequency[nu:], 1e-9))
@@ -346,7 +364,7 @@ class PostureProblem:
         drifted = q[:nu] + self._rest * v[:nu]
         off = np.linalg.norm(modes.lever * np.append(drifted, swing))
         fast = np.linalg.norm(modes.lever * np.append(v[:nu], rate))
-        return float(max(off / self._tolerance, fast / self._speed) / _ARRIVED)
+        return float(max(off / self._tolerance, fast / self._speed) / _GOAL_SHARE)
 
     def beyond(self, x: Array, tau: Array) -> float:
         """Sum over all kinds of limits of the largest excess, as part of them."""
@@ -391,7 +409,7 @@ class PostureProblem:
         found = False
         for name, over in self._over(x, tau).items():
             worst = over[chosen[name]].max(initial=0.0)
-            more = (over > worst + _CUT) & _turns(over)
+            more = (over > worst + _CUT_EXCESS) & _turns(over)
             chosen[name] |= more
             found |= bool(more.any())
         return found

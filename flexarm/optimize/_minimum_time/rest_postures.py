@@ -22,7 +22,9 @@ from .._verify import between
 
 Array = NDArray[np.float64]
 
-_POSTURES = 17  # at which the static deflection along the path is computed
+# Postures at which the static deflection along the path is computed, and a spline drawn
+# between.
+_POSTURES = 17
 
 
 def static_postures(

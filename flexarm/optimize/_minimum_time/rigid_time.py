@@ -37,7 +37,8 @@ from .time_scaling import (
 
 Array = NDArray[np.float64]
 
-_LEAST = 16  # intervals, of which half tell what finer ones would save
+# Intervals of which half tell what finer ones would save; with fewer they tell nothing.
+_MIN_INTERVALS = 16
 
 
 def rigid_optimum(
@@ -79,7 +80,7 @@ def rigid_optimum(
     with held():
         marks = began, prepared, solved
         found = _found(level, motion, rows, scaling, limits, check, marks)
-    if not check or found.status == "interrupted" or len(s) <= _LEAST:
+    if not check or found.status == "interrupted" or len(s) <= _MIN_INTERVALS:
         return found
     coarse = rigid_optimum(
         level, path, limits, start, rates, intervals=(len(s) - 1) // 2, scheme=scheme

@@ -20,11 +20,14 @@ from .affine_flow import AffineFlow
 
 Array = NDArray[np.float64]
 
-# parts by which durations are shorter, from which the goal may be out of reach
-_BELOW = (0.01, 0.03, 0.1, 0.3)
-_TRIED = 8  # durations for one set of prices
-_CLOSE = 2e-4  # part of the duration, to which the bound is found
-_BEYOND = 1e-6  # of the sizes of what is missed: rounding
+# Parts by which durations are shorter, from which the goal may be out of reach.
+_SHORTENINGS = (0.01, 0.03, 0.1, 0.3)
+# Durations for one set of prices at most.
+_MAX_DURATIONS = 8
+# Part of the duration to which the bound is found.
+_BOUND_TOLERANCE = 2e-4
+# Rounding of what is missed, in its sizes.
+_MISS_ROUNDING = 1e-6
 
 
 def shortest_duration(
@@ -52,7 +55,7 @@ def shortest_duration(
     limits : tuple of (nu,) ndarray of float
         Of forces, which may jump at all steps of the linearized arm.
     """
-    for shorter in _BELOW:
+    for shorter in _SHORTENINGS:
         T = (1.0 - shorter) * duration
         prices = _prices(flow, T, rows, goal, limits)
         if prices is not None:
@@ -88,7 +91,7 @@ def _prices(
         bounds=bounds,
         method="highs-ds",
     )
-    if found.x is None or found.fun < _BEYOND:
+    if found.x is None or found.fun < _MISS_ROUNDING:
         return None
     return -np.asarray(found.eqlin.marginals)
 
@@ -111,7 +114,7 @@ def _latest(
     at_low, at_high = beyond(low), beyond(high)
     if at_low <= 0.0 or at_high > 0.0:
         return np.nan  # of no use, or not even true of the motion that is known
-    for _ in range(_TRIED):
+    for _ in range(_MAX_DURATIONS):
         # on a straight line, away from both ends
         part = float(np.clip(at_low / (at_low - at_high), 0.1, 0.9))
         T = low + (high - low) * part
@@ -120,7 +123,7 @@ def _latest(
             low, at_low = T, value
         else:
             high, at_high = T, value
-        if high - low < _CLOSE * between[1]:
+        if high - low < _BOUND_TOLERANCE * between[1]:
             break
     return low
 

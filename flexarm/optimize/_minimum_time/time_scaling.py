@@ -21,8 +21,10 @@ _SOLVED, _NO_WAY, START = map(
     _core.SCALING_STATUSES.index, ("solved", "no way", "start")
 )
 SCHEMES = _core.SCALING_SCHEMES
-# passes of friction at most, and the change of x at which they end
-MAX_PASSES, _STILL = 100, 1e-10
+# Passes of friction at most.
+MAX_PASSES = 100
+# Change of x at which these passes end.
+_PASS_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,7 @@ def _with_friction(
             x = 0.25 * x  # tangents nearer to rest leave more there
             continue
         found = answer[2]
-        if float(np.abs(found - x).max()) <= _STILL * float(found.max()):
+        if float(np.abs(found - x).max()) <= _PASS_TOLERANCE * float(found.max()):
             return answer, run
         # later passes may oscillate between two switches
         x = found if run < MAX_PASSES // 4 else 0.5 * (found + x)

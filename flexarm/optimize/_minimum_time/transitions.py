@@ -20,10 +20,15 @@ from scipy.linalg import matrix_balance
 
 Array = NDArray[np.float64]
 
-_LARGEST = 0.7  # norm below which the series is summed
+# Norm below which the series is summed, whose twelve terms then leave 3e-11 of the
+# first one; larger ones are halved and squared.
+_MAX_NORM = 0.7
+# Terms of the series.
 _TERMS = 12
-_AT_ONCE = 48  # systems whose matrices stay in the cache
-_KNOWN = 6  # parts that are kept
+# Systems at once whose matrices stay in the cache.
+_CHUNK_SIZE = 48
+# Parts of steps whose transitions are kept.
+_MAX_PARTS = 6
 _FACTORIALS = np.array([float(factorial(k)) for k in range(_TERMS + 2)])
 
 
@@ -90,19 +95,19 @@ class Transitions:
             rows = self._after(near[1], self._doubled(rest), near[0])
         else:
             rows = self._doubled(part)
-        self._known = [*self._known[-_KNOWN + 1 :], (part, rows)]
+        self._known = [*self._known[-_MAX_PARTS + 1 :], (part, rows)]
         return rows
 
     def _doublings(self, part: float) -> int:
         norm = max(abs(part) * self._norm, 1e-300)
-        return max(0, ceil(log2(norm / _LARGEST)))
+        return max(0, ceil(log2(norm / _MAX_NORM)))
 
     def _doubled(self, part: float) -> Array:
         """Rows over a part by its series, and its doublings."""
         rows = np.empty((*self._X.shape[:2], self._m + 2 * self._nu + 1))
         doublings = self._doublings(part)
-        for first in range(0, len(rows), _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
+        for first in range(0, len(rows), _CHUNK_SIZE):
+            some = slice(first, first + _CHUNK_SIZE)
             short = part / 2.0**doublings
             found = self._series(some, short)
             for _ in range(doublings):

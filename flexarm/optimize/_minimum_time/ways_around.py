@@ -12,9 +12,14 @@ from ..paths import time_law
 
 Array = NDArray[np.float64]
 
-_WAYS = 2
-_POINTS = 161
-_SLOWER, _TRIALS = 1.15, 30  # until forces and velocities are within limits
+# Ways around obstacles that are tried, each at the cost of a search.
+_MAX_WAYS = 2
+# Points of a way at which forces and velocities are compared with their limits.
+_CHECK_POINTS = 161
+# Factor by which a motion is slowed until forces and velocities are within limits.
+_SLOWING_RATIO = 1.15
+# Times at most that it is slowed, to 66 times the duration.
+_MAX_TRIALS = 30
 
 
 def forces_around(
@@ -30,7 +35,7 @@ def forces_around(
         return []
     start, end = level.whole(ends)
     position = np.asarray(limits.position)
-    ways = ways_around(level.arm, clearance, start, end, position, level.S, _WAYS)
+    ways = ways_around(level.arm, clearance, start, end, position, level.S, _MAX_WAYS)
     if any(way.straight for way in ways):
         return []
     low, high = constant_torque(limits, "a motion without a path")
@@ -38,8 +43,8 @@ def forces_around(
     found = []
     for way in ways:
         T = duration
-        for _ in range(_TRIALS):
-            t = np.linspace(0.0, T, _POINTS)
+        for _ in range(_MAX_TRIALS):
+            t = np.linspace(0.0, T, _CHECK_POINTS)
             s, sd, sdd = time_law("quintic", t, T)
             q, first, second = way.at(np.asarray(s))
             sd = sd[:, None]
@@ -49,6 +54,6 @@ def forces_around(
             held = (tau >= low) & (tau <= high) & (rates >= slow) & (rates <= fast)
             if held.all():
                 break
-            T *= _SLOWER
+            T *= _SLOWING_RATIO
         found.append((t, tau))
     return found
