@@ -13,9 +13,13 @@ from ._within_steps import Inside, size_of
 Array = NDArray[np.float64]
 Integers = NDArray[np.intc]
 
-_TOLERANCE = 1e-9  # of rows, as part of their limits
-_SOFTNESS = 1e-6  # of the row of an output that the forces move most
-_UNMOVED = 1e-9  # rows that move by less, as part of the others of an output
+# Part of their limits within which rows hold.
+_ROW_TOLERANCE = 1e-9
+# Softness of the row of an output that the forces move most: how far it gives way for
+# each unit of its multiplier.
+_SOFTNESS = 1e-6
+# Part of the largest row of an output: rows that move by less are left out.
+_MOTION_SHARE = 1e-9
 
 
 class Weights(NamedTuple):
@@ -187,7 +191,7 @@ def condense(
     # rows that have a limit and move
     norm = np.linalg.norm(G, axis=-1)
     largest = _largest(norm, names)
-    kept = (np.isfinite(lower) | np.isfinite(upper)) & (norm > _UNMOVED * largest)
+    kept = (np.isfinite(lower) | np.isfinite(upper)) & (norm > _MOTION_SHARE * largest)
     names = [name for name, some in zip(names, kept, strict=True) if some]
     norm, largest, kinds = norm[kept], largest[kept], kinds[kept]
     G = G[kept] / norm[:, np.newaxis]
@@ -203,7 +207,7 @@ def condense(
         G @ G.T,
         lower[kept] / norm,
         upper[kept] / norm,
-        _TOLERANCE * size / norm,
+        _ROW_TOLERANCE * size / norm,
         np.array([0.0 * give, give * (kinds == 2), give * (kinds >= 1)]),
         least,
         most,

@@ -39,7 +39,8 @@ from ._matrices import solve, times
 
 Array = NDArray[np.float64]
 
-STEP = 2e-3  # of differences, in s at 1 rad/s: some 1e-12 of what they approximate
+# Step of differences in s at 1 rad/s, which are right to some 1e-12.
+DIFFERENCE = 2e-3
 NODES = np.array([-2.0, -1.0, 1.0, 2.0])
 WEIGHTS = np.array([1.0, -8.0, 8.0, -1.0]) / 12.0
 
@@ -118,7 +119,7 @@ class Shafts:
         else:
             # jerks along the motion, in straight lines
             size = np.abs(at.qd[..., self.links]).max(axis=-1, keepdims=True)
-            h = STEP / np.maximum(size, 1.0)
+            h = DIFFERENCE / np.maximum(size, 1.0)
             s = h * NODES.reshape(-1, *(1,) * at.qdd.ndim)
             near = self.see(at.q + s * at.qd, at.qd + s * at.qdd, at.lead).jerk @ E.T
             drift = np.tensordot(WEIGHTS, near, axes=1) / h

@@ -28,8 +28,10 @@ from ._rigid_motion import RigidMotion
 
 Array = NDArray[np.float64]
 
-_LOST = 1e8  # of a sample, in its fastest motion, whose squares keep their digits
-_FAR = 0.02  # part of the motion by which outputs may be elsewhere without a word
+# Length of a sample, in the fastest motion, up to which squares keep their digits.
+_MAX_SPAN = 1e8
+# Part of the motion by which outputs may be elsewhere before the message says so.
+_MAX_DEVIATION = 0.02
 
 
 def decay(factors: Sequence[Array], dt: float) -> Array:
@@ -104,7 +106,7 @@ class Hold:
 
         F = self._flow(M, K, D, motion) * self.dt
         size = np.abs(F).max(axis=(-2, -1), keepdims=True)
-        lost = ~(size < _LOST)
+        lost = ~(size < _MAX_SPAN)
         with np.errstate(all="ignore"):
             return np.where(lost, np.nan, expm(np.where(lost, 0.0, F)))
 
@@ -139,7 +141,7 @@ class Watch:
     def remark(self) -> str:
         """Sentence about outputs that are elsewhere, or nothing."""
         size = self.size.max(axis=-1, initial=0.0, keepdims=True)
-        if not (self.worst > _FAR * size).any():
+        if not (self.worst > _MAX_DEVIATION * size).any():
             return ""
         worst, last = (np.nanmax(x, initial=0.0) for x in (self.worst, self.last))
         return (

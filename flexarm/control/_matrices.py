@@ -11,9 +11,14 @@ from ..errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
 
-_QZ_RESIDUAL = 1e-11  # where it works
-MAX_DOUBLINGS = 60  # some fifteen are usual, for all motions slower than the sample
-MAX_SPAN = 1e100  # of a sample, in the largest entry of the model
+# Residual of an equation that is solved by QZ; answers with a larger one are computed
+# by doubling.
+_MAX_RESIDUAL = 1e-11
+# Doublings at most; some fifteen are usual, for all motions slower than the sample.
+MAX_DOUBLINGS = 60
+# Length of a sample, in the largest entry of the model, at most.
+MAX_SPAN = 1e100
+# Relative change with which doubling ends.
 _ROUNDING = 1e-15
 
 
@@ -169,7 +174,7 @@ def discrete_riccati(A: Array, B: Array, Q: Array, R: Array, N: Array) -> Array:
         miss = _residual(A, B, Q, R, X)
     except (np.linalg.LinAlgError, ValueError) as error:
         reason = str(error)
-    if miss > _QZ_RESIDUAL:
+    if miss > _MAX_RESIDUAL:
         doubled = _doubled(A, B, Q, R)
         if doubled is not None and _residual(A, B, Q, R, doubled) < miss:
             X = doubled

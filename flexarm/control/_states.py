@@ -21,7 +21,8 @@ from ..simulation.run import Run
 Array = NDArray[np.float64]
 
 INTEGRATORS = ("rk4", "euler")
-ORDINARY = 1e100  # a state beyond it diverges, and its squares must not overflow
+# Size of a state beyond which it diverges: its squares must not overflow.
+MAX_STATE = 1e100
 
 
 def with_joints(arm: Arm, joints: Array) -> Array:
@@ -166,4 +167,4 @@ def integrate(
 
 def is_ordinary(q: Array, qd: Array) -> Any:
     """Whether states (...) are finite and of ordinary size."""
-    return (abs(q) < ORDINARY).all(-1) & (abs(qd) < ORDINARY).all(-1)
+    return (abs(q) < MAX_STATE).all(-1) & (abs(qd) < MAX_STATE).all(-1)

@@ -16,9 +16,13 @@ from ._matrices import sampled_cost
 
 Array = NDArray[np.float64]
 
-MOST_ROWS = 4096  # of limits, whose square is kept
-_TURN = 0.4  # rad of the fastest mode between points: 2 % of its amplitude
-_MOST = 32  # points in a step, for modes that no step resolves
+# Rows of limits at most, whose square is kept: 128 MiB.
+MAX_ROWS = 4096
+# Radians of the fastest mode between points, where 2 % of its amplitude are lost; with
+# twice as many 8 %.
+_MAX_RADIANS = 0.4
+# Points in a step at most, for modes that no step resolves.
+_MAX_POINTS = 32
 
 
 class Inside(NamedTuple):
@@ -43,9 +47,9 @@ class WithinSteps:
         if limited and model.dt is None:
             poles = np.linalg.eigvals(model.A)
             fastest = float(np.abs(poles.imag).max(initial=0.0))
-            wanted = int(np.ceil(min(fastest * dt * hold / _TURN, _MOST)))
+            wanted = int(np.ceil(min(fastest * dt * hold / _MAX_RADIANS, _MAX_POINTS)))
             rows = horizon * (2 * m + model.C.shape[-2])
-            k = max(1, min(wanted, (MOST_ROWS - rows) // (horizon * limited) + 1))
+            k = max(1, min(wanted, (MAX_ROWS - rows) // (horizon * limited) + 1))
         self.parts = np.arange(1, k) / k
         none = np.zeros((n, n)), np.zeros((m, m))
         models = [

@@ -31,7 +31,8 @@ from ._states import gain_near, given_sample_time, read_state
 
 Array = NDArray[np.float64]
 
-_CORRECTIONS = 3  # of the deflection, each leaves a part of the change of stiffness
+# Corrections of the deflection, each of which leaves a part of the change of stiffness.
+_CORRECTIONS = 3
 
 
 class TimeScales(NamedTuple):

@@ -18,7 +18,7 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics.coordinates import read_arm
 from ._checks import refuse_poses
-from ._elastic_inversion import NODES, STEP, WEIGHTS, Shaft, elastic_shafts
+from ._elastic_inversion import DIFFERENCE, NODES, WEIGHTS, Shaft, elastic_shafts
 from ._matrices import times
 from ._rigid_motion import rigid_motion
 
@@ -181,7 +181,7 @@ def _rate_along(
 ) -> Array:
     """Time derivative of f(q, qd, qdd, jerk) along a motion with four rates."""
     sizes = [np.abs(x).max(axis=-1) ** (1.0 / k) for k, x in enumerate(joints[1:], 1)]
-    h = (STEP / np.maximum(np.max(sizes, axis=0), 1.0))[..., np.newaxis]
+    h = (DIFFERENCE / np.maximum(np.max(sizes, axis=0), 1.0))[..., np.newaxis]
     s = h * NODES.reshape(-1, *(1,) * h.ndim)
     near = []
     for k in range(4):

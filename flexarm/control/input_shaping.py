@@ -30,7 +30,8 @@ from ._checks import one_line
 
 Array = NDArray[np.float64]
 
-_STEPS = 20  # from no damping to the damping wanted, for the EI shaper
+# Steps from no damping to the damping wanted, for the EI shaper.
+_DAMPING_STEPS = 20
 
 
 @explained_class
@@ -381,7 +382,7 @@ def extra_insensitive(
     # in units of 1/omega; zeros where cos = -A2/(2 A1), above and below omega
     above = np.arccos(-A[1] / (2.0 * A[0])) / np.pi
     x = np.array([A[0], A[2], np.pi, 2.0 * np.pi, 2.0 - above, above])
-    for z in np.linspace(0.0, zeta, _STEPS + 1)[1:]:
+    for z in np.linspace(0.0, zeta, _DAMPING_STEPS + 1)[1:]:
         x = _insensitive(x, float(z), V)
     A = np.array([x[0], 1.0 - x[0] - x[1], x[1]])
     return Shaper(np.array([0.0, x[2], x[3]]) / omega, A / A.sum())

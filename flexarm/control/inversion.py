@@ -39,9 +39,12 @@ from .feedforward import drive_feedforward
 
 Array = NDArray[np.float64]
 
-_ON_AXIS = 1e-7  # part of the largest zero that counts as no growth
-_DIFFERENCE = 1e-6  # of states, in the derivatives of a loop
-_GROWTH = 1e-2  # part of the bandwidth that counts as no growth
+# Part of the largest zero that counts as no growth: rounding.
+_AXIS_TOLERANCE = 1e-7
+# Step of differences of states, in the derivatives of a loop.
+_DIFFERENCE = 1e-6
+# Part of the bandwidth that counts as no growth.
+_MAX_GROWTH = 1e-2
 _SHORTER = "take a shorter sample time"
 
 
@@ -319,7 +322,7 @@ class Inversion(Description):
         self._set(_hold=hold)
         one = errors.reshape(-1, *errors.shape[-3:])
         growth, fastest = max(hold.growth(q, x) for x in one)
-        if growth > _GROWTH * float(self.bandwidth.min()):
+        if growth > _MAX_GROWTH * float(self.bandwidth.min()):
             raise ArgumentError(
                 f"dt is {T:g} s, with which the loop grows with {growth:+.4g} 1/s, as "
                 f"modes of up to {fastest / (2.0 * np.pi):.4g} Hz move in a sample; "
@@ -388,7 +391,7 @@ class Inversion(Description):
         difference = -np.diff(np.concatenate(motion, axis=-1), axis=0)[0]
         A = np.swapaxes(difference, -1, -2) / (2.0 * _DIFFERENCE)
         worst = float(closed_poles(A).real.max())
-        if worst > _GROWTH * float(self.bandwidth.min()):
+        if worst > _MAX_GROWTH * float(self.bandwidth.min()):
             raise ArgumentError(
                 "rotors push the links that carry them as they speed up, which no "
                 "feedback of the state takes out, and the loop grows with "
@@ -520,7 +523,9 @@ def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     size = np.abs(zeros).max(axis=-1, initial=0.0)
     at = zeros.real.argmax(axis=-1)[..., np.newaxis]
     worst = np.take_along_axis(zeros, at, axis=-1)[..., 0]
-    return InternalDynamics(zeros, np.asarray(worst.real <= _ON_AXIS * size), worst)
+    return InternalDynamics(
+        zeros, np.asarray(worst.real <= _AXIS_TOLERANCE * size), worst
+    )
 
 
 def _rows(arm: Arm, outputs: Any) -> Array:

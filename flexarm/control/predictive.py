@@ -31,7 +31,7 @@ from ._condensed import (
 )
 from ._loops.linear_controller import LinearController
 from ._matrices import sampled_cost, times
-from ._within_steps import MOST_ROWS, WithinSteps
+from ._within_steps import MAX_ROWS, WithinSteps
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 
@@ -45,7 +45,8 @@ _WORDS = {
 }
 
 
-_NOTED = 0.01  # part of a limit by which outputs may exceed it without a word
+# Part of a limit by which outputs may exceed it before the message says so.
+_MAX_EXCESS = 0.01
 
 
 @explained_class
@@ -534,7 +535,7 @@ class PredictiveControl:
             for status, words in _WORDS.items()
             if self.counts[status]
         ]
-        if not parts and self.excess > _NOTED:  # of a plant that is not the model
+        if not parts and self.excess > _MAX_EXCESS:  # of a plant that is not the model
             over = f"{100.0 * self.excess:.2g} %"
             parts.append(f"outputs exceeded their limits by up to {over} at samples")
         return ", ".join(parts)
@@ -566,10 +567,10 @@ def _check_sizes(model: StateSpace, horizon: int, hold: int) -> None:
             "for steps longer than a sample"
         )
     rows = horizon * (2 * model.B.shape[-1] + model.C.shape[-2])
-    if rows > MOST_ROWS:
+    if rows > MAX_ROWS:
         raise ArgumentError(
             f"horizon is {horizon}, which makes {rows} rows of limits, expected at "
-            f"most {MOST_ROWS}; take fewer steps and hold each of them longer"
+            f"most {MAX_ROWS}; take fewer steps and hold each of them longer"
         )
 
 

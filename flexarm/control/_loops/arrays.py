@@ -32,7 +32,8 @@ from .record import LoopRun, ending
 
 Array = NDArray[np.float64]
 
-_SAME = 1e-9  # times that differ by less of a sample time are one
+# Part of a sample time within which two times are one.
+_TIME_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Grid:
 
 def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid:
     """Grid of a run from the first to the last of the times t."""
-    span, near = t[-1] - t[0], _SAME * sample_time
+    span, near = t[-1] - t[0], _TIME_TOLERANCE * sample_time
     n = int(np.floor((span + near) / sample_time)) + 1
     times = t[0] + sample_time * np.arange(n)
     changes = times + delay

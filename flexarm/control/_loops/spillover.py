@@ -28,8 +28,13 @@ Array = NDArray[np.float64]
 
 # arms with which laws were looked at
 _CHECKED: WeakKeyDictionary[Any, WeakSet[Arm]] = WeakKeyDictionary()
-_STABLE = 1.0 + 1e-6  # largest spectral radius, with rounding
-_WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
+# Spectral radius of a stable loop at most, with rounding.
+_MAX_RADIUS = 1.0 + 1e-6
+# Smallest factor of the gains that is tried for a margin.
+_MIN_GAIN = 1e-3
+# Largest factor of the gains that is tried for a margin.
+_MAX_GAIN = 1e3
+# Halvings of the range of a margin, to a relative 1e-8.
 _HALVINGS = 30
 
 
@@ -63,7 +68,7 @@ class Spillover(Printed):
     @property
     def stable(self) -> bool:
         """Whether the loop of the finer arm is stable."""
-        return self.finer_radius <= _STABLE
+        return self.finer_radius <= _MAX_RADIUS
 
     def _sheet(self) -> Sheet:
         both = f"{self.radius:.5f}, with more modes {self.finer_radius:.5f}"
@@ -184,7 +189,7 @@ def _compared(law: LinearController, arm: Arm, q: Any, more: int) -> Spillover |
         fine = _Plant(finer, arm, law, q)
     radius, _ = own.loop(1.0)
     finer_radius, motion = fine.loop(1.0)
-    stable = finer_radius <= _STABLE
+    stable = finer_radius <= _MAX_RADIUS
     margin = fine.margin(stable)
     return Spillover(arm, finer, radius, finer_radius, margin, fine.mode_of(motion))
 
@@ -203,7 +208,7 @@ def warn_of_spillover(law: Any, arm: Any, q: Array, dt: float) -> None:
     if linear is None or callable(linear.sensors):
         return
     found = _compared(linear, arm, q, MORE)
-    if found is None or found.stable or found.radius > _STABLE:
+    if found is None or found.stable or found.radius > _MAX_RADIUS:
         return
     warn(
         f"with more modes in the links of {arm.name!r} the loop grows, by its mode at "
@@ -246,12 +251,12 @@ class _Plant:
 
     def margin(self, stable: bool) -> float:
         """Factor of the gains at which the loop is no longer as it is."""
-        inner, outer = 1.0, _STRONGEST if stable else _WEAKEST
-        if (self.loop(outer)[0] <= _STABLE) == stable:
+        inner, outer = 1.0, _MAX_GAIN if stable else _MIN_GAIN
+        if (self.loop(outer)[0] <= _MAX_RADIUS) == stable:
             return np.inf if stable else 0.0
         for _ in range(_HALVINGS):
             middle = np.sqrt(inner * outer)
-            if (self.loop(middle)[0] <= _STABLE) == stable:
+            if (self.loop(middle)[0] <= _MAX_RADIUS) == stable:
                 inner = middle
             else:
                 outer = middle

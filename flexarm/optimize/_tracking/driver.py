@@ -72,11 +72,15 @@ _METHODS = {
 
 _SQUARE = ("stable inversion", "frequency domain")  # as many actuators as rows
 _KEPT = tuple(f.name for f in fields(Limits))
-_FAR = 0.02  # of the extent of the trajectory: an error above it is no solution
-_TURNED = 0.02  # rad from the orientation: no solution
-_FAST = 0.1  # of the extent over the duration: a tip that is faster does not rest
+# Part of the extent of the trajectory: an error above it is no solution.
+_MAX_ERROR_SHARE = 0.02
+# Angle in rad from the orientation, above which there is no solution.
+_MAX_TURN_ERROR = 0.02
+# Part of the extent over the duration: a tip that is faster does not rest.
+_REST_SHARE = 0.1
 _EXACT = "inverse dynamics"  # method of rigid arms
-_RIGID_STEPS = 500  # of the inverse dynamics of a rigid arm
+# Steps of the inverse dynamics of a rigid arm, between which forces are linear.
+_RIGID_STEPS = 500
 
 
 @explained
@@ -358,10 +362,10 @@ def _motion(
             axes=task.axes if not task.whole else slice(None),
             orientation=task.angles if task.to.path.is_oriented else None,
             path_tolerance=min(
-                options.get("tip_tolerance", np.inf), _FAR * task.to.extent
+                options.get("tip_tolerance", np.inf), _MAX_ERROR_SHARE * task.to.extent
             ),
             orientation_tolerance=options.get("orientation_tolerance", np.inf),
-            rest_speed=_FAST * task.to.extent / T,
+            rest_speed=_REST_SHARE * task.to.extent / T,
             limits=task.limits if method != _EXACT else None,
         )
         if verification is not None and method == _EXACT:
@@ -396,8 +400,8 @@ def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer
     if found is None or answer.status not in ("solved", "acceptable"):
         return answer
     off = f"{float(np.nanmax(found.path_error)):.3g} m"
-    if np.nanmax(found.path_error) < _FAR * task.to.extent:
-        if not found.orientation_error > _TURNED:
+    if np.nanmax(found.path_error) < _MAX_ERROR_SHARE * task.to.extent:
+        if not found.orientation_error > _MAX_TURN_ERROR:
             return answer
         off = f"{found.orientation_error:.3g} rad from its orientation"
     message = (

@@ -30,13 +30,21 @@ from .zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
-_SHIFT = 8.0  # sigma times the duration, at most: e^8 enlarges rounding
-_BELOW = 0.3  # part of the least rate that grows
-_DECAY = 23.0  # time constants until rest, 1e-10
-_MIXED = 6  # corrections
-# corrections that small are rounding if as many do not become smaller
-_ROUNDING, _STALLED = 1e-6, 5
-_GROWN = 10.0  # times the first correction, at most
+# Shift of the transform times the duration at most: e^8 enlarges rounding.
+_MAX_SHIFT = 8.0
+# Part of the least rate that grows, which the shift stays below.
+_RATE_SHARE = 0.3
+# Time constants until rest, to 1e-10: half as many leave 1e-5.
+_REST_CONSTANTS = 23.0
+# Corrections at most that are mixed for the next one.
+_MAX_MIXED = 6
+# Corrections that small are rounding if they do not become smaller.
+_ROUNDING = 1e-6
+# Corrections in a row that do not become smaller, at most.
+_MAX_STALLS = 5
+# Factor of the first correction, above which corrections do not converge.
+_MAX_GROWTH = 10.0
+# Samples of a motion and of what is before and after it: a bound of memory.
 MAX_SAMPLES = 2**18
 
 
@@ -101,13 +109,21 @@ def by_frequencies(
     zeros = zeros_at_rest(task, middle)
     grows = zeros.values.real[zeros.values.real > 1e-5 * np.abs(zeros.values)]
     slowest = float(grows.min(initial=np.inf))
-    shift = min(_BELOW * slowest, _SHIFT / T)
+    shift = min(_RATE_SHARE * slowest, _MAX_SHIFT / T)
     # windows before and after
     h = T / intervals
-    early = _DECAY / (slowest - shift) if pre_actuation is None else pre_actuation * T
-    late = _DECAY / zeros.slowest(-1) if post_actuation is None else post_actuation * T
+    early = (
+        _REST_CONSTANTS / (slowest - shift)
+        if pre_actuation is None
+        else pre_actuation * T
+    )
+    late = (
+        _REST_CONSTANTS / zeros.slowest(-1)
+        if post_actuation is None
+        else post_actuation * T
+    )
     n1, n2 = (max(4, int(np.ceil(x / h * (1.0 - 1e-9)))) for x in (early, late))
-    rest = int(np.ceil(_DECAY / (shift * h)))
+    rest = int(np.ceil(_REST_CONSTANTS / (shift * h)))
     if n1 + intervals + max(n2, rest) > MAX_SAMPLES:
         raise ArgumentError(
             f"search.intervals is {intervals}, with which "
@@ -167,7 +183,7 @@ def _corrected(
         left[: len(t), nv:] = -task.miss(t, q)
         change = tuple(x[: len(t)] for x in respond(of, left, step, shift))
         sizes.append(float(np.abs(change[0]).max()))
-        if not sizes[-1] < _GROWN * sizes[0]:
+        if not sizes[-1] < _MAX_GROWTH * sizes[0]:
             message = (
                 "corrections grow: the arm differs too much from the one linearized "
                 "half way; see method 'stable inversion', or a slower or smaller motion"
@@ -179,7 +195,7 @@ def _corrected(
             return parts, "solved", message, len(sizes), sizes[-1]
         if sizes[-1] == min(sizes):
             best = parts
-        elif min(sizes) < _ROUNDING and len(sizes) - np.argmin(sizes) > _STALLED:
+        elif min(sizes) < _ROUNDING and len(sizes) - np.argmin(sizes) > _MAX_STALLS:
             message = f"corrections of {min(sizes):.1g} rad or m become no smaller"
             return best, "acceptable", message, len(sizes), min(sizes)
         parts = mixed.after(parts, change)
@@ -204,7 +220,7 @@ class _Mixed:
         self, parts: tuple[Array, ...], change: tuple[Array, ...]
     ) -> tuple[Array, ...]:
         """The motion after a correction of this one."""
-        self._known = [*self._known, (parts, change)][-_MIXED:]
+        self._known = [*self._known, (parts, change)][-_MAX_MIXED:]
         result = [x + dx for x, dx in zip(parts, change, strict=True)]
         pairs = list(pairwise(self._known))
         if not pairs:

@@ -21,11 +21,18 @@ from .tip_task import Answer, TipTask
 
 Array = NDArray[np.float64]
 
-_DAMPING = 1e-3  # the first one above none, of the largest square of a column
+# The first damping above none, as part of the largest square of a column.
+_MIN_DAMPING = 1e-3
+# Damping at which no step is left.
 MAX_DAMPING = 1e6
-_DECREASE = 1e-2  # of higher powers of the errors, whose last digits take many steps
-_FLAT = 1e-5  # of the first gradient, the accuracy of differences
-_DIFFERENCE = 1e-5  # of finite differences, of the largest force
+# Part by which a step decreases sums of higher powers of the errors, whose last digits
+# take many steps; with less the search ends.
+_MIN_DECREASE = 1e-2
+# Part of the first gradient, the accuracy of differences, below which an answer is
+# acceptable.
+_GRADIENT_SHARE = 1e-5
+# Step of finite differences, as part of the largest force.
+_DIFFERENCE = 1e-5
 
 INTERRUPTED = "interrupted while forces were searched for"
 
@@ -102,7 +109,7 @@ def _ended(
     gain = best.history[-2] - best.cost
     if is_small:
         best.status, best.message = "solved", _reached(tolerance)
-    elif problem.power != 2.0 and gain < _DECREASE * best.cost:
+    elif problem.power != 2.0 and gain < _MIN_DECREASE * best.cost:
         best.status, best.message = "solved", _settled()
     elif damping > MAX_DAMPING:
         best.status = "failed"
@@ -131,12 +138,12 @@ def _step(
             cost = float(new @ new)
             if cost <= best.cost:
                 best.x, best.cost, best.run = x, cost, run
-                return moved, 0.1 * damping if damping > _DAMPING**2 else 0.0
+                return moved, 0.1 * damping if damping > _MIN_DAMPING**2 else 0.0
         if not damping and moved < small:  # rounding decides what is lower
             return moved, damping
         if damping > MAX_DAMPING:
             return np.inf, damping
-        damping = max(10.0 * damping, _DAMPING)
+        damping = max(10.0 * damping, _MIN_DAMPING)
 
 
 def quasi_newton(
@@ -192,7 +199,7 @@ def quasi_newton(
             steep = [float(np.abs(g).max()) for g in (gradient(x), found.jac)]
         best.status = {0: "solved", 1: "iterations"}.get(int(found.status), "failed")
         best.message = str(found.message).lower().rstrip(".")
-        if best.status == "failed" and steep[1] < _FLAT * steep[0]:
+        if best.status == "failed" and steep[1] < _GRADIENT_SHARE * steep[0]:
             best.status = "acceptable"
             best.message = "differences are too coarse to come closer to the optimum"
     except TimeoutError:
@@ -212,7 +219,7 @@ def _reached(tolerance: float) -> str:
 
 
 def _settled() -> str:
-    return f"the last step decreased the sum by less than a part of {_DECREASE:g}"
+    return f"the last step decreased the sum by less than a part of {_MIN_DECREASE:g}"
 
 
 def _diverged() -> ConvergenceError:

@@ -14,8 +14,10 @@ from .inverse_motion import StableInversion, State
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 1e-6  # a step below it that does not become shorter is rounding
-MIN_PART = 1e-4  # of a step
+# Size of a step that is rounding if it does not become shorter.
+_ROUNDING = 1e-6
+# Part of a step at least; searches that need a smaller one are stuck.
+MIN_PART = 1e-4
 
 
 def newton(

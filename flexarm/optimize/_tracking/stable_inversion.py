@@ -31,10 +31,15 @@ from .zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
+# Nodes of a motion and of what is before and after it: a bound of memory and time.
 MAX_NODES = 40000
-_DECAY = 23.0  # time constants until rest, 1e-10
-_LAST = 4  # nodes at the end that are not part of the answer
-_FELT = 1e-3  # part of the largest change of forces that counts as motion in advance
+# Time constants until rest, to 1e-10: half as many leave 1e-5.
+_REST_CONSTANTS = 23.0
+# Nodes at the end that are not part of the answer: differences there are of lower
+# order.
+_END_NODES = 4
+# Part of the largest change of forces that counts as motion in advance.
+_ADVANCE_SHARE = 1e-3
 
 
 def ends_of(task: TipTask) -> Ends:
@@ -62,8 +67,8 @@ def grid_of(
     counts = []
     for part, zeros, sign in ((before, ends.first, 1), (after, ends.last, -1)):
         rate = zeros.slowest(sign)
-        wanted = _DECAY / rate if part is None else part * T
-        counts.append(max(2 * _LAST, int(np.ceil(wanted / h * (1.0 - 1e-9)))))
+        wanted = _REST_CONSTANTS / rate if part is None else part * T
+        counts.append(max(2 * _END_NODES, int(np.ceil(wanted / h * (1.0 - 1e-9)))))
     nodes = counts[0] + main + counts[1]
     if nodes > MAX_NODES:
         raise ArgumentError(
@@ -97,9 +102,9 @@ def by_stable_inversion(
     found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)
     x, status, message, iterations = found
     # differences next to the end are of lower order, which forces feel at once
-    q, qd, qdd, inner = (part[:-_LAST] for part in (*problem.motion(x), x.tau))
+    q, qd, qdd, inner = (part[:-_END_NODES] for part in (*problem.motion(x), x.tau))
     rest = np.zeros((1, task.arm.nv))
-    t = np.append(grid.times[0], problem.t[:-_LAST])
+    t = np.append(grid.times[0], problem.t[:-_END_NODES])
     tau = np.vstack([ends.rests.tau[0], inner])
     miss = float(np.abs(task.miss(t[1:], q)).max())
     early, late = _extent(t, tau, ends, task.to.duration)
@@ -177,7 +182,7 @@ def _guess(problem: StableInversion) -> State:
 def _extent(t: Array, tau: Array, ends: Ends, duration: float) -> tuple[float, float]:
     """Times in s for which forces change before and after the motion of the tip."""
     size = np.abs(tau - ends.rests.tau[0]).max(axis=0)
-    early = (np.abs(tau - ends.rests.tau[0]) > _FELT * size).any(axis=1)
-    late = (np.abs(tau - ends.rests.tau[1]) > _FELT * size).any(axis=1)
+    early = (np.abs(tau - ends.rests.tau[0]) > _ADVANCE_SHARE * size).any(axis=1)
+    late = (np.abs(tau - ends.rests.tau[1]) > _ADVANCE_SHARE * size).any(axis=1)
     first, last = t[int(early.argmax())], t[len(t) - 1 - int(late[::-1].argmax())]
     return max(0.0, -float(first)), max(0.0, float(last) - duration)

@@ -38,17 +38,24 @@ from .tip_task import Answer, Rests, TipTask
 
 Array = NDArray[np.float64]
 
-_MARGIN = 0.9  # of the tolerance at the nodes, between which the tip strays further
-_TURNED = 0.7  # of the angle at the nodes, likewise
-_REST = 1e-3  # of the sizes of positions and velocities: the arm is at rest
+# Part of the tolerance that is allowed at the nodes, between which the tip strays
+# further.
+_TOLERANCE_SHARE = 0.9
+# Part of the tolerance of the orientation that is allowed at the nodes.
+_ANGLE_SHARE = 0.7
+# Part of the sizes of positions and velocities within which the arm is at rest.
+_REST_SHARE = 1e-3
 # of a search for the orientation that can be held
 _LEAST: dict[str, Any] = {"pre_actuation": 0.2, "post_actuation": 0.2, "intervals": 20}
 _LEAST |= {"steps": 8, "weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0}
 _LEAST |= {"solver": "gauss-newton", "max_iterations": 10, "tolerance": 1e-6}
 _LEAST |= {"time_limit": np.inf, "progress": False}
-_POSTURES = 201  # of the first motion
-_ROUNDS = 3  # of searches that keep away from what the one before touched
-_NEAR = 1.02  # of a least distance: what comes nearer is touched between nodes
+# Postures of the first motion.
+_FIRST_POSTURES = 201
+# Searches that keep away from what the one before touched.
+_MAX_ROUNDS = 3
+# Distance over the least one within which links are touched between nodes.
+_ENGAGED_RATIO = 1.02
 
 
 def by_collocation(
@@ -72,7 +79,7 @@ def by_collocation(
     t = motion.times(z)
     nodes = np.arange(1, len(t))
     goal = task.to.place(t[nodes])[:, task.axes]
-    room = _MARGIN * tip_tolerance
+    room = _TOLERANCE_SHARE * tip_tolerance
     tip = Gathered(
         TipPlace(arm, task.axes.tolist()),
         motion.q[nodes],
@@ -83,7 +90,7 @@ def by_collocation(
     terms: list[Term] = [law, motion.continuity(), tip]
     if task.turns:
         # within a ball, as the rotation vector is within a cube
-        room = _TURNED * orientation_tolerance / np.sqrt(len(task.turns))
+        room = _ANGLE_SHARE * orientation_tolerance / np.sqrt(len(task.turns))
         turn = TipTurn(arm, _turns(task, t[nodes]), task.turns, task.to.path._axis)
         terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
     # the calmest forces
@@ -128,9 +135,9 @@ def _solved(
     if task.limits is None:
         return found
     separation = Separation(task.arm, task.limits)
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         at = motion.read(found.z)
-        if not found.success or not separation.engage(at.q, _NEAR):
+        if not found.success or not separation.engage(at.q, _ENGAGED_RATIO):
             break
         apart = [*terms, *separation.terms(motion)]
         program = motion.program(costs, apart, gauss_newton=True)
@@ -159,11 +166,13 @@ def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> 
     t = best.t[best.t >= 0.0]
     away, turned = np.split(same.miss(t, best.q[-len(t) :]), [len(same.axes)], axis=1)
     left, wider = [], []
-    needed = float(np.abs(away).max()) / _MARGIN
+    needed = float(np.abs(away).max()) / _TOLERANCE_SHARE
     if needed > tip_tolerance:
-        left.append(f"{_MARGIN * needed:.2g} m from its place")
+        left.append(f"{_TOLERANCE_SHARE * needed:.2g} m from its place")
         wider.append(f"a tip_tolerance of {needed:.2g} m")
-    needed = float(np.abs(turned).max(initial=0.0)) * np.sqrt(len(task.turns)) / _TURNED
+    needed = (
+        float(np.abs(turned).max(initial=0.0)) * np.sqrt(len(task.turns)) / _ANGLE_SHARE
+    )
     if needed > orientation_tolerance:
         most = float(np.linalg.norm(turned, axis=1).max())
         left.append(f"{most:.2g} rad from its orientation")
@@ -209,12 +218,14 @@ def _first(task: TipTask, motion: Collocation) -> Array:
     T, grid = task.to.duration, motion.grid
     rests = task.rests(T)
     (q0, q1), (tau0, tau1) = rests.q, rests.tau
-    t = T * np.linspace(-grid.before_share - 0.1, 1.1 + grid.after_share, _POSTURES)
+    t = T * np.linspace(
+        -grid.before_share - 0.1, 1.1 + grid.after_share, _FIRST_POSTURES
+    )
     curve = make_interp_spline(t, task.deflected(t, rests, task.rigid(t)[0]), k=5)
     z = motion.guess(curve)
     motion.fix_state(0, q0, np.zeros(task.arm.nv))
     for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
-        room = _REST * motion.scale[index]
+        room = _REST_SHARE * motion.scale[index]
         room[: task.arm.nu] = 0.0
         motion.bound(index, end - room, end + room)
     _limit(task, motion, rests)

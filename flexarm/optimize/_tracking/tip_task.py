@@ -22,11 +22,16 @@ from .tip_trajectory import Timed
 Array = NDArray[np.float64]
 
 _AXES = "xyz"
-_MAX_NEWTON = 50  # steps
-_CHARTED = 65  # times at which joints are looked at for the middle of their motion
-_SINGULAR = 1e-4  # smallest over largest singular value, as in `paths.follow`
-_ROUNDING = 1e-12  # of scaled rows
-_MOVES = 1e-9  # part of the Jacobian that counts as motion
+# Steps of Newton's method at most, which needs a few from nearby.
+_MAX_STEPS = 50
+# Times at which joints are looked at for the middle of their motion.
+_CHART_TIMES = 65
+# Ratio of the smallest to the largest singular value, as in `paths.follow`.
+_MIN_CONDITION = 1e-4
+# Rounding of scaled rows.
+_ROUNDING = 1e-12
+# Part of the largest entry of the Jacobian that counts as motion.
+_MOTION_SHARE = 1e-9
 
 
 class Answer(NamedTuple):
@@ -107,7 +112,7 @@ class TipTask:
                 )
             self.turns = turning_rows(arm, self._postures(), to.path._axis)
         if add and arm.nq != arm.nv:
-            times = np.linspace(0.0, to.duration, _CHARTED)
+            times = np.linspace(0.0, to.duration, _CHART_TIMES)
             self._set(charted_along(arm, self.rigid(times)[0]))
 
     def _set(self, arm: Arm) -> None:
@@ -132,7 +137,7 @@ class TipTask:
     def _axes_that_move(self) -> NDArray[np.intp]:
         J = self._real_place.jacobian(self._postures())
         sizes = np.abs(J).max(axis=(0, 2), initial=0.0)
-        return np.flatnonzero(sizes > _MOVES * max(sizes.max(), 1e-300))
+        return np.flatnonzero(sizes > _MOTION_SHARE * max(sizes.max(), 1e-300))
 
     def tip(self, q: Array) -> Array:
         """(..., 3) place of the tip."""
@@ -222,12 +227,12 @@ class TipTask:
     def _reached(self, joints: Array, want: Array, t: float) -> Array:
         """Posture next to `joints` with the tip at its place, in the chosen axes."""
         level, place = self._real_level, self._real_place
-        for _ in range(_MAX_NEWTON):
+        for _ in range(_MAX_STEPS):
             q = level.posture(joints)
             miss = (want - place.value(q))[self.axes]
             J = place.jacobian(q)[self.axes] @ level.S
             values = np.linalg.svd(J, compute_uv=False)
-            if not values[-1] > _SINGULAR * values[0]:
+            if not values[-1] > _MIN_CONDITION * values[0]:
                 break
             joints = level.moved(joints, np.linalg.pinv(J) @ miss)
             if np.abs(miss).max() < 1e-12:
@@ -276,7 +281,7 @@ class TipTask:
         slope = arm._model.quiet("inverse_dynamics_derivatives")
         tau = np.linalg.lstsq(self.acts, forces(q, rest, rest), rcond=None)[0]
         zero = np.zeros((len(self.rows), arm.nu))
-        for _ in range(_MAX_NEWTON):
+        for _ in range(_MAX_STEPS):
             gap = -np.append(
                 forces(q, rest, rest) - self.acts @ tau, self.gap(q[np.newaxis], goal)
             )

@@ -18,8 +18,10 @@ from ..paths import LAWS, TimeLaw, time_law
 
 Array = NDArray[np.float64]
 
-_SAMPLES = 401  # of a function of time, for its derivatives
-_RESTING = 0.02  # part of the largest speed that counts as rest
+# Samples of a function of time, for its derivatives: fewer lose the shape of curves.
+_SAMPLES = 401
+# Part of the largest speed that counts as rest.
+_REST_SHARE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Timed:
         """Message if the tip does not start from rest and end at rest, else empty."""
         t = np.linspace(0.0, self.duration, _SAMPLES)
         speed = np.linalg.norm(self.at(t).first, axis=-1)
-        if max(speed[0], speed[-1]) <= _RESTING * speed.max():
+        if max(speed[0], speed[-1]) <= _REST_SHARE * speed.max():
             return ""
         return (
             f"the tip starts with {speed[0]:.3g} m/s and ends with {speed[-1]:.3g} "

@@ -20,8 +20,10 @@ from .tip_task import TipTask
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-_INFINITE = 1e-9  # part of the largest alpha that counts as beta = 0
-_REAL = 1e-5  # imaginary over absolute value of a zero that counts as real
+# Part of the largest alpha within which beta is 0, and a zero infinite.
+_BETA_TOLERANCE = 1e-9
+# Ratio of imaginary part to absolute value within which a zero is real.
+_REAL_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +51,8 @@ class Zeros:
         Without those that have a growing partner, as mirrored zeros do.
         """
         x = self.values
-        up = x.imag > _REAL * np.abs(x)
-        grows = up & (x.real > _REAL * np.abs(x))
+        up = x.imag > _REAL_TOLERANCE * np.abs(x)
+        grows = up & (x.real > _REAL_TOLERANCE * np.abs(x))
         stays = np.flatnonzero(up & ~grows)
         stays = stays[np.argsort(-x[stays].real)]
         return stays[: max(0, len(stays) - int(grows.sum()))]
@@ -80,7 +82,7 @@ def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
         )
     # without damping, squares of the zeros: infinite ones are simple and easy to find
     alpha, beta = eig(-k, m, right=False, homogeneous_eigvals=True)
-    finite = np.abs(beta) > _INFINITE * np.abs(beta).max() * np.maximum(
+    finite = np.abs(beta) > _BETA_TOLERANCE * np.abs(beta).max() * np.maximum(
         1.0, np.abs(alpha) / np.abs(alpha).max()
     )
     A = np.block([[np.zeros((n, n)), np.eye(n)], [-k, -d]])

@@ -17,9 +17,14 @@ from .task import Task
 
 Array = NDArray[np.float64]
 
-_MOST = 3  # branches that are searched
-_WORTH = 5.0  # times the least effort of smooth motions
-_APART = 0.5  # rad or m between postures of redundant arms
+# Branches that are searched at most, since each costs a whole search.
+_MAX_BRANCHES = 3
+# Effort of a smooth motion over the least one, up to which a branch is searched: smooth
+# motions tell efforts to such a factor only.
+_MAX_RATIO = 5.0
+# Distance in rad or m between postures of redundant arms that are two branches.
+_BRANCH_DISTANCE = 0.5
+# Points of a smooth motion at which its effort is taken.
 _POINTS = 41
 
 
@@ -40,10 +45,10 @@ def worth_a_search(tasks: Sequence[Task]) -> list[Task]:
         _refuse_touching(tasks[first])
     chosen: list[int] = []
     for k in order:
-        alike = keys[k] == keys[first] and effort[k] <= _WORTH * effort[first]
+        alike = keys[k] == keys[first] and effort[k] <= _MAX_RATIO * effort[first]
         if alike and all(_differ(tasks[k], tasks[j]) for j in chosen):
             chosen.append(k)
-        if len(chosen) == _MOST:
+        if len(chosen) == _MAX_BRANCHES:
             break
     return [tasks[k] for k in chosen]
 
@@ -100,4 +105,4 @@ def _differ(one: Task, other: Task) -> bool:
         np.abs(a.q - b.q)[: one.arm.nj].max()
         for a, b in ((one.start, other.start), (one.end, other.end))
     ]
-    return bool(max(off) > _APART)
+    return bool(max(off) > _BRANCH_DISTANCE)

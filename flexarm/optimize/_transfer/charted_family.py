@@ -14,7 +14,8 @@ from .design import Family
 
 Array = NDArray[np.float64]
 
-_KEPT = 512  # arms in the memory
+# Number of arms at which the memory is emptied.
+_MAX_ARMS = 512
 
 
 class ChartedFamily:
@@ -43,7 +44,7 @@ class ChartedFamily:
         """An arm in the chart, from memory if it is known."""
         known = self._known.get(id(arm))
         if known is None:
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _MAX_ARMS:
                 self._known.clear()
             known = self._known[id(arm)] = arm, charted(arm, *self._ends)
         return known[1]

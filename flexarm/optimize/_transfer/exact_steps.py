@@ -29,17 +29,26 @@ from .task import Task
 Array = NDArray[np.float64]
 
 _COSTS = {"effort", "torque rate"}  # that it knows
-_ROUNDS = 12  # of quadratic programs
-_ARRIVE = 8  # steps of Newton's method to the goal
-_FENCE = 0.5  # largest change of a joint in the first round, in rad or m
-_LONG, _STEPS = 1.0, (160, 960)  # radians of the fastest mode in a step, and steps
+# Rounds of quadratic programs at most.
+_MAX_ROUNDS = 12
+# Steps of Newton's method to the goal at most.
+_MAX_CORRECTIONS = 8
+# Change of a joint in rad or m in the first round at most.
+_FIRST_FENCE = 0.5
+# Radians of the fastest mode in a step, which is exact for held forces: more of them
+# lose the phase of modes whose matrices change.
+_STEP_RADIANS = 1.0
+# Steps of a motion, the least and the most of them.
+_STEP_RANGE = (160, 960)
 _MESSAGES = {
     "solved": "no quadratic program makes the motion cheaper",
     "acceptable": "further quadratic programs may make the motion cheaper",
     "failed": "quadratic programs do not lead to the goal",
 }
-_NEAR = 2e-3  # of the way: what joints may miss of their goal
-_GAIN = 1e-4  # part of the cost: rounds that promise less are not worth while
+# Part of the way that joints may miss of their goal.
+_GOAL_SHARE = 2e-3
+# Part of the cost: rounds that promise less are not worth while.
+_MIN_GAIN = 1e-4
 
 
 def suits(task: Task) -> bool:
@@ -120,7 +129,7 @@ class FixedTime(Descent):
         program: ForceProgram,
     ) -> None:
         self._costs_of, self._cheapest = costs, program.cheapest_change
-        super().__init__(problem, first, 0.0, _FENCE, _GAIN)
+        super().__init__(problem, first, 0.0, _FIRST_FENCE, _MIN_GAIN)
 
     def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
         beyond = self.prices.limits * self.problem.beyond(x, tau)
@@ -193,7 +202,7 @@ class ExactSteps:
 
         Between them the linearized arm follows the change of its matrices.
         """
-        count = np.clip(T / (_LONG * self._problem.radian), *_STEPS)
+        count = np.clip(T / (_STEP_RADIANS * self._problem.radian), *_STEP_RANGE)
         return max(2, int(np.ceil(longest * count)))
 
     def _from(self, forces: Forces) -> FixedTime:
@@ -209,8 +218,8 @@ class ExactSteps:
                 cost = state.cost * self._costs.unit
                 said(self._rounds, cost, self._descent.missed)
 
-        self._descent.go(min(rounds, _ROUNDS), report)
-        self._descent.arrive(_ARRIVE)
+        self._descent.go(min(rounds, _MAX_ROUNDS), report)
+        self._descent.arrive(_MAX_CORRECTIONS)
 
     def tighten(self, excess: Mapping[str, float]) -> None:
         """Begin from the best with finer simulations, or with narrower limits.
@@ -243,7 +252,7 @@ class ExactSteps:
     def near(self) -> bool:
         """Whether its joints do, so that a finer simulation may tell of the modes."""
         run = self._descent.best.run
-        return self.ended and self._problem.joints_missed(run) <= _NEAR
+        return self.ended and self._problem.joints_missed(run) <= _GOAL_SHARE
 
     @property
     def costs_of_best(self) -> dict[str, float]:

@@ -17,7 +17,9 @@ from ..paths import time_law
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-CORRECTIONS = 3  # of the deflection of the first motion
+# Corrections of the deflection of the first motion, each by the forces of the one
+# before.
+CORRECTIONS = 3
 
 
 def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Array]:

@@ -36,9 +36,11 @@ from .within import Within
 
 Array = NDArray[np.float64]
 
-# errors of the simulation at the end, as parts of the way of the tip and its mean
-# speed; successes have 6e-4 and 0.06 at most, by modes that grids do not resolve
-_OFF, _FAST = 0.002, 0.1
+# Error of the simulation at the end, as part of the way of the tip: successes have 6e-4
+# at most, by modes that grids do not resolve.
+_MAX_GOAL_ERROR = 0.002
+# Speed that is left there, as part of the mean one: successes have 0.06 at most.
+_MAX_REST_ERROR = 0.1
 
 
 class Transfer:
@@ -215,7 +217,7 @@ class Transfer:
                 step,
                 goal=aim.place,
                 aim=aim,
-                aim_tolerance=_OFF * _turned(result),
+                aim_tolerance=_MAX_GOAL_ERROR * _turned(result),
                 limits=task.limits,
                 goal_tolerance=off,
                 rest_speed=fast if rests else np.inf,
@@ -285,7 +287,7 @@ def judged(motion: OptimalMotion) -> OptimalMotion:
 def tolerances(motion: OptimalMotion) -> tuple[float, float]:
     """Largest distance of the tip from its goal in m, and its speed there in m/s."""
     length = way_of_tip(motion.tip)
-    return _OFF * length, _FAST * length / motion.duration
+    return _MAX_GOAL_ERROR * length, _MAX_REST_ERROR * length / motion.duration
 
 
 def _turned(motion: OptimalMotion) -> float:
@@ -344,7 +346,7 @@ def _missed_joints(motion: OptimalMotion) -> str:
         for a, b in ((motion.q[-1], run.q[-1]), (motion.q[0], motion.q))
     )
     rate = float(np.linalg.norm((run.qd - motion.qd[-1])[-1, turning]))
-    if off <= _OFF * way and rate <= _FAST * way / motion.duration:
+    if off <= _MAX_GOAL_ERROR * way and rate <= _MAX_REST_ERROR * way / motion.duration:
         return ""
     return (
         f"in a finer simulation the joints end {off:.3g} rad or m away from their goal "

@@ -28,11 +28,17 @@ from .force_costs import quadratic_forms
 Array = NDArray[np.float64]
 _Steps = tuple[Array, Array, Array]
 
-CLUSTERED = 0.95  # of intervals that are shorter at both ends
-_FINE = 200  # intervals to compare with
-_FINEST = 400  # of exact steps, whose least cost is that of any forces
-_CLOSE = 0.04  # part of the cost more than on the fine grid that is accepted
-_LOST = 1e-10  # part of the largest effect of forces, below which they have none
+# Part of the intervals that are shorter at both ends, where torque rates are largest.
+CLUSTERED_SHARE = 0.95
+# Intervals of the grid with which coarser ones are compared.
+_FINE_INTERVALS = 200
+# Intervals of exact steps, whose least cost is that of any forces.
+_FINEST_INTERVALS = 400
+# Part of the cost more than on the fine grid that is accepted: less takes more
+# intervals.
+_MAX_COST_SHARE = 0.04
+# Part of the largest effect of forces below which they have none.
+_RANK_TOLERANCE = 1e-10
 
 
 class Quadratic(NamedTuple):
@@ -95,7 +101,10 @@ class Quadratic(NamedTuple):
         By exact steps: fine ones of a scheme take modes for others too, and cost up to
         twice as much.  `fine` is what those cost, where there are no exact ones.
         """
-        finest = (Grid(main=_FINEST), Grid(main=_FINEST, clustered=CLUSTERED))
+        finest = (
+            Grid(main=_FINEST_INTERVALS),
+            Grid(main=_FINEST_INTERVALS, clustered=CLUSTERED_SHARE),
+        )
         least = min(self.least(way, exact=True) for way in finest)
         least = least if np.isfinite(least) else fine
         return max(1.0 - least / self.least(grid, exact), 0.0)
@@ -146,7 +155,7 @@ class Quadratic(NamedTuple):
         Y = np.concatenate(rows)
         size = np.sqrt((Y**2).sum(axis=0))
         size[size == 0.0] = 1.0
-        y, *_ = np.linalg.lstsq((Y / size).T, change / size, rcond=_LOST)
+        y, *_ = np.linalg.lstsq((Y / size).T, change / size, rcond=_RANK_TOLERANCE)
         parts = np.split(y, len(roots))
         u = []
         for root, part in zip(roots, parts, strict=True):
@@ -215,7 +224,9 @@ def chosen_grid(
     plain = Grid(main=first, **even)
     if problem is None:
         return plain, np.nan
-    fine = problem.least(Grid(_FINE, scheme="radau", clustered=CLUSTERED), exact)
+    fine = problem.least(
+        Grid(_FINE_INTERVALS, scheme="radau", clustered=CLUSTERED_SHARE), exact
+    )
     if not (np.isfinite(fine) and fine > 0.0):
         return plain, np.nan
     sizes = [first] if "intervals" in given else [first, 2 * first, 4 * first]
@@ -224,11 +235,11 @@ def chosen_grid(
         ways = [Grid(main=n, **even)]
         if "scheme" not in given:
             points = given.get("points", 2)
-            way = Grid(main=n, scheme="radau", points=points, clustered=CLUSTERED)
+            way = Grid(main=n, scheme="radau", points=points, clustered=CLUSTERED_SHARE)
             ways.append(way)
         for grid in ways:
             gap = max(problem.least(grid, exact) / fine - 1.0, 0.0)
-            if gap <= _CLOSE:
+            if gap <= _MAX_COST_SHARE:
                 return grid, problem.left(grid, exact, fine)
             if best is None or gap < best[0]:
                 best = gap, grid

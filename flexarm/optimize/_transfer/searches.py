@@ -23,6 +23,7 @@ from .._collocation.separation import passes_through
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from .._result import OptimalMotion
+from . import search_numbers as numbers
 from .exact_steps import ExactSteps, suits
 from .path import Path, path_of
 from .problem import Transfer, judged, missed, tolerances
@@ -33,19 +34,10 @@ from .within import Within
 Array = NDArray[np.float64]
 Initial = Callable[[Task], Path | None]
 
-_INTERVALS = 40  # by default
-_FEW = 60  # steps of the solver for that
-_LEAST = 8  # intervals, of which half are solved to see what finer ones would save
-_MOST = 160  # intervals of grids that are refined
-_NARROWED = 5  # times that limits are narrowed on a grid
-_FAR = 0.05  # part of a limit, above which an excess shows that a grid is too coarse
-_WARM = 1e-4  # barrier of a search from the answer of another one
-_AWARE = ("initial", "around")  # first motions that know obstacles
-_CALMED = (0.03, 0.2)  # parts of the cost that rates of a smooth motion's forces take
-_SMOOTH = frozenset({"effort", "energy", "torque rate"})  # costs of forces
-_WIDE = 0.1  # gap of an answer, above which further searches may find a cheaper one
-_TIGHTER = 3  # times that limits of exact steps are narrowed
-_CALM = (10.0, 0.1)  # weights of the motion of what bends, one after the other
+# First motions that know obstacles.
+_WITH_OBSTACLES = ("initial", "around")
+# Costs of forces.
+_FORCE_COSTS = frozenset({"effort", "energy", "torque rate"})
 
 
 class Pass(NamedTuple):
@@ -93,7 +85,9 @@ class Searches:
         began = time.perf_counter()
         self.linear = linear_transfer(self.task)
         if self.like is None:
-            self.grid, self.gap = chosen_grid(self.linear, self.given, _INTERVALS)
+            self.grid, self.gap = chosen_grid(
+                self.linear, self.given, numbers.DEFAULT_INTERVALS
+            )
         else:
             self.grid, self.gap = self.like.grid, self.like.gap
         self.within = Within(self.task.arm, self.task.limits, self.task.designs)
@@ -168,7 +162,7 @@ class Searches:
         least time, of the first, all of it.
         """
         grid = best.problem.motion.grid
-        if grid.main < _LEAST or grid.main % 2 or self._ended():
+        if grid.main < numbers.MIN_INTERVALS or grid.main % 2 or self._ended():
             return np.nan
         self.within.widen()
         motion, task = best.motion, self.task
@@ -187,14 +181,16 @@ class Searches:
         problem = Transfer(task, coarse, self.within, best.problem.calm)
         z = problem.unknowns(path_of(motion, task.arm))
         limited = {**self.options, "time_limit": self._left()}
-        limited["max_iterations"] = min(_FEW, limited["max_iterations"])
-        found = solve(problem.program, z, barrier=_WARM, **limited)
+        limited["max_iterations"] = min(
+            numbers.MAX_COARSE_STEPS, limited["max_iterations"]
+        )
+        found = solve(problem.program, z, barrier=numbers.WARM_BARRIER, **limited)
         self.timings["solver"] += found.seconds
         if not found.success:
             return np.nan
         costs = motion.details["costs"]
         fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
-        order = 2 if _SMOOTH.intersection(task.weights) else 1
+        order = 2 if _FORCE_COSTS.intersection(task.weights) else 1
         return _left(problem.cost(found.z) - fine, fine, order)
 
     def _from(self, name: str, first: Callable[[Transfer], Array | None]) -> bool:
@@ -206,7 +202,10 @@ class Searches:
         problem, z = self._begun(name, first, grid)
         if z is None:
             return False
-        narrowed, barrier = 0, (None if name in ("smooth", "linear") else _WARM)
+        narrowed, barrier = (
+            0,
+            (None if name in ("smooth", "linear") else numbers.WARM_BARRIER),
+        )
         whole: Pass | None = None  # the last one solved with limits as they are
         while True:
             last = self._solve(name, problem, z, barrier)
@@ -227,8 +226,8 @@ class Searches:
             if passes_through(last.excess):
                 return False  # through an obstacle between nodes
             unresolved = bool(missed(last.motion))
-            far = max(last.excess.values(), default=0.0) > _FAR
-            spent = narrowed == _NARROWED or not last.found.success
+            far = max(last.excess.values(), default=0.0) > numbers.COARSE_EXCESS
+            spent = narrowed == numbers.MAX_NARROWINGS or not last.found.success
             finer = (unresolved or far or spent) and self._can_refine(grid)
             calmer = (unresolved or spent) and self._can_calm()
             coarse = (unresolved or far or spent) and not (finer or calmer)
@@ -239,7 +238,7 @@ class Searches:
                     grid = replace(grid, main=2 * grid.main)
                 else:
                     self.calmed += 1
-                narrowed, barrier = 0, _WARM
+                narrowed, barrier = 0, numbers.WARM_BARRIER
                 self.within.widen()
                 problem = self._problem(grid)
                 z = problem.unknowns(path_of(whole.motion, self.task.arm))
@@ -252,7 +251,7 @@ class Searches:
             self.within.narrow(last.motion.t, run.trajectory)
             narrowed += 1
             problem = self._problem(grid)
-            z, barrier = last.found.z, _WARM
+            z, barrier = last.found.z, numbers.WARM_BARRIER
 
     def _with_exact_steps(self, name: str) -> bool:
         """Search once with steps that are exact in all modes; True if that succeeds.
@@ -269,7 +268,9 @@ class Searches:
 
     def _exact_answer(self, name: str) -> bool:
         last, task = self.passes[-1].motion, self.task
-        grid, gap = chosen_grid(self.linear, self.given, _INTERVALS, exact=True)
+        grid, gap = chosen_grid(
+            self.linear, self.given, numbers.DEFAULT_INTERVALS, exact=True
+        )
         firsts, least = [path_of(last, task.arm)], 0.0
         linear = self._linear_path(grid, exact=True)
         if linear is not None and self.linear is not None:
@@ -278,7 +279,7 @@ class Searches:
         unit = max(abs(last.objective), least)
         problem = self._problem(grid)
         search = self._exact(grid, firsts, unit, last)
-        for _ in range(_TIGHTER + 1):
+        for _ in range(numbers.MAX_EXACT_NARROWINGS + 1):
             self._go(search, self.options["progress"])
             if not search.ended:
                 return False
@@ -292,7 +293,7 @@ class Searches:
             more = search.total / search.cost_of(linear) - 1.0
             gap += max(more, 0.0)
         self.exact_gap = gap
-        return good and not gap > _WIDE
+        return good and not gap > numbers.MAX_GAP
 
     def _exact(
         self, grid: Grid, firsts: Sequence[Path], unit: float, like: OptimalMotion
@@ -331,7 +332,7 @@ class Searches:
         """
         problem = self._problem(grid)
         z = first(problem)
-        if z is None or not name.startswith(_AWARE):
+        if z is None or not name.startswith(_WITH_OBSTACLES):
             return problem, z
         if not self.within.separation.engage(z[problem.motion.q]):
             return problem, z
@@ -346,17 +347,17 @@ class Searches:
 
     def _can_refine(self, grid: Grid) -> bool:
         """Whether the number of intervals may be doubled."""
-        return "intervals" not in self.given and 2 * grid.main <= _MOST
+        return "intervals" not in self.given and 2 * grid.main <= numbers.MAX_INTERVALS
 
     def _can_calm(self) -> bool:
         """Whether calmer forces may help: they move less of what bends."""
         bends = self.task.arm.nv > self.task.arm.nj
-        more = self.calmed < len(_CALMED)
+        more = self.calmed < len(numbers.RATE_SHARES)
         return bends and more and "intervals" not in self.given
 
     def _problem(self, grid: Grid) -> Transfer:
         began = time.perf_counter()
-        calm = (0.0, *_CALMED)[self.calmed]
+        calm = (0.0, *numbers.RATE_SHARES)[self.calmed]
         problem = Transfer(self.task, grid, self.within, calm)
         self.timings["setup"] += time.perf_counter() - began
         return problem
@@ -457,7 +458,7 @@ class Searches:
         z, motion = problem.z0, problem.motion
         if self.task.arm.nv == self.task.arm.nj:
             return None
-        for weight in _CALM:
+        for weight in numbers.BENDING_WEIGHTS:
             term = calmness(motion, self.task.start.q, weight / problem.size)
             program = motion.program(
                 [*problem.program.costs, term], problem.program.constraints

@@ -41,9 +41,12 @@ _KEPT = (
     *("outputs", "obstacles", "self_collision"),
 )
 COSTS = ("effort", "energy", "torque rate", "time", "vibration", "payload", "design")
-_FILLED = 0.8  # part of the limits of torque in the first motion of free duration
-_IDLE = 1e-6  # part of the largest forces that an idle joint may hold at rest
-_SPREAD = 20.0  # factor between the first duration and the least and largest one
+# Part of the limits of torque that the first motion of free duration uses.
+_TORQUE_SHARE = 0.8
+# Part of the largest forces that an idle joint may hold at rest: rounding.
+_IDLE_SHARE = 1e-6
+# Factor between the first duration and the least and largest one that are searched.
+_DURATION_RATIO = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +306,7 @@ def _refuse_idle_loads(arm: Arm, name: str, end: End, tau: Array) -> None:
     weight = sum(body.total_mass for body in arm.bodies) * np.abs(arm.gravity).max()
     size = np.abs(tau).max() + weight
     k = int(np.abs(held).argmax())
-    if abs(held[k]) > _IDLE * size:
+    if abs(held[k]) > _IDLE_SHARE * size:
         joint = arm.coordinate_names[np.flatnonzero(~arm._actuated)[k]]
         raise ArgumentError(
             f"the arm does not rest at its {name}: {held[k]:.4g} hold {joint!r}, which "
@@ -373,9 +376,9 @@ def _duration(
         )
     T = 1.0
     for _ in range(20):
-        used = float(torque_used(arm, start, end, T, torque).max()) / _FILLED
+        used = float(torque_used(arm, start, end, T, torque).max()) / _TORQUE_SHARE
         if used > 1.0:
             T *= 1.5
         elif used < 0.5:
             T /= 1.5
-    return T / _SPREAD, T, T * _SPREAD
+    return T / _DURATION_RATIO, T, T * _DURATION_RATIO

@@ -25,9 +25,14 @@ from ..limits import Limits, output_rows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_MARGIN = 1.25  # of the excess by which limits are narrowed
-_LEFT = 0.5  # part of a limit that is left at least
-_FREE = 1e3  # times the limit, at a point that is a node as well
+# Factor of the excess by which limits are narrowed: with 1 the next search ends at the
+# limit again.
+_MARGIN_RATIO = 1.25
+# Part of a limit by which it is narrowed at most.
+_MAX_NARROWING = 0.5
+# Factor of a limit that limits nothing, at a point that is a node as well and has its
+# row there.
+_FREE_RATIO = 1e3
 
 
 class Within:
@@ -131,8 +136,8 @@ class Within:
         low, high = (x.repeat(d, axis=0) for x in self._pairs(narrowed))
         for k, c in enumerate(motion.tableau.c):
             if c in (0.0, 1.0):  # nodes as well
-                low[k::d] = self.pair[0] - _FREE * self.size
-                high[k::d] = self.pair[1] + _FREE * self.size
+                low[k::d] = self.pair[0] - _FREE_RATIO * self.size
+                high[k::d] = self.pair[1] + _FREE_RATIO * self.size
         for group in (~changes, changes):
             if group.any():
                 inside = AtPoints(motion, self._local(motion, group))
@@ -206,7 +211,7 @@ class Within:
             before = np.zeros(1)
         else:  # ripples of fast modes are elsewhere each time
             before, most[:] = self._narrowed, most.max(axis=1, keepdims=True)
-        self._narrowed = np.minimum(before + _MARGIN * most, _LEFT)
+        self._narrowed = np.minimum(before + _MARGIN_RATIO * most, _MAX_NARROWING)
 
     @property
     def narrowed(self) -> float:
