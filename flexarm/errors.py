@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-MAX_LETTERS = 395  # letters of a message
+# Letters of a message.
+MAX_LETTERS = 395
 
 
 def _sentence(message: Any) -> Any:

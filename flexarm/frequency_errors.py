@@ -11,7 +11,7 @@ from ._support.printing import percent
 from ._support.warn import warn
 from .bodies.left_out import left_out
 from .errors import ModeWarning
-from .mode_accuracy import COUNT, is_quiet
+from .mode_accuracy import FREQUENCIES, is_quiet
 from .refinement import undeformed, with_modes
 from .statics.coordinates import freedom
 from .statics.spectrum import (
@@ -26,10 +26,13 @@ from .statics.spectrum import (
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_LARGEST = 0.02  # error of a frequency; default links have 1.4 % in the fourth
+# Error of a frequency without a warning; default links have 1.4 % in the fourth.
+_MAX_ERROR = 0.02
 _WARNED = b"warned"
-_ENOUGH = 20  # modes of a link, whose first frequencies more would not change
-_MOST = MAX_MODES - 24  # of a link that can have more: 4, and shapes of 3 nodes
+# Modes of a link whose first frequencies more would not change.
+_MAX_NEEDED = 20
+# Modes of a link that can have more: four, and shapes of three nodes.
+_MAX_MODES = MAX_MODES - 24
 
 
 def warn_of_frequencies(
@@ -59,7 +62,7 @@ def warn_of_frequencies(
         return
     done.add(key)
     f, errors = frequency_errors(arm, q.reshape(-1, arm.nq)[0], mask, count)
-    wrong = np.flatnonzero(errors > _LARGEST)
+    wrong = np.flatnonzero(errors > _MAX_ERROR)
     if not len(wrong):
         return
     done.add(_WARNED)
@@ -68,7 +71,7 @@ def warn_of_frequencies(
     if _leaves_out_stretch(arm):
         place = q.reshape(-1, arm.nq)[0]
         _, without = frequency_errors(arm, place, mask, count, stretch=False)
-        if len(without) <= first or without[first] <= _LARGEST:
+        if len(without) <= first or without[first] <= _MAX_ERROR:
             warn(
                 f"links of {arm.name!r} do not stretch: with it frequency {first + 1} "
                 f"above zero is {f[first] / (1.0 + errors[first]):.4g} Hz, not "
@@ -94,11 +97,11 @@ def has_few_modes(arm: ArmLike) -> bool:
     """Whether links may need more modes, beside those whose source names them."""
     links = [body for body in arm.bodies if body.n_modes]
     own = [x.n_modes for x in links if x.beam is not None and not x.beam.named]
-    return min(own, default=_ENOUGH) < _ENOUGH and _can_have_more(arm)
+    return min(own, default=_MAX_NEEDED) < _MAX_NEEDED and _can_have_more(arm)
 
 
 def _can_have_more(arm: ArmLike) -> bool:
-    return max((body.n_modes for body in arm.bodies), default=0) <= _MOST
+    return max((body.n_modes for body in arm.bodies), default=0) <= _MAX_MODES
 
 
 def frequency_errors(
@@ -131,6 +134,6 @@ def frequency_errors(
             squares = squares[:count]
         both.append(signed_frequencies(squares[squares > rounding(squares)]))
     own, exact = both
-    first = own[: min(COUNT, len(own), len(exact))]
+    first = own[: min(FREQUENCIES, len(own), len(exact))]
     # the same number of motions without stiffness in both
     return first, first / exact[: len(first)] - 1.0

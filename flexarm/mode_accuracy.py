@@ -33,21 +33,19 @@ from .bodies.basis import (
 from .bodies.body import Body
 from .bodies.left_out import share_left_out
 from .bodies.mode_bounds import largest_frequency_error
-from .bodies.unreduced import (
-    LinearBody,
-    UnreducedLink,
-    about_origin,
-    spatial_inertia,
-)
+from .bodies.unreduced import LinearBody, UnreducedLink, about_origin, spatial_inertia
 from .errors import ArgumentError, ModeWarning
 from .kinematics import link_poses, node_poses
 from .model.motors import hidden_bodies, merged, mounts_by_carrier
 
 Array = NDArray[np.float64]
 
-LARGEST = 0.01  # error of a basis of which an arm warns
-COUNT = 4  # frequencies that are compared
-WIDE = 12  # modes of an unreduced link in the whole arm, beside its static shapes
+# Error of a basis without a warning.
+MAX_ERROR = 0.01
+# Frequencies that are compared.
+FREQUENCIES = 4
+# Modes of an unreduced link in the whole arm, beside its static shapes.
+MIN_MODES = 12
 
 # what links carried when their modes were checked; copies from a pickle are not
 _SEEN: WeakKeyDictionary[UnreducedLink, bytes] = WeakKeyDictionary()
@@ -300,7 +298,7 @@ def _link_errors(
         return LinkModeErrors(body.name, False, (), *[none] * 8)
     static = _static(body, unreduced, at, loads)
     reduced, exact = linear_body(body, at), unreduced.linear(at)
-    count = min(COUNT, body.n_modes)
+    count = min(FREQUENCIES, body.n_modes)
     each = [
         lowest_frequencies(loaded_mass(x, loads), x.stiffness, count)
         for x in (reduced, exact)
@@ -431,7 +429,7 @@ class Locked:
                 trees[i].append((own, momentum))
             for child in self.children.get(i, []):
                 trees[i] += trees[child]
-        return lowest_frequencies(M, K, COUNT)
+        return lowest_frequencies(M, K, FREQUENCIES)
 
 
 def _children(arm: ArmLike) -> dict[int, list[int]]:
@@ -458,7 +456,7 @@ def _loaded(arm: ArmLike, k: int, children: dict[int, list[int]]) -> list[int]:
 
 def _few(link: LinearBody, loads: Array) -> LinearBody:
     """Return an unreduced link in its static shapes and its lowest modes."""
-    W = lowest_and_static(link, loads, WIDE)
+    W = lowest_and_static(link, loads, MIN_MODES)
     return LinearBody(W.T @ W, W.T @ link.mass @ W, link.momentum @ W, link.motion @ W)
 
 
@@ -530,12 +528,12 @@ def warn_of_modes(arm: ArmLike) -> None:
         if _SEEN.get(link) == loads:
             continue
         _SEEN[link], errors = loads, _link_errors(locked, k, link)
-        if (largest := _largest(arm.bodies[k], errors)) > LARGEST:
+        if (largest := _largest(arm.bodies[k], errors)) > MAX_ERROR:
             found.append((largest, k, errors))
     if not found:
         return
     _, k, worst = max(found, key=lambda x: x[0])
-    others = f", and {len(found) - 1} more above {LARGEST:.0%}" if found[1:] else ""
+    others = f", and {len(found) - 1} more above {MAX_ERROR:.0%}" if found[1:] else ""
     body = arm.bodies[k]
     warn(
         f"the modes of link {link_name(body)!r} make {_wrong(body, worst)}"
@@ -550,7 +548,7 @@ def _sufficient(body: Body, loaded: list[int]) -> bool:
     if key not in body._kept:
         body._kept[key] = largest_frequency_error(body, tuple(loaded))
     bound: float | None = body._kept[key]
-    return bound is not None and bound <= 0.9 * LARGEST
+    return bound is not None and bound <= 0.9 * MAX_ERROR
 
 
 def _largest(body: Body, errors: LinkModeErrors) -> float:
@@ -566,13 +564,13 @@ def _largest(body: Body, errors: LinkModeErrors) -> float:
 def _wrong(body: Body, errors: LinkModeErrors) -> str:
     """Largest error of a link, and the option that corrects it."""
     static, twists = np.maximum(errors.deflection, errors.sag), ""
-    if static.max(initial=0.0) <= LARGEST < errors.twist.max(initial=0.0):
+    if static.max(initial=0.0) <= MAX_ERROR < errors.twist.max(initial=0.0):
         static, twists = errors.twist, " in twist"
     j = int(static.argmax())
     where = ""
     if body.attachment is not None:  # modes that turn the base
         where = " where a moment of its joint holds its base"
-    if static[j] <= LARGEST:
+    if static[j] <= MAX_ERROR:
         return (
             f"its first frequency {percent(errors.largest)} % too high with what it "
             f"carries{where}: raise {'n_elements' if is_whole(body) else 'n_modes'}"

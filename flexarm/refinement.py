@@ -14,11 +14,12 @@ from ._support.options import explained
 from .bodies.refined import refined_link
 from .mode_accuracy import Locked, without_warning
 
-MORE = 4  # modes of each link
+# Modes that each link of the finer arm has more.
+ADDED_MODES = 4
 
 
 @explained
-def refined(arm: ArmLike, more: int = MORE) -> Any:
+def refined(arm: ArmLike, more: int = ADDED_MODES) -> Any:
     """Return the arm with more modes in its links, to see whether modes suffice.
 
     Parameters
@@ -70,7 +71,7 @@ def refined(arm: ArmLike, more: int = MORE) -> Any:
     return with_modes(arm, whole_number("more", more, 1))
 
 
-def with_modes(arm: ArmLike, more: int = MORE, stretch: bool = False) -> Any:
+def with_modes(arm: ArmLike, more: int = ADDED_MODES, stretch: bool = False) -> Any:
     """Return the arm with more modes, and the stretch that its links leave out."""
     locked, bodies = Locked(arm, arm.neutral), list(arm.bodies)
     for k in locked.flexible:

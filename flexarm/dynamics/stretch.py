@@ -30,9 +30,10 @@ Forces = dict[int, Any]  # (n, 3) in base axes, by numbers of nodes
 # Stretch of a link over the deflection of its tip above which results lack it.
 STRETCH_SHARE = 0.01
 # Deflections below this part of the length count as that: what moves less does not
-# matter.  Weights stretch arms of steel or aluminium by 1e-6 of their length.
-LEAST = 2e-3
-_MAX_STATES = 64  # states that are looked at
+# matter. Weights stretch arms of steel or aluminium by 1e-6 of their length.
+MIN_DEFLECTION = 2e-3
+# States that are looked at, at most.
+_MAX_STATES = 64
 _WARNED = b"warned of stretch"
 
 
@@ -41,7 +42,7 @@ def stretch_of_links(
     q: Array,
     qd: Array | None = None,
     forces: Forces | None = None,
-    least: float = LEAST,
+    least: float = MIN_DEFLECTION,
 ) -> dict[str, tuple[Array, Array]]:
     """Stretch that links leave out, and the deflection of their tips, in m.
 
@@ -215,7 +216,7 @@ def warn_of_stretch(
         even = np.linspace(0, len(at) - 1, _MAX_STATES).astype(int)
         at = np.unique([*at[even], fastest])
     forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
-    qd, least = None if qd is None else qd[at], 1.0 if lengths else LEAST
+    qd, least = None if qd is None else qd[at], 1.0 if lengths else MIN_DEFLECTION
     found = stretch_of_links(arm, q[at], qd, forces, least)
     share = {name: float((u / d).max()) for name, (u, d) in found.items()}
     name = max(share, key=lambda x: share[x])

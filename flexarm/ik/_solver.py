@@ -38,7 +38,8 @@ from .targets import (
 Array = NDArray[np.float64]
 
 _SOLVED, _NOT_FINITE = map(_core.IK_STATUSES.index, ("solved", "not finite"))
-_DAMPING = 0.01  # of the first step, in units of the squared error
+# Damping of the first step, in units of the squared error.
+_DAMPING = 0.01
 # largest cosine of error and columns at a minimum: in runs before a restart, and in the
 # last run
 _LOOSE, _TIGHT = 1e-3, 1e-10

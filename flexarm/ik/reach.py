@@ -18,9 +18,13 @@ from .._calls.arm_like import ArmLike
 
 Array = NDArray[np.float64]
 
-_SWEEPS = 50  # over all axes, until their points are close together
-_SLIDES = 4  # joints between two axes whose corners are tried
-_ROUNDING = 1e-9  # of the lengths
+# Sweeps over all axes, until their points are close together.
+_SWEEPS = 50
+# Joints between two axes whose corners are tried, at most: their number doubles with
+# each.
+_MAX_SLIDES = 4
+# Rounding, as part of the lengths.
+_ROUNDING = 1e-9
 
 
 class _Axis(NamedTuple):
@@ -108,7 +112,7 @@ def reaches(
     return [
         _shell(points, between, pose)
         for points, between in wanted
-        if len(points) > 1 and all(len(moves) <= _SLIDES for moves in between)
+        if len(points) > 1 and all(len(moves) <= _MAX_SLIDES for moves in between)
     ]
 
 

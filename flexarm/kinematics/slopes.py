@@ -31,7 +31,8 @@ SLOPE_END = 1.0
 # Bounds of the error of a deflection over the square of the slope: with the strain
 # energy of the third order, and with a quadratic one.
 _ERROR, _LINEAR_ERROR = 0.1, 0.5
-_MOST = 16  # pieces that a message recommends
+# Pieces that a message recommends, at most.
+_MAX_PIECES = 16
 
 
 @explained
@@ -188,7 +189,7 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
     """
     link = arm.bodies[body]
     # pieces with half of the limit, if it is a piece itself more of them
-    n = int(min(max(2.0, np.ceil(2.0 * slope / SLOPE_LIMIT)), _MOST))
+    n = int(min(max(2.0, np.ceil(2.0 * slope / SLOPE_LIMIT)), _MAX_PIECES))
     segment = link.segment
     name, n = (segment.link, n * segment.count) if segment else (link.name, n)
     pieces = f"cut the link into pieces by segments={n}"

@@ -16,7 +16,8 @@ from ._system import LinearSystem
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-MAX_ENTRIES = 1 << 22  # of all matrices that are computed together
+# Entries of all matrices that are computed together, 64 MiB.
+MAX_ENTRIES = 1 << 22
 
 
 @explained

@@ -14,9 +14,12 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 Numbers = NDArray[np.intp]
 
-_POINTS = 400  # of frequencies, besides those about resonances
+# Points of frequencies, besides those about resonances.
+_POINTS = 400
+# Halvings of an interval with a crossing: to the last digit.
 _HALVINGS = 50
-_WELL = 1e8  # largest condition number of modes that are used
+# Condition number of modes that are used: half of the digits are left.
+_MAX_CONDITION = 1e8
 
 
 class Margins(NamedTuple):
@@ -39,7 +42,7 @@ class Loops:
     ) -> None:
         self._matrices, self._dt = (A, B, U, E), dt
         values, V = np.linalg.eig(A)
-        self._good = np.linalg.cond(V) < _WELL
+        self._good = np.linalg.cond(V) < _MAX_CONDITION
         V = np.where(self._good[:, np.newaxis, np.newaxis], V, np.eye(A.shape[-1]))
         left, right = U @ V, np.linalg.solve(V.astype(complex), B.astype(complex))
         self._values = values.astype(complex)

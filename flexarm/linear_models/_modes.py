@@ -20,7 +20,8 @@ Complex = NDArray[np.complex128]
 # parts of the norm of the balanced matrix: below the first a pole is at zero (double
 # ones split by the root of rounding), below the second its real part is none
 AT_ZERO, NO_DECAY = 1e-7, 1e-9
-MIN_SHARE = 0.2  # of a state in a mode, to be named
+# Part of a state in a mode, from which on it is named.
+MIN_SHARE = 0.2
 
 
 def each(model: Model) -> list[tuple[tuple[int, ...], Model]]:

@@ -16,7 +16,9 @@ from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
-_CLOSE = 1e-6  # relative distance of eigenvalues that make one block
+# Relative distance of eigenvalues that make one block: those that are closer have
+# nearly parallel vectors.
+_BLOCK_DISTANCE = 1e-6
 
 
 def _separated(A: Array, first: Any) -> tuple[Array, Array, int]:
@@ -50,7 +52,7 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
         rest = F[at:, at:]
         values = np.linalg.eigvals(rest)
         least = values[np.abs(values).argmin()]
-        near = max(_CLOSE * abs(least), AT_ZERO * most)
+        near = max(_BLOCK_DISTANCE * abs(least), AT_ZERO * most)
 
         def mine(s: complex, c: complex = complex(least), r: float = near) -> bool:
             return bool(min(abs(s - c), abs(s - c.conjugate())) <= r)

@@ -24,9 +24,10 @@ from .state_space import StateSpace
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-# part of the largest rate that counts as no decay: rounding
-_NO_RATE = 1e-9
-_LOOPS = 1024  # of which margins are computed at a time
+# Part of the largest rate that counts as no decay: rounding.
+_RATE_TOLERANCE = 1e-9
+# Loops of which margins are computed at a time.
+_CHUNK_SIZE = 1024
 
 
 @explained_class
@@ -342,7 +343,7 @@ def _found(
     rates = rates_of(poles, dt)
     size = np.abs(np.where(np.isfinite(rates), rates, 0.0)).max(axis=-1, keepdims=True)
     decay = -np.where(np.isfinite(rates), rates.real, -np.inf).max(axis=-1)
-    stable = decay > _NO_RATE * size[..., 0]
+    stable = decay > _RATE_TOLERANCE * size[..., 0]
 
     # margins of stable loops
     m = len(loops.inputs)
@@ -358,7 +359,7 @@ def _found(
             for x in (inner.A, inner.B, inner.C, inner.D, own, up, down, phase, peak)
         ]
         good = np.flatnonzero(stable)
-        for (part,) in parts(good.shape, _LOOPS):
+        for (part,) in parts(good.shape, _CHUNK_SIZE):
             A, B, U, E, ends_ = (x[good[part]] for x in flat[:5])
             found = margins(Loops(A, B, U, E, dt), ends_, dt)
             for x, result in zip(flat[5:], found, strict=True):

@@ -14,7 +14,8 @@ from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
-MAX_DELAY = 1000  # samples, each a state of every input
+# Delay in samples at most, each a state of every input.
+MAX_DELAY = 1000
 
 
 @explained

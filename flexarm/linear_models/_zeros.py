@@ -16,7 +16,8 @@ from ._system import LinearSystem
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-_RANK = np.finfo(float).eps ** 0.75  # relative size of singular values that are zero
+# Relative size of singular values that are zero.
+_RANK_TOLERANCE = np.finfo(float).eps ** 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +166,13 @@ def _finite_zeros(model: LinearSystem) -> Complex | None:
     while True:
         size = max(1.0, *(float(np.linalg.norm(x)) for x in (A, B, C, D)))
         U, sigma, _ = np.linalg.svd(D)
-        rank = int((sigma > _RANK * size).sum())
+        rank = int((sigma > _RANK_TOLERANCE * size).sum())
         if rank == len(D):
             break
         D, C = U.T @ D, U.T @ C
         lower = C[rank:]
         _, sigma, Vh = np.linalg.svd(lower)
-        rho = int((sigma > _RANK * size).sum())
+        rho = int((sigma > _RANK_TOLERANCE * size).sum())
         if rho < len(lower):
             return None  # rows that depend on others
         V = np.concatenate([Vh[rho:], Vh[:rho]]).T

@@ -19,14 +19,15 @@ from ._regressor import InertialParameters, described, regressor_of
 
 Array = NDArray[np.float64]
 
-# part of an independent column that is not in the space of others: dependent columns
-# have some 1e-13, the smallest independent ones of flexible links more than 1e-6
-_INDEPENDENT = 1e-8
+# Part of an independent column that is not in the space of others: dependent columns
+# have some 1e-13, the smallest independent ones of flexible links more than 1e-6.
+_MIN_INDEPENDENCE = 1e-8
 
-# rotation of a node in rad, and motion relative to its distance, in random states
+# Rotation of a node in rad, and motion relative to its distance, in random states.
 _BEND = 0.3
 
-_SMALL = 1e-9  # smaller coefficients are rounding
+# Size of coefficients below which they are rounding.
+_COEFFICIENT_TOLERANCE = 1e-9
 
 
 @explained_class
@@ -188,7 +189,7 @@ def base_parameters(
     T[:, basis] = np.eye(len(basis))
     # remove rounding, relative to the columns
     part = np.abs(T) * size / np.maximum(size[basis], 1e-300)[:, np.newaxis]
-    T[part < _SMALL] = 0.0
+    T[part < _COEFFICIENT_TOLERANCE] = 0.0
     parameters = described(arm, made.places)
     idle = tuple(n for n, a in zip(parameters.names, acts, strict=True) if not a)
     T = _rounded(T)
@@ -204,7 +205,7 @@ def _basis(W: Array, acts: NDArray[np.bool_]) -> list[int]:
         left = W[:, j] - Q @ (Q.T @ W[:, j])
         left = left - Q @ (Q.T @ left)
         rest = float(np.linalg.norm(left))
-        if rest > _INDEPENDENT:
+        if rest > _MIN_INDEPENDENCE:
             basis.append(int(j))
             Q = np.column_stack([Q, left / rest])
     return basis
@@ -213,4 +214,4 @@ def _basis(W: Array, acts: NDArray[np.bool_]) -> list[int]:
 def _rounded(T: Array) -> Array:
     """Replace numbers close to whole ones by these."""
     near = np.round(T)
-    return np.where(np.abs(T - near) < _SMALL, near, T)
+    return np.where(np.abs(T - near) < _COEFFICIENT_TOLERANCE, near, T)

@@ -38,8 +38,8 @@ _AXES = ("x", "y", "z")
 _PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
 _UPPER = np.triu_indices(3)
 
-# integrals that are smaller, relative to others of their kind, are rounding
-_NOTHING = 1e-14
+# Part of other integrals of their kind below which integrals are rounding.
+_INTEGRAL_TOLERANCE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class _Walk:
         ]
         largest = max((abs(x.value) for x in found), default=0.0)
         for x in found:
-            if every or abs(x.value) > _NOTHING * largest:
+            if every or abs(x.value) > _INTEGRAL_TOLERANCE * largest:
                 yield x
 
     def take(self, *shape: int) -> NDArray[np.intp]:
@@ -260,7 +260,7 @@ class _Walk:
             for i, x in enumerate(_AXES)
         ]
         largest = max((abs(x.value) for x in found), default=0.0)
-        yield from (x for x in found if abs(x.value) > _NOTHING * largest)
+        yield from (x for x in found if abs(x.value) > _INTEGRAL_TOLERANCE * largest)
 
     # joints and motors
 

@@ -20,7 +20,7 @@ from ._regressor import Models
 
 Array = NDArray[np.float64]
 
-# step relative to a parameter: truncation of order ten, rounding times a hundred
+# Step relative to a parameter: truncation of order ten, rounding times a hundred.
 STEP = 0.01
 
 _AHEAD = np.arange(11)
@@ -53,12 +53,13 @@ def _rule(nodes: NDArray[Any], order: int = 10) -> Rule:
 # differences on both sides, or on one side for a parameter at its bound
 RULES = (_rule(np.arange(-5, 6)), _rule(_AHEAD), _rule(-_AHEAD))
 
-# of order four over a tenth of the step: error 1e-10 with four arms in place of ten
-SHORT = 0.1
+# Part of that step with a rule of order four: error 1e-10 with four arms in place of
+# ten.
+SHORT_STEP = 0.1
 SHORT_RULES = (
-    _rule(SHORT * np.arange(-2, 3), 4),
-    _rule(SHORT * _AHEAD[:5], 4),
-    _rule(-SHORT * _AHEAD[:5], 4),
+    _rule(SHORT_STEP * np.arange(-2, 3), 4),
+    _rule(SHORT_STEP * _AHEAD[:5], 4),
+    _rule(-SHORT_STEP * _AHEAD[:5], 4),
 )
 
 

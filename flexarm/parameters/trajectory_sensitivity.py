@@ -36,7 +36,8 @@ Array = NDArray[np.float64]
 
 INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
 
-_AT_ONCE = 1024  # number of steps with stages in memory
+# Steps with stages in memory.
+_CHUNK_SIZE = 1024
 
 
 class TrajectoryGradient(NamedTuple):
@@ -491,8 +492,8 @@ def steps_of(
     start, end = (tuple(flat(x, last) for x in states) for last in (False, True))
     forces, lengths = (flat(tau, False), flat(tau, True)), np.tile(h, B)
     parts = []
-    for i in range(0, max(B * N, 1), _AT_ONCE):
-        some = slice(i, i + _AT_ONCE)
+    for i in range(0, max(B * N, 1), _CHUNK_SIZE):
+        some = slice(i, i + _CHUNK_SIZE)
         own = (start[0][some], start[1][some])
         ends = (forces[0][some], forces[1][some])
         if weights is None:

@@ -15,8 +15,11 @@ from .run import Run
 
 Array = NDArray[np.float64]
 
-_ROUNDS = 100
-_PARTS = 8  # of an interval, at whose ends the sign is computed
+# Rounds of the search for zeros of events at most.
+_MAX_ROUNDS = 100
+# Parts of an interval at whose ends the sign is computed: an event that changes its
+# sign twice in one part is not seen.
+_PARTS = 8
 
 
 def locate(
@@ -131,7 +134,7 @@ def _zero(
     n = len(sign)
     # iteration on all brackets at once
     past, side = np.ones(n), np.zeros(n)
-    for count in range(_ROUNDS):
+    for count in range(_MAX_ROUNDS):
         if not open_.any():
             break
         with np.errstate(all="ignore"):

@@ -13,7 +13,8 @@ from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar
 
-MAX_STEPS = 10**6  # between two samples
+# Steps between two samples at most, some seconds.
+MAX_STEPS = 10**6
 
 
 def run_cvode(run: Run, options: Options, progress: bool | None) -> str:

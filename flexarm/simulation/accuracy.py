@@ -11,30 +11,33 @@ from .._calls.records import reported
 from .._core import REPORT_COLUMNS
 from .._support.warn import warn
 from ..errors import AccuracyWarning
-from .run import FEW, Run
+from .run import MAX_EIGENVALUES, Run
 from .stability import linearized
 from .vibration_errors import vibration_advice, vibration_errors
 
 Array = NDArray[np.float64]
 
-# Estimated error, of the size of the motion, without a warning, and of a step to take.
-# A vibration alone loses 4 % of its energy at 0.05:
-# tests/simulation/test_accuracy.py.
+# Estimated error, of the size of the motion, without a warning: a vibration alone loses
+# 4 % of its energy at 0.05 (tests/simulation/test_accuracy.py).
 LIMIT = 0.05
-WANTED = 0.01
+# Estimated error of the step that a warning recommends.
+GOAL_ERROR = 0.01
 
-# The same for vibration of known modes: an error of 1 %, and a quarter for an estimate
-# that is too large, so that warnings are true:
+# Estimated error without a warning of vibration of known modes: an error of 1 %, and a
+# quarter for an estimate that is too large, so that warnings are true:
 # tests/simulation/test_vibration_errors.py.
 VIBRATION_LIMIT = 0.0125
-VIBRATION_WANTED = 0.005
+# Error of a vibration at the step that a warning recommends.
+VIBRATION_GOAL = 0.005
 
-# Steps that miss the whole motion, which a stable one does but for a few: R7 of
-# csrc/kernels/time/step_errors.h.  Their number in a run that is no success.
-ASTRAY = 10
+# Steps that miss the whole motion (R7 of csrc/kernels/time/step_errors.h), at most, in
+# a run that succeeds: a stable one has a few.
+MAX_ASTRAY = 10
 
 _ORDERS = {"rk4": 4.0, "linear-acceleration": 2.0}  # of methods that may be unstable
-_EXPONENT = 1.0 / 2.0 + 1.0 / 8.0 + 1.0 / 32.0  # R5 of rosenbrock.c, of squares
+# Exponent of the scale, which is a square: R5 of rosenbrock.c.
+_EXPONENT = 1.0 / 2.0 + 1.0 / 8.0 + 1.0 / 32.0
+# Coefficient gamma of ROS34PW2, as in rosenbrock.c.
 _GAMMA = 0.435866521508458999416
 
 
@@ -99,11 +102,13 @@ def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
         bad &= run.is_whole()  # others fail for other reasons
     if not bad.any():
         return
-    lost = bad & (astray >= ASTRAY)
+    lost = bad & (astray >= MAX_ASTRAY)
     worst = lost if lost.any() else bad
     i = int(np.where(worst, errors, 0.0).argmax())
     h = float(np.broadcast_to(steps, len(bad))[i])
-    known = run.doubt(i) if run.doubt is not None and run.arm.nv <= FEW else ""
+    known = (
+        run.doubt(i) if run.doubt is not None and run.arm.nv <= MAX_EIGENVALUES else ""
+    )
     # linear acceleration shifts vibration, but keeps it up to its limit
     fails = bool(lost.any()) and (method == "rk4" or known != "")
     if fails:
@@ -113,7 +118,7 @@ def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
     else:
         other = "Radau" if run.one(i).fidelity == "linear" else "Rodas4P"
         if np.any(missed) and missed[i] == errors[i]:
-            step, hertz = vibration_advice(run, i, VIBRATION_WANTED)
+            step, hertz = vibration_advice(run, i, VIBRATION_GOAL)
             end = f" in the mode of {hertz:.4g} Hz; {_take(step)}"
         else:
             end = f"; {_advice(h, float(errors[i]), _ORDERS[method])}"
@@ -155,7 +160,7 @@ def _advice(h: float, error: float, order: float) -> str:
 
 def shorter(h: float, error: float, order: float) -> float:
     """Step in s that is short enough, as errors of stable ones are powers of them."""
-    return float(h * (WANTED / min(error, 1.0)) ** (1.0 / order))
+    return float(h * (GOAL_ERROR / min(error, 1.0)) ** (1.0 / order))
 
 
 def _take(step: float) -> str:
@@ -171,7 +176,7 @@ def _is_transient(run: Run, i: int, h: float, n: int) -> bool:
     multiply a mode by R(h rate), where exp(h rate) is exact.
     """
     arm, q, qd = run.one(i), run.q[i, 0], run.qd[i, 0]
-    if arm.nq != arm.nv or arm.nv > FEW:
+    if arm.nq != arm.nv or arm.nv > MAX_EIGENVALUES:
         return False
     full = arm.replace(fidelity="full") if arm.fidelity == "linear" else arm
     try:

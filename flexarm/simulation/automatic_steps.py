@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .accuracy import (
+    GOAL_ERROR,
+    VIBRATION_GOAL,
     VIBRATION_LIMIT,
-    VIBRATION_WANTED,
-    WANTED,
     shares_of_steps,
     shorter,
 )
@@ -27,10 +27,14 @@ Array = NDArray[np.float64]
 # Steps of a trajectory times velocities of the arm: some seconds.  Above them a method
 # that damps fast modes suits better, and warnings name it.
 _MAX_COST = 1_000_000
-# Shares of the longest stable step, with errors of the fastest mode of 5e-2 and 5e-4 of
-# it in each step: before a run is repeated by its errors, and where it cannot be.
-_LARGE, _SMALL = 0.5, 0.2
-_LOOKED = 8  # states of a batch, spread over it: a millisecond together
+# Part of the longest stable step before a run is repeated by its errors, which are 5e-2
+# of the fastest mode in each step.
+_FIRST_SHARE = 0.5
+# Part of the longest stable step where a run cannot be repeated: errors are 5e-4 of the
+# fastest mode in each step.
+_FINAL_SHARE = 0.2
+# Members of a batch that are looked at, spread over it: a millisecond together.
+_MAX_MEMBERS = 8
 
 
 def finer_substeps(run: Run) -> NDArray[np.int64]:
@@ -43,15 +47,17 @@ def finer_substeps(run: Run) -> NDArray[np.int64]:
     errors, whole = shares_of_steps(run), run.is_whole()
     missed = vibration_errors(run, np.where(whole, errors, 0.0))
     wanted = np.zeros(len(errors), dtype=np.int64)
-    bad = ~whole | (errors > WANTED) | (missed > VIBRATION_LIMIT)
+    bad = ~whole | (errors > GOAL_ERROR) | (missed > VIBRATION_LIMIT)
     for i in map(int, np.flatnonzero(bad)):
         taken, step = longest / run.substeps[i], inf
         if not whole[i] or errors[i] > 1.0:
-            step = _LARGE * _stable(run.one(i), run.q[i, 0], taken, run.gains_of(i))
-        if whole[i] and errors[i] > WANTED:
+            step = _FIRST_SHARE * _stable(
+                run.one(i), run.q[i, 0], taken, run.gains_of(i)
+            )
+        if whole[i] and errors[i] > GOAL_ERROR:
             step = min(step, shorter(taken, 2.0 * float(errors[i]), 4.0))
         if missed[i] > VIBRATION_LIMIT:
-            step = min(step, vibration_advice(run, i, VIBRATION_WANTED)[0])
+            step = min(step, vibration_advice(run, i, VIBRATION_GOAL)[0])
         if _is_affordable(run.arm, run.t, step):
             wanted[i] = 2 ** int(np.ceil(np.log2(longest / step) - 1e-9))
     return wanted
@@ -89,13 +95,13 @@ def step_of_loop(arm: AnyArm, q: Array, t: Array, span: float) -> float:
 def _least(
     arm: AnyArm, t: Array, pairs: Iterable[tuple[ArmLike, Array]], span: float
 ) -> float:
-    step = _SMALL * min(_stable(one, q, span) for one, q in pairs)
+    step = _FINAL_SHARE * min(_stable(one, q, span) for one, q in pairs)
     return step if _is_affordable(arm, t, step) else inf
 
 
 def _looked(count: int) -> list[int]:
     """Members of a batch that are looked at."""
-    return sorted(set(np.linspace(0, count - 1, min(count, _LOOKED)).astype(int)))
+    return sorted(set(np.linspace(0, count - 1, min(count, _MAX_MEMBERS)).astype(int)))
 
 
 def _is_affordable(arm: AnyArm, t: Array, step: float) -> bool:

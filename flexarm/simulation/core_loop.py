@@ -22,8 +22,9 @@ from .automatic_steps import finer_substeps
 from .run import Run, progress_bar
 from .stability import CONDITIONAL, instability
 
-# errors of steps near the stable one fall slower than their order says
-_REPEATS = 3
+# Repetitions with finer steps at most: errors of steps near the stable one fall slower
+# than their order says.
+_MAX_REPEATS = 3
 
 
 def substeps_of(t: Any, method: str, max_step: float) -> int:
@@ -51,7 +52,7 @@ def run_core(
         return
     _rollout(run, method, substeps, options, progress)
     automatic = automatic and run.function is None and not any_of(run.arm)._held
-    for _ in range(_REPEATS if automatic and len(run.t) > 1 else 0):
+    for _ in range(_MAX_REPEATS if automatic and len(run.t) > 1 else 0):
         finer = finer_substeps(run)
         for n in np.unique(finer[finer > 0]):
             rows = np.flatnonzero(finer == n)

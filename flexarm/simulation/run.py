@@ -27,13 +27,16 @@ from .trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
-MAX_STEPS = 2**31 - 1  # between two samples, an int in C
-# rad/s, m/s: a motion without bound.  No material holds at such speeds, motors of a
-# millimetre turn at 1e5 rad/s.  Positions count as mean rates from the start, since
-# spinning motors and satellites go far.
-WILD = 1e6
-FEW = 64  # coordinates with cheap eigenvalues
-_ORDINARY = 1e100  # larger states diverge, and their forces
+# Steps between two samples at most, an int in C.
+MAX_STEPS = 2**31 - 1
+# Rate in rad/s or m/s of a motion without bound. No material holds at such speeds,
+# motors of a millimetre turn at 1e5 rad/s. Positions count as mean rates from the
+# start, since spinning motors and satellites go far.
+RUNAWAY_RATE = 1e6
+# Coordinates at most whose eigenvalues are cheap: some milliseconds.
+MAX_EIGENVALUES = 64
+# Size of a state beyond which it diverges, and its forces need not be finite.
+_MAX_STATE = 1e100
 
 
 def check_step(max_step: Any, t: Array) -> None:
@@ -278,7 +281,7 @@ class Run(Flattened):
 
     def _check_finite(self, t: float, q: Array, qd: Array, tau: Array) -> None:
         """Raise if forces are not finite, unless the state diverges."""
-        ordinary = (abs(q) < _ORDINARY).all(-1) & (abs(qd) < _ORDINARY).all(-1)
+        ordinary = (abs(q) < _MAX_STATE).all(-1) & (abs(qd) < _MAX_STATE).all(-1)
         bad = np.flatnonzero(ordinary & ~np.isfinite(tau).all(-1))
         if len(bad):
             index = tuple(int(i) for i in np.unravel_index(bad[0], self.batch or (1,)))
@@ -358,7 +361,9 @@ class Run(Flattened):
         wild = self._wild()
         at = 0 if wild is None else wild[0]
         doubts = list(self.doubts)
-        if self.doubt is not None and (wild is not None or self.arm.nv <= FEW):
+        if self.doubt is not None and (
+            wild is not None or self.arm.nv <= MAX_EIGENVALUES
+        ):
             doubt = self.doubt(at)
             doubts += [doubt] * (doubt != "" and not any(doubt in x for x in doubts))
         if wild is not None:
@@ -375,7 +380,7 @@ class Run(Flattened):
         ends = np.asarray(np.isfinite(last).all(axis=-1))
         ends[[i for _, _, i in self.ended]] = True
         rates = self._rates()
-        return ends if rates is None else ends & ~(rates[2] >= WILD).any(axis=1)
+        return ends if rates is None else ends & ~(rates[2] >= RUNAWAY_RATE).any(axis=1)
 
     def _rates(self) -> tuple[Array, Array, Array] | None:
         """Largest rates at all samples, of velocities, positions and both, or None.
@@ -383,7 +388,7 @@ class Run(Flattened):
         None if no number is large.
         """
         ends = [(np.nanmax(x), -np.nanmin(x)) for x in (self.q, self.qd) if x.size]
-        if not max(map(max, ends)) >= WILD:
+        if not max(map(max, ends)) >= RUNAWAY_RATE:
             return None
         # time since the start, at least 1 s
         span = np.maximum(self.t - self.t[0], 1.0)[:, np.newaxis]
@@ -394,12 +399,12 @@ class Run(Flattened):
     def _wild(self) -> tuple[int, int, str] | None:
         """First trajectory without bound, their number and a clause, or None."""
         rates = self._rates()
-        if rates is None or not (rates[2] >= WILD).any():
+        if rates is None or not (rates[2] >= RUNAWAY_RATE).any():
             return None
-        size, wild = rates[0], rates[2] >= WILD
+        size, wild = rates[0], rates[2] >= RUNAWAY_RATE
         k = int(wild.any(axis=0).argmax())
         i = int(wild[:, k].argmax())
-        found = self.qd if size[i, k] >= WILD else self.q
+        found = self.qd if size[i, k] >= RUNAWAY_RATE else self.q
         name = (
             self.arm.coordinate_names if found is self.qd else self.arm.position_names
         )

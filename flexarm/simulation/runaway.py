@@ -21,15 +21,17 @@ from ..kinematics.slopes import (
     slope_sentence,
 )
 from .accuracy import LIMIT
-from .run import FEW, Run
+from .run import MAX_EIGENVALUES, Run
 
 Array = NDArray[np.float64]
 
-# Change of the energy of a passive arm by errors of the steps, of its largest kinetic
-# one.
-_CHANGE = 0.1
-_CHECKED = 8  # samples of a run whose energy is computed, besides the first
-_ROUNDING = 1e-9  # of energies
+# Change of the energy of a passive arm by errors of the steps at most, as part of its
+# largest kinetic one.
+_MAX_CHANGE = 0.1
+# Samples of a run whose energy is computed, besides the first.
+_MAX_SAMPLES = 8
+# Rounding of energies.
+_ROUNDING = 1e-9
 
 
 def judge_slopes(run: Run) -> None:
@@ -50,7 +52,12 @@ def judge_slopes(run: Run) -> None:
     run.lost = run.lost or slope > SLOPE_END
     many = f" in {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
     clause = f" at t = {run.t[k]:.6g} s{many}"
-    blamed = run.lost and run.doubt is not None and arm.nv <= FEW and run.doubt(i)
+    blamed = (
+        run.lost
+        and run.doubt is not None
+        and arm.nv <= MAX_EIGENVALUES
+        and run.doubt(i)
+    )
     if blamed:  # on the step
         name = link_name(arm.bodies[link[i]])
         run.doubts.append(f"link {name!r} bends to a slope of {slope:.3g}{clause}")
@@ -117,7 +124,7 @@ def judge_energy(run: Run, method: str) -> None:
         return
     rigid = method == "rk4" and arm.motor_slice.start == arm.nv  # no modes, no motors
     n = len(run.t)
-    at = np.unique(np.linspace(0, n - 1, min(n, _CHECKED + 1)).astype(int))
+    at = np.unique(np.linspace(0, n - 1, min(n, _MAX_SAMPLES + 1)).astype(int))
     q, qd = run.q[:, at], run.qd[:, at]
     arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
     quiet = arms._model.quiet
@@ -133,7 +140,7 @@ def judge_energy(run: Run, method: str) -> None:
             falls = (kept <= _ROUNDING * size) & (-lost > changed)
             changed = np.where(falls, lost, changed)
         share = np.abs(changed)
-        bad = np.asarray((share > _CHANGE * most) & (share > _ROUNDING * size))
+        bad = np.asarray((share > _MAX_CHANGE * most) & (share > _ROUNDING * size))
     if not bad.any():
         return
     bad &= run.is_whole()  # others fail for other reasons

@@ -12,7 +12,9 @@ from .._calls.arm_like import ArmLike
 Array = NDArray[np.float64]
 
 CONDITIONAL = ("rk4", "linear-acceleration")
-_MANY = 200  # velocities up to which a table has the highest frequency
+# Velocities up to which a table has the highest frequency: its time grows with their
+# third power.
+_MAX_SIZE = 200
 
 
 def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
@@ -103,8 +105,8 @@ def instability(
 
 def fastest(arm: ArmLike) -> list[str]:
     """Line with the highest frequency and the largest stable step of ``"rk4"``."""
-    if arm.nv > _MANY:
-        line = f"highest frequency: not computed for more than {_MANY} coordinates"
+    if arm.nv > _MAX_SIZE:
+        line = f"highest frequency: not computed for more than {_MAX_SIZE} coordinates"
         return [line] if any(body.n_modes for body in arm.bodies) else []
     if not arm.stiffness_matrix.any():
         return []

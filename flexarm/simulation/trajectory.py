@@ -179,7 +179,8 @@ class Trajectory(Labelled, Printed):
         )
 
 
-MAX_COLUMNS = 40  # coordinates of a table
+# Coordinates of a table at most.
+MAX_COLUMNS = 40
 
 
 def motion_coordinates(arm: ArmLike, t: Array, tau: Array) -> dict[str, Variable]:

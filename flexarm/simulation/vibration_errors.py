@@ -8,19 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import reported
-from .run import FEW, Run
+from .run import MAX_EIGENVALUES, Run
 from .stability import linearized, runge_kutta
 
 Array = NDArray[np.float64]
 
 # Error by R7 below which vibration has not lost 1 % of the motion: 1.5e-4 is the least
 # of 183 random arms that have, tests/simulation/test_vibration_errors.py.
-_SEEN = 1e-4
-_TIMES = 64  # numbers of steps at which errors are compared
-_SLOW = 1e-9  # of the fastest rate squared: no vibration
-_FINER = 1.25  # factor between steps that are tried
-_FINEST = 40  # such factors, of 7000 together
-_BLAMED = 0.1  # of the largest error of a mode
+_MIN_ERROR = 1e-4
+# Numbers of steps at which errors are compared, at most.
+_MAX_TIMES = 64
+# Part of the square of the fastest rate below which there is no vibration.
+_REST_SQUARE = 1e-9
+# Factor between steps that are tried: warnings name one that is a quarter too short at
+# most.
+_STEP_RATIO = 1.25
+# Such factors that are tried, of 7000 together.
+_MAX_TRIALS = 40
+# Part of the largest error of a mode above which a mode is to blame, too.
+_MODE_SHARE = 0.1
 
 
 def vibration_errors(run: Run, shares: Array) -> Array:
@@ -36,9 +42,9 @@ def vibration_errors(run: Run, shares: Array) -> Array:
     errors = np.zeros(len(run.q))
     arm = run.one(0)
     lawful = run.function is not None or run.feedback is not None
-    if lawful or arm.fidelity == "linear" or arm.nv > FEW or arm._held:
+    if lawful or arm.fidelity == "linear" or arm.nv > MAX_EIGENVALUES or arm._held:
         return errors
-    for i in map(int, np.flatnonzero(shares > _SEEN)):
+    for i in map(int, np.flatnonzero(shares > _MIN_ERROR)):
         if run.one(i).stiffness_matrix.any():
             errors[i] = _error(run, i, *_modes(run, i))
     return errors
@@ -49,8 +55,8 @@ def vibration_advice(run: Run, i: int, wanted: float) -> tuple[float, float]:
     roots, shares = _modes(run, i)
     with np.errstate(all="ignore"):
         size = np.nan_to_num(_missed(run, i, roots).max(axis=0), posinf=1.0) * shares
-    fastest = float(np.abs(roots[size > _BLAMED * size.max()]).max())
-    finer = _FINER ** np.arange(1, _FINEST + 1)
+    fastest = float(np.abs(roots[size > _MODE_SHARE * size.max()]).max())
+    finer = _STEP_RATIO ** np.arange(1, _MAX_TRIALS + 1)
     small = [x for x in finer if 0.0 < _error(run, i, roots, shares, x) < wanted]
     h = float(np.diff(run.t).max()) / run.substeps[i]
     return h / float(small[0] if small else finer[-1]), fastest / (2.0 * np.pi)
@@ -70,7 +76,7 @@ def _modes(run: Run, i: int) -> tuple[Any, Array]:
         squares, turn = np.linalg.eigh(L @ (0.5 * (K + K.T)) @ L.T)
     except np.linalg.LinAlgError:
         return none  # no mass somewhere, of which others tell
-    moving = squares > _SLOW * squares.max()
+    moving = squares > _REST_SQUARE * squares.max()
     if not scale > 0.0 or not moving.any():
         return none
     rates, modes = np.sqrt(squares[moving]), L.T @ turn[:, moving]
@@ -102,5 +108,5 @@ def _missed(run: Run, i: Any, roots: Any, finer: float = 1.0) -> Array:
     n = substeps * len(steps)
     weights = substeps * counts / n
     taken, exact = weights @ np.log(runge_kutta(z)), weights @ z
-    number = np.unique(np.linspace(1, n, _TIMES).astype(int))[:, np.newaxis]
+    number = np.unique(np.linspace(1, n, _MAX_TIMES).astype(int))[:, np.newaxis]
     return np.asarray(np.abs(np.exp(number * taken) - np.exp(number * exact)))

@@ -23,10 +23,11 @@ from .trajectory import Trajectory
 Array = NDArray[np.float64]
 Finished = TypeVar("Finished", bound=Trajectory)
 
-# Violation without a warning: share of the size of the arm, and rad.  Closing a loop
-# moves the arm by as much; positions rounded to three digits pass.
-SHARE = 1e-3
-SMALLEST = 1e-6  # m, for arms without extent
+# Violation without a warning, as share of the size of the arm, and in rad. Closing a
+# loop moves the arm by as much; positions rounded to three digits pass.
+MAX_SHARE = 1e-3
+# Violation in m without a warning of arms without extent.
+MIN_LENGTH = 1e-6
 
 SILENCE = "or silence ConstraintWarning"
 JUMPS = (
@@ -46,17 +47,17 @@ def tolerances(arm: ArmLike, q: Array) -> tuple[Array, list[str]]:
     """
     quiet = arm._model.quiet
     points = np.concatenate([quiet("node_poses")(q), quiet("link_poses")(q)])[:, :3, 3]
-    length = SHARE * float(np.linalg.norm(np.ptp(points, axis=0))) + SMALLEST
+    length = MAX_SHARE * float(np.linalg.norm(np.ptp(points, axis=0))) + MIN_LENGTH
     places = dict(zip(arm.position_names, position_units(arm), strict=True))
     loops: list[tuple[float, str]] = []
     couplings: list[tuple[float, str]] = []
     for constraint in arm._held:
         if hasattr(constraint, "locked"):
             turns = [d.startswith("r") for d in constraint.locked]
-            loops += [(SHARE, "rad") if turn else (length, "m") for turn in turns]
+            loops += [(MAX_SHARE, "rad") if turn else (length, "m") for turn in turns]
             continue
         terms = [(abs(value), places[name]) for name, value in constraint.coefficients]
-        allowed = max(x * (length if unit == "m" else SHARE) for x, unit in terms)
+        allowed = max(x * (length if unit == "m" else MAX_SHARE) for x, unit in terms)
         units = {unit for x, unit in terms}
         couplings.append((allowed, units.pop() if len(units) == 1 else "m or rad"))
     rows = loops + couplings  # the order of `Arm.constraint_names`
@@ -90,7 +91,7 @@ class Judge:
         A = quiet("constraint_jacobian")(q)
         rate = np.abs((A @ qd[..., np.newaxis])[..., 0])
         sums = (np.abs(A) @ np.abs(qd)[..., np.newaxis])[..., 0]
-        allowed = self.allowed + SHARE * sums
+        allowed = self.allowed + MAX_SHARE * sums
         i, row, jumps = _worst(rate / allowed)
         if jumps:
             self._tell(

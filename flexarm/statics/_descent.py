@@ -21,10 +21,15 @@ from ._newton import Problem
 
 Array = NDArray[np.float64]
 
-_LONGEST = 0.5  # step, in rad or m of a node
-_NEAR = 1e-3  # shorter steps are left to Newton's method
-_FLAT = 1e-9  # eigenvalues below this part of the largest are zero
-_HALVINGS = 30
+# Step in rad or m of a node at most.
+_MAX_STEP = 0.5
+# Step in rad or m of a node: shorter ones are left to Newton's method, which then
+# converges.
+_MIN_STEP = 1e-3
+# Part of the largest eigenvalue below which one is zero.
+_ZERO_SHARE = 1e-9
+# Halvings of a step that does not decrease the energy, at most.
+_MAX_HALVINGS = 30
 
 
 def descend(problem: Problem, start: Array, max_steps: int) -> Array:
@@ -49,17 +54,17 @@ def _direction(problem: Problem, q: Array) -> tuple[Array, Array, Any]:
     K = problem.matrix(q) / (size[..., :, None] * size[..., None, :])
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, -1, -2)))
     largest = np.abs(values).max(axis=-1, keepdims=True)
-    flat = _FLAT * np.where(largest > 0.0, largest, 1.0)
+    flat = _ZERO_SHARE * np.where(largest > 0.0, largest, 1.0)
     along = (f[:, None, :] @ vectors)[:, 0]
     part = -along / np.maximum(np.abs(values), flat)
     length = np.linalg.norm(part, axis=-1)
     stable = values[:, 0] >= -flat[:, 0]
-    near = stable & (length < _NEAR)
+    near = stable & (length < _MIN_STEP)
     # from a maximum along the steepest direction
-    top = ~stable & (length < _NEAR)
+    top = ~stable & (length < _MIN_STEP)
     part[top, 0] = np.where(along[top, 0] > 0.0, -0.1, 0.1)
     length = np.linalg.norm(part, axis=-1)
-    part *= np.minimum(1.0, _LONGEST / np.maximum(length, 1e-300))[:, None]
+    part *= np.minimum(1.0, _MAX_STEP / np.maximum(length, 1e-300))[:, None]
     slope = np.einsum("ni,ni->n", along, part)
     # there the energy decreases with the square of the step
     slope[top] = np.minimum(slope[top], 0.5 * values[top, 0] * part[top, 0] ** 2)
@@ -73,7 +78,7 @@ def _walk(problem: Problem, q: Array, step: Array, slope: Array) -> Array:
     part = np.ones(len(q))
     moved = np.asarray(integrate(problem.arm, q, step))
     open_ = np.arange(len(q))
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         tried = part[open_, None] * step[open_]
         fall, grain = _climb(problem.at(open_), q[open_], moved[open_], tried)
         better = fall <= 1e-4 * part[open_] * slope[open_] + grain

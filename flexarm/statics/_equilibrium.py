@@ -47,7 +47,9 @@ from .spectrum import has_mass, lowest_squares
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_BLOCK = 1 << 22  # largest number of entries of the tangents at a time
+# Entries of the tangents at a time, 32 MiB: more do not fit into memory beside others,
+# fewer cost calls.
+_BLOCK_SIZE = 1 << 22
 
 
 @explained_class
@@ -324,7 +326,7 @@ def equilibrium(
     # blocks of states
     states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
     steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
-    size = max(1, _BLOCK // arm.nv**2)
+    size = max(1, _BLOCK_SIZE // arm.nv**2)
     parts, stopped, some = [], False, False
     with held_back():
         for i in range(0, max(len(states), 1), size):

@@ -27,10 +27,14 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
-_LONGEST = 0.5  # step, in rad or m of a node; longer ones may lack stiffness
-_NO_STIFFNESS = 1e-13  # singular values below this part of the largest are zero
-_NO_FORCE = 1e-8  # forces below this part of the largest are zero
-_HALVINGS = 12
+# Step in rad or m of a node at most; longer ones may lack stiffness.
+_MAX_STEP = 0.5
+# Part of the largest singular value below which one is zero.
+_STIFFNESS_TOLERANCE = 1e-13
+# Part of the largest force below which one is zero.
+_FORCE_TOLERANCE = 1e-8
+# Halvings of a step that does not lead nearer, at most.
+_MAX_HALVINGS = 12
 
 
 @dataclass(frozen=True)
@@ -184,10 +188,10 @@ def _step(problem: Problem, q: Array, tolerance: float) -> tuple[Array, Mask, Ma
     small = (length <= tolerance) & ~missing
     lost |= (length <= tolerance) & missing
     # damped steps
-    part = np.minimum(1.0, 2.0 * _LONGEST / np.maximum(length, 1e-300))
+    part = np.minimum(1.0, 2.0 * _MAX_STEP / np.maximum(length, 1e-300))
     moved = _move(problem, q, part[:, None] * step)
     open_ = np.flatnonzero(~small & ~lost)
-    for _ in range(_HALVINGS):
+    for _ in range(_MAX_HALVINGS):
         if not len(open_):
             break
         left = problem.at(open_).unbalance(moved[open_])
@@ -225,7 +229,7 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
     try:
         result[sound] = np.linalg.inv(K[sound])
         step = (result @ f[..., None])[..., 0] * columns
-        regular &= np.abs(step).max(axis=-1) <= _LONGEST
+        regular &= np.abs(step).max(axis=-1) <= _MAX_STEP
     except np.linalg.LinAlgError:
         regular[:] = False
     # pseudo-inverse of tangents that are almost singular
@@ -235,14 +239,16 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
             rows, columns = rows[weak], columns[weak]
         scaled = K[weak] / (rows[..., :, None] * columns[..., None, :])
         left, values, right = np.linalg.svd(scaled)
-        none = values <= _NO_STIFFNESS * values[:, :1]
+        none = values <= _STIFFNESS_TOLERANCE * values[:, :1]
         weight = np.where(none, 0.0, 1.0 / np.where(none, 1.0, values))
         back = np.swapaxes(right, -1, -2) * weight[:, None, :]
         unit = columns[..., :, None] * rows[..., None, :]
         result[weak] = back @ np.swapaxes(left, -1, -2) / unit
         push = f[weak] / rows
         along = np.abs((push[:, None, :] @ left)[:, 0, :] * none).max(axis=-1)
-        missing[weak] = along > _NO_FORCE * np.abs(push).max(axis=-1) + _tiny(values)
+        missing[weak] = along > _FORCE_TOLERANCE * np.abs(push).max(axis=-1) + _tiny(
+            values
+        )
     return result, missing
 
 

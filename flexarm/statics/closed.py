@@ -21,11 +21,13 @@ from ..model.loops import Coupling
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# step of differences of rows: the margin of a line beyond its ends (sliding.h) is twice
-# as long for a line of a metre; rounding is 1e-9 of a row
+# Step of differences of rows: the margin of a line beyond its ends (sliding.h) is twice
+# as long for a line of a metre; rounding is 1e-9 of a row.
 _STEP = 5e-7
-_RANK = 1e-9  # singular values below this part of the largest are zero
-_OPEN = 1e-6  # violation in m or rad of a posture that counts as closed
+# Part of the largest singular value below which one is zero.
+_RANK_TOLERANCE = 1e-9
+# Violation in m or rad of a posture that counts as closed.
+_MAX_VIOLATION = 1e-6
 
 
 def is_closed(arm: AnyArm) -> bool:
@@ -43,7 +45,7 @@ def rows_at(arm: AnyArm, q: Array) -> Array:
 def check_closed(arm: AnyArm, q: Array) -> None:
     """Raise for postures that violate the constraints."""
     off = np.abs(constraint_violation(arm, q))
-    if off.size and off.max() > _OPEN:
+    if off.size and off.max() > _MAX_VIOLATION:
         row = int(off.reshape(-1, off.shape[-1]).max(axis=0).argmax())
         name = any_of(arm).constraint_names[row]
         raise ArgumentError(
@@ -57,7 +59,7 @@ def check_held(arm: AnyArm, q: Array, moves: Mask) -> None:
     """Raise for rows (m,) without a free coordinate that the held ones leave open."""
     off = np.abs(constraint_violation(arm, q)).reshape(-1, len(moves)).max(axis=0)
     off = np.where(moves, 0.0, off)
-    if off.size and off.max() > _OPEN:
+    if off.size and off.max() > _MAX_VIOLATION:
         name = any_of(arm).constraint_names[int(off.argmax())]
         raise ArgumentError(
             f"the arm has loops, {name!r} is open by {off.max():.3g} and moves with "
@@ -68,7 +70,7 @@ def check_held(arm: AnyArm, q: Array, moves: Mask) -> None:
 
 def forces_of_rows(A: Array, f: Array, free: Mask) -> Array:
     """Forces (..., m) on the rows that balance f (..., nv) on free coordinates."""
-    sides = np.linalg.pinv(A[..., free], rcond=_RANK)
+    sides = np.linalg.pinv(A[..., free], rcond=_RANK_TOLERANCE)
     return np.asarray((f[..., np.newaxis, free] @ sides)[..., 0, :])
 
 
@@ -89,7 +91,7 @@ def stiffness_of_rows(arm: AnyArm, q: Array, forces: Array) -> Array:
 def null_space(A: Array) -> Array:
     """Orthonormal columns (..., n, k) with A x = 0, of matrices of one rank."""
     _, values, right = np.linalg.svd(A)
-    rank = (values > _RANK * values[..., :1]).sum(axis=-1)
+    rank = (values > _RANK_TOLERANCE * values[..., :1]).sum(axis=-1)
     some = rank[values[..., 0] > 0.0] if rank.ndim else rank
     if some.size and some.min() < some.max():
         raise ArgumentError(

@@ -45,7 +45,8 @@ from ..se3 import bracket
 
 Array = NDArray[np.float64]
 
-_CHUNK = 1 << 20  # largest number of accelerations at a time
+# Accelerations at a time, 8 MiB.
+_CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def _symmetric(
     rows = wrench.reshape(-1, 6)
     values = np.empty((len(states), len(pairs)))
     stack = arm._flat(batch) if isinstance(arm, StackLike) else None
-    step = max(1, _CHUNK // max(len(pairs), 1))
+    step = max(1, _CHUNK_SIZE // max(len(pairs), 1))
     for at in range(0, len(states), step):
         part = slice(at, at + step)
         some = arm if stack is None else stack[part, None]

@@ -21,12 +21,12 @@ from .given_loads import Loads
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-# rounding of an eigenvalue, relative to the largest one
+# Rounding of an eigenvalue, relative to the largest one.
 ROUNDING = 64.0 * np.finfo(float).eps
-# part by which rounding splits a double eigenvalue
-_SPLIT = 1e-6
-# part of the largest circular frequency below which a motion is at rest
-_AT_REST = 1e-7
+# Part by which rounding splits a double eigenvalue.
+_SPLIT_SHARE = 1e-6
+# Part of the largest circular frequency below which a motion is at rest.
+_REST_SHARE = 1e-7
 # part of a stiffness below which it is symmetric, and of vectors that are parallel
 _SKEW, _DEFECT = 1e-12, 1e-14
 
@@ -121,7 +121,7 @@ def _eigen(K: Array) -> tuple[Any, Array, Array]:
     condition = np.linalg.norm(left, axis=0)
     unsure = ROUNDING * len(K) * size.max() * np.minimum(condition, 1e8)
     values[size <= unsure] = 0.0
-    real = np.abs(values.imag) <= np.maximum(unsure, _SPLIT * size)
+    real = np.abs(values.imag) <= np.maximum(unsure, _SPLIT_SHARE * size)
     values[real] = values[real].real
     order = np.lexsort((values.imag, values.real))
     return values[order], vectors[:, order], left[:, order]
@@ -180,8 +180,10 @@ def first_order(K: Array, D: Array, turning: Any = None) -> Array:
 def grows(s: Any, K: Array) -> Mask:
     """Flags of eigenvalues (..., n) of `first_order` that grow, beyond rounding."""
     size = np.abs(s)
-    at_rest = _AT_REST * np.sqrt(np.abs(K).max(axis=(-1, -2), initial=0.0))
-    return np.asarray((s.real > _SPLIT * size) & (size > at_rest[..., np.newaxis]))
+    at_rest = _REST_SHARE * np.sqrt(np.abs(K).max(axis=(-1, -2), initial=0.0))
+    return np.asarray(
+        (s.real > _SPLIT_SHARE * size) & (size > at_rest[..., np.newaxis])
+    )
 
 
 def linear_system(

@@ -269,7 +269,7 @@ def warned(*bodies: Any) -> tuple[bool, float]:
 def test_arms_warn_as_their_errors_say(at: str, options: Any) -> None:
     for mass in (0.05, 20.0):
         some, largest = warned(link(**options), outboard(mass, node=at))
-        assert some == (largest > mode_accuracy.LARGEST), (mass, largest)
+        assert some == (largest > mode_accuracy.MAX_ERROR), (mass, largest)
 
 
 def element_link(**others: Any) -> Any:
@@ -316,7 +316,7 @@ def test_links_of_elements_are_below_their_bounds_too(
             assert bound == 0.0 or found.frequency_errors[0] <= bound + 1e-5
     some, _ = warned(element_link(**options), *more)
     if "segments" not in options:
-        assert some == (errors["link"].largest > mode_accuracy.LARGEST)
+        assert some == (errors["link"].largest > mode_accuracy.MAX_ERROR)
 
 
 def test_changed_bodies_are_not_known_to_be_accurate() -> None:

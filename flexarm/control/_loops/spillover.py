@@ -19,7 +19,7 @@ from ...errors import ArgumentError, ModeWarning
 from ...frequency_errors import has_few_modes
 from ...linear_models import linearize
 from ...mode_accuracy import without_warning
-from ...refinement import MORE, undeformed
+from ...refinement import ADDED_MODES, undeformed
 from ...statics import equilibrium
 from ..sensors import JOINTS, is_named
 from .linear_controller import LinearController
@@ -84,7 +84,12 @@ class Spillover(Printed):
 
 @explained
 def spillover(
-    law: Any, arm: Arm, q: Any = None, *, more: int = MORE, dt: float | None = None
+    law: Any,
+    arm: Arm,
+    q: Any = None,
+    *,
+    more: int = ADDED_MODES,
+    dt: float | None = None,
 ) -> Spillover:
     """Loop of a law with the arm for which it is made, and with more modes.
 
@@ -207,7 +212,7 @@ def warn_of_spillover(law: Any, arm: Any, q: Array, dt: float) -> None:
     linear = _linear(law, arm, q, dt)
     if linear is None or callable(linear.sensors):
         return
-    found = _compared(linear, arm, q, MORE)
+    found = _compared(linear, arm, q, ADDED_MODES)
     if found is None or found.stable or found.radius > _MAX_RADIUS:
         return
     warn(

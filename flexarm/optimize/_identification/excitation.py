@@ -17,7 +17,7 @@ from ...kinematics.slopes import SLOPE_LIMIT
 from ...parameters import base_parameters, inertial_regressor
 from ...simulation.joint_feedback import JointFeedback
 from ...simulation.methods import simulate
-from ...simulation.run import WILD
+from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import stable_step
 from ...simulation.trajectory import Trajectory
 from ...stacks import stack
@@ -261,7 +261,7 @@ class Excitation:
             size = np.maximum(
                 np.abs(run.q).max((0, 2, 3)), np.abs(run.qd).max((0, 2, 3))
             )
-            lost = lost | ~(size < WILD)
+            lost = lost | ~(size < RUNAWAY_RATE)
         J = np.zeros((0, 0, 0))
         if not lost.all() and not only:
             J = self._jacobians(run, ~lost)

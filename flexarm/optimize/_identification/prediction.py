@@ -32,7 +32,7 @@ from ...parameters.trajectory_sensitivity import (
     sensitivities,
 )
 from ...simulation.methods import Trajectory, simulate
-from ...simulation.run import WILD
+from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import CONDITIONAL, stable_step
 from ...statics import equilibrium
 from .._arms import Arms
@@ -60,7 +60,7 @@ def _diverged(run: Trajectory) -> bool:
     if run.completed < len(run.t):
         return True
     bent = bool((run.largest_slope > SLOPE_END).any())
-    return not bent or max(np.abs(run.q).max(), np.abs(run.qd).max()) >= WILD
+    return not bent or max(np.abs(run.q).max(), np.abs(run.qd).max()) >= RUNAWAY_RATE
 
 
 class OutputError:

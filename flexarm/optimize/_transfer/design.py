@@ -22,7 +22,7 @@ from ...arm import Arm
 from ...bodies.joints import Joint
 from ...bodies.models import RigidBody
 from ...errors import ArgumentError, ModelError
-from ...parameters.tangent import SHORT, SHORT_RULES, STEP, ArmTangent
+from ...parameters.tangent import SHORT_RULES, SHORT_STEP, STEP, ArmTangent
 from .._arms import Arms
 from .._collocation.local import EquationOfMotion
 
@@ -196,7 +196,7 @@ class Designs:
     def bends_of(self, p: Array, f: Callable[[Arm], Array]) -> Array:
         """(..., k, k) second derivatives of a smooth function (...) of the arm."""
         # the arms beside p are those of the first derivatives
-        steps = np.diag(SHORT * (STEP * self.scale))
+        steps = np.diag(SHORT_STEP * (STEP * self.scale))
 
         def product(at: Array) -> Array:
             return f(self.arm(at))

@@ -1,7 +1,7 @@
 """Numbers of the searches of `trajectory`, and why they are as large as they are."""
 
 # Intervals by default, of which a linear model chooses the kind.
-DEFAULT_INTERVALS = 40
+INTERVALS = 40
 # Steps of the solver on half of the intervals, at most.
 MAX_COARSE_STEPS = 60
 # Intervals of which half tell what finer ones would save.
@@ -13,7 +13,7 @@ MAX_NARROWINGS = 5
 # Part of a limit: an excess above it shows that a grid is too coarse.
 COARSE_EXCESS = 0.05
 # Barrier of a search from the answer of another one.
-WARM_BARRIER = 1e-4
+BARRIER = 1e-4
 # Parts of the cost that rates of a smooth motion's forces take.
 RATE_SHARES = (0.03, 0.2)
 # Gap of an answer above which other searches may find a cheaper one.

@@ -86,7 +86,7 @@ class Searches:
         self.linear = linear_transfer(self.task)
         if self.like is None:
             self.grid, self.gap = chosen_grid(
-                self.linear, self.given, numbers.DEFAULT_INTERVALS
+                self.linear, self.given, numbers.INTERVALS
             )
         else:
             self.grid, self.gap = self.like.grid, self.like.gap
@@ -184,7 +184,7 @@ class Searches:
         limited["max_iterations"] = min(
             numbers.MAX_COARSE_STEPS, limited["max_iterations"]
         )
-        found = solve(problem.program, z, barrier=numbers.WARM_BARRIER, **limited)
+        found = solve(problem.program, z, barrier=numbers.BARRIER, **limited)
         self.timings["solver"] += found.seconds
         if not found.success:
             return np.nan
@@ -204,7 +204,7 @@ class Searches:
             return False
         narrowed, barrier = (
             0,
-            (None if name in ("smooth", "linear") else numbers.WARM_BARRIER),
+            (None if name in ("smooth", "linear") else numbers.BARRIER),
         )
         whole: Pass | None = None  # the last one solved with limits as they are
         while True:
@@ -238,7 +238,7 @@ class Searches:
                     grid = replace(grid, main=2 * grid.main)
                 else:
                     self.calmed += 1
-                narrowed, barrier = 0, numbers.WARM_BARRIER
+                narrowed, barrier = 0, numbers.BARRIER
                 self.within.widen()
                 problem = self._problem(grid)
                 z = problem.unknowns(path_of(whole.motion, self.task.arm))
@@ -251,7 +251,7 @@ class Searches:
             self.within.narrow(last.motion.t, run.trajectory)
             narrowed += 1
             problem = self._problem(grid)
-            z, barrier = last.found.z, numbers.WARM_BARRIER
+            z, barrier = last.found.z, numbers.BARRIER
 
     def _with_exact_steps(self, name: str) -> bool:
         """Search once with steps that are exact in all modes; True if that succeeds.
@@ -268,9 +268,7 @@ class Searches:
 
     def _exact_answer(self, name: str) -> bool:
         last, task = self.passes[-1].motion, self.task
-        grid, gap = chosen_grid(
-            self.linear, self.given, numbers.DEFAULT_INTERVALS, exact=True
-        )
+        grid, gap = chosen_grid(self.linear, self.given, numbers.INTERVALS, exact=True)
         firsts, least = [path_of(last, task.arm)], 0.0
         linear = self._linear_path(grid, exact=True)
         if linear is not None and self.linear is not None:
