@@ -10,7 +10,9 @@ import numpy as np
 from .arm_like import StackLike
 from .explain import check_out
 
-STATES = 4096  # of a part
+# States of a part, which bound the memory of functions that put several kernels
+# together.
+STATES = 4096
 
 
 def in_chunks(

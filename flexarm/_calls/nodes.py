@@ -12,7 +12,8 @@ from ..errors import ArgumentError, ModelError
 from .arguments import any_of
 from .arm_like import AnyArm
 
-MOST = 2**40  # numbers of nodes along an axis, more than memory holds
+# Numbers of nodes along an axis at most, more than memory holds.
+MAX_NUMBERS = 2**40
 
 
 def node_of(arm: AnyArm, node: Any) -> Any:
@@ -49,9 +50,9 @@ def node_of(arm: AnyArm, node: Any) -> Any:
             f"node is {short_text(node)}, expected a number, a pair (body, node) or a "
             "name"
         ) from None
-    if max(index.shape, default=0) > MOST:
+    if max(index.shape, default=0) > MAX_NUMBERS:
         raise ArgumentError(
-            f"node has shape {short_text(index.shape)}, expected at most {MOST} "
+            f"node has shape {short_text(index.shape)}, expected at most {MAX_NUMBERS} "
             "numbers along an axis"
         )
     return index.astype(np.int64, copy=False)

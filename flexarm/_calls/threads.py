@@ -13,7 +13,8 @@ from .arm_like import AnyArm
 # default of `threads=`: functions compare by identity, which costs least
 ONE = 1
 
-MAX_THREADS = 2**31 - 1  # an int in C
+# Threads at most, an int in C.
+MAX_THREADS = 2**31 - 1
 
 
 class Threaded:

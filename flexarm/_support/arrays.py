@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from .._core import is_plain
 
-MAX_AXES = 32  # of broadcasting in NumPy
-_MAX_ITEMS = 2**32  # of lists in lists
+# Axes at most, those of broadcasting in NumPy.
+MAX_AXES = 32
+# Numbers in lists of lists at most, more than memory holds.
+_MAX_ITEMS = 2**32
 
 
 class Unsuitable(ValueError):

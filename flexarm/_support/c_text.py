@@ -15,7 +15,8 @@ from .checks import short_text
 _KEYWORDS = """auto break case char const continue default do double else enum extern
 float for goto if inline int long register restrict return short signed sizeof static
 struct switch typedef union unsigned void volatile while"""
-_WIDTH = 86  # of 88: the end of a line in a macro takes two
+# Columns of a line, two less than 88: the end of a line in a macro takes them.
+_WIDTH = 86
 
 
 def check_name(name: Any) -> None:

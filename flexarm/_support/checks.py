@@ -21,9 +21,11 @@ T = TypeVar("T")
 # of poses and rotations.  Arguments of functions may be measured or of single
 # precision; the error of a constant of a model is in all results.
 POSE_TOLERANCE = LIE_TOLERANCE
+# Error of a constant of a model that is a rotation or pose.
 MODEL_TOLERANCE = 1e-9
-# size of a physical number: products of five of them are far from over- and underflow
-SMALLEST, LARGEST = 1e-60, 1e60
+# Sizes of physical numbers, the least and the largest: products of five of them are far
+# from over- and underflow.
+MIN_MAGNITUDE, MAX_MAGNITUDE = 1e-60, 1e60
 
 
 class _Bounded(reprlib.Repr):
@@ -284,8 +286,10 @@ def possible_inertias(mass: Array, com: Array, about_origin: Array) -> NDArray[A
     Arrays have the shapes (n,), (n, 3) and (n, 3, 3).
     """
     scale = np.abs(about_origin).max(axis=(1, 2), initial=0.0)
-    sizes = (mass == 0.0) | ((mass >= SMALLEST) & (mass <= LARGEST))
-    sizes &= (scale <= LARGEST) & (np.abs(com).max(axis=1, initial=0.0) <= LARGEST)
+    sizes = (mass == 0.0) | ((mass >= MIN_MAGNITUDE) & (mass <= MAX_MAGNITUDE))
+    sizes &= (scale <= MAX_MAGNITUDE) & (
+        np.abs(com).max(axis=1, initial=0.0) <= MAX_MAGNITUDE
+    )
     # numbers without sense are not looked at further
     mass, com = np.where(sizes, mass, 0.0), np.where(sizes[:, np.newaxis], com, 0.0)
     inertia = np.where(sizes[:, np.newaxis, np.newaxis], about_origin, 0.0)
@@ -302,22 +306,22 @@ def check_inertia(who: str, mass: float, com: Array, about_origin: Array) -> Non
     """Raise if no distribution of mass has this mass, centre of mass and inertia."""
     if mass < 0.0:
         raise ModelError(f"{who} has the mass {mass:g} kg, expected zero or more")
-    if mass > LARGEST or 0.0 < mass < SMALLEST:
+    if mass > MAX_MAGNITUDE or 0.0 < mass < MIN_MAGNITUDE:
         raise ModelError(
             f"{who} has the mass {mass:g} kg, expected zero or "
-            f"{SMALLEST:g} to {LARGEST:g}"
+            f"{MIN_MAGNITUDE:g} to {MAX_MAGNITUDE:g}"
         )
     sizes = list(map(abs, about_origin.ravel().tolist()))
     away, scale = max(map(abs, com.tolist())), max(sizes)
-    if not away <= LARGEST:
+    if not away <= MAX_MAGNITUDE:
         raise ModelError(
             f"{who} has its centre of mass {away:g} m away, expected at most "
-            f"{LARGEST:g}"
+            f"{MAX_MAGNITUDE:g}"
         )
-    if not all(size <= LARGEST for size in sizes):  # neither infinite nor NaN
+    if not all(size <= MAX_MAGNITUDE for size in sizes):  # neither infinite nor NaN
         raise ModelError(
             f"{who} has a moment of inertia of {scale:g} kg m^2 about its frame, "
-            f"expected at most {LARGEST:g}"
+            f"expected at most {MAX_MAGNITUDE:g}"
         )
     about_com = about_origin
     if away:
@@ -357,19 +361,19 @@ def in_range(what: str, number: T, unit: str) -> T:
         Finite numbers.
     """
     if isinstance(number, float) and (
-        number == 0.0 or SMALLEST <= abs(number) <= LARGEST
+        number == 0.0 or MIN_MAGNITUDE <= abs(number) <= MAX_MAGNITUDE
     ):
         return number
     if isinstance(number, np.ndarray) and number.size <= 9:
         sizes = map(abs, number.ravel().tolist())
-        if all(x == 0.0 or SMALLEST <= x <= LARGEST for x in sizes):
+        if all(x == 0.0 or MIN_MAGNITUDE <= x <= MAX_MAGNITUDE for x in sizes):
             return number
     size = np.abs(np.asarray(number)).ravel()
-    wrong = (size > LARGEST) | ((size < SMALLEST) & (size > 0.0))
+    wrong = (size > MAX_MAGNITUDE) | ((size < MIN_MAGNITUDE) & (size > 0.0))
     if wrong.any():
         raise ModelError(
             f"{what} is {np.asarray(number).ravel()[int(np.argmax(wrong))]:g} {unit}, "
-            f"expected {SMALLEST:g} to {LARGEST:g} in size; check the units"
+            f"expected {MIN_MAGNITUDE:g} to {MAX_MAGNITUDE:g} in size; check the units"
         )
     return number
 

@@ -9,10 +9,14 @@ import numpy as np
 from ..errors import ModelError, UnitsWarning
 from .warn import warn
 
-TURNS = 20.0  # rad; joints with limits so far apart are rare
-_STEP = 5.0  # degrees, of which limits are multiples
-_SLOWEST = 0.6  # m/s, of sound in the softest of gels
-_DENSEST = 1e6  # kg/m^3
+# Angle in rad above which limits are rare; numbers that are larger look like degrees.
+MAX_USUAL_TURN = 20.0
+# Step in degrees of which limits usually are multiples.
+_DEGREE_STEP = 5.0
+# Speed of sound in m/s in the softest of gels.
+_MIN_SOUND_SPEED = 0.6
+# Density in kg/m^3 that no material has.
+_MAX_DENSITY = 1e6
 _QUARTERS = {round(np.pi / 2.0, 5): "pi/2", round(np.pi, 5): "pi"}
 
 
@@ -20,8 +24,8 @@ def warn_of_degrees(what: str, limits: Any) -> None:
     """Warn of bounds (n,) of an angle that are large multiples of 5."""
     bounds = np.ravel(limits)
     bounds = bounds[np.isfinite(bounds)]
-    whole = (bounds % _STEP == 0.0).all()
-    if bounds.size and whole and np.abs(bounds).max() > TURNS:
+    whole = (bounds % _DEGREE_STEP == 0.0).all()
+    if bounds.size and whole and np.abs(bounds).max() > MAX_USUAL_TURN:
         shown = " and ".join(f"{x:g}" for x in bounds[:2])
         warn(
             f"{what} are {shown} rad, many turns; if they are in degrees, "
@@ -56,13 +60,13 @@ def warn_of_quarters(what: str, lengths: Any) -> None:
 
 def check_moduli(name: str, E: float, G: float, density: float) -> None:
     """Refuse moduli and densities of no material, and warn of improbable ones."""
-    if density > _DENSEST:
+    if density > _MAX_DENSITY:
         raise ModelError(
             f"density of {name} is {density:g} kg/m^3, which no material has; expected "
             "Material(E, density) in Pa and kg/m^3"
         )
     # without dimensions anything goes
-    softest = density * _SLOWEST**2
+    softest = density * _MIN_SOUND_SPEED**2
     if density >= 100.0 and softest > E:
         raise ModelError(
             f"E of {name} is {E:g} Pa, softer than any gel; expected Pa, such as "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-_DUE = 2.0  # s
+# Time in s before a bar is shown: what ends earlier needs none.
+_DELAY = 2.0
 
 
 class LateBar:
@@ -25,7 +26,7 @@ class LateBar:
     def __init__(self, make: Any, **options: Any) -> None:
         self._make, self._options = make, options
         self._bar: Any = None
-        self._due = time.monotonic() + _DUE
+        self._due = time.monotonic() + _DELAY
         self._count: float = 0
 
     @property

@@ -25,8 +25,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE = __name__.partition(".")[0]
-SMALL = 10_000  # numbers of an array that is copied in any case
-MANY, DEEP = 1_000_000, 32  # items of lists that are noted, lists in lists
+# Numbers of an array that is copied in any case.
+MAX_COPY = 10_000
+# Items of lists that are noted, at most.
+MAX_ITEMS = 1_000_000
+# Lists in lists that are noted, at most.
+MAX_DEPTH = 32
 _TABLES = ("pandas", "xarray")  # packages whose objects are arrays
 _PLAIN = (type(None), bool, int, float, complex, str, np.generic)
 # a call inside of another one is not noted
@@ -239,7 +243,7 @@ def _same(array: Any, value: NDArray[Any]) -> bool:
         return False
     if array.dtype != value.dtype or array.ndim == 0:
         return False
-    step = max(1, SMALL * len(array) // array.size)
+    step = max(1, MAX_COPY * len(array) // array.size)
     return all(
         np.array_equal(array[i : i + step], value[i : i + step])
         for i in range(0, len(array), step)
@@ -260,11 +264,11 @@ def kept_value(value: Any, known: Iterable[Any] = ()) -> Any:
     What cannot be copied, for whatever reason, does not disturb the call.
     """
     try:
-        if isinstance(value, np.ndarray) and value.size > SMALL:
+        if isinstance(value, np.ndarray) and value.size > MAX_COPY:
             for array in known:
                 if _same(array, value):
                     return array
-        return _kept(value, [MANY], DEEP)
+        return _kept(value, [MAX_ITEMS], MAX_DEPTH)
     except Exception:
         return NotKept(described(value))
 
@@ -288,7 +292,7 @@ def _kept(value: Any, left: list[int], depth: int) -> Any:
             items = _kept(list(value.values()), left, depth)
             return dict(zip(value, items, strict=True))
         return NotKept(described(value))
-    if isinstance(value, range) and len(value) <= MANY:
+    if isinstance(value, range) and len(value) <= MAX_ITEMS:
         return list(value)
     if isinstance(value, np.random.Generator):
         return copy.deepcopy(value)

@@ -11,8 +11,10 @@ from ..errors import ModelError
 from .checks import short_text
 from .optional import required
 
-MAX_DOTS = 100  # of a line; the reader of TOML is quadratic in the parts of a key
-MAX_DEPTH = 200  # brackets inside of brackets
+# Dots of a line at most: the reader of TOML is quadratic in the parts of a key.
+MAX_DOTS = 100
+# Brackets inside of brackets at most.
+MAX_DEPTH = 200
 
 
 def read_tables(content: bytes, kind: str, name: str) -> Any:

@@ -25,8 +25,10 @@ from .limits import mode_count
 
 Array = NDArray[np.float64]
 
-MAX_TIP_RATIO = 1e9  # payload to link; the lowest shape is inaccurate beyond
-# integrals of cubics, of their foreshortening and of products of two of these
+# Ratio of payload to link, beyond which the lowest shape is inaccurate.
+MAX_TIP_RATIO = 1e9
+# Points for integrals of cubics, of their foreshortening and of products of two of
+# these.
 CUBIC_POINTS = 6
 NORMALIZATIONS = ("mass", "link", "tip")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bodies.profile import BeamProfile, reciprocal
-from ..bodies.sections import RIGID, Section
+from ..bodies.sections import RIGID_RATIO, Section
 from ._stations import Carried, Stations, stiffnesses
 
 Array = NDArray[np.float64]
@@ -96,7 +96,7 @@ def _flexibility(
             stiffness = stiffnesses(section)
             found[e, k, :4] = reciprocal(stiffness * has)
             found[e, k, 4:] = slides / section.shear_stiffness
-            known = stiffness[0] < 0.999 * RIGID * stiffness[2:].max()
+            known = stiffness[0] < 0.999 * RIGID_RATIO * stiffness[2:].max()
             out[e, k, 0] = (known and not has[0]) / stiffness[0]
             out[e, k, 4:] = (has[2:] & ~slides) / section.shear_stiffness
     return found, out

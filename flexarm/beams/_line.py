@@ -41,8 +41,11 @@ from ..finite_elements.elements import bending_shapes, varying_bending, varying_
 from .limits import MAX_ELEMENTS, check_elements
 
 Array = NDArray[np.float64]
-SHARP = 4.0  # ratio of bending stiffness in one element with static shapes
-WHERE = np.linspace(0.0, 1.0, 65)  # finer than any wave of the rate of twist
+# Ratio of bending stiffness in one element, from which cubics are better than static
+# shapes.
+MAX_TAPER = 4.0
+# Places along a line, closer together than any wave of the rate of twist.
+SAMPLES = np.linspace(0.0, 1.0, 65)
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
@@ -246,7 +249,7 @@ def with_sections(
             own = bend[:, plane], slack[:, plane]
             uniform = all(np.ptp(values) <= 1e-12 * values.max() for values in own)
             # without shear, and near sharp points, cubics are the better shapes
-            taper = own[1].any() and own[0].max() < SHARP * own[0].min()
+            taper = own[1].any() and own[0].max() < MAX_TAPER * own[0].min()
             if taper and not uniform:
                 varying[e, plane] = varying_bending(float(h), fraction, weight, *own)
         for motion, name in ((2, "axial_stiffness"), (3, "torsional_stiffness")):
@@ -254,7 +257,7 @@ def with_sections(
             if np.ptp(stiff) > 1e-12 * stiff.max():
                 series = varying_rod(fraction, weight, 1.0 / stiff)
                 # near sharp points it would twist back and forth, and a line does not
-                rate = np.polynomial.legendre.legval(2.0 * WHERE - 1.0, series[:, 1])
+                rate = np.polynomial.legendre.legval(2.0 * SAMPLES - 1.0, series[:, 1])
                 if rate.min() > 0.0:
                     varying[e, motion] = series
     return replace(line, shear_ratio=ratio, shear_centre=centre, varying=varying)

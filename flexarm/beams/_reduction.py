@@ -22,7 +22,9 @@ from ._coordinates import MOTIONS, OF_AXIS
 
 Array = NDArray[np.float64]
 
-COUPLED = 1e-10  # relative to the geometric mean of the diagonal, above rounding
+# Entry relative to the geometric mean of the diagonal, above which two coordinates are
+# coupled: rounding is below.
+COUPLING_TOLERANCE = 1e-10
 
 SLOPES = ("rz", "ry")  # coordinates beside the displacement of the same bending
 
@@ -44,7 +46,7 @@ def groups(rows: Array, mass: Array, labels: Sequence[str]) -> dict[str, list[in
     stiffness = rows.T @ rows
     for matrix in (mass, stiffness):
         size = np.sqrt(np.maximum(np.diag(matrix), np.finfo(np.float64).tiny))
-        linked = np.abs(matrix) > COUPLED * np.outer(size, size)
+        linked = np.abs(matrix) > COUPLING_TOLERANCE * np.outer(size, size)
         for i, a in enumerate(present):
             for b in present[i + 1 :]:
                 if linked[np.ix_(motion == a, motion == b)].any():

@@ -9,12 +9,17 @@ from .._support.checks import short_text, whole_number
 from .._support.options import check_choice
 from ..errors import ModelError
 
+# Modes of a uniform beam at most.
 MAX_BEAM_MODES = 20
-# of a link of beam elements, whose matrices are dense before they are reduced
+# Elements of a link at most, whose matrices are dense before they are reduced.
 MAX_ELEMENTS = 256
-MAX_SEGMENTS = 256  # pieces of a link, each at least one element
-MAX_POINTS = 64  # Gauss points of an element, or of a uniform link
+# Pieces of a link at most, each at least one element.
+MAX_SEGMENTS = 256
+# Gauss points at most of an element, or of a uniform link.
+MAX_POINTS = 64
+# Nodes of a link at most.
 MAX_NODES = 4096
+# Payloads of a link at most.
 MAX_PAYLOADS = 1000
 
 

@@ -7,7 +7,8 @@ import numpy as np
 from .body import Body
 from .unreduced import UnreducedLink
 
-SAME = 1e-6  # relative difference of stiffness and mass, which are those of the link
+# Relative difference of stiffness and mass, within which they are those of the link.
+LINK_TOLERANCE = 1e-6
 
 
 def unreduced_link(body: Body) -> UnreducedLink | None:
@@ -23,14 +24,17 @@ def unreduced_link(body: Body) -> UnreducedLink | None:
         if beam.carried is None:
             return None
         rest, centre, turn = beam.carried
-        if abs(float(rest.sum()) - body.integrals.m) > SAME * body.integrals.m:
+        if (
+            abs(float(rest.sum()) - body.integrals.m)
+            > LINK_TOLERANCE * body.integrals.m
+        ):
             return None
         # a node has its mass itself or in the integrals
         mass, com, inertia = mass + rest, com + centre, inertia + turn
     known = beam.modal_stiffness
     if np.count_nonzero(known != body.stiffness):
         size = np.sqrt(np.outer(np.diag(known), np.diag(known)))
-        if (np.abs(known - body.stiffness) > SAME * size).any():
+        if (np.abs(known - body.stiffness) > LINK_TOLERANCE * size).any():
             return None
     axes = beam.axes[:: len(beam.axes) // E]
     return UnreducedLink(

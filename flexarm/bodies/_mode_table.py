@@ -12,10 +12,14 @@ from .node_sums import modal_integrals
 
 Array = NDArray[np.float64]
 
-COUPLED = 1e-6  # entries off the diagonal, relative to those on it
-SHOWN = 0.1  # directions smaller than that of the largest are left out
-NOTHING = 1e-9  # m per rad, or rad per m
-SEVERAL = 4  # frequencies whose errors are shown
+# Entries off the diagonal, relative to those on it, above which modes are coupled.
+COUPLING_TOLERANCE = 1e-6
+# Direction that is shown, as part of the largest.
+MIN_DIRECTION = 0.1
+# Motion in m per rad, or rad per m, that counts as none.
+MOTION_TOLERANCE = 1e-9
+# Frequencies whose errors are shown.
+FREQUENCIES = 4
 
 
 def effective_masses(body: Body) -> Array:
@@ -35,16 +39,16 @@ def total_effective_mass(body: Body) -> Array:
 def _is_coupled(matrix: Array) -> bool:
     size = np.sqrt(np.outer(np.diag(matrix), np.diag(matrix)))
     off = np.abs(matrix - np.diag(np.diag(matrix)))
-    return bool((off > COUPLED * size).any())
+    return bool((off > COUPLING_TOLERANCE * size).any())
 
 
 def _moved(body: Body, mode: int) -> str:
     """Text of the motion of the node that a unit of a mode moves most."""
     gamma, lam = body.node_translation[..., mode], body.node_rotation[..., mode]
     size, turn = np.linalg.norm(gamma, axis=1), np.linalg.norm(lam, axis=1)
-    if size.max() <= NOTHING * turn.max():
+    if size.max() <= MOTION_TOLERANCE * turn.max():
         gamma, size = np.zeros_like(gamma), turn
-    elif turn.max() <= NOTHING * size.max():
+    elif turn.max() <= MOTION_TOLERANCE * size.max():
         lam = np.zeros_like(lam)
     if not size.any():
         return "none of its nodes"
@@ -56,7 +60,7 @@ def _moved(body: Body, mode: int) -> str:
         parts += [
             f"{prefix}{axis} {value:.3g}"
             for axis, value in zip("xyz", vector, strict=True)
-            if largest > 0.0 and abs(value) >= SHOWN * largest
+            if largest > 0.0 and abs(value) >= MIN_DIRECTION * largest
         ]
     return f"{body.node_names[node]}: {', '.join(parts)}"
 
@@ -98,7 +102,7 @@ def _errors(body: Body) -> str:
     compliance = modal_compliance_of(reduced)[0], link.compliance(tip)[0]
     static = node_errors(*compliance, body.node_position[-1], None, link.along(tip)[0])
     f, true = (
-        lowest_frequencies(x.mass, x.stiffness, min(SEVERAL, body.n_modes))
+        lowest_frequencies(x.mass, x.stiffness, min(FREQUENCIES, body.n_modes))
         for x in (reduced, exact)
     )
     return (

@@ -12,7 +12,7 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-# smallest turn of a screw in rad per m of slide
+# Smallest turn of a screw in rad per m of slide.
 MIN_TURN = 1e-9
 _NAMES = ("x", "y", "z")
 

@@ -20,11 +20,16 @@ from .unreduced import LinearBody
 
 Array = NDArray[np.float64]
 
-# principal directions with less of the largest compliance do not count: of a node, and
-# of what it carries, which also moves sideways by the rotation of the node
-STIFF, STIFF_LOAD = 0.01, 0.1
-ROUND = 1e-12  # of an inertia about a line, beside m L^2, which is rounding of that
-DEPENDENT = 1e-6  # of static shapes beside modes, relative to the largest
+# Part of the largest compliance below which a principal direction of a node does not
+# count.
+MIN_COMPLIANCE = 0.01
+# The same of what a node carries, which also moves sideways by the rotation of the
+# node.
+MIN_LOAD_COMPLIANCE = 0.1
+# Inertia about a line beside m L^2, of which it is rounding.
+LINE_ROUNDING = 1e-12
+# Static shapes beside modes, relative to the largest, below which they depend on them.
+RANK_TOLERANCE = 1e-6
 
 
 def linear_body(body: Body, nodes: NDArray[np.intp]) -> LinearBody:
@@ -53,7 +58,7 @@ class NodeErrors(NamedTuple):
     sag: float  # of what the node carries, under its weight
 
 
-def _lacking(reduced: Array, exact: Array, stiff: float = STIFF) -> float:
+def _lacking(reduced: Array, exact: Array, stiff: float = MIN_COMPLIANCE) -> float:
     """Largest part of the compliance that is missing, of its principal directions."""
     if not (np.isfinite(exact).all() and np.isfinite(reduced).all()):
         return float("nan")
@@ -92,13 +97,13 @@ def node_errors(
     twist = 0.0
     if along is not None and np.isfinite(rotation):
         by_moment, largest = along @ turns[1] @ along, np.linalg.norm(turns[1], 2)
-        if by_moment > STIFF * largest:
+        if by_moment > MIN_COMPLIANCE * largest:
             twist = float(1.0 - along @ turns[0] @ along / by_moment)
     sag = deflection
     if load is not None:
         weight = at(load)
         both = weight.T @ reduced @ weight, weight.T @ exact @ weight
-        sag = _lacking(*both, STIFF_LOAD)
+        sag = _lacking(*both, MIN_LOAD_COMPLIANCE)
     return NodeErrors(deflection, rotation, twist, sag)
 
 
@@ -113,7 +118,7 @@ def is_twisted(load: Array, place: Array, along: Array) -> bool:
         Position of the node, unit vector along the line there.
     """
     spin = np.concatenate([along, np.cross(place, along)])
-    rounding = ROUND * load[5, 5] * (place @ place)
+    rounding = LINE_ROUNDING * load[5, 5] * (place @ place)
     return not load.any() or bool(spin @ load @ spin > rounding)
 
 
@@ -164,7 +169,7 @@ def lowest_and_static(link: LinearBody, loads: Array, count: int) -> Array:
     size = np.linalg.norm(static, axis=0)
     static = static[:, size > 0.0] / size[size > 0.0]
     U, s, _ = np.linalg.svd(np.hstack([modes, static]), full_matrices=False)
-    return np.asarray(U[:, s > DEPENDENT * s[0]])
+    return np.asarray(U[:, s > RANK_TOLERANCE * s[0]])
 
 
 def is_whole(body: Body) -> bool:

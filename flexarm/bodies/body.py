@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._support.arrays import is_whole
 from .._support.checks import (
-    LARGEST,
-    SMALLEST,
+    MAX_MAGNITUDE,
+    MIN_MAGNITUDE,
     check_inertia,
     listed,
     possible_inertias,
@@ -34,12 +34,14 @@ Array = NDArray[np.float64]
 
 GROUND = "ground"
 
-# rounding of axes and inertias
+# Rounding of axes and inertias.
 ROUNDING = 1e-12
 
-# sums of the last bodies, but for large meshes, by all that they depend on
-_MOST_RECENT, _MOST_ALIKE, _LARGE = 64, 4, 5000
-_FEW = 3  # nodes that are checked as fast one by one
+# Bodies whose sums are kept, those that are alike but for what sums depend on, and
+# numbers of a mesh above which none are kept.
+_MAX_RECENT, _MAX_ALIKE, _MAX_KEPT_SIZE = 64, 4, 5000
+# Nodes that are checked as fast one by one, at most.
+_MAX_SINGLE = 3
 _Shapes = tuple["Array | None", ...]
 _recent: dict[bytes, list[tuple[_Shapes, NodeSums]]] = {}
 
@@ -218,7 +220,7 @@ class Body(Printed, Description):
             self.node_translation,
             self.node_foreshortening,
         )
-        if self.node_translation.size > _LARGE:
+        if self.node_translation.size > _MAX_KEPT_SIZE:
             return NodeSums(*arrays)
         # bodies that differ in joints, stiffness or damping share them
         key = b"".join(x.tobytes() for x in arrays[:4])
@@ -226,11 +228,11 @@ class Body(Printed, Description):
         for others, found in _recent.get(key, ()):
             if all(map(_same_bytes, others, shapes)):
                 return found
-        if len(_recent) >= _MOST_RECENT:
+        if len(_recent) >= _MAX_RECENT:
             _recent.clear()
         result = NodeSums(*arrays)
         _recent.setdefault(key, []).append((shapes, result))
-        del _recent[key][:-_MOST_ALIKE]
+        del _recent[key][:-_MAX_ALIKE]
         return result
 
     @cached_property
@@ -297,9 +299,13 @@ class Body(Printed, Description):
             odd |= flat[:, [1, 2, 3, 5, 6, 7]].any(axis=1)
         if np.count_nonzero(p):
             odd |= p.any(axis=1)
-        odd |= ((m < SMALLEST) & (size > 0.0)) | (m > LARGEST) | (largest > LARGEST)
+        odd |= (
+            ((m < MIN_MAGNITUDE) & (size > 0.0))
+            | (m > MAX_MAGNITUDE)
+            | (largest > MAX_MAGNITUDE)
+        )
         rest = odd.nonzero()[0]
-        if len(rest) > _FEW:
+        if len(rest) > _MAX_SINGLE:
             rest = rest[~possible_inertias(m[rest], p[rest], J[rest])]
         for j in rest.tolist():
             check_inertia(

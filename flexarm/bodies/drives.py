@@ -32,7 +32,7 @@ from .._support.description import Description
 from .._support.options import explained_class
 from ..errors import ArgumentError, ModelError
 
-# the square of a smaller smoothing velocity underflows
+# Smallest smoothing velocity in m/s or rad/s, whose square does not underflow.
 MIN_SMOOTHING_VELOCITY = 1e-150
 
 

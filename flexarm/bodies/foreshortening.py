@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# relative to the largest singular value; below is rounding of the second derivatives
+# Part of the largest singular value, below which there is rounding of the second
+# derivatives.
 RANK_TOLERANCE = 1e-12
 
 

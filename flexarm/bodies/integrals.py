@@ -28,12 +28,13 @@ from .foreshortening import projection
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# accepts a mass matrix printed with seven digits
+# Relative error of a rigid motion: a mass matrix that is printed with seven digits
+# passes.
 RIGID_TOLERANCE = 1e-6
 
-# smallest part of the kinetic energy of a mode that remains after subtraction of rigid
-# motions: zero to rounding for a rigid mode, small for an interface close to the clamp
-NOT_RIGID = 1e-13
+# Smallest part of the kinetic energy of a mode that remains after subtraction of rigid
+# motions: zero to rounding for a rigid mode, small for an interface close to the clamp.
+MIN_ELASTIC_PART = 1e-13
 
 # entries of a symmetric matrix (3, 3)
 _UPPER = np.triu_indices(3)
@@ -336,7 +337,7 @@ class ModalIntegrals(Description):
                 f"matrix has a negative eigenvalue (ratio {values[0]:.2g}), expected a "
                 "positive definite one"
             )
-        if values[0] < NOT_RIGID:
+        if values[0] < MIN_ELASTIC_PART:
             worst = mode_names[int(np.argmax(np.abs(vectors[:, 0])))]
             raise ModelError(
                 f"the modes of {who} contain a rigid motion, mostly mode {worst!r}, "

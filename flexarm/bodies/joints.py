@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._core import finite_copy
 from .._support.checks import (
-    LARGEST,
+    MAX_MAGNITUDE,
     as_array,
     as_numbers,
     check_rotation,
@@ -280,9 +280,10 @@ class Joint(Description):
 
     def _check_pitch(self) -> float:
         pitch = finite("pitch of the joint", self.pitch)
-        if abs(pitch) > LARGEST:
+        if abs(pitch) > MAX_MAGNITUDE:
             raise ModelError(
-                f"pitch of the joint is {pitch:g} m/rad, expected at most {LARGEST:g}"
+                f"pitch of the joint is {pitch:g} m/rad, expected at most "
+                f"{MAX_MAGNITUDE:g}"
             )
         return pitch
 

@@ -27,9 +27,12 @@ from .unreduced import UnreducedLink, about_origin
 
 Array = NDArray[np.float64]
 
-EXACT = 1e-9  # relative difference of compliances of the tip that agree
-FEWEST = 6  # Gauss points at which nodes are as good as a continuous link
-PLACES = 1e-9  # relative difference of places of the nodes
+# Relative difference of compliances of the tip that agree.
+COMPLIANCE_TOLERANCE = 1e-9
+# Gauss points at least, at which nodes are as good as a continuous link.
+MIN_POINTS = 6
+# Relative difference of places of nodes that agree.
+PLACE_TOLERANCE = 1e-9
 EYE = np.eye(3)
 
 
@@ -42,7 +45,7 @@ def largest_frequency_error(body: Body, nodes: tuple[int, ...]) -> float | None:
     link = body.unreduced
     if link is None or body.attachment is not None or body.n_modes == 0:
         return None
-    if body.segment is None and len(link.axes) * link.n_points < FEWEST:
+    if body.segment is None and len(link.axes) * link.n_points < MIN_POINTS:
         return None
     uniform = set(nodes) <= {0, body.n_nodes - 1} and _is_uniform(body, link)
     with np.errstate(all="ignore"):  # of extreme sizes, which are not known
@@ -66,14 +69,14 @@ def _is_uniform(body: Body, link: UnreducedLink) -> bool:
         or (f[0] or f[4] or f[5] or nonzero(link.shear_centre))
         or nonzero(link.axes[0] != EYE)
         or (x[0] or nonzero(body.node_position[:, 1:]))
-        or not np.abs(x - places).max() <= PLACES * places[-1]
+        or not np.abs(x - places).max() <= PLACE_TOLERANCE * places[-1]
     )
 
 
 def _agree(reduced: Array, exact: Array) -> bool:
     """Whether compliances (..., 6, 6) are the same."""
     size = np.sqrt(exact.diagonal(0, -2, -1))
-    allowed = EXACT * size[..., :, np.newaxis] * size[..., np.newaxis, :]
+    allowed = COMPLIANCE_TOLERANCE * size[..., :, np.newaxis] * size[..., np.newaxis, :]
     fits = np.abs(reduced - exact) <= allowed
     return bool(np.count_nonzero(fits) == fits.size)
 

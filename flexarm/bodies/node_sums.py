@@ -25,10 +25,11 @@ from .integrals import DrivenShapes, ModalIntegrals
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
-# relative to inertia and rotation of a node: change of an inertia by turning about an
-# axis of revolution
+# Rounding relative to inertia and rotation of a node: change of an inertia by turning
+# about an axis of revolution.
 ROUNDING = 1e-13
-_LARGEST = 1e290  # moments of turning nodes whose sums are finite
+# Moments of turning nodes whose sums are finite, at most.
+_MAX_MOMENT = 1e290
 
 
 def _skew_columns(x: Array) -> Array:
@@ -324,7 +325,9 @@ class NodeSums:
                 moved = np.concatenate([gamma, shapes, l0[:, :, np.newaxis]], axis=2)
                 T = _second_moments(m, moved)
                 turning = float(np.abs(J).max()) * size * size
-                whole = np.isfinite(np.add.reduce(T, axis=None)) and turning < _LARGEST
+                whole = (
+                    np.isfinite(np.add.reduce(T, axis=None)) and turning < _MAX_MOMENT
+                )
             if whole and len(second) <= MAX_DRIVEN:
                 return len(second), _driven_rows(m, moved, T, second)
         # masses beside their nodes, and what is refused

@@ -36,7 +36,8 @@ from .materials import BY_STIFFNESS, Material, material_of, poisson_of
 
 Array = NDArray[np.float64]
 
-RIGID = 1e6  # 1/m^2, EA over EI of a section that does not stretch as far as is known
+# EA over EI in 1/m^2 of a section that does not stretch as far as is known.
+RIGID_RATIO = 1e6
 
 
 @explained_class
@@ -570,7 +571,7 @@ class Section(SectionNumbers):
         rho = positive("mass_per_length of a section", mass_per_length, "kg/m")
         GJ = min(EI) if torsional_stiffness is None else torsional_stiffness
         GJ = positive("torsional_stiffness of a section", GJ, "N m^2")
-        EA = RIGID * max(EI) if axial_stiffness is None else axial_stiffness
+        EA = RIGID_RATIO * max(EI) if axial_stiffness is None else axial_stiffness
         EA = positive("axial_stiffness of a section", EA, "N")
         turn = as_array("rotary_inertia of a section", rotary_inertia, (3,))
         # no shear area is larger than the area

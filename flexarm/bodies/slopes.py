@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_STRAIGHT = 1e-6  # distance of nodes from their line, as a share of its length
+# Distance of nodes from their line, as a share of its length, within which it is
+# straight.
+_LINE_TOLERANCE = 1e-6
 
 
 def slope_shapes(body: Any) -> Array:
@@ -33,7 +35,7 @@ def slope_shapes(body: Any) -> Array:
     # components across the line, if there is one
     _, size, axes = np.linalg.svd(arms, full_matrices=len(arms) < 3)
     size = np.append(size, [0.0, 0.0])
-    if size[1] <= _STRAIGHT * size[0]:
+    if size[1] <= _LINE_TOLERANCE * size[0]:
         turn = axes[1:] @ turn
     largest = np.abs(turn).max(initial=0.0)
     small = np.abs(turn) <= 1e-12 * largest

@@ -21,8 +21,10 @@ from .profile import reciprocal
 
 Array = NDArray[np.float64]
 
-PIECES = 6  # smallest number of pieces between which strains may have kinks
-MANY = 32  # from here on pieces have two points, as the cubics of elements
+# Pieces at least, between which strains may have kinks.
+MIN_PIECES = 6
+# Pieces from which on each has two points, as the cubics of elements.
+MAX_FINE_PIECES = 32
 
 
 class LinearBody(NamedTuple):
@@ -149,8 +151,8 @@ class UnreducedLink:
     def _pieces(self) -> tuple[int, int]:
         """Pieces of an element, and Gauss points of a piece."""
         count = len(self.axes)
-        pieces = -(-PIECES // count)
-        return pieces, 4 if pieces * count < MANY else 2
+        pieces = -(-MIN_PIECES // count)
+        return pieces, 4 if pieces * count < MAX_FINE_PIECES else 2
 
     @cached_property
     def _inner(self) -> Array:

@@ -17,10 +17,12 @@ from ..simulation.methods import Trajectory, simulate
 
 Array = NDArray[np.float64]
 
-STEP = 1e-3  # s, as in the paper
+# Step in s, as in the paper.
+STEP = 1e-3
 STEPS = 2000
 TORQUE = 0.2  # N m
-REPEATS = 5  # of every timed run
+# Repetitions of every timed run.
+REPEATS = 5
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,12 @@ from .cases import (
     simulate_all,
 )
 
-STAGES = 4  # evaluations of the forward dynamics in a Runge-Kutta step
-LEDGER_LIMIT = 1e-3  # relative error of energy that a step of 1 ms may leave
-ENERGY_LIMIT = 1e-12  # kernels against the energies of the paper
+# Evaluations of the forward dynamics in a Runge-Kutta step.
+STAGES = 4
+# Relative error of energy that a step of 1 ms may leave.
+LEDGER_LIMIT = 1e-3
+# Difference of the kernels from the energies of the paper, relative.
+ENERGY_LIMIT = 1e-12
 
 # modes 11, 12, 21, 22: quantity, attribute of the modes, decimals and values as printed
 PRINTED = (

@@ -16,7 +16,8 @@ from .poses import pose, turn_to
 
 Array = NDArray[np.float64]
 
-_PARALLEL = 1e-12  # sine of the angle between two axes
+# Sine of the angle between two axes, below which they are parallel.
+_PARALLEL_SINE = 1e-12
 
 
 class _Normal(NamedTuple):
@@ -71,9 +72,9 @@ def _normal(
     across = np.cross(e, f)
     sine = float(np.linalg.norm(across))
     if point is None:  # any line of that direction: the one through the foot
-        return _Normal(across / sine if sine > _PARALLEL else fallback, foot, foot)
+        return _Normal(across / sine if sine > _PARALLEL_SINE else fallback, foot, foot)
     apart = point - foot
-    if sine <= _PARALLEL:
+    if sine <= _PARALLEL_SINE:
         offset = apart - (apart @ e) * e
         a = float(np.linalg.norm(offset))
         if a <= 1e-14 * max(float(np.linalg.norm(apart)), 1.0):

@@ -18,7 +18,8 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-_ROUNDING = 8.0 * np.finfo(float).eps  # of the sizes of an arm
+# Rounding, as part of the sizes of an arm.
+_ROUNDING = 8.0 * np.finfo(float).eps
 
 
 def pose(turn: Any = None, origin: Any = (0.0, 0.0, 0.0)) -> Array:

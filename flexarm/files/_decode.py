@@ -32,7 +32,8 @@ from ._types import (
 
 Source = Callable[[str, Any], NDArray[Any]]
 
-MAX_ARRAY = 1 << 24  # entries of one array in the text
+# Entries of one array in the text at most, 128 MiB.
+MAX_ARRAY = 1 << 24
 _SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 # what wrong values in valid trees raise in constructors

@@ -27,7 +27,8 @@ from ._decode import PlacedError, at_place
 from ._json import FORMAT
 from ._types import TYPE
 
-MAX_SIZE = 1 << 28  # bytes of the mode shapes of all links together
+# Bytes of the mode shapes of all links together at most.
+MAX_SIZE = 1 << 28
 
 _MATERIALS = {"steel": beams.STEEL, "aluminium": beams.ALUMINIUM}
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

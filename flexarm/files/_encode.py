@@ -19,7 +19,9 @@ from ..errors import ArgumentError
 from ..stacks import ArmStack
 from ._types import DESCRIPTIONS, SAME, SHARED, TYPE, exact, fields_of, name_of_type
 
-INLINE = 500  # numbers of the largest array in the text itself
+# Numbers of the largest array in the text itself; larger ones stand in a file beside
+# it.
+MAX_INLINE = 500
 _CALL = "call"
 
 Sink = Callable[[NDArray[Any]], str]
@@ -42,7 +44,7 @@ class Encoder:
         self,
         sink: Sink,
         known: Mapping[int, str] | None = None,
-        inline: int = INLINE,
+        inline: int = MAX_INLINE,
     ) -> None:
         self.known, self.inline = known or {}, inline
         self.lost: list[str] = []
@@ -241,7 +243,7 @@ def tree_of(
     thing: Any,
     sink: Sink,
     known: Mapping[int, str] | None = None,
-    inline: int = INLINE,
+    inline: int = MAX_INLINE,
 ) -> tuple[Any, list[str]]:
     """Return the tree of an object and the places of what it has by name only."""
     encoder = Encoder(sink, known, inline)

@@ -20,7 +20,8 @@ from ._types import name_of_type
 
 _TABLES = {".json": "JSON", ".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
 _DATASETS = (".nc", ".zarr")
-_MAX_WRITTEN = 1_000_000  # bytes of a description by hand
+# Bytes of a description by hand at most.
+_MAX_WRITTEN = 1_000_000
 _OTHERS = {".urdf": "flexarm.urdf.load", ".xacro": "flexarm.urdf.load"}
 _OTHERS |= {".xml": "flexarm.urdf.load or flexarm.mjcf.load", ".mtx": "finite_elements"}
 

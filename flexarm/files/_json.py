@@ -21,12 +21,16 @@ from .._support.files import read_file, shown_path, write_file
 from .._support.recorded import versions
 from ..errors import ModelError
 from ._decode import Decoder, at_place
-from ._encode import INLINE, is_known_dtype, tree_of
+from ._encode import MAX_INLINE, is_known_dtype, tree_of
 
 FORMAT, VERSION = "flexarm", 1
-MAX_TEXT = 1 << 24  # bytes of a file of text
-FEW = 16  # numbers of arrays in the text, where it would be too long otherwise
-MAX_ARRAYS = 1 << 30  # bytes of a file of arrays
+# Bytes of a file of text at most.
+MAX_TEXT = 1 << 24
+# Numbers of arrays in the text at most, where it would be too long otherwise.
+MAX_SHORT = 16
+# Bytes of a file of arrays at most.
+MAX_ARRAYS = 1 << 30
+# Columns of a line.
 _WIDTH = 88
 # no path, and no name that means something to a system
 _FILE_NAME = re.compile(r"[^/\\:\x00-\x1f]+\.npz")
@@ -73,9 +77,9 @@ def bare(tree: Any) -> dict[str, Any]:
 def save_json(thing: Any, path: Path) -> list[str]:
     """Write an object; return the places of what it has by name only."""
     beside = path.with_name(f"{path.stem}.arrays.npz")
-    text, content, lost = _written(thing, beside.name, INLINE)
+    text, content, lost = _written(thing, beside.name, MAX_INLINE)
     if len(text) > MAX_TEXT:  # of many links: all but short arrays stand beside
-        text, content, lost = _written(thing, beside.name, FEW)
+        text, content, lost = _written(thing, beside.name, MAX_SHORT)
     _check_size(len(text), MAX_TEXT)
     if content:
         _check_size(len(content), MAX_ARRAYS)

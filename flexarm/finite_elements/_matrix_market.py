@@ -23,10 +23,14 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-MAX_ENTRIES = 50_000_000  # of one matrix, 1.2 GB while it is read
-HEAD_BYTES = 1_000_000  # of header and comments
+# Entries of one matrix at most, 1.2 GB while it is read.
+MAX_ENTRIES = 50_000_000
+# Bytes of header and comments at most.
+HEAD_BYTES = 1_000_000
+# Bytes of a line at most.
 LINE_BYTES = 10_000
-ENTRY_BYTES = 200  # of one line, on average
+# Bytes of the line of an entry, on average, at most.
+ENTRY_BYTES = 200
 _FIELDS = ("real", "double", "integer", "unsigned-integer")
 
 

@@ -19,7 +19,8 @@ from ..errors import ModelError
 
 Array = NDArray[np.float64]
 
-TINY = 1e-300  # replaces a zero divisor
+# Divisor that replaces zero.
+MIN_DIVISOR = 1e-300
 
 
 @explained
@@ -135,12 +136,12 @@ def _misfit(
     weights: Array, m: float, levers: Array, points: Array, moves: Array
 ) -> float:
     """Deviation of T from (B2): masses that differ along the axes, levers not skew."""
-    unequal = np.abs(weights - m * np.eye(3)).max() / max(abs(m), TINY)
+    unequal = np.abs(weights - m * np.eye(3)).max() / max(abs(m), MIN_DIVISOR)
     symmetric = np.abs(levers + levers.swapaxes(1, 2)).max(axis=(1, 2)) / 2.0
     largest = np.abs(levers).max(axis=(1, 2))
     largest[0] += abs(m) * np.abs(points).max()
     largest[1:] += abs(m) * np.abs(moves).max(axis=(0, 1))
-    return float(max(unequal, (symmetric / np.maximum(largest, TINY)).max()))
+    return float(max(unequal, (symmetric / np.maximum(largest, MIN_DIVISOR)).max()))
 
 
 def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:

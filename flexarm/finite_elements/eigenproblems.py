@@ -18,11 +18,15 @@ from ..errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
 
-SMALL = 800  # largest number of degrees of freedom for LAPACK
-LARGE = 8000  # beyond, there are no dense matrices at all
-# of a matrix with unit diagonal; zeros rounded to seven digits become such eigenvalues
-NEGATIVE = 1e-6
-SINGULAR = 1e-13
+# Degrees of freedom for LAPACK at most, unless many modes are wanted.
+MAX_DENSE = 800
+# Degrees of freedom of dense matrices at most: 512 MB for each.
+MAX_ANY_DENSE = 8000
+# Negative eigenvalue of a matrix with unit diagonal at most: zeros rounded to seven
+# digits become such ones.
+MAX_NEGATIVE = 1e-6
+# Pivot of such a matrix, below which it is singular.
+MIN_PIVOT = 1e-13
 
 
 class Factor:
@@ -66,7 +70,7 @@ def is_indefinite(matrix: Any) -> bool:
         return False
     if float(matrix.diagonal().min()) < 0.0:
         return True
-    return Factor(matrix, NEGATIVE).lowest_pivot <= 0.0
+    return Factor(matrix, MAX_NEGATIVE).lowest_pivot <= 0.0
 
 
 def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any:
@@ -94,7 +98,7 @@ def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any
 def stiffness_factor(stiffness: Any, what: str) -> Factor:
     """Return the factors of a stiffness matrix, or raise if a part moves freely."""
     factor = Factor(stiffness)
-    if factor.lowest_pivot < SINGULAR:
+    if factor.lowest_pivot < MIN_PIVOT:
         raise ModelError(
             f"the mesh {what} still moves without any stiffness, expected all parts "
             "connected; remove loose nodes and mechanisms, or the rows and columns of "
@@ -111,10 +115,10 @@ def check_count(wanted: Any, possible: int) -> int:
             f"n_modes is {short_text(count)}, expected 0 to {possible}, by the degrees "
             "of freedom of the mesh"
         )
-    if possible > LARGE and count >= possible // 4:
+    if possible > MAX_ANY_DENSE and count >= possible // 4:
         raise ModelError(
             f"n_modes is {count} of {possible}, which need dense matrices, expected "
-            f"less than a quarter of them above {LARGE} degrees of freedom"
+            f"less than a quarter of them above {MAX_ANY_DENSE} degrees of freedom"
         )
     return count
 
@@ -192,7 +196,7 @@ def clamped_eigenmodes(
     n_modes = check_count(n_modes, n)
     if n_modes == 0:
         return np.zeros(0), np.zeros((n, 0))
-    if n > SMALL and n_modes < n // 4:
+    if n > MAX_DENSE and n_modes < n // 4:
         omega2, vectors = _arpack(stiffness, mass, factor.solve, n_modes)
         return _finish(mass, vectors, omega2)
     top = [n - n_modes, n - 1]
@@ -255,7 +259,7 @@ def free_eigenmodes(
         x[free] = factor.solve(balanced(f)[free])
         return elastic(x)
 
-    if n > SMALL and n_modes < n // 4:
+    if n > MAX_DENSE and n_modes < n // 4:
         omega2, vectors = _arpack(stiffness, mass, inverse, n_modes)
         return _finish(mass, elastic(vectors), omega2)
     of_rigid = momentum @ np.linalg.solve(inertia, momentum.T)

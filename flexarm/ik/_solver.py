@@ -40,9 +40,10 @@ Array = NDArray[np.float64]
 _SOLVED, _NOT_FINITE = map(_core.IK_STATUSES.index, ("solved", "not finite"))
 # Damping of the first step, in units of the squared error.
 _DAMPING = 0.01
-# largest cosine of error and columns at a minimum: in runs before a restart, and in the
-# last run
-_LOOSE, _TIGHT = 1e-3, 1e-10
+# Largest cosine of error and columns at a minimum, in runs before a restart.
+_LOOSE_COSINE = 1e-3
+# The same in the last run.
+_TIGHT_COSINE = 1e-10
 
 
 @explained
@@ -323,7 +324,7 @@ class _Job:
                 self.deflected,
                 self.in_base,
                 self.tolerance,
-                _TIGHT if last else _LOOSE,
+                _TIGHT_COSINE if last else _LOOSE_COSINE,
                 _DAMPING,
                 self.max_iterations,
                 last,

@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 
 # methods that begin anew at each step
 METHODS = ("rk4", "Rodas4P")
-_LONGEST = 1000.0  # s, the step that is asked for is the longest one
+# Longest step in s without `max_step`: the step that is asked for is then one.
+_DEFAULT_STEP = 1000.0
 _LIBRARY = Path(str(_core.__file__)).parent / "_libs" / "fmi2.so"
 
 # units of FMI: factors and exponents of those of SI
@@ -146,7 +147,7 @@ def export_fmu(
     check_arm(arm)
     check_name(name)
     check_choice("method", method, METHODS)
-    step = _LONGEST if max_step is None else positive_number("max_step", max_step)
+    step = _DEFAULT_STEP if max_step is None else positive_number("max_step", max_step)
     q = _start("q0", q0, arm.neutral)
     qd = _start("qd0", qd0, np.zeros(arm.nv))
     _check_method(arm, method, max_step, q)

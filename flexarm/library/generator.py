@@ -20,8 +20,10 @@ from ..errors import ModelError
 Array = NDArray[np.float64]
 Generator = np.random.Generator
 
+# Nodes of a random body at most.
 _MAX_NODES = 256
-_MAX_NUMBERS = 20_000_000  # of the nodes of all bodies, 160 MB
+# Numbers of the nodes of all bodies at most, 160 MB.
+_MAX_NUMBERS = 20_000_000
 
 
 @explained

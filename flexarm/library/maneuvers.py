@@ -20,7 +20,8 @@ from .postures import poses
 Array = NDArray[np.float64]
 
 # rad/s of joints 1 to 4
-_MOST = 1_200_001  # samples, one each 5 us
+# Samples of a manoeuvre at most, one each 5 us.
+_MAX_SAMPLES = 1_200_001
 _BANDWIDTH = (2.5, 4.0, 4.0, 15.0)
 
 
@@ -127,7 +128,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
             f"the arm is {short_text(arm.name)}, expected 'cibicik_egeland' of the "
             "library"
         )
-    n = whole_number("n", n, maximum=_MOST)
+    n = whole_number("n", n, maximum=_MAX_SAMPLES)
     if n < 13 or n % 12 != 1:
         raise ModelError(
             f"n is {short_text(n)}, expected one more than a multiple of 12, such as "

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
-from .._support.checks import LARGEST
+from .._support.checks import MAX_MAGNITUDE
 from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
@@ -122,8 +122,10 @@ def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
     """
     times = np.maximum(real_array("t", t), 0.0)
     check_numbers("t", times)
-    if float(times.max(initial=0.0)) > LARGEST:
-        raise ArgumentError(f"t has {times.max():g} s, expected at most {LARGEST:g}")
+    if float(times.max(initial=0.0)) > MAX_MAGNITUDE:
+        raise ArgumentError(
+            f"t has {times.max():g} s, expected at most {MAX_MAGNITUDE:g}"
+        )
     rising, slope = np.minimum(times, _RISE), _SPIN / _RISE
     wave = 2.0 * np.pi / _RISE
     angle = slope * (rising**2 / 2.0 + (np.cos(wave * rising) - 1.0) / wave**2)

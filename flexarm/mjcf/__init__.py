@@ -20,6 +20,7 @@ from ._compiled import Compiled
 
 __all__ = ["MjcfWarning", "load"]
 
+# Bytes of a model at most.
 MAX_BYTES = 2**24
 
 

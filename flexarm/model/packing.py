@@ -45,7 +45,8 @@ from .rows import row_of
 Array = NDArray[np.float64]
 
 _PARENT, _NODE = (TOPOLOGY_COLUMNS[name].start for name in ("parent", "node"))
-_MOST_KEPT = 100_000  # numbers of the nodes of a body that is packed once
+# Numbers of the nodes of a body that is packed once, at most.
+_MAX_KEPT = 100_000
 
 
 class Packed(NamedTuple):
@@ -230,7 +231,7 @@ def _part_of(
     found: _Part | None = body._kept.get(key) if moments is None else None
     if found is None:
         found = _part(body, turning, integrals, full, moments)
-        if moments is None and found.nodes.size <= _MOST_KEPT:
+        if moments is None and found.nodes.size <= _MAX_KEPT:
             body._kept[key] = found
     return found
 

@@ -20,11 +20,11 @@ from .ends import check_name, read_end, word_of
 
 Array = NDArray[np.float64]
 
-# nodes of a line that C takes
-MOST = LOOP_COLUMNS["nodes"].stop - LOOP_COLUMNS["nodes"].start
+# Nodes of a line at most, as many as C takes.
+MAX_NODES = LOOP_COLUMNS["nodes"].stop - LOOP_COLUMNS["nodes"].start
 _DIRECTIONS = ("rx", "y", "z")
-# distance of a node from a straight line, as part of its length: rounding
-_ON_LINE = 1e-9
+# Distance of a node from a straight line, as part of its length: rounding.
+_LINE_TOLERANCE = 1e-9
 
 
 @explained_class
@@ -175,15 +175,17 @@ def line_of(arm: ArmLike, slider: Slider) -> tuple[list[int], Array]:
     x = along / length
     s = (at - at[start]) @ x
     off = np.abs(at - at[start] - np.outer(s, x)).max(axis=1)
-    between = (off <= _ON_LINE * length) & (s > 0.0) & (s < length)
+    between = (off <= _LINE_TOLERANCE * length) & (s > 0.0) & (s < length)
     order = [i for i in np.argsort(s, kind="stable") if between[i]]
     nodes = [start]
     for i in [*order, end]:
-        if s[i] > s[nodes[-1]] + _ON_LINE * length:
+        if s[i] > s[nodes[-1]] + _LINE_TOLERANCE * length:
             nodes.append(int(i))
     nodes[-1] = end
-    if len(nodes) > MOST:  # evenly, with both ends
-        nodes = [nodes[i] for i in np.linspace(0, len(nodes) - 1, MOST).astype(int)]
+    if len(nodes) > MAX_NODES:  # evenly, with both ends
+        nodes = [
+            nodes[i] for i in np.linspace(0, len(nodes) - 1, MAX_NODES).astype(int)
+        ]
     return [arm.node(first, i) for i in nodes], _axes_along(x)
 
 

@@ -14,7 +14,8 @@ from ..bodies.models import RigidBody
 from ..errors import ModelError, PlacementWarning
 
 _MEANT = "; pass check_units=False if it is meant"
-_SMALLEST = 0.2  # m, radius of gyration that no body is too small for
+# Radius of gyration in m that no body is too small for.
+_MIN_RADIUS = 0.2
 
 
 def check_units_of_arm(arm: ArmLike, *, inertia: bool = True) -> None:
@@ -55,7 +56,7 @@ def doubtful_inertias(arm: ArmLike) -> Iterator[str]:
     for body in arm.bodies:
         sizes, mass = _sizes(body), float(body.total_mass)
         size, inertia = sizes.extent, sizes.inertia
-        widest = max(50.0 * size, _SMALLEST) if size > 0.0 else 20.0
+        widest = max(50.0 * size, _MIN_RADIUS) if size > 0.0 else 20.0
         if mass > 0.0 and inertia > mass * widest**2:
             yield (
                 f"body {body.name!r} has an inertia of {inertia:g} kg m^2 with "

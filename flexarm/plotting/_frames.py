@@ -22,7 +22,8 @@ import numpy as np
 
 from ..errors import ArgumentError
 
-COLORS = 64  # of a frame, enough for thin lines on white
+# Colours of a frame, enough for thin lines on white.
+COLORS = 64
 
 _PLAYER = """<div id="{id}" style="max-width: {width}px">
 <img alt="{title}" style="width: 100%" src="data:image/png;base64,{first}">

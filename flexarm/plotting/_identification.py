@@ -13,7 +13,8 @@ from .canvas import GREY, color, draw_legend, finish, pyplot
 if TYPE_CHECKING:
     from ..optimize import Identification
 
-_WIDTH = 1.96  # standard deviations to both sides of 95 % of white noise
+# Standard deviations to both sides of 95 % of white noise.
+_BAND = 1.96
 
 
 @explained
@@ -69,7 +70,7 @@ def identification(
     predicted, residual = result.predicted[record], result.residual[record]
     lines = []
     for (motion, rest), j in zip(axes, chosen, strict=True):
-        name, band = result.signals[j], _WIDTH * float(result.sigma[j])
+        name, band = result.signals[j], _BAND * float(result.sigma[j])
         style = {"color": GREY, "markersize": 2.5, "label": "measured"}
         lines += motion.plot(t, y[:, j], ".", **style)
         lines += motion.plot(t, predicted[:, j], color=color(0), label="predicted")

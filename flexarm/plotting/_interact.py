@@ -27,12 +27,17 @@ from .canvas import pyplot
 
 Array = NDArray[np.float64]
 
-_PAUSE = 0.05  # s between pictures while a slider moves
+# Time in s between pictures while a slider moves.
+_PAUSE = 0.05
 MAX_STEP = 1e100
-_BEND = 0.1  # deflection at the end of a slider, of the length of the body
-_TURN = 0.3  # rad, of modes that only turn
-_SHOWN = 8  # frequencies
-_STEPS = 400  # of a slider, at most
+# Deflection at the end of a slider, as part of the length of the body.
+_BEND = 0.1
+# Angle in rad at the end of a slider of modes that only turn.
+_TURN = 0.3
+# Frequencies that are shown.
+_FREQUENCIES = 8
+# Steps of a slider at most.
+_MAX_STEPS = 400
 
 
 @explained_class
@@ -194,15 +199,15 @@ class Explorer:
         if "scale" in self.sliders:
             try:
                 f = self.frequencies
-                more = ", ..." if len(f) > _SHOWN else ""
-                shown = ", ".join(f"{x:.4g}" for x in f[:_SHOWN])
+                more = ", ..." if len(f) > _FREQUENCIES else ""
+                shown = ", ".join(f"{x:.4g}" for x in f[:_FREQUENCIES])
                 lines.append(f"frequencies, motors held: {shown}{more} Hz")
             except FlexarmError as error:
                 lines.append(f"no frequencies: {error}")
         return "<br>".join(lines)
 
     def _slider(self, text: str, value: float, low: float, high: float) -> Any:
-        step = round_step((high - low) / _STEPS)
+        step = round_step((high - low) / _MAX_STEPS)
         return self._widgets.FloatSlider(
             value=value,
             # a browser moves values to steps from the minimum: the start is one

@@ -32,7 +32,8 @@ _DAMPING = (
     0.6,
     0.8,
 )  # ratios of the lines that may be drawn
-MIN_TURN = 12.0  # degrees between two of these lines on the picture
+# Angle in degrees between two of these lines on the picture at least.
+MIN_TURN = 12.0
 
 
 def _rates(model: StateSpace) -> Complex:

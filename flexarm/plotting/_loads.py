@@ -21,7 +21,8 @@ _KINDS = {
     "stress": ("largest normal stress",),
 }
 _UNITS = {"force": "force (N)", "moment": "moment (N m)", "stress": "stress (MPa)"}
-_NONE = 1e-9  # of the largest: rounding is not drawn
+# Part of the largest below which loads are rounding and not drawn.
+_TOLERANCE = 1e-9
 
 
 @explained
@@ -74,7 +75,7 @@ def link_loads(
     x = _joined([start + link.at for start, link in zip(starts, links, strict=False)])
     values = _components([_values(link, kind, False) for link in links])
     ax = make_axes(ax)
-    shown = np.abs(values).max(axis=(0, 1)) > _NONE * np.abs(values).max()
+    shown = np.abs(values).max(axis=(0, 1)) > _TOLERANCE * np.abs(values).max()
     lines = [
         _draw(ax, x, values[..., i], name, color(i))
         for i, name in enumerate(_KINDS[kind])

@@ -16,7 +16,8 @@ from .canvas import STYLES, color, finish, make_axes
 
 Array = NDArray[np.float64]
 
-_SAMPLES = 201  # of the shapes of a beam
+# Samples of the shapes of a beam.
+_SAMPLES = 201
 
 
 @explained

@@ -17,9 +17,12 @@ Array = NDArray[np.float64]
 
 _LOOK: dict[str, Any] = {"color": "0.6", "alpha": 0.5}
 _EDGE: dict[str, Any] = {"edgecolor": "0.35", "linewidth": 0.8}
-_ROUND = 24  # parts of half a turn
-_MOST = 8  # pairs in one picture
-_FAR = 3.0  # extents of the picture to which a half-space is drawn
+# Parts of half a turn.
+_PARTS = 24
+# Pairs in one picture at most.
+_MAX_PAIRS = 8
+# Extents of the picture to which a half-space is drawn.
+_REACH = 3.0
 
 
 def given_obstacles(obstacles: Any) -> tuple[Any, ...]:
@@ -64,7 +67,7 @@ def _capsule_in_view(
 
     a, b = start[list(columns)], end[list(columns)]
     along = np.arctan2(*(b - a)[::-1]) if np.any(a != b) else 0.0
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _ROUND + 1)
+    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _PARTS + 1)
     half = along + turn
     points = np.concatenate(
         [
@@ -94,7 +97,7 @@ def _plane_in_view(
     at = p[list(columns)] + shift * n
     n = n / size
     middle = view.mean(axis=1)
-    reach = _FAR * float(np.ptp(view, axis=1).max())
+    reach = _REACH * float(np.ptp(view, axis=1).max())
     foot = middle - ((middle - at) @ n) * n
     side = reach * np.array([-n[1], n[0]])
     corners = [
@@ -119,8 +122,8 @@ def _capsule_in_space(ax: Any, start: Array, end: Array, radius: float) -> Any:
     one = np.cross(axis, helper)
     one /= np.linalg.norm(one)
     two = np.cross(axis, one)
-    height = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _ROUND + 1)[:, None, None]
-    turn = np.linspace(0.0, 2.0 * np.pi, _ROUND + 1)[None, :, None]
+    height = np.linspace(-0.5 * np.pi, 0.5 * np.pi, _PARTS + 1)[:, None, None]
+    turn = np.linspace(0.0, 2.0 * np.pi, _PARTS + 1)[None, :, None]
     across = np.cos(turn) * one + np.sin(turn) * two
     ends = np.where(height < 0.0, start, end)
     points = ends + radius * (np.cos(height) * across + np.sin(height) * axis)
@@ -167,6 +170,6 @@ def room_of(
     run = motion if motion.verification is None else motion.verification.trajectory
     n = getattr(run, "completed", len(run.t))
     room = clearance.nearest(run.q[:n]) - clearance.least + clearance.clearance
-    first = np.argsort(room.min(axis=0), kind="stable")[:_MOST]
+    first = np.argsort(room.min(axis=0), kind="stable")[:_MAX_PAIRS]
     names = [f"{clearance.pairs[k].one} to {clearance.pairs[k].other}" for k in first]
     return run.t[:n], room[:, first], names, clearance.clearance

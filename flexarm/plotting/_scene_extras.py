@@ -30,11 +30,14 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_SWING = 2.0  # s, of a mode
-_PART = 0.08  # of the size of the arm, by which a mode swings
+# Time in s of a swing of a mode.
+_SWING = 2.0
+# Part of the size of the arm by which a mode swings.
+_PART = 0.08
 _AXES = ("#d62728", "#2ca02c", "#1f77b4")
 _PLANE = "#d8d8d8"
-MAX_POINTS = 4_000_000  # of surfaces in all frames, 64 MB of a page
+# Points of surfaces in all frames at most, 64 MB of a page.
+MAX_POINTS = 4_000_000
 # of colors that mean a number, and of shapes
 _SMALL = {"facenormalsepsilon": 1e-15, "vertexnormalsepsilon": 1e-15}  # triangles
 _EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_SMALL}

@@ -19,7 +19,8 @@ _CAMERAS = {
     "yz": {"eye": {"x": 2, "y": 0, "z": 0}, "up": {"x": 0, "y": 0, "z": 1}},
 }
 
-_ROOM = 0.75  # part of a view without labels
+# Part of a view without labels.
+_ROOM = 0.75
 
 
 def ground() -> dict[str, Any]:

@@ -24,8 +24,10 @@ Parts = list[tuple[str, Surface]]  # color and surface in the frame of a body
 
 # of a mesh, in bytes; text takes twenty times as much memory
 MAX_BYTES = {"stl": 2**26, "ply": 2**26, "dae": 2**25, "obj": 2**25, "off": 2**25}
-MAX_TRIANGLES = 2_000_000  # of a mesh before it is coarsened
-SHOWN = 4000  # triangles of one mesh in a scene
+# Triangles of a mesh at most, before it is coarsened.
+MAX_TRIANGLES = 2_000_000
+# Triangles of one mesh in a scene.
+SHOWN_TRIANGLES = 4000
 _PLAIN = "#b9c4cf"
 _DECLARATIONS = (b"<!doctype", b"<!entity", b"\0")
 
@@ -188,7 +190,7 @@ class Shapes:
         """A mesh of few triangles; what is not one is said once, and not drawn."""
         if path not in self._meshes:
             try:
-                self._meshes[path] = fewer(read_mesh(path), SHOWN)
+                self._meshes[path] = fewer(read_mesh(path), SHOWN_TRIANGLES)
             except (ModelError, OSError) as problem:
                 self._meshes[path] = None
                 warn(f"{problem}; it is not drawn", UrdfWarning)

@@ -16,12 +16,13 @@ from ..bodies.sections import Section
 from ..errors import ArgumentError
 from ..loads import link_loads
 from ._skeleton import POINTS, interpolate, magnify
-from ._surfaces import ROUND, circle, rectangle, sides, swept
+from ._surfaces import CORNERS, circle, rectangle, sides, swept
 
 Array = NDArray[np.float64]
 
 QUANTITIES = {"deflection": "deflection (mm)", "stress": "normal stress (MPa)"}
-_SLENDER = 60.0  # length over radius of a link without sections
+# Length over radius of a link without sections.
+_SLENDERNESS = 60.0
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def solid_links(arm: Arm) -> list[SolidLink]:
 def _outline(section: Section | None, length: float) -> Array:
     """Corners of a section: an ellipse or a rectangle of its outermost fibres."""
     if section is None or section.fibres is None:
-        return circle(length / _SLENDER)
+        return circle(length / _SLENDERNESS)
     a, b = map(float, section.fibres)
     return circle(1.0) * [a, b] if section.rounded else rectangle(a, b)
 
@@ -204,4 +205,4 @@ def check_quantity(quantity: Any) -> None:
         )
 
 
-assert ROUND != 4  # outlines of circles and rectangles differ by their corners
+assert CORNERS != 4  # outlines of circles and rectangles differ by their corners

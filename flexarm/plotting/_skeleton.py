@@ -17,7 +17,8 @@ from ..kinematics.strands import Strand, carriers_of, find_strands
 
 Array = NDArray[np.float64]
 
-POINTS = 8  # of a curve from one node to the next
+# Points of a curve from one node to the next.
+POINTS = 8
 
 
 @dataclass(frozen=True)

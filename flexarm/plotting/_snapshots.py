@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
-MAX_SHAPES = 1000  # of one picture
-MAX_FRAMES = 100_000  # of an animation, an hour at the usual rate
+# Shapes of one picture at most.
+MAX_SHAPES = 1000
+# Frames of an animation at most, an hour at the usual rate.
+MAX_FRAMES = 100_000
 
 
 @explained

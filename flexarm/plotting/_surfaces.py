@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
-ROUND = 20  # corners of a circle
+# Corners of a circle.
+CORNERS = 20
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ def swept(rings: Array) -> Array:
 
 
 def circle(radius: float) -> Array:
-    """Corners of a circle in a plane, (ROUND, 2)."""
-    angle = 2.0 * np.pi * np.arange(ROUND) / ROUND
+    """Corners of a circle in a plane, (CORNERS, 2)."""
+    angle = 2.0 * np.pi * np.arange(CORNERS) / CORNERS
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
@@ -60,11 +61,13 @@ def _turned(radius: Array, height: Array) -> Surface:
     rings = np.concatenate(
         [
             radius[:, np.newaxis, np.newaxis] * circle(1.0),
-            np.broadcast_to(height[:, np.newaxis, np.newaxis], (len(radius), ROUND, 1)),
+            np.broadcast_to(
+                height[:, np.newaxis, np.newaxis], (len(radius), CORNERS, 1)
+            ),
         ],
         axis=-1,
     )
-    return Surface(swept(rings), sides(len(radius), ROUND))
+    return Surface(swept(rings), sides(len(radius), CORNERS))
 
 
 def solid(kind: str, size: tuple[float, ...]) -> Surface:

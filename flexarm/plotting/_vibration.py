@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_AMPLITUDE = 0.12  # of the largest motion of a node, in extents of the arm
+# Largest motion of a node, in extents of the arm.
+_AMPLITUDE = 0.12
 
 # label, unit
 _QUANTITIES = {

@@ -14,7 +14,8 @@ from ..errors import ArgumentError
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
 GREY = "0.55"
-ZOOM = 0.85  # of axes in space, leaves room for the label of z
+# Zoom of axes in space, which leaves room for the label of z.
+ZOOM = 0.85
 
 
 def pyplot() -> Any:

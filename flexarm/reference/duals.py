@@ -18,7 +18,8 @@ from ..bodies.strain_energy import section_turn, section_turn_slopes
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 
-COMPLEX_STEP = 1e-40  # nothing is subtracted from the imaginary part
+# Step of complex derivatives: nothing is subtracted from the imaginary part.
+COMPLEX_STEP = 1e-40
 
 
 class Dual(NamedTuple):

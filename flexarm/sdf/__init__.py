@@ -21,6 +21,7 @@ from ._plant import Plant
 
 __all__ = ["SdfWarning", "load"]
 
+# Bytes of a model at most.
 MAX_BYTES = 2**24
 _FRICTION = re.compile(r"<friction>\s*([-+.0-9eE]+)\s*</friction>")
 

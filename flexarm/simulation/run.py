@@ -16,7 +16,7 @@ from .._calls.arm_like import AnyArm, ArmLike, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected, off_line
 from .._calls.records import Flattened, Gains, new_report, reported
-from .._support.doubtful import TURNS, warn_of_degrees
+from .._support.doubtful import MAX_USUAL_TURN, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
 from .._support.progress import LateBar
@@ -105,7 +105,7 @@ def state(arm: AnyArm, name: str, value: Any) -> Array:
 
 def _warn_of_degrees(arm: ArmLike, q: Array) -> None:
     """Warn of angles of revolute joints that look like degrees."""
-    if not q.size or np.abs(q).max() <= TURNS or arm.nq != arm.nv:
+    if not q.size or np.abs(q).max() <= MAX_USUAL_TURN or arm.nq != arm.nv:
         return
     turning = [k for k, b in enumerate(arm.bodies) if b.joint.kind == "revolute"]
     angles = [q[..., arm.body_joint_slice(k)] for k in turning]

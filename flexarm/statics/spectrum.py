@@ -27,8 +27,10 @@ ROUNDING = 64.0 * np.finfo(float).eps
 _SPLIT_SHARE = 1e-6
 # Part of the largest circular frequency below which a motion is at rest.
 _REST_SHARE = 1e-7
-# part of a stiffness below which it is symmetric, and of vectors that are parallel
-_SKEW, _DEFECT = 1e-12, 1e-14
+# Part of a stiffness within which it is symmetric.
+_SKEW = 1e-12
+# Part of vectors within which two are parallel.
+_DEFECT = 1e-14
 
 
 def scale_by_mass(arm: AnyArm, q: Array, free: Freedom) -> Array:

@@ -29,7 +29,10 @@ from .stored import Damaged, read_dataset, write_dataset
 
 _HEAD = b"flexarm part 1\n"
 _PART = ".part"
-_REMOVED, _WAIT = 50, 0.02  # tries to remove a folder, and s after each
+# Tries to remove a folder.
+_REMOVALS = 50
+# Time in s after each of them.
+_WAIT = 0.02
 _WORK, _OLD = "work", "old"  # names of a file that is written, and of one replaced
 
 
@@ -304,7 +307,7 @@ def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         # threads of zarr go on for a while after one of them has failed, and make files
         # in a folder that is being removed, or the folder again
-        for _ in range(_REMOVED):
+        for _ in range(_REMOVALS):
             shutil.rmtree(path, ignore_errors=True)
             time.sleep(_WAIT)
             if not path.exists():

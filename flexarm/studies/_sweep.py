@@ -25,8 +25,10 @@ from ._store import Store, store_at
 from ._study import LABELS, MENDED, Study, study_of
 from ._task import FAILED, OK, Task, accepted
 
-_PARTS = 100  # of a study, by default: the loss by an interrupt or a dead worker
-MIN_CALL, MAX_CALL = 256, 16384  # points of one call of a vectorized function
+# Parts of a study by default, each the loss by an interrupt or a dead worker.
+_DEFAULT_PARTS = 100
+# Points of one call of a vectorized function, the least and the most.
+MIN_CALL, MAX_CALL = 256, 16384
 
 
 @explained
@@ -431,7 +433,7 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
     """Parts of the points that are left, of whole calls."""
     points = results.points
     if chunk is None:
-        chunk = ceil(points.count / max(_PARTS, 4 * workers))
+        chunk = ceil(points.count / max(_DEFAULT_PARTS, 4 * workers))
         if vectorized:
             chunk = min(max(chunk, MIN_CALL), MAX_CALL)
     else:

@@ -22,7 +22,8 @@ OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
 
 Numbers = NDArray[np.intp]
 
-_RECENT = 64  # arms that are kept for later parts
+# Arms that are kept for later parts, at most.
+_MAX_RECENT = 64
 
 # results without a name, whose attributes are not results of a study
 _PLAIN = (np.ndarray, np.generic, int, float, complex, str, list, tuple)
@@ -62,7 +63,7 @@ class Task:
 
     def keep(self, key: tuple[int, ...], arm: Arm) -> None:
         """Keep an arm for later parts, also of other threads."""
-        last = list(self.recent.items())[1 - _RECENT :]
+        last = list(self.recent.items())[1 - _MAX_RECENT :]
         object.__setattr__(self, "recent", {**dict(last), key: arm})
 
     def run(self, start: int, stop: int) -> Part:

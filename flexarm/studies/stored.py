@@ -32,9 +32,14 @@ _KINDS = ("study", "flexarm")
 _OF_FILE = (*_KINDS, "digest", "dtypes")
 _DIGEST = re.compile(rb"flexarm sha256 [0-9a-f]{64}")
 _ZEROS = b"flexarm sha256 " + b"0" * 64
-_LARGER, _SMALL = 8, 1 << 16  # names are four times as large in memory, and padded
-_EXACT = 2**53  # whole numbers up to here are floating-point numbers too
-_LARGEST = 2**31 - 1  # bytes of a variable that SciPy writes
+# Factor of names in memory, which are four times as large there, and padded.
+_NAME_RATIO = 8
+# Bytes of names that are always allowed.
+_NAME_ROOM = 1 << 16
+# Whole numbers up to which all are floating-point numbers too.
+_MAX_EXACT = 2**53
+# Bytes of a variable that SciPy writes, at most.
+_MAX_BYTES = 2**31 - 1
 _ZARR = "expected a name that ends in .zarr"
 
 
@@ -180,7 +185,7 @@ def _opened(path: Path, contents: Mapping[str, bytes], *, bounded: bool) -> Any:
         opened = xarray.open_dataset(source, engine="scipy", **_UNDECODED)
     with opened as dataset:
         size = sum(map(len, contents.values()))
-        if bounded and dataset.nbytes > _LARGER * (size + _SMALL):
+        if bounded and dataset.nbytes > _NAME_RATIO * (size + _NAME_ROOM):
             raise Damaged("its arrays are larger than the file")
         return _in_one(dataset.load())
 
@@ -203,7 +208,7 @@ def _in_netcdf(dataset: Any) -> Any:
         elif x.dtype.kind in "iuf":
             dataset = dataset.assign({name: dataset[name].astype(_third(x))})
     for name, x in dataset.variables.items():
-        if x.dtype.kind in "biuf" and x.nbytes > _LARGEST:
+        if x.dtype.kind in "biuf" and x.nbytes > _MAX_BYTES:
             raise _cannot_hold(f"{x.nbytes} bytes of {name}, {_ZARR}")
     return dataset
 
@@ -216,7 +221,7 @@ def _third(x: Any) -> Any:
     short = np.iinfo(np.int32)
     if short.min <= low <= high <= short.max:
         return np.int32
-    return np.float64 if -_EXACT <= low <= high <= _EXACT else np.str_
+    return np.float64 if -_MAX_EXACT <= low <= high <= _MAX_EXACT else np.str_
 
 
 def _in_one(dataset: Any) -> Any:

@@ -24,7 +24,8 @@ from ._factors import as_state, body_slice, relative_maps
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-10  # smallest nonzero singular value of columns of unit length
+# Smallest nonzero singular value of columns of unit length.
+_RANK_TOLERANCE = 1e-10
 
 
 def _groups(arm: ArmLike) -> list[tuple[list[int], list[int]]]:
@@ -77,7 +78,7 @@ def _solve(
     length = np.linalg.norm(X, axis=-2, keepdims=True)
     unit = X / np.where(length > 0.0, length, 1.0)
     U, s, Vt = np.linalg.svd(unit, full_matrices=False)
-    counts = s > _RANK
+    counts = s > _RANK_TOLERANCE
     rank, c = counts.sum(axis=-1), len(columns)
     bad = rank < c
     if bad.any() and not least_norm:

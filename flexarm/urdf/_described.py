@@ -19,7 +19,8 @@ from ._links import described_link
 Array = NDArray[np.float64]
 
 _BASES = ("craig-bampton", "clamped-free", "pinned", "free")
-_SAME = 1e-12  # of the largest entry of an array
+# Part of the largest entry of an array, within which two are the same.
+_TOLERANCE = 1e-12
 _ARRAYS = (
     "node_position",
     "node_mass",
@@ -154,7 +155,7 @@ def _close(a: Array, b: Array) -> bool:
     if a.shape != b.shape:
         return False
     largest = float(np.abs(a).max(initial=0.0))
-    return bool(np.abs(a - b).max(initial=0.0) <= _SAME * largest)
+    return bool(np.abs(a - b).max(initial=0.0) <= _TOLERANCE * largest)
 
 
 def toml_of(tables: dict[str, dict[str, Any]]) -> str:

@@ -20,7 +20,9 @@ from ._robot import Robot, RobotJoint, RobotLink
 Array = NDArray[np.float64]
 
 _UNIT = {"mass": 1.0, "com": np.zeros(3), "inertia": np.eye(3)}
-_ROOM = 1e-12  # part of the largest moment by which a repaired one stays inside
+# Part of the largest moment by which a repaired one stays inside: rounding would put it
+# outside again.
+_MARGIN = 1e-12
 
 
 def nearest_inertia(inertia: Array) -> Array:
@@ -31,7 +33,7 @@ def nearest_inertia(inertia: Array) -> Array:
     moments, axes = np.linalg.eigh(inertia)
     # moments are sums of two second moments of mass, which are not negative
     sums = np.ones((3, 3)) - np.eye(3)
-    second = nnls(sums, moments)[0] + _ROOM * np.abs(moments).max()
+    second = nnls(sums, moments)[0] + _MARGIN * np.abs(moments).max()
     nearest = (axes * (sums @ second)) @ axes.T
     return np.asarray((nearest + nearest.T) / 2.0)
 

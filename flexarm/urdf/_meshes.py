@@ -12,7 +12,8 @@ from .._support.checks import short_text
 from ..errors import ModelError
 
 _SEARCHED = (("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share"))
-_LEVELS = 12  # folders above the file
+# Folders above the file in which meshes are looked for.
+_LEVELS = 12
 
 
 class MeshFinder:

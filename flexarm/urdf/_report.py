@@ -14,7 +14,8 @@ from ..bodies.models import RigidBody
 from ._findings import Finding
 from ._robot import Robot, RobotJoint, RobotLink
 
-_SHOWN = 40  # rows of what is changed or left out in a printed table
+# Rows of what is changed or left out in a printed table, at most.
+_MAX_ROWS = 40
 
 
 @explained_class
@@ -111,7 +112,7 @@ class Report(Printed, Description):
             ("to be known", self.noted),
         ):
             if found:
-                parts += [_title(title, found), _table(title, found[:_SHOWN])]
+                parts += [_title(title, found), _table(title, found[:_MAX_ROWS])]
         if self.merged:
             pairs = [f"{name} in {into}" for name, into in self.merged]
             parts.append(f"fixed to rigid bodies: {listed(pairs, str)}")
@@ -122,8 +123,8 @@ class Report(Printed, Description):
 
 
 def _title(title: str, found: tuple[Finding, ...]) -> str:
-    more = len(found) - _SHOWN
-    return title if more <= 0 else f"{title} (the first {_SHOWN} of {len(found)})"
+    more = len(found) - _MAX_ROWS
+    return title if more <= 0 else f"{title} (the first {_MAX_ROWS} of {len(found)})"
 
 
 def _joint_row(joint: RobotJoint, link: RobotLink) -> tuple[str, ...]:

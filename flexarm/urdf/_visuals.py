@@ -26,7 +26,8 @@ _SIZES = {
     "capsule": ("radius", "length"),
     "sphere": ("radius",),
 }
-_LARGEST = 1e6  # m
+# Size of a shape in m at most.
+_MAX_LENGTH = 1e6
 
 
 @explained_class
@@ -159,8 +160,8 @@ def _sizes(shape: Element, who: str) -> tuple[float, ...]:
 
 
 def _check_size(shape: Element, who: str, sizes: Array) -> None:
-    if not (np.abs(sizes) <= _LARGEST).all():
+    if not (np.abs(sizes) <= _MAX_LENGTH).all():
         raise ModelError(
             f"the <{shape.tag}> of {who}, in line {shape.line}, has a size of "
-            f"{np.abs(sizes).max():g}, expected at most {_LARGEST:g}"
+            f"{np.abs(sizes).max():g}, expected at most {_MAX_LENGTH:g}"
         )

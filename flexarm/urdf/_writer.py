@@ -32,8 +32,10 @@ Array = NDArray[np.float64]
 
 _TYPES = {kind: type_ for type_, kind in KINDS.items() if type_ != "continuous"}
 _SINGLE = ("revolute", "prismatic")
-SMOOTH = 0.01  # velocity of friction that `load` takes by default
-_FAR = 1e9  # in place of the infinite one of two limits
+# Velocity of friction that `load` takes by default.
+DEFAULT_SMOOTHING = 0.01
+# Number in place of the infinite one of two limits.
+_NO_LIMIT = 1e9
 
 
 class Writer:
@@ -295,8 +297,8 @@ class Writer:
                 given = {"lower": 1.0, "upper": -1.0}
         else:
             given = {
-                "lower": low if np.isfinite(low) else -_FAR,
-                "upper": high if np.isfinite(high) else _FAR,
+                "lower": low if np.isfinite(low) else -_NO_LIMIT,
+                "upper": high if np.isfinite(high) else _NO_LIMIT,
             }
         return type_, self._sizes(joint, name, given)
 
@@ -340,7 +342,7 @@ class Writer:
         if key in ("damping", "armature"):
             return single and np.ndim(value) == 0
         if key == "coulomb_friction":
-            return single and value.smoothing_velocity == SMOOTH
+            return single and value.smoothing_velocity == DEFAULT_SMOOTHING
         return False
 
     # constraints and options

@@ -21,14 +21,21 @@ from .._support.checks import short_text
 from .._support.files import check_size, read_file
 from ..errors import ModelError
 
-# an arm has at most MAX_BODIES links, each with a joint, shapes and colours
+# Bytes of a description at most: an arm has at most MAX_BODIES links, each with a
+# joint, shapes and colours.
 MAX_BYTES = 4096 * MAX_BODIES
+# Elements of a description at most.
 MAX_ELEMENTS = 64 * MAX_BODIES
-MAX_DEPTH = 100  # of elements; a description has five levels
-MAX_TAG = 100_000  # bytes of a tag with its attributes, or of a comment
-MAX_NAME = 100  # letters of the name of an element or of an attribute
-MAX_TEXT = 200  # letters inside of an element that are kept
-_PIECE = 65536  # bytes
+# Elements in elements at most; a description has five levels.
+MAX_DEPTH = 100
+# Bytes of a tag with its attributes, or of a comment, at most.
+MAX_TAG = 100_000
+# Letters of the name of an element or of an attribute at most.
+MAX_NAME = 100
+# Letters inside of an element that are kept.
+MAX_TEXT = 200
+# Bytes that the parser gets at a time, between which limits are looked at.
+_PIECE_SIZE = 65536
 SDF_ADVICE = "; flexarm.sdf.load reads SDF"
 
 
@@ -168,8 +175,8 @@ def parse(
     parser.EntityDeclHandler = refuse
     try:
         content = memoryview(text.encode() if isinstance(text, str) else text)
-        for first in range(0, len(content), _PIECE):
-            parser.Parse(content[first : first + _PIECE], False)
+        for first in range(0, len(content), _PIECE_SIZE):
+            parser.Parse(content[first : first + _PIECE_SIZE], False)
             # a tag is given as a whole, and held until then
             if first - parser.CurrentByteIndex > MAX_TAG:
                 raise ModelError(

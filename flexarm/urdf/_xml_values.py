@@ -13,7 +13,8 @@ from ._xml import MAX_NAME, Element
 
 Array = NDArray[np.float64]
 
-MAX_NUMBER = 1e50  # well below overflow
+# Size of a number at most, well below overflow.
+MAX_NUMBER = 1e50
 
 
 def _short(text: str) -> str:

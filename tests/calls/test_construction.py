@@ -89,13 +89,13 @@ def test_arms_do_not_depend_on_what_the_process_keeps(make: Any) -> None:
 def test_what_the_process_keeps_is_bounded() -> None:
     for table in TABLES:
         assert table.cache_info().maxsize is not None
-    for k in range(2 * bodies_room._MOST_RECENT):
+    for k in range(2 * bodies_room._MAX_RECENT):
         _ = link(length=1.0 + 0.01 * k, n_modes=1, n_points=4)._own_integrals
-    for k in range(2 * bodies_room._MOST_ALIKE):
+    for k in range(2 * bodies_room._MAX_ALIKE):
         _ = link(n_modes=1 + k % 4, n_points=30 + k // 4)._own_integrals
     kept = bodies_room._recent
-    assert len(kept) <= bodies_room._MOST_RECENT
-    assert all(len(x) <= bodies_room._MOST_ALIKE for x in kept.values())
+    assert len(kept) <= bodies_room._MAX_RECENT
+    assert all(len(x) <= bodies_room._MAX_ALIKE for x in kept.values())
 
 
 def modes() -> dict[str, LinkModes]:

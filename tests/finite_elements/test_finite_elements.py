@@ -21,7 +21,7 @@ from scipy import sparse
 import flexarm as fa
 from flexarm import beams
 from flexarm import finite_elements as fe
-from flexarm.finite_elements.eigenproblems import SMALL
+from flexarm.finite_elements.eigenproblems import MAX_DENSE
 from flexarm.reference import lagrangian, twin
 
 
@@ -135,9 +135,9 @@ def test_free_modes_are_those_of_a_free_beam() -> None:
 @pytest.mark.parametrize("way", ["clamped", "free", "craig_bampton"])
 def test_arpack_and_lapack_agree(way: str) -> None:
     """A mesh above the limit, and its dense eigenvalue problem."""
-    n = SMALL // 6 + 4
+    n = MAX_DENSE // 6 + 4
     mesh = beam(n, torsional_stiffness=3.3)
-    assert mesh.n_dof > SMALL
+    assert mesh.n_dof > MAX_DENSE
 
     def modes() -> fe.MeshModes:
         if way == "free":

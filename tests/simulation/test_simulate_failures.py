@@ -408,10 +408,10 @@ def test_progress_bar_counts_to_the_end(
     assert bar.closed
     assert 0.9 * bar.total <= bar.n <= bar.total * (1 + 1e-12)
     # by default none is made before it is due, and it knows what was done until then
-    monkeypatch.setattr("flexarm._support.progress._DUE", np.inf)
+    monkeypatch.setattr("flexarm._support.progress._DELAY", np.inf)
     fa.simulate(ARM, states(), Z, t[:10], torque=torque, method=method)
     assert bars == [bar]
-    monkeypatch.setattr("flexarm._support.progress._DUE", 0.0)
+    monkeypatch.setattr("flexarm._support.progress._DELAY", 0.0)
     fa.simulate(ARM, states(), Z, t, torque=torque, method=method)
     assert bars[-1] is not bar
     counted = bars[-1].options["initial"] + bars[-1].n

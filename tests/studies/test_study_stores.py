@@ -214,7 +214,7 @@ def test_what_a_kind_of_file_cannot_hold_is_returned(
         0,
         2,
     )
-    monkeypatch.setattr(stored, "_LARGEST", 63)  # in place of 2^31 - 1
+    monkeypatch.setattr(stored, "_MAX_BYTES", 63)  # in place of 2^31 - 1
     with pytest.warns(fa.StudyWarning, match="64 bytes of double, .* ends in .zarr"):
         sweep(double, {"x": X}, path=tmp_path / "large.nc", seed=0)
 
