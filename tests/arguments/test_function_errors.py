@@ -451,7 +451,7 @@ def test_the_bad_trajectory_of_a_batch_is_named() -> None:
 # public assertions
 
 
-def test_assertions_for_users_tell_the_residual() -> None:
+def test_assertions_for_users_name_the_residual() -> None:
     arm = fa.library.pendulum(mass=2.0, com=0.5)
     with pytest.raises(AssertionError, match="M qdd"):
         fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [11.0])

@@ -602,7 +602,7 @@ def test_craig_bampton() -> None:
         ({"nodes": ["middle"]}, r"nodes of link 'l' are \['middle'\], expected"),
     ],
 )
-def test_kinds_of_arguments_are_told(options: Any, words: str) -> None:
+def test_arguments_of_a_wrong_kind_are_refused(options: Any, words: str) -> None:
     given = {"sections": fa.beams.Section.from_stiffness(2.0, 1e3), **options}
     with pytest.raises(fa.ModelError, match=words):
         fa.beams.finite_element_link("l", length=1.0, motions="bending y", **given)

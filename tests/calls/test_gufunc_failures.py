@@ -78,7 +78,7 @@ def test_tiny_numbers_raise_no_flags(case: Case) -> None:
 
 
 @each_case
-def test_error_tells_index_and_count_and_keeps_the_rest(case: Case) -> None:
+def test_error_names_index_and_count_and_keeps_the_rest(case: Case) -> None:
     good = case.draw((4, 3, 5), seed=21)
     expected = case.gufunc(*good)
     states = [(1, 2, 0), (1, 2, 4), (3, 0, 0)]
@@ -255,7 +255,7 @@ def test_error_with_out_in_place_of_an_input_in_pieces(case: Case) -> None:
 
 
 @pytest.mark.parametrize("method", ["articulated", "composite"])
-def test_singular_mass_matrix_is_told(method: str) -> None:
+def test_singular_mass_matrix_raises(method: str) -> None:
     """A thin rod that turns about itself has no inertia about its joint."""
     thin = fa.RigidBody("thin", fa.Joint(axis=(1, 0, 0)), mass=1.0, com=(0.5, 0, 0))
     arm = fa.Arm([thin])

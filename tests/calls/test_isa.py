@@ -82,7 +82,7 @@ def probes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]
     return results
 
 
-def test_build_info_tells_what_runs() -> None:
+def test_build_info_names_what_runs() -> None:
     assert set(INFO) == {
         "isa",
         "lanes",

@@ -185,7 +185,7 @@ def test_parts_have_the_bits_of_single_states(
         monkeypatch.undo()
 
 
-def test_failures_in_parts_are_told_of_the_whole(
+def test_failures_in_parts_are_counted_over_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     arm = ARMS["puma560"]
@@ -206,7 +206,7 @@ def test_failures_in_parts_are_told_of_the_whole(
         assert told[0][1:] == ((13,), 1)
 
 
-def test_singular_states_in_parts_are_told_of_the_whole(
+def test_singular_states_in_parts_are_counted_over_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     q = np.random.default_rng(0).normal(size=(20, 6))

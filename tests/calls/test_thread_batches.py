@@ -177,7 +177,7 @@ def test_failures_are_those_of_the_whole_batch() -> None:
         assert_same_bits(quiet, caught[0].result)
 
 
-def test_gufuncs_tell_the_first_failure_of_all_threads() -> None:
+def test_gufuncs_report_the_first_failure_of_all_threads() -> None:
     """The kernels' own words, before the package looks for the index itself."""
     q = np.zeros((20_000, 6))
     q[17::64] = np.nan  # some for every thread
@@ -280,7 +280,7 @@ def test_solvers_in_python_take_the_keyword() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
-def test_failed_trajectories_are_told_as_by_one_thread() -> None:
+def test_failed_trajectories_are_reported_as_by_one_thread() -> None:
     q0, qd0 = starts(30)
     qd0[13] = 1e155  # overflows
     qd0[22] = 1e160

@@ -254,7 +254,9 @@ def test_files_and_text(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_left_out_is_told(joints: str, extra: str, told: str) -> None:
+def test_elements_left_out_are_named_in_a_warning(
+    joints: str, extra: str, told: str
+) -> None:
     text = robot_of("\n" + joints, 1, extra)
     with pytest.warns(urdf.UrdfWarning) as caught:
         urdf.load(text)
@@ -353,7 +355,7 @@ def test_children_of_nodes_of_their_name() -> None:
     assert_allclose(place, [1, 0, 0], atol=1e-15)
 
 
-def test_masses_that_are_replaced_are_told() -> None:
+def test_masses_that_are_replaced_are_named_in_a_warning() -> None:
     heavy = SIDECAR | {"mass_per_length": 3.0}
     with pytest.warns(urdf.UrdfWarning, match=r"'rod1' has 2 kg .* and 3 kg as a flex"):
         urdf.load(robot_of(TWO), sidecar={"rod1": heavy})

@@ -55,7 +55,7 @@ def test_macros(tmp_path: Path) -> None:
         (ARM, [1], "expected a mapping"),
     ],
 )
-def test_macros_that_do_not_expand_are_told_in_one_line(
+def test_macros_that_do_not_expand_are_refused_in_one_line(
     tmp_path: Path, text: str, arguments: Any, told: str
 ) -> None:
     pytest.importorskip("xacro", reason="an extra, flexarm[urdf]")

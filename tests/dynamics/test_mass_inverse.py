@@ -70,7 +70,7 @@ def test_against_the_operators_and_forward_dynamics(seed, joints):
     assert_allclose(columns.T, found, rtol=0, atol=1e-14 * size)
 
 
-def test_batches_broadcast_and_failures_are_told():
+def test_batches_broadcast_and_failures_name_the_argument():
     arm = fa.library.de_luca_siciliano()
     rng = np.random.default_rng(0)
     q, x = 0.1 * rng.normal(size=(5, 1, 6)), rng.normal(size=(7, 6))

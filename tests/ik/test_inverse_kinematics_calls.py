@@ -119,7 +119,7 @@ def test_ctrl_c() -> None:
 # refusals
 
 
-def test_what_is_no_number_is_told_and_spoils_no_other() -> None:
+def test_targets_that_are_nan_raise_and_spoil_no_other() -> None:
     arm = rigid("iiwa14")
     target, start = mixed(arm, 20)
     good = fa.inverse_kinematics(arm, target, start, restarts=1)
@@ -223,7 +223,7 @@ def test_a_node_that_nothing_moves() -> None:
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)
-def test_loads_without_equilibrium_are_told(fidelity: str) -> None:
+def test_loads_without_equilibrium_raise(fidelity: str) -> None:
     arm = soft_arm(fidelity)
     options: dict[str, Any] = {"deflection": True, "frame": "base", "restarts": 2}
     loads = np.zeros((2, 6))

@@ -140,7 +140,7 @@ def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
     assert plotting.vibration(modes, -1).ax.get_title().startswith("mode 3")
 
 
-def test_titles_tell_rigid_and_unstable_motions() -> None:
+def test_titles_name_rigid_and_unstable_motions() -> None:
     pytest.importorskip("matplotlib")
     chain = planar_chain(1, gravity=(0, 0, 0))
     drawing = plotting.vibration(fa.vibration_modes(chain, [0.0]))

@@ -348,7 +348,7 @@ def test_every_number_is_read_back_with_its_bits(tmp_path: Path) -> None:
             assert numbers.tobytes() == given.astype(float).ravel().tobytes()
 
 
-def test_lines_fit_and_sizes_are_told(tmp_path: Path) -> None:
+def test_lines_fit_and_sizes_are_defined(tmp_path: Path) -> None:
     arm = fa.library.random_tree(2, 14, max_modes=2)
     arm.export_c(tmp_path / "x.h", name="my_arm")
     text = (tmp_path / "x.h").read_text()

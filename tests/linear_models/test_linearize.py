@@ -560,7 +560,7 @@ def test_states_that_have_no_linear_model() -> None:
         fa.linearize(arm, arm.neutral, [1.0, 1.0])
 
 
-def test_a_singular_mass_matrix_is_told() -> None:
+def test_a_singular_mass_matrix_raises() -> None:
     # a mode that has no mass where it is
     body = fa.FlexibleBody(
         "body",

@@ -141,7 +141,7 @@ def test_a_tool_of_a_flexible_arm_points_down(
     assert tilt(poses)[on].max() < measured + 1e-6
 
 
-def test_an_orientation_that_cannot_be_held_is_told() -> None:
+def test_an_orientation_that_cannot_be_held_warns() -> None:
     """The boom bends sideways, and no joint turns the tool back: 1.4e-4 rad are left.
 
     The tolerance of the message is about that of the test above, which is held.

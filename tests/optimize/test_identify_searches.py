@@ -26,7 +26,7 @@ from flexarm.optimize._identification import staged
 # what the data do not tell
 
 
-def test_what_cannot_be_told_apart_is_said() -> None:
+def test_parameters_that_data_do_not_separate_are_named() -> None:
     def make_arm(p: Any) -> fa.Arm:
         # a point mass without weight: the motion knows m l^2 alone
         body = fa.RigidBody("rod", fa.Joint(), mass=p[0], com=(p[1], 0, 0))
@@ -98,7 +98,7 @@ def test_what_is_hardly_seen_is_said() -> None:
     assert any("is known to" in note and "friction" in note for note in found.notes)
 
 
-def test_bounds_hold_and_are_told() -> None:
+def test_bounds_hold_and_are_named() -> None:
     record = draw(3)
     found = identify(
         swing, [1.5, 0.5], record, sigma=SIGMA, bounds=[(None, None), (0.4, 1.0)],
@@ -122,7 +122,7 @@ def test_colored_residuals_show() -> None:
     assert any("correlated in time" in note for note in found.notes)
 
 
-def test_long_steps_are_told() -> None:
+def test_long_steps_warn() -> None:
     def make_arm(p: Any) -> fa.Arm:
         body = turntable([1.0]).bodies[0]
         joint = body.joint.replace(stiffness=p[0])

@@ -263,7 +263,7 @@ def test_what_cannot_be_met_is_named() -> None:
     assert found.violation > 1e-3
 
 
-def test_progress_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     _, program, z0 = swing(HANGING, (0.1, 1.0, 5.0), limit=10.0)
     seen: list[tuple[int, float, float]] = []
     found = solve(program, z0, progress=lambda *x: seen.append(x))
@@ -314,7 +314,7 @@ def test_linear_rows_are_limits_of_rates() -> None:
     assert solve(limited, z0).success
 
 
-def test_an_answer_tells_how_it_was_found() -> None:
+def test_an_answer_says_how_it_was_found() -> None:
     pytest.importorskip("casadi")
     motion, program, z0 = swing(FREE)
     found = solve(program, z0)

@@ -184,7 +184,7 @@ def test_a_flexible_arm_is_at_rest_at_the_end() -> None:
     assert_allclose(small.objective, least_effort(CALM, goal, 1.0), rtol=2e-3)
 
 
-def test_a_grid_that_is_too_coarse_is_told() -> None:
+def test_a_grid_that_is_too_coarse_warns() -> None:
     """Heavy links that fall and swing for a little effort."""
     arm = fa.library.planar_chain(2)
     with pytest.warns(ConvergenceWarning, match="take more intervals"):

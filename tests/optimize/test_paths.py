@@ -168,7 +168,7 @@ REFUSALS: list[tuple[list[str], Any]] = [
 
 
 @pytest.mark.parametrize(("words", "path"), REFUSALS, ids=lambda x: str(x)[:30])
-def test_what_cannot_be_followed_is_told(words: list[str], path: Any) -> None:
+def test_paths_that_cannot_be_followed_are_refused(words: list[str], path: Any) -> None:
     argument_refused(words, lambda: paths.follow(TWO, path, start=FROM_A))
 
 
@@ -211,7 +211,7 @@ BAD: list[tuple[list[str], Any]] = [
 
 
 @pytest.mark.parametrize(("words", "call"), BAD, ids=[w[0][:20] for w, _ in BAD])
-def test_bad_input_is_told(words: list[str], call: Any) -> None:
+def test_bad_input_is_refused(words: list[str], call: Any) -> None:
     argument_refused(words, call)
 
 

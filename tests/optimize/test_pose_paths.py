@@ -307,7 +307,7 @@ def oriented(path: Any) -> Any:
 
 
 @each("words, call", BAD, [words[0] for words, _ in BAD])
-def test_what_is_no_pose_path_is_told(words: list[str], call: Any) -> None:
+def test_wrong_pose_paths_are_refused(words: list[str], call: Any) -> None:
     argument_refused(words, call)
 
 
@@ -500,5 +500,7 @@ REFUSED: list[tuple[list[str], Any]] = [
 
 
 @each("words, call", REFUSED, [words[0] for words, _ in REFUSED])
-def test_what_drivers_do_not_follow_is_told(words: list[str], call: Any) -> None:
+def test_paths_that_drivers_do_not_follow_are_refused(
+    words: list[str], call: Any
+) -> None:
     argument_refused(words, call)

@@ -523,7 +523,9 @@ def joints(*rows: Any) -> paths.Path:
         2.0, method="stable inversion")),
 ])  # fmt: skip
 @few_modes()
-def test_what_quaternions_do_not_do_is_told(words: list[str], call: Any) -> None:
+def test_unsupported_uses_of_quaternions_are_refused(
+    words: list[str], call: Any
+) -> None:
     argument_refused(words, call)
 
 

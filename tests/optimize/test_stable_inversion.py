@@ -226,7 +226,7 @@ def test_frequencies_agree() -> None:
     assert motion.success and motion.verification.path_error.max() < 1e-4
 
 
-def test_frequencies_that_do_not_converge_are_told() -> None:
+def test_frequencies_that_do_not_converge_warn() -> None:
     with pytest.warns(ConvergenceWarning, match="1 iterations are done"):
         one = inverted(method="frequency domain", search={"max_iterations": 1})
     assert one.status == "iterations" and one.violation > 1e-3

@@ -205,7 +205,7 @@ BAD: list[tuple[list[str], Any]] = [
 
 
 @pytest.mark.parametrize(("words", "call"), BAD, ids=[w[0][:24] for w, _ in BAD])
-def test_bad_input_is_told(words: list[str], call: Any) -> None:
+def test_bad_input_is_refused(words: list[str], call: Any) -> None:
     argument_refused(words, call)
 
 
@@ -220,7 +220,7 @@ def test_a_search_that_stops_early_says_so() -> None:
         found.check()
 
 
-def test_a_goal_that_is_not_reached_is_told() -> None:
+def test_a_goal_that_is_not_reached_warns() -> None:
     """One linear program is too few; both starts and the best motion are there."""
     ends = [[0.2, 1.0], [0.6, 0.8]]
     with pytest.warns(fa.ConvergenceWarning, match="none of 2 starts") as told:

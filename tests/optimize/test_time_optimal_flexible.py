@@ -240,7 +240,7 @@ def test_limits_of_outputs_that_do_not_fit_are_refused() -> None:
     )
 
 
-def test_a_solver_that_stops_early_warns_and_tells() -> None:
+def test_a_solver_that_stops_early_warns_and_says_so() -> None:
     with pytest.warns(fa.ConvergenceWarning, match="iterations"):
         motion = fastest(search={"max_iterations": 4})
     assert not motion.success

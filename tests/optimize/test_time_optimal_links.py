@@ -194,7 +194,7 @@ def test_a_boom_and_a_jib_on_light_hubs_come_to_rest() -> None:
 
 
 @pytest.mark.slow
-def test_a_gap_that_no_refinement_tells_is_not_known() -> None:
+def test_a_gap_that_no_refinement_shows_is_not_known() -> None:
     """Three grids found the same motion, 1.8 % slower than twice the intervals."""
     arm = planar_chain(1, n_modes=1, bending_stiffness=10.0)
     limits = {"torque": 20.0, "velocity": 1.5}

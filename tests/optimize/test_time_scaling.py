@@ -148,7 +148,7 @@ def test_dry_friction() -> None:
     assert found.duration == pytest.approx(np.sqrt(1.5), rel=1e-4)
 
 
-def test_friction_too_strong_for_the_grid_is_told() -> None:
+def test_friction_too_strong_for_the_grid_is_refused() -> None:
     def run() -> None:
         time_optimal(
             slide(damping=100.0), WAY, limits=FORCE, search={"scheme": "collocation"}
@@ -488,7 +488,7 @@ BAD: list[tuple[list[str], Any]] = [
 
 
 @pytest.mark.parametrize(("words", "call"), BAD, ids=[w[0][:24] for w, _ in BAD])
-def test_bad_input_is_told(words: list[str], call: Any) -> None:
+def test_bad_input_is_refused(words: list[str], call: Any) -> None:
     with pytest.raises((fa.FlexarmError, ValueError)) as caught:
         call()
     kind = type(caught.value)

@@ -333,7 +333,7 @@ BAD: list[tuple[list[str], Any]] = [
 
 
 @each("words, end", BAD, [words[0] for words, _ in BAD])
-def test_what_is_no_goal_is_told(words: list[str], end: Any) -> None:
+def test_wrong_goals_are_refused(words: list[str], end: Any) -> None:
     argument_refused(words, lambda: trajectory(FLEX, [0.0, 0.0], end, duration=1.0))
 
 

@@ -364,7 +364,7 @@ def test_the_simulation_judges() -> None:
     assert not motion.success
 
 
-def test_spinning_links_are_told_of_once() -> None:
+def test_spinning_links_warn_once() -> None:
     t = np.linspace(0.0, 1.0, 101)
     s = paths.time_law("ninth_degree", t, 1.0).s
     with pytest.warns() as told:

@@ -177,7 +177,7 @@ def test_module_runs() -> None:
     assert answer.stdout.startswith(f"flexarm {fa.__version__}, kernels ")
 
 
-def test_one_ledger_that_does_not_close_is_told(
+def test_one_ledger_that_does_not_close_fails_the_report(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is the first one, and the others are fine."""

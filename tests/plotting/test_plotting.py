@@ -335,7 +335,7 @@ def test_mode_shapes_refuses() -> None:
 # all
 
 
-def test_functions_draw_where_they_are_told(free: fa.Trajectory) -> None:
+def test_functions_draw_on_the_given_axes(free: fa.Trajectory) -> None:
     figure, axes = plt.subplots(2, 3)
     ax = list(axes.flat)
     plotting.joints(free, ax=ax[0])
@@ -349,7 +349,7 @@ def test_functions_draw_where_they_are_told(free: fa.Trajectory) -> None:
     figure.canvas.draw()
 
 
-def test_missing_matplotlib_is_told(
+def test_missing_matplotlib_is_named(
     free: fa.Trajectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)

@@ -111,7 +111,7 @@ def test_obstacles_and_distances_from_them_are_drawn() -> None:
     assert len(surfaces) == 3
 
 
-def test_what_cannot_be_drawn_is_told(motion: OptimalMotion) -> None:
+def test_motions_that_cannot_be_drawn_are_refused(motion: OptimalMotion) -> None:
     def each(*, words: list[str], call: Any) -> None:
         refused(fa.ArgumentError, words, call)
 

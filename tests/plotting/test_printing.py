@@ -89,7 +89,7 @@ def test_arm_is_a_tree_with_units() -> None:
         assert text in html
 
 
-def test_motion_tells_first_last_and_extremes() -> None:
+def test_motion_shows_first_last_and_extremes() -> None:
     row = next(line for line in str(RUN).splitlines() if line.startswith("link2 "))
     q = RUN.q[:, 1]
     wanted = [f"{x:.5g}" for x in (q[0], q[-1], q.min(), q.max())]

@@ -115,7 +115,7 @@ def test_a_check_that_hangs_is_stopped_with_what_it_started(
     assert (outcome.status, outcome.reason) == ("failed", "it was stopped after 0 s")
 
 
-def test_ctrl_c_stops_what_runs_and_tells_what_is_known(
+def test_ctrl_c_stops_what_runs_and_reports_what_is_known(
     tmp_path: Path,
 ) -> None:
     """Of two checks that wait for ever, one sends the signal once both have begun."""

@@ -75,7 +75,7 @@ def test_batches_layouts_and_out(name: str) -> None:
 
 
 @each("name", MAPS)
-def test_numbers_that_are_none_are_told(name: str) -> None:
+def test_values_that_are_not_finite_are_counted(name: str) -> None:
     function = public(name)
     for i, core in enumerate(cores(name)[:-1]):
         key = list(inspect.signature(function).parameters)[i]
@@ -101,7 +101,7 @@ def test_numbers_that_are_none_are_told(name: str) -> None:
 
 
 @each("name", MAPS)
-def test_shapes_are_told(name: str) -> None:
+def test_wrong_shapes_are_refused(name: str) -> None:
     function = public(name)
     given = draw(name, 4)
     keys = list(inspect.signature(function).parameters)
@@ -225,7 +225,7 @@ def test_other_refusals() -> None:
         _core.quiet_map(3)  # type: ignore[arg-type]
 
 
-def test_huge_numbers_are_told_as_such() -> None:
+def test_huge_numbers_are_handled_or_named() -> None:
     S = np.zeros((3, 3))
     S[2, 1], S[1, 2] = 1e308, -1e308
     refused(fa.NotFiniteError, ["numbers overflow"], lambda: se3.so3_vee(S))

@@ -251,7 +251,7 @@ def test_arguments_of_an_event_are_checked(options: Any, words: str) -> None:
         fa.Event(height(0.0), **options)
 
 
-def test_events_that_can_have_no_zero_are_told() -> None:
+def test_events_that_can_have_no_zero_are_refused() -> None:
     above = fa.Event(lambda t, q, qd: q[..., 0] > 0.0, name="above")
     with pytest.raises(fa.ArgumentError, match="'above' returned booleans") as told:
         fa.simulate(SLIDE, [0.0], [0.0], T, events=above)

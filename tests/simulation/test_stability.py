@@ -63,7 +63,7 @@ def test_limit_of_an_arm_is_where_the_method_starts_to_diverge(
 
 @pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
 @pytest.mark.parametrize("method", ["rk4", "linear-acceleration"])
-def test_message_tells_the_limit_and_a_step_that_works(method: str) -> None:
+def test_message_names_the_limit_and_a_step_that_works(method: str) -> None:
     arm = fa.library.de_luca_siciliano()
     q0 = np.array([0.0, 0.0, 0.05, 0.05, 0.05, 0.05])
     t = np.arange(0.0, 60.0)
@@ -101,7 +101,7 @@ def test_both_ways_of_the_message_are_short() -> None:
     assert abs(long.q[-1, 0] / short.q[-1, 0] - 1.0) < 1e-3
 
 
-def test_nothing_is_told_of_a_step_below_the_limit() -> None:
+def test_a_step_below_the_limit_is_not_blamed() -> None:
     """A run that diverges for other reasons."""
     arm = fa.library.pendulum(mass=1.0, com=1.0)
 
@@ -116,7 +116,7 @@ def test_nothing_is_told_of_a_step_below_the_limit() -> None:
     assert "stability" not in run.message
 
 
-def test_a_run_that_ends_in_time_tells_that_its_step_was_unstable() -> None:
+def test_a_run_that_ends_in_time_says_that_its_step_was_unstable() -> None:
     arm = fa.library.planar_chain(2, n_modes=2)
     rest = np.zeros(6)
     limit, _ = stable_step(arm, rest, "rk4")
@@ -140,7 +140,7 @@ def test_a_run_that_ends_in_time_tells_that_its_step_was_unstable() -> None:
     assert fa.simulate(arm, np.zeros((0, 6)), rest, [0.0, 1.0]).success
 
 
-def test_linear_fidelity_has_no_derivatives_to_tell_a_limit() -> None:
+def test_linear_fidelity_has_no_derivatives_for_a_limit() -> None:
     arm = fa.library.de_luca_siciliano().replace(fidelity="linear")
     run = fa.simulate(arm, np.full(6, 0.01), np.zeros(6), 0.1 * np.arange(40))
     assert not run.success

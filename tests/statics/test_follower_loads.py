@@ -113,7 +113,7 @@ def test_frequencies_of_the_column_of_beck() -> None:
     assert f[0] > 0.0 > f[1]
 
 
-def test_flutter_is_told_from_divergence() -> None:
+def test_flutter_is_distinguished_from_divergence() -> None:
     arm, rest = column(), np.zeros(column().nq)
     loads = push(BECK * np.array([0.9995, 1.0005]))
     f = fa.natural_frequencies(arm, rest, wrench=loads)

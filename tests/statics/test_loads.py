@@ -473,7 +473,7 @@ def test_integrals_from_a_cut_to_the_tip() -> None:
         assert_allclose(found, (1.0 - at ** (power + 1)) / (power + 1), atol=1e-15)
 
 
-def test_batches_that_do_not_fit_are_told() -> None:
+def test_batches_that_do_not_fit_are_refused() -> None:
     arm = fa.library.planar_chain(2, n_modes=2)
     with pytest.raises(fa.ArgumentError, match=r"q \(2,\), qd \(3,\), qdd \(\)"):
         fa.link_loads(arm, np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(6))

@@ -368,7 +368,7 @@ def test_arms_of_less_fidelity_balance_their_own_forces(fidelity: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::flexarm.DeflectionWarning")
-def test_a_mass_matrix_that_is_not_positive_is_told() -> None:
+def test_a_mass_matrix_that_is_not_positive_raises() -> None:
     # linear models lose it at large deflections
     arm = fa.library.cibicik_egeland().replace(fidelity="linear")
     q = np.array([fa.library.poses(arm)["initial"]] * 2)

@@ -123,7 +123,7 @@ def make(broken: bool) -> Any:
     return ratio
 
 
-def test_a_mended_function_goes_on_and_this_is_told(tmp_path: Path) -> None:
+def test_a_mended_function_goes_on_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "study.nc"
     with pytest.warns(fa.StudyWarning, match="2 of 12 points failed.*ZeroDivision"):
         first = sweep(make(True), GRID, path=path)
@@ -143,9 +143,7 @@ def test_a_mended_function_goes_on_and_this_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("vectorized", [False, True])
-def test_a_study_of_which_all_failed_tells_why(
-    tmp_path: Path, vectorized: bool
-) -> None:
+def test_a_study_of_which_all_failed_says_why(tmp_path: Path, vectorized: bool) -> None:
     function = Brittle(lambda x: True)
     call = partial(
         sweep,
@@ -201,7 +199,7 @@ def test_retries_need_an_earlier_call(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_wrong_with_a_study_is_told_before_it_runs(tmp_path: Path) -> None:
+def test_faults_of_a_study_are_refused_before_it_runs(tmp_path: Path) -> None:
     def refuse(words: list[str], grid: Any = GRID, **options: Any) -> None:
         function = Brittle(never)
         argument_refused(words, lambda: sweep(function, grid, **options))
