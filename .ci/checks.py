@@ -1,4 +1,4 @@
-"""What is checked, on a fresh clone: `.ci/run` installs compilers and calls this.
+"""All checks, on a fresh clone: `.ci/run` installs compilers and calls this.
 
 The two commands of the README run first, word for word, each in an environment of its
 own; all other checks run in that of the tests.

@@ -97,7 +97,7 @@ _PARTS = {"ArmLike", "LinearSystem", "SectionNumbers"}
 
 
 class Public(SphinxDirective):
-    """What a module gives to its users: its docstring, a table, every docstring.
+    """Text of a module for its users: its docstring, a table, every docstring.
 
     With ``:from:`` only what these of its modules define, without its docstring.
     """

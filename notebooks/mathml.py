@@ -123,7 +123,7 @@ def _begins_with_operator(element: ElementTree.Element) -> bool:
 
 
 def _problem(element: ElementTree.Element) -> str:
-    """What browsers would not show as it is meant, or nothing."""
+    """Elements that browsers would not show as they are meant, or nothing."""
     text = element.text or ""
     if "\\" in text or text == "&":
         return f"unknown {text!r}"

@@ -29,7 +29,7 @@ EVERYTHING = ["tests", "flexarm"]
 
 @cache
 def imports(name: str) -> frozenset[tuple[str, str]]:
-    """What a module of the package imports: modules, and names in them."""
+    """Imports of a module of the package: modules, and names in them."""
     return frozenset(layers.imports(name, MODULES))
 
 
@@ -62,7 +62,7 @@ def place(module: str, names: Sequence[str]) -> str:
 
 
 class Uses(NamedTuple):
-    """What a file of tests uses."""
+    """Parts of the package that a file of tests uses."""
 
     modules: frozenset[str]  # of the package
     files: frozenset[str]  # names of all that it imports
@@ -70,7 +70,7 @@ class Uses(NamedTuple):
 
 @cache
 def uses(path: Path) -> Uses:
-    """What a file of tests names by its imports and by attributes."""
+    """Names of a file of tests, from its imports and attributes."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     aliases: dict[str, list[str]] = {}  # of modules: what is used of them counts
     files, found = set(), set()
@@ -124,7 +124,7 @@ def helpers(path: Path, known: Mapping[str, Path]) -> set[Path]:
 
 
 def affected(files: Collection[str]) -> list[str]:
-    """What pytest has to run after a change of these files."""
+    """Tests that pytest has to run after a change of these files."""
     if any(file.startswith(("csrc/", "setup.py", "pyproject.toml")) for file in files):
         return EVERYTHING
     paths = {ROOT / file for file in files}

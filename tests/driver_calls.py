@@ -173,7 +173,7 @@ NEEDED = {
 
 
 def fault(struck: Struck) -> str:
-    """What is wrong about the end of a driver, or nothing."""
+    """Fault of the end of a driver, or nothing."""
     if struck.how != "returned":
         return ""
     result = struck.result

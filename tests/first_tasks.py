@@ -1,4 +1,4 @@
-"""What somebody tries who opens the package for the first time: 75 tasks.
+"""First tasks of somebody who opens the package for the first time: 75 of them.
 
 Each was written down before the documentation was read.  A task is the few lines that
 do it, with numbers held to formulas where numbers come out.  Where the first guess was

@@ -139,12 +139,12 @@ def ended(call: Callable[[], Any]) -> tuple[str, str]:
 
 
 def fault(call: Callable[[], Any]) -> str:
-    """What is wrong with the end of a call; nothing after a result or one sentence."""
+    """Fault of the end of a call; nothing after a result or one sentence."""
     return ended(call)[1]
 
 
 def sentence_fault(text: str) -> str:
-    """What is wrong with an error message."""
+    """Fault of an error message."""
     if "\n" in text or not 20 < len(text) < 400:
         return f"{len(text)} letters, {text.count(chr(10))} breaks: {text[:200]!r}"
     return ""

@@ -152,7 +152,7 @@ def main(folder: Path, seed: int, count: int) -> None:
 
 
 def told_of_bombs(folder: Path) -> list[str]:
-    """What is wrong with the ends of all bombs, under a limit of memory."""
+    """Faults of the ends of all bombs, under a limit of memory."""
     found = bombs(folder)
     for name, content in valid_files(folder).items():
         (folder / name).write_bytes(content)

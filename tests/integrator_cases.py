@@ -1,4 +1,4 @@
-"""What the tests of the integrators share: orders, trees, a stiff mode, torques."""
+"""Shared by the tests of the integrators: orders, trees, a stiff mode, torques."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of files share: arms of every part, and equality to the bit."""
+"""Shared by the tests of files: arms of every part, and equality to the bit."""
 
 from __future__ import annotations
 

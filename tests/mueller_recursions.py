@@ -64,7 +64,7 @@ class Tree:
         return mixed_of_hybrid(self.R[i]) @ X if form == "mixed" else X
 
     def shift(self, i, p, form):
-        """What a twist of the parent p is on body i."""
+        """Twist of the parent p on body i."""
         if form == "spatial":
             return np.eye(6)  # (30)
         lever = self.r[p] - self.r[i]

@@ -75,7 +75,7 @@ def compiler() -> list[str]:
 
 
 def why_not() -> str | None:
-    """What is missing here to count, or None."""
+    """Reason why nothing can be counted here, or None."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return "operations are counted in assembly for x86-64 under Linux"
     if shutil.which(compiler()[0]) is None:

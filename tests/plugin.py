@@ -1,4 +1,4 @@
-"""What makes tests and doctests independent of each other and of the machine.
+"""Fixtures that make tests and doctests independent of each other and of the machine.
 
 `pyproject.toml` names it to pytest: a `conftest.py` here would not reach the doctests
 of `flexarm`.

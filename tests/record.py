@@ -118,7 +118,7 @@ def stamp() -> str:
 
 
 def cpuinfo() -> str:
-    """What Linux says of the processor."""
+    """Name of the processor by Linux."""
     path = Path("/proc/cpuinfo")
     return path.read_text() if path.exists() else ""
 

@@ -1,4 +1,4 @@
-"""What the tests of refusals share: the look at a sentence, and small arms to spoil."""
+"""Shared by the tests of refusals: the look at a sentence, and small arms to spoil."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of sampled loops share: a linear plant and its exact loop."""
+"""Shared by the tests of sampled loops: a linear plant and its exact loop."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ GAUSS = np.polynomial.legendre.leggauss(4)  # exact for products of two cubics
 
 
 class Part(NamedTuple):
-    """What turns: an element, or a lump of no length at its first node."""
+    """Inertia that turns: an element, or a lump of no length at its first node."""
 
     first: int
     last: int

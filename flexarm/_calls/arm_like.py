@@ -59,7 +59,7 @@ class ArmLike(Printed, Description):
 
     @cached_property
     def _compared(self) -> set[bytes]:
-        """What was held when frequencies were compared with those of more modes."""
+        """Velocities held when frequencies were compared with those of more modes."""
         return set()
 
     @cached_property

@@ -22,7 +22,7 @@ _MAX_ITEMS = 2**32
 
 
 class Unsuitable(ValueError):
-    """What is wrong with a value: a sentence that lacks its name in front."""
+    """Fault of a value: a sentence that lacks its name in front."""
 
 
 def plain_array(value: Any) -> NDArray[Any]:

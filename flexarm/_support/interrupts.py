@@ -44,7 +44,7 @@ def uninterrupted(result: Result) -> Result:
 
 
 class Held:
-    """What the user's handlers raised while they had to wait, by their signals."""
+    """Exceptions of the user's handlers that had to wait, by their signals."""
 
     def __init__(self, before: dict[int, Handler]) -> None:
         self.before = before

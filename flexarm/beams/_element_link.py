@@ -349,7 +349,7 @@ def finite_element_link(
 
 @dataclass(frozen=True)
 class _Choice:
-    """What the user says about the basis.
+    """Options of the user for the basis.
 
     Attributes
     ----------

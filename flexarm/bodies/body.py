@@ -111,7 +111,7 @@ class Body(Printed, Description):
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:
-        """What modules of the model have made of the body, for all arms with it."""
+        """Results of modules of the model for the body, for all arms with it."""
         return {}
 
     @cached_property

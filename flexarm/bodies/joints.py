@@ -441,7 +441,7 @@ class Joint(Description):
 
     @cached_property
     def _kept(self) -> dict[Any, Any]:
-        """What modules of the model have made of the joint, for all bodies with it."""
+        """Results of modules of the model for the joint, for all bodies with it."""
         return {}
 
     @property

@@ -82,7 +82,7 @@ class Prediction(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What C needs of a sample; see `PredictiveStep`."""
+    """Arrays that C needs of a sample; see `PredictiveStep`."""
 
     R: Array
     F: Array

@@ -124,7 +124,7 @@ def _of_class(name: str) -> Any:
 
 
 def _of_hint(hint: Any, plain: bool) -> dict[str, Any]:
-    """What stands for a value of an annotated type; any value where that is open."""
+    """Schema of a value of an annotated type; of any value where that is open."""
     if not plain:
         return _VALUE
     if typing.get_origin(hint) in (typing.Union, types.UnionType):

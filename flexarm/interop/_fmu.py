@@ -255,7 +255,7 @@ def _outputs(arm: Arm, given: Any) -> tuple[tuple[str, ...], Array]:
 
 
 def _data(arm: Arm, method: str, start: Array, rows: Array) -> bytes:
-    """What csrc/fmi/fmi2.c reads."""
+    """Bytes that csrc/fmi/fmi2.c reads."""
     packed = pack(arm)
     header = [
         len(packed.topology),

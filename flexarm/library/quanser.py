@@ -228,7 +228,7 @@ def quanser_two_link(
 
 @dataclass(frozen=True)
 class _Carried:
-    """What the end of link 1 carries besides the bodies of stage 2."""
+    """Load of the end of link 1 besides the bodies of stage 2."""
 
     mass: float
     center: float  # from the clamp of link 1

@@ -27,7 +27,7 @@ def _turn(quaternion: Array) -> Array:
 
 
 class Compiled:
-    """What an arm takes from a compiled model.
+    """Parts of a compiled model that an arm takes.
 
     Parameters
     ----------

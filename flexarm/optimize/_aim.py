@@ -79,7 +79,7 @@ class Aim:
 
 
 class Branch(NamedTuple):
-    """What became of a search for a motion to one of the postures that reach a goal.
+    """Outcome of a search for a motion to one of the postures that reach a goal.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class _Candidate:
 
 
 def clear_start(arm: Arm, path: Path, start: Any, limits: Limits | None) -> Any:
-    """What `follow` begins with to keep away from obstacles: a posture, or a `Led`.
+    """Start of `follow` that keeps away from obstacles: a posture, or a `Led`.
 
     The start itself without obstacles, or where all ways touch something.
     """
@@ -176,7 +176,7 @@ class _Search:
         return None
 
     def residual(self, x: Array, q: Array) -> Array:
-        """What is missing, as parts of least distances, and changes."""
+        """Distances that are missing, as parts of the least ones, and changes."""
         level, low = self.tracer.level, self.clearance.low
         d = self.clearance.values(level.whole(q))
         short = np.maximum(low * (1.0 + _MARGIN_SHARE) - d, 0.0) / low.max()

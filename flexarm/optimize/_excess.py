@@ -1,4 +1,4 @@
-"""What a simulated motion exceeds: each limit and tolerance, by its name in words.
+"""Limits and tolerances that a simulated motion exceeds, by their names in words.
 
 Parts are those of the half of the range between two limits and of tolerances, and of
 the other limit where one is infinite: a joint within 2 rad/s that turns with 2.1 rad/s

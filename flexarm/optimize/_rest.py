@@ -1,4 +1,4 @@
-"""What an arm does after the end of a motion, if brakes close or motors hold it."""
+"""Motion of an arm after its end, if brakes close or motors hold it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a path asks of the tip as equations of the joints: places, turns, their rates.
+"""Equations of the joints for a path of the tip: places, turns, their rates.
 
 Turns are in axes of the base, times a length that makes both kinds of rows as large.
 Of a tool that may spin about an axis they are those at right angles to it: three rows

@@ -84,7 +84,7 @@ def _capsule_in_view(
 def _plane_in_view(
     ax: Any, plane: Any, columns: tuple[int, ...], view: Array
 ) -> list[Any]:
-    """What is behind a plane where it cuts the plane of the drawing."""
+    """Region behind a plane where it cuts the plane of the drawing."""
     from matplotlib.patches import Polygon
 
     n, p = plane.normal[list(columns)], plane.point

@@ -1,4 +1,4 @@
-"""What a scene may have beside lines: solid links, shapes, axes, a plane, modes."""
+"""Parts of a scene beside lines: solid links, shapes, axes, a plane, modes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def node_inertia(body: Body) -> Array:
 
 
 def turned_inertia(body: Body, eta: Array) -> Array | None:
-    """What (LG1a) adds to (LG1) on (etad; omega; v), (n + 6, n + 6), or None."""
+    """Part of (LG1a) in (LG1) on (etad; omega; v), (n + 6, n + 6), or None."""
     if body.integrals is not None:
         return np.asarray(body.integrals.mass_matrix(eta))
     n = len(eta)

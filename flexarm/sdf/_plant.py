@@ -26,7 +26,7 @@ def _pose(frame: Any) -> Array:
 
 
 class Plant:
-    """What an arm takes from a plant.
+    """Parts of a plant that an arm takes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What fixed steps of Runge and Kutta miss of the vibration that a run starts with."""
+"""Errors of fixed steps of Runge and Kutta in the vibration that a run starts with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What identifies a study: digests of its parts, and the differences of two studies."""
+"""Identity of a study: digests of its parts, and the differences of two studies."""
 
 from __future__ import annotations
 

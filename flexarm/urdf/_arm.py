@@ -114,7 +114,7 @@ def built(
 
 @dataclass
 class _Taken:
-    """What bodies and joints of the arm take from the file, and how."""
+    """Numbers of the file that bodies and joints of the arm take, and how."""
 
     friction_velocity: float | None
     stops: float | None

@@ -1,4 +1,4 @@
-"""What is found in a robot description beside what an arm takes from it."""
+"""Findings in a robot description beside the parts that an arm takes from it."""
 
 from __future__ import annotations
 

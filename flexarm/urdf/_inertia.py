@@ -39,7 +39,7 @@ def nearest_inertia(inertia: Array) -> Array:
 
 
 def defect_of(link: RobotLink) -> str | None:
-    """What is wrong with mass and inertia of a link, or None."""
+    """Fault of mass and inertia of a link, or None."""
     if link.mass is None:
         return None
     return _refusal(link.who, link.mass, link.com, _at(link, np.zeros(3)))

@@ -21,7 +21,7 @@ _MAX_ROWS = 40
 @explained_class
 @dataclass(frozen=True, eq=False)
 class Report(Printed, Description):
-    """What became of a robot description, made by `report`; `print` shows tables.
+    """Report on a robot description, made by `report`; `print` shows tables.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Report(Printed, Description):
 
     @property
     def changed(self) -> tuple[Finding, ...]:
-        """What the arm has otherwise than the file: repairs and replacements."""
+        """Differences of the arm from the file: repairs and replacements."""
         return self._of("changed")
 
     @property
@@ -69,7 +69,7 @@ class Report(Printed, Description):
 
     @property
     def noted(self) -> tuple[Finding, ...]:
-        """What the arm has as the file says, and may not be meant."""
+        """Parts that the arm has as the file says, and that may not be meant."""
         return self._of("noted")
 
     @property

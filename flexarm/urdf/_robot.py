@@ -180,7 +180,7 @@ class Robot(Description):
 
 
 def _own(element: Element, who: str, key: str) -> str:
-    """What `save` says to `load` alone, in an element that others do not read."""
+    """Element of `save` for `load` alone, which others do not read."""
     own = element.one(OWN, who)
     return "" if own is None else own.attributes.get(key, "").strip()
 

@@ -79,7 +79,7 @@ def best_gains(ds):
 
 
 def report(small, whole, workers):
-    """What was computed, and what all of it takes at the same pace.
+    """Loops that were computed, and the time of all of them at the same pace.
 
     The pace is the difference of two sizes: what is done once for each arm is not
     taken times the number of draws.

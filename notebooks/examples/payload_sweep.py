@@ -1,4 +1,4 @@
-"""What a payload does to the lowest frequencies of an arm with flexible links."""
+"""Effect of a payload on the lowest frequencies of an arm with flexible links."""
 
 import sys
 

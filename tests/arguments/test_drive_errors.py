@@ -1,4 +1,4 @@
-"""What drives, springs, friction and stops refuse, in sentences."""
+"""Refusals of drives, springs, friction and stops, in sentences."""
 
 from functools import partial
 

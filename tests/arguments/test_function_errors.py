@@ -65,7 +65,7 @@ def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> A
 
 
 def stored(result: Any) -> Any:
-    """What `out` holds: an array, of all derivatives one after the other."""
+    """Content of `out`: an array, of all derivatives one after the other."""
     matrices = (fa.InverseDynamicsDerivatives, fa.ForwardDynamicsDerivatives)
     vectors = (
         *(fa.InverseDynamicsGradients, fa.ForwardDynamicsGradients),

@@ -261,7 +261,7 @@ TAKEN = {
 def faults(
     calls: list[tuple[str, str, str, Any]], must_refuse: bool = False
 ) -> list[str]:
-    """What is wrong with calls; with warnings of NumPy as errors."""
+    """Faults of calls, with warnings of NumPy as errors."""
     found = []
     for name, argument, label, value in calls:
         function, valid, _, _ = CALLS[name]

@@ -79,7 +79,7 @@ def run(call: calls.Call, breaker: Breaker | None) -> Any:
 
 
 def check(seed: int, index: int) -> list[judge.Finding]:
-    """What an interrupt has left behind."""
+    """State that an interrupt has left behind."""
 
     def fresh() -> calls.Call:
         return calls.build(seed, index, plain=True)

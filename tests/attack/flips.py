@@ -118,7 +118,7 @@ def load_matrices(data: bytes) -> Any:
 
 
 class Subject(NamedTuple):
-    """What is spoilt, and what reads it."""
+    """Object that is spoilt, and the function that reads it."""
 
     make: Callable[[Draw], Any]
     load: Callable[[Any], Any]

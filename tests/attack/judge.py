@@ -1,4 +1,4 @@
-"""What is wrong with the outcome of a call."""
+"""Faults of the outcome of a call."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def normal(text: str) -> str:
 
 
 def judge_error(call: Call, error: BaseException) -> Finding | None:
-    """What is wrong with the exception of a call."""
+    """Faults of the exception of a call."""
     seen: BaseException | None = error
     if isinstance(error, Hostile):
         return None

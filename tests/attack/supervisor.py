@@ -22,7 +22,7 @@ BLOCK = 2000  # calls of one process
 
 @dataclasses.dataclass
 class Outcome:
-    """What an attack found."""
+    """Result of an attack."""
 
     calls: int
     findings: list[Finding]

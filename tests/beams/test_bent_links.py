@@ -224,7 +224,7 @@ def exact_line(body: fa.FlexibleBody, points: Any, n: int, eta: Any) -> Any:
 @pytest.mark.parametrize("frame", ["tangent", "chord"])
 @pytest.mark.parametrize("line", ["straight", "ell", "stairs"])
 def test_foreshortening_is_the_second_order_of_the_line(line: str, frame: str) -> None:
-    """What is left of the exact line of turning sections is of third order.
+    """The difference from the exact line of turning sections is of third order.
 
     That of a straight line, whose deflections are linear, is of fourth order.
     """

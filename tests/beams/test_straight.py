@@ -176,7 +176,7 @@ def test_beams_along_any_axis(kind, axis, times):
 @each("times", [0, 1, 2])
 @each("joint", ["spherical", "free", "subspace", "universal"])
 def test_beams_along_any_axis_on_joints_of_more_freedoms(joint, times):
-    """The rotation among the coordinates is told in the axes of the body as given."""
+    """The rotation among the coordinates is given in the axes of the body as given."""
     options = {
         "subspace": {"subspace": np.eye(6)[:, 1:4]},
         "universal": {"axis": (0, 0, 1), "axis2": (1, 0, 0)},

@@ -23,7 +23,7 @@ GROUPS = {
 
 @cache
 def task(fidelity: str) -> tuple[fa.Arm, fa.library.Maneuver]:
-    """What is made once: the arm, its set points and gains."""
+    """Parts that are made once: the arm, its set points and gains."""
     arm = fa.library.cibicik_egeland(fidelity=fidelity)
     return arm, fa.library.cibicik_egeland_maneuver(arm)
 

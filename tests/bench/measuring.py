@@ -187,7 +187,7 @@ def jobs(
     loops: bool = True,
     suffix: str = "",
 ) -> str:
-    """What the program shall run: kernels, time loops, inverse kinematics of arms.
+    """Jobs of the program: kernels, time loops, inverse kinematics of arms.
 
     With ``space``, in bytes, a batch has so many states that its inputs and outputs
     fill it.
@@ -277,7 +277,7 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Profile:
-    """What one job ran of the library's own code.
+    """Instructions of one job in the library's own code.
 
     Attributes
     ----------

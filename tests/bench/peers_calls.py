@@ -1,4 +1,4 @@
-"""What peers that are called state by state have in common."""
+"""Shared by peers that are called state by state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed, by name, and how much of it: sizes of batches, rounds."""
+"""Jobs by name, and their sizes: batches, rounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JOBS = (FORWARD, INVERSE, MASS, JACOBIAN, DERIVATIVES, FORWARD_DERIVATIVES)
 
 
 class Group(str, Enum):
-    """What kind of race it is, which its table and the targets go by."""
+    """Kind of a race, which its table and the targets go by."""
 
     RIGID = "rigid"
     FLEXIBLE = "flexible"

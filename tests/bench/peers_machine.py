@@ -1,4 +1,4 @@
-"""What a report has to say about the machine, the programs, and what is missing."""
+"""Lines of a report on the machine, the programs, and those that are missing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Record = dict[str, Any]
 
 
 def record(race: Race, result: Result) -> Record:
-    """What a race has shown."""
+    """Result of a race."""
     quartiles = np.percentile(result.times, (25, 50, 75), axis=0)
     low, middle, high = result.ratios
     traits = {one.name: dict(one.traits) for one in race.contenders}
@@ -87,7 +87,7 @@ def tables(records: Sequence[Record]) -> list[str]:
 
 
 def head(place: Record, sizes: str) -> list[str]:
-    """What was measured, where, with what."""
+    """Measurements, with the machine and the programs."""
     programs = ", ".join(f"{k} {v}" for k, v in place["versions"].items())
     loads = [place[f"load at the {when}"][:1] for when in ("start", "end")]
     load = " to ".join(f"{x[0]:g}" for x in loads if x) or "unknown"
@@ -128,7 +128,7 @@ def markdown(
 
 
 def _held(verdicts: Sequence[Sequence[str]]) -> list[str]:
-    """What is asked for beside what was measured."""
+    """Targets beside the measurements."""
     return [
         "",
         "## What must hold",

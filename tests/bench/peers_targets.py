@@ -1,4 +1,4 @@
-"""What must hold of the times, and whether it does."""
+"""Targets of the times, and whether they hold."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _sweep(table: Table) -> list[Row]:
 
 
 def verdicts(records: Sequence[Record], isa: str) -> list[Row]:
-    """What is asked for, the target, what was measured, whether it is met."""
+    """Claim, target, measurement, and whether it is met."""
     table = Table(records, isa)
     rows = [*_rigid(table), *_flexible(table), *_sets(table)]
     rows += [*_threads(table), *_sweep(table)]

@@ -88,7 +88,7 @@ robots with a star are repaired.
 
 @dataclass
 class Row:
-    """What was found of one file."""
+    """Findings of one file."""
 
     name: str
     package: str
@@ -283,7 +283,7 @@ def row(path: Path, package: str, timed: bool) -> Row:
 
 
 def said(rows: Sequence[Row], way: str) -> str:
-    """What the files were refused with, those that a repair does not help or does."""
+    """Refusals of files, those that a repair does not help or does."""
     lines = []
     for one in rows:
         if way in one.refusals and (way == "repaired" or len(one.refusals) == 1):

@@ -49,7 +49,7 @@ MEMORY = re.compile(r"\([^)]*\)")
 
 @dataclass(frozen=True)
 class Work:
-    """What one state takes.
+    """Cost of one state.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def weights(program: Path) -> dict[int, tuple[int, int, int]]:
 
 
 def works(program: Path, text: str) -> dict[tuple[str, str], Work]:
-    """What a state takes of each job, by arm and kernel."""
+    """Cost of a state for each job, by arm and kernel."""
     table = weights(program)
     with tempfile.TemporaryDirectory() as directory:
         profiles = measuring.callgrind(program, "avx2", text, Path(directory), True)
@@ -171,7 +171,7 @@ def processor() -> str:
 
 
 def limits(program: Path, isa: str) -> str:
-    """What the core can do, in a sentence."""
+    """Peak speeds of the core, in a sentence."""
     run = subprocess.run(
         [str(program), isa, "bandwidth"],
         capture_output=True,

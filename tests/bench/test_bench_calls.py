@@ -85,7 +85,7 @@ def test_single_call(contest: Contest, name: str, function: str) -> None:
 
 @pytest.mark.parametrize("name", ARMS)
 def test_way_of_numpy(contest: Contest, name: str) -> None:
-    """What the quick way saves: a keyword leaves the same call to NumPy's iterator."""
+    """Gain of the quick way: a keyword leaves the same call to NumPy's iterator."""
     arm = ARMS[name]()
     state = np.random.default_rng(4).normal(size=(3, arm.nv)) * 0.1
     gufunc = arm._model.forward_dynamics

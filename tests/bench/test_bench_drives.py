@@ -1,4 +1,4 @@
-"""What flexible joints cost: seven of them on the iiwa 14, and their parts.
+"""Cost of flexible joints: seven of them on the iiwa 14, and their parts.
 
     python3 -m pytest tests/bench/test_bench_drives.py
 

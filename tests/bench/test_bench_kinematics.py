@@ -52,7 +52,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def title(what: str, name: str, how: str) -> str:
-    """What the table calls a race, and who is missing."""
+    """Name of a race in the table, and the peers that are missing."""
     missing = [
         n for n, here in (("pin", PIN), ("Robotics Toolbox", TOOLBOX)) if not here
     ]

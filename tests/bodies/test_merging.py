@@ -129,7 +129,7 @@ def test_merged_bodies_count_in_the_mass_matrix() -> None:
 
 
 def test_drives_springs_and_couplings() -> None:
-    """What names joints and motors names the same ones."""
+    """Objects that name joints and motors name the same ones."""
     rng = np.random.default_rng(5)
     drive = fa.Drive(stiffness=50.0, gear_ratio=5.0, rotor_inertia=0.01, rotor_mass=0.3)
     bodies = [plate("base", fa.Joint("fixed", parent="ground"), rng)]

@@ -361,7 +361,7 @@ def test_ctrl_c_after_the_last_sample_is_not_lost() -> None:
 def test_ctrl_c_that_python_loses_ends_a_driver(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What a handler raises in a destructor goes nowhere."""
+    """Exceptions of a handler in a destructor go nowhere."""
     monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
 
     class Noisy:

@@ -1,4 +1,4 @@
-"""What a batch needs besides its arguments and results: a fixed amount."""
+"""Memory of a batch besides its arguments and results: a fixed amount."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_models_are_built_and_dropped_in_threads() -> None:
 
 
 def test_an_arm_is_first_used_in_several_threads() -> None:
-    """What an arm makes when it is first asked for, its model in C above all."""
+    """Parts of an arm are made when first asked for, its model in C above all."""
     for k in range(20):
         arm = fa.library.random_tree(k, 4, 3)
         zero = np.zeros((5, arm.nv))

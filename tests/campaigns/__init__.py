@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 class Campaign(NamedTuple):
-    """What `--list` says about a campaign."""
+    """Line of `--list` about a campaign."""
 
     module: str
     problems: int  # of a full run

@@ -1,4 +1,4 @@
-"""What confirms optimal motions: their forces in an integrator of SciPy.
+"""Confirmation of optimal motions: their forces in an integrator of SciPy.
 
 Nothing here asks the package whether a motion is good: forces run in DOP853 with
 forward dynamics, and largest values are parts of limits.
@@ -140,7 +140,7 @@ def row(
 
 
 def beyond(motion: OptimalMotion, parts: Checks) -> str:
-    """What is wrong with a success: parts beyond what is allowed."""
+    """Fault of a success: parts beyond what is allowed."""
     over = [f"{100 * x:.4g} % of {name}" for name, x in parts.items() if x > HELD]
     return "a success has " + ", ".join(over) if motion.success and over else ""
 

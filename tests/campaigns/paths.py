@@ -240,7 +240,7 @@ def simple(seed: int, longest: float) -> float:
 
 
 def rigid_fault(motion: OptimalMotion, parts: Checks) -> str:
-    """What is wrong with a rigid arm on its path, which always has an answer."""
+    """Fault of a rigid arm on its path, which always has an answer."""
     if not motion.success:
         return "no answer"
     if abs(parts["time"] - 1.0) >= 1e-3 or parts["finer"] >= 1.0 + 1e-6:
@@ -249,7 +249,7 @@ def rigid_fault(motion: OptimalMotion, parts: Checks) -> str:
 
 
 def tip_fault(seed: int, motion: OptimalMotion, parts: Checks) -> str:
-    """What is wrong with a flexible arm on the path of its tip."""
+    """Fault of a flexible arm on the path of its tip."""
     if motion.success and motion.duration > simple(seed, motion.duration):
         return "a simple motion is faster"
     if motion.success and not 0.0 <= motion.details["gap"] < 0.5:

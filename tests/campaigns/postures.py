@@ -75,7 +75,7 @@ def parts_of(found: OptimalMotion, ends: Any, limits: dict[str, Any]) -> Checks:
 
 
 def fault_of(found: OptimalMotion, limits: dict[str, Any], parts: Checks) -> str:
-    """What is wrong with a success: forces are exact, the rest is nearly so."""
+    """Fault of a success: forces are exact, the rest is nearly so."""
     if found.success and parts["torque"] > 1.0 + 1e-9:
         return f"a success has {parts['torque']:.6g} of torque"
     return beyond(found, parts)

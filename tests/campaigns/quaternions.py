@@ -16,7 +16,7 @@ from .judge import row, searched
 
 
 def fault_of(motion: OptimalMotion, joints: Any) -> str:
-    """What is wrong with a motion in which no force acts on the base."""
+    """Fault of a motion in which no force acts on the base."""
     if not motion.success or motion.verification is None:
         return "no answer"
     run = motion.verification.trajectory

@@ -241,7 +241,7 @@ def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
 
 
 def test_sentences_stay_short_in_large_robots() -> None:
-    """Of many names the first ones are told."""
+    """Of many names the first ones are listed."""
     links = "".join(f'<link name="l{i}"/>' for i in range(500))
     hang = '<joint name="j" type="fixed"><parent link="l9"/><child link="x"/></joint>'
     for text, told in [

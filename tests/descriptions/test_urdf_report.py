@@ -1,4 +1,4 @@
-"""What became of a robot file, in tables; its shapes and meshes; arms without mass."""
+"""Reports on a robot file, in tables; its shapes and meshes; arms without mass."""
 
 from __future__ import annotations
 

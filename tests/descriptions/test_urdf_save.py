@@ -162,7 +162,7 @@ def rods(*joints: fa.Joint, **options: Any) -> fa.Arm:
 
 
 def motion(arm: fa.Arm, seed: int = 1) -> dict[str, Any]:
-    """What an arm does in one state, and what holds it."""
+    """Motion of an arm in one state, and the forces that hold it."""
     rng = np.random.default_rng(seed)
     q = fa.integrate(arm, arm.neutral, 0.1 * rng.normal(size=arm.nv))
     qd, tau = rng.normal(size=(2, arm.nv))

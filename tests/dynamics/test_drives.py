@@ -143,7 +143,7 @@ def test_everything_of_the_mass_matrix(seed):
 
 
 def _same_as_bodies(arm, q, qd, qdd, plain):
-    """What knows nothing of forces inside joints is that of the expanded arm."""
+    """Functions without forces inside joints are those of the expanded arm."""
     names = tuple(n.replace(".motor", "_motor") for n in arm.coordinate_names)
     assert names == plain.coordinate_names
     assert_allclose(fa.mass_matrix(arm, q), fa.mass_matrix(plain, q), atol=1e-13)
@@ -240,7 +240,7 @@ def test_stiff_steps_converge_to_those_of_runge_kutta(seed, fidelity):
 
 @each("seed", SEEDS)
 def test_derivatives_of_forces_inside_joints(seed):
-    """What they add to the tangents of the bodies, by complex step of the twin."""
+    """Their part of the tangents of the bodies, by complex step of the twin."""
     arm, q, qd, qdd = _case(seed)
     plain, step = motors.expanded(arm), 1e-40j * np.eye(arm.nv)
     both = fa.inverse_dynamics_derivatives(arm, q, qd, qdd)

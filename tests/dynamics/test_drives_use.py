@@ -85,7 +85,7 @@ def test_feedback_acts_on_motors():
 
 
 def test_stiff_shafts_with_long_steps():
-    """What the step does not resolve, shafts of 1.6 kHz, the stiff method damps."""
+    """The stiff method damps shafts of 1.6 kHz, which the step does not resolve."""
     stiff = fa.Drive(1e6, gear_ratio=50.0, rotor_inertia=2e-4)
     arm = _chain(stiff, n=2)
     q0 = fa.motor_positions(arm, [0.3, 0.2, 0.0, 0.0])

@@ -380,7 +380,7 @@ def test_files_that_are_not_whole(unit: Unit, tmp_path: Path) -> None:
 
 
 def test_the_description(unit: Unit) -> None:
-    """What the standard asks for: FMI 2.0.4, section 2.2."""
+    """Requirements of the standard: FMI 2.0.4, section 2.2."""
     root = unit.description
     assert [x.tag for x in root] == [
         "ModelExchange", "CoSimulation", "UnitDefinitions", "LogCategories",

@@ -119,7 +119,7 @@ def run(*command: Any) -> bytes:
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bool]:
-    """What a program links with, and whether Python runs the same objects."""
+    """Libraries that a program links with, and whether Python runs the same objects."""
     try:
         objects = built.objects()
     except built.NotBuilt:

@@ -188,7 +188,7 @@ def test_body_jacobian_of_body_3(arm: fa.Arm, q: Array) -> None:
 
 
 def test_the_screw_of_joint_1_does_not_know_its_frame() -> None:
-    """What body 3 sees of joint 1 is the same for any place of the frame of body 1."""
+    """Body 3 sees the same of joint 1 for any place of the frame of body 1."""
     here, there = (
         fa.library.mueller_remote_center(x=(x1, *X[1:])) for x1 in (0.2, -0.7)
     )

@@ -180,7 +180,7 @@ def test_rates_from_twists_of_rigid_arms(seed):
 
 @each("seed", range(6, 18))
 def test_rates_of_flexible_arms(seed):
-    """What twists show is found, modes and joints together; the rest is told."""
+    """Rates that twists show are found, of modes and joints; the rest is named."""
     arm, q, qd, _ = any_arm(seed)
     V = fa.link_velocities(arm, q, qd, form="hybrid")
     X = twists.factors(arm, q).X

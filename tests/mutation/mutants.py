@@ -1,4 +1,4 @@
-"""What a mutant is, and the table of all of them.
+"""Definition of a mutant, and the table of all of them.
 
 A mutant is one small mistake that a person could make: a sign, an index, a factor, two
 axes in the wrong order, a term that is missing. ``run.py`` makes each one in a copy of
@@ -30,7 +30,7 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What identifies it in a file of results."""
+        """Key in a file of results."""
         return " ".join(f"{self.file}: {self.old} -> {self.new} #{self.nth}".split())
 
     @property

@@ -62,7 +62,7 @@ def build(checkout: Path) -> subprocess.CompletedProcess[str]:
 
 @dataclass
 class Result:
-    """What became of a mutant."""
+    """Outcome of a mutant."""
 
     outcome: str  # killed, timeout, survived, or unnoticed by the likely tests
     by: str = ""
@@ -114,7 +114,7 @@ class Copy:
         return any(file.suffix == ".so" for file in found)
 
     def untracked(self) -> list[Path]:
-        """What was built, without caches."""
+        """Files that were built, without caches."""
         known = set(self.tracked)
         return [
             file

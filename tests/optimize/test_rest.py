@@ -1,4 +1,4 @@
-"""What an arm does after a motion: brakes that close, motors that hold it."""
+"""Motion of an arm after its end: brakes that close, motors that hold it."""
 
 from __future__ import annotations
 

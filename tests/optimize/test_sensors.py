@@ -74,7 +74,7 @@ def swings(k: float, d: float) -> Array:
 
 
 def seen(p: Any) -> Array:
-    """What the sensor shows of that: delay and filter by steps of their own."""
+    """Signal of the sensor: delay and filter by steps of their own."""
     fine = STEP / FINE * np.arange(SAMPLES * FINE)
     s = CubicSpline(fine, p[2] * swings(p[0], p[1]))
     w, z = p[4], p[5]

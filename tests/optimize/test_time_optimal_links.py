@@ -77,7 +77,7 @@ def test_a_shaped_bang_bang_brings_the_linear_link_to_rest() -> None:
 
 
 def confirmed(found: OptimalMotion, ends: Any, limits: dict[str, Any]) -> None:
-    """What a success promises, by SciPy, from the equations of motion alone."""
+    """Promises of a success, by SciPy, from the equations of motion alone."""
     assert found.success, found.message
     assert not fault_of(found, limits, parts_of(found, ends, limits))
 

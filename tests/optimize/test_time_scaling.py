@@ -496,7 +496,7 @@ def test_bad_input_is_refused(words: list[str], call: Any) -> None:
 
 
 def test_limits_that_just_suffice_are_used_in_full() -> None:
-    """What gravity takes of a limit is not there for the motion."""
+    """The part of a limit that gravity takes is not there for the motion."""
     arm = fa.library.pendulum(mass=2.0, com=0.3)
     start, end, T = np.array([-0.2]), np.array([0.4]), 0.5
     q, qd, qdd = smooth(start, end, T, np.linspace(0.0, T, 41))

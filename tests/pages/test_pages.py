@@ -52,7 +52,7 @@ LINK = re.compile(r"\]\(([^)\s#:]+\.(?:md|ipynb|py))[)#]")
 
 
 def module(name: str) -> Any:
-    """What Sphinx imports beside its configuration."""
+    """Module that Sphinx imports beside its configuration."""
     path = NOTEBOOKS / f"{name}.py"
     spec: Any = importlib.util.spec_from_file_location(name, path)
     found = importlib.util.module_from_spec(spec)
@@ -70,7 +70,7 @@ RUN = {
 
 
 def check_printed(block: Any, printed: str, where: str) -> None:
-    """What a block prints is what the page shows below it."""
+    """The output of a block is the one that the page shows below it."""
     want, checker = block.printed or "", doctest.OutputChecker()
     if not checker.check_output(want, printed, SHOWN):
         example = doctest.Example(block.code, want)

@@ -1,4 +1,4 @@
-"""What print shows of an object, and its form in a notebook, which says the same."""
+"""Printed form of an object, and its form in a notebook, which says the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `.ci/quick --changed` runs: tests that a change can break, and few others."""
+"""Choice of `.ci/quick --changed`: tests that a change can break, and few others."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ exec {real} "$@"
     shutil.which("gcc") is None and shutil.which("clang") is None, reason="no compiler"
 )
 def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> None:
-    """What counts is which files the compiler is asked for: it makes empty ones.
+    """Only the files that the compiler is asked for count: it makes empty ones.
 
     A real build beside the one of the package is tested by `.ci/sanitized`.
     """

@@ -24,7 +24,7 @@ COMPILER = shlex.split(os.environ.get("CC", "cc"))
 def refusals(
     graph: layers.Graph, rooms: layers.Rooms, largest_circle: int
 ) -> list[str]:
-    """What a graph of files has that its rooms, listed from the bottom up, forbid."""
+    """Faults of a graph of files by its rooms, which are listed from the bottom up."""
     room = layers.room_of(rooms)
     order = [name for name, _ in rooms]
     found = [f"upward: {arrow}" for arrow in layers.upward(graph, room, order)]
@@ -224,7 +224,7 @@ MODULES = layers.modules(PACKAGE)
 
 @cache
 def imports() -> dict[str, set[tuple[str, str]]]:
-    """What each module imports; the first test reads it, and not each worker."""
+    """Imports of each module; the first test reads them, and not each worker."""
     return {name: layers.imports(name, MODULES) for name in MODULES}
 
 
@@ -263,7 +263,7 @@ def test_the_reference_is_for_tests_and_demonstrations() -> None:
 
 
 def test_modules_and_functions_have_different_names() -> None:
-    """What is imported under the name of a module is this module."""
+    """The object imported under the name of a module is this module."""
     hidden = []
     for name in sorted(set(MODULES) - {"", "__main__"}):
         folder, _, last = f"flexarm.{name}".rpartition(".")

@@ -44,7 +44,7 @@ DOUBTFUL = re.compile(
 
 
 def full_names(tree: ast.AST) -> dict[str, str]:
-    """What imported names mean, such as {"np": "numpy", "sleep": "time.sleep"}."""
+    """Meanings of imported names, such as {"np": "numpy", "sleep": "time.sleep"}."""
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""What the dual-screw equations refuse, in one sentence."""
+"""Refusals of the dual-screw equations, in one sentence."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
 
 
 def looped(stack: fa.ArmStack, name: str, *args: Any) -> Any:
-    """What the function gives state by state, each with its own arm alone."""
+    """Results of the function state by state, each with its own arm alone."""
     batch = np.broadcast_shapes(stack.shape, *(a.shape[:-1] for a in args))
     index = np.broadcast_to(stack.index, batch)
     args = tuple(np.broadcast_to(a, (*batch, a.shape[-1])) for a in args)
@@ -162,7 +162,7 @@ def test_forms_of_twists(form: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_arm_by_arm(threads: int) -> None:
-    """What has no kernel for lanes of different arms has the bits of each arm."""
+    """Functions without kernels for different arms have the bits of each arm."""
     arms = sweep(tree(2), 2, 5)[np.arange(17) % 5]
     given = states(arms.arms[0], 2, (3, 17))
     args = given["q"], given["qd"], given["qdd"]

@@ -177,7 +177,7 @@ def test_a_study_of_which_all_failed_says_why(tmp_path: Path, vectorized: bool) 
 
 
 def test_a_study_of_which_all_failed_succeeds_later(tmp_path: Path) -> None:
-    """What was declared for want of results does not bind those that come."""
+    """Types declared for want of results do not bind those that come."""
     function = Brittle(lambda x: True)
     call = partial(sweep, function, GRID, outputs=["name", "end"], retry_failed=True)
     call = partial(call, path=tmp_path / "study.nc", seed=0, key="brittle")

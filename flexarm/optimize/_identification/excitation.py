@@ -120,7 +120,7 @@ def harmonics_of(arm: Arm, q: Array, t: Array, given: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What one of several motions shows."""
+    """Information of one of several motions."""
 
     jacobian: Array  # (N, k) of signals over their noise, parameters over their sizes
     limits: Array  # (g,) smooth largest values over their limits, less one
@@ -250,7 +250,7 @@ class Excitation:
         return Trajectory(self.arm, t, q[np.newaxis], qd[np.newaxis], tau[np.newaxis])
 
     def look(self, c: Array, only: bool = False) -> list[Seen | None]:
-        """What motions of coefficients (B, count) show; None where they diverge."""
+        """Information of motions (B, count) by coefficients; None where they diverge."""
         if self.rigid:
             run = self.motion(c)
             lost = np.zeros(len(c), dtype=bool)

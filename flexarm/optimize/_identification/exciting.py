@@ -331,7 +331,7 @@ class _Best:
         return found
 
     def at(self, c: Array) -> Seen | None:
-        """What one motion shows, looked at once."""
+        """Information of one motion, computed once."""
         key = c.tobytes()
         if key not in self._known:
             self._known = {key: self.look(c[np.newaxis])[0]}

@@ -142,7 +142,7 @@ class Sensor:
         )
 
     def _fading(self, t: Array) -> tuple[Array, Any]:
-        """What the filter shows of a first value and of a first rate of one."""
+        """Responses of the filter to a first value and to a first rate of one."""
         from scipy.linalg import expm
 
         assert self.low_pass is not None  # checked with start

@@ -56,7 +56,7 @@ class Start(NamedTuple):
 
 @dataclass
 class Found:
-    """What a search has found so far."""
+    """Answers of a search so far."""
 
     starts: list[Start] = field(default_factory=list)
     durations: list[float] = field(default_factory=list)  # from grid to grid

@@ -342,7 +342,7 @@ class _Search:
 
 
 def _left(coarse: tuple[int, float], fine: tuple[int, float], n: int) -> float:
-    """What n intervals leave to gain in s, by intervals and durations of two grids.
+    """Time in s that n intervals leave to gain, from intervals and durations of two.
 
     As if errors fell with the first power of the intervals, the slowest that forces
     which jump between knots can bring about; a higher order is seldom seen.

@@ -148,7 +148,7 @@ class TipTask:
         return self._place.jacobian(q)
 
     def goal(self, t: Array) -> Goal:
-        """What is wanted at times (n,)."""
+        """Wanted motion at times (n,)."""
         turn = None
         if self.turns:
             turn = self.to.path.orientation(self.to.along(t).s).rotation

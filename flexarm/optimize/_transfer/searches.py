@@ -552,7 +552,7 @@ def _dear(searches: Searches) -> tuple[bool, bool, float]:
 
 
 def _branch(best: Pass) -> Branch:
-    """What became of the search in a branch."""
+    """Outcome of the search in a branch."""
     motion = best.motion
     joints = slice(motion.arm.joint_position_slice.stop)
     ends = motion.q[0, joints].copy(), motion.q[-1, joints].copy()
