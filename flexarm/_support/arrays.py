@@ -1,6 +1,6 @@
 """Plain arrays and numbers of what users have: lists, data frames, masked arrays.
 
-NumPy's conversion with what it loses without a word refused: masks, units, imaginary
+NumPy's conversion with what it loses silently refused: masks, units, imaginary
 parts.
 """
 

@@ -220,7 +220,7 @@ def unverified(motion: OptimalMotion) -> OptimalMotion:
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:
-    """Return the motion, with warnings if links bend far or it is no success.
+    """Return the motion, with warnings if links bend far or it does not succeed.
 
     A motion beyond the range of its model is none, nor one whose simulation exceeds a
     limit by more than what is tolerated.

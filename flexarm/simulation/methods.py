@@ -128,7 +128,7 @@ def simulate(
         misses more than 1.25 % of it in vibration that an arm without feedback starts
         with; see `Trajectory.estimated_error`.  Or if steps of ``"rk4"``
         change the energy of a rigid arm without forces and damping by more than a tenth
-        of its largest kinetic energy: such a run is no success.  Or if a link whose
+        of its largest kinetic energy: such a run fails.  Or if a link whose
         motions leave out ``"stretch"`` would be longer by more than 1 % of the
         deflection of its tip, by its weight and the turning of the joints.
     ConstraintWarning

@@ -419,7 +419,7 @@ def _settled(
     """Positions, forces and flags of a block of states, and two more flags.
 
     These are whether Ctrl-C ended it, and whether it has an equilibrium; one whose
-    stability Ctrl-C leaves unknown is no success.  Without steps they are those of
+    stability Ctrl-C leaves unknown fails.  Without steps they are those of
     states that are not computed.
     """
     stopped = max_steps == 0

@@ -87,7 +87,7 @@ static void test_steps(const fa_kernels *kernels, const fa_model *model)
         CHECK_CLOSE(moved[i], q[i], 1e-15 * 8);
     }
 
-    /* what is not finite is told and spoils nothing after it */
+    /* what is not finite is reported and spoils nothing after it */
     scratch[0] = (double)NAN;
     memcpy(q, test_q[0], sizeof q);
     q[0] = (double)NAN;

@@ -97,7 +97,7 @@ def law_row(seed: int) -> Row:
         own = radius_of(law, arm, outputs)
     told = any("the loop grows" in str(x.message) for x in caught)
     grows = true > 1.0 + 1e-6 and own <= 1.0 + 1e-6
-    fault = "the loop grows without a word" if grows and not told else ""
+    fault = "the loop grows silently" if grows and not told else ""
     if told and not grows:
         fault = "a stable loop is said to grow"
     answer = "grows" if grows else "stable"
@@ -132,7 +132,7 @@ def motion_row(seed: int) -> Row:
     way = np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum()
     away = float(np.linalg.norm(run.tip[-1] - motion.tip[-1]) / way)
     wrong = away > AWAY and not told
-    fault = "the arm with more modes ends elsewhere without a word" if wrong else ""
+    fault = "the arm with more modes ends elsewhere silently" if wrong else ""
     return Row({**kind, "told": told, "away": f"{100.0 * away:.3f} %"}, fault)
 
 

@@ -200,5 +200,5 @@ def rows(problems: int, seed: int) -> Iterator[Row]:
         cells["largest error, std"] = f"{np.nanmax(off):.2g}"
         cells["s"] = f"{took:.1f}"
         wrong = found.success and not right
-        yield Row(cells, "wrong without a word" if wrong else "")
+        yield Row(cells, "silently wrong" if wrong else "")
     yield solved("all", good, problems, 0.95)

@@ -205,7 +205,7 @@ def test_files_and_text(tmp_path: Path) -> None:
         urdf.load(tmp_path / "none.urdf")
 
 
-# what is left out is told
+# elements that are left out are named
 
 
 @pytest.mark.parametrize(

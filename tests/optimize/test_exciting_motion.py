@@ -208,7 +208,7 @@ def test_arguments_of_exciting_motions_have_to_fit(change: Any, words: str) -> N
 
 
 def test_parameters_that_nothing_shows() -> None:
-    """A spring constant that no arm has: no success, and no finite deviation."""
+    """A spring constant that no arm has: a failure, and no finite deviation."""
     with pytest.warns(ConvergenceWarning, match="no motion within the limits shows"):
         motion = exciting_motion(
             lambda p: link([*p[:1], *P[1:]]),

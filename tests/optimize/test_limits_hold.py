@@ -103,7 +103,7 @@ def part(value: Any, limit: float) -> float:
 
 
 def told(search: Callable[[], OptimalMotion]) -> OptimalMotion:
-    """The motion of a search, which warns once if it is no success."""
+    """The motion of a search, which warns once if it fails."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         motion = search()
@@ -144,7 +144,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.slow
 @each("search, excess", CASES)
 def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
-    """Limits that a run of our own exceeds are named, with the part; no success."""
+    """Limits that a run of our own exceeds are named, with the part, and the motion fails."""
     motion = told(search)
     verified, run = motion.verification.excess, dense(motion)
     # derivatives of accelerations by forces as parts of their ranges

@@ -250,7 +250,7 @@ class Excitation:
         return Trajectory(self.arm, t, q[np.newaxis], qd[np.newaxis], tau[np.newaxis])
 
     def look(self, c: Array, only: bool = False) -> list[Seen | None]:
-        """Information of motions (B, count) by coefficients; None where they diverge."""
+        """Information of motions (B, count); None where they diverge."""
         if self.rigid:
             run = self.motion(c)
             lost = np.zeros(len(c), dtype=bool)

@@ -142,7 +142,7 @@ def exciting_motion(
         (k, k) of estimates from one record, ``"condition"``, ``"names"`` of base
         parameters or of parameters, and ``"harmonics"``.  ``verification`` is a
         simulation with finer steps; a motion that exceeds a limit there by more than
-        1 % is no success and warns.
+        1 % fails and warns.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from .result import Identification, whiteness_of
 
 Array = NDArray[np.float64]
 
-# Residuals in scatters of their signal from which correlated ones are no success.
+# Residuals in scatters of their signal from which correlated ones are a failure.
 _MAX_RESIDUAL = 0.3
 # Residuals in known standard deviations of the noise from which correlated ones are no
 # success.

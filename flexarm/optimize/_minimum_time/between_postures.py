@@ -574,7 +574,7 @@ def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
     if checked is not None:
         if not checked.trajectory.success:
             return "failed", (
-                "the simulated motion is no success: " + checked.trajectory.message
+                "the simulated motion does not succeed: " + checked.trajectory.message
             )
         if not error <= options.tip_tolerance:
             return "failed", (

@@ -202,7 +202,7 @@ def time_optimal(
         the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
-        `flexarm.largest_slope`; above one the motion is no success.
+        `flexarm.largest_slope`; above one the motion fails.
 
     See Also
     --------

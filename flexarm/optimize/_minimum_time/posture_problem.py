@@ -342,7 +342,7 @@ class PostureProblem:
         return np.concatenate([off[:nu], swing, slow, rate])
 
     def joints_missed(self, run: Run) -> float:
-        """Error of joints at the goal and at rest there, as part of their way.
+        """Error of joints at their goal and rest, as part of their way.
 
         Modes may be left to a finer simulation.
         """
@@ -356,7 +356,7 @@ class PostureProblem:
         return self.far(run) <= 1.0
 
     def far(self, run: Run) -> float:
-        """Error of tip and joints at the goal and at rest there, as part of the allowed."""
+        """Error of tip and joints at their goal and rest, as part of the allowed one."""
         nu, modes = self._joints, self._modes
         q, v = np.abs(self.missed(run.last)).reshape(2, -1)
         swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
@@ -387,7 +387,7 @@ class PostureProblem:
         return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
 
     def near(self, x: Array, tau: Array, places: int) -> Chosen:
-        """Rows that come near to limits, at ends of steps and where they turn inside."""
+        """Rows that come near to limits: at ends of steps, and where they turn."""
         result: Chosen = {}
         if self.rows.empty:
             return result

@@ -135,7 +135,7 @@ def track(
         can move.  An arm with one actuator has one.
     limits : Limits or mapping, optional
         Of all that `Limits` has.  They are compared with the simulated motion (of a
-        rigid arm with the exact one), and one that is exceeded is no success, see
+        rigid arm with the exact one), and one that is exceeded is a failure, see
         ``verification.excess``.  The motion of the tip is given and leaves little
         choice: of obstacles and self_collision that of a branch, and joints that the
         path does not need are led around, see Notes.  Collocation keeps limits of
@@ -201,7 +201,7 @@ def track(
         the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
-        `flexarm.largest_slope`; above one the motion is no success.
+        `flexarm.largest_slope`; above one the motion fails.
 
     See Also
     --------

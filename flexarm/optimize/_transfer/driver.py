@@ -118,7 +118,7 @@ def trajectory(
         the tip or more from where this arm is, under the same forces.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame, see
-        `flexarm.largest_slope`; above one the motion is no success.
+        `flexarm.largest_slope`; above one the motion fails.
 
     See Also
     --------
@@ -158,7 +158,7 @@ def trajectory(
     What links stay away from counts from when a motion comes near to it; then the
     search also begins with up to three ways of the joints around it, on different sides
     of it, and the cheapest motion is the answer.  Where there is no way, the answer
-    leads through, and is no success.  Places, radii and strains of the links of a
+    leads through, and fails.  Places, radii and strains of the links of a
     Design are those of the parameters found; the ways are those of the first ones.
 
     The arm of a success rests: the simulated tip ends within 0.2 % of its way from its
