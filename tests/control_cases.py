@@ -14,7 +14,8 @@ TRUTH = fa.library.de_luca_siciliano(
     damping=True, n_modes=3, payload_mass=0.13, payload_inertia=0.00065
 )
 LIFT = fa.control.RestToRest([0.0, 0.0], [0.5, 0.4], duration=3.0)
-STEP = 1e-3  # of the integrator on MODEL
+# Step in s of the integrator on MODEL.
+STEP = 1e-3
 
 
 def rest(arm: fa.Arm) -> tuple[Any, Any]:

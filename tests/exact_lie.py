@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 60  # of the arithmetic; central differences keep 36 of them
+# Digits of the arithmetic; central differences keep 36 of them.
+DIGITS = 60
 
 # angles around every join: the series ends at sqrt(10), the arctangent changes its
 # reference at tan(angle / 2) = 7/16, 11/16, 19/16, 39/16, the quaternion its entry

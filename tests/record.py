@@ -23,7 +23,8 @@ from record_cases import COSTS, GROUPS, Row
 import flexarm as fa
 
 PAGE = Path(__file__).parents[1] / "notebooks" / "docs" / "verification.md"
-SMALL = 1e-9  # errors below are rounding, and differ between machines
+# Errors below are rounding, and differ between machines.
+MIN_ERROR = 1e-9
 STATES = 1000
 
 HEAD = """# Verification
@@ -125,7 +126,7 @@ def cpuinfo() -> str:
 
 def error_text(error: float) -> str:
     """One digit, or what is rounding."""
-    return f"< {SMALL:.0e}" if error < SMALL else f"{error:.0e}"
+    return f"< {MIN_ERROR:.0e}" if error < MIN_ERROR else f"{error:.0e}"
 
 
 def line(row: Row) -> str:

@@ -31,7 +31,8 @@ import flexarm as fa
 from flexarm.studies import sweep
 
 POINTS, CHUNK = 24, 2
-CALLS = 1000  # of functions of flexarm in a whole study, about
+# Calls of functions of flexarm in a whole study, about.
+CALLS = 1000
 
 
 def noted(log: str, call: tuple[int, int], x: float) -> dict[str, Any]:

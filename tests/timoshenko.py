@@ -29,7 +29,8 @@ from frame import Frame
 from scipy.linalg import eig, eigh
 from scipy.sparse import csr_array
 
-ELEMENTS = 60  # of a link: 1e-4 of a frequency where the section tapers
+# Elements of a link: 1e-4 of a frequency where the section tapers.
+ELEMENTS = 60
 GAUSS = np.polynomial.legendre.leggauss(4)  # exact for products of two cubics
 
 

@@ -17,9 +17,11 @@ from ._system import LinearSystem, Model
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
-# parts of the norm of the balanced matrix: below the first a pole is at zero (double
-# ones split by the root of rounding), below the second its real part is none
-AT_ZERO, NO_DECAY = 1e-7, 1e-9
+# Part of the norm of the balanced matrix below which a pole is at zero: rounding splits
+# double ones by its root.
+ZERO_TOLERANCE = 1e-7
+# Part of the norm of the balanced matrix below which the real part of a pole is none.
+DECAY_TOLERANCE = 1e-9
 # Part of a state in a mode, from which on it is named.
 MIN_SHARE = 0.2
 
@@ -94,20 +96,24 @@ class Poles(Printed):
     @property
     def at_zero(self) -> NDArray[np.bool_]:
         """Poles at s = 0 to rounding, (..., n): motions without stiffness."""
-        return np.asarray(np.abs(self.rates) <= AT_ZERO * self.size[..., np.newaxis])
+        return np.asarray(
+            np.abs(self.rates) <= ZERO_TOLERANCE * self.size[..., np.newaxis]
+        )
 
     @property
     def stable(self) -> NDArray[np.bool_]:
         """Poles of motions that decay, (..., n)."""
         return np.asarray(
-            (self.rates.real < -NO_DECAY * self.size[..., np.newaxis]) & ~self.at_zero
+            (self.rates.real < -DECAY_TOLERANCE * self.size[..., np.newaxis])
+            & ~self.at_zero
         )
 
     @property
     def unstable(self) -> NDArray[np.bool_]:
         """Poles of motions that grow, (..., n)."""
         return np.asarray(
-            (self.rates.real > NO_DECAY * self.size[..., np.newaxis]) & ~self.at_zero
+            (self.rates.real > DECAY_TOLERANCE * self.size[..., np.newaxis])
+            & ~self.at_zero
         )
 
     def description(self, index: tuple[int, ...]) -> str:
@@ -503,11 +509,11 @@ def _measures(A: Array, B: Array, values: Complex) -> Array:
             result[k] = known[pair]
             continue
         apart = np.abs(found - s)
-        if (apart <= 10.0 * AT_ZERO * most).sum() == 1:
+        if (apart <= 10.0 * ZERO_TOLERANCE * most).sum() == 1:
             W = left[:, [int(apart.argmin())]]
         else:  # all vectors of a multiple one: rounding spoils its eigenvectors
             U, sizes, _ = np.linalg.svd(A - s * np.eye(len(A)))
-            null = sizes <= AT_ZERO * most
+            null = sizes <= ZERO_TOLERANCE * most
             null[-1] = True
             W = U[:, null]
         if W.shape[1] <= B.shape[1]:

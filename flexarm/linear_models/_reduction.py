@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from .._support.arrays import is_whole
 from .._support.options import explained
 from ..errors import ArgumentError
-from ._modes import AT_ZERO, NO_DECAY, balanced, each, poles, scale_of, single
+from ._modes import (
+    DECAY_TOLERANCE,
+    ZERO_TOLERANCE,
+    balanced,
+    each,
+    poles,
+    scale_of,
+    single,
+)
 from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
@@ -52,7 +60,7 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
         rest = F[at:, at:]
         values = np.linalg.eigvals(rest)
         least = values[np.abs(values).argmin()]
-        near = max(_BLOCK_DISTANCE * abs(least), AT_ZERO * most)
+        near = max(_BLOCK_DISTANCE * abs(least), ZERO_TOLERANCE * most)
 
         def mine(s: complex, c: complex = complex(least), r: float = near) -> bool:
             return bool(min(abs(s - c), abs(s - c.conjugate())) <= r)
@@ -359,8 +367,8 @@ def _reduce(
 
     def stays(s: complex) -> bool:
         if model.dt is not None:
-            return abs(s) >= 1.0 - NO_DECAY  # as the poles of this model count
-        return s.real >= -NO_DECAY * most or abs(s) <= AT_ZERO * most
+            return abs(s) >= 1.0 - DECAY_TOLERANCE  # as the poles of this model count
+        return s.real >= -DECAY_TOLERANCE * most or abs(s) <= ZERO_TOLERANCE * most
 
     F, T, k = _separated(A, stays)
     B, C = np.linalg.solve(T, B), C @ T

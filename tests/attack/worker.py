@@ -30,8 +30,10 @@ import numpy as np
 from . import breaks, calls, judge
 
 LIMIT = "ATTACK_SECONDS"  # a variable of the environment
-SECONDS = float(os.environ.get(LIMIT, "5"))  # of processor time for a call
-WALL = 40.0 * SECONDS  # of a clock, on a machine that does other things
+# Processor time in s for a call.
+SECONDS = float(os.environ.get(LIMIT, "5"))
+# Time in s of a clock, on a machine that does other things.
+WALL = 40.0 * SECONDS
 MEMORY = 6 * 2**30
 POISONED = 77  # status of a process that NumPy has given up
 

@@ -39,7 +39,8 @@ NODES = {
     "Euler parameters": "RotationEulerParameters",
 }
 EXPLICIT = ("rotation vector", "three angles")
-RADIUS = 0.9  # of generalized-alpha
+# Spectral radius of generalized-alpha.
+RADIUS = 0.9
 SPIN, DRIFT = np.array([1.0, 2.0, 30.0]), np.array([0.1, 0.2, -0.1])
 BODY = "body of 8 modes"
 STEP = 2e-5  # s

@@ -19,7 +19,7 @@ from peers_jobs import (
     FORWARD,
     INVERSE,
     JOBS,
-    LARGEST,
+    MAX_BYTES,
     Case,
     Group,
     Race,
@@ -36,7 +36,8 @@ LINKS, MODES = (1, 2, 6), (0, 2, 4, 8)
 SEVEN = (7, 4)  # what the targets ask for besides
 DENSE_NUMPY = "mass matrix and LAPACK by NumPy"
 DENSE_C = "flexarm, mass matrix and LAPACK in C"
-MANY = 10_000  # states of the dense way in a large batch, whose cost is linear
+# States of the dense way in a large batch, whose cost is linear.
+LARGE_BATCH = 10_000
 
 
 def name_of(N: int, n: int) -> str:
@@ -67,7 +68,7 @@ def _dense(arm: fa.Arm, job: str, x: States, right: Array) -> list[Contender]:
     dense = {FORWARD: _solved, INVERSE: _multiplied}
     if job not in dense:
         return []
-    few = States(*(y[:MANY] for y in (x.q, x.qd, x.qdd, x.tau)))
+    few = States(*(y[:LARGE_BATCH] for y in (x.q, x.qd, x.qdd, x.tau)))
     count = len(few.q)
     # a batch of one is a lone state, without a batch axis
     if count == 1:
@@ -98,7 +99,7 @@ def races(N: int, n: int, job: str, sizes: Sizes) -> Sequence[Race]:
     """One chain and one job, at all sizes."""
     arm, found = spatial_chain(N, n), []
     for count in sizes.batches:
-        if count * result_bytes(arm, job) > LARGEST:
+        if count * result_bytes(arm, job) > MAX_BYTES:
             continue
         x = chain_states_of(arm, count)
         own = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))

@@ -34,7 +34,8 @@ class Group(str, Enum):
 
 
 CHECKED = 4  # states that contenders must agree on before they race
-LARGEST = 200e6  # bytes of results beyond which a batch is not tried
+# Bytes of results beyond which a batch is not tried.
+MAX_BYTES = 200e6
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,8 @@ __all__ = [
     "INVERSE",
     "JACOBIAN",
     "JOBS",
-    "LARGEST",
     "MASS",
+    "MAX_BYTES",
     "QUICK",
     "SMOKE",
     "TINY",

@@ -19,8 +19,8 @@ from peers_jobs import (
     INVERSE,
     JACOBIAN,
     JOBS,
-    LARGEST,
     MASS,
+    MAX_BYTES,
     Case,
     Group,
     Race,
@@ -40,7 +40,8 @@ PIN_POOL = "Pinocchio, its C++ batch, {} threads"
 PIN_LOOP = "Pinocchio, loop of C++"
 MUJOCO_PYTHON = "MuJoCo, loop in Python"
 MUJOCO_LOOP = "MuJoCo, loop of C"
-TOLERANCE = 1e-8  # of the largest entry; arms of 30 joints are badly conditioned
+# Part of the largest entry; arms of 30 joints are badly conditioned.
+TOLERANCE = 1e-8
 
 
 def arm_of(name: str) -> fa.Arm:
@@ -186,7 +187,7 @@ def races(name: str, job: str, sizes: Sizes) -> Sequence[Race]:
     """One arm and one job, at all sizes."""
     arm, found = arm_of(name), []
     for count in sizes.batches:
-        if count * result_bytes(arm, job) > LARGEST:
+        if count * result_bytes(arm, job) > MAX_BYTES:
             continue
         x = states(arm, max(count, CHECKED))
         x = States(*(y[:count] for y in (x.q, x.qd, x.qdd, x.tau)))

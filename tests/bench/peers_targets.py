@@ -15,7 +15,8 @@ Record = dict[str, Any]
 Row = tuple[str, str, str, str]
 
 RIGID, BATCH = "7 joints", 1000
-AVX2_SHARE = 0.6  # of the throughput with AVX-512
+# Part of the throughput with AVX-512.
+AVX2_SHARE = 0.6
 
 
 class Table:

@@ -17,7 +17,8 @@ from races import BATCH, Array, Contender, Contest, loop
 
 import flexarm as fa
 
-FEW = 256  # states of a batch of large matrices
+# States of a batch of large matrices.
+SMALL_BATCH = 256
 FLEXIBLE = {
     "2 joints x 3 modes": lambda: spatial_chain(2, 3),
     "De Luca arm (2 + 4 coordinates)": fa.library.de_luca_siciliano,
@@ -68,8 +69,10 @@ def test_rigid_batch(contest: Contest, name: str) -> None:
             Contender("pin, loop in Python", loop(theirs, q, qd, qdd), BATCH),
             Contender(
                 "flexarm, central differences",
-                lambda: differences(arm, q[:FEW], qd[:FEW], qdd[:FEW]),
-                FEW,
+                lambda: differences(
+                    arm, q[:SMALL_BATCH], qd[:SMALL_BATCH], qdd[:SMALL_BATCH]
+                ),
+                SMALL_BATCH,
             ),
             Contender(
                 "flexarm, inverse dynamics alone",
@@ -114,7 +117,7 @@ def test_rigid_alone(contest: Contest, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FLEXIBLE)
-@pytest.mark.parametrize("count", [FEW, 1])
+@pytest.mark.parametrize("count", [SMALL_BATCH, 1])
 def test_flexible(contest: Contest, name: str, count: int) -> None:
     arm = FLEXIBLE[name]()
     q, qd, qdd = states(arm, count)
@@ -187,8 +190,8 @@ def test_forward_of_rigid_arms(contest: Contest, name: str) -> None:
 @pytest.mark.parametrize("name", FLEXIBLE)
 def test_forward_of_flexible_arms(contest: Contest, name: str) -> None:
     arm = FLEXIBLE[name]()
-    q, qd, tau = states(arm, FEW)
-    out, qdd = np.empty((FEW, 3, arm.nv, arm.nv)), np.empty_like(q)
+    q, qd, tau = states(arm, SMALL_BATCH)
+    out, qdd = np.empty((SMALL_BATCH, 3, arm.nv, arm.nv)), np.empty_like(q)
     change = np.ones_like(q)
     contest(
         f"derivatives of forward dynamics, {name}, batch",
@@ -196,19 +199,19 @@ def test_forward_of_flexible_arms(contest: Contest, name: str) -> None:
             Contender(
                 "flexarm",
                 lambda: fa.forward_dynamics_derivatives(arm, q, qd, tau, out=out),
-                FEW,
+                SMALL_BATCH,
             ),
             Contender(
                 "flexarm, along one direction",
                 lambda: fa.forward_dynamics_jvp(
                     arm, q, qd, tau, change, change, change, out=qdd
                 ),
-                FEW,
+                SMALL_BATCH,
             ),
             Contender(
                 "flexarm, forward dynamics alone",
                 lambda: fa.forward_dynamics(arm, q, qd, tau, out=qdd),
-                FEW,
+                SMALL_BATCH,
             ),
         ],
     )

@@ -22,7 +22,8 @@ from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import twin
 
 RIGID = ("puma560", "iiwa14")
-FEW = 4  # states of the slow contenders
+# States of the slow contenders.
+SMALL_BATCH = 4
 
 
 def states(arm: fa.Arm, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -183,9 +184,9 @@ def test_flexible_forward_batch(contest: Contest) -> None:
                 "twin, NumPy, state by state",
                 loop(
                     lambda *x: twin.forward_dynamics(arm, *x),
-                    *(x[:FEW] for x in (q, qd, tau)),
+                    *(x[:SMALL_BATCH] for x in (q, qd, tau)),
                 ),
-                FEW,
+                SMALL_BATCH,
             ),
         ],
     )
@@ -208,8 +209,8 @@ def test_flexible_batch(contest: Contest, kind: str) -> None:
             ),
             Contender(
                 "twin, NumPy, state by state",
-                loop(lambda x: twin.mass_matrix(arm, x), q[:FEW]),
-                FEW,
+                loop(lambda x: twin.mass_matrix(arm, x), q[:SMALL_BATCH]),
+                SMALL_BATCH,
             ),
         ]
     else:
@@ -224,9 +225,9 @@ def test_flexible_batch(contest: Contest, kind: str) -> None:
                 "twin, NumPy, state by state",
                 loop(
                     lambda *x: twin.inverse_dynamics(arm, *x),
-                    *(x[:FEW] for x in (q, qd, qdd)),
+                    *(x[:SMALL_BATCH] for x in (q, qd, qdd)),
                 ),
-                FEW,
+                SMALL_BATCH,
             ),
         ]
     contest(f"{kind}, De Luca arm, batch", contenders)

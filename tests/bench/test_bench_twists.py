@@ -21,7 +21,8 @@ import flexarm as fa
 from flexarm import twists
 
 RIGID = ("puma560", "iiwa14")
-FEW = max(BATCH // 10, 1)  # states of the loops in Python
+# States of the loops in Python.
+SMALL_BATCH = max(BATCH // 10, 1)
 TURNED = [3, 4, 5, 0, 1, 2]  # Pinocchio has the linear part first
 
 
@@ -129,12 +130,17 @@ def test_rigid_batch(contest: Contest, name: str, what: str) -> None:
     other = Other(arm)
     q, qd = states(arm, BATCH)
     nothing = Contender(
-        "the loop in Python around nothing", loop(lambda *_: None, q[:FEW]), FEW
+        "the loop in Python around nothing",
+        loop(lambda *_: None, q[:SMALL_BATCH]),
+        SMALL_BATCH,
     )
-    mine, rest = ours(what, arm, q, qd, BATCH), theirs(what, other, q[:FEW], qd, FEW)
+    mine, rest = (
+        ours(what, arm, q, qd, BATCH),
+        theirs(what, other, q[:SMALL_BATCH], qd, SMALL_BATCH),
+    )
     of_all = "" if what == "tip Jacobian" else " of all bodies"
     if what in ("rates of Jacobians", "velocities"):
-        rest = theirs(what, other, q[:FEW], qd[:FEW], FEW)
+        rest = theirs(what, other, q[:SMALL_BATCH], qd[:SMALL_BATCH], SMALL_BATCH)
     contest(f"{what}{of_all}, {name}, batch", [*mine, *rest, nothing])
     for form in other.frames:
         J = np.array(other.all_jacobians(form, q[1]))[:, TURNED]
@@ -168,10 +174,14 @@ def test_flexible_batch(contest: Contest, what: str) -> None:
 def test_factors(contest: Contest) -> None:
     """Dense factors are for looking at: J by the kernels costs far less."""
     arm = fa.library.iiwa14()
-    q, _ = states(arm, FEW)
-    contenders = [Contender("J by the kernel", lambda: fa.link_jacobians(arm, q), FEW)]
+    q, _ = states(arm, SMALL_BATCH)
+    contenders = [
+        Contender("J by the kernel", lambda: fa.link_jacobians(arm, q), SMALL_BATCH)
+    ]
     contenders += [
-        Contender(f"A, X, {form}", lambda form=form: twists.factors(arm, q, form), FEW)
+        Contender(
+            f"A, X, {form}", lambda form=form: twists.factors(arm, q, form), SMALL_BATCH
+        )
         for form in twists.FORMS
     ]
     contest("factors of the system Jacobian, iiwa14, batch", contenders)

@@ -21,7 +21,8 @@ from flexarm.reference import lagrangian, twin
 AXIS, ACROSS = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([1.0, 2.0, 0.0]) / 5.0**0.5
 OTHER = np.array([0.0, 0.6, 0.8])  # neither along nor across AXIS
 SUBSPACE = np.random.default_rng(2).normal(size=(6, 2))
-POINT = np.array([0.3, -0.4, 0.2])  # of the axis of a screw, beside the frame
+# Point of the axis of a screw, beside the frame.
+POINT = np.array([0.3, -0.4, 0.2])
 SCREW = np.r_[AXIS, np.cross(POINT, AXIS) + 0.2 * AXIS]
 # a turn about an axis beside the frame, a slide, another screw
 SCREWS = np.c_[np.r_[OTHER, np.cross(POINT, OTHER)], np.r_[np.zeros(3), AXIS], SCREW]

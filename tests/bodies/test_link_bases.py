@@ -25,7 +25,8 @@ from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodM
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 TUBE = Section.tube(0.04, 0.002, STEEL)
-RIGID = TUBE.replace(shear_areas=np.inf)  # in shear
+# Section that is rigid in shear.
+RIGID_IN_SHEAR = TUBE.replace(shear_areas=np.inf)
 Z = (0.0, 0.0, 1.0)
 
 
@@ -163,7 +164,7 @@ def of_formulas(name: str, **options: Any) -> fa.FlexibleBody:
 @functools.cache
 def tubes_hertz(elbow: float, shear: bool = True) -> Any:
     """Lowest four frequencies of both tubes with 5 kg."""
-    section = TUBE if shear else RIGID
+    section = TUBE if shear else RIGID_IN_SHEAR
     return frame_frequencies(4, [1.0, 1.0], [0.0, elbow], section, 5.0, n=12)
 
 
@@ -186,7 +187,7 @@ def test_two_tubes_with_a_load(link: Any, options: Any) -> None:
         if elbow == 1.2:
             stated = [4.167, 4.491] if shear else [4.169, 4.492]
             assert_allclose(exact[:2], stated, atol=5e-4)
-    section = TUBE if shear else RIGID
+    section = TUBE if shear else RIGID_IN_SHEAR
     sag = frame_sag(2, -9.81, [1.0, 1.0], [0.0, 0.0], section, 5.0, n=4)[2]
     assert_allclose(sag, -18.48e-3 if shear else -18.46e-3, atol=5e-6)
     straight = np.zeros(arm.nq)

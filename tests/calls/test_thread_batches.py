@@ -25,7 +25,8 @@ from flexarm._support.checks import short_text
 from flexarm.control import JointFeedback
 
 STATES = 3000  # enough for several threads of every kernel
-FEW = 200  # enough for those with large results
+# States of functions with large results: enough for several threads.
+SMALL_BATCH = 200
 
 
 def threaded(case: Case, threads: int) -> np.ufunc:
@@ -39,7 +40,7 @@ def test_every_gufunc_gives_the_bits_of_one_thread(name: str) -> None:
         if name not in gufunc_names(ARMS[key]):
             continue
         case = Case(ARMS[key], name)
-        states = FEW if np.prod(case.out_core) > 500 else STATES // 2
+        states = SMALL_BATCH if np.prod(case.out_core) > 500 else STATES // 2
         operands = case.set_upright(case.draw((states,)))
         expected = case.gufunc(*operands)
         assert_same_bits(threaded(case, 5)(*operands), expected)

@@ -27,7 +27,8 @@ from . import Row
 TOLD = 0.01
 G = 9.81
 SPIN = 0.6  # over the first frequency
-SMALL = 1e-5  # largest displacement in m or rad, to which motions are linear
+# Largest displacement in m or rad, to which motions are linear.
+MAX_DISPLACEMENT = 1e-5
 HEAVY = 1e9  # kg m^2 of a joint that keeps its rate
 
 Section = Callable[[float], beams.Section]
@@ -196,7 +197,7 @@ def at_rest(seed: int) -> dict[str, float]:
         load = np.zeros(6 * len(frame.points))
         load[at[k : k + 3]] = w
         moved = frame.deflection(tip, load)
-        small = SMALL / np.abs(moved).max()
+        small = MAX_DISPLACEMENT / np.abs(moved).max()
         wrench = small * np.append(np.zeros(k), np.append(w, np.zeros(3 - k)))
         wrench = np.roll(wrench, 3)  # moments first
         own = tip_motion(bare, q, held, wrench=wrench, frame="base")

@@ -22,7 +22,8 @@ import flexarm as fa
 from flexarm.reference import twin
 
 STEP = 1e-40
-ROUNDING = 4e-14  # of the largest entry
+# Rounding, as part of the largest entry.
+ROUNDING = 4e-14
 
 # families of random trees, half of their bodies with foreshortening; the last entry
 # takes the offsets of node masses away, without which bodies have fewer terms

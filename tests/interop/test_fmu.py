@@ -27,7 +27,8 @@ Array = NDArray[np.float64]
 
 OK, DISCARD, ERROR = 0, 2, 3
 EXCHANGE, CO_SIMULATION = 0, 1
-H = 2.0**-10  # of which all multiples are exact
+# Step in s, of which all multiples are exact.
+H = 2.0**-10
 # environment, name, status, category, format "%s", message
 LOGGER = ctypes.CFUNCTYPE(
     None, *(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int), *3 * (ctypes.c_char_p,)

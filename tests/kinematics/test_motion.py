@@ -19,7 +19,8 @@ from flexarm.bodies.maps import cross_matrix, rotation
 from flexarm.reference import lagrangian
 
 FRAME = ("parent", "node", "position", "rotation")
-SEEDS = range(16)  # from 8 on with joints of all kinds
+# Seeds of arms; from 8 on they have joints of all kinds.
+SEEDS = range(16)
 
 
 def setup(seed, **options):

@@ -17,7 +17,8 @@ import flexarm as fa
 from flexarm import twists
 
 FORMS = twists.FORMS
-SEEDS = range(18)  # from 6 on with joints of all kinds, from 12 on floating bodies
+# Seeds of arms; from 6 on they have joints of all kinds, from 12 on floating bodies.
+SEEDS = range(18)
 
 
 @cache

@@ -144,7 +144,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.slow
 @each("search, excess", CASES)
 def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
-    """Limits that a run of our own exceeds are named, with the part, and the motion fails."""
+    """Limits that a run of our own exceeds are named with their part; failures."""
     motion = told(search)
     verified, run = motion.verification.excess, dense(motion)
     # derivatives of accelerations by forces as parts of their ranges

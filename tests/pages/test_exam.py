@@ -27,7 +27,8 @@ QUESTION = re.compile(r"^- \(([a-c])\) (.*?)(?=^- |^$)", re.M | re.S)
 ASKED = re.compile(r"\(([^()]+), (\d) digits\)\s*\Z")
 G = 9.81
 EI, DENSITY, LENGTH = 33.6, 0.942, 0.9  # of the strip
-UNIT = np.sqrt(EI / DENSITY) / LENGTH**2  # of its frequencies, rad/s
+# Unit of its frequencies in rad/s.
+UNIT = np.sqrt(EI / DENSITY) / LENGTH**2
 LEVEL = (0.0, -G, 0.0)
 
 # what a student should write, in the units and to the digits of the page

@@ -34,7 +34,8 @@ from flexarm.bodies.models import FlexibleBody, Joint
 from flexarm.reference import de_luca_siciliano as paper
 from flexarm.reference import lagrangian, twin
 
-STEP = 1e-40  # of complex-step derivatives
+# Step of complex derivatives.
+STEP = 1e-40
 DATA = Path(__file__).parents[1] / "data"
 P = paper.Parameters()
 MODES = link_modes(P)

@@ -20,7 +20,8 @@ from scipy.integrate import solve_ivp
 
 from flexarm.reference import farid_planar as farid
 
-STEP = 1e-40  # of complex-step derivatives
+# Step of complex derivatives.
+STEP = 1e-40
 
 # nothing alike, so that no index can be wrong without notice
 ODD = farid.Parameters(

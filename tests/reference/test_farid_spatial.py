@@ -23,7 +23,8 @@ from scipy.linalg import eigh
 import flexarm as fa
 from flexarm.reference import farid_spatial as farid
 
-STEP = 1e-40  # of complex-step derivatives
+# Step of complex derivatives.
+STEP = 1e-40
 P = farid.Parameters(70.0, 30.0, 20.0, elements=2)
 SIZE = 6 + 5 * P.elements
 

@@ -31,7 +31,8 @@ from flexarm.reference.integrals import (
     modal_integrals,
 )
 
-STEP = 1e-40  # of complex-step derivatives
+# Step of complex derivatives.
+STEP = 1e-40
 SEEDS = (1, 3, 6, 7, 8, 10)  # from 6 on with joints of all kinds
 
 

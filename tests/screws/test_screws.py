@@ -25,7 +25,8 @@ relaxed = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40
 )
 any_dual = arrays(np.float64, (2, 6), elements=st.floats(-3, 3, allow_subnormal=False))
-EXACT = 1e-14  # of the largest entry; what is seen is below 3e-15
+# Part of the largest entry; errors that are seen are below 3e-15.
+TOLERANCE = 1e-14
 
 
 @pytest.fixture(autouse=True)
@@ -137,24 +138,24 @@ def test_exponentials_and_jacobians(angle: float) -> None:
         x = stacked(X)
         series = exact.series(exact.exact(paper.algebra7(x)), 0)
         T = screws.exp(X)
-        assert exact.error(screws.paper_pose_matrix(T), series) < EXACT
+        assert exact.error(screws.paper_pose_matrix(T), series) < TOLERANCE
         assert series[6, 6] == 1
         # G1 alone (136), not beside the positions
         g1 = exact.series(exact.exact(paper.wedge(x[:6])), 0)
         found = screws.rotation_exp(X[:, :3])
-        assert exact.error(stacked(found), g1) < EXACT
+        assert exact.error(stacked(found), g1) < TOLERANCE
         # (142): sum of powers over (k + 1)!
         g1_jacobian = exact.series(exact.exact(paper.wedge(x[:6])), 1)
         found = screws.rotation_left_jacobian(X[:, :3])
-        assert exact.error(stacked(found), g1_jacobian) < EXACT
+        assert exact.error(stacked(found), g1_jacobian) < TOLERANCE
         found = screws.rotation_left_jacobian_inverse(X[:, :3])
-        assert exact.error(stacked(found), exact.inverse(g1_jacobian)) < EXACT
+        assert exact.error(stacked(found), exact.inverse(g1_jacobian)) < TOLERANCE
         # G2: the adjoint representation of the dual twist, pairs of 6 x 6
         ad = paper.blocks(se3.ad(X[0]), se3.ad(X[1]))
         jacobian = exact.series(exact.exact(ad), 1)
-        assert exact.error(stacked(screws.left_jacobian(X)), jacobian) < EXACT
+        assert exact.error(stacked(screws.left_jacobian(X)), jacobian) < TOLERANCE
         found = stacked(screws.left_jacobian_inverse(X))
-        assert exact.error(found, exact.inverse(jacobian)) < EXACT
+        assert exact.error(found, exact.inverse(jacobian)) < TOLERANCE
 
 
 @each("angle", [a for a in ANGLES if a < np.pi - 1e-11])

@@ -16,7 +16,8 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm import se3
 
-EXACT = 1e-14  # of the largest entry; what is seen is below 1e-15, derivatives 4e-15
+# Part of the largest entry; errors that are seen are below 1e-15, of derivatives 4e-15.
+TOLERANCE = 1e-14
 
 
 @pytest.fixture(autouse=True)
@@ -37,8 +38,8 @@ def test_exponential_and_jacobians(angle: float) -> None:
     for X in twists(angle)[[0, 3]]:
         x = exact.exact(X)
         R, C = exact.series(exact.hat(x[:3]), 0), exact.series(exact.hat6(x), 0)
-        assert exact.error(se3.so3_exp(X[:3]), R) < EXACT
-        assert exact.error(se3.exp(X), C) < EXACT
+        assert exact.error(se3.so3_exp(X[:3]), R) < TOLERANCE
+        assert exact.error(se3.exp(X), C) < TOLERANCE
         for side, y in (("left", x), ("right", -x)):
             for prefix, vector, matrix in (
                 ("so3_", X[:3], exact.hat(y[:3])),
@@ -48,9 +49,9 @@ def test_exponential_and_jacobians(angle: float) -> None:
                 for name, value in (("", J), ("_inverse", exact.inverse(J))):
                     function = getattr(se3, f"{prefix}jacobian{name}")
                     error = exact.error(function(vector, side=side), value)
-                    assert error < EXACT, (side, function)
+                    assert error < TOLERANCE, (side, function)
         # the rotation itself, not only beside a long translation
-        assert exact.error(se3.exp(X)[:3, 3], C[:3, 3]) < EXACT
+        assert exact.error(se3.exp(X)[:3, 3], C[:3, 3]) < TOLERANCE
 
 
 @each("angle", [a for a in exact.UP_TO_PI if a > 1e-20] + exact.BEYOND)
@@ -66,9 +67,9 @@ def test_derivatives_of_jacobians(angle: float) -> None:
             D = exact.derivative(jacobian, x, u)
             inverse = exact.inverse(jacobian(x))
             got = se3.jacobian_derivative(X, U, side=side)
-            assert exact.error(got, D) < EXACT
+            assert exact.error(got, D) < TOLERANCE
             got = se3.jacobian_inverse_derivative(X, U, side=side)
-            assert exact.error(got, -inverse @ D @ inverse) < EXACT
+            assert exact.error(got, -inverse @ D @ inverse) < TOLERANCE
 
 
 def test_derivative_along_rotations_only_and_translations_only() -> None:

@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 
 ROS = "ROS34PW2"
-FINE = 5e-5  # s, of rk4
+# Step in s of rk4 that has no error to speak of.
+FINE_STEP = 5e-5
 
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
 
@@ -48,7 +49,7 @@ def test_estimate_of_a_vibration_is_its_loss(step: float) -> None:
     """From ten radians a step, where all is lost, to a tenth of one."""
     arm = vibration(200.0).replace(gravity=(0, 0, 0))
     t = np.linspace(0.0, 1.0, 21)
-    exact = fa.simulate(arm, [1e-3], [0.05], t, max_step=FINE)
+    exact = fa.simulate(arm, [1e-3], [0.05], t, max_step=FINE_STEP)
     estimate, true, message = beside(exact, step)
     assert 0.7 * true < estimate < 1.5 * true
     assert ("have an estimated error of" in message) == (true > 0.045)
@@ -66,7 +67,7 @@ def test_estimates_of_arms_are_their_errors_to_a_factor() -> None:
         (chain, hangs, long, (0.02, 0.01, 5e-3)),
     ]
     for arm, q0, t, steps in cases:
-        exact = fa.simulate(arm, q0, np.zeros(arm.nv), t, max_step=FINE)
+        exact = fa.simulate(arm, q0, np.zeros(arm.nv), t, max_step=FINE_STEP)
         for step in steps:
             estimate, true, message = beside(exact, step)
             assert true / 2.5 < estimate < 2.5 * true, (arm.name, step)
@@ -88,7 +89,7 @@ def test_decays_that_are_not_resolved_do_not_warn() -> None:
     law = fa.control.SetPointPD(arm, 60.0, 12.0, [0.4, -0.7]).feedback()
     t, zero = np.linspace(0.0, 0.5, 101), np.zeros(6)
     q0 = fa.equilibrium(arm, zero).q
-    exact = fa.simulate(arm, q0, zero, t, torque=law, max_step=FINE)
+    exact = fa.simulate(arm, q0, zero, t, torque=law, max_step=FINE_STEP)
     run = fa.simulate(arm, q0, zero, t, torque=law, method=ROS)
     error = size(arm, exact, run.q - exact.q, run.qd - exact.qd)
     scale = size(arm, exact, exact.q, exact.qd).max()

@@ -356,7 +356,7 @@ class PostureProblem:
         return self.far(run) <= 1.0
 
     def far(self, run: Run) -> float:
-        """Error of tip and joints at their goal and rest, as part of the allowed one."""
+        """Error of tip and joints at goal and rest, as part of what is allowed."""
         nu, modes = self._joints, self._modes
         q, v = np.abs(self.missed(run.last)).reshape(2, -1)
         swing = np.hypot(q[nu:], v[nu:] / modes.frequency[nu:])
