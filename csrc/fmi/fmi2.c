@@ -40,7 +40,8 @@
 static const char MAGIC[8] = "FLEXARM1";
 
 enum { GUID_SIZE = 40, ALIGN = 64, POSE_SIZE = 16, MESSAGE_SIZE = 512 };
-enum { MOST_STEPS = 1000000000 }; /* of one communication step */
+/* steps of one communication step at most */
+enum { MAX_STEP_COUNT = 1000000000 };
 
 enum {
     HEADER_BODIES,
@@ -805,11 +806,11 @@ fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_return)
         return fail(f, fmi2Error, "a step begins at %.12g s, expected %.12g s", time,
                     *now);
     }
-    if (!(step >= 0.0 && step / v[f->at[MAX_STEP]] < MOST_STEPS)) {
+    if (!(step >= 0.0 && step / v[f->at[MAX_STEP]] < MAX_STEP_COUNT)) {
         return fail(f, fmi2Error,
                     "a step of %g s is asked for, expected a positive one of less than "
                     "%d steps of %g s",
-                    step, MOST_STEPS, v[f->at[MAX_STEP]]);
+                    step, MAX_STEP_COUNT, v[f->at[MAX_STEP]]);
     }
     if (step == 0.0) {
         return fmi2OK;

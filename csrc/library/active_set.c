@@ -14,7 +14,7 @@ static const double active_rounding = 1e-15, active_hidden = 1e-8;
 
 /* corrections of multipliers of rows that nearly depend on each other, and optima of
  * working sets that are no better than one before, until rounding is seen to win */
-enum { ACTIVE_CORRECTIONS = 4, ACTIVE_STALE = 8 };
+enum { ACTIVE_CORRECTIONS = 4, ACTIVE_MAX_STALE = 8 };
 
 /* the working set and its factors */
 typedef struct {
@@ -382,7 +382,7 @@ fa_active_status fa_active_solve(const fa_active_problem *problem, int *side, do
         const double value = active_value(&set);
         stale += !(value > best);
         best = value > best ? value : best;
-        if (stale > ACTIVE_STALE ||
+        if (stale > ACTIVE_MAX_STALE ||
             !active_enter(&set, next, next_side, max_steps, steps)) {
             return FA_ACTIVE_INFEASIBLE;
         }

@@ -23,7 +23,8 @@ static const double POOL_WORTH = 50e-6, POOL_PROBE = 10e-6;
 /* a part is this part of what a thread still has to do, on average */
 enum { POOL_PARTS = 4 };
 
-enum { POOL_LOOK = 50 * 1000 * 1000 }; /* nanoseconds */
+/* nanoseconds between two looks at Ctrl-C */
+enum { POOL_LOOK = 50 * 1000 * 1000 };
 
 /* a call in progress, on the stack of its caller */
 typedef struct pool_call {

@@ -63,10 +63,11 @@ const fa_kernels *fa_kernels_named(const char *name);
 /* the widest table the machine has */
 const fa_kernels *fa_kernels_best(void);
 
-enum { FA_FEW_STATES = 4 };
+/* states of a call up to which the narrow table below is the faster one */
+enum { FA_MAX_NARROW = 4 };
 
 /*
- * The table for calls with at most FA_FEW_STATES states: AVX2 where the widest is
+ * The table for calls with at most FA_MAX_NARROW states: AVX2 where the widest is
  * AVX-512. Half the width has the shorter latency on processors that split 512 bits in
  * two, and the same bits: both sets have the same fused operations, and the compiler
  * contracts the same expressions (tests/calls/test_isa.py).

@@ -68,14 +68,15 @@ static void strain_product_add(double weight, int m, const double *x, int n,
     }
 }
 
-enum { STRAIN_MOST = 2 * FA_STRAIN_DEGREE + 3 };
+/* coefficients of a product at most */
+enum { STRAIN_MAX_TERMS = 2 * FA_STRAIN_DEGREE + 3 };
 
 /*
  * The polynomial 1/2 sum EI k^2 (x^2 + x^4 + 3/8 x^6 + 9/64 x^8) of two modes a and b, which
  * is 1/2 sum EI (kappa^2 - k^2) of strain.h: V[t][i] goes with a^(2 t + 2 - i) b^i.
  */
 static void strain_polynomial(const fa_strain *s,
-                              double V[FA_STRAIN_DEGREE + 1][STRAIN_MOST])
+                              double V[FA_STRAIN_DEGREE + 1][STRAIN_MAX_TERMS])
 {
     static const double weights[] = {0.0, 1.0, 1.0, 0.375, 9.0 / 64.0};
     const int n = s->count[s->plane];
@@ -86,11 +87,11 @@ static void strain_polynomial(const fa_strain *s,
         const double *c = s->constants + g * stride, *row = c + at;
         const double x[2] = {row[0], n > 1 ? row[1] : 0.0};
         const double k[2] = {row[n], n > 1 ? row[n + 1] : 0.0};
-        double square[3] = {0.0}, all[STRAIN_MOST] = {0.0};
+        double square[3] = {0.0}, all[STRAIN_MAX_TERMS] = {0.0};
         strain_product_add(1.0, 1, x, 1, x, square);
         strain_product_add(0.5 * c[s->plane], 1, k, 1, k, all);
         for (int t = 1; t <= FA_STRAIN_DEGREE; t++) {
-            double next[STRAIN_MOST] = {0.0};
+            double next[STRAIN_MAX_TERMS] = {0.0};
             strain_product_add(1.0, 2 * t, all, 2, square, next);
             for (int i = 0; i <= 2 * t + 2; i++) {
                 all[i] = next[i];
@@ -103,7 +104,7 @@ static void strain_polynomial(const fa_strain *s,
 /* its derivatives by a and by b, in the order of the kernel */
 static double *strain_forces(const fa_strain *s, double *forces)
 {
-    double V[FA_STRAIN_DEGREE + 1][STRAIN_MOST] = {{0.0}};
+    double V[FA_STRAIN_DEGREE + 1][STRAIN_MAX_TERMS] = {{0.0}};
 
     strain_polynomial(s, V);
     for (int r = 0; r < 2; r++) {

@@ -63,5 +63,5 @@ int py_isa_choose(void)
 
 const fa_kernels *py_kernels(size_t count)
 {
-    return count <= FA_FEW_STATES ? isa_kernels_for_few : isa_kernels;
+    return count <= FA_MAX_NARROW ? isa_kernels_for_few : isa_kernels;
 }

@@ -43,10 +43,11 @@
 #include "lanes/spatial.h"
 #include "model/layout.h"
 
-enum { IK_TICK = 64 }; /* evaluations of one block between two looks at Ctrl-C */
+/* evaluations of one block between two looks at Ctrl-C */
+enum { IK_TICK = 64 };
 
-/* parts of the cost: what its rounding hides, and no step is worth */
-static const double IK_HIDDEN = 1e-13, IK_NOTHING = 1e-19;
+/* parts of the cost: its rounding, and the gain below which no step is worth while */
+static const double IK_ROUNDING = 1e-13, IK_MIN_GAIN = 1e-19;
 
 /* one block of FA_LANES targets */
 typedef struct {
@@ -238,8 +239,8 @@ static void ik_evaluate(ik_block *s)
     const fa_mask unsettled = s->unbalance > run->tolerance;
     const fa_mask finite = F < (double)INFINITY;
     /* a decrease that rounding hides cannot be seen, but an increase could be */
-    const fa_mask hidden = ~s->fresh & (s->predicted <= IK_HIDDEN * s->F) &
-                           (F <= s->F * (1.0 + IK_HIDDEN));
+    const fa_mask hidden = ~s->fresh & (s->predicted <= IK_ROUNDING * s->F) &
+                           (F <= s->F * (1.0 + IK_ROUNDING));
     const fa_mask taken =
         run->monotone ? (F < s->F) | hidden | (unsettled & finite) : finite;
     const fa_real gain = (s->F - F) / s->predicted;
@@ -470,7 +471,7 @@ static fa_mask ik_step(ik_block *s)
             s->q_new[p] = fa_select(most, fa_splat(run->upper[p]), above);
         }
     }
-    return ~moving | (~cut & (s->predicted <= IK_NOTHING * s->F));
+    return ~moving | (~cut & (s->predicted <= IK_MIN_GAIN * s->F));
 }
 
 /* results of the lanes that are done, and the next targets in their place */

@@ -25,10 +25,11 @@
 #include "lanes/lane.h"
 #include "model/layout.h"
 
+/* steps of Y2 at each posture */
 enum { QS_STEPS = 3 };
 
-static const double QS_PROBE = 1e-5;   /* rad or m, of a probe */
-static const double QS_LARGEST = 10.0; /* rad or m, of a step of Y2 */
+/* length in rad or m of a probe, and of a step of Y2 at most */
+static const double QS_PROBE = 1e-5, QS_MAX_STEP = 10.0;
 
 typedef struct {
     fa_real *force, *c, *delta; /* [nv], [n_modes], [n_modes] */
@@ -206,8 +207,8 @@ static void qs_balance(const fa_model *model, qs_work *w, fa_real *q,
             w->unbalance = fa_select(y < w->unbalance, w->unbalance, y);
         }
         /* loads without equilibrium: forces of high degree stay finite */
-        const fa_real part = fa_select(w->unbalance > QS_LARGEST,
-                                       QS_LARGEST / w->unbalance, fa_splat(1.0));
+        const fa_real part = fa_select(w->unbalance > QS_MAX_STEP,
+                                       QS_MAX_STEP / w->unbalance, fa_splat(1.0));
         for (int r = 0; r < n; r++) {
             eta[r] -= part * w->delta[r];
         }

@@ -44,9 +44,11 @@
 #include "lanes/lane.h"
 #include "model/layout.h"
 
+/* iterations of Newton's method at most; its tolerance (O4), and the contraction up to
+ * which factors stay */
 enum { NM_ITERATIONS = 20 };
 static const double NM_TOLERANCE = 1e-9, NM_RATE = 0.1;
-/* of O5: a step of vibration z misses z^3/24 of it */
+/* the part of R9: a step of vibration z misses z^3/24 of it */
 static const double NM_SHARE = 0.558;
 
 typedef struct {

@@ -41,7 +41,7 @@
 #include "lanes/lane.h"
 #include "model/layout.h"
 
-/* of the controller: safety, least and largest ratio of a step to the next one */
+/* numbers of the controller: safety, least and largest ratio of steps */
 static const double RODAS_SAFETY = 0.9, RODAS_MIN = 1.0 / 6.0, RODAS_MAX = 5.0;
 
 /* where each lane is */

@@ -58,7 +58,8 @@
 
 enum { ROS_STAGES = 4 };
 
-static const double ROS_STILL = 1e-12; /* (1e-6 rad/s)^2 and so on: no motion */
+/* (1e-6 rad/s)^2 and so on: no motion */
+static const double ROS_REST_SQUARE = 1e-12;
 
 static const double ros_gamma = 0.435866521508458999416; /* 6x^3 - 18x^2 + 9x = 1 */
 static const double ros_node[ROS_STAGES] = {0.0, 0.871733043016917998832,
@@ -406,7 +407,7 @@ static void ros_judge(const roll_group *g, const roll_block *s, const ros_own *o
         const fa_real m = fa_positive(own->M[i * (nv + 1)]);
         const fa_real e = ros_entry(own->acceleration, i);
         error += m * (e * e);
-        size += m * (qd[i] * qd[i] + ROS_STILL);
+        size += m * (qd[i] * qd[i] + ROS_REST_SQUARE);
         power += dense_size(s->tau[i] * qd[i]);
     }
     for (int k = 0; k < model->n_bodies; k++) {

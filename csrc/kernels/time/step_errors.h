@@ -26,11 +26,12 @@
 #include "lanes/lane.h"
 #include "model/layout.h"
 
-static const double SE_STILL = 1e-12; /* (1e-6 rad/s)^2 and so on: no motion */
-static const double SE_MISSED = 0.1;
-/* errors, and what one step adds to them, beside which M is taken anew after so many
- * steps, sooner if steps add much */
-static const double SE_SMALL = 1e-2, SE_FEW = 1e-3, SE_SOON = 4.0, SE_OLD = 16.0;
+/* (1e-6 rad/s)^2 and so on: no motion; and the factor of what a step misses (R7) */
+static const double SE_REST_SQUARE = 1e-12, SE_MISSED_SHARE = 0.1;
+/* M is taken anew where errors are more than SE_MIN_ERROR of the motion: after SE_MAX_AGE
+ * steps, or SE_MIN_AGE if a step adds more than SE_MIN_CHANGE */
+static const double SE_MIN_ERROR = 1e-2, SE_MIN_CHANGE = 1e-3, SE_MIN_AGE = 4.0,
+                    SE_MAX_AGE = 16.0;
 
 /* of a block; M follows, its lower triangle, entries below the diagonal twice */
 typedef struct {
@@ -76,7 +77,7 @@ static void se_take_mass(const roll_group *g, const roll_block *s, fa_mask wante
             mass[k] = fa_select(wanted, 2.0 * M[i * nv + j], mass[k]);
         }
         mass[k] = fa_select(wanted, M[i * nv + i], mass[k]);
-        still += SE_STILL * fa_positive(mass[k]);
+        still += SE_REST_SQUARE * fa_positive(mass[k]);
     }
     errors->still = still;
     errors->age = fa_select(wanted, (fa_real){0}, errors->age);
@@ -173,7 +174,7 @@ static step_errors se_step(int nv, step_errors *errors, const fa_real *e,
     const fa_real least = 0.25 * next.square;
     const fa_real size = fa_sqrt(fa_select(before > least, before, least));
     next.now = errors->now * (next.square / (next.square + 2.0 * work)) +
-               SE_MISSED * root * fa_sqrt(root / size);
+               SE_MISSED_SHARE * root * fa_sqrt(root / size);
     next.astray += fa_select(error > next.square, fa_splat(1.0), (fa_real){0});
     return next;
 }
@@ -191,10 +192,10 @@ static void se_add(const roll_group *g, const roll_block *s, fa_real *other,
     }
     step_errors next = se_step(nv, errors, other, v, work);
     const fa_real size = fa_sqrt(next.square);
-    const fa_mask coarse = next.now > errors->now + SE_FEW * size;
+    const fa_mask coarse = next.now > errors->now + SE_MIN_CHANGE * size;
     const fa_mask wanted =
-        (next.now > SE_SMALL * size) &
-        ((coarse & (errors->age >= SE_SOON)) | (errors->age >= SE_OLD));
+        (next.now > SE_MIN_ERROR * size) &
+        ((coarse & (errors->age >= SE_MIN_AGE)) | (errors->age >= SE_MAX_AGE));
     if (fa_any(wanted)) {
         se_take_mass(g, s, wanted, errors);
         next = se_step(nv, errors, other, v, work);
