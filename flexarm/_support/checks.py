@@ -18,7 +18,7 @@ from .arrays import Unsuitable, as_floats, is_whole, kind_of, plain_array
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-# of poses and rotations.  Arguments of functions may be measured or of single
+# Errors of poses and rotations.  Arguments of functions may be measured or of single
 # precision; the error of a constant of a model is in all results.
 POSE_TOLERANCE = LIE_TOLERANCE
 # Error of a constant of a model that is a rotation or pose.

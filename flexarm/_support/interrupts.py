@@ -118,7 +118,7 @@ class Held:
             raise self._raised
 
 
-# of the main thread, which alone runs handlers
+# State of the main thread, which alone runs handlers.
 _active: Held | None = None
 
 

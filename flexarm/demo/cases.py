@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 # Step in s, as in the paper.
 STEP = 1e-3
+# Steps of two seconds.
 STEPS = 2000
 TORQUE = 0.2  # N m
 # Repetitions of every timed run.

@@ -23,6 +23,7 @@ from .mesh import FiniteElementModel
 
 Array = NDArray[np.float64]
 
+# Elements of a mesh at most, a bound of memory.
 MAX_ELEMENTS = 100_000
 
 

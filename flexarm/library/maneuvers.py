@@ -19,9 +19,9 @@ from .postures import poses
 
 Array = NDArray[np.float64]
 
-# rad/s of joints 1 to 4
 # Samples of a manoeuvre at most, one each 5 us.
 _MAX_SAMPLES = 1_200_001
+# Bandwidths in rad/s of joints 1 to 4.
 _BANDWIDTH = (2.5, 4.0, 4.0, 15.0)
 
 

@@ -16,7 +16,7 @@ from .tangent import ArmTangent
 
 Array = NDArray[np.float64]
 
-# of rk4: weights, and times of the stages
+# Weights of the stages of rk4, and their times.
 _WEIGHT = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
 _TIME = (0.0, 0.5, 0.5, 1.0)
 

@@ -27,7 +27,7 @@ from .canvas import (
 
 Array = NDArray[np.float64]
 
-# of each kind of joint that moves
+# Marker of each kind of joint that moves.
 _MARKERS = {
     "revolute": "o",
     "prismatic": "s",

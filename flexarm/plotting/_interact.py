@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 # Time in s between pictures while a slider moves.
 _PAUSE = 0.05
+# Step of a slider at most, whose powers of ten do not overflow.
 MAX_STEP = 1e100
 # Deflection at the end of a slider, as part of the length of the body.
 _BEND = 0.1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
+# Points of a frequency response, besides those about resonances.
 _POINTS = 600
 _DAMPING = (
     0.02,

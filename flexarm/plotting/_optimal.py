@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _KINDS = ("torques", "tip error", "speeds", "clearances")
+# Millimetres in a metre.
 _MILLI = 1e3
 
 

@@ -38,10 +38,10 @@ _AXES = ("#d62728", "#2ca02c", "#1f77b4")
 _PLANE = "#d8d8d8"
 # Points of surfaces in all frames at most, 64 MB of a page.
 MAX_POINTS = 4_000_000
-# of colors that mean a number, and of shapes
-_SMALL = {"facenormalsepsilon": 1e-15, "vertexnormalsepsilon": 1e-15}  # triangles
-_EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_SMALL}
-_LIGHT = {"ambient": 0.45, "diffuse": 0.75, "specular": 0.1, **_SMALL}
+# Lighting of small triangles, of colors that mean a number, and of shapes.
+_NORMALS = {"facenormalsepsilon": 1e-15, "vertexnormalsepsilon": 1e-15}
+_EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_NORMALS}
+_LIGHT = {"ambient": 0.45, "diffuse": 0.75, "specular": 0.1, **_NORMALS}
 
 
 def motion_of_mode(modes: Any, mode: int) -> Trajectory:

@@ -22,7 +22,7 @@ from ._surfaces import Surface, fewer, joined, solid
 Array = NDArray[np.float64]
 Parts = list[tuple[str, Surface]]  # color and surface in the frame of a body
 
-# of a mesh, in bytes; text takes twenty times as much memory
+# Bytes of a mesh at most; text takes twenty times as much memory
 MAX_BYTES = {"stl": 2**26, "ply": 2**26, "dae": 2**25, "obj": 2**25, "off": 2**25}
 # Triangles of a mesh at most, before it is coarsened.
 MAX_TRIANGLES = 2_000_000

@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 MAX_PASSES = 20
 # Relative change of the noise with which it is settled.
 _NOISE_TOLERANCE = 1e-4
-# damping, in squares of columns
 # Damping of Gauss-Newton in squares of columns: the first one, the last one above none,
 # and the one at which no step is left.
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-3, 1e-12, 1e9

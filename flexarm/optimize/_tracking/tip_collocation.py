@@ -45,11 +45,15 @@ _TOLERANCE_SHARE = 0.9
 _ANGLE_SHARE = 0.7
 # Part of the sizes of positions and velocities within which the arm is at rest.
 _REST_SHARE = 1e-3
-# of a search for the orientation that can be held
-_LEAST: dict[str, Any] = {"pre_actuation": 0.2, "post_actuation": 0.2, "intervals": 20}
-_LEAST |= {"steps": 8, "weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0}
-_LEAST |= {"solver": "gauss-newton", "max_iterations": 10, "tolerance": 1e-6}
-_LEAST |= {"time_limit": np.inf, "progress": False}
+# Options of a search for the orientation that can be held.
+_HOLD_SEARCH: dict[str, Any] = {
+    "pre_actuation": 0.2,
+    "post_actuation": 0.2,
+    "intervals": 20,
+}
+_HOLD_SEARCH |= {"steps": 8, "weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0}
+_HOLD_SEARCH |= {"solver": "gauss-newton", "max_iterations": 10, "tolerance": 1e-6}
+_HOLD_SEARCH |= {"time_limit": np.inf, "progress": False}
 # Postures of the first motion.
 _FIRST_POSTURES = 201
 # Searches that keep away from what the one before touched.
@@ -160,7 +164,7 @@ def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> 
         return ""
     same = TipTask(task.real, task.to, task.start, None)
     try:
-        best = by_shooting(same, **_LEAST)
+        best = by_shooting(same, **_HOLD_SEARCH)
     except FlexarmError:
         return ""
     t = best.t[best.t >= 0.0]
