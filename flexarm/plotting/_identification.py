@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._support.options import explained
+from .._calls.doors import checked_late
 from ..errors import ArgumentError
 from .canvas import GREY, color, draw_legend, finish, pyplot
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WIDTH = 1.96  # standard deviations to both sides of 95 % of white noise
 
 
-@explained
+@checked_late
 def identification(
     result: Identification, *, signals: Any = None, record: int = 0, ax: Any = None
 ) -> list[Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .._calls.doors import checked_class
 from .._support.checks import listed
 from .._support.description import Description
-from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..arm import Arm
 from ..bodies.models import RigidBody
@@ -17,7 +17,7 @@ from ._robot import Robot, RobotJoint, RobotLink
 _SHOWN = 40  # rows of what is changed or left out in a printed table
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Report(Printed, Description):
     """What became of a robot description, made by `report`; `print` shows tables.

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..._calls.arguments import check_arm
-from ..._support.options import explained, explained_class
+from ..._calls.declared import Posture
+from ..._calls.doors import checked, checked_class
 from ..._support.printing import Printed, Sheet
 from ..._support.warn import warn
 from ...arm import Arm
@@ -33,7 +33,7 @@ _WEAKEST, _STRONGEST = 1e-3, 1e3  # factors of the gains that are tried
 _HALVINGS = 30
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Spillover(Printed):
     """A sampled loop on an arm and on the same arm with more modes.
@@ -77,9 +77,14 @@ class Spillover(Printed):
         )
 
 
-@explained
+@checked
 def spillover(
-    law: Any, arm: Arm, q: Any = None, *, more: int = MORE, dt: float | None = None
+    law: Any,
+    arm: Arm,
+    q: Posture | None = None,
+    *,
+    more: int = MORE,
+    dt: float | None = None,
 ) -> Spillover:
     """Loop of a law with the arm for which it is made, and with more modes.
 
@@ -139,7 +144,6 @@ CompositeControl or Inversion
     >>> fa.control.spillover(law, arm).stable
     True
     """
-    check_arm(arm)
     if not _suits(arm):
         raise ArgumentError(
             f"{arm!r} has loops, couplings, quaternions or motors of its own, expected "

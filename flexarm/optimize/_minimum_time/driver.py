@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
 from ..._calls.arm_like import ArmLike
-from ..._support.options import explained
+from ..._calls.declared import Floats
+from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -72,7 +73,7 @@ _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 _PART = 1e-3  # of the way, which the tolerance at its end does not exceed by default
 
 
-@explained
+@checked
 @recorded("optimize.time_optimal")
 def time_optimal(
     arm: Arm,
@@ -81,7 +82,7 @@ def time_optimal(
     limits: Limits | Mapping[str, Any] | None = None,
     start: Any = None,
     initial: OptimalMotion | Trajectory | None = None,
-    rates: Any = None,
+    rates: Annotated[Any, Floats("(2,)")] = None,
     tip_tolerance: float | None = None,
     orientation_tolerance: float | None = None,
     rest_speed: float | None = None,
