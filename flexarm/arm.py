@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from . import constraints as _constraints
 from . import dynamics, kinematics, mode_accuracy, model, refinement
 from ._calls.arm_like import ArmLike, has_motor
+from ._calls.declared import Choice, Vector
+from ._calls.doors import checked_class
 from ._calls.links import joint_name, link_name
 from ._core import FIDELITIES, Model
 from ._support.checks import as_array, as_vector, short_text
 from ._support.later import Later
-from ._support.options import check_choice, explained_class, missing_attribute
+from ._support.options import check_choice, missing_attribute
 from ._support.printing import Sheet, Table
 from .bodies.body import GROUND, Body
 from .bodies.following import free_joint
@@ -68,7 +70,7 @@ def _size_of(error: str) -> float:
     return float("inf") if error == "unknown" else float(error)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm(ArmLike):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
@@ -144,14 +146,14 @@ class Arm(ArmLike):
     """
 
     bodies: Any
-    gravity: Any = (0.0, 0.0, -9.81)
+    gravity: Vector = (0.0, 0.0, -9.81)
     name: str = "arm"
     tip: Any = None
     check_units: bool = True
     constraints: Any = ()
     stabilization: float = 10.0
-    fidelity: str = "full"
-    couplings: str = "eliminated"
+    fidelity: Annotated[str, Choice("full", "linear", "ruthless")] = "full"
+    couplings: Annotated[str, Choice("eliminated", "constrained")] = "eliminated"
 
     def __post_init__(self) -> None:
         if not isinstance(self.bodies, Iterable) or isinstance(self.bodies, str | dict):

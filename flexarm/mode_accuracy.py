@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ._calls.arguments import check_arm, check_finite, real_array
 from ._calls.arm_like import ArmLike
+from ._calls.declared import Posture
+from ._calls.doors import checked_class, checked_late
 from ._calls.links import link_name, link_ranges
-from ._support.options import explained, explained_class
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
 from .bodies.basis import (
@@ -67,7 +68,7 @@ def is_quiet() -> bool:
     return _QUIET.get()
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class LinkModeErrors:
     """Errors of the modes of one link.
@@ -133,7 +134,7 @@ class LinkModeErrors:
         return np.maximum(np.maximum(self.deflection, self.sag), self.twist)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class ModeErrors(Printed):
     """Errors of the modes of an arm, which `print` shows as a table.
@@ -201,8 +202,8 @@ def _hertz(found: LinkModeErrors | ModeErrors) -> str:
     return ", ".join(f"{f:.4g}" for f in found.unreduced_frequencies)
 
 
-@explained
-def mode_errors(arm: ArmLike, q: Any = None) -> ModeErrors:
+@checked_late
+def mode_errors(arm: ArmLike, q: Posture | None = None) -> ModeErrors:
     r"""Errors of the modes of all links, against the links before reduction.
 
     Parameters

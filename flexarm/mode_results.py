@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from . import kinematics
 from ._calls.arguments import finite_number
 from ._calls.arm_like import StackLike
+from ._calls.declared import Choice
+from ._calls.doors import checked_class
 from ._support.checks import short_text
-from ._support.options import explained_class
 from ._support.printing import Printed, Sheet, Table, percent
 from .errors import ArgumentError
 from .frequency_errors import frequency_errors
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class VibrationModes(Printed):
     """Undamped modes of small motions about postures.
@@ -85,7 +86,9 @@ class VibrationModes(Printed):
         small = np.abs(self.squares) <= rounding(self.squares)[..., np.newaxis]
         return np.asarray(small)
 
-    def node_displacements(self, *, frame: str = "base") -> Array:
+    def node_displacements(
+        self, *, frame: Annotated[str, Choice("base", "node")] = "base"
+    ) -> Array:
         """Motion of all nodes in all modes.
 
         Parameters
@@ -201,7 +204,7 @@ class VibrationModes(Printed):
         return Sheet((Table(rows),))
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class ComplexModes:
     """Modes of small motions with damping and gyroscopic forces.

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calls.arguments import check_arm
 from ._calls.arm_like import ArmLike
+from ._calls.doors import checked
 from ._support.checks import whole_number
-from ._support.options import explained
 from .bodies.refined import refined_link
 from .mode_accuracy import Locked, without_warning
 
@@ -18,7 +17,7 @@ from .mode_accuracy import Locked, without_warning
 ADDED_MODES = 4
 
 
-@explained
+@checked
 def refined(arm: ArmLike, more: int = ADDED_MODES) -> Any:
     """Return the arm with more modes in its links, to see whether modes suffice.
 
@@ -67,7 +66,6 @@ def refined(arm: ArmLike, more: int = ADDED_MODES) -> Any:
     [ 2.479 24.427]
     [ 2.468 15.463]
     """
-    check_arm(arm)
     return with_modes(arm, whole_number("more", more, 1))
 
 

@@ -12,12 +12,12 @@ from . import _core
 from ._calls import groups
 from ._calls.arguments import refuse_followers
 from ._calls.arm_like import StackLike, has_motor
+from ._calls.doors import checked_class, checked_late
 from ._calls.failures import explained_of_stack
 from ._calls.links import joint_name, link_name
 from ._calls.operands import converted
 from ._calls.records import Rollout, SampledLoop
 from ._support.checks import short_text
-from ._support.options import explained, explained_class
 from .arm import Arm
 from .errors import ArgumentError, ModelError
 from .model.lumps import rigid_nodes, union
@@ -160,7 +160,7 @@ class _StackIndexError(ArgumentError, IndexError):
     """An index beyond the arms of a stack, which ends a loop over it."""
 
 
-@explained_class
+@checked_class
 class ArmStack(StackLike):
     """Arms of one topology that differ in constants only; `stack` makes one.
 
@@ -409,7 +409,7 @@ def _again(arms: tuple[Arm, ...], index: NDArray[np.int64]) -> ArmStack:
     return ArmStack(whole.arms, index, whole._shared)
 
 
-@explained
+@checked_late
 def stack(arms: Iterable[Arm]) -> ArmStack:
     """Stack arms of one topology, for sweeps of payloads, lengths or stiffness.
 

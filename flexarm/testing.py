@@ -8,7 +8,8 @@ import numpy as np
 
 from . import dynamics
 from ._calls.arguments import shaped
-from ._support.options import explained
+from ._calls.declared import Forces, Positions, Velocities
+from ._calls.doors import checked
 from .arm import Arm
 from .dynamics import mass
 from .dynamics.energies import dissipated_power
@@ -21,9 +22,15 @@ def _acting(arm: Arm, size: int) -> Any:
     return arm.actuator_indices if size == arm.nu else slice(size)
 
 
-@explained
+@checked
 def assert_equation_of_motion(
-    arm: Arm, q: Any, qd: Any, qdd: Any, tau: Any, *, rtol: float = 1e-9
+    arm: Arm,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
+    tau: Forces,
+    *,
+    rtol: float = 1e-9,
 ) -> None:
     """Assert that a motion and its forces satisfy M qdd + C = tau.
 
@@ -76,7 +83,7 @@ def assert_equation_of_motion(
         )
 
 
-@explained
+@checked
 def assert_energy_balance(trajectory: Trajectory, *, rtol: float = 1e-6) -> None:
     """Assert that energy changes by the work of the forces less the dissipation.
 

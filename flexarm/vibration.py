@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ._calls.arguments import check_finite, common_batch, real_array
 from ._calls.arm_like import AnyArm, StackLike
+from ._calls.declared import Positions, Velocities
+from ._calls.doors import checked_late
 from ._calls.explain import leading
 from ._support.arrays import is_whole
 from ._support.checks import short_text
-from ._support.options import explained
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
 from .frequency_errors import warn_of_frequencies
@@ -37,13 +38,13 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@explained
+@checked_late
 def natural_frequencies(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     *,
     held: Any = None,
-    qd: Any = None,
+    qd: Velocities | None = None,
     wrench: Any = None,
     node: Any = None,
     frame: str = "node",
@@ -161,10 +162,10 @@ def natural_frequencies(
     return _one_of_each_pair(values, grows(values, job.system()[0]))[..., :count]
 
 
-@explained
+@checked_late
 def vibration_modes(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     *,
     held: Any = None,
     wrench: Any = None,
@@ -233,11 +234,11 @@ def vibration_modes(
     )
 
 
-@explained
+@checked_late
 def complex_modes(
     arm: AnyArm,
-    q: Any,
-    qd: Any = None,
+    q: Positions,
+    qd: Velocities | None = None,
     *,
     held: Any = None,
     wrench: Any = None,

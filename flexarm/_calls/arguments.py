@@ -17,17 +17,17 @@ from .._support.arrays import (
 )
 from .._support.checks import listed, short_text
 from ..errors import ArgumentError, ModelError, NotFiniteError
-from .arm_like import AnyArm, ArmLike, StackLike
+from .arm_like import AnyArm, ArmLike, Array, StackLike
 
 
 def check_arm(arm: Any) -> None:
     """Raise an error for all but an arm."""
     if not isinstance(arm, ArmLike):
         kind = kind_of(arm)
-        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{_arm_hint(arm)}")
+        raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{arm_hint(arm)}")
 
 
-def _arm_hint(given: Any) -> str:
+def arm_hint(given: Any) -> str:
     """Hint at how to get an arm from an object of another type."""
     kind = kind_of(given)
     if isinstance(given, StackLike):
@@ -53,7 +53,7 @@ def any_of(arm: Any) -> ArmLike:
     return cast(ArmLike, one)
 
 
-def real_array(name: str, value: Any) -> Any:
+def real_array(name: str, value: Any) -> Array:
     """Return a float64 array, without a copy if `value` is one, or raise."""
     try:
         array = plain_array(value)
@@ -105,7 +105,7 @@ def finite_number(name: str, value: Any) -> float:
     return float(array)
 
 
-def shaped(name: str, value: Any, *core: int | None) -> Any:
+def shaped(name: str, value: Any, *core: int | None) -> Array:
     """Return a float64 array (..., *core) of finite numbers (None: any), or raise."""
     array = real_array(name, value)
     last = array.shape[-len(core) :]

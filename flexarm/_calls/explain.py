@@ -31,34 +31,45 @@ _INVERSES = (
 )
 
 
-def expected(arm: AnyArm, name: str) -> dict[int, str]:
-    """Valid lengths of the last axis of an argument, each with its description."""
+# sizes of an arm, with which the last axes of arguments agree
+ARM_SIZES = ("nq", "nv", "nu", "nj")
+
+
+def size_text(arm: AnyArm, symbol: str) -> str:
+    """Return what a size of an arm counts."""
     motors = arm.motor_slice.stop - arm.nj
     modes = arm.nv - arm.motor_slice.stop
     motors_text = f"{motors} motors, " if motors else ""
     coordinates = "; see arm.coordinate_names"
-    counted = (
-        f"{arm.nv} coordinates ({arm.nj} joints, {motors_text}{modes} modes)"
-        f"{coordinates}"
-    )
-    if name in POSITIONS and arm.nq != arm.nv:
-        counted = (
+    if symbol == "nq" and arm.nq != arm.nv:
+        return (
             f"{arm.nq} positions ({arm.motor_position_slice.start} of joints, with "
             f"quaternions, {motors_text}{modes} modes); see arm.position_names"
         )
+    if symbol == "nu":
+        return f"{arm.nu} (one force per {'joint' if arm.nu == arm.nj else 'actuator'})"
+    if symbol == "nj":
+        return f"{arm.nj} (one for each joint)"
+    return (
+        f"{arm.nv} coordinates ({arm.nj} joints, {motors_text}{modes} modes)"
+        f"{coordinates}"
+    )
+
+
+def expected(arm: AnyArm, name: str) -> dict[int, str]:
+    """Valid lengths of the last axis of an argument, each with its description."""
     if name == "wrench":
         return {6: "6 numbers, the moment and the force"}
     if name in ("tau", "dtau"):
-        each = "joint" if arm.nu == arm.nj else "actuator"
-        joints = f"{arm.nu} (one force per {each})"
+        coordinates = "; see arm.coordinate_names"
+        joints = size_text(arm, "nu")
         if arm.nv == arm.nu:
             return {arm.nu: joints + coordinates}
-        return {
-            arm.nu: joints,
-            arm.nv: f"{arm.nv} ({'joints, motors' if motors else 'joints'} and modes)"
-            f"{coordinates}",
-        }
-    return {arm.nq if name in POSITIONS else arm.nv: counted}
+        driven = "joints, motors" if arm.motor_slice.stop > arm.nj else "joints"
+        both = f"{arm.nv} ({driven} and modes){coordinates}"
+        return {arm.nu: joints, arm.nv: both}
+    symbol = "nq" if name in POSITIONS else "nv"
+    return {getattr(arm, symbol): size_text(arm, symbol)}
 
 
 def leading(

@@ -16,12 +16,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.checks import positive, real
-from .._support.options import explained_class
 from .._support.quadrature import gauss_count
 from ..errors import ModelError
 from ._clamped import LinkModes, known_normalization, payload
@@ -148,7 +150,7 @@ def _tip_amplitudes(b: Array, mu: float, nu: float, delta: float) -> Array:
     return np.asarray(np.linalg.svd(rows)[2][:, 1, :])
 
 
-@explained_class
+@checked_class
 class BendingModes(LinkModes):
     """Base class of bending modes of uniform beams."""
 
@@ -220,7 +222,7 @@ class BendingModes(LinkModes):
         return self.z
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class BeamModes(BendingModes):
     """Bending modes of a uniform beam, clamped at x = 0, with a payload at its tip.
@@ -246,8 +248,8 @@ class BeamModes(BendingModes):
     tip_inertia: float = 0.0
     tip_moment: float = 0.0
     normalization: str = "mass"
-    beta: Array = field(init=False)
-    amplitudes: Array = field(init=False)
+    beta: Annotated[Array, Floats("(n,)")] = field(init=False)
+    amplitudes: Annotated[Array, Floats("(n, 2)")] = field(init=False)
 
     def __post_init__(self) -> None:
         link = self._set_beam()

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_late
 from .._support.checks import real
-from .._support.options import explained
 from ..bodies.models import FlexibleBody
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
@@ -16,7 +16,7 @@ from ..errors import ModelError
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def buckling_load(
     body: FlexibleBody, node: str | int = "tip", *, acceleration: Any = 0.0
 ) -> float:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.checks import not_negative, positive
 from .._support.description import Description
-from .._support.options import check_choice, explained_class
+from .._support.options import check_choice
 from .._support.quadrature import gauss_count, gauss_rule, node_fractions
 from ..errors import ArgumentError, ModelError
 from .limits import mode_count
@@ -62,7 +64,7 @@ def bisect(
         lo, hi = np.where(holds, lo, middle), np.where(holds, middle, hi)
 
 
-@explained_class
+@checked_class
 class LinkModes(Description):
     """Base class of modes of beams and rods."""
 
@@ -105,7 +107,7 @@ class LinkModes(Description):
     def _derivative(self, x: ArrayLike, order: int) -> Array:
         raise NotImplementedError
 
-    def shape(self, x: ArrayLike) -> Array:
+    def shape(self, x: Annotated[ArrayLike, Floats("(...)")]) -> Array:
         """Mode shapes.
 
         Parameters
@@ -181,7 +183,7 @@ class LinkModes(Description):
         self._set(**arrays)
 
 
-@explained_class
+@checked_class
 class TorsionModes(LinkModes):
     """Base class of torsion modes of uniform rods."""
 
@@ -241,7 +243,7 @@ class TorsionModes(LinkModes):
         return polar * length
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RodModes(TorsionModes):
     """Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.
@@ -263,8 +265,8 @@ class RodModes(TorsionModes):
     n_modes: int
     tip_inertia: float = 0.0
     normalization: str = "mass"
-    beta: Array = field(init=False)
-    amplitudes: Array = field(init=False)
+    beta: Annotated[Array, Floats("(n,)")] = field(init=False)
+    amplitudes: Annotated[Array, Floats("(n,)")] = field(init=False)
 
     def __post_init__(self) -> None:
         link = self._set_rod()

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.options import explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from ._bending import BendingModes
 from ._clamped import TorsionModes
 from ._unit_shapes import (
@@ -31,7 +33,7 @@ from ._unit_shapes import (
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class CraigBamptonBeamModes(BendingModes):
     """Static shapes of the tip of a uniform beam, then modes with both ends held.
@@ -54,7 +56,7 @@ class CraigBamptonBeamModes(BendingModes):
     n_modes: int
     upward: bool = True
     normalization: str = "mass"
-    beta: Array = field(init=False)
+    beta: Annotated[Array, Floats("(n,)")] = field(init=False)
 
     def __post_init__(self) -> None:
         self._set_beam()
@@ -105,7 +107,7 @@ class CraigBamptonBeamModes(BendingModes):
         return result
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class CraigBamptonRodModes(TorsionModes):
     """Rotation of the tip of a uniform rod, then modes with both ends held.
@@ -121,7 +123,7 @@ class CraigBamptonRodModes(TorsionModes):
     torsional_stiffness: float
     n_modes: int
     normalization: str = "mass"
-    beta: Array = field(init=False)
+    beta: Annotated[Array, Floats("(n,)")] = field(init=False)
 
     def __post_init__(self) -> None:
         self._set_rod()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_late
 from .._core import MAX_MODES
 from .._support.checks import flag
-from .._support.options import explained
 from ..bodies.body import check_name
 from ..bodies.joints import Joint
 from ..errors import ModelError
@@ -51,17 +52,17 @@ from .limits import MAX_NODES, point_count
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def finite_element_link(
     name: str,
     *,
     sections: Sections,
     length: float | None = None,
-    points: ArrayLike | None = None,
+    points: Annotated[ArrayLike, Floats("(k, 3)")] | None = None,
     n_elements: int = 4,
     joint: Joint | None = None,
     motions: str | Sequence[str] = ("bending y", "bending z", "torsion"),
-    frame: str | None = None,
+    frame: Annotated[str, Choice("tangent", "chord")] | None = None,
     payloads: Sequence[Payload] = (),
     nodes: Mapping[str, float] | None = None,
     modes: str | ArrayLike = "craig-bampton",
@@ -71,8 +72,8 @@ def finite_element_link(
     outboard: Sequence[Payload] = (),
     rotary_inertia: bool = True,
     shear: bool = True,
-    damping_ratio: ArrayLike = 0.0,
-    roll: ArrayLike = 0.0,
+    damping_ratio: Annotated[ArrayLike, Floats("()", "(m,)")] = 0.0,
+    roll: Annotated[ArrayLike, Floats("()", "(k - 1,)")] = 0.0,
     geometric_stiffening: bool = True,
     n_points: int | None = None,
     segments: int | None = None,

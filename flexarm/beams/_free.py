@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.options import explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from ._bending import BendingModes
 from ._clamped import TorsionModes, bisect
 
@@ -71,7 +72,7 @@ def free_shapes(b: Array, mode: Array, fraction: Array, order: int) -> Array:
     return np.asarray(0.5 * (wave + ends / (1.0 + parity * np.exp(-b))))
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class _UnloadedBeam(BendingModes):
     """Arguments and normalization of beams without payload."""
@@ -111,7 +112,7 @@ class _UnloadedBeam(BendingModes):
         return np.asarray(scale * self._raw(mode, fraction, order))
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class FreeBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, free at both ends.
@@ -135,7 +136,7 @@ class FreeBeamModes(_UnloadedBeam):
         return free_shapes(b, mode, fraction, order)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class PinnedBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, pinned at both ends: sines about the chord.
@@ -159,7 +160,7 @@ class PinnedBeamModes(_UnloadedBeam):
         return (sine, cosine, -sine, -cosine)[order]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class FreeRodModes(TorsionModes):
     """Torsion modes of a uniform rod, free at both ends: cosines.
@@ -182,8 +183,8 @@ class FreeRodModes(TorsionModes):
     torsional_stiffness: float
     n_modes: int
     normalization: str = "mass"
-    beta: Array = field(init=False)
-    amplitudes: Array = field(init=False)
+    beta: Annotated[Array, Floats("(n,)")] = field(init=False)
+    amplitudes: Annotated[Array, Floats("(n,)")] = field(init=False)
 
     def __post_init__(self) -> None:
         link = self._set_rod()

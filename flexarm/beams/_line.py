@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -31,7 +33,6 @@ from .._support.checks import (
     whole_number,
 )
 from .._support.description import Description
-from .._support.options import explained_class
 from .._support.quadrature import gauss_rule
 from ..bodies.body import check_name
 from ..bodies.materials import BY_STIFFNESS
@@ -49,7 +50,7 @@ SAMPLES = np.linspace(0.0, 1.0, 65)
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Payload(Description):
     """Mass carried by a link at one place of its line.
@@ -88,8 +89,8 @@ class Payload(Description):
 
     at: float
     mass: Any = None
-    com: Any = (0.0, 0.0, 0.0)
-    inertia: Any = None
+    com: Vector = (0.0, 0.0, 0.0)
+    inertia: Annotated[ArrayLike, Floats("(3, 3)", "(3,)", "(6,)")] | None = None
     name: str = ""
 
     def __post_init__(self) -> None:

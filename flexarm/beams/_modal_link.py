@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_late
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -24,7 +26,6 @@ from .._support.checks import (
     positive,
     real,
 )
-from .._support.options import explained
 from .._support.quadrature import gauss_rule, node_fractions
 from ..bodies.body import check_name
 from ..bodies.joints import Joint, default_joint
@@ -51,13 +52,13 @@ from .limits import point_count
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def flexible_link(
     name: str,
     *,
     length: float,
     mass_per_length: float,
-    bending_stiffness: ArrayLike | None = None,
+    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
     torsional_stiffness: float | None = None,
     polar_inertia_per_length: float | None = None,
     joint: Joint | None = None,
@@ -69,14 +70,15 @@ def flexible_link(
     bending_y: BendingModes | None = None,
     bending_z: BendingModes | None = None,
     torsion: TorsionModes | None = None,
-    modal_damping: ArrayLike = 0.0,
-    damping_ratio: ArrayLike = 0.0,
+    modal_damping: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
+    damping_ratio: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
     base_mass: float = 0.0,
-    base_inertia: ArrayLike = 0.0,
+    base_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")] = 0.0,
     tip_mass: float = 0.0,
-    tip_com: ArrayLike = (0.0, 0.0, 0.0),
-    tip_inertia: ArrayLike | None = None,
-    section_inertia: ArrayLike | None = None,
+    tip_com: Vector = (0.0, 0.0, 0.0),
+    tip_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")]
+    | None = None,
+    section_inertia: Vector | None = None,
     n_points: int | None = None,
     geometric_stiffening: bool = True,
     segments: int | None = None,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from .._support.options import explained
+from typing import Annotated
+
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
 from ._bending import BeamModes
 from ._clamped import RodModes
 from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
 
 
-@explained
+@checked_late
 def clamped_beam_modes(
     length: float,
     mass_per_length: float,
@@ -18,7 +21,7 @@ def clamped_beam_modes(
     tip_mass: float = 0.0,
     tip_inertia: float = 0.0,
     tip_moment: float = 0.0,
-    normalization: str = "mass",
+    normalization: Annotated[str, Choice("mass", "link", "tip")] = "mass",
 ) -> BeamModes:
     r"""Bending modes of a uniform beam, clamped at x = 0, with a payload at its tip.
 
@@ -117,7 +120,7 @@ def clamped_beam_modes(
     )
 
 
-@explained
+@checked_late
 def clamped_rod_modes(
     length: float,
     polar_inertia_per_length: float,
@@ -125,7 +128,7 @@ def clamped_rod_modes(
     n_modes: int,
     *,
     tip_inertia: float = 0.0,
-    normalization: str = "mass",
+    normalization: Annotated[str, Choice("mass", "link", "tip")] = "mass",
 ) -> RodModes:
     r"""Torsion modes of a uniform rod, clamped at x = 0, with an inertia at its tip.
 
@@ -195,14 +198,14 @@ def clamped_rod_modes(
     )
 
 
-@explained
+@checked_late
 def free_beam_modes(
     length: float,
     mass_per_length: float,
     bending_stiffness: float,
     n_modes: int,
     *,
-    normalization: str = "mass",
+    normalization: Annotated[str, Choice("mass", "link", "tip")] = "mass",
 ) -> FreeBeamModes:
     r"""Bending modes of a uniform beam, free at both ends, without rigid motions.
 
@@ -271,14 +274,14 @@ def free_beam_modes(
     )
 
 
-@explained
+@checked_late
 def pinned_beam_modes(
     length: float,
     mass_per_length: float,
     bending_stiffness: float,
     n_modes: int,
     *,
-    normalization: str = "mass",
+    normalization: Annotated[str, Choice("mass", "link")] = "mass",
 ) -> PinnedBeamModes:
     r"""Bending modes of a uniform beam, pinned at both ends: deflection from the chord.
 
@@ -340,14 +343,14 @@ def pinned_beam_modes(
     )
 
 
-@explained
+@checked_late
 def free_rod_modes(
     length: float,
     polar_inertia_per_length: float,
     torsional_stiffness: float,
     n_modes: int,
     *,
-    normalization: str = "mass",
+    normalization: Annotated[str, Choice("mass", "link", "tip")] = "mass",
 ) -> FreeRodModes:
     r"""Torsion modes of a uniform rod, free at both ends, without rigid rotation.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_class
 from .._support.arrays import is_whole
 from .._support.checks import (
     MAX_MAGNITUDE,
@@ -19,7 +20,7 @@ from .._support.checks import (
     short_text,
 )
 from .._support.description import Description
-from .._support.options import did_you_mean, explained_class
+from .._support.options import did_you_mean
 from .._support.printing import Printed
 from ..errors import ModelError
 from .integrals import ModalIntegrals
@@ -70,7 +71,7 @@ class Segment(Description):
         return f"{self.link}#{self.number + 1}" if self.number else self.link
 
 
-@explained_class
+@checked_class
 class Body(Printed, Description):
     """Base class of rigid and flexible bodies, node by node."""
 

@@ -17,10 +17,13 @@ carrier in :math:`T_m`; M. Farid, PhD thesis, University of Calgary, 1997, eqs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -29,7 +32,6 @@ from .._support.checks import (
     short_text,
 )
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ArgumentError, ModelError
 
 # Smallest smoothing velocity in m/s or rad/s, whose square does not underflow.
@@ -52,7 +54,7 @@ def _positive(what: str, value: Any) -> float:
     return number
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class CoulombFriction(Description):
     r"""Dry friction, smooth around zero velocity.
@@ -119,7 +121,7 @@ class CoulombFriction(Description):
         return float(self.smoothing_velocity * force / rest)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Stops(Description):
     r"""Elastic stops at the ends of the range of a joint.
@@ -186,7 +188,7 @@ class Stops(Description):
         )
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Drive(Description):
     """Motor, gear and flexible shaft of a joint of one freedom.
@@ -248,15 +250,15 @@ class Drive(Description):
     ('rod', 'rod.motor')
     """
 
-    stiffness: Any
-    gear_ratio: Any = 1.0
-    rotor_inertia: Any = 0.0
-    rotor_transverse_inertia: Any = 0.0
-    rotor_mass: Any = 0.0
-    stator_mass: Any = 0.0
-    stator_inertia: Any = 0.0
-    damping: Any = 0.0
-    motor_damping: Any = 0.0
+    stiffness: float
+    gear_ratio: float = 1.0
+    rotor_inertia: float = 0.0
+    rotor_transverse_inertia: float = 0.0
+    rotor_mass: float = 0.0
+    stator_mass: float = 0.0
+    stator_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")] = 0.0
+    damping: float = 0.0
+    motor_damping: float = 0.0
     motor_friction: CoulombFriction | None = None
     locked: Any = None
     rotary: bool = False

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._core import MAX_DRIVEN
 from .._support.checks import as_array, check_inertia, check_square
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ModelError
 from .foreshortening import projection
 
@@ -47,7 +48,7 @@ def _lower(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.tril_indices(n)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class ModalIntegrals(Description):
     """Coefficients of the mass matrix of a body with n modes (B1, B2).
@@ -102,15 +103,15 @@ class ModalIntegrals(Description):
     """
 
     m: float
-    mp0: Any
-    mp1: Any
-    E: Any
-    F0: Any
-    F1: Any
-    G: Any
-    J0: Any
-    J1s: Any
-    J2s: Any
+    mp0: Vector
+    mp1: Annotated[Any, Floats("(3, n)")]
+    E: Annotated[Any, Floats("(3, n)")]
+    F0: Annotated[Any, Floats("(3, n)")]
+    F1: Annotated[Any, Floats("(3, n, n)")]
+    G: Annotated[Any, Floats("(n, n)")]
+    J0: Annotated[Any, Floats("(3, 3)")]
+    J1s: Annotated[Any, Floats("(n, 3, 3)")]
+    J2s: Annotated[Any, Floats("(n, n, 3, 3)")]
     driven: DrivenShapes | None = None
 
     def __post_init__(self) -> None:
@@ -151,7 +152,7 @@ class ModalIntegrals(Description):
         """Number of modes."""
         return len(self.G)
 
-    def mass_matrix(self, eta: ArrayLike) -> Array:
+    def mass_matrix(self, eta: Annotated[Any, Floats("(..., n)")]) -> Array:
         """Mass matrix of the deformed body (B1, B2).
 
         Parameters
@@ -222,7 +223,7 @@ class ModalIntegrals(Description):
             total["driven"] = self.driven.replace(integrals=both)
         return ModalIntegrals(**total)
 
-    def change_basis(self, W: ArrayLike) -> ModalIntegrals:
+    def change_basis(self, W: Annotated[Any, Floats("(n, k)")]) -> ModalIntegrals:
         """Integrals for coordinates eta' with eta = W eta'.
 
         Parameters

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Floats, Vector, shown
+from .._calls.doors import checked_class
 from .._core import finite_copy
 from .._support.checks import (
     MAX_MAGNITUDE,
@@ -29,8 +31,7 @@ from .._support.checks import (
 )
 from .._support.description import Description
 from .._support.doubtful import warn_of_degrees
-from .._support.kinds import shown
-from .._support.options import did_you_mean, explained_class
+from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._joint_forces import check_joint_forces
 from .axes import unit_screw, unit_vector
@@ -58,7 +59,7 @@ JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 _EYE = np.eye(3).tobytes()
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Joint(Description):
     """Connection of a body to a node of its parent.
@@ -192,24 +193,26 @@ class Joint(Description):
     axis: Any = (0.0, 0.0, 1.0)
     parent: str | None = None
     node: str | int | float = "tip"
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = field(default_factory=lambda: np.eye(3))
-    damping: Any = 0.0
-    axis2: Any = None
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Annotated[Any, Floats("(3, 3)")] = field(
+        default_factory=lambda: np.eye(3)
+    )
+    damping: Annotated[Any, Floats("()", "(n_dof,)")] = 0.0
+    axis2: Vector = None
     pitch: Any = 0.0
-    subspace: Any = None
-    screw: Any = None
-    limits: Any = None
-    velocity_limit: Any = None
-    acceleration_limit: Any = None
-    effort_limit: Any = None
+    subspace: Annotated[Any, Floats("(6, n_dof)")] = None
+    screw: Annotated[Any, Floats("(6,)", "(6, n)")] = None
+    limits: Annotated[Any, Floats("(2,)", "(2, n_positions)")] = None
+    velocity_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
+    acceleration_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
+    effort_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
     drive: Drive | None = None
     stiffness: Any = 0.0
     rest: Any = 0.0
     coulomb_friction: CoulombFriction | None = None
     stops: Stops | None = None
     name: str | None = None
-    armature: Any = 0.0
+    armature: Annotated[Any, Floats("()", "(n_dof,)")] = 0.0
     actuated: bool = True
 
     def __post_init__(self) -> None:

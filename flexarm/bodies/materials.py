@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._calls.doors import checked_class
 from .._support.checks import as_array, positive, short_text
 from .._support.description import Description
 from .._support.doubtful import check_moduli
-from .._support.options import explained_class
 from ..errors import ModelError
 
 # name of materials that stand for the stiffness and mass of a section of 1 m^2
 BY_STIFFNESS = "a section by its stiffness"
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Material(Description):
     """Linear elastic material.

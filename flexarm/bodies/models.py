@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._core import MAX_MODES
 from .._support.arrays import kind_of
 from .._support.checks import (
@@ -25,7 +27,6 @@ from .._support.checks import (
     inertia_matrix,
     short_text,
 )
-from .._support.options import explained_class
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._links import unreduced_link
@@ -53,7 +54,7 @@ def _check_joint(name: str, joint: object) -> Joint:
     return joint
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RigidBody(Body):
     """Body that does not deform.
@@ -94,8 +95,8 @@ class RigidBody(Body):
     name: str
     joint: Joint = field(default_factory=default_joint)
     mass: float = 0.0
-    com: Any = (0.0, 0.0, 0.0)
-    inertia: Any = (0.0, 0.0, 0.0)
+    com: Vector = (0.0, 0.0, 0.0)
+    inertia: Annotated[Any, Floats("(3, 3)", "(3,)", "(6,)")] = (0.0, 0.0, 0.0)
     nodes: Any = ()
 
     def __post_init__(self) -> None:
@@ -216,7 +217,7 @@ class RigidBody(Body):
         return ()
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(Body):
     """Body that deforms in a few assumed modes.
@@ -331,19 +332,19 @@ class FlexibleBody(Body):
 
     name: str
     joint: Joint = field(default_factory=default_joint)
-    node_position: Any = ()
-    node_mass: Any = ()
-    node_translation: Any = ()
-    node_rotation: Any = None
-    stiffness: Any = ()
-    damping: Any = None
-    node_com: Any = None
-    node_inertia: Any = None
+    node_position: Annotated[Any, Floats("(n, 3)")] = ()
+    node_mass: Annotated[Any, Floats("(n,)")] = ()
+    node_translation: Annotated[Any, Floats("(n, 3, m)")] = ()
+    node_rotation: Annotated[Any, Floats("(n, 3, m)")] = None
+    stiffness: Annotated[Any, Floats("(m, m)", "(m,)")] = ()
+    damping: Annotated[Any, Floats("(m, m)", "(m,)")] = None
+    node_com: Annotated[Any, Floats("(n, 3)")] = None
+    node_inertia: Annotated[Any, Floats("(n, 3, 3)")] = None
     node_names: tuple[str, ...] = ()
     mode_names: tuple[str, ...] = ()
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
-    node_foreshortening: Any = None
+    node_foreshortening: Annotated[Any, Floats("(n, 3, m, m)")] = None
     beam: BeamProfile | None = None
     section_nodes: Any = ()
     segment: Segment | None = None

@@ -11,14 +11,15 @@ modes, then the place of its centre of mass.  What turns with the nodes is added
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats
+from .._calls.doors import checked_late
 from .._core import MAX_DRIVEN
 from .._support.checks import as_array, short_text
-from .._support.options import explained
 from ..errors import ModelError
 from .foreshortening import driven_shapes
 from .integrals import DrivenShapes, ModalIntegrals
@@ -130,7 +131,7 @@ def _leading(c: ModalIntegrals, n: int, driven: DrivenShapes) -> ModalIntegrals:
     return leading
 
 
-@explained
+@checked_late
 def modal_integrals(body: Any) -> ModalIntegrals:
     """Return the modal integrals of a body: its own, or sums over its nodes.
 
@@ -176,15 +177,15 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     return cast(ModalIntegrals, body._whole_integrals)
 
 
-@explained
+@checked_late
 def nodal_integrals(
-    mass: ArrayLike,
-    com: ArrayLike,
-    inertia: ArrayLike,
-    position: ArrayLike,
-    rotation: ArrayLike,
-    translation: ArrayLike,
-    foreshortening: ArrayLike | None = None,
+    mass: Annotated[ArrayLike, Floats("(N,)")],
+    com: Annotated[ArrayLike, Floats("(N, 3)")],
+    inertia: Annotated[ArrayLike, Floats("(N, 3, 3)")],
+    position: Annotated[ArrayLike, Floats("(N, 3)")],
+    rotation: Annotated[ArrayLike, Floats("(N, 3, n)")],
+    translation: Annotated[ArrayLike, Floats("(N, 3, n)")],
+    foreshortening: Annotated[ArrayLike, Floats("(N, 3, n, n)")] | None = None,
 ) -> ModalIntegrals:
     r"""Compute the modal integrals of a body given by nodes with masses.
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._support.checks import as_array, as_numbers, positive, positive_pair
-from .._support.options import explained_class
 from ..errors import ModelError
 from ._outline import meshed
 from ._section_numbers import SectionNumbers
@@ -40,7 +41,7 @@ Array = NDArray[np.float64]
 RIGID_RATIO = 1e6
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Section(SectionNumbers):
     r"""Cross section of a beam: shape and material.
@@ -117,7 +118,10 @@ class Section(SectionNumbers):
     """
 
     def normal_stress(
-        self, axial: ArrayLike, moment_y: ArrayLike, moment_z: ArrayLike
+        self,
+        axial: Annotated[ArrayLike, Floats("(...)")],
+        moment_y: Annotated[ArrayLike, Floats("(...)")],
+        moment_z: Annotated[ArrayLike, Floats("(...)")],
     ) -> Array:
         """Largest absolute normal stress in the section, in Pa.
 
@@ -160,7 +164,7 @@ class Section(SectionNumbers):
         bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
         return np.asarray(np.abs(axial) / self.area + bending)
 
-    def shear_stress(self, torsion: ArrayLike) -> Array:
+    def shear_stress(self, torsion: Annotated[ArrayLike, Floats("(...)")]) -> Array:
         """Largest absolute shear stress of a torsion moment, in Pa.
 
         Parameters
@@ -525,12 +529,12 @@ class Section(SectionNumbers):
     def from_stiffness(
         cls,
         mass_per_length: float,
-        bending_stiffness: ArrayLike,
+        bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")],
         *,
         torsional_stiffness: float | None = None,
         axial_stiffness: float | None = None,
-        shear_stiffness: ArrayLike = math.inf,
-        rotary_inertia: ArrayLike = (0.0, 0.0, 0.0),
+        shear_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] = math.inf,
+        rotary_inertia: Vector = (0.0, 0.0, 0.0),
     ) -> Section:
         r"""Section without a shape, from its mass and stiffness per length.
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_class
 from .._calls.links import piece_with
 from .._support.arrays import kind_of
 from .._support.checks import short_text
 from .._support.description import Description
-from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ModelError
 from .body import Body, Segment, check_name
@@ -32,7 +32,7 @@ from .profile import BeamProfile, joined_profile
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class SegmentedLink(Printed, Description):
     """A flexible link cut into pieces, which an arm takes as one of its bodies.

@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, real_array
 from .._calls.arm_like import ArmLike
-from .._support.options import explained, place_of
+from .._calls.declared import Positions, Velocities
+from .._calls.doors import checked_late
+from .._support.options import place_of
 from ..errors import ConvergenceError
 from ._functions import constraint_violation, need_constraints
 
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def close_loops(
     arm: ArmLike,
-    q: Any,
-    qd: Any = None,
+    q: Positions,
+    qd: Velocities | None = None,
     *,
     hold: str | Sequence[str] = (),
     modes: bool = False,

@@ -5,14 +5,16 @@ Arms without constraints raise `ArgumentError`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.declared import Floats, Forces, Positions, Posture, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 from ..errors import ArgumentError
 
 
@@ -24,9 +26,13 @@ def need_constraints(arm: AnyArm) -> None:
         )
 
 
-@explained
+@checked_late
 def constraint_violation(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
+    threads: int = ONE,
 ) -> Any:
     """Violation of the constraints: distances in m, angles in rad to first order.
 
@@ -67,9 +73,13 @@ def constraint_violation(
     return kernels(arm, threads).constraint_violation(q, out)
 
 
-@explained
+@checked_late
 def constraint_jacobian(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., m, nv)")] | None = None,
+    threads: int = ONE,
 ) -> Any:
     """Derivative of `constraint_violation` along the velocities.
 
@@ -107,9 +117,15 @@ def constraint_jacobian(
     return kernels(arm, threads).constraint_jacobian(q, out)
 
 
-@explained
+@checked_late
 def constraint_forces(
-    arm: AnyArm, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Positions,
+    qd: Velocities,
+    tau: Forces,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
+    threads: int = ONE,
 ) -> Any:
     """Forces of the constraints, which keep the loops closed.
 
@@ -158,8 +174,8 @@ def constraint_forces(
     return kernels(arm, threads).constraint_forces(q, qd, tau, out)
 
 
-@explained
-def redundant_constraints(arm: ArmLike, q: Any) -> tuple[str, ...]:
+@checked_late
+def redundant_constraints(arm: ArmLike, q: Posture) -> tuple[str, ...]:
     """Names of the constraint rows that others imply at one position.
 
     Parameters

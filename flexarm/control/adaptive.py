@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, check_numbers, real_array
-from .._support.options import explained_class
+from .._calls.declared import Floats, Velocities
+from .._calls.doors import checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
@@ -41,7 +42,7 @@ def _reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
     return np.asarray(np.tensordot(weight, parts, axes=1))
 
 
-@explained_class
+@checked_class
 class AdaptiveControl:
     r"""Adaptive control of Slotine and Li, for `simulate_loop`.
 
@@ -115,10 +116,10 @@ class AdaptiveControl:
         self,
         arm: Arm,
         desired: Callable[[float], Any],
-        gain: Any,
-        bandwidth: Any,
-        adaptation: Any,
-        theta: Any = None,
+        gain: Annotated[ArrayLike, Floats("()", "(nu,)")],
+        bandwidth: Annotated[ArrayLike, Floats("()", "(nu,)")],
+        adaptation: Annotated[ArrayLike, Floats("()", "(p,)")],
+        theta: Annotated[ArrayLike, Floats("(..., p)")] | None = None,
     ) -> None:
         refuse_poses(arm, "AdaptiveControl")
         check_actuated(arm, "AdaptiveControl")
@@ -150,7 +151,7 @@ class AdaptiveControl:
         self._nominal, self._first = nominal, np.array(first)
         self.reset()
 
-    def reset(self, q: Any = None, qd: Any = None) -> None:
+    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
         """Return to the first estimate.
 
         Parameters

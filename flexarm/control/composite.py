@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated, real_array
+from .._calls.declared import Choice, Floats, Positions
+from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
@@ -56,8 +57,8 @@ class TimeScales(NamedTuple):
     poles: NDArray[np.complex128]
 
 
-@explained
-def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
+@checked
+def fast_subsystem(arm: Arm, q: Positions) -> StateSpace:
     r"""Vibration of an arm seen from its slow motion, as a linear model.
 
     The joints neither follow nor hold,
@@ -139,7 +140,7 @@ def fast_subsystem(arm: Arm, q: Any) -> StateSpace:
     )
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class CompositeControl(Description):
     r"""Computed torque of the rigid motion, plus fast damping of the vibration.
@@ -243,11 +244,11 @@ class CompositeControl(Description):
 
     arm: Arm
     desired: Any
-    bandwidth: Any = 2.0
-    damping_ratio: Any = 1.0
-    fast_damping: Any = 0.0
-    fast_gains: Any = None
-    slow_coordinates: str = "rigid"
+    bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 2.0
+    damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
+    fast_damping: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
+    fast_gains: Annotated[Any, Floats("(..., nu, 2 nf)")] = None
+    slow_coordinates: Annotated[str, Choice("rigid", "joints")] = "rigid"
     _parts: RigidMotion = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -316,7 +317,7 @@ class CompositeControl(Description):
             at = at - solve(np.swapaxes(K, -1, -2), load) @ parts.at_joints.T
         return at
 
-    def time_scales(self, q: Any) -> TimeScales:
+    def time_scales(self, q: Positions) -> TimeScales:
         """Separation of the two parts in postures at rest.
 
         Parameters

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import positive_number, real_array
+from .._calls.declared import ActuatorValues, Floats, Positions, Velocities
+from .._calls.doors import checked_class
 from .._support.arrays import kind_of
-from .._support.options import explained_class
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
@@ -21,7 +23,7 @@ from ._states import integrate, known, read_state
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 class DisturbanceObserver:
     r"""Residual of the generalized momentum: external forces without accelerations.
 
@@ -102,10 +104,10 @@ class DisturbanceObserver:
     def __init__(
         self,
         arm: Arm,
-        gain: Any,
+        gain: Annotated[ArrayLike, Floats("()", "(nv,)")],
         dt: float,
         *,
-        law: Any = None,
+        law: Callable[..., Any] | None = None,
         max_step: float | None = None,
     ) -> None:
         refuse_poses(arm, "DisturbanceObserver")
@@ -118,7 +120,7 @@ class DisturbanceObserver:
         self._part = -np.expm1(-self.gain * self.dt)
         self.reset()
 
-    def reset(self, q: Any = None, qd: Any = None) -> None:
+    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
         """Forget all samples, before another run.
 
         Parameters
@@ -147,7 +149,7 @@ class DisturbanceObserver:
         if callable(reset):
             reset(q, qd)
 
-    def update(self, q: Any, qd: Any) -> Array:
+    def update(self, q: Positions, qd: Velocities) -> Array:
         """Take the state of a sample.
 
         Parameters
@@ -176,7 +178,7 @@ class DisturbanceObserver:
         self._state = np.array(q), np.array(qd)
         return self.residual
 
-    def predict(self, tau: Any) -> None:
+    def predict(self, tau: ActuatorValues) -> None:
         """Go to the next sample.
 
         Parameters

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, count_of, positive_number
+from .._calls.doors import checked
 from .._support.arrays import kind_of
 from .._support.c_text import array, check_name, comment, number
-from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._loops.linear_controller import LinearController
@@ -25,7 +25,7 @@ from .sensors import is_named, sensors_of
 Array = NDArray[np.float64]
 
 
-@explained
+@checked
 def export_c(
     law: Any,
     file: str | os.PathLike[str],

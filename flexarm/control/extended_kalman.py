@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import ActuatorValues, Floats, Positions, Velocities
+from .._calls.doors import checked_class
 from .._support.arrays import kind_of
-from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning
 from ..linear_models import linearize
@@ -23,7 +25,7 @@ from .linear_quadratic import weight
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 class ExtendedKalmanFilter:
     r"""Estimate of the state of an arm in motion, from samples of some outputs.
 
@@ -90,13 +92,14 @@ class ExtendedKalmanFilter:
         self,
         arm: Arm,
         outputs: Any,
-        process: Any,
-        measurement: Any,
+        process: Annotated[ArrayLike, Floats("(2 nv,)", "(2 nv, 2 nv)")],
+        measurement: Annotated[ArrayLike, Floats("(p,)", "(p, p)")],
         dt: float,
-        q0: Any,
-        qd0: Any,
+        q0: Positions,
+        qd0: Velocities,
         *,
-        covariance: Any = None,
+        covariance: Annotated[ArrayLike, Floats("(2 nv,)", "(2 nv, 2 nv)")]
+        | None = None,
         max_step: float | None = None,
     ) -> None:
         refuse_poses(arm, "ExtendedKalmanFilter")
@@ -134,7 +137,9 @@ class ExtendedKalmanFilter:
         n = 2 * self.arm.nv
         self.P = np.array(np.broadcast_to(self._first, (*self.q.shape[:-1], n, n)))
 
-    def update(self, y: Any) -> tuple[Array, Array]:
+    def update(
+        self, y: Annotated[ArrayLike, Floats("(..., p)")]
+    ) -> tuple[Array, Array]:
         """Take the outputs of a sample.
 
         Parameters
@@ -163,7 +168,7 @@ class ExtendedKalmanFilter:
         self.q, self.qd = x[..., : self.arm.nv], x[..., self.arm.nv :]
         return self.q, self.qd
 
-    def predict(self, tau: Any) -> None:
+    def predict(self, tau: ActuatorValues) -> None:
         """Go to the next sample.
 
         Parameters
@@ -183,7 +188,7 @@ class ExtendedKalmanFilter:
         )
 
 
-@explained_class
+@checked_class
 class ObservedLaw:
     """A law of the state on the estimate of a filter, for `simulate_loop`.
 
@@ -220,7 +225,7 @@ class ObservedLaw:
     def __repr__(self) -> str:
         return f"ObservedLaw({kind_of(self.law)}, {kind_of(self.observer)})"
 
-    def __init__(self, law: Any, observer: ExtendedKalmanFilter) -> None:
+    def __init__(self, law: Callable[..., Any], observer: ExtendedKalmanFilter) -> None:
         check_callable("law", law, "of t, q and qd that returns forces")
         self.law, self.observer = law, observer
 
@@ -234,7 +239,7 @@ class ObservedLaw:
         """Sample time of the filter in s."""
         return self.observer.dt
 
-    def reset(self, q: Any = None, qd: Any = None) -> None:
+    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
         """Return to the first estimate of the filter.
 
         Parameters

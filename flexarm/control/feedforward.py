@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated, check_numbers, common_batch, real_array
-from .._support.options import explained
+from .._calls.declared import ActuatorValues
+from .._calls.doors import checked
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import inverse_dynamics
@@ -42,9 +43,14 @@ class DriveMotion(NamedTuple):
     tau: Array
 
 
-@explained
+@checked
 def drive_feedforward(
-    arm: Arm, q: Any, qd: Any, qdd: Any, jerk: Any, snap: Any
+    arm: Arm,
+    q: ActuatorValues,
+    qd: ActuatorValues,
+    qdd: ActuatorValues,
+    jerk: ActuatorValues,
+    snap: ActuatorValues,
 ) -> DriveMotion:
     r"""Motion of the motors, and their forces, for a motion of elastic joints.
 

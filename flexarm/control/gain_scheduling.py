@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_idle_forces
+from .._calls.declared import Floats, Positions
+from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class, place_of
+from .._support.options import place_of
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
@@ -27,7 +29,7 @@ from .linear_quadratic import lqr
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class GainSchedule(Description):
     r"""State feedback with gains between those of a grid of postures.
@@ -79,7 +81,7 @@ class GainSchedule(Description):
 
     arm: Arm
     axes: Any
-    K: Any
+    K: Annotated[Any, Floats("(k1, k2, ..., nu, 2 nv)")]
     target: Any
     dt: float | None = None
     _at: tuple[int, ...] = field(init=False, repr=False)
@@ -124,7 +126,7 @@ class GainSchedule(Description):
         refuse_idle_forces(arm, found.tau)
         return found.q, found.tau[..., arm.actuator_indices]
 
-    def gain(self, q: Any) -> Array:
+    def gain(self, q: Positions) -> Array:
         """Gains in postures.
 
         Parameters
@@ -183,7 +185,7 @@ class GainSchedule(Description):
         return np.asarray(tau - times(self.gain(q), x))
 
 
-@explained
+@checked
 def scheduled_lqr(
     arm: Arm,
     joints: Mapping[str, Any],

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked, checked_class
 from .._support.description import Description
-from .._support.options import explained, explained_class
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
 from ._checks import one_line
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 _DAMPING_STEPS = 20
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Shaper(Description):
     """Sequence of impulses, to be convolved with a command.
@@ -78,8 +79,8 @@ class Shaper(Description):
     array([0.156, 0.   , 0.156])
     """
 
-    times: Any
-    amplitudes: Any
+    times: Annotated[Any, Floats("(n,)")]
+    amplitudes: Annotated[Any, Floats("(n,)")]
 
     def __post_init__(self) -> None:
         t = np.array(real_array("times", self.times))
@@ -119,7 +120,12 @@ class Shaper(Description):
         first = np.concatenate([[True], np.diff(t) > 1e-12 * max(float(t[-1]), 1e-300)])
         return Shaper(t[first], np.add.reduceat(A, np.flatnonzero(first)))
 
-    def shape(self, t: Any, command: Any, before: Any = None) -> Array:
+    def shape(
+        self,
+        t: Annotated[Any, Floats("(m,)")],
+        command: Annotated[Any, Floats("(m,)", "(..., m, k)")],
+        before: Annotated[Any, Floats("()", "(..., k)")] = None,
+    ) -> Array:
         """Convolve samples of a command with the impulses.
 
         What the command was before its first sample matters as much as the samples:
@@ -216,7 +222,11 @@ class Shaper(Description):
 
         return shaped
 
-    def residual_vibration(self, omega: Any, zeta: Any = 0.0) -> Array:
+    def residual_vibration(
+        self,
+        omega: Annotated[Any, Floats("(...)")],
+        zeta: Annotated[Any, Floats("(...)")] = 0.0,
+    ) -> Array:
         """Amplitude V that remains, as part of that without shaping.
 
         Parameters
@@ -259,7 +269,7 @@ class Shaper(Description):
         return np.asarray(np.abs((self.amplitudes * decay * turn).sum(axis=-1)))
 
 
-@explained
+@checked
 def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
     """ZV shaper: two impulses, half a period apart, no vibration.
 
@@ -290,7 +300,7 @@ def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
     return Shaper([0.0, half], np.array([1.0, K]) / (1.0 + K))
 
 
-@explained
+@checked
 def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
     """ZVD shaper: three impulses; V and its derivative by the frequency are zero.
 
@@ -320,7 +330,7 @@ def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
     return once * once
 
 
-@explained
+@checked
 def extra_insensitive(
     omega: float, zeta: float = 0.0, tolerance: float = 0.05
 ) -> Shaper:

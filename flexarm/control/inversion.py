@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import (
     check_actuated,
@@ -16,9 +16,10 @@ from .._calls.arguments import (
     positive_number,
     real_array,
 )
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..bodies.segments import tip_motion
 from ..derivatives import inverse_dynamics_derivatives
@@ -67,8 +68,10 @@ class InternalDynamics(NamedTuple):
     worst: NDArray[np.complex128]
 
 
-@explained
-def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
+@checked
+def link_angles(
+    arm: Arm, fraction: Annotated[ArrayLike, Floats("()", "(nu,)")] = 1.0
+) -> Array:
     r"""Outputs between joints and link tips, one for each joint that turns.
 
     .. math:: y_i = q_i + \lambda_i\, \frac{(a_i \times r_i) \cdot \delta_i}
@@ -134,7 +137,7 @@ def link_angles(arm: Arm, fraction: Any = 1.0) -> Array:
     return E
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Inversion(Description):
     r"""Inversion control: exact linear dynamics of outputs, one for each joint.
@@ -271,10 +274,10 @@ class Inversion(Description):
 
     arm: Arm
     desired: Any
-    bandwidth: Any = 4.0
-    damping_ratio: Any = 1.0
+    bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 4.0
+    damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
     outputs: Any = "joints"
-    postures: Any = None
+    postures: Positions = None
     dt: Any = None
     E: Array = field(init=False, repr=False)
     internal: InternalDynamics = field(init=False, repr=False)
@@ -340,7 +343,7 @@ class Inversion(Description):
         law._set(_watch=Watch(decay(self._gains, sample_time), advice))
         return law
 
-    def reset(self, q: Any = None, qd: Any = None) -> None:
+    def reset(self, q: Positions | None = None, qd: Velocities | None = None) -> None:
         """Forget the samples that `remark` is about.
 
         Parameters

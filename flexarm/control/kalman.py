@@ -13,13 +13,14 @@ the gain.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import common_batch, real_array, shaped
-from .._support.options import explained, explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked, checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
@@ -50,8 +51,12 @@ class KalmanUpdate(NamedTuple):
     covariance: Array
 
 
-@explained
-def kalman_predict(P: Any, A: Any, Q: Any) -> Array:
+@checked
+def kalman_predict(
+    P: Annotated[ArrayLike, Floats("(..., n, n)")],
+    A: Annotated[ArrayLike, Floats("(..., n, n)")],
+    Q: Annotated[ArrayLike, Floats("(..., n, n)")],
+) -> Array:
     """Covariance of the error one step later, A P A' + Q.
 
     Parameters
@@ -81,8 +86,12 @@ def kalman_predict(P: Any, A: Any, Q: Any) -> Array:
     return symmetric(A @ P @ np.swapaxes(A, -1, -2) + Q)
 
 
-@explained
-def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
+@checked
+def kalman_update(
+    P: Annotated[ArrayLike, Floats("(..., n, n)")],
+    C: Annotated[ArrayLike, Floats("(..., p, n)")],
+    R: Annotated[ArrayLike, Floats("(..., p, p)")],
+) -> KalmanUpdate:
     r"""Gain and covariance of the error at a measurement :math:`y = C x + v`.
 
     Parameters
@@ -136,7 +145,7 @@ def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
     return KalmanUpdate(G, S, symmetric(after))
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class KalmanFilter:
     """Steady Kalman filter of a linear model.
@@ -158,7 +167,12 @@ class KalmanFilter:
     covariance: Array
     poles: NDArray[np.complex128]
 
-    def estimate(self, u: Any, y: Any, x0: Any = None) -> Array:
+    def estimate(
+        self,
+        u: Annotated[ArrayLike, Floats("(..., k, m)")],
+        y: Annotated[ArrayLike, Floats("(..., k, p)")],
+        x0: Annotated[ArrayLike, Floats("(..., n)")] | None = None,
+    ) -> Array:
         """Estimates at the samples of a record.
 
         Parameters
@@ -217,9 +231,13 @@ class KalmanFilter:
         return result
 
 
-@explained
+@checked
 def kalman_filter(
-    model: StateSpace, process: Any, measurement: Any, *, dt: float | None = None
+    model: StateSpace,
+    process: Annotated[ArrayLike, Floats("(..., m, m)", "(m,)")],
+    measurement: Annotated[ArrayLike, Floats("(..., p, p)", "(p,)")],
+    *,
+    dt: float | None = None,
 ) -> KalmanFilter:
     r"""Steady Kalman filter for noise on the inputs and on the outputs.
 
@@ -308,7 +326,7 @@ def kalman_filter(
     return KalmanFilter(model, L, P, closed_poles(error))
 
 
-@explained
+@checked
 def lqg(
     regulator: StateFeedback, observer: KalmanFilter, *, sensors: Any = None
 ) -> LinearController:

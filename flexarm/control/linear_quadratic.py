@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._support.options import explained, explained_class, place_of
+from .._calls.declared import Floats, Positions
+from .._calls.doors import checked, checked_class
+from .._support.options import place_of
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
@@ -27,7 +29,7 @@ from ._states import known_states, on_all_states
 Array = NDArray[np.float64]
 
 
-@explained
+@checked
 def quadratic_weights(
     model: StateSpace,
     *,
@@ -106,9 +108,13 @@ def quadratic_weights(
     return Q, np.diag(weights("inputs", inputs, model.inputs))
 
 
-@explained
+@checked
 def energy_weight(
-    arm: Arm, q: Any, *, joint_stiffness: Any = 1.0, fast: bool = False
+    arm: Arm,
+    q: Positions,
+    *,
+    joint_stiffness: Annotated[ArrayLike, Floats("()", "(nu,)")] = 1.0,
+    fast: bool = False,
 ) -> Array:
     r"""Weight of states that is twice the energy of small motions.
 
@@ -167,7 +173,7 @@ def energy_weight(
     return Q
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class StateFeedback:
     r"""Law :math:`\tau = \tau_0 - K (x - x_0)` of the whole state of an arm.
@@ -308,9 +314,14 @@ class StateFeedback:
         return x if self.arm is None else x[..., known_states(self.arm, self.model)]
 
 
-@explained
+@checked
 def lqr(
-    model: StateSpace, Q: Any, R: Any, *, dt: float | None = None, arm: Any = None
+    model: StateSpace,
+    Q: Annotated[ArrayLike, Floats("(..., n, n)", "(n,)")],
+    R: Annotated[ArrayLike, Floats("(..., m, m)", "(m,)")],
+    *,
+    dt: float | None = None,
+    arm: Any = None,
 ) -> StateFeedback:
     r"""Gains that minimize a quadratic cost of states and inputs.
 

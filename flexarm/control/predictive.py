@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import check_numbers, count_of, real_array
+from .._calls.declared import Floats, Velocities
+from .._calls.doors import checked_class
 from .._calls.records import PredictiveStep
 from .._support.checks import short_text
-from .._support.options import explained_class, place_of
+from .._support.options import place_of
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
@@ -49,7 +51,7 @@ _WORDS = {
 _MAX_EXCESS = 0.01
 
 
-@explained_class
+@checked_class
 class PredictiveControl:
     r"""Model predictive control: limits of forces, their rates and outputs are kept.
 
@@ -174,19 +176,20 @@ class PredictiveControl:
     def __init__(
         self,
         model: StateSpace,
-        Q: Any,
-        R: Any,
+        Q: Annotated[ArrayLike, Floats("(n, n)", "(n,)")],
+        R: Annotated[ArrayLike, Floats("(m, m)", "(m,)")],
         *,
         dt: float | None = None,
         horizon: int = 20,
         hold: int = 1,
-        force_limits: Any = None,
-        rate_limits: Any = None,
+        force_limits: Annotated[ArrayLike, Floats("()", "(m,)", "(2, m)")]
+        | None = None,
+        rate_limits: Annotated[ArrayLike, Floats("()", "(m,)")] | None = None,
         output_limits: Mapping[str, Any] | None = None,
-        terminal: Any = None,
+        terminal: Annotated[ArrayLike, Floats("(n, n)", "(n,)")] | None = None,
         offset_free: float = 0.0,
         observer: KalmanFilter | None = None,
-        u0: Any = None,
+        u0: Annotated[ArrayLike, Floats("(m,)")] | None = None,
         max_steps: int = 200,
     ) -> None:
         check_model(model)
@@ -378,7 +381,7 @@ class PredictiveControl:
         """Rows of the outputs of the observer by states; None: the state."""
         return None if self.observer is None else np.asarray(self.observer.model.C)
 
-    def reset(self, q: Any = None, qd: Any = None) -> None:
+    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
         """Forget all samples, before another run.
 
         Parameters

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated, common_batch
+from .._calls.declared import ActuatorValues, Choice, Floats, Positions
+from .._calls.doors import checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import check_choice, explained_class
+from .._support.options import check_choice
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
@@ -50,7 +52,7 @@ def _condensed(arm: Arm, q: Array) -> Array:
     return np.asarray(aa - af @ np.linalg.solve(ff, np.swapaxes(af, -1, -2)))
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class SetPointPD(Description):
     r"""PD control to a set point, with compensation of gravity and deflection.
@@ -167,11 +169,13 @@ class SetPointPD(Description):
     """
 
     arm: Arm
-    kp: Any
-    kd: Any
-    target: Any
-    compensation: str = "set point"
-    rotor_inertia: Any = None
+    kp: Annotated[Any, Floats("()", "(..., nu)")]
+    kd: Annotated[Any, Floats("()", "(..., nu)")]
+    target: ActuatorValues
+    compensation: Annotated[str, Choice("set point", "current", "gravity", "none")] = (
+        "set point"
+    )
+    rotor_inertia: Annotated[Any, Floats("()", "(..., nu)")] = None
     q: Array = field(init=False, repr=False)
     reference: Array = field(init=False, repr=False)
     feedforward: Array = field(init=False, repr=False)
@@ -228,7 +232,7 @@ class SetPointPD(Description):
             )
         )
 
-    def margin(self, q: Any) -> Array:
+    def margin(self, q: Positions) -> Array:
         """Smallest eigenvalue of ``Kp + G`` in other postures.
 
         Parameters

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
@@ -25,7 +26,7 @@ from .sensors import JOINTS
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class StrainFeedback(Description):
     r"""Velocity servos of the joints whose command follows the strain of the links.
@@ -106,10 +107,10 @@ class StrainFeedback(Description):
     """
 
     arm: Arm
-    target: Any
-    servo: Any
-    bandwidth: Any
-    gain: Any
+    target: Annotated[Any, Floats("(nu,)")]
+    servo: Annotated[Any, Floats("()", "(nu,)")]
+    bandwidth: Annotated[Any, Floats("()", "(nu,)")]
+    gain: Annotated[Any, Floats("()", "(nu,)")]
     gauges: Any = None
     S: Array = field(init=False, repr=False)
     q: Array = field(init=False, repr=False)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -29,9 +30,14 @@ class EnergyDerivatives(NamedTuple):
     dqd: Array
 
 
-@explained
+@checked_late
 def energy_derivatives(
-    arm: ArmLike, q: Any, qd: Any, *, out: Any = None, threads: int = ONE
+    arm: ArmLike,
+    q: Positions,
+    qd: Velocities,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., 2, nv)")] | None = None,
+    threads: int = ONE,
 ) -> EnergyDerivatives:
     r"""Exact gradients of the total energy with respect to q and qd.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Forces, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -33,9 +34,15 @@ class ForwardDynamicsDerivatives(NamedTuple):
     dtau: Array
 
 
-@explained
+@checked_late
 def forward_dynamics_derivatives(
-    arm: ArmLike, q: Any, qd: Any, tau: Any, *, out: Any = None, threads: int = ONE
+    arm: ArmLike,
+    q: Positions,
+    qd: Velocities,
+    tau: Forces,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., 3, nv, nv)")] | None = None,
+    threads: int = ONE,
 ) -> ForwardDynamicsDerivatives:
     r"""Exact derivatives of the accelerations with respect to q, qd and tau.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained
 
 Array = NDArray[np.float64]
 
@@ -29,9 +30,15 @@ class InverseDynamicsDerivatives(NamedTuple):
     dqd: Array
 
 
-@explained
+@checked_late
 def inverse_dynamics_derivatives(
-    arm: AnyArm, q: Any, qd: Any, qdd: Any, *, out: Any = None, threads: int = ONE
+    arm: AnyArm,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., 2, nv, nv)")] | None = None,
+    threads: int = ONE,
 ) -> InverseDynamicsDerivatives:
     r"""Exact derivatives of the forces of a motion with respect to q and qd.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+from numpy.typing import ArrayLike
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Positions
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
@@ -13,10 +16,10 @@ from .._support.options import strict, unknown_names
 @strict
 def jacobian_derivatives(
     arm: ArmLike,
-    q: Any,
+    q: Positions,
     node: Any = None,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(..., 6, nv, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Forces, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained, strict, unknown_names
+from .._support.options import strict, unknown_names
 
 Array = NDArray[np.float64]
 
@@ -47,14 +49,14 @@ class ForwardDynamicsGradients(NamedTuple):
 @strict
 def inverse_dynamics_jvp(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    dq: Any,
-    dqd: Any,
-    dqdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
+    dq: Velocities,
+    dqd: Velocities,
+    dqdd: Velocities,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -111,15 +113,15 @@ def inverse_dynamics_jvp(
     return kernels(arm, threads).inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
 
 
-@explained
+@checked_late
 def inverse_dynamics_vjp(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    qdd: Any,
-    cotangent: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
+    cotangent: Velocities,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(..., 3, nv)")] | None = None,
     threads: int = ONE,
 ) -> InverseDynamicsGradients:
     r"""Gradient of :math:`\lambda\cdot\tau` for a cotangent of inverse dynamics.
@@ -170,17 +172,17 @@ def inverse_dynamics_vjp(
     return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
 
 
-@explained
+@checked_late
 def forward_dynamics_jvp(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    tau: Any,
-    dq: Any,
-    dqd: Any,
-    dtau: Any,
+    q: Positions,
+    qd: Velocities,
+    tau: Forces,
+    dq: Velocities,
+    dqd: Velocities,
+    dtau: Forces,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
 ) -> Any:
     r"""Change of the accelerations along a change of state and forces.
@@ -242,15 +244,15 @@ def forward_dynamics_jvp(
     return kernels(arm, threads).forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
 
 
-@explained
+@checked_late
 def forward_dynamics_vjp(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    tau: Any,
-    cotangent: Any,
+    q: Positions,
+    qd: Velocities,
+    tau: Forces,
+    cotangent: Velocities,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(..., 3, nv)")] | None = None,
     threads: int = ONE,
 ) -> ForwardDynamicsGradients:
     r"""Gradient of :math:`l\cdot\ddot q` for a cotangent of forward dynamics.

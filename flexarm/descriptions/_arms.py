@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._support.options import explained
+from .._calls.doors import checked_late
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.following import free_joint
@@ -83,7 +83,7 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
     return result
 
 
-@explained
+@checked_late
 def build_arm(
     description: AnyDescription, bodies: Sequence[Body], **options: Any
 ) -> Arm:
@@ -166,7 +166,7 @@ def build_arm(
     return Arm(placed, **options)
 
 
-@explained
+@checked_late
 def kinematic_arm(description: AnyDescription, **options: Any) -> Arm:
     """Arm with the joints of a description, for kinematics alone.
 

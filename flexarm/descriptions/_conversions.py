@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._support.options import explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
 from ..arm import Arm
 from ..bodies.body import Body
 from ..bodies.following import free_joint
@@ -29,7 +30,7 @@ Array = NDArray[np.float64]
 AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
 
 
-@explained
+@checked_late
 def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     """Joint frames of the same tree.
 
@@ -65,7 +66,7 @@ def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     return _frames_of_screws(body_screws(given))
 
 
-@explained
+@checked_late
 def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     """Body-fixed screws of the same tree, without joint frames.
 
@@ -111,7 +112,7 @@ def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     return BodyScrews(references, screws, frames.parents)
 
 
-@explained
+@checked_late
 def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     """Spatial screws of the same tree, a product of exponentials, by (11) and (12).
 
@@ -141,9 +142,10 @@ def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     return spatial_of_body(body_screws(given))
 
 
-@explained
+@checked_late
 def denavit_hartenberg(
-    given: AnyDescription | Arm, convention: str = "standard"
+    given: AnyDescription | Arm,
+    convention: Annotated[str, Choice("standard", "modified")] = "standard",
 ) -> DenavitHartenberg:
     """Denavit-Hartenberg parameters of the same chain.
 

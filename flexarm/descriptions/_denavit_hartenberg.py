@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_class
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles
 from .._support.doubtful import warn_of_quarters
-from .._support.options import check_choice, explained_class
+from .._support.options import check_choice
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._joint_frames import JointFrames
@@ -94,7 +96,7 @@ def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
     return [_known_kind(i, kind) for i, kind in enumerate(given)]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class DenavitHartenberg(JointTree):
     r"""Chain by Denavit-Hartenberg parameters.
@@ -153,9 +155,9 @@ class DenavitHartenberg(JointTree):
     """
 
     rows: Any
-    convention: str = "standard"
-    base: Any = None
-    frames: Any = None
+    convention: Annotated[str, Choice("standard", "modified")] = "standard"
+    base: Annotated[Any, Floats("(4, 4)")] = None
+    frames: Annotated[Any, Floats("(n, 4, 4)")] = None
     kinds: Any = None
 
     def _sheet(self) -> Sheet:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
+from .._calls.declared import Floats, Posture
+from .._calls.doors import checked_class
 from .._support.checks import as_array
-from .._support.options import explained_class
 from ..errors import ModelError
 from ._joint_tree import JointTree
 from .poses import check_poses, product
@@ -19,7 +20,7 @@ from .poses import check_poses, product
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class JointFrames(JointTree):
     r"""Arm by body-fixed joint frames (variant 1).
@@ -69,11 +70,11 @@ class JointFrames(JointTree):
 
     _axes = "the joint frames"
 
-    parent_frames: Any
-    body_frames: Any
+    parent_frames: Annotated[Any, Floats("(n, 4, 4)")]
+    body_frames: Annotated[Any, Floats("(n, 4, 4)")]
     screws: Any
     parents: Any = None
-    offsets: Any = None
+    offsets: Posture = None
 
     def __post_init__(self) -> None:
         on_parents = check_poses("joint frame on the parent", self.parent_frames)
@@ -89,13 +90,13 @@ class JointFrames(JointTree):
     @classmethod
     def along_z(
         cls,
-        parent_frames: Any,
-        body_frames: Any,
+        parent_frames: Annotated[ArrayLike, Floats("(n, 4, 4)")],
+        body_frames: Annotated[ArrayLike, Floats("(n, 4, 4)")],
         kinds: Sequence[str],
         *,
-        pitches: Any = None,
+        pitches: Annotated[ArrayLike, Floats("(n,)")] | None = None,
         parents: Any = None,
-        offsets: Any = None,
+        offsets: Annotated[ArrayLike, Floats("(n,)")] | None = None,
     ) -> JointFrames:
         """Joints of one screw along the third axis of their frames (l. 257).
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_finite, real_array
+from .._calls.declared import Positions, Posture
+from .._calls.doors import checked_class
 from .._core import MAX_BODIES
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers
 from .._support.description import Description
-from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.axes import unit_screw
 from ..errors import ArgumentError, ModelError
@@ -64,7 +65,7 @@ def _listed(vector: Array) -> str:
     return ", ".join(f"{x:.4g}" for x in vector.round(12) + 0.0)
 
 
-@explained_class
+@checked_class
 class JointTree(Printed, Description):
     """Base class of the descriptions: a tree of joints, each with screws."""
 
@@ -103,7 +104,7 @@ class JointTree(Printed, Description):
         """Number of joint coordinates."""
         return sum(S.shape[1] for S in self.screws)
 
-    def poses(self, q: Any) -> Array:
+    def poses(self, q: Positions) -> Array:
         """Poses of all bodies in the base, by the formula of the description.
 
         Parameters
@@ -128,7 +129,7 @@ class JointTree(Printed, Description):
         """
         return self._poses(self._coordinates(q))
 
-    def zero_at(self: Tree, q0: Any) -> Tree:
+    def zero_at(self: Tree, q0: Posture) -> Tree:
         """Return the same tree with coordinates that are zero where they were `q0`.
 
         Parameters

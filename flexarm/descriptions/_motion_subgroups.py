@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Vector
+from .._calls.doors import checked_late
 from .._support.checks import as_array
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..bodies.axes import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
@@ -31,11 +31,11 @@ SUBGROUPS: dict[str, int] = {
 }
 
 
-@explained
+@checked_late
 def motion_subgroup(
     name: str,
-    axis: Any = (0.0, 0.0, 1.0),
-    point: Any = (0.0, 0.0, 0.0),
+    axis: Vector = (0.0, 0.0, 1.0),
+    point: Vector = (0.0, 0.0, 0.0),
     *,
     pitch: float = 0.0,
 ) -> Array:

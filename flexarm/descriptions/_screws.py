@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
-from .._support.options import explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from ._joint_tree import JointTree
 from .poses import check_poses, pose, product
 
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class BodyScrews(JointTree):
     r"""Arm by body-fixed screws, without joint frames (variant 2).
@@ -56,7 +57,7 @@ class BodyScrews(JointTree):
 
     _axes = "the frames of the bodies"
 
-    references: Any
+    references: Annotated[Any, Floats("(n, 4, 4)")]
     screws: Any
     parents: Any = None
 
@@ -67,7 +68,10 @@ class BodyScrews(JointTree):
 
     @classmethod
     def of_parent_screws(
-        cls, references: Any, screws: Any, parents: Any = None
+        cls,
+        references: Annotated[ArrayLike, Floats("(n, 4, 4)")],
+        screws: Any,
+        parents: Any = None,
     ) -> BodyScrews:
         """From screws in the frames of the parents, at q = 0 (7).
 
@@ -126,7 +130,7 @@ class BodyScrews(JointTree):
         return BodyScrews(references, screws, self.parents)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SpatialScrews(JointTree):
     r"""Arm by screws in the base frame, a product of exponentials (variant 3).
@@ -171,7 +175,7 @@ class SpatialScrews(JointTree):
 
     _axes = "the base"
 
-    references: Any
+    references: Annotated[Any, Floats("(n, 4, 4)")]
     screws: Any
     parents: Any = None
 

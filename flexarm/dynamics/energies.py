@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+from numpy.typing import ArrayLike
 
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
+from .._calls.declared import Floats, Positions, Velocities
 from .._calls.threads import ONE, kernels, threaded
 from .._support.options import strict, unknown_names
 
@@ -13,10 +16,10 @@ from .._support.options import strict, unknown_names
 @strict
 def kinetic_energy(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -58,7 +61,12 @@ def kinetic_energy(
 
 @strict
 def potential_energy(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(...)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Potential energy in J: gravity, zero at the origin of the base, and strain.
 
@@ -102,10 +110,10 @@ def potential_energy(
 @strict
 def dissipated_power(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -157,10 +165,10 @@ def dissipated_power(
 @strict
 def energy(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:

@@ -5,9 +5,10 @@ Every function is one call of a gufunc bound to the arm, computed by ``csrc/kern
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Choice, Forces, Positions, Velocities
 from .._calls.threads import ONE, kernels
 from .._support.options import check_choice, strict, unknown_names
 
@@ -19,11 +20,11 @@ _METHODS = {ARTICULATED: "", "basic": "_basic", "composite": "_composite"}
 @strict
 def inverse_dynamics(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -89,12 +90,12 @@ def inverse_dynamics(
 @strict
 def forward_dynamics(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
-    tau: Any,
+    q: Positions,
+    qd: Velocities,
+    tau: Forces,
     *,
-    method: str = ARTICULATED,
-    out: Any = None,
+    method: Annotated[str, Choice("articulated", "basic", "composite")] = ARTICULATED,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -171,10 +172,10 @@ def forward_dynamics(
 @strict
 def bias_forces(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -223,7 +224,12 @@ def bias_forces(
 
 @strict
 def gravity_forces(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Velocities | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Forces that hold the arm against gravity: gradient of the gravity potential.
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, refuse_followers, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-from .._support.options import explained, strict, unknown_names
+from .._support.options import strict, unknown_names
 
 Array = NDArray[np.float64]
 
 
 @strict
 def mass_matrix(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., nv, nv)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
@@ -58,7 +65,12 @@ def mass_matrix(
 
 @strict
 def mass_matrix_inverse(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., nv, nv)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Inverse of the mass matrix by the innovations factorization, without forming M.
 
@@ -104,10 +116,10 @@ def mass_matrix_inverse(
 @strict
 def apply_mass_matrix(
     arm: AnyArm,
-    q: Any,
-    x: Any,
+    q: Positions,
+    x: Velocities,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -152,10 +164,10 @@ def apply_mass_matrix(
 @strict
 def apply_mass_matrix_inverse(
     arm: AnyArm,
-    q: Any,
-    x: Any,
+    q: Positions,
+    x: Velocities,
     *,
-    out: Any = None,
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -199,7 +211,12 @@ def apply_mass_matrix_inverse(
 
 @strict
 def log_det_mass_matrix(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(...)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Logarithm of the determinant of the mass matrix, O(N).
 
@@ -282,9 +299,9 @@ class InnovationsFactors(NamedTuple):
     order: NDArray[np.intp]
 
 
-@explained
+@checked_late
 def innovations_factors(
-    arm: AnyArm, q: Any, *, threads: int = ONE
+    arm: AnyArm, q: Positions, *, threads: int = ONE
 ) -> InnovationsFactors:
     """Block triangular factors of the mass matrix, without forming it.
 
@@ -337,9 +354,9 @@ def innovations_factors(
     return InnovationsFactors(both[..., 0, :, :], both[..., 1, :, :], body_order(one))
 
 
-@explained
+@checked_late
 def mass_matrix_inverse_blocks(
-    arm: AnyArm, q: Any, *, threads: int = ONE
+    arm: AnyArm, q: Positions, *, threads: int = ONE
 ) -> dict[str, Array]:
     """Diagonal blocks of the inverse mass matrix by body.
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import refuse_linear
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
+from .._calls.declared import Floats, JacobianFrame, Positions
+from .._calls.doors import checked_late
 from .._calls.explain import explain
 from .._calls.nodes import node_numbers
 from .._calls.threads import ONE, threaded
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, turn_spatial
 
@@ -47,14 +49,14 @@ def _compliance(
     return result
 
 
-@explained
+@checked_late
 def operational_space_compliance(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     nodes: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Annotated[ArrayLike, Floats("(..., 6 m, 6 m)")] | None = None,
     threads: int = ONE,
 ) -> Any:
     """Inverse inertia ``J M^-1 J'`` at nodes, without forming M.
@@ -126,14 +128,14 @@ def operational_space_compliance(
         raise explain(arm, name, error, again=again, q=q) from None
 
 
-@explained
+@checked_late
 def operational_space_inertia(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     nodes: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Annotated[ArrayLike, Floats("(..., 6 m, 6 m)")] | None = None,
     threads: int = ONE,
 ) -> Any:
     """Inertia at nodes, ``(J M^-1 J')^-1``.

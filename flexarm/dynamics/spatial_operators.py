@@ -26,10 +26,10 @@ matrices.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import kinematics
 from .._calls.arguments import (
@@ -40,7 +40,9 @@ from .._calls.arguments import (
     refuse_linear,
 )
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice, explained, explained_class
+from .._calls.declared import Floats, Positions
+from .._calls.doors import checked_class, checked_late
+from .._support.options import check_choice
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
 from .mass import body_order, body_rows
@@ -65,7 +67,7 @@ _OPERATORS = ("E_Phi", "Phi", "M_m", "R", "P", "P_plus", "tau_bar", "E_Psi", "Ps
 _NAMES = (*_OPERATORS, "Omega_psi", "G", "K", *_MINIMAL_ROWS)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SpatialOperators:
     r"""Spatial operators of an arm in given states; read-only arrays.
@@ -222,7 +224,11 @@ class SpatialOperators:
         matrix: Array = getattr(self, operator)
         return matrix[..., pick(row), across(column)]
 
-    def in_arm_order(self, array: Any, axes: tuple[int, ...] = (-2, -1)) -> Array:
+    def in_arm_order(
+        self,
+        array: Annotated[ArrayLike, Floats("(...)")],
+        axes: tuple[int, ...] = (-2, -1),
+    ) -> Array:
         """Sort axes of minimal rows as the coordinates of the arm.
 
         ``in_arm_order(H, (-2,))`` is the joint map in arm order; the inverse is
@@ -378,8 +384,8 @@ def _refuse(arm: ArmLike) -> None:
         )
 
 
-@explained
-def operators(arm: ArmLike, q: Any) -> SpatialOperators:
+@checked_late
+def operators(arm: ArmLike, q: Positions) -> SpatialOperators:
     r"""Spatial operators of an arm: the factors of its mass matrix and of its inverse.
 
     .. math:: M = H \Phi M_m \Phi^* H^* = (I + H \Phi K) D (I + H \Phi K)^*, \qquad

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import mode_accuracy
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.files import read_file, shown_path
-from .._support.options import did_you_mean, explained
+from .._support.options import did_you_mean
 from .._support.tables import read_tables
 from .._support.warn import warn
 from ..errors import ArgumentError, ModelError
@@ -26,7 +27,7 @@ _OTHERS = {".urdf": "flexarm.urdf.load", ".xacro": "flexarm.urdf.load"}
 _OTHERS |= {".xml": "flexarm.urdf.load or flexarm.mjcf.load", ".mtx": "finite_elements"}
 
 
-@explained
+@checked
 def save(thing: Any, path: Any) -> None:
     """Save an arm, a description or a result in a file.
 
@@ -102,7 +103,7 @@ def save(thing: Any, path: Any) -> None:
         warn(f"file {shown_path(path)} keeps by name only: {shown}", UserWarning)
 
 
-@explained
+@checked
 def load(path: Any) -> Any:
     """Return the arm or the result of a file.
 

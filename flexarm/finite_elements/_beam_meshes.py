@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_late
 from .._support.checks import (
     as_array,
     in_range,
@@ -14,7 +17,6 @@ from .._support.checks import (
     positive_pair,
     whole_number,
 )
-from .._support.options import explained
 from .._support.quadrature import gauss_rule
 from .._support.sparse import scipy_sparse
 from ..errors import ModelError
@@ -27,17 +29,17 @@ Array = NDArray[np.float64]
 MAX_ELEMENTS = 100_000
 
 
-@explained
+@checked_late
 def beam_mesh(
     length: float,
     n_elements: int,
     *,
     mass_per_length: float,
-    bending_stiffness: ArrayLike,
+    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")],
     axial_stiffness: float,
     torsional_stiffness: float,
-    section_inertia: ArrayLike,
-    shear_stiffness: ArrayLike = math.inf,
+    section_inertia: Vector,
+    shear_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] = math.inf,
 ) -> FiniteElementModel:
     r"""Make a mesh of a straight uniform beam along x.
 

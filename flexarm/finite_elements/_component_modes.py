@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
 from .._support.doubtful import warn_of_percent
-from .._support.options import explained_class
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint
@@ -35,7 +36,7 @@ Array = NDArray[np.float64]
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class MeshModes:
     """Assumed modes of a mesh: shapes of all its degrees of freedom.
@@ -92,8 +93,8 @@ class MeshModes:
         joint: Joint | None = None,
         *,
         nodes: Sequence[str | int] = (),
-        damping_ratio: ArrayLike = 0.0,
-        origin: ArrayLike | None = None,
+        damping_ratio: Annotated[Any, Floats("()", "(m,)")] = 0.0,
+        origin: Vector | None = None,
     ) -> FlexibleBody:
         r"""Make a flexible body with these modes and the inertia of the whole mesh.
 

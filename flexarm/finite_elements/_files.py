@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
+from .._calls.doors import checked_late
 from .._support.checks import as_array
-from .._support.options import explained
 from ._matrix_market import read_matrix
 from .mesh import FiniteElementModel
 
 
-@explained
+@checked_late
 def read_matrix_market(
     coordinates: ArrayLike | str | os.PathLike[str],
     mass: str | os.PathLike[str],

@@ -6,13 +6,14 @@ nodes, and these are products with the mass matrix.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats
+from .._calls.doors import checked_late
 from .._support.checks import as_array
-from .._support.options import explained
 from .._support.sparse import as_matrix
 from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
 from ..errors import ModelError
@@ -23,12 +24,12 @@ Array = NDArray[np.float64]
 MIN_DIVISOR = 1e-300
 
 
-@explained
+@checked_late
 def consistent_integrals(
     mass: Any,
-    position: ArrayLike,
-    translation: ArrayLike,
-    rotation: ArrayLike | None = None,
+    position: Annotated[ArrayLike, Floats("(N, 3)")],
+    translation: Annotated[ArrayLike, Floats("(N, 3, n)")],
+    rotation: Annotated[ArrayLike, Floats("(N, 3, n)")] | None = None,
 ) -> ModalIntegrals:
     r"""Compute the modal integrals of nodes that a mass matrix couples.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
-from .._support.options import explained_class
 from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 Node = str | int
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteElementModel:
     """Mesh of finite elements, not supported anywhere: nodes, mass and stiffness.
@@ -92,7 +93,7 @@ class FiniteElementModel:
     [27.404 35.378]
     """
 
-    coordinates: Any
+    coordinates: Annotated[Any, Floats("(N, 3)")]
     mass: Any
     stiffness: Any
     dofs_per_node: Any = 6
@@ -266,7 +267,7 @@ class FiniteElementModel:
         first = int(self.first_dof[index])
         return slice(first, first + int(self.dofs_per_node[index]))
 
-    def rigid_motions(self, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+    def rigid_motions(self, point: Vector = (0.0, 0.0, 0.0)) -> Array:
         """Rigid motions about a point: three rotations, three translations, (n, 6).
 
         Parameters
@@ -296,7 +297,7 @@ class FiniteElementModel:
         return rigid_columns(about, self.first_dof, self.node_turns, self.n_dof)
 
     def with_rigid_patch(
-        self, name: str, nodes: Iterable[Node], position: ArrayLike | None = None
+        self, name: str, nodes: Iterable[Node], position: Vector = None
     ) -> FiniteElementModel:
         """Return a mesh in which some nodes move as one rigid piece with its own node.
 
@@ -528,7 +529,7 @@ class FiniteElementModel:
 
     def modes(
         self,
-        shapes: ArrayLike,
+        shapes: Annotated[ArrayLike, Floats("(n, m)")],
         *,
         attachment: Node | None = None,
         names: Sequence[str] = (),

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_class
 from .._support.interrupts import INTERRUPTED
-from .._support.options import explained_class
 from ..errors import ConvergenceError
 
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class InverseKinematics:
     """Positions that reach target poses, or are nearest to them.

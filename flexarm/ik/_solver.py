@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import any_of, count_of, positive_number, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.declared import Floats, JacobianFrame, Positions, Threads, Twists
+from .._calls.doors import checked_late
 from .._calls.nodes import one_node
 from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
 from .._support.checks import first_pose_fault
 from .._support.interrupts import allowed, held
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
 from ..kinematics.nodes import FRAMES
 from ..kinematics.slopes import warn_of_slopes
@@ -46,24 +48,24 @@ _LOOSE_COSINE = 1e-3
 _TIGHT_COSINE = 1e-10
 
 
-@explained
+@checked_late
 def inverse_kinematics(
     arm: AnyArm,
-    target: Any,
-    q0: Any = None,
+    target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")],
+    q0: Positions | None = None,
     *,
     node: Any = None,
     limits: Any = "joint",
     weights: Sequence[float] = EQUAL_WEIGHTS,
     length: float = 1.0,
     deflection: bool = False,
-    wrench: Any = None,
-    frame: str = "node",
+    wrench: Twists | None = None,
+    frame: JacobianFrame = "node",
     tolerance: float = 1e-10,
     max_iterations: int = 100,
     restarts: int = 50,
     rng: Any = None,
-    threads: int = ONE,
+    threads: Threads = ONE,
 ) -> InverseKinematics:
     r"""Joint positions that bring a node to target poses.
 

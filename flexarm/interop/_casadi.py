@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._calls.doors import checked_late
 from .._support.checks import short_text
 from .._support.optional import required
-from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction
@@ -18,7 +18,7 @@ from ._functions import ArmFunction
 _ALIVE: list[Any] = []
 
 
-@explained
+@checked_late
 def casadi_function(
     arm: Arm,
     name: str = "forward_dynamics",

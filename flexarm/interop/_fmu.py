@@ -9,18 +9,20 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Choice, Floats, Positive, Posture, StepLength
+from .._calls.doors import checked_late
 from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from .._version import __version__
 from ..arm import Arm
 from ..control.sensors import sensors_of
@@ -50,19 +52,19 @@ _UNITS = {
 }
 
 
-@explained
+@checked_late
 def export_fmu(
     arm: Arm,
     file: str | os.PathLike[str],
     *,
     name: str = "arm",
-    q0: Any = None,
-    qd0: Any = None,
+    q0: Posture | None = None,
+    qd0: Annotated[ArrayLike, Floats("(nv,)")] | None = None,
     outputs: Any = (),
-    method: str = "Rodas4P",
-    max_step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    method: Annotated[str, Choice("Rodas4P", "rk4")] = "Rodas4P",
+    max_step: StepLength | None = None,
+    rtol: Positive = 1e-8,
+    atol: Positive = 1e-10,
 ) -> None:
     """Write an arm as an FMU, for Simulink, OpenModelica, Dymola and other tools.
 
@@ -144,7 +146,6 @@ def export_fmu(
     >>> files[0], files[1]
     ('modelDescription.xml', 'resources/arm.bin')
     """
-    check_arm(arm)
     check_name(name)
     check_choice("method", method, METHODS)
     step = _DEFAULT_STEP if max_step is None else positive_number("max_step", max_step)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from .._calls.doors import checked_late
 from .._calls.threads import threads_of
 from .._support.optional import required
-from .._support.options import explained
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction, listed
 
 
-@explained
+@checked_late
 def jax_function(
     arm: Arm, name: str = "forward_dynamics", *, threads: int = 1
 ) -> Callable[..., Any]:

@@ -6,10 +6,13 @@ Results of one body are ``[..., arm.body_index(name), :]`` of twists and
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Floats, Positions, TwistForm, Velocities
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
 from .forms import check_form, refuse_cut_models
@@ -27,11 +30,11 @@ def _kernel(arm: AnyArm, name: str, form: str) -> str:
 @strict
 def link_velocities(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    form: str = "body",
-    out: Any = None,
+    form: TwistForm = "body",
+    out: Annotated[ArrayLike, Floats("(..., B, 6)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -100,12 +103,12 @@ def link_velocities(
 @strict
 def link_accelerations(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
     *,
-    form: str = "body",
-    out: Any = None,
+    form: TwistForm = "body",
+    out: Annotated[ArrayLike, Floats("(..., B, 6)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -179,10 +182,10 @@ def link_accelerations(
 @strict
 def link_jacobians(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     *,
-    form: str = "body",
-    out: Any = None,
+    form: TwistForm = "body",
+    out: Annotated[ArrayLike, Floats("(..., B, 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -247,11 +250,11 @@ def link_jacobians(
 @strict
 def link_jacobian_rates(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    form: str = "body",
-    out: Any = None,
+    form: TwistForm = "body",
+    out: Annotated[ArrayLike, Floats("(..., B, 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+from numpy.typing import ArrayLike
 
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Floats, JacobianFrame, Positions, Twists, Velocities
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
 from .._support.options import check_choice, strict, unknown_names
@@ -14,13 +17,13 @@ from .nodes import FRAMES, in_base, turned_vector
 @strict
 def node_acceleration(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
     node: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -78,10 +81,10 @@ def node_acceleration(
 @strict
 def momentum(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -125,7 +128,12 @@ def momentum(
 
 @strict
 def center_of_mass(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., 3)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Centre of mass of the arm in the base frame.
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import AnyArm
 from .._calls.chunks import in_chunks
+from .._calls.declared import (
+    Floats,
+    JacobianFrame,
+    Poses,
+    Positions,
+    Twists,
+    Velocities,
+)
 from .._calls.explain import explain
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
@@ -21,7 +30,12 @@ FRAMES = ("node", "base")
 
 @strict
 def link_poses(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., B, 4, 4)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Poses of the frames of all bodies in the base frame.
 
@@ -61,7 +75,12 @@ def link_poses(
 
 @strict
 def node_poses(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Annotated[ArrayLike, Floats("(..., N, 4, 4)")] | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Poses of all nodes, deformed, in the base frame.
 
@@ -103,10 +122,10 @@ def node_poses(
 @strict
 def node_pose(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     node: Any = None,
     *,
-    out: Any = None,
+    out: Poses | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -152,7 +171,12 @@ def node_pose(
 
 @strict
 def tip_pose(
-    arm: AnyArm, q: Any, *, out: Any = None, threads: int = ONE, **other: NoReturn
+    arm: AnyArm,
+    q: Positions,
+    *,
+    out: Poses | None = None,
+    threads: int = ONE,
+    **other: NoReturn,
 ) -> Any:
     """Pose of the tip (``arm.tip``) in the base frame.
 
@@ -197,11 +221,11 @@ def tip_pose(
 @strict
 def jacobian(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     node: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Annotated[ArrayLike, Floats("(..., 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -257,12 +281,12 @@ def jacobian(
 @strict
 def node_velocity(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     node: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -315,12 +339,12 @@ def node_velocity(
 @strict
 def wrench_forces(
     arm: AnyArm,
-    q: Any,
-    wrench: Any,
+    q: Positions,
+    wrench: Twists,
     node: Any = None,
     *,
-    frame: str = "node",
-    out: Any = None,
+    frame: JacobianFrame = "node",
+    out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:

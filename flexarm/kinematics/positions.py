@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .. import _core, se3
 from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.declared import Positions, Velocities
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
 from .._calls.threads import ONE, kernels
@@ -26,10 +27,10 @@ Array = NDArray[np.float64]
 @strict
 def integrate(
     arm: AnyArm,
-    q: Any,
-    dq: Any,
+    q: Positions,
+    dq: Velocities,
     *,
-    out: Any = None,
+    out: Positions | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -81,10 +82,10 @@ def integrate(
 @strict
 def position_rates(
     arm: AnyArm,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
-    out: Any = None,
+    out: Positions | None = None,
     threads: int = ONE,
     **other: NoReturn,
 ) -> Any:
@@ -145,7 +146,12 @@ def _pose_difference(joint: Joint, q0: Array, q1: Array) -> Array:
 
 @strict
 def difference(
-    arm: AnyArm, q0: Any, q1: Any, *, out: Any = None, **other: NoReturn
+    arm: AnyArm,
+    q0: Positions,
+    q1: Positions,
+    *,
+    out: Velocities | None = None,
+    **other: NoReturn,
 ) -> Any:
     """Velocities that lead from one position to another in a unit of time.
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of, check_finite, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
 from .._calls.chunks import in_chunks
+from .._calls.declared import Positions
+from .._calls.doors import checked_late
 from .._calls.explain import leading
 from .._calls.groups import by_arm
-from .._support.options import explained
 from .._support.warn import warn
 from ..errors import DeflectionWarning
 from .coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
@@ -35,8 +36,8 @@ _ERROR, _LINEAR_ERROR = 0.1, 0.5
 _MAX_PIECES = 16
 
 
-@explained
-def largest_slope(arm: AnyArm, q: Any, *, by_body: bool = False) -> Any:
+@checked_late
+def largest_slope(arm: AnyArm, q: Positions, *, by_body: bool = False) -> Any:
     """Largest slope of the sections of flexible links in the frames of their links.
 
     Parameters

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_late
 from .._core import MAX_BODIES
 from .._support.checks import not_negative, positive, real, whole_number
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..arm import Arm
 from ..beams import Payload, Section, finite_element_link
 from ..beams.limits import MAX_ELEMENTS
@@ -27,15 +29,15 @@ _ACTUATOR_MASS = 0.2  # kg, of a rotor and of a stator
 _GRAVITY = 9.81  # m/s^2, not in the thesis
 
 
-@explained
+@checked_late
 @named_basis()
 def farid_planar(
     *,
     n_links: int = 3,
-    bending_stiffness: ArrayLike = 1e4,
-    joint_stiffness: ArrayLike | None = 1e4,
+    bending_stiffness: Annotated[ArrayLike, Floats("()", "(n_links,)")] = 1e4,
+    joint_stiffness: Annotated[ArrayLike, Floats("()", "(n_links,)")] | None = 1e4,
     elements: int = 2,
-    frame: str = "chord",
+    frame: Annotated[str, Choice("chord", "tangent")] = "chord",
     payload_mass: float = 5.0,
     payload_inertia: float = 0.0,
     rotor_inertia: float = 0.2,
@@ -165,7 +167,7 @@ def farid_planar(
     return Arm(bodies, gravity=(0.0, -_GRAVITY, 0.0), name="farid_planar")
 
 
-@explained
+@checked_late
 @named_basis()
 def farid_two_link(
     *,
@@ -182,7 +184,10 @@ def farid_two_link(
 
     Parameters
     ----------
-    bending_stiffness, joint_stiffness, elements, frame, payload_mass : optional
+    bending_stiffness, joint_stiffness : float, optional
+    elements : int, optional
+    frame : str, optional
+    payload_mass : float, optional
         As of `farid_planar`.
     rotor_inertia, stator_inertia : float
         Of each actuator, in kg m^2; see the notes.
@@ -252,7 +257,7 @@ def farid_two_link(
     return renamed
 
 
-@explained
+@checked_late
 @named_basis()
 def farid_spatial(
     *,
@@ -260,7 +265,7 @@ def farid_spatial(
     torsional_stiffness: float = 5000.0,
     joint_stiffness: float | None = 5000.0,
     elements: int = 2,
-    frame: str = "tangent",
+    frame: Annotated[str, Choice("tangent", "chord")] = "tangent",
     payload_mass: float = 2.0,
     geometric_stiffening: bool = False,
 ) -> Arm:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._calls.doors import checked_late
 from .._support.checks import flag, not_negative
-from .._support.options import explained
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..beams.limits import mode_count
@@ -21,7 +21,7 @@ _DLS_DENSITY = 0.2  # kg/m
 _DLS_STIFFNESS = 1.0  # N m^2
 
 
-@explained
+@checked_late
 @named_basis()
 def de_luca_siciliano(
     *,

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_late
 from .._core import MAX_BODIES, MAX_MODES
 from .._support.checks import as_array, as_generator, flag, short_text, whole_number
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..arm import Arm
 from ..bodies.body import Body
 from ..bodies.joints import JOINT_KINDS, Joint
@@ -26,7 +27,7 @@ _MAX_NODES = 256
 _MAX_NUMBERS = 20_000_000
 
 
-@explained
+@checked_late
 def random_tree(
     rng: Generator | int | None,
     n_bodies: int = 4,

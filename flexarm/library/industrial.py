@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_late
 from .._support.checks import flag
-from .._support.options import explained
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -100,7 +100,7 @@ _PUMA_CHANGES = {
 }
 
 
-@explained
+@checked_late
 def puma560(*, damping: bool = False) -> Arm:
     r"""PUMA 560, six revolute joints, rigid.
 
@@ -221,7 +221,7 @@ _IIWA_LIMITS = (
 _IIWA_FLANGE = (0.0, 0.0, 0.045)
 
 
-@explained
+@checked_late
 def iiwa14(*, damping: bool = False) -> Arm:
     """KUKA LBR iiwa 14 R820, seven revolute joints, rigid.
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
+from .._calls.doors import checked_late
 from .._support.checks import short_text, whole_number
-from .._support.options import explained
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
@@ -44,7 +44,7 @@ class Maneuver(NamedTuple):
     torque: JointFeedback
 
 
-@explained
+@checked_late
 def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     r"""Six seconds of the arm of Cibicik and Egeland under PD control.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._calls.doors import checked_late
 from .._support.checks import flag
-from .._support.options import explained
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -62,7 +62,7 @@ def _principal_axes(degrees: tuple[int, int, int]) -> np.ndarray:
     return x @ y @ z  # type: ignore[no-any-return]
 
 
-@explained
+@checked_late
 def youbot(*, rotors: bool = False) -> Arm:
     r"""KUKA youBot arm, five revolute joints, rigid, without its gripper.
 

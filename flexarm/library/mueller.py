@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
+from .._calls.declared import Floats
+from .._calls.doors import checked_late
 from .._support.checks import as_array
-from .._support.options import explained
 from ..arm import Arm
 from ..bodies.models import RigidBody
 from ..descriptions import SpatialScrews, build_arm
@@ -22,13 +23,13 @@ _DENSITY = 2.0  # kg/m
 _RADIUS = 0.02  # m
 
 
-@explained
+@checked_late
 def mueller_remote_center(
     *,
-    d: Any = (0.4, 0.3, 0.7, 1.1),
+    d: Annotated[ArrayLike, Floats("(4,)")] = (0.4, 0.3, 0.7, 1.1),
     h4: float = 0.15,
-    x: Any = (0.2, 0.05, 0.5, 0.8, 1.0),
-    z: Any = (0.1, -0.02, 0.03, 0.25, 0.06),
+    x: Annotated[ArrayLike, Floats("(5,)")] = (0.2, 0.05, 0.5, 0.8, 1.0),
+    z: Annotated[ArrayLike, Floats("(5,)")] = (0.1, -0.02, 0.03, 0.25, 0.06),
 ) -> Arm:
     r"""Surgical arm with a remote centre of motion, five revolute joints, rigid.
 

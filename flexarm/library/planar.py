@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_late
 from .._core import MAX_BODIES
 from .._support.checks import (
     as_numbers,
@@ -17,7 +19,6 @@ from .._support.checks import (
     short_text,
     whole_number,
 )
-from .._support.options import explained
 from ..arm import Arm
 from ..beams import flexible_link
 from ..beams.limits import check_modes, mode_count
@@ -30,7 +31,7 @@ from ..errors import ModelError
 _MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
 
 
-@explained
+@checked_late
 def pendulum(
     *,
     mass: float = 1.0,
@@ -100,20 +101,20 @@ def pendulum(
     return Arm([rod], name="pendulum")
 
 
-@explained
+@checked_late
 def planar_chain(
     n: int = 2,
     *,
-    length: ArrayLike = 1.0,
-    mass: ArrayLike = 1.0,
+    length: Annotated[ArrayLike, Floats("()", "(n,)")] = 1.0,
+    mass: Annotated[ArrayLike, Floats("()", "(n,)")] = 1.0,
     n_modes: int = 0,
     modes: str = "craig-bampton",
     segments: int | None = None,
-    bending_stiffness: ArrayLike = 100.0,
+    bending_stiffness: Annotated[ArrayLike, Floats("()", "(n,)")] = 100.0,
     damping: float = 0.0,
     damping_ratio: float = 0.0,
     payload_mass: float = 0.0,
-    gravity: ArrayLike = (0.0, -9.81, 0.0),
+    gravity: Vector = (0.0, -9.81, 0.0),
     geometric_stiffening: bool = True,
 ) -> Arm:
     """Chain of uniform rods in the vertical x-y plane, rigid or flexible.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm
-from .._support.options import explained
+from .._calls.doors import checked_late
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
@@ -53,7 +53,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
 }
 
 
-@explained
+@checked_late
 def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     """Named configurations of an arm of the library.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_late
 from .._support.checks import as_array, as_numbers, flag, in_range, positive, short_text
-from .._support.options import explained
 from ..arm import Arm
 from ..beams import flexible_link
 from ..beams.limits import mode_count
@@ -29,23 +30,23 @@ _LOAD = (0.157, 0.0064)  # kg, kg m^2 about the clamp of link 2
 _GEAR = (100.0, 50.0)
 
 
-@explained
+@checked_late
 @named_basis()
 def quanser_two_link(
     *,
     load_center: float = 0.28,
     elbow: float = 0.25,
     elbow_angle: float = 0.0,
-    carried: ArrayLike | None = None,
-    load: ArrayLike = _LOAD,
+    carried: Vector | None = None,
+    load: Annotated[ArrayLike, Floats("(2,)")] = _LOAD,
     rigid_stage: bool = False,
-    bending_stiffness: ArrayLike | None = None,
-    hub_inertia: ArrayLike = (0.0635, 0.0030),
-    viscous_friction: ArrayLike = (4.0, 1.5),
-    coulomb_friction: ArrayLike = 0.0,
+    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
+    hub_inertia: Annotated[ArrayLike, Floats("()", "(2,)")] = (0.0635, 0.0030),
+    viscous_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = (4.0, 1.5),
+    coulomb_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
     friction_velocity: float = 0.01,
-    joint_stiffness: ArrayLike | None = None,
-    damping_time: ArrayLike = 0.0,
+    joint_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
+    damping_time: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
     n_modes: int = 2,
     geometric_stiffening: bool = True,
 ) -> Arm:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
 from .._support.checks import not_negative
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from ..arm import Arm
 from ..beams import (
     BeamModes,
@@ -48,14 +50,14 @@ class _Carried:
     inertia_z: float = 0.0
 
 
-@explained
+@checked_late
 @named_basis()
 def cibicik_egeland(
     *,
     n_modes: int = 2,
-    bending: str = "clamped-mass",
+    bending: Annotated[str, Choice("clamped-mass", "clamped-free")] = "clamped-mass",
     damping: float = 0.0,
-    fidelity: str = "full",
+    fidelity: Annotated[str, Choice("full", "linear", "ruthless")] = "full",
     geometric_stiffening: bool = False,
 ) -> Arm:
     r"""Four revolute joints, two flexible steel tubes: Cibicik and Egeland (2021).
@@ -181,7 +183,7 @@ def cibicik_egeland(
     return Arm([link1, link2, link3, link4], name="cibicik_egeland", fidelity=fidelity)
 
 
-@explained
+@checked_late
 def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     """Places of the coordinates of the paper among those of `cibicik_egeland`.
 

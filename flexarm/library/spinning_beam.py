@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked_late
 from .._support.checks import MAX_MAGNITUDE
-from .._support.options import explained
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
 from ..bodies.profile import named_basis
@@ -22,7 +25,7 @@ _RISE, _SPIN = 15.0, 6.0  # s, rad/s
 HUB_INERTIA = 4e9  # kg m^2
 
 
-@explained
+@checked_late
 @named_basis()
 def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     r"""Beam on a hub whose motion is given, for the maneuver of `spin_up`.
@@ -89,8 +92,8 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     return Arm([beam], gravity=(0, 0, 0), name="spin_up_beam", check_units=False)
 
 
-@explained
-def spin_up(t: ArrayLike) -> tuple[Array, Array, Array]:
+@checked_late
+def spin_up(t: Annotated[ArrayLike, Floats("(...)")]) -> tuple[Array, Array, Array]:
     r"""Angle, rate and torque of the hub of `spin_up_beam`.
 
     The angle is, up to 15 s, and then :math:`6t - 45`,

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import finite_number, real_array
-from .._support.options import explained
+from .._calls.doors import checked
 from ..errors import ArgumentError, SingularityError
 from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
 
 
-@explained
+@checked
 def series(model: Model, second: Model) -> Model:
     """Model whose outputs are the inputs of a second one: an actuator, then an arm.
 
@@ -62,7 +62,7 @@ def series(model: Model, second: Model) -> Model:
     )
 
 
-@explained
+@checked
 def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
     r"""Closed loop of a model and a controller that sees all its outputs.
 

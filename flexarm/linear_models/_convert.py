@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
+from .._calls.declared import Text
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.optional import required
-from .._support.options import explained
 from ..errors import ArgumentError
 from ._modes import single
 from ._system import LinearSystem
 
+_Name: TypeAlias = Annotated[str, Text("a string without a dot")]
 
-@explained
-def to_control(model: LinearSystem, name: str | None = None) -> Any:
+
+@checked
+def to_control(
+    model: LinearSystem,
+    name: _Name | None = None,
+) -> Any:
     """Return the model as ``control.StateSpace``, with its names.
 
     Parameters

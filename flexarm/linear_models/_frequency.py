@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
-from .._support.options import explained
+from .._calls.declared import Floats
+from .._calls.doors import checked
 from ..errors import ArgumentError, SingularityError
 from ._modes import balanced
 from ._system import LinearSystem
@@ -20,8 +21,10 @@ Complex = NDArray[np.complex128]
 MAX_ENTRIES = 1 << 22
 
 
-@explained
-def frequency_response(model: LinearSystem, omega: Any) -> Complex:
+@checked
+def frequency_response(
+    model: LinearSystem, omega: Annotated[Any, Floats("(f,)")]
+) -> Complex:
     r"""Transfer matrix :math:`C (i\omega - A)^{-1} B + D` at frequencies.
 
     Parameters
@@ -62,7 +65,7 @@ def frequency_response(model: LinearSystem, omega: Any) -> Complex:
     if w.ndim != 1:
         raise ArgumentError(f"omega has shape {w.shape}, expected a row (f,)")
     check_numbers("omega", w)
-    s = 1j * w if model.dt is None else np.exp(1j * w * model.dt)
+    s: Any = 1j * w if model.dt is None else np.exp(1j * w * model.dt)
     n, (p, m) = model.n_states, model.D.shape[-2:]
     result = np.empty((*model.batch, len(w), p, m), complex)
     for index in np.ndindex(*model.batch):

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_finite, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.declared import Forces, Positions, Velocities
+from .._calls.doors import checked_late
 from .._calls.explain import leading, massless, zero_quaternion
 from .._support.interrupts import uninterrupted
-from .._support.options import explained
 from .._support.recorded import recorded
 from ..constraints import constraint_jacobian, constraint_violation
 from ..derivatives import inverse_dynamics_derivatives
@@ -33,13 +34,13 @@ from .state_space import StateSpace
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 @recorded("linearize")
 def linearize(
     arm: AnyArm,
-    q: Any,
-    qd: Any = None,
-    tau: Any = None,
+    q: Positions,
+    qd: Velocities | None = None,
+    tau: Forces | None = None,
     *,
     inputs: Any = None,
     outputs: Any = None,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
-from .._support.options import explained, explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
 from .loops import closed_loop, rates_of, read_controller, sampled
 from .state_space import StateSpace, check_model
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RootLocus:
     """Poles over a gain or a parameter.
@@ -69,9 +70,13 @@ def damping_of(rates: Complex) -> Array:
     return np.where(np.isinf(size), 1.0, np.where(size > 0.0, ratio, 0.0))
 
 
-@explained
+@checked
 def root_locus(
-    model: StateSpace, values: Any, controller: Any = None, *, name: str | None = None
+    model: StateSpace,
+    values: Annotated[ArrayLike, Floats("(k,)")],
+    controller: Any = None,
+    *,
+    name: str | None = None,
 ) -> RootLocus:
     """Poles over a gain of the feedback, or over a parameter of the models.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import finite_number
-from .._support.options import explained
+from .._calls.doors import checked
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
@@ -374,7 +374,7 @@ class ModalTest:
         )
 
 
-@explained
+@checked
 def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Modes that the inputs move, by the test of Popov, Belevitch and Hautus.
 
@@ -427,7 +427,7 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     )
 
 
-@explained
+@checked
 def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     r"""Modes that the outputs show, by the test of Popov, Belevitch and Hautus.
 

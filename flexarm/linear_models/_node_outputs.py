@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._calls.arm_like import ArmLike
-from .._support.options import explained
+from .._calls.doors import checked
 from .._support.recorded import recorded
 from ._names import axes_of, node_and_name
 from .operating_point import Point, Tangent, cross_columns, turned
@@ -52,7 +52,7 @@ def _own_velocity(point: Point, node: int) -> Tangent:
     return Tangent(value, turned(back, dq), turned(back, V.dqd), 0.0)
 
 
-@explained
+@checked
 @recorded("outputs.node_position", maker=True)
 def node_position(node: Any = None, axes: str = "xyz") -> Output:
     """Position of a node, in base axes.
@@ -81,7 +81,7 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "", 3, _pose)
 
 
-@explained
+@checked
 @recorded("outputs.node_rotation", maker=True)
 def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
@@ -110,7 +110,7 @@ def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "rotation", 0, _pose)
 
 
-@explained
+@checked
 @recorded("outputs.node_velocity", maker=True)
 def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Velocity of a node, in base axes.
@@ -139,7 +139,7 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "velocity", 3, Point.velocity)
 
 
-@explained
+@checked
 @recorded("outputs.node_angular_velocity", maker=True)
 def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node, in base axes.
@@ -168,7 +168,7 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "angular velocity", 0, Point.velocity)
 
 
-@explained
+@checked
 @recorded("outputs.gyroscope", maker=True)
 def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node in its own axes, as a gyroscope on it measures.
@@ -195,7 +195,7 @@ def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "gyroscope", 0, _own_velocity)
 
 
-@explained
+@checked
 @recorded("outputs.node_acceleration", maker=True)
 def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration of a node, in base axes, without gravity.
@@ -224,7 +224,7 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
     return _on_node(node, axes, "acceleration", 3, Point.acceleration)
 
 
-@explained
+@checked
 @recorded("outputs.accelerometer", maker=True)
 def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
     """Acceleration less gravity in axes of the node, as an accelerometer measures.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked
 from .._support.arrays import is_whole
-from .._support.options import explained
 from ..errors import ArgumentError
 from ._modes import (
     DECAY_TOLERANCE,
@@ -151,7 +151,7 @@ def _pair(block: Array) -> tuple[Array, Array]:
     return np.array([[s.real, s.imag], [-s.imag, s.real]]), own
 
 
-@explained
+@checked
 def modal_truncation(
     model: Model, frequency: float, *, match_static: bool = True
 ) -> Model:
@@ -268,7 +268,7 @@ class Reduction:
         return self.message
 
 
-@explained
+@checked
 def balanced_reduction(
     model: LinearSystem, order: int, *, match_static: bool = False
 ) -> Reduction:

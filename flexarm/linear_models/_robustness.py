@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike, StackLike
 from .._calls.chunks import parts
-from .._support.options import explained, explained_class
+from .._calls.declared import Choice, Positions
+from .._calls.doors import checked, checked_class
 from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError, ModelError
 from ._linearize import linearize
@@ -30,7 +31,7 @@ _RATE_TOLERANCE = 1e-9
 _CHUNK_SIZE = 1024
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Robustness(Printed):
     r"""Poles and margins over ranges of parameters.
@@ -85,7 +86,13 @@ class Robustness(Printed):
         """The poles as rates s in 1/s; ``log(z)/dt`` of discrete loops."""
         return rates_of(self.poles, self.loops.dt)
 
-    def worst(self, quantity: str = "damping") -> dict[str, float]:
+    def worst(
+        self,
+        quantity: Annotated[
+            str,
+            Choice("damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"),
+        ] = "damping",
+    ) -> dict[str, float]:
         """Values of the parameters where a quantity is worst.
 
         Parameters
@@ -110,7 +117,13 @@ class Robustness(Printed):
         }
         return {**where, quantity: float(values[at])}
 
-    def least(self, quantity: str) -> Array:
+    def least(
+        self,
+        quantity: Annotated[
+            str,
+            Choice("damping", "decay", "gain_up", "gain_down", "phase", "sensitivity"),
+        ],
+    ) -> Array:
         """A quantity over the ranges (...), the worst of the inputs.
 
         Parameters
@@ -163,11 +176,11 @@ class Robustness(Printed):
         return Sheet(tuple(lines))
 
 
-@explained
+@checked
 def robustness(
     make: Callable[..., ArmLike] | StackLike,
     ranges: Mapping[str, Any],
-    q: Any,
+    q: Positions,
     controller: Any = None,
     **options: Any,
 ) -> Robustness:

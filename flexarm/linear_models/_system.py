@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
+from .._calls.doors import checked, checked_class
 from .._calls.units import coordinates_of_call
 from .._support.checks import short_text
 from .._support.labelled import Labelled, Labels, Variable, batch_axes, named
-from .._support.options import explained, explained_class
 from .._support.printing import Printed
 from ..errors import ArgumentError
 from ._names import indices
@@ -22,7 +22,7 @@ from ._names import indices
 Model = TypeVar("Model", bound="LinearSystem")
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class LinearSystem(Labelled, Printed):
     """Checked matrices and named signals, the base of `StateSpace`."""
@@ -160,7 +160,7 @@ class LinearSystem(Labelled, Printed):
             changes[name] = None if value is None else value[index]
         return self.replace(**changes)
 
-    @explained
+    @checked
     def select(self: Model, inputs: Any = None, outputs: Any = None) -> Model:
         """Return the model of some inputs and outputs, by names or numbers.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, finite_number, positive_number, real_array
-from .._support.options import explained
+from .._calls.declared import Floats
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
 
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 MAX_DELAY = 1000
 
 
-@explained
+@checked
 def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     r"""Discrete model of a continuous one whose inputs are held between samples.
 
@@ -150,8 +151,10 @@ class Response(NamedTuple):
     x: Array
 
 
-@explained
-def step_response(model: LinearSystem, t: Any) -> Response:
+@checked
+def step_response(
+    model: LinearSystem, t: Annotated[ArrayLike, Floats("(k,)")]
+) -> Response:
     """Outputs after a unit step of each input at t = 0, exact at all times.
 
     Parameters
@@ -191,8 +194,10 @@ def step_response(model: LinearSystem, t: Any) -> Response:
     return Response(t, y, x)
 
 
-@explained
-def impulse_response(model: LinearSystem, t: Any) -> Response:
+@checked
+def impulse_response(
+    model: LinearSystem, t: Annotated[ArrayLike, Floats("(k,)")]
+) -> Response:
     """Outputs after a unit impulse of each input at t = 0, exact at all times.
 
     Parameters
@@ -239,8 +244,13 @@ def impulse_response(model: LinearSystem, t: Any) -> Response:
     return Response(t, y, x)
 
 
-@explained
-def response(model: LinearSystem, t: Any, u: Any = None, x0: Any = None) -> Response:
+@checked
+def response(
+    model: LinearSystem,
+    t: Annotated[ArrayLike, Floats("(k,)")],
+    u: Annotated[ArrayLike, Floats("(..., k, m)")] | None = None,
+    x0: Annotated[ArrayLike, Floats("(..., n)")] | None = None,
+) -> Response:
     """Outputs for given inputs and start, exact for inputs that are held.
 
     Parameters

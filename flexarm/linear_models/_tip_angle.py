@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import finite_number
 from .._calls.arm_like import ArmLike
-from .._support.options import explained
+from .._calls.doors import checked
 from .._support.recorded import recorded
 from ..bodies.axes import on_axis
 from ..errors import ArgumentError
@@ -21,7 +21,7 @@ from .strain import Output
 Array = NDArray[np.float64]
 
 
-@explained
+@checked
 @recorded("outputs.tip_angle", maker=True)
 def tip_angle(node: Any = None, part: float = 1.0) -> Output:
     r"""Angle of a node of a link, seen from the hub on which it turns.

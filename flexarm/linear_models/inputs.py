@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
-from .._support.options import explained, explained_class
+from .._calls.doors import checked, checked_class
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 __all__ = ["Input", "actuators", "all_forces", "node_force", "node_moment"]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True)
 class Input:
     """Forces that act on an arm.
@@ -43,7 +43,7 @@ class Input:
     directions: Callable[[AnyArm, Array], Array]
 
 
-@explained
+@checked
 @recorded("inputs.actuators", maker=True)
 def actuators() -> Input:
     """Forces of the ``nu`` actuators, on motors where joints have drives.
@@ -71,7 +71,7 @@ def actuators() -> Input:
     return Input(names, directions)
 
 
-@explained
+@checked
 @recorded("inputs.all_forces", maker=True)
 def all_forces() -> Input:
     """Forces on all ``nv`` coordinates, modes among them.
@@ -112,7 +112,7 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
     return Input(names, directions)
 
 
-@explained
+@checked
 @recorded("inputs.node_force", maker=True)
 def node_force(node: Any = None, axes: str = "xyz") -> Input:
     """External forces on a node, in base axes: disturbances.
@@ -140,7 +140,7 @@ def node_force(node: Any = None, axes: str = "xyz") -> Input:
     return _wrench(node, axes, 3, "force")
 
 
-@explained
+@checked
 @recorded("inputs.node_moment", maker=True)
 def node_moment(node: Any = None, axes: str = "xyz") -> Input:
     """External moments on a node, in base axes.

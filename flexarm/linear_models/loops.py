@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
-from .._support.options import explained
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._connect import feedback
 from ._time import discretize
@@ -32,7 +32,7 @@ class Law(NamedTuple):
         return self._replace(C=factor * self.C, D=factor * self.D)
 
 
-@explained
+@checked
 def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
     """Linear model with a controller from its outputs to its inputs.
 

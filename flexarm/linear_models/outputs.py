@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from .._calls.doors import checked
 from .._support.checks import short_text
-from .._support.options import explained, place_of
+from .._support.options import place_of
 from .._support.recorded import recorded
 from ..errors import ArgumentError, ModelError
 from ._names import items_of, node_of_words
@@ -113,7 +114,7 @@ def _positions(point: Point, velocities: Any) -> Array:
     return result[..., velocities]
 
 
-@explained
+@checked
 @recorded("outputs.joint_positions", maker=True)
 def joint_positions() -> Output:
     """Positions of the joints: angles in rad, displacements in m.
@@ -134,7 +135,7 @@ def joint_positions() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 0, "")
 
 
-@explained
+@checked
 @recorded("outputs.joint_velocities", maker=True)
 def joint_velocities() -> Output:
     """Rates of the joints, in rad/s or m/s: signals ``"link1 rate"``.
@@ -149,7 +150,7 @@ def joint_velocities() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 1, " rate")
 
 
-@explained
+@checked
 @recorded("outputs.joint_accelerations", maker=True)
 def joint_accelerations() -> Output:
     """Second rates of the joints in rad/s^2 or m/s^2, with direct transmission.
@@ -166,7 +167,7 @@ def joint_accelerations() -> Output:
     return _chosen(lambda arm: arm.joint_slice, 2, " acceleration")
 
 
-@explained
+@checked
 @recorded("outputs.motor_positions", maker=True)
 def motor_positions() -> Output:
     """Positions of actuators, as of encoders: motors, and joints without a drive.
@@ -181,7 +182,7 @@ def motor_positions() -> Output:
     return _chosen(lambda arm: arm.actuator_indices, 0, "")
 
 
-@explained
+@checked
 @recorded("outputs.motor_velocities", maker=True)
 def motor_velocities() -> Output:
     """Rates of motors, and of joints without a drive, in rad/s or m/s.
@@ -196,7 +197,7 @@ def motor_velocities() -> Output:
     return _chosen(lambda arm: arm.actuator_indices, 1, " rate")
 
 
-@explained
+@checked
 @recorded("outputs.modes", maker=True)
 def modes(body: str | int | None = None) -> Output:
     """Modal coordinates of a body, or of all.
@@ -221,7 +222,7 @@ def modes(body: str | int | None = None) -> Output:
     return _chosen(lambda arm: _modal(arm, body), 0, "")
 
 
-@explained
+@checked
 @recorded("outputs.mode_velocities", maker=True)
 def mode_velocities(body: str | int | None = None) -> Output:
     """Rates of modal coordinates of a body, or of all.
@@ -257,7 +258,7 @@ def _modal(arm: ArmLike, body: str | int | None) -> slice:
         raise ArgumentError(str(refusal)) from None
 
 
-@explained
+@checked
 @recorded("outputs.state", maker=True)
 def state() -> Output:
     """All displacements, then all velocities, named as the states.
@@ -293,7 +294,7 @@ def state_names(coordinates: Sequence[str]) -> tuple[str, ...]:
     return (*coordinates, *(f"{name} rate" for name in coordinates))
 
 
-@explained
+@checked
 @recorded("outputs.combination", maker=True)
 def combination(
     name: str,

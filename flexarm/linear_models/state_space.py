@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._support.options import explained_class
+from .._calls.doors import checked_class
 from .._support.printing import Sheet
 from ..errors import ArgumentError
 from . import _connect, _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._system import LinearSystem
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class StateSpace(LinearSystem):
     r"""Linear models :math:`\dot x = A x + B u`, :math:`y = C x + D u`, or discrete.

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike, numbers_of
+from .._calls.declared import Choice
+from .._calls.doors import checked, checked_class
 from .._calls.links import link_name
-from .._support.options import check_choice, explained, explained_class
 from .._support.recorded import recorded
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
@@ -19,7 +20,7 @@ from .operating_point import Point, Tangent
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True)
 class Output:
     """Signals of an arm.
@@ -39,10 +40,14 @@ class Output:
 _STRAINS = {"stretch": 0, "twist": 1, "y": 2, "z": 3}
 
 
-@explained
+@checked
 @recorded("outputs.strain", maker=True)
 def strain(
-    body: str | int, at: float, bending: str = "y", *, distance: float | None = None
+    body: str | int,
+    at: float,
+    bending: Annotated[str, Choice("y", "z", "twist", "stretch")] = "y",
+    *,
+    distance: float | None = None,
 ) -> Output:
     r"""Strain gauge on a link: curvature, or strain of a fibre.
 
@@ -91,7 +96,6 @@ def strain(
     >>> (100.0 * ss.C[:, 1:7] @ modes).round(1)
     array([1.])
     """
-    check_choice("bending", bending, _STRAINS)
 
     def names(arm: ArmLike) -> tuple[str, ...]:
         name = link_name(arm.bodies[_beam(arm, body, at)])

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, check_finite, real_array
+from .._calls.arguments import check_finite, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.declared import JacobianFrame, Positions, Twists, Velocities
+from .._calls.doors import checked, checked_class
 from .._calls.links import link_name
-from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.body import Body
 from ..bodies.maps import cross_matrix, node_turn
@@ -28,7 +29,7 @@ from ._link_wrenches import Wrenches
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, repr=False)
 class LinkLoads(Printed):
     r"""Loads at the cuts of one link, in the axes of its deformed sections.
@@ -231,16 +232,16 @@ class LinkLoads(Printed):
         return sections
 
 
-@explained
+@checked
 def link_loads(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
     *,
-    wrench: Any = None,
+    wrench: Twists | None = None,
     node: Any = None,
-    frame: str = "node",
+    frame: JacobianFrame = "node",
 ) -> dict[str, LinkLoads]:
     r"""Axial force, shear, torsion and bending moments along the links of an arm.
 
@@ -315,7 +316,6 @@ def link_loads(
     >>> print(loads.at[0], loads.force[0].round(6), loads.moment[0].round(6))
     0.0 [  0.   -19.62   0.  ] [ 0.    0.   -9.81]
     """
-    check_arm(arm)
     _refuse(arm)
     given = [real_array(*item) for item in (("q", q), ("qd", qd), ("qdd", qdd))]
     for what, value, size in zip(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.files import read_file, shown_path
 from .._support.optional import required
-from .._support.options import explained
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ModelError
@@ -28,7 +28,7 @@ class MjcfWarning(UserWarning):
     """A part of a MuJoCo model that an arm leaves out."""
 
 
-@explained
+@checked
 def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any) -> Arm:
     """Arm of a model of MuJoCo.
 

@@ -28,7 +28,10 @@ def word_of(end: Any) -> str:
     if end == "ground":
         return "ground"
     body = end[0] if isinstance(end, tuple) else end
-    return body if isinstance(body, str) else short_text(int(body))
+    if isinstance(body, str):
+        return body
+    whole = isinstance(body, float) and body.is_integer()
+    return short_text(int(body) if whole else body)
 
 
 def check_name(kind: str, name: object) -> None:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_geared
 from .._calls.arm_like import AnArm, ArmLike
+from .._calls.doors import checked_late
 from .._calls.links import joint_name
-from .._support.options import explained
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
@@ -20,7 +20,7 @@ from .lumps import rigid_nodes
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def expanded(arm: AnArm) -> AnArm:
     """Return an arm with motors as bodies, and without forces inside joints.
 

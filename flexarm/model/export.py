@@ -9,12 +9,12 @@ import numpy as np
 
 from .._calls.arguments import check_arm
 from .._calls.arm_like import ArmLike
+from .._calls.doors import checked_late
 from .._support.c_text import array, check_name, comment, filled, number
-from .._support.options import explained
 from .packing import pack
 
 
-@explained
+@checked_late
 def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -> None:
     """Write an arm as a C header, for a controller without Python.
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, common_batch, real_array
 from .._calls.arm_like import AnArm, ArmLike
+from .._calls.declared import Floats, Positions
+from .._calls.doors import checked_late
 from .._support.checks import as_numbers
-from .._support.options import explained
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -44,8 +45,13 @@ def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
     return result
 
 
-@explained
-def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
+@checked_late
+def lock_motors(
+    arm: AnArm,
+    q_motor: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
+    *,
+    bodies: Any = None,
+) -> AnArm:
     """Return an arm with its brakes on: joints move on the springs of their shafts.
 
     Parameters
@@ -100,7 +106,7 @@ def lock_motors(arm: AnArm, q_motor: Any = 0.0, *, bodies: Any = None) -> AnArm:
     return _with_locked(arm, {k: float(x) for k, x in zip(chosen, values, strict=True)})
 
 
-@explained
+@checked_late
 def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     """Return an arm with its brakes off: motors have coordinates.
 
@@ -138,8 +144,12 @@ def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
 
 
-@explained
-def motor_positions(arm: ArmLike, q: Any, load: Any = 0.0) -> Array:
+@checked_late
+def motor_positions(
+    arm: ArmLike,
+    q: Positions,
+    load: Annotated[ArrayLike, Floats("()", "(..., nu)")] = 0.0,
+) -> Array:
     """Return positions with motors at which their shafts carry given loads.
 
     Parameters

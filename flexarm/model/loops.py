@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
 from .._support.arrays import kind_of
 from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
-from .._support.options import check_choice, explained_class
+from .._support.options import check_choice
 from ..errors import ModelError
 from .ends import check_name, read_end, word_of
 from .rows import row_of, size_of
@@ -33,7 +35,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Loop(Description):
     """Connection of two nodes that closes a loop.
@@ -71,10 +73,14 @@ class Loop(Description):
     second: Any = "ground"
     kind: str | None = None
     directions: Any = None
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = field(default_factory=lambda: np.eye(3))
-    position2: Any = (0.0, 0.0, 0.0)
-    rotation2: Any = field(default_factory=lambda: np.eye(3))
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Annotated[ArrayLike, Floats("(3, 3)")] = field(
+        default_factory=lambda: np.eye(3)
+    )
+    position2: Vector = (0.0, 0.0, 0.0)
+    rotation2: Annotated[ArrayLike, Floats("(3, 3)")] = field(
+        default_factory=lambda: np.eye(3)
+    )
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -129,7 +135,7 @@ class Loop(Description):
         return _KINDS[self.kind or "fixed"]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Coupling(Description):
     """Linear relation of joint coordinates: gears, belts, differentials.

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Vector
+from .._calls.doors import checked_class
 from .._core import LOOP_COLUMNS
 from .._support.arrays import is_whole
 from .._support.checks import as_array, check_rotation, short_text
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ModelError
 from .ends import check_name, read_end, word_of
 
@@ -27,7 +28,7 @@ _DIRECTIONS = ("rx", "y", "z")
 _LINE_TOLERANCE = 1e-9
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Slider(Description):
     """Point that slides along the centre line of a flexible link: a pad, a trolley.
@@ -102,8 +103,10 @@ class Slider(Description):
 
     point: Any
     line: Any
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = field(default_factory=lambda: np.eye(3))
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Annotated[ArrayLike, Floats("(3, 3)")] = field(
+        default_factory=lambda: np.eye(3)
+    )
     ends: Any = ("base", "tip")
     directions: Any = ("y", "z")
     name: str = ""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked, checked_class
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import inverse_kinematics
@@ -48,7 +49,7 @@ _MAX_BRANCHES = 8
 _BRANCH_DISTANCE = 1e-3
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class PathMotion:
     """Coordinates of an arm along a path, and their derivatives by s.
@@ -112,8 +113,14 @@ class Led:
     arm: Any = None
 
 
-@explained
-def follow(arm: Arm, path: Path, s: Any = None, *, start: Any = None) -> PathMotion:
+@checked
+def follow(
+    arm: Arm,
+    path: Path,
+    s: Annotated[ArrayLike, Floats("(n,)")] | None = None,
+    *,
+    start: Any = None,
+) -> PathMotion:
     r"""Joint motion along a path, with exact derivatives by its parameter.
 
     Parameters

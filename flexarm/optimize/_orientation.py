@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, real_array
-from .._support.options import explained_class
+from .._calls.doors import checked_class
 from ..errors import ArgumentError
 from ..se3 import nearest_rotation, so3_exp, so3_log
 
@@ -23,7 +23,7 @@ AXES = "xyz"
 _ROTATION_TOLERANCE = 1e-6
 
 
-@explained_class
+@checked_class
 class PathRotations(NamedTuple):
     """Rotations along a path and their derivatives by s.
 

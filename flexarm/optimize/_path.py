@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import real_array
-from .._support.options import explained_class
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from ..errors import ArgumentError
 from ._orientation import AXES, PathRotations, angle_between
 
@@ -30,7 +31,7 @@ class PathPoints(NamedTuple):
     second: Array
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Path:
     """Curve over s from 0 to 1, of the tip or of the joints.
@@ -70,7 +71,7 @@ class Path:
     _turn: Any = None
     _parameters: Array | None = None  # of its points, where they are given
 
-    def __call__(self, s: Any) -> PathPoints:
+    def __call__(self, s: Annotated[ArrayLike, Floats("(...)")]) -> PathPoints:
         """Points and derivatives at path parameters.
 
         Parameters
@@ -91,7 +92,7 @@ class Path:
         points: PathPoints = self._curve(_parameters(s))
         return points
 
-    def orientation(self, s: Any) -> PathRotations:
+    def orientation(self, s: Annotated[ArrayLike, Floats("(...)")]) -> PathRotations:
         """Rotations of the tip and their derivatives at path parameters.
 
         Parameters

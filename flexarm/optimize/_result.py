@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.labelled import Labelled, Labels
-from .._support.options import explained_class
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
@@ -25,7 +26,7 @@ from ._excess import sentence
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Verification:
     """Simulation of the torques of an answer, with finer steps.
@@ -63,7 +64,7 @@ class Verification:
     excess: Mapping[str, float] = field(default_factory=dict)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class OptimalMotion(Labelled):
     """Motion that an optimization found, with data on the search.
@@ -139,7 +140,12 @@ class OptimalMotion(Labelled):
         error.result = self  # type: ignore[attr-defined]
         raise error
 
-    def torque(self, t: float, q: Any = None, qd: Any = None) -> Array:
+    def torque(
+        self,
+        t: float,
+        q: Annotated[ArrayLike, Floats("(nv,)")] | None = None,
+        qd: Annotated[ArrayLike, Floats("(nv,)")] | None = None,
+    ) -> Array:
         """Forces at a time, for `simulate`; before and after, those at the ends.
 
         Parameters

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.checks import short_text
-from .._support.options import explained_class
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..errors import ArgumentError
@@ -39,7 +40,7 @@ _APART = ("obstacles", "self_collision")
 _OF_SHAPES = ("clearance", "link_radius")  # without effect where nothing is to be apart
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Limits:
     """Limits of a motion, infinite where there is none.
@@ -92,10 +93,10 @@ acceleration, tip_speed, outputs, obstacles, self_collision, clearance, link_rad
     """
 
     torque: Any = None
-    torque_rate: Any = None
-    position: Any = None
-    velocity: Any = None
-    acceleration: Any = None
+    torque_rate: Annotated[Any, Floats("()", "(nu,)", "(2, nu)")] = None
+    position: Annotated[Any, Floats("()", "(nj,)", "(2, nj)")] = None
+    velocity: Annotated[Any, Floats("()", "(nj,)", "(2, nj)")] = None
+    acceleration: Annotated[Any, Floats("()", "(nj,)", "(2, nj)")] = None
     tip_speed: float = np.inf
     outputs: Mapping[Any, Any] = field(default_factory=dict)
     obstacles: Sequence[Obstacle] = ()

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Vector
+from .._calls.doors import checked_class
 from .._support.checks import short_text
-from .._support.options import explained_class
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -18,7 +19,7 @@ Array = NDArray[np.float64]
 __all__ = ["Capsule", "HalfSpace", "Sphere"]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class HalfSpace:
     """Everything behind a plane, such as a wall, a floor or a ceiling.
@@ -40,8 +41,8 @@ class HalfSpace:
     array([0., 0., 1.])
     """
 
-    point: Any
-    normal: Any
+    point: Vector
+    normal: Vector
 
     def __post_init__(self) -> None:
         normal = vector_of("normal of a half-space", self.normal)
@@ -55,7 +56,7 @@ class HalfSpace:
         _set(self, "normal", normal / length)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Sphere:
     """A ball.
@@ -74,7 +75,7 @@ class Sphere:
     array([1.2, 0.4, 0. ])
     """
 
-    center: Any
+    center: Vector
     radius: float
 
     def __post_init__(self) -> None:
@@ -82,7 +83,7 @@ class Sphere:
         positive_number("radius of a sphere", self.radius)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Capsule:
     """All places within a distance of a straight line between two points.
@@ -103,8 +104,8 @@ class Capsule:
     0.05
     """
 
-    start: Any
-    end: Any
+    start: Vector
+    end: Vector
     radius: float
 
     def __post_init__(self) -> None:

@@ -9,13 +9,14 @@ path (`follow`).  Velocities and accelerations are sums of products of them:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._support.options import explained
+from .._calls.declared import Choice, Floats, Vector
+from .._calls.doors import checked
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ._follow import PathMotion, follow
@@ -100,9 +101,12 @@ class _Turn:
         return PathPoints(self.center + out, self.angle * ahead, -(self.angle**2) * out)
 
 
-@explained
+@checked
 @recorded("optimize.paths.line", maker=True)
-def line(start: Any, end: Any) -> Path:
+def line(
+    start: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+    end: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+) -> Path:
     """Straight line of the tip.
 
     Parameters
@@ -132,9 +136,13 @@ def line(start: Any, end: Any) -> Path:
     return Path("tip", "line", ends, _polygon(ends))
 
 
-@explained
+@checked
 @recorded("optimize.paths.arc", maker=True)
-def arc(start: Any, via: Any, end: Any) -> Path:
+def arc(
+    start: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+    via: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+    end: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+) -> Path:
     """Arc of a circle through three points, of the tip.
 
     Parameters
@@ -182,10 +190,13 @@ def arc(start: Any, via: Any, end: Any) -> Path:
     return Path("tip", "arc", np.stack([a, b, c]), _Turn(center, along, across, angle))
 
 
-@explained
+@checked
 @recorded("optimize.paths.circle", maker=True)
 def circle(
-    center: Any, start: Any, axis: Any = (0.0, 0.0, 1.0), angle: float = 2.0 * np.pi
+    center: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+    start: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
+    axis: Vector = (0.0, 0.0, 1.0),
+    angle: float = 2.0 * np.pi,
 ) -> Path:
     """Turn of the tip about an axis through a center.
 
@@ -233,9 +244,13 @@ def circle(
     return Path("tip", "circle", np.stack([first, middle]), curve)
 
 
-@explained
+@checked
 @recorded("optimize.paths.spline", maker=True)
-def spline(points: Any, *, parameters: Any = None) -> Path:
+def spline(
+    points: Annotated[ArrayLike, Floats("(n, 3)", "(n, 2)")],
+    *,
+    parameters: Annotated[ArrayLike, Floats("(n,)")] | None = None,
+) -> Path:
     """Smooth curve of the tip through points.
 
     Parameters
@@ -273,9 +288,14 @@ def spline(points: Any, *, parameters: Any = None) -> Path:
     return Path("tip", "spline", array, _spline(array, parameters))
 
 
-@explained
+@checked
 @recorded("optimize.paths.joint_path", maker=True)
-def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> Path:
+def joint_path(
+    points: Annotated[ArrayLike, Floats("(n, nu)", "(n, nq)")],
+    *,
+    kind: Annotated[str, Choice("spline", "straight")] = "spline",
+    parameters: Annotated[ArrayLike, Floats("(n,)")] | None = None,
+) -> Path:
     """Path of the joints through postures.
 
     Parameters
@@ -335,10 +355,14 @@ def joint_path(points: Any, *, kind: str = "spline", parameters: Any = None) -> 
     return Path("joint", kind, array, _spline(array, parameters), _parameters=at)
 
 
-@explained
+@checked
 @recorded("optimize.paths.with_orientation", maker=True)
 def with_orientation(
-    path: Path, orientation: Any, *, axis: str | None = None, parameters: Any = None
+    path: Path,
+    orientation: Annotated[ArrayLike, Floats("(3, 3)", "(n, 3, 3)")],
+    *,
+    axis: Annotated[str, Choice("x", "y", "z")] | None = None,
+    parameters: Annotated[ArrayLike, Floats("(n,)")] | None = None,
 ) -> Path:
     """Path of the tip that carries an orientation.
 
@@ -430,8 +454,12 @@ def with_orientation(
     return replace(path, rotations=rotations, axis=axis, _turn=curve_of(at, rotations))
 
 
-@explained
-def time_law(kind: str, t: Any, duration: float) -> TimeLaw:
+@checked
+def time_law(
+    kind: Annotated[str, Choice("cycloidal", "quintic", "septic", "ninth_degree")],
+    t: Annotated[ArrayLike, Floats("(...)")],
+    duration: float,
+) -> TimeLaw:
     r"""Motion from rest to rest along a path, at given times.
 
     Parameters

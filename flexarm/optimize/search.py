@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .._calls.arguments import count_of, positive_number
-from .._support.options import explained_class
+from .._calls.doors import checked_class
 from ..errors import ArgumentError
 from ._records import record_of
 
@@ -16,7 +16,7 @@ _COUNTS = ("intervals", "steps", "points", "max_iterations")
 _SHARES = ("pre_actuation", "post_actuation")
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True)
 class Search:
     """Options of a search; None where the function has a value of its own.

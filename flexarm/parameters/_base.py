@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import RandomSeed
+from .._calls.doors import checked, checked_class
 from .._support.checks import as_generator
 from .._support.description import Description
-from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ..kinematics.positions import integrate
@@ -30,7 +31,7 @@ _BEND = 0.3
 _COEFFICIENT_TOLERANCE = 1e-9
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class BaseParameters(Printed, Description):
     r"""Smallest set of combinations of parameters that determine all forces.
@@ -103,9 +104,13 @@ def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Ar
     return q, qd, qdd
 
 
-@explained
+@checked
 def base_parameters(
-    arm: ArmLike, *, bodies: Any = None, families: Any = "inertia", seed: int = 0
+    arm: ArmLike,
+    *,
+    bodies: Any = None,
+    families: Any = "inertia",
+    seed: RandomSeed = 0,
 ) -> BaseParameters:
     r"""Find the combinations of the parameters of an arm that determine its forces.
 

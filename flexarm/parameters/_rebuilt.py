@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
-from .._support.options import explained
+from .._calls.declared import Floats
+from .._calls.doors import checked
 from ..bodies.body import Body
 from ..bodies.integrals import DrivenShapes, ModalIntegrals
 from ..bodies.models import RigidBody
@@ -24,9 +25,13 @@ Array = NDArray[np.float64]
 _UPPER = np.triu_indices(3)
 
 
-@explained
+@checked
 def with_inertial_parameters(
-    arm: AnArm, values: Any, *, bodies: Any = None, families: Any = None
+    arm: AnArm,
+    values: Annotated[ArrayLike, Floats("(p,)")],
+    *,
+    bodies: Any = None,
+    families: Any = None,
 ) -> AnArm:
     r"""Return an arm with other masses, modal integrals, stiffness and damping.
 

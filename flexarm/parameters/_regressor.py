@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked_class, checked_late
 from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
 from .._support.description import Description
-from .._support.options import explained, explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, ModelError
 from ._layout import (
@@ -33,7 +34,7 @@ Array = NDArray[np.float64]
 _OF_STACKS = ("inverse_dynamics", "kinetic_energy", "potential_energy")
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class InertialParameters(Printed, Description):
     """Constants of an arm in which its equation of motion is linear.
@@ -193,7 +194,7 @@ def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
     )
 
 
-@explained
+@checked_late
 def inertial_parameters(
     arm: ArmLike, *, bodies: Any = None, families: Any = None
 ) -> InertialParameters:
@@ -270,16 +271,16 @@ def inertial_parameters(
     return described(arm, [x for x in every if x.body in of[0] and x.family in of[1]])
 
 
-@explained
+@checked_late
 def inertial_regressor(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
-    qdd: Any,
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities,
     *,
     bodies: Any = None,
     families: Any = None,
-    out: Any = None,
+    out: Annotated[ArrayLike, Floats("(..., nv, p)")] | None = None,
     threads: int = ONE,
 ) -> Array:
     r"""Matrix of the forces of a motion per unit of the inertial parameters.
@@ -354,11 +355,11 @@ def inertial_regressor(
     return _columns(made, "inverse_dynamics", arm.nv, out, threads, q=q, qd=qd, qdd=qdd)
 
 
-@explained
+@checked_late
 def energy_regressor(
     arm: ArmLike,
-    q: Any,
-    qd: Any,
+    q: Positions,
+    qd: Velocities,
     *,
     bodies: Any = None,
     families: Any = None,

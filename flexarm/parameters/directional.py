@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats, Forces, Positions, Velocities
+from .._calls.doors import checked, checked_class
 from .._calls.explain import leading
-from .._support.options import explained, explained_class
 from ..dynamics import apply_mass_matrix_inverse, forward_dynamics, inverse_dynamics
 from ..errors import ArgumentError
 from .tangent import ArmTangent
@@ -20,7 +21,7 @@ from .tangent import ArmTangent
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class ParameterDerivatives:
     """Derivatives of forces, or of accelerations, with respect to k parameters.
@@ -50,16 +51,16 @@ class ParameterDerivatives:
     error: Array
 
 
-@explained
+@checked
 def parameter_derivatives(
     make_arm: Callable[[Array], ArmLike],
-    p: Any,
-    q: Any,
-    qd: Any,
-    qdd: Any = None,
+    p: Annotated[ArrayLike, Floats("(k,)", "()")],
+    q: Positions,
+    qd: Velocities,
+    qdd: Velocities | None = None,
     *,
-    tau: Any = None,
-    scale: Any = None,
+    tau: Forces | None = None,
+    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
 ) -> ParameterDerivatives:
     r"""Derivatives of forces, or of accelerations, by parameters of an arm.
 

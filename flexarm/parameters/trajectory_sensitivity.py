@@ -6,16 +6,17 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, refuse_linear
+from .._calls.arguments import refuse_linear
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Choice, Floats, Positions, Share, Velocities
+from .._calls.doors import checked_class, checked_late
 from .._calls.threads import ONE
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
 from ..simulation.joint_feedback import JointFeedback
 from ..simulation.methods import simulate
@@ -72,7 +73,7 @@ class TrajectoryChange(NamedTuple):
     qd: Array
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class TrajectorySensitivities:
     r"""Derivatives of a trajectory as linear maps, step by step.
@@ -98,7 +99,11 @@ class TrajectorySensitivities:
     _hold: bool
 
     def forward(
-        self, q0: Any = 0.0, qd0: Any = 0.0, torque: Any = 0.0, p: Any = 0.0
+        self,
+        q0: Velocities = 0.0,
+        qd0: Velocities = 0.0,
+        torque: Annotated[ArrayLike, Floats("(..., n, nu or nv)")] = 0.0,
+        p: Annotated[ArrayLike, Floats("(..., k)")] = 0.0,
     ) -> TrajectoryChange:
         """Change of the trajectory for changes of initial state, forces and parameters.
 
@@ -140,7 +145,11 @@ class TrajectorySensitivities:
         found = self._run(x, fine[..., np.newaxis], dp[..., np.newaxis])[..., 0]
         return TrajectoryChange(*np.split(self._shaped(found), [nv], axis=-1))
 
-    def adjoint(self, q: Any = 0.0, qd: Any = 0.0) -> TrajectoryGradient:
+    def adjoint(
+        self,
+        q: Annotated[ArrayLike, Floats("(..., n, nv)")] = 0.0,
+        qd: Annotated[ArrayLike, Floats("(..., n, nv)")] = 0.0,
+    ) -> TrajectoryGradient:
         """Gradient of a function of the trajectory from its derivatives by samples.
 
         Parameters
@@ -246,21 +255,23 @@ class TrajectorySensitivities:
         return x.reshape(*self.trajectory.q.shape[:-2], *x.shape[1:])
 
 
-@explained
+@checked_late
 def trajectory_sensitivities(
     arm: ArmLike,
-    q0: Any,
-    qd0: Any,
-    t: Any,
+    q0: Positions,
+    qd0: Velocities,
+    t: Annotated[ArrayLike, Floats("(n,)")],
     *,
-    torque: Any = None,
-    interpolation: str = "linear",
-    method: str = "rk4",
+    torque: Annotated[ArrayLike, Floats("(..., n, nu)", "(..., n, nv)")] | None = None,
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
+    method: Annotated[
+        str, Choice("rk4", "newmark", "linear-acceleration", "generalized-alpha")
+    ] = "rk4",
     max_step: float | None = None,
-    spectral_radius: float = 0.9,
+    spectral_radius: Share = 0.9,
     make_arm: Callable[[Array], ArmLike] | None = None,
-    p: Any = None,
-    scale: Any = None,
+    p: Annotated[ArrayLike, Floats("(k,)")] | None = None,
+    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     threads: int = ONE,
 ) -> TrajectorySensitivities:
     r"""Differentiate a simulated motion by its initial state, forces and parameters.
@@ -357,7 +368,6 @@ def trajectory_sensitivities(
     >>> float((gradient.torque[100, 0] / 0.005).round(4))  # sin(2 (1 - 0.5)) / 2
     0.4207
     """
-    check_arm(arm)
     t = times(t)
     refuse_undifferentiated(arm, method, torque, interpolation)
     tangent = None

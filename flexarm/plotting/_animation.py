@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import explained, explained_class
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_class, checked_late
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 class Animation:
     """A motion, ready to be played, made by `animate`.
 
@@ -42,7 +43,7 @@ class Animation:
         self,
         drawing: ArmDrawing,
         frames: list[list[Shape]],
-        times: Array,
+        times: Annotated[Array, Floats("(k,)")],
         fps: float,
         trace: bool,
         note: str = "",
@@ -158,14 +159,14 @@ class Animation:
         return path
 
 
-@explained
+@checked_late
 def animate(
     traj: Trajectory,
     *,
     fps: float = 25.0,
     speed: float = 1.0,
     scale: float = 1.0,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
     trace: bool = True,
     ax: Any = None,
 ) -> Animation:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, finite_number, real_array
-from .._support.options import explained, explained_class
+from .._calls.arguments import finite_number, real_array
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_class, checked_late
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
@@ -53,7 +54,7 @@ _PARTS: dict[str, dict[str, Any]] = {
 _FILL = {"base": GREY, **dict.fromkeys(_MARKERS, "white")}
 
 
-@explained_class
+@checked_class
 class ArmDrawing:
     """A drawn arm in one or several configurations, made by `arm` and `snapshots`.
 
@@ -97,7 +98,7 @@ class ArmDrawing:
             f"{self.plane}>"
         )
 
-    def update(self, q: ArrayLike) -> None:
+    def update(self, q: Annotated[ArrayLike, Floats("(nq,)", "(k, nq)")]) -> None:
         """Move the drawing to other configurations, as many as are drawn.
 
         Parameters
@@ -166,7 +167,9 @@ class ArmDrawing:
             for part, line in lines.items():
                 self.set_points(line, shape.part(part)[:, self._columns])
 
-    def set_points(self, line: Any, points: ArrayLike) -> None:
+    def set_points(
+        self, line: Any, points: Annotated[ArrayLike, Floats("(n, k)")]
+    ) -> None:
         """Move a line to points given by the coordinates that the axes show.
 
         Parameters
@@ -250,7 +253,9 @@ class ArmDrawing:
                 if part == "tip":
                     line.set_markerfacecolor(each)
 
-    def fit(self, points: Array, margin: float = 0.08) -> None:
+    def fit(
+        self, points: Annotated[Array, Floats("(n, 3)")], margin: float = 0.08
+    ) -> None:
         """Set limits that hold the given points (n, 3), with equal scales.
 
         Parameters
@@ -348,13 +353,13 @@ def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
     return plane
 
 
-@explained
+@checked_late
 def arm(
     arm: Arm,
-    q: ArrayLike | None = None,
+    q: Annotated[ArrayLike, Floats("(nq,)", "(k, nq)")] | None = None,
     *,
     scale: float = 1.0,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
     undeformed: bool = False,
     labels: Sequence[str] | None = None,
     ax: Any = None,
@@ -406,7 +411,6 @@ def arm(
     >>> drawing.plane, len(drawing.lines)
     ('xy', 2)
     """
-    check_arm(arm)
     q = arm.neutral if q is None else q
     drawing = ArmDrawing(arm, q, scale, plane, ax)
     if labels is not None:

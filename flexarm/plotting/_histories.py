@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
 from .._calls.links import link_name
-from .._support.options import explained
 from ..bodies.segments import tip_motion
 from ..errors import ArgumentError
 from .canvas import check_motion, color, finish, make_axes, style
@@ -40,7 +41,7 @@ def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
     return lines
 
 
-@explained
+@checked_late
 def joints(
     traj: Trajectory, *, rates: bool = False, degrees: bool = False, ax: Any = None
 ) -> list[Any]:
@@ -119,7 +120,7 @@ def _joint_label(units: set[str], per_second: str) -> str:
     return f"joint {what}" + (f" ({' or '.join(found)})" if found else "")
 
 
-@explained
+@checked_late
 def deflections(
     traj: Trajectory,
     bodies: str | Sequence[str] | None = None,
@@ -228,8 +229,13 @@ def _tip_of_pieces(traj: Trajectory, link: range) -> tuple[Array, str]:
     return moved[..., axes], "".join("xyz"[i] for i in axes)
 
 
-@explained
-def tip(traj: Trajectory, *, plane: str | None = None, ax: Any = None) -> list[Any]:
+@checked_late
+def tip(
+    traj: Trajectory,
+    *,
+    plane: Annotated[str, Choice("xy", "xz", "yz")] | None = None,
+    ax: Any = None,
+) -> list[Any]:
     """Position of the tip over time, or its path in a plane.
 
     Parameters
@@ -297,7 +303,7 @@ def plane_axes(plane: str) -> tuple[int, int]:
     return "xyz".index(plane[0]), "xyz".index(plane[1])
 
 
-@explained
+@checked_late
 def energies(
     traj: Trajectory, *, ledger: bool = False, hold: bool = False, ax: Any = None
 ) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._support.options import explained
+from .._calls.doors import checked_late
 from ..errors import ArgumentError
 from .canvas import GREY, color, draw_legend, finish, pyplot
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BAND = 1.96
 
 
-@explained
+@checked_late
 def identification(
     result: Identification, *, signals: Any = None, record: int = 0, ax: Any = None
 ) -> list[Any]:

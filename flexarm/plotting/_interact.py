@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from io import BytesIO
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .. import vibration
-from .._calls.arguments import check_arm, check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Choice, Posture
+from .._calls.doors import checked_class, checked_late
 from .._calls.units import position_units
 from .._support.optional import required
-from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -41,7 +42,7 @@ _FREQUENCIES = 8
 _MAX_STEPS = 400
 
 
-@explained_class
+@checked_class
 class Explorer:
     """Sliders and the drawing that they move, made by `interact`.
 
@@ -301,14 +302,14 @@ def with_payload(arm: Arm, mass: float) -> Arm:
     return arm.replace(bodies=[*arm.bodies, load], tip=arm.tip)  # type: ignore[no-any-return]
 
 
-@explained
+@checked_late
 def interact(
     arm: Arm,
-    q: ArrayLike | None = None,
+    q: Posture | None = None,
     *,
     payload: float = 5.0,
     scale: float = 1.0,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
 ) -> Explorer:
     """Sliders on pose, modes and payload, with the drawing and the frequencies.
 
@@ -354,7 +355,6 @@ def interact(
     >>> explorer.frequencies.round(2)
     array([ ...])
     """
-    check_arm(arm)
     if arm._held:
         raise ArgumentError(
             f"arm has {len(arm._held)} constraints, which sliders would violate, "

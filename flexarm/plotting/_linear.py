@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import real_array
-from .._support.options import explained
+from .._calls.declared import Floats
+from .._calls.doors import checked_late
 from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
 from ..linear_models.state_space import StateSpace, check_model
@@ -48,10 +49,10 @@ def _pairs(model: StateSpace) -> list[str]:
     return [f"{y} by {u}" for y in model.outputs for u in model.inputs]
 
 
-@explained
+@checked_late
 def step_response(
     model: StateSpace,
-    t: Any = None,
+    t: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     *,
     inputs: Any = None,
     outputs: Any = None,
@@ -130,10 +131,10 @@ def _duration(model: StateSpace) -> Array:
     return np.linspace(0.0, end, 801)
 
 
-@explained
+@checked_late
 def bode(
     model: StateSpace,
-    omega: Any = None,
+    omega: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     *,
     inputs: Any = None,
     outputs: Any = None,
@@ -240,7 +241,7 @@ def _two(ax: Any) -> tuple[Any, Any]:
     return check_axes(pair[0]), check_axes(pair[1])
 
 
-@explained
+@checked_late
 def poles_zeros(
     model: StateSpace, *, limit: float | None = None, ax: Any = None
 ) -> tuple[Any, Any]:
@@ -310,7 +311,7 @@ def poles_zeros(
     return poles, zeros
 
 
-@explained
+@checked_late
 def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) -> Any:
     """Poles over a gain or a parameter: branches from crosses to dots.
 

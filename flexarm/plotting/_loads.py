@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice, explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..loads import LinkLoads
 from .canvas import GREY, color, finish, make_axes
@@ -25,9 +27,13 @@ _UNITS = {"force": "force (N)", "moment": "moment (N m)", "stress": "stress (MPa
 _TOLERANCE = 1e-9
 
 
-@explained
+@checked_late
 def link_loads(
-    loads: Any, kind: str = "moment", *, by_strain: bool = False, ax: Any = None
+    loads: Any,
+    kind: Annotated[str, Choice("moment", "force", "stress")] = "moment",
+    *,
+    by_strain: bool = False,
+    ax: Any = None,
 ) -> list[Any]:
     """Forces, moments or stresses along links, one link after the other.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import explained
+from .._calls.doors import checked_late
 from ..bodies.models import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 _SAMPLES = 201
 
 
-@explained
+@checked_late
 def mode_shapes(
     bodies: Any,
     *,

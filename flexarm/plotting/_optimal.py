@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice, explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ._obstacles import room_of
 from .canvas import color, finish, make_axes
@@ -23,7 +25,7 @@ _KINDS = ("torques", "tip error", "speeds", "clearances")
 _MILLI = 1e3
 
 
-@explained
+@checked_late
 def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     """Phase plane of the fastest motion along a path.
 
@@ -94,9 +96,15 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     return shown
 
 
-@explained
+@checked_late
 def optimal_motion(
-    motion: OptimalMotion, kind: str = "torques", *, limits: Any = None, ax: Any = None
+    motion: OptimalMotion,
+    kind: Annotated[
+        str, Choice("torques", "tip error", "speeds", "clearances")
+    ] = "torques",
+    *,
+    limits: Any = None,
+    ax: Any = None,
 ) -> list[Any]:
     """Torques in their limits, speeds, errors of the tip, or clearances, over time.
 
@@ -173,7 +181,7 @@ def optimal_motion(
     return lines
 
 
-@explained
+@checked_late
 def trade_off(
     motions: Sequence[OptimalMotion] | TradeOff,
     *,

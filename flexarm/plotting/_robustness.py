@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from .._support.options import check_choice, explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..linear_models import Robustness
 from .canvas import COLORS, finish, make_axes
@@ -22,8 +24,15 @@ _QUANTITIES = {
 }
 
 
-@explained
-def robustness(found: Robustness, quantity: str = "damping", *, ax: Any = None) -> Any:
+@checked_late
+def robustness(
+    found: Robustness,
+    quantity: Annotated[
+        str, Choice("damping", "decay", "gain_up", "gain_down", "phase", "sensitivity")
+    ] = "damping",
+    *,
+    ax: Any = None,
+) -> Any:
     """Worst damping, decay or margin over one range, or two.
 
     Parameters

@@ -25,14 +25,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked_class, checked_late
 from .._support.optional import required
-from .._support.options import explained, explained_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._scene_extras import Extras, motion_of_mode
@@ -54,7 +55,7 @@ Array = NDArray[np.float64]
 _MIME = "application/vnd.plotly.v1+json"
 
 
-@explained_class
+@checked_class
 class Scene:
     """Arms in space, made by `scene`; the last expression of a cell shows it.
 
@@ -73,7 +74,7 @@ class Scene:
     def __init__(
         self,
         spec: dict[str, Any],
-        times: Array | None,
+        times: Annotated[Array, Floats("(k,)")] | None,
         title: str,
         fps: float = 25.0,
     ) -> None:
@@ -183,7 +184,7 @@ class Scene:
         return {_MIME: json.loads(json.dumps(bundle)), "text/plain": repr(self)}
 
 
-@explained
+@checked_late
 def scene(
     shown: Shown | Sequence[Shown],
     q: ArrayLike | Sequence[ArrayLike] | None = None,
@@ -195,7 +196,7 @@ def scene(
     fps: float = 25.0,
     speed: float = 1.0,
     solid: bool = False,
-    color_by: str | None = None,
+    color_by: Annotated[str, Choice("deflection", "stress")] | None = None,
     visuals: Any = None,
     mode: int = 0,
     plane: bool = False,

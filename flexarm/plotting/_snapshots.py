@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
 from .._support.checks import short_text
-from .._support.options import explained
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from .canvas import COLORS, check_motion, draw_legend, pyplot
@@ -25,13 +26,13 @@ MAX_SHAPES = 1000
 MAX_FRAMES = 100_000
 
 
-@explained
+@checked_late
 def snapshots(
     traj: Trajectory | OptimalMotion,
     times: ArrayLike | int = 6,
     *,
     scale: float = 1.0,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
     obstacles: Any = None,
     ax: Any = None,
 ) -> ArmDrawing:

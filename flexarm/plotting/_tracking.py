@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.options import check_choice, explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ._histories import _draw
 from .canvas import color, finish, make_axes
@@ -21,9 +23,13 @@ Array = NDArray[np.float64]
 _KINDS = ("motion", "errors", "commands")
 
 
-@explained
+@checked_late
 def tracking(
-    run: LoopRun, kind: str = "motion", *, degrees: bool = False, ax: Any = None
+    run: LoopRun,
+    kind: Annotated[str, Choice("motion", "errors", "commands")] = "motion",
+    *,
+    degrees: bool = False,
+    ax: Any = None,
 ) -> list[Any]:
     """Motion of the joints beside the desired one, its errors, or the commands.
 

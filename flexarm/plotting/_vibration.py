@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
-from .._support.options import check_choice, explained
+from .._calls.declared import Choice
+from .._calls.doors import checked_late
+from .._support.options import check_choice
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
@@ -31,13 +33,13 @@ _QUANTITIES = {
 }
 
 
-@explained
+@checked_late
 def vibration(
     modes: VibrationModes,
     mode: int = 0,
     *,
     amplitude: float | None = None,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
     ax: Any = None,
 ) -> ArmDrawing:
     """Mode shape of a whole arm: both ends of the motion, and the posture in grey.
@@ -120,13 +122,13 @@ def _size(modes: VibrationModes, mode: int) -> float:
     return 1.0 / far if far > 0.0 else 0.0
 
 
-@explained
+@checked_late
 def workspace(
     found: WorkspaceMap,
-    quantity: str = "frequency",
+    quantity: Annotated[str, Choice("frequency", "sag", "softness")] = "frequency",
     *,
     mode: int = 0,
-    plane: str | None = None,
+    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
     ax: Any = None,
 ) -> Any:
     """Map of a frequency, of the static displacement or of the compliance.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Floats
+from .._calls.doors import checked
 from .._calls.maps import core_array
-from .._support.options import explained
 from ..se3 import so3_hat
 
 Array = NDArray[np.float64]
@@ -25,8 +26,8 @@ def blocks(real: Array, dual: Array) -> Array:
     )
 
 
-@explained
-def lower_wedge(vector: Any) -> Array:
+@checked
+def lower_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     """Matrix [.]^ of a dual vector, for products from the left with dual vectors.
 
     Parameters
@@ -53,8 +54,8 @@ def lower_wedge(vector: Any) -> Array:
     return blocks(so3_hat(a[..., 0, :]), so3_hat(a[..., 1, :]))
 
 
-@explained
-def upper_wedge(vector: Any) -> Array:
+@checked
+def upper_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     """Matrix with a subscript wedge of a dual vector, for use left of folded matrices.
 
     Parameters
@@ -84,8 +85,8 @@ def upper_wedge(vector: Any) -> Array:
     return np.asarray(-lower_wedge(a).swapaxes(-1, -2))
 
 
-@explained
-def fold_mass(matrix: Any) -> Array:
+@checked
+def fold_mass(matrix: Annotated[ArrayLike, Floats("(..., 3, 3)")]) -> Array:
     """Matrix that folds dual vectors with a 3 x 3 inertia between them.
 
     Parameters
@@ -113,7 +114,7 @@ def fold_mass(matrix: Any) -> Array:
     return np.concatenate([upper, lower], axis=-2)
 
 
-@explained
+@checked
 def folding_matrix() -> Array:
     """Matrix that folds dual vectors, eq. 99.
 
@@ -131,7 +132,7 @@ def folding_matrix() -> Array:
     return fold_mass(np.eye(3))
 
 
-@explained
+@checked
 def wrench_folding_matrix() -> Array:
     """Matrix that folds a dual wrench and puts its moment first, eq. 102.
 
@@ -159,7 +160,7 @@ def wrench_folding_matrix() -> Array:
     return np.asarray(np.kron(_SWAP, folding_matrix()))
 
 
-@explained
+@checked
 def exchange_matrix() -> Array:
     """Matrix N that exchanges real and dual parts of a 12-vector, eq. 70.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
+from .._calls.declared import Choice, Floats, Twists
+from .._calls.doors import checked
 from .._calls.maps import core_array
-from .._support.options import explained
 from ..errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
@@ -18,8 +19,8 @@ from ._rotations import rotation_apply, rotation_bracket
 Array = NDArray[np.float64]
 
 
-@explained
-def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
+@checked
+def dual_screw(screw: Twists, elastic: Twists = (0.0,) * 6) -> Array:
     """Dual screw, twist or wrench of its parts.
 
     Parameters
@@ -46,8 +47,10 @@ def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
     )
 
 
-@explained
-def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
+@checked
+def joint_line(
+    axis: Annotated[ArrayLike, Floats("(..., 3)")] = (0.0, 0.0, 1.0),
+) -> Array:
     """Dual line of a revolute joint in its own frame.
 
     Parameters
@@ -78,7 +81,7 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
     return dual_screw(se3.screw(np.zeros(3), axis, 0.0))
 
 
-@explained
+@checked
 def unit_screws() -> Array:
     """Lines and free vectors along the axes of a frame.
 
@@ -100,8 +103,11 @@ def unit_screws() -> Array:
     return dual_screw(np.eye(6))
 
 
-@explained
-def shift_screw(p: Any, screw: Any) -> Array:
+@checked
+def shift_screw(
+    p: Annotated[Any, Floats("(..., 2, 3)")],
+    screw: Annotated[Any, Floats("(..., 2, 6)")],
+) -> Array:
     """Dual screw referred to another point, in the same axes.
 
     Parameters
@@ -139,8 +145,11 @@ def shift_screw(p: Any, screw: Any) -> Array:
     return np.concatenate([axis, moment], axis=-1)
 
 
-@explained
-def turn_screw(X: Any, screw: Any) -> Array:
+@checked
+def turn_screw(
+    X: Annotated[Any, Floats("(..., 2, 3, 3)")],
+    screw: Annotated[Any, Floats("(..., 2, 6)")],
+) -> Array:
     """Dual screw in other axes, referred to the same point.
 
     Parameters
@@ -177,8 +186,13 @@ def turn_screw(X: Any, screw: Any) -> Array:
     return np.concatenate(halves, axis=-1)
 
 
-@explained
-def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
+@checked
+def screw_rate(
+    omega: Annotated[ArrayLike, Floats("(..., 2, 3)")],
+    p: Annotated[ArrayLike, Floats("(..., 2, 3)")],
+    p_rate: Annotated[ArrayLike, Floats("(..., 2, 3)")],
+    screw: Annotated[ArrayLike, Floats("(..., 2, 6)")],
+) -> Array:
     """Time derivative of a dual line or screw of an earlier joint in a later frame.
 
     Parameters
@@ -226,15 +240,15 @@ def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
     return np.asarray(bracket(twist, core_array("screw", screw, (2, 6))))
 
 
-@explained
+@checked
 def mode_twists(
-    torsion: Any,
-    bending_y: Any,
-    slope_y: Any,
-    bending_z: Any,
-    slope_z: Any,
+    torsion: Annotated[ArrayLike, Floats("(..., n)")],
+    bending_y: Annotated[ArrayLike, Floats("(..., n)")],
+    slope_y: Annotated[ArrayLike, Floats("(..., n)")],
+    bending_z: Annotated[ArrayLike, Floats("(..., n)")],
+    slope_z: Annotated[ArrayLike, Floats("(..., n)")],
     *,
-    slope_sign: int = -1,
+    slope_sign: Annotated[int, Choice(-1, 1)] = -1,
 ) -> Array:
     """Displacement twists of a section of a straight link for a unit of each mode.
 
@@ -302,8 +316,8 @@ def mode_twists(
     return result
 
 
-@explained
-def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
+@checked
+def elastic_screws(twists: Twists, *, projecting: bool = False) -> Array:
     """Elastic partial twists of a link, one dual screw for each mode.
 
     Parameters
@@ -337,8 +351,11 @@ def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
     return dual_screw(twists, none) if projecting else dual_screw(none, twists)
 
 
-@explained
-def power(twist: Any, wrench: Any) -> Any:
+@checked
+def power(
+    twist: Annotated[ArrayLike, Floats("(..., 2, 6)")],
+    wrench: Annotated[ArrayLike, Floats("(..., 2, 6)")],
+) -> Any:
     """Power of a dual wrench on a dual twist, to first order, at eps = 1.
 
     Parameters

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
+from .._calls.declared import Floats, Poses, Twists
+from .._calls.doors import checked
 from .._calls.maps import core_array
-from .._support.options import explained
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 
@@ -22,8 +23,11 @@ def pair(real: Array, dual: Array, axis: int) -> Array:
     return np.stack([real, dual], axis=axis)
 
 
-@explained
-def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
+@checked
+def dual_rotation(
+    rotation: Annotated[ArrayLike, Floats("(..., 3, 3)")],
+    angle: Annotated[ArrayLike, Floats("(..., 3)")] = (0.0, 0.0, 0.0),
+) -> Array:
     """Dual rotation of a rotation and a small angle.
 
     Parameters
@@ -61,8 +65,8 @@ def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
     return pair(A, se3.so3_hat(core_array("angle", angle, (3,))) @ A, -3)
 
 
-@explained
-def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
+@checked
+def dual_pose(pose: Poses, displacement: Twists = (0.0,) * 6) -> Array:
     """Dual pose of a pose and a small displacement.
 
     Parameters
@@ -98,8 +102,12 @@ def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
     return pair(T, delta @ T, -3)
 
 
-@explained
-def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
+@checked
+def elastic_pose(
+    angle: Annotated[ArrayLike, Floats("(..., 3)")],
+    displacement: Annotated[ArrayLike, Floats("(..., 3)")],
+    position: Annotated[ArrayLike, Floats("(..., 3)")],
+) -> Array:
     """Dual pose of the tip of an elastic link in the frame of its root.
 
     Parameters
@@ -143,8 +151,13 @@ def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
     return result
 
 
-@explained
-def link_pose(angle: Any, displacement: Any, position: Any, joint: Any) -> Array:
+@checked
+def link_pose(
+    angle: Annotated[ArrayLike, Floats("(..., 3)")],
+    displacement: Annotated[ArrayLike, Floats("(..., 3)")],
+    position: Annotated[ArrayLike, Floats("(..., 3)")],
+    joint: Poses,
+) -> Array:
     """Dual pose of an elastic link followed by a joint.
 
     Parameters
@@ -187,8 +200,11 @@ def _body_rate(inverse_: Array, rate: Array) -> tuple[Array, Array]:
     return real @ fixed, real @ elastic + dual @ fixed
 
 
-@explained
-def rotation_velocity(X: Any, X_rate: Any) -> Array:
+@checked
+def rotation_velocity(
+    X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")],
+    X_rate: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")],
+) -> Array:
     """Dual angular velocity from a dual rotation and its rate.
 
     Parameters
@@ -229,8 +245,11 @@ def rotation_velocity(X: Any, X_rate: Any) -> Array:
     return pair(se3.so3_vee(real), se3.so3_vee(dual), -2)
 
 
-@explained
-def pose_velocity(T: Any, T_rate: Any) -> Array:
+@checked
+def pose_velocity(
+    T: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")],
+    T_rate: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")],
+) -> Array:
     """Dual twist from a dual pose and its rate.
 
     Parameters

@@ -7,15 +7,16 @@ for comparison with the paper.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import count_of
+from .._calls.declared import Choice, Floats
+from .._calls.doors import checked
 from .._calls.maps import core_array
 from .._core import MAX_BODIES
-from .._support.options import explained
 from ..errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists
@@ -23,8 +24,8 @@ from ._lines import mode_twists
 Array = NDArray[np.float64]
 
 
-@explained
-def paper_twist(twist: Any) -> Array:
+@checked
+def paper_twist(twist: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     """Dual twist or screw as a vector of the paper.
 
     Parameters
@@ -53,8 +54,8 @@ def paper_twist(twist: Any) -> Array:
     return np.ascontiguousarray(halves).reshape(*t.shape[:-2], 12)
 
 
-@explained
-def twist_from_paper(vector: Any) -> Array:
+@checked
+def twist_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Array:
     """Dual twist or screw of a vector of the paper.
 
     Parameters
@@ -83,8 +84,8 @@ def twist_from_paper(vector: Any) -> Array:
     return np.ascontiguousarray(parts).reshape(*x.shape[:-1], 2, 6)
 
 
-@explained
-def paper_wrench(wrench: Any) -> Array:
+@checked
+def paper_wrench(wrench: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     """Dual wrench as a vector of the paper, force first.
 
     Parameters
@@ -111,8 +112,8 @@ def paper_wrench(wrench: Any) -> Array:
     return np.roll(paper_twist(core_array("wrench", wrench, (2, 6))), 6, axis=-1)
 
 
-@explained
-def wrench_from_paper(vector: Any) -> Array:
+@checked
+def wrench_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Array:
     """Dual wrench of a vector of the paper.
 
     Parameters
@@ -139,8 +140,8 @@ def wrench_from_paper(vector: Any) -> Array:
     return twist_from_paper(np.roll(core_array("vector", vector, (12,)), 6, axis=-1))
 
 
-@explained
-def paper_rotation_matrix(X: Any) -> Array:
+@checked
+def paper_rotation_matrix(X: Annotated[Any, Floats("(..., 2, 3, 3)")]) -> Array:
     """Dual rotation as a 6 x 6 matrix, an element of G1.
 
     Parameters
@@ -165,8 +166,8 @@ def paper_rotation_matrix(X: Any) -> Array:
     return blocks(X[..., 0, :, :], X[..., 1, :, :])
 
 
-@explained
-def paper_pose_matrix(T: Any) -> Array:
+@checked
+def paper_pose_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
     """Dual pose as a 7 x 7 matrix, an element of G2.
 
     Parameters
@@ -198,8 +199,8 @@ def paper_pose_matrix(T: Any) -> Array:
     return result
 
 
-@explained
-def pose_from_paper(matrix: Any) -> Array:
+@checked
+def pose_from_paper(matrix: Annotated[ArrayLike, Floats("(..., 7, 7)")]) -> Array:
     """Dual pose of a 7 x 7 matrix of the paper.
 
     Parameters
@@ -246,8 +247,8 @@ def pose_from_paper(matrix: Any) -> Array:
     return result
 
 
-@explained
-def paper_shift_matrix(p: Any) -> Array:
+@checked
+def paper_shift_matrix(p: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     """Change of the reference point of a 12-vector.
 
     Parameters
@@ -274,8 +275,8 @@ def paper_shift_matrix(p: Any) -> Array:
     return blocks(np.broadcast_to(np.eye(6), wedge.shape), wedge)
 
 
-@explained
-def paper_turn_matrix(X: Any) -> Array:
+@checked
+def paper_turn_matrix(X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")]) -> Array:
     """Change of the axes of a 12-vector.
 
     Parameters
@@ -304,8 +305,8 @@ def paper_turn_matrix(X: Any) -> Array:
     return blocks(turn, np.zeros_like(turn))
 
 
-@explained
-def paper_adjoint_matrix(T: Any) -> Array:
+@checked
+def paper_adjoint_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
     """Dual screw transformation as a matrix on 12-vectors.
 
     Parameters
@@ -338,7 +339,7 @@ def paper_adjoint_matrix(T: Any) -> Array:
     return blocks(turn, lower_wedge(T[..., :3, 3]) @ turn)
 
 
-@explained
+@checked
 def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
     """Basis of the elastic partial twists, each axis repeated for n modes.
 
@@ -374,15 +375,15 @@ def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
     return np.repeat(basis, count, axis=1)
 
 
-@explained
+@checked
 def paper_mode_matrix(
-    torsion: Any,
-    bending_y: Any,
-    slope_y: Any,
-    bending_z: Any,
-    slope_z: Any,
+    torsion: Annotated[ArrayLike, Floats("(n,)")],
+    bending_y: Annotated[ArrayLike, Floats("(n,)")],
+    slope_y: Annotated[ArrayLike, Floats("(n,)")],
+    bending_z: Annotated[ArrayLike, Floats("(n,)")],
+    slope_z: Annotated[ArrayLike, Floats("(n,)")],
     *,
-    slope_sign: int = -1,
+    slope_sign: Annotated[int, Choice(-1, 1)] = -1,
 ) -> Array:
     """Mode matrix Psi of a section of a link.
 

@@ -10,10 +10,11 @@ import os
 import re
 from typing import Any
 
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.files import check_size, read_file, shown_path
 from .._support.optional import required
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ModelError
@@ -30,7 +31,7 @@ class SdfWarning(UserWarning):
     """A part of an SDF model that an arm leaves out."""
 
 
-@explained
+@checked
 def load(source: Any, *, base: str | None = None, **options: Any) -> Arm:
     """Arm of a model in the Simulation Description Format.
 

@@ -17,8 +17,10 @@ import numpy as np
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Vector
+from .._calls.doors import checked_class, checked_late
 from .._calls.nodes import one_node
-from .._support.options import check_choice, explained, explained_class
+from .._support.options import check_choice
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
@@ -26,7 +28,7 @@ from ..model.motors import mounts, rotor
 __all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True)
 class Event:
     """A function of time and state whose zeros `simulate` finds.
@@ -131,7 +133,7 @@ class Occurrence(NamedTuple):
     qd: Any
 
 
-@explained
+@checked_late
 @recorded("events.joint_reaches", maker=True)
 def joint_reaches(
     arm: ArmLike,
@@ -190,11 +192,11 @@ def joint_reaches(
     return Event(distance, direction, terminal, f"{names[at]} reaches {level:g}")
 
 
-@explained
+@checked_late
 @recorded("events.node_reaches", maker=True)
 def node_reaches(
     arm: ArmLike,
-    target: Any,
+    target: Vector,
     distance: float,
     *,
     node: Any = None,
@@ -251,7 +253,7 @@ def node_reaches(
     return Event(clearance, direction, terminal, f"node {number} reaches ({where})")
 
 
-@explained
+@checked_late
 @recorded("events.at_rest", maker=True)
 def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     """Event: the whole arm becomes slower than a speed.

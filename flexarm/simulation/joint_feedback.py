@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, count_of, real_array
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class JointFeedback(Description):
     r"""PD control of the joints, as `torque` of `simulate`.
@@ -78,11 +79,11 @@ class JointFeedback(Description):
     (3, 301, 1)
     """
 
-    kp: Array
-    kd: Array
-    reference: Array
-    reference_rates: Array | None = None
-    feedforward: Array | None = None
+    kp: Annotated[Array, Floats("(..., nu)")]
+    kd: Annotated[Array, Floats("(..., nu)")]
+    reference: Annotated[Array, Floats("(nu,)", "(..., n, nu)")]
+    reference_rates: Annotated[Array, Floats("(nu,)", "(..., n, nu)")] | None = None
+    feedforward: Annotated[Array, Floats("(nu,)", "(..., n, nu)")] | None = None
     coupled: bool = False
 
     def __post_init__(self) -> None:

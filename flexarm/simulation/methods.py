@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
+from typing import Annotated, Any
+
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.declared import (
+    Choice,
+    Floats,
+    Positions,
+    Positive,
+    Share,
+    StepLength,
+    Threads,
+    Velocities,
+)
+from .._calls.doors import checked
 from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
 from .._core import METHODS, STACK_METHODS
 from .._support.interrupts import INTERRUPTED, allowed, held
-from .._support.options import check_choice, explained
+from .._support.options import check_choice
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ._event_runs import locate
@@ -21,7 +34,7 @@ from .accuracy import warn_of_errors
 from .automatic_steps import first_step
 from .core_loop import run_core
 from .events import Occurrence, check_events
-from .run import Run, check_accuracy, check_step, state, times
+from .run import Run, check_step, state, times
 from .runaway import judge_energy, judge_slopes, judge_stretch
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
@@ -35,24 +48,24 @@ _WITH_DERIVATIVES = tuple(m for m in METHODS if m not in STACK_METHODS)
 _INTERPOLATIONS = ("linear", "hold")
 
 
-@explained
+@checked
 @recorded("simulate")
 def simulate(
     arm: AnyArm,
-    q0: Any,
-    qd0: Any,
-    t: Any,
+    q0: Positions,
+    qd0: Velocities,
+    t: Annotated[ArrayLike, Floats("(n,)")],
     *,
     torque: Any = None,
-    interpolation: str = "linear",
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
     method: str = "rk4",
-    max_step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
-    spectral_radius: float = 0.9,
+    max_step: StepLength | None = None,
+    rtol: Positive = 1e-8,
+    atol: Positive = 1e-10,
+    spectral_radius: Share = 0.9,
     events: Any = (),
     progress: bool | None = None,
-    threads: int = ONE,
+    threads: Threads = ONE,
 ) -> Trajectory:
     """Simulate the motion from an initial state under given forces.
 
@@ -220,9 +233,7 @@ def simulate(
     t = times(t)
     check_method(one, method, _METHODS)
     _check_sight(method, arm is not one and callable(torque))
-    check_choice("interpolation", interpolation, _INTERPOLATIONS)
     check_step(max_step, t)
-    check_accuracy(rtol, atol, spectral_radius)
     wanted = check_events(events)
     count = threads_of(threads)
     # arrays of the run

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from .._calls.arguments import any_of
 from .._calls.arm_like import ArmLike
 from .._calls.chunks import in_chunks
+from .._calls.doors import checked_class
 from .._calls.units import coordinates_of, position_units
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
-from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..kinematics.slopes import quiet_slopes
 from .events import Occurrence
@@ -21,7 +21,7 @@ from .events import Occurrence
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Trajectory(Labelled, Printed):
     """Motion of an arm, or of a batch of them, on a grid of times.

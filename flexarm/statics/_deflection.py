@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
 from .._calls.arguments import any_of, refuse_idle_forces
 from .._calls.arm_like import AnyArm, numbers_of
+from .._calls.declared import Floats, JacobianFrame, Positions
+from .._calls.doors import checked
 from .._calls.nodes import one_node
 from .._support.interrupts import uninterrupted
-from .._support.options import check_choice, explained
 from ..dynamics.operational_space import inverse_of
 from ..errors import SingularityError
-from ..kinematics.nodes import FRAMES, jacobian, node_pose
+from ..kinematics.nodes import jacobian, node_pose
 from ..kinematics.slopes import warn_of_slopes
 from ._equilibrium import equilibrium
 from .coordinates import (
@@ -33,16 +34,16 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@explained
+@checked
 def deflection(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     node: Any = None,
     *,
     held: Any = "joints",
-    wrench: Any = None,
+    wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
     loaded: Any = None,
-    frame: str = "node",
+    frame: JacobianFrame = "node",
 ) -> Array:
     """Static displacement of a node from its pose on the rigid arm.
 
@@ -141,10 +142,10 @@ def rigid_positions(arm: AnyArm, q: Array, held: Any) -> Array:
     return result
 
 
-@explained
+@checked
 def holding_forces(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     *,
     held: Any = "joints",
     wrench: Any = None,
@@ -211,17 +212,17 @@ def actuator_forces(arm: AnyArm, tau: Array) -> Array:
     return np.asarray(tau[..., arm.actuator_indices])
 
 
-@explained
+@checked
 def static_compliance(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     node: Any = None,
     *,
     held: Any = "joints",
-    frame: str = "node",
-    wrench: Any = None,
+    frame: JacobianFrame = "node",
+    wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
     loaded: Any = None,
-    wrench_frame: str = "node",
+    wrench_frame: JacobianFrame = "node",
 ) -> Array:
     """Static compliance of a node, J K^-1 J' with the tangent stiffness K.
 
@@ -283,7 +284,6 @@ def static_compliance(
     array([0.01  , 0.005 , 0.0033])
     """
     read_arm(arm, "static compliance")
-    check_choice("frame", frame, FRAMES)
     number = one_node(arm, node)
     at = read_positions(arm, q)
     warn_of_slopes(arm, at)
@@ -340,7 +340,7 @@ def _weak(K: Array) -> Mask:
     return np.asarray(values[..., -1] <= K.shape[-1] * ROUNDING * values[..., 0])
 
 
-@explained
+@checked
 def static_stiffness(
     arm: AnyArm,
     q: Any,

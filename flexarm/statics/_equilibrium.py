@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import (
     any_of,
@@ -17,12 +17,13 @@ from .._calls.arguments import (
     real_array,
 )
 from .._calls.arm_like import AnyArm, StackLike
+from .._calls.declared import Choice, Floats, Forces, JacobianFrame, Positions
+from .._calls.doors import checked, checked_class
 from .._calls.explain import leading
 from .._calls.units import coordinates_of_call
 from .._support.interrupts import INTERRUPTED, allowed
 from .._support.interrupts import held as held_back
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
-from .._support.options import explained, explained_class
 from .._support.recorded import recorded
 from .._support.warn import warn
 from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
@@ -52,7 +53,7 @@ Mask = NDArray[np.bool_]
 _BLOCK_SIZE = 1 << 22
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Equilibrium(Labelled):
     """Postures in which the forces of an arm at rest balance.
@@ -156,18 +157,18 @@ class Equilibrium(Labelled):
         raise error
 
 
-@explained
+@checked
 @recorded("equilibrium")
 def equilibrium(
     arm: AnyArm,
-    q: Any,
+    q: Positions,
     *,
     held: Any = "joints",
-    wrench: Any = None,
+    wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
     node: Any = None,
-    frame: str = "node",
-    tau: Any = None,
-    seek: str = "nearest",
+    frame: JacobianFrame = "node",
+    tau: Forces | None = None,
+    seek: Annotated[str, Choice("nearest", "stable")] = "nearest",
     tolerance: float = 1e-10,
     max_iterations: int = 50,
 ) -> Equilibrium:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Floats, JacobianFrame, Positions, Twists
+from .._calls.doors import checked, checked_class
 from .._support.interrupts import uninterrupted
-from .._support.options import explained, explained_class
 from .._support.recorded import Recorded, recorded
 from ..errors import ArgumentError, ConvergenceError
 from ..ik import InverseKinematics, inverse_kinematics
@@ -21,7 +22,7 @@ from .coordinates import read_arm
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class InverseStatics(Recorded):
     """Postures of static equilibrium in which a node has given poses.
@@ -69,16 +70,16 @@ class InverseStatics(Recorded):
         raise error
 
 
-@explained
+@checked
 @recorded("inverse_statics")
 def inverse_statics(
     arm: AnyArm,
-    target: Any,
-    q0: Any = None,
+    target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")],
+    q0: Positions | None = None,
     *,
     node: Any = None,
-    wrench: Any = None,
-    frame: str = "node",
+    wrench: Twists | None = None,
+    frame: JacobianFrame = "node",
     **options: Any,
 ) -> InverseStatics:
     """Find joint and motor positions that hold a loaded node at given poses.

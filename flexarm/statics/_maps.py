@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import any_of, check_arm, check_finite, real_array
+from .._calls.arguments import any_of, check_finite, real_array
 from .._calls.arm_like import AnyArm
+from .._calls.declared import Floats, JacobianFrame, Positions, Posture, Twists
+from .._calls.doors import checked_class, checked_late
 from .._calls.nodes import one_node
 from .._calls.units import coordinates_of
 from .._support.interrupts import uninterrupted
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
-from .._support.options import explained, explained_class
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import node_pose
@@ -35,7 +36,7 @@ from .spectrum import (
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class WorkspaceMap(Labelled):
     """Properties of an arm over many postures of static equilibrium.
@@ -119,8 +120,10 @@ class WorkspaceMap(Labelled):
         return result
 
 
-@explained
-def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
+@checked_late
+def joint_grid(
+    arm: AnyArm, joints: Mapping[str, Any], q: Posture | None = None
+) -> Array:
     """Make positions over a grid of some of the joints.
 
     Parameters
@@ -150,7 +153,6 @@ def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
     >>> fa.joint_grid(arm, {"link1": [0.0, 1.0], "link2": [0, 1, 2]}).shape
     (2, 3, 14)
     """
-    check_arm(arm)
     rest = arm.neutral if q is None else real_array("q", q)
     if rest.shape != (arm.nq,):
         raise ArgumentError(f"q has shape {rest.shape}, expected ({arm.nq},)")
@@ -184,17 +186,17 @@ def joint_grid(arm: AnyArm, joints: Mapping[str, Any], q: Any = None) -> Array:
     return grid
 
 
-@explained
+@checked_late
 @recorded("workspace_map")
 def workspace_map(
     arm: AnyArm,
-    q: Any = None,
+    q: Positions | None = None,
     *,
-    target: Any = None,
+    target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")] | None = None,
     node: Any = None,
     held: Any = "motors",
-    wrench: Any = None,
-    frame: str = "node",
+    wrench: Twists | None = None,
+    frame: JacobianFrame = "node",
     **options: Any,
 ) -> WorkspaceMap:
     """Map frequencies, deflection, compliance and holding forces over a workspace.

@@ -10,9 +10,9 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from .._calls.arguments import count_of
+from .._calls.doors import checked_late
 from .._support.checks import short_text
 from .._support.optional import required
-from .._support.options import explained
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning, StudyWarning
@@ -31,7 +31,7 @@ _DEFAULT_PARTS = 100
 MIN_CALL, MAX_CALL = 256, 16384
 
 
-@explained
+@checked_late
 def sweep(
     function: Callable[..., Any],
     grid: Mapping[str, Any] | None = None,

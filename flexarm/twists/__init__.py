@@ -65,13 +65,14 @@ mixed [0. 0. 3. 0. 0. 0.]
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import common_batch
-from .._support.options import explained
+from .._calls.declared import Floats, Poses, TwistForm, Twists
+from .._calls.doors import checked_late
 from ..errors import ArgumentError
 from ..kinematics.forms import (
     FORMS,
@@ -110,9 +111,14 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def convert(
-    V: Any, poses: Any, source: str, target: str, *, columns: bool = False
+    V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
+    poses: Poses,
+    source: TwistForm,
+    target: TwistForm,
+    *,
+    columns: bool = False,
 ) -> Array:
     """Convert twists, or columns of Jacobians, to another form.
 
@@ -180,9 +186,15 @@ def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> 
     return found
 
 
-@explained
+@checked_late
 def convert_rates(
-    V: Any, rates: Any, poses: Any, source: str, target: str, *, twist: Any = None
+    V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
+    rates: Any,
+    poses: Poses,
+    source: TwistForm,
+    target: TwistForm,
+    *,
+    twist: Twists | None = None,
 ) -> Array:
     """Convert time derivatives of twists, or of Jacobians, to another form.
 
@@ -252,9 +264,14 @@ def convert_rates(
     return np.array(np.broadcast_to(result, shape + core))
 
 
-@explained
+@checked_late
 def change_body_frame(
-    V: Any, change: Any, form: str = "body", *, poses: Any = None, columns: bool = False
+    V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
+    change: Poses,
+    form: TwistForm = "body",
+    *,
+    poses: Poses | None = None,
+    columns: bool = False,
 ) -> Array:
     """Return twists of other frames on the same bodies (20).
 
@@ -312,9 +329,13 @@ def change_body_frame(
     return _convert(moved, frames @ turn, "body", form, columns)
 
 
-@explained
+@checked_late
 def change_base_frame(
-    V: Any, change: Any, form: str = "body", *, columns: bool = False
+    V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
+    change: Poses,
+    form: TwistForm = "body",
+    *,
+    columns: bool = False,
 ) -> Array:
     """Return twists seen from another base frame (35).
 

@@ -7,14 +7,16 @@ over the bodies only, leading axes are states.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
-from .._support.options import check_choice, explained, explained_class
+from .._calls.declared import Choice, Positions, TwistForm
+from .._calls.doors import checked_class, checked_late
+from .._support.options import check_choice
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..dynamics.operator_recursions import own_map, parent_map
@@ -37,7 +39,7 @@ def depth_of(arm: ArmLike) -> int:
     return max(depth)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemJacobian:
     r"""Factors of the Jacobian of all B bodies: read-only arrays, ``J = A @ X``.
@@ -127,7 +129,12 @@ class SystemJacobian:
         """
         return body_slice(self.arm.body_index(body))
 
-    def block(self, factor: str, row: str | int, column: str | int) -> Array:
+    def block(
+        self,
+        factor: Annotated[str, Choice("A", "A_inverse", "D", "P")],
+        row: str | int,
+        column: str | int,
+    ) -> Array:
         """View of the 6 x 6 block of `A`, `D`, `P` or ``A_inverse`` at two bodies.
 
         Parameters
@@ -281,8 +288,8 @@ def conversion_matrices(poses: Array, source: str, target: str) -> Array:
     return np.concatenate(parts, axis=-2)
 
 
-@explained
-def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
+@checked_late
+def factors(arm: ArmLike, q: Positions, form: TwistForm = "body") -> SystemJacobian:
     r"""Block factors ``J = A X`` of the Jacobian of all bodies in one of four forms.
 
     .. math:: \mathsf V = \mathsf A\mathsf X\dot q, \qquad
@@ -359,8 +366,8 @@ def factors(arm: ArmLike, q: Any, form: str = "body") -> SystemJacobian:
     return SystemJacobian(arm, q, form, D, X, P, A)
 
 
-@explained
-def spatial_factors(arm: ArmLike, q: Any) -> SpatialFactors:
+@checked_late
+def spatial_factors(arm: ArmLike, q: Positions) -> SpatialFactors:
     r"""Spatial system Jacobian by screws at rest, body-fixed and in base axes.
 
     .. math:: \mathsf J^s = \mathsf A^s\mathsf Y = \mathsf A^{sb}\mathsf X^b

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_finite, common_batch
 from .._calls.arm_like import ArmLike
-from .._support.options import explained
+from .._calls.declared import Floats, Positions, TwistForm
+from .._calls.doors import checked_late
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError, SingularityError
 from ..kinematics.forms import (
@@ -101,9 +102,14 @@ def _relative_twists(arm: ArmLike, D: Array, V: Array) -> Array:
     return result
 
 
-@explained
+@checked_late
 def joint_rates(
-    arm: ArmLike, q: Any, V: Any, form: str = "body", *, least_norm: bool = False
+    arm: ArmLike,
+    q: Positions,
+    V: Annotated[ArrayLike, Floats("(..., B, 6)")],
+    form: TwistForm = "body",
+    *,
+    least_norm: bool = False,
 ) -> Array:
     r"""Velocities of the coordinates from the twists of all bodies.
 

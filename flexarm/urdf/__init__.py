@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._support.options import explained
+from .._calls.doors import checked_late
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.joints import Joint
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-@explained
+@checked_late
 def load(
     source: Any,
     *,
@@ -216,7 +216,7 @@ def load(
     return arm
 
 
-@explained
+@checked_late
 def report(
     source: Any,
     *,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .._calls.doors import checked_class
 from .._support.checks import listed
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ModelError
 
 REPAIRS = ("nearest",)
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Finding(Description):
     """One thing that an arm has not as the file says, or not at all.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .._calls.doors import checked_class
 from .._support.checks import listed
 from .._support.description import Description
-from .._support.options import explained_class
 from .._support.printing import Printed, Sheet, Table
 from ..arm import Arm
 from ..bodies.models import RigidBody
@@ -18,7 +18,7 @@ from ._robot import Robot, RobotJoint, RobotLink
 _MAX_ROWS = 40
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Report(Printed, Description):
     """Report on a robot description, made by `report`; `print` shows tables.

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_class, checked_late
 from .._support.checks import as_array, listed, short_text
 from .._support.description import Description
-from .._support.options import did_you_mean, explained, explained_class
+from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._findings import Finding, Findings
 from ._meshes import MeshFinder
@@ -42,7 +43,7 @@ _SHAPES = ("visual", "collision", "material")
 OWN = "flexarm"  # element that `save` writes for `load`
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RobotLink(Description):
     """A link of the file.
@@ -82,7 +83,7 @@ class RobotLink(Description):
         return f"link {self.name!r} (line {self.line})"
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RobotJoint(Description):
     """A joint of the file.
@@ -131,7 +132,7 @@ class RobotJoint(Description):
         return f"joint {self.name!r} (line {self.line})"
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Robot(Description):
     """Content of a robot description, before it becomes an arm.
@@ -446,7 +447,7 @@ def _without_unknown(
     return result
 
 
-@explained
+@checked_late
 def read(
     source: Any,
     *,

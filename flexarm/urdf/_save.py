@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from .._calls.doors import checked_late
 from .._support.checks import listed, short_text
-from .._support.options import explained
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.body import GROUND
@@ -22,7 +22,7 @@ from ._writer import Writer
 from ._written import tag
 
 
-@explained
+@checked_late
 def save(
     arm: Arm,
     path: str | os.PathLike[str],

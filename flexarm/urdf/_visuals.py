@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_class
 from .._support.checks import short_text
 from .._support.description import Description
-from .._support.options import explained_class
 from ..errors import ModelError
 from ._findings import Findings
 from ._meshes import MeshFinder
@@ -30,7 +30,7 @@ _SIZES = {
 _MAX_LENGTH = 1e6
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Visual(Description):
     """A shape by which a link is drawn.

@@ -14,7 +14,7 @@ from few_modes import planar_chain
 from refusals import refused
 
 import flexarm as fa
-from flexarm._support.options import explained, explained_class
+from flexarm._calls.doors import checked, checked_class
 from flexarm.errors import MAX_LETTERS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def plotting() -> Any:
     return fa.plotting
 
 
-@explained
+@checked
 def taking(
     number: float = 1.0,
     *,
@@ -49,7 +49,7 @@ def taking(
     raise TypeError("unsupported operand")
 
 
-@explained_class
+@checked_class
 class Taker:
     """A class with an annotated constructor."""
 
@@ -76,7 +76,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "one of names": ({"names": ["a", 3]}, "names is of type list, expected a list"),
     "table": ({"table": [1]}, "table is of type list, expected a dictionary or None"),
     "law": ({"law": 3}, "law is 3, expected a function"),
-    "arm": ({"arm": 3}, "arm is 3, expected an Arm or None"),
+    "arm": ({"arm": 3}, "arm is int, expected flexarm.Arm or None"),
     "unknown": ({"unknown": Unknown2()}, "expected an Unknown or None"),
 }
 
@@ -138,11 +138,11 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "plant": (
         lambda: control.SimulatedPlant(5, [0.0], [0.0]),
-        "arm is 5, expected an Arm",
+        "arm is int, expected flexarm.Arm",
     ),
     "deformations": (
         lambda: control.node_deformations(None, [0.0]),
-        "arm is None, expected an Arm",
+        "arm is NoneType, expected flexarm.Arm",
     ),
     "motion at a time": (
         lambda: control.RestToRest([0.0], [1.0], 1.0)("now"),

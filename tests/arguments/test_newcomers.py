@@ -14,7 +14,8 @@ from each import each
 from refusals import refused
 
 import flexarm as fa
-from flexarm._support.options import did_you_mean, explained
+from flexarm._calls.doors import checked
+from flexarm._support.options import did_you_mean
 
 
 def plotting() -> Any:
@@ -237,7 +238,7 @@ def test_explained_function_is_the_same_otherwise() -> None:
     assert pickle.loads(pickle.dumps(fa.simulate)) is fa.simulate
     assert list(inspect.signature(fa.RigidBody).parameters)[:2] == ["name", "joint"]
 
-    @explained
+    @checked
     def broken(q: float, *, factor: float = 1.0) -> Any:
         return len(q)  # type: ignore[arg-type]
 

@@ -114,6 +114,23 @@ def judge_error(call: Call, error: BaseException) -> Finding | None:
     return _found(call, error, 1, name, text)
 
 
+def names_culprit(call: Call, error: BaseException) -> list[bool]:
+    """Whether a refusal has the name of a wild argument; nothing if it is none."""
+    spoilt = call.target.kind == "spoilt"  # files, of which a line is named
+    if not isinstance(error, errors.FlexarmError) or not call.wild or spoilt:
+        return []
+    found = re.findall(r"[a-zA-Z0-9]+", str(error))
+    words = {_stem(word) for word in found}
+    # the name, or what it is made of: "mass of the tip" for tip_mass
+    names = [{_stem(part) for part in name.split("_")} for name in call.wild]
+    return [any(words >= name for name in names)]
+
+
+def _stem(word: str) -> str:
+    """A word without the ending of its plural: "body 1 is ..." names bodies."""
+    return word[:-3] + "y" if word.endswith("ies") else word.rstrip("s")
+
+
 def unclear(text: str) -> str:
     """Why a message is no clear sentence; empty if it is one."""
     if not text.strip():
@@ -132,7 +149,7 @@ def _outside(error: BaseException) -> bool:
     """Whether the call itself failed, not one inside the package."""
     frames = traceback.extract_tb(error.__traceback__)
     inside = [f for f in frames if f.filename.startswith(FLEXARM)]
-    return not inside or inside[-1].filename.endswith("_support/options.py")
+    return not inside or inside[-1].filename.endswith("_calls/doors.py")
 
 
 def _by_reader(name: str, error: BaseException) -> bool:

@@ -26,6 +26,8 @@ class Outcome:
 
     calls: int
     findings: list[Finding]
+    named: int = 0  # refusals that name a wild argument
+    unnamed: int = 0
 
     def groups(self) -> dict[tuple[str, ...], list[Finding]]:
         found: dict[tuple[str, ...], list[Finding]] = {}
@@ -42,12 +44,17 @@ class Outcome:
 def attack(seed: int, count: int) -> Outcome:
     """Make `count` calls of a seed in processes of their own."""
     findings: list[Finding] = []
+    counts = [0, 0]
     with tempfile.TemporaryDirectory(prefix="attack") as name:
         start = 0
         while start < count:
             end = min(start + BLOCK, count)
             lines, reached, status = _run(seed, start, end, Path(name))
             findings += _read(lines)
+            for line in lines:
+                if line.startswith("["):
+                    named, unnamed = json.loads(line)
+                    counts = [counts[0] + named, counts[1] + unnamed]
             if status == POISONED:
                 start = reached + 1
             elif status:
@@ -55,7 +62,7 @@ def attack(seed: int, count: int) -> Outcome:
                 start = reached + 1
             else:
                 start = end
-    return Outcome(count, findings)
+    return Outcome(count, findings, *counts)
 
 
 def _run(

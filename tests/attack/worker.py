@@ -19,6 +19,7 @@ import signal
 import struct
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -80,6 +81,7 @@ def attempt(call: calls.Call) -> tuple[list[judge.Finding], Any]:
             one = judge.judge_error(call, error)
             if one is not None:
                 found.append(one)
+            REFUSED.update(judge.names_culprit(call, error))
     found += judge.judge_warnings(call, caught)
     after = judge.argument_prints(call)
     for key, print_ in before.items():
@@ -96,6 +98,8 @@ def asked(call: calls.Call) -> bool:
     return any(name in call.wild for name in counts)
 
 
+# refusals, by whether they name the wild argument
+REFUSED: Counter[bool] = Counter()
 UNSTEADY = (  # results of a random draw, a clock or a file
     "studies.sweep", "library.random_tree", "optimize.", "plotting.", "build_info",
     "inverse_kinematics", "inverse_statics", "interop.", "workspace_map",
@@ -197,6 +201,7 @@ def make_calls(folder: Path, trace: Any, seed: int, start: int, stop: int) -> No
         if index % 50 == 0:
             _tidy()
     struct.pack_into("qq", at, 0, seed, stop)
+    print(json.dumps([REFUSED[True], REFUSED[False]]), flush=True)
 
 
 def _tidy() -> None:

@@ -13,6 +13,8 @@ from . import Row
 RANKS = ("crash, hang, changed input", "unclear error", "doubtful", "not attacked")
 # unclear errors that pass, of all calls: some 200 kinds of values meet 900 functions
 UNCLEAR = 50 / 200_000
+# refusals that may name another argument than the wild one: of what two say together
+UNNAMED = 0.02
 
 
 def rows(problems: int, seed: int) -> Iterator[Row]:
@@ -22,6 +24,11 @@ def rows(problems: int, seed: int) -> Iterator[Row]:
     if len(found.of_rank(1)) <= problems * UNCLEAR:
         passes.add(1)
     groups = found.groups()
+    refused = found.named + found.unnamed
+    yield Row(
+        {"findings": found.unnamed, "rank": f"refused {refused} calls, without a name"},
+        "yes" if refused > 1000 and found.unnamed > UNNAMED * refused else "",
+    )
     shown = {key: some[0] for key, some in groups.items() if some[0].rank in (1, 2)}
     texts = dict(zip(shown, supervisor.shrunk(shown.values()), strict=True))
     for key, some in groups.items():

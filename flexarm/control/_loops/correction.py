@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_actuated, real_array
-from ..._support.options import explained_class
+from ..._calls.declared import ActuatorValues, Floats
+from ..._calls.doors import checked_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._matrices import solve
@@ -20,7 +21,7 @@ from .motions import Motion, influence
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Computed and desired motion at one time step, as a correction sees them.
@@ -73,7 +74,7 @@ class Comparison:
     integrator: str = "rk4"
     max_step: float | None = None
 
-    def predict(self, tau: Any) -> tuple[Array, Array]:
+    def predict(self, tau: ActuatorValues) -> tuple[Array, Array]:
         """State of the model after `span` under joint forces that are held.
 
         Parameters
@@ -124,7 +125,7 @@ class Comparison:
         )
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:
     r"""Joint forces that give the joints the desired acceleration, in one step.
@@ -228,10 +229,10 @@ class ComputedTorque:
     ComputedTorque(bandwidth=(100, 1) array, damping_ratio=1.0, ...)
     """
 
-    bandwidth: Any = 10.0
-    damping_ratio: Any = 1.0
-    deformation_stiffness: Any = 0.0
-    deformation_damping: Any = 0.0
+    bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 10.0
+    damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
+    deformation_stiffness: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
+    deformation_damping: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
+from ..._calls.declared import ActuatorValues, Floats
+from ..._calls.doors import checked_class
 from ..._support.description import Description
-from ..._support.options import explained_class
 from ...errors import ArgumentError
 from .._matrices import times
 from ..sensors import JOINTS, is_named
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 _MATRICES = ("A", "B", "C", "D", "anti_windup")
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, init=False)
 class LinearController(Description):
     r"""Linear control law in discrete time, as `law` of `simulate_loop`.
@@ -94,16 +95,16 @@ class LinearController(Description):
 
     def __init__(
         self,
-        A: Any,
-        B: Any,
-        C: Any,
-        D: Any,
+        A: Annotated[ArrayLike, Floats("(..., m, m)")] | None,
+        B: Annotated[ArrayLike, Floats("(..., m, p)")] | None,
+        C: Annotated[ArrayLike, Floats("(..., nu, m)")] | None,
+        D: Annotated[ArrayLike, Floats("(..., nu, p)")],
         dt: float,
         sensors: Any = JOINTS,
         reference: Any = None,
         feedforward: Any = None,
-        anti_windup: Any = None,
-        x0: Any = None,
+        anti_windup: Annotated[ArrayLike, Floats("(..., m, nu)")] | None = None,
+        x0: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
     ) -> None:
         # matrices, empty ones of a law without a state
         D = _array("D", D, 2)
@@ -148,10 +149,10 @@ class LinearController(Description):
     @classmethod
     def state_feedback(
         cls,
-        K: Any,
-        q: Any,
-        qd: Any = None,
-        tau: Any = None,
+        K: Annotated[Any, Floats("(..., nu, 2 nv)")],
+        q: Annotated[Any, Floats("(nv,)", "(..., n, nv)")],
+        qd: Annotated[Any, Floats("(nv,)", "(..., n, nv)")] = None,
+        tau: Annotated[Any, Floats("(nu,)", "(..., n, nu)")] = None,
         *,
         dt: float,
         sensors: Any = "state",
@@ -218,7 +219,12 @@ class LinearController(Description):
             shapes["x0"] = self.x0.shape[:-1]
         return shapes
 
-    def output(self, z: Any, error: Any, feedforward: Any = 0.0) -> Array:
+    def output(
+        self,
+        z: Annotated[ArrayLike, Floats("(..., m)")],
+        error: Annotated[ArrayLike, Floats("(..., p)")],
+        feedforward: ActuatorValues = 0.0,
+    ) -> Array:
         """Command of one sample.
 
         Parameters
@@ -248,7 +254,12 @@ class LinearController(Description):
         """
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
-    def next_state(self, z: Any, error: Any, unfollowed: Any = None) -> Array:
+    def next_state(
+        self,
+        z: Annotated[ArrayLike, Floats("(..., m)")],
+        error: Annotated[ArrayLike, Floats("(..., p)")],
+        unfollowed: ActuatorValues | None = None,
+    ) -> Array:
         """State of the controller at the next sample.
 
         Parameters

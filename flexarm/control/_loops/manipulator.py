@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import real_array, refuse_motors
-from ..._support.options import check_choice, explained_class
+from ..._calls.declared import Choice, Floats, Positions, Velocities
+from ..._calls.doors import checked_class
+from ..._support.options import check_choice
 from ...arm import Arm
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
@@ -46,7 +48,7 @@ class _Lost(NotFiniteError):
     """No member of the batch is finite any more."""
 
 
-@explained_class
+@checked_class
 class ManipulatorController:
     r"""Controller that computes on a model of the arm, and keeps its state.
 
@@ -145,12 +147,12 @@ class ManipulatorController:
         self,
         arm: Arm,
         desired: Callable[[float], Any],
-        q0: Any,
-        qd0: Any,
+        q0: Positions,
+        qd0: Velocities,
         *,
         correction: Callable[[Comparison], Any] | None = None,
         specified: Any = None,
-        integrator: str = "rk4",
+        integrator: Annotated[str, Choice("rk4", "euler")] = "rk4",
         max_step: float | None = None,
         convert: Callable[[Array], Any] | None = None,
         servo: Callable[[float, Array], Any] | None = None,
@@ -275,7 +277,11 @@ class ManipulatorController:
         return t, command
 
     def run(
-        self, plant: Callable[[float, Any], Any], t: Any, *, sensors: bool | None = None
+        self,
+        plant: Callable[[float, Any], Any],
+        t: Annotated[ArrayLike, Floats("(n,)")],
+        *,
+        sensors: bool | None = None,
     ) -> LoopRun:
         """Run the loop on a plant, from the initial estimate.
 

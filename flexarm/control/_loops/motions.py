@@ -10,7 +10,8 @@ from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
 from ..._calls.arguments import finite_number, positive_number, real_array, shaped
-from ..._support.options import explained, explained_class
+from ..._calls.declared import ActuatorValues, Positions
+from ..._calls.doors import checked, checked_class
 from ...arm import Arm
 from ...errors import ArgumentError
 
@@ -61,7 +62,7 @@ class Sensed(NamedTuple):
     qd: Any
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class RestToRest:
     """Motion of the joints from rest to rest, a polynomial in time.
@@ -95,8 +96,8 @@ class RestToRest:
     (2, 1)
     """
 
-    start: Any
-    end: Any
+    start: ActuatorValues
+    end: ActuatorValues
     duration: float
     begin: float = 0.0
     degree: int = 5
@@ -117,7 +118,7 @@ class RestToRest:
                 "expected one position per joint in both"
             ) from None
 
-    @explained
+    @checked
     def __call__(self, t: float) -> Motion:
         """Motion at the time `t` in s."""
         return Motion(*self._rates(t, 3))
@@ -158,8 +159,8 @@ class RestToRest:
         return [self.start + way * shares[0], *(way * share for share in shares[1:])]
 
 
-@explained
-def node_deformations(arm: Arm, q: Any) -> Array:
+@checked
+def node_deformations(arm: Arm, q: Positions) -> Array:
     r"""Rotation and displacement of every node by the modes of its body.
 
     :math:`u = \Pi \eta`, the modal spatial influence vectors times the modal

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import count_of, finite_number
+from ..._calls.declared import Floats, Positions, Velocities
+from ..._calls.doors import checked_class
 from ..._calls.records import new_report
-from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.accuracy import forget
@@ -27,7 +28,7 @@ from .motions import Sensed
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True)
 class JointSensors:
     """Joint sensors with rounding, noise and delay; by default exact.
@@ -70,7 +71,13 @@ class JointSensors:
         for name in ("delay", "seed"):
             count_of(name, getattr(self, name), 0)
 
-    def read(self, arm: Arm, q: Array, qd: Array, random: Any) -> Sensed:
+    def read(
+        self,
+        arm: Arm,
+        q: Annotated[Array, Floats("(..., nq)")],
+        qd: Annotated[Array, Floats("(..., nv)")],
+        random: Any,
+    ) -> Sensed:
         """Reading of a state, without the delay.
 
         Parameters
@@ -115,7 +122,7 @@ class JointSensors:
         )
 
 
-@explained_class
+@checked_class
 class SimulatedPlant:
     """Simulated arm in place of the real one: takes commands, returns joint readings.
 
@@ -162,8 +169,8 @@ class SimulatedPlant:
     def __init__(
         self,
         arm: Arm,
-        q0: Any,
-        qd0: Any,
+        q0: Positions,
+        qd0: Velocities,
         *,
         sensors: JointSensors | None = None,
         servo: Callable[[Any], Any] | None = None,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import any_of
+from ..._calls.doors import checked_class
 from ..._support.labelled import Labels, Variable, batch_axes, named
-from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.outputs import state_names
@@ -23,7 +23,7 @@ from .motions import Motion, Sensed
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LoopRun(Trajectory):
     """Motion of an arm in a closed loop, and what was measured, computed and sent.

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any
+
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import any_of, positive_number
+from ..._calls.declared import (
+    Floats,
+    Positions,
+    Positive,
+    Share,
+    StepLength,
+    Threads,
+    Velocities,
+)
+from ..._calls.doors import checked
 from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
 from ..._core import METHODS
-from ..._support.options import explained
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.automatic_steps import step_of_loop
 from ...simulation.methods import check_method
-from ...simulation.run import check_accuracy, check_step, state, times
+from ...simulation.run import check_step, state, times
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.violations import judged
 from ...stacks import ArmStack
@@ -27,30 +38,30 @@ from .record import LoopRun
 from .spillover import warn_of_spillover
 
 
-@explained
+@checked
 @recorded("control.simulate_loop")
 def simulate_loop(
     arm: Arm | ArmStack,
     law: Any,
-    q0: Any,
-    qd0: Any,
-    t: Any,
+    q0: Positions,
+    qd0: Velocities,
+    t: Annotated[ArrayLike, Floats("(n,)")],
     *,
     sample_time: float | None = None,
     delay: float = 0.0,
-    saturation: Any = None,
-    noise: Any = None,
-    quantization: Any = None,
-    command_resolution: Any = None,
+    saturation: Annotated[ArrayLike, Floats("()", "(nu,)", "(2, nu)")] | None = None,
+    noise: Annotated[ArrayLike, Floats("()", "(..., p)")] | None = None,
+    quantization: Annotated[ArrayLike, Floats("()", "(p,)")] | None = None,
+    command_resolution: Annotated[ArrayLike, Floats("()", "(nu,)")] | None = None,
     sensors: Any = None,
     seed: int | None = None,
     u0: Any = None,
     method: str = "rk4",
-    max_step: float | None = None,
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
-    spectral_radius: float = 0.9,
-    threads: int = ONE,
+    max_step: StepLength | None = None,
+    rtol: Positive = 1e-8,
+    atol: Positive = 1e-10,
+    spectral_radius: Share = 0.9,
+    threads: Threads = ONE,
 ) -> LoopRun:
     r"""Closed loop of a continuous plant and a law that is evaluated at samples.
 
@@ -198,7 +209,6 @@ def simulate_loop(
     sample = _sample_time(law, sample_time, t)
     if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
         raise ArgumentError(f"delay is {delay!r}, expected a time in s, zero or more")
-    check_accuracy(rtol, atol, spectral_radius)
 
     # arrays of the loop
     starts = state(arm, "q0", q0), state(arm, "qd0", qd0)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..._calls.arguments import check_arm
-from ..._support.options import explained, explained_class
+from ..._calls.declared import Posture
+from ..._calls.doors import checked, checked_class
 from ..._support.printing import Printed, Sheet
 from ..._support.warn import warn
 from ...arm import Arm
@@ -38,7 +38,7 @@ _MAX_GAIN = 1e3
 _HALVINGS = 30
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Spillover(Printed):
     """A sampled loop on an arm and on the same arm with more modes.
@@ -82,11 +82,11 @@ class Spillover(Printed):
         )
 
 
-@explained
+@checked
 def spillover(
     law: Any,
     arm: Arm,
-    q: Any = None,
+    q: Posture | None = None,
     *,
     more: int = ADDED_MODES,
     dt: float | None = None,
@@ -149,7 +149,6 @@ CompositeControl or Inversion
     >>> fa.control.spillover(law, arm).stable
     True
     """
-    check_arm(arm)
     if not _suits(arm):
         raise ArgumentError(
             f"{arm!r} has loops, couplings, quaternions or motors of its own, expected "

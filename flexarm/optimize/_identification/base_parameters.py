@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_arm
-from ..._support.options import explained
+from ..._calls.doors import checked_late
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -56,7 +55,7 @@ class LinearForces(MeasuredForces):
         return self._Y
 
 
-@explained
+@checked_late
 @recorded("optimize.identify_base_parameters")
 def identify_base_parameters(
     arm: Arm,
@@ -64,7 +63,7 @@ def identify_base_parameters(
     *,
     bodies: Any = None,
     families: Any = ("inertia", "joint"),
-    outputs: Any = "joint positions",
+    outputs: str = "joint positions",
 ) -> Identification:
     r"""Base parameters of the forces of a rigid arm, from its measured motion.
 
@@ -120,7 +119,6 @@ def identify_base_parameters(
     (('rod.mx', 'rod.mz', 'rod.Iyy'), array([1. , 0. , 0.5]))
     """
     started = time.perf_counter()
-    check_arm(arm)
     records = read_records(measured)
     read_rigid(arm, outputs)
     which = {"bodies": bodies, "families": families}

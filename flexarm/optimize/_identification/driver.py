@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._calls.declared import Choice, Floats
+from ..._calls.doors import checked_late
 from ..._support.interrupts import held
-from ..._support.options import check_choice, explained
+from ..._support.options import check_choice
 from ..._support.recorded import recorded
 from ..._support.warn import warn
 from ...arm import Arm
@@ -33,23 +35,25 @@ _SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
 
 
-@explained
+@checked_late
 @recorded("optimize.identify")
 def identify(
     make_arm: Callable[[Array], Arm],
-    p0: Any,
+    p0: Annotated[ArrayLike, Floats("(k,)")],
     measured: Record | Sequence[Record],
     *,
     names: Sequence[str] | None = None,
     bounds: Any = None,
-    sigma: Any = None,
+    sigma: Annotated[ArrayLike, Floats("(m,)", "()")] | None = None,
     outputs: Any = "joint positions",
-    method: str = "output error",
+    method: Annotated[str, Choice("output error", "inverse dynamics")] = "output error",
     estimate_state: bool | str | Sequence[str] = False,
     stages: Sequence[float] | None = None,
-    scale: Any = None,
-    interpolation: str = "linear",
-    integrator: str = "rk4",
+    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
+    integrator: Annotated[
+        str, Choice("rk4", "newmark", "linear-acceleration", "generalized-alpha")
+    ] = "rk4",
     max_step: float | None = None,
     search: Search | Mapping[str, Any] | None = None,
 ) -> Identification:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
 from ..._calls.arguments import check_actuated, check_arm, check_numbers, real_array
+from ..._calls.declared import Choice, Floats, Posture
+from ..._calls.doors import checked_late
 from ..._support.checks import as_generator
 from ..._support.interrupts import allowed, held
-from ..._support.options import check_choice, explained
+from ..._support.options import check_choice
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
@@ -74,20 +76,20 @@ _MESSAGES = {
 }
 
 
-@explained
+@checked_late
 @recorded("optimize.exciting_motion")
 def exciting_motion(
     make_arm: Callable[[Array], Arm] | Arm,
-    p: Any,
-    t: Any,
+    p: Annotated[ArrayLike, Floats("(k,)")],
+    t: Annotated[ArrayLike, Floats("(n,)")],
     *,
-    sigma: Any,
+    sigma: Annotated[ArrayLike, Floats("(m,)", "()")],
     limits: Limits | Mapping[str, Any] | None = None,
     outputs: Any = "joint positions",
-    q0: Any = None,
+    q0: Posture | None = None,
     harmonics: Sequence[int] | None = None,
-    criterion: str = "determinant",
-    scale: Any = None,
+    criterion: Annotated[str, Choice("determinant", "condition")] = "determinant",
+    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     seed: int = 0,
     search: Search | Mapping[str, Any] | None = None,
 ) -> OptimalMotion:

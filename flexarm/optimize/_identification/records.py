@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
-from ..._support.options import explained_class
+from ..._calls.declared import Floats
+from ..._calls.doors import checked_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...linear_models.operating_point import Point
@@ -21,7 +22,7 @@ from ...simulation.run import times
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Record:
     """A recorded run: times, measurements, forces of the actuators, initial state.
@@ -57,11 +58,11 @@ class Record:
     2
     """
 
-    t: Array
-    y: Array
-    tau: Array | None = None
-    q0: Array | None = None
-    qd0: Array | None = None
+    t: Annotated[Array, Floats("(n,)")]
+    y: Annotated[Array, Floats("(n, m)", "(n,)")]
+    tau: Annotated[Array, Floats("(n, nu)", "(n, nv)")] | None = None
+    q0: Annotated[Array, Floats("(nq,)")] | None = None
+    qd0: Annotated[Array, Floats("(nv,)")] | None = None
     at_rest: bool = False
     prescribed: Mapping[str, Array] | None = None
     count: int = field(init=False, repr=False)  # samples that are there

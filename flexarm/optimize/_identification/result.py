@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.doors import checked_class
 from ..._support.description import table
 from ..._support.labelled import Labelled, Labels, Variable, named
-from ..._support.options import explained_class
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Identification(Labelled):
     r"""Parameters that explain measurements best, with their uncertainty.

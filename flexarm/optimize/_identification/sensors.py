@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.declared import Floats
+from ..._calls.doors import checked_class
 from ..._support.checks import as_array, positive
-from ..._support.options import explained_class
 from ...arm import Arm
 from ...bodies.drives import finite_number
 from ...errors import ArgumentError, ModelError
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 _STEP_TOLERANCE = 1e-6
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Sensor:
     r"""A signal of an arm as a sensor shows it.
@@ -98,7 +99,7 @@ class Sensor:
     low_pass: float | None = None
     damping: float | None = None
     delay: float = 0.0
-    start: Any = None
+    start: Annotated[Any, Floats("(2,)")] = None
 
     def __post_init__(self) -> None:
         for name in ("gain", "offset"):

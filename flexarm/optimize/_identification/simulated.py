@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_arm
+from ..._calls.declared import Floats
+from ..._calls.doors import checked_late
 from ..._support.checks import as_generator
-from ..._support.options import explained
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
@@ -22,12 +23,12 @@ from .sensors import Sensing, refuse_uneven
 Array = NDArray[np.float64]
 
 
-@explained
+@checked_late
 def simulated_record(
     run: Trajectory,
     *,
     outputs: Any = "joint positions",
-    noise: Any = 0.0,
+    noise: Annotated[ArrayLike, Floats("(m,)", "()")] = 0.0,
     seed: int = 0,
     at_rest: bool = False,
 ) -> Record:
@@ -91,7 +92,7 @@ def simulated_record(
     return Record(run.t, y, run.tau, run.q[0], qd0, at_rest=at_rest)
 
 
-@explained
+@checked_late
 def predicted_signals(
     arm: Arm,
     measured: Record | Sequence[Record],
@@ -146,7 +147,6 @@ def predicted_signals(
     >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
     True
     """
-    check_arm(arm)
     m = len(Sensing(arm, outputs).names)
     blank = [replace(r, y=np.zeros((len(r.t), m))) for r in read_records(measured)]
     options = step_options(interpolation, integrator, max_step)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
 from ..._calls.arm_like import ArmLike
-from ..._support.options import explained
+from ..._calls.declared import Floats
+from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -74,7 +75,7 @@ _FREE = {"tip_tolerance": 1e-4, "rest_speed": 0.05, "smoothness": 3e-4}
 _WAY_SHARE = 1e-3
 
 
-@explained
+@checked
 @recorded("optimize.time_optimal")
 def time_optimal(
     arm: Arm,
@@ -83,7 +84,7 @@ def time_optimal(
     limits: Limits | Mapping[str, Any] | None = None,
     start: Any = None,
     initial: OptimalMotion | Trajectory | None = None,
-    rates: Any = None,
+    rates: Annotated[Any, Floats("(2,)")] = None,
     tip_tolerance: float | None = None,
     orientation_tolerance: float | None = None,
     rest_speed: float | None = None,

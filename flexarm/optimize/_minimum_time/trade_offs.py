@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_numbers, real_array
+from ..._calls.declared import Floats
+from ..._calls.doors import checked, checked_class
 from ..._support.interrupts import INTERRUPTED
-from ..._support.options import explained, explained_class
 from ..._support.recorded import Recorded, recorded
 from ..._support.warn import warn
 from ...arm import Arm
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 __all__ = ["TradeOff", "trade_off"]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class TradeOff(Recorded):
     """Shortest times by tolerances of the path.
@@ -53,9 +54,14 @@ class TradeOff(Recorded):
     message: str
 
 
-@explained
+@checked
 @recorded("optimize.trade_off")
-def trade_off(arm: Arm, path: Path, tip_tolerances: Any, **options: Any) -> TradeOff:
+def trade_off(
+    arm: Arm,
+    path: Path,
+    tip_tolerances: Annotated[ArrayLike, Floats("(n,)")],
+    **options: Any,
+) -> TradeOff:
     """Shortest times of a flexible arm along a path, for several tolerances.
 
     Parameters

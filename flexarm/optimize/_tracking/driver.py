@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..._calls.arguments import check_arm, positive_number
+from ..._calls.arguments import positive_number
+from ..._calls.declared import Choice
+from ..._calls.doors import checked
 from ..._support.interrupts import held
-from ..._support.options import check_choice, explained
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -83,15 +84,19 @@ _EXACT = "inverse dynamics"  # method of rigid arms
 _RIGID_STEPS = 500
 
 
-@explained
+@checked
 @recorded("optimize.track")
 def track(
     arm: Arm,
     path: Any,
     duration: float | None = None,
     *,
-    method: str = "shooting",
-    law: str = "cycloidal",
+    method: Annotated[
+        str, Choice("shooting", "stable inversion", "collocation", "frequency domain")
+    ] = "shooting",
+    law: Annotated[
+        str, Choice("cycloidal", "quintic", "septic", "ninth_degree")
+    ] = "cycloidal",
     start: Any = None,
     axes: str | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
@@ -301,8 +306,6 @@ def track(
     True
     """
     began = time.perf_counter()
-    check_arm(arm)
-    check_choice("method", method, tuple(_METHODS))
     own = {
         "weights": weights,
         "power": power,

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, real_array
-from ..._support.options import explained_class
+from ..._calls.declared import Floats
+from ..._calls.doors import checked_class
 from ...arm import Arm
 from ...bodies.joints import Joint
 from ...bodies.models import RigidBody
@@ -29,7 +30,7 @@ from .._collocation.local import EquationOfMotion
 Array = NDArray[np.float64]
 
 
-@explained_class
+@checked_class
 @dataclass(frozen=True, eq=False)
 class Design:
     """Arm with parameters that `trajectory` chooses.
@@ -66,9 +67,9 @@ class Design:
     """
 
     make_arm: Callable[[Array], Arm]
-    first: Any
-    lower: Any
-    upper: Any
+    first: Annotated[Any, Floats("(k,)")]
+    lower: Annotated[Any, Floats("(k,)")]
+    upper: Annotated[Any, Floats("(k,)")]
     cost: Callable[[Array], Any] | None = None
 
     def __post_init__(self) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from math import inf
-from typing import Any
+from typing import Annotated, Any
 
-from ..._support.options import explained
+from numpy.typing import ArrayLike
+
+from ..._calls.declared import Choice, Floats
+from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...simulation.trajectory import Trajectory
@@ -26,7 +29,7 @@ _SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 
 
-@explained
+@checked
 @recorded("optimize.trajectory")
 def trajectory(
     arm: Arm | Design,
@@ -36,9 +39,9 @@ def trajectory(
     duration: float | tuple[float, float, float] | None = None,
     cost: str | Mapping[str, float] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    payload: str | None = None,
-    payload_limits: Any = (0.0, inf),
-    losses: Any = None,
+    payload: Annotated[str, Choice("maximize")] | None = None,
+    payload_limits: Annotated[ArrayLike, Floats("(2,)")] = (0.0, inf),
+    losses: Annotated[ArrayLike, Floats("()", "(nu,)")] | None = None,
     search: Search | Mapping[str, Any] | None = None,
     initial: OptimalMotion | Trajectory | None = None,
     check: bool = True,

@@ -1,0 +1,411 @@
+"""What an argument has to be, read from its annotation.
+
+An annotation is a plain type, or ``Annotated[ArrayLike, Floats("(..., nq)")]`` and the
+like with the declarations of this module.  `kind_of_annotation` makes one object of
+it, which says whether a value fits, and what was expected in words.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import methodcaller
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+)
+
+import numpy as np
+
+from .._support.arrays import as_floats, is_whole, kind_of, plain_array
+from .._support.checks import short_text
+from .._support.options import did_you_mean
+from ..errors import ArgumentError
+from .arguments import arm_hint, real_array
+from .arm_like import ArmLike, StackLike
+
+
+class Kind:
+    """One kind of arguments; without restriction, that of `Any`."""
+
+    words = "anything"
+
+    def fits(self, value: Any) -> bool:
+        """Whether a value is of this kind."""
+        return True
+
+    def refusal(self, name: str, value: Any) -> str:
+        """Sentence on a value that does not fit."""
+        given = self.given(value)
+        return f"{name} is {given}, expected {self.words}{self.hint(value)}"
+
+    def given(self, value: Any) -> str:
+        """Text of a value that does not fit."""
+        return shown(value)
+
+    def hint(self, value: Any) -> str:
+        """What to do about a value that does not fit, or nothing."""
+        return ""
+
+
+class Number(Kind):
+    """One real number, within bounds.
+
+    Parameters
+    ----------
+    above, below : float
+        Bounds that are outside.
+    least, most : float
+        Bounds that are inside.
+    infinite : bool
+        Whether infinity is a number.
+    """
+
+    def __init__(
+        self,
+        *,
+        above: float = -np.inf,
+        below: float = np.inf,
+        least: float = -np.inf,
+        most: float = np.inf,
+        infinite: bool = False,
+    ) -> None:
+        self.above, self.below, self.infinite = above, below, infinite
+        self.least, self.most = least, most
+        bounds = {
+            "above {:g}": above,
+            "below {:g}": below,
+            "{:g} or more": least,
+            "at most {:g}": most,
+        }
+        said = [text.format(x) for text, x in bounds.items() if np.isfinite(x)]
+        self.words = ", ".join(["a number", *said]).replace("0 or more", "zero or more")
+        if np.isfinite([least, most]).all():
+            self.words = f"a number from {least:g} to {most:g}"
+        if said == ["above 0"]:
+            self.words = "a positive number"
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is not float:
+            try:
+                value = _one_number(value)
+            except (OverflowError, TypeError, ValueError):
+                return False
+        if math.isinf(value) and not self.infinite:
+            return False
+        inside = math.isinf(value) or self.above < value < self.below
+        return bool(inside and self.least <= value <= self.most)
+
+    def given(self, value: Any) -> str:
+        return short_text(value) if isinstance(value, list | tuple) else shown(value)
+
+
+class Whole(Kind):
+    """One whole number, within bounds that are inside."""
+
+    def __init__(self, *, least: int | None = None, most: int | None = None) -> None:
+        self.least, self.most = least, most
+        self.words = "a whole number"
+        if least is not None:
+            self.words += f", {'zero' if least == 0 else least} or more"
+        if most is not None:
+            self.words += f", at most {most}"
+
+    def given(self, value: Any) -> str:
+        return short_text(value)
+
+    def fits(self, value: Any) -> bool:
+        return (
+            is_whole(value)
+            and (self.least is None or value >= self.least)
+            and (self.most is None or value <= self.most)
+        )
+
+
+class Flag(Kind):
+    """True or False."""
+
+    words = "True or False"
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+
+class Choice(Kind):
+    """One of several strings, or of other constants."""
+
+    def __init__(self, *choices: Any) -> None:
+        self.choices = choices
+        self.words = f"one of {', '.join(map(repr, choices))}"
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, str | int) and value in self.choices
+
+    def refusal(self, name: str, value: Any) -> str:
+        return f"{name} is {short_text(value)}, expected {self.words}{self.hint(value)}"
+
+    def hint(self, value: Any) -> str:
+        return did_you_mean(value, [c for c in self.choices if isinstance(c, str)])
+
+
+class Floats(Kind):
+    """An array of real numbers of one of several shapes.
+
+    Parameters
+    ----------
+    *shapes : str
+        Such as ``"(..., nq)"``.  Axes are numbers, sizes of the arm, other names that
+        are equal in all arguments of a call, or other terms, which are not compared;
+        ``"()"`` is one number, and without shapes any is right.
+    """
+
+    def __init__(self, *shapes: str) -> None:
+        self.shapes = shapes
+        self.axes = [_axes_of(text) for text in shapes]
+        each = ["a number" if s == "()" else s for s in shapes]
+        self.words = "an array of real numbers"
+        if each:
+            self.words = f"{' or '.join(each)} real numbers"
+
+    def fits(self, value: Any) -> bool:
+        if type(value) is np.ndarray:
+            return value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+        if isinstance(value, float | int) and not isinstance(value, np.generic):
+            return True
+        return not self._fault("", value)
+
+    def refusal(self, name: str, value: Any) -> str:
+        return self._fault(name, value)
+
+    def _fault(self, name: str, value: Any) -> str:
+        dtype = getattr(value, "dtype", None)
+        lazy = dtype is not None and not isinstance(value, np.generic | np.ndarray)
+        if lazy and getattr(dtype, "kind", "") in ("f", "i", "u", "b"):
+            return ""  # it is converted once, where it is used
+        try:
+            real_array(name, value)
+        except ArgumentError as error:
+            return str(error)
+        return ""
+
+
+class Instance(Kind):
+    """An object of a class, or of one with its name."""
+
+    def __init__(self, made: Any) -> None:
+        self.made = made
+        self.name = str(getattr(made, "__name__", made))
+        article = "an" if self.name[0] in "AEIOU" else "a"
+        self.words = _WORDS.get(made, f"{article} {self.name}")
+
+    def fits(self, value: Any) -> bool:
+        try:
+            return isinstance(value, self.made)
+        except TypeError:  # a protocol
+            return True
+
+    def given(self, value: Any) -> str:
+        return shown(value) if self.made in _WORDS else kind_of(value)
+
+    def hint(self, value: Any) -> str:
+        if isinstance(value, type) and value.__name__ == self.name:
+            return f"; {self.name}(...) makes one"
+        for attribute, held in getattr(value, "__dict__", {}).items():
+            if type(held).__name__ == self.name and attribute[0] != "_":
+                return f"; it has one as its attribute {attribute}"
+        return f"; {_MADE_BY[self.name]}" if self.name in _MADE_BY else ""
+
+
+class AnArm(Instance):
+    """An arm, a stack of arms, or one of both."""
+
+    def __init__(self, *made: Any) -> None:
+        super().__init__(made[0])
+        self.every = made
+        self.words = "flexarm.Arm"
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, self.every)
+
+    def hint(self, value: Any) -> str:
+        return arm_hint(value)
+
+
+class Text(Kind):
+    """A string, with what is meant by it in words."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+class Seed(Kind):
+    """A generator of random numbers, or a seed of one."""
+
+    words = "a numpy.random.Generator or a seed, 0 or more"
+
+    def fits(self, value: Any) -> bool:
+        seed = is_whole(value) and value >= 0
+        return value is None or seed or isinstance(value, np.random.Generator)
+
+    def refusal(self, name: str, value: Any) -> str:
+        return f"{name} is {short_text(value)}, expected {self.words}"
+
+
+class Sequenced(Kind):
+    """A list of values of one kind."""
+
+    def __init__(self, inside: Kind) -> None:
+        self.inside = inside
+        self.words = f"a list, of each entry {inside.words}"
+
+    def hint(self, value: Any) -> str:
+        alone = not isinstance(value, list | tuple | np.ndarray)
+        return (
+            "; put it in brackets, [...]" if alone and self.inside.fits(value) else ""
+        )
+
+    def fits(self, value: Any) -> bool:
+        plain = isinstance(value, list | tuple | range) or (
+            isinstance(value, np.ndarray) and value.ndim > 0
+        )
+        return plain and all(map(self.inside.fits, value))
+
+
+class OneOf(Kind):
+    """A value of one of several kinds."""
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self.kinds = list(kinds)
+        words = [kind.words for kind in self.kinds]
+        if "None" in words:
+            words = [*(w for w in words if w != "None"), "None"]
+        self.words = " or ".join(dict.fromkeys(words))
+
+    def fits(self, value: Any) -> bool:
+        # without a generator, in whose end Ctrl-C would be lost
+        return any(map(methodcaller("fits", value), self.kinds))
+
+    def refusal(self, name: str, value: Any) -> str:
+        kinds = [k for k in self.kinds if k.words != "None"]
+        if len(kinds) == 1 and isinstance(kinds[0], Floats):
+            return kinds[0].refusal(name, value)
+        return super().refusal(name, value)
+
+    def given(self, value: Any) -> str:
+        return self.kinds[0].given(value)
+
+    def hint(self, value: Any) -> str:
+        return next(filter(None, (kind.hint(value) for kind in self.kinds)), "")
+
+
+_WORDS: dict[Any, str] = {
+    str: "a string",
+    types.NoneType: "None",
+    Callable: "a function",
+    Mapping: "a dictionary",
+    dict: "a dictionary",
+    Iterable: "a sequence",
+}
+# how users get an object of a class
+_MADE_BY = {
+    "CoulombFriction": "flexarm.CoulombFriction(force, smoothing_velocity) makes one",
+    "Limits": "flexarm.optimize.Limits(torque=...) makes one",
+    "Search": "flexarm.optimize.Search(restarts=...) makes one",
+    "LinearSystem": "flexarm.linearize(arm, q) makes one",
+    "Path": "flexarm.optimize.paths.line(start, end) makes one",
+    "OptimalMotion": "a function of flexarm.optimize finds one",
+    "StateSpace": "flexarm.linearize(arm, q) makes one",
+    "Trajectory": "flexarm.simulate returns one; flexarm.plotting.arm draws postures",
+}
+_ANY = Kind()
+_PLAIN: dict[Any, Kind] = {
+    float: Number(infinite=True),
+    int: Whole(),
+    bool: Flag(),
+    Any: _ANY,
+}
+
+
+def kind_of_annotation(hint: Any) -> Kind:
+    """Return the kind of arguments that an annotation declares."""
+    if (isinstance(hint, type) and hint in _PLAIN) or hint is Any:
+        return _PLAIN[hint]
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        declared = [kind for kind in hint.__metadata__ if isinstance(kind, Kind)]
+        return declared[0] if declared else kind_of_annotation(parts[0])
+    if origin in (Union, types.UnionType):
+        return _union(parts)
+    if origin is Literal:
+        return Choice(*parts)
+    if origin in (Sequence, list):
+        return Sequenced(kind_of_annotation(parts[0]))
+    if origin is np.ndarray or hint is np.ndarray:
+        return Floats() if "float" in str(hint) else _ANY
+    made = hint if origin is None else origin
+    if made in (ArmLike, StackLike) or getattr(made, "__name__", "") == "Arm":
+        return AnArm(made)
+    return Instance(made) if isinstance(made, type) else _ANY
+
+
+def _union(parts: tuple[Any, ...]) -> Kind:
+    """Kind of a union; of arms and their stacks one."""
+    kinds = [kind_of_annotation(part) for part in parts]
+    arms = [made for k in kinds if isinstance(k, AnArm) for made in k.every]
+    rest = [k for k in kinds if not isinstance(k, AnArm)]
+    if any(type(k) is Kind for k in rest):
+        return _ANY
+    if arms:
+        rest.insert(0, AnArm(*arms))
+    return rest[0] if len(rest) == 1 else OneOf(rest)
+
+
+def _axes_of(text: str) -> tuple[str, ...]:
+    """Entries of a shape in text."""
+    return tuple(part.strip() for part in text.strip("()").split(",") if part.strip())
+
+
+def _one_number(value: Any) -> float:
+    """Return one real number as a float, or raise."""
+    if isinstance(value, numbers.Real):
+        return float(value)
+    array = plain_array(value)
+    if array.ndim or array.dtype.kind not in "biufO":
+        raise TypeError
+    return float(as_floats(array))
+
+
+def shown(value: Any) -> str:
+    """Text of a plain value; of others their type."""
+    plain = value is None or isinstance(value, bool | int | float | complex | str)
+    return short_text(value) if plain else f"of type {kind_of(value)}"
+
+
+ARRAY_LIKE = Annotated[Any, Floats()]
+
+# arrays of states of an arm, and what else is the same in many functions
+Threads: TypeAlias = Annotated[int, Whole(least=1)]
+Positive: TypeAlias = Annotated[float, Number(above=0.0)]
+StepLength: TypeAlias = Annotated[float, Number(above=0.0, infinite=True)]
+Share: TypeAlias = Annotated[float, Number(least=0.0, most=1.0)]
+Positions: TypeAlias = Annotated[Any, Floats("(..., nq)")]
+Posture: TypeAlias = Annotated[Any, Floats("(nq,)")]
+Velocities: TypeAlias = Annotated[Any, Floats("(..., nv)")]
+ActuatorValues: TypeAlias = Annotated[Any, Floats("(..., nu)")]
+Forces: TypeAlias = Annotated[Any, Floats("(..., nu)", "(..., nv)")]
+Vector: TypeAlias = Annotated[Any, Floats("(3,)")]
+Poses: TypeAlias = Annotated[Any, Floats("(..., 4, 4)")]
+Twists: TypeAlias = Annotated[Any, Floats("(..., 6)")]
+TwistForm: TypeAlias = Annotated[str, Choice("body", "spatial", "hybrid", "mixed")]
+JacobianFrame: TypeAlias = Annotated[str, Choice("node", "base")]
+RandomSeed: TypeAlias = Annotated[Any, Seed()]

@@ -1,0 +1,356 @@
+"""Refusal of arguments before the work of a function begins.
+
+What an argument has to be is declared where it is annotated, see `declared`.  The
+annotations of a function are read at its first call.  An exception that comes later is
+none of the arguments and passes as it is.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import FrozenInstanceError
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from .._support.arrays import plain_array
+from .._support.options import did_you_mean
+from ..errors import ArgumentError, FlexarmError, ModelError
+from .arm_like import ArmLike, StackLike
+from .declared import ARRAY_LIKE, AnArm, Floats, Kind, OneOf, kind_of_annotation
+from .explain import ARM_SIZES, size_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+# annotations of lists of several things, parameters that take many values
+_LISTS = ("Iterable", "Sequence")
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+# rooms whose arguments describe an arm
+_DESCRIBING = ("arm", "beams", "bodies", "finite_elements", "model")
+_TERM = re.compile(r"(?:(\d+) ?)?([A-Za-z_]\w*)|(\d+)")
+
+
+class Door:
+    """What a function demands of its arguments.
+
+    Parameters
+    ----------
+    function : callable
+        The function, whose annotations are evaluated where it stands.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        room = function.__module__.partition(".")[2].partition(".")[0]
+        self.error = ModelError if room in _DESCRIBING else ArgumentError
+        names = _Names(getattr(inspect.unwrap(function), "__globals__", {}))
+        hints = inspect.get_annotations(inspect.unwrap(function))
+        parameters = inspect.signature(function).parameters
+        self.many = any(p.kind in _MANY for p in parameters.values())
+        self.kinds: dict[str, Kind | None] = {}
+        for name, parameter in parameters.items():
+            kind = kind_of_annotation(_evaluated(hints.get(name, Any), names))
+            free = type(kind) is Kind or parameter.kind in _MANY
+            self.kinds[name] = None if free else kind
+        self.places = tuple(
+            name
+            for name, p in parameters.items()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        )
+        self.needed = {
+            name
+            for name, p in parameters.items()
+            if p.default is p.empty and p.kind not in _MANY
+        }
+        self.defaults = {name: p.default for name, p in parameters.items()}
+        self.shaped = any(_shapes_of(kind) for kind in self.kinds.values())
+
+    def check(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Raise if arguments are not as declared."""
+        given = dict(zip(self.places, args, strict=False))
+        unfit = len(args) > len(self.places) or not options.keys().isdisjoint(given)
+        given.update(options)
+        if not self.many:
+            unfit = unfit or not self.kinds.keys() >= options.keys()
+            if unfit or not given.keys() >= self.needed:
+                raise _misfit(self.function, args, options)
+        for name, value in given.items():
+            kind = self.kinds.get(name)
+            if kind is None or kind.fits(value) or value is self.defaults[name]:
+                continue
+            raise self.error(kind.refusal(name, value))
+        if self.shaped:
+            if self.function.__name__ == "__init__":  # of an object without sizes
+                given.pop("self")
+            self._check_shapes(given)
+
+    def _check_shapes(self, given: Mapping[str, Any]) -> None:
+        """Raise for the first array whose shape contradicts the declared ones."""
+        arm = _arm_of(given)
+        known = {s: (getattr(arm, s), "the arm") for s in ARM_SIZES if arm is not None}
+        for name, value in given.items():
+            shapes = _shapes_of(self.kinds.get(name))
+            if not shapes or not _is_array(value):
+                continue
+            shape = _shape_of(value)
+            found = [_matched(axes, shape, known) for axes in shapes]
+            if not any(sizes is not None for sizes in found):
+                text = _wrong_shape(name, shape, shapes, known, arm)
+                raise self.error(text)
+            if len(shapes) == 1 and found[0]:
+                known |= {symbol: (n, name) for symbol, n in found[0].items()}
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a function as its annotations declare them.
+
+    Its work begins when all are right.  What it raises then is not looked at.
+    """
+    door: Door | None = None
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        nonlocal door
+        if door is None:
+            door = Door(function)
+        door.check(args, options)
+        return function(*args, **options)
+
+    return call
+
+
+def checked_late(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a function that has failed, as `checked` does before.
+
+    For functions that are little more than one call of a kernel, which cost less than
+    their check.  If all arguments are as declared, the exception passes as it is.
+    """
+    door: Door | None = None
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> R:
+        nonlocal door
+        try:
+            return function(*args, **options)
+        except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as e:
+            if isinstance(e, FlexarmError):
+                raise
+            if door is None:
+                door = Door(function)
+            door.check(args, options)
+            raise
+
+    return call
+
+
+def checked_class(made: C) -> C:
+    """Apply `checked_late` to the constructor and the public methods of a class.
+
+    A constructor says itself what is wrong with its arguments.  Functions of other
+    modules that a class has as its methods stay as they are.
+    """
+    for name, member in list(vars(made).items()):
+        inner = getattr(member, "__func__", member)
+        public = name[0] != "_" or name in ("__init__", "__call__")
+        if not public or not inspect.isfunction(inner) or hasattr(inner, "__wrapped__"):
+            continue
+        if inner.__module__ != made.__module__:
+            continue
+        wrapped: Any = checked_late(inner)
+        if isinstance(member, classmethod | staticmethod):
+            wrapped = type(member)(wrapped)
+        setattr(made, name, wrapped)
+    if "__setattr__" in vars(made) and hasattr(made, "__dataclass_fields__"):
+        _explain_frozen(made)
+    return made
+
+
+def _explain_frozen(made: Any) -> None:
+    """Say how to change a frozen dataclass, where one assigns to its fields."""
+    inner = made.__setattr__
+
+    def assign(self: Any, name: str, value: Any) -> None:
+        try:
+            inner(self, name, value)
+        except FrozenInstanceError:
+            kind = type(self).__name__
+            copy = f"; {kind.lower()}.replace({name}=...) returns a changed copy"
+            raise FrozenInstanceError(
+                f"{name} of {kind} cannot be assigned, expected objects that stay as "
+                f"they are made{copy if hasattr(self, 'replace') else ''}"
+            ) from None
+
+    made.__setattr__ = assign
+
+
+# --- annotations ----------------------------------------------------------------
+
+
+class _Names(dict[str, Any]):
+    """Names of annotations; one that is imported for type checkers alone is a class."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        super().__init__(names)
+        # in unions its own parts cannot be told from others
+        self["ArrayLike"] = ARRAY_LIKE
+
+    def __missing__(self, name: str) -> Any:
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        return _ByName(name, (), {})
+
+
+class _ByName(type):
+    """Class that knows its instances by the names of their classes."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return any(kind.__name__ == cls.__name__ for kind in type(value).__mro__)
+
+
+def by_name(made: Any) -> bool:
+    """Whether a class stands for one that is imported for type checkers alone."""
+    return isinstance(made, _ByName)
+
+
+def _evaluated(hint: Any, names: _Names) -> Any:
+    """Return the kind that an annotation means."""
+    return eval(hint, {}, names) if isinstance(hint, str) else hint
+
+
+# --- shapes ---------------------------------------------------------------------
+
+
+def _shapes_of(kind: Kind | None) -> list[tuple[str, ...]]:
+    """Shapes that a kind admits; none if any is right."""
+    kinds = kind.kinds if isinstance(kind, OneOf) else [kind]
+    return [axes for k in kinds if isinstance(k, Floats) for axes in k.axes]
+
+
+def _shape_of(value: Any) -> tuple[int, ...]:
+    """Shape of what is an array, or can be made one."""
+    shape = getattr(value, "shape", None)
+    return shape if isinstance(shape, tuple) else plain_array(value).shape
+
+
+def _is_array(value: Any) -> bool:
+    return value is not None and not isinstance(value, str | Mapping | AnArm)
+
+
+def _arm_of(given: Mapping[str, Any]) -> Any:
+    """The arm among the arguments, or that of an object that has one."""
+    for value in given.values():
+        if isinstance(value, ArmLike | StackLike):
+            return value
+    owners = [getattr(value, "arm", None) for value in given.values()]
+    return next((o for o in owners if isinstance(o, ArmLike | StackLike)), None)
+
+
+def _matched(
+    axes: Sequence[str], shape: tuple[int, ...], known: Mapping[str, tuple[int, str]]
+) -> dict[str, int] | None:
+    """Sizes of the names in a shape, or None if it is another one."""
+    free = axes[:1] == ("...",)
+    core = axes[1:] if free else axes
+    if len(shape) < len(core) or (len(shape) > len(core) and not free):
+        return None
+    sizes: dict[str, int] = {}
+    for term, size in zip(core, shape[len(shape) - len(core) :], strict=True):
+        found = _TERM.fullmatch(term)
+        if not found:
+            continue
+        factor, symbol, number = found.groups()
+        if symbol is None:
+            wanted = int(number)
+        elif symbol in sizes or symbol in known:
+            wanted = sizes.get(symbol, known.get(symbol, (0, ""))[0])
+            wanted *= int(factor or 1)
+        else:
+            if factor is None:
+                sizes[symbol] = size
+            continue
+        if size != wanted:
+            return None
+    return sizes
+
+
+def _wrong_shape(
+    name: str,
+    shape: tuple[int, ...],
+    shapes: Sequence[tuple[str, ...]],
+    known: Mapping[str, tuple[int, str]],
+    arm: Any,
+) -> str:
+    """Sentence on an array of another shape."""
+    last = [axes[-1] for axes in shapes if axes]
+    if arm is not None and all(symbol in ARM_SIZES for symbol in last):
+        fitting = [size_text(arm, symbol) for symbol in dict.fromkeys(last)]
+        sizes = [known[symbol][0] for symbol in last]
+        plain = () not in shapes
+        if plain and (not shape or (shape[-1] not in sizes and len(shape) < 3)):
+            text = f"expected a last axis of {' or '.join(fitting)}"
+            return f"{name} has shape {shape}, {text}"
+    texts = [
+        f"({', '.join(axes)}{',' if len(axes) == 1 else ''})" if axes else "a number"
+        for axes in shapes
+    ]
+    symbols = dict.fromkeys(
+        found[2]
+        for axes in shapes
+        for term in axes
+        if (found := _TERM.fullmatch(term)) and found[2] in known
+    )
+    sizes_known = [f"{s} = {known[s][0]} of {known[s][1]}" for s in symbols]
+    fitting_text = f" with {' and '.join(sizes_known)}" if symbols else ""
+    return f"{name} has shape {shape}, expected {' or '.join(texts)}{fitting_text}"
+
+
+# --- names -----------------------------------------------------------------------
+
+
+def _misfit(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    options: dict[str, object],
+) -> ArgumentError:
+    """Error that says why arguments do not fit the signature of a function."""
+    signature = inspect.signature(function)
+    name = function.__qualname__.removesuffix(".__init__")
+    parameters = signature.parameters.items()
+    known = {k: p for k, p in parameters if k not in ("self", "cls")}
+    # names that do not exist
+    for option in options:
+        if option not in known:
+            # the hint first: of a long sentence the end may be cut
+            hint = did_you_mean(option, known) or ","
+            return ArgumentError(
+                f"{name} has no argument {option!r}{hint} expected names out of "
+                f"{', '.join(known)}"
+            )
+    # more arguments without names than the signature has
+    places = [k for k, p in known.items() if p.kind is not p.KEYWORD_ONLY]
+    given = len(args) - (len(known) < len(signature.parameters))
+    if given > len(places):
+        rest = [k for k in known if k not in places]
+        hint = f"; name the others, as in {rest[0]}=value" if rest else ""
+        if len(places) == 1 and str(known[places[0]].annotation).startswith(_LISTS):
+            hint = f"; pass a list, as in {name}([...])"
+        return ArgumentError(
+            f"{name} is given {given} arguments without names, expected at most "
+            f"{len(places)} ({', '.join(places)}){hint}"
+        )
+    # arguments that are missing or given twice
+    needed = [k for k, p in known.items() if p.default is p.empty]
+    missing = [k for k in needed if k not in places[:given] and k not in options]
+    call = [f"{k}=..." if known[k].kind is known[k].KEYWORD_ONLY else k for k in needed]
+    rest = [k for k, p in known.items() if k not in needed and p.kind not in _MANY]
+    more = f"; optional: {', '.join(rest)}" if 0 < len(rest) <= 6 else ""
+    return ArgumentError(
+        f"{name} lacks {', '.join(missing)}, expected {name}({', '.join(call)}){more}"
+        if missing
+        else f"{name} is given an argument twice, by its place and by its name, "
+        f"expected each of {', '.join(places)} once"
+    )
