@@ -27,12 +27,12 @@ from .._support.checks import (
     finite,
     short_text,
 )
-from .._support.description import Description
 from .._support.doubtful import warn_of_degrees
 from .._support.kinds import shown
 from .._support.options import did_you_mean, explained_class
 from ..errors import ModelError
 from ._joint_forces import check_joint_forces
+from ._joint_kinds import JointKinds
 from .axes import unit_screw, unit_vector
 from .drives import CoulombFriction, Drive, Stops
 
@@ -58,10 +58,17 @@ JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 _EYE = np.eye(3).tobytes()
 
 
+def _none() -> None:
+    """Return the default of fields that have the names of constructors."""
+
+
 @explained_class
 @dataclass(frozen=True, eq=False)
-class Joint(Description):
+class Joint(JointKinds):
     """Connection of a body to a node of its parent.
+
+    `Joint.revolute`, `prismatic`, `spherical`, ... make one of each kind and take the
+    parameters that this kind has.
 
     Parameters
     ----------
@@ -197,8 +204,9 @@ class Joint(Description):
     damping: Any = 0.0
     axis2: Any = None
     pitch: Any = 0.0
-    subspace: Any = None
-    screw: Any = None
+    # on the class these names are the constructors
+    subspace: Any = field(default_factory=_none)
+    screw: Any = field(default_factory=_none)
     limits: Any = None
     velocity_limit: Any = None
     acceleration_limit: Any = None
