@@ -27,7 +27,7 @@ SYNONYMS = {
     "damping_ratio": ("damping",),
     "dataframe": ("to_xarray",),
     "degrees_of_freedom": ("nv",),
-    "density": ("mass_per_length",),
+    "density": ("mass_per_length", "material"),
     "dh": ("descriptions.DenavitHartenberg", "DenavitHartenberg"),
     "dimension": ("nv",),
     "dof": ("nv",),

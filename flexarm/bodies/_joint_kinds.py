@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
 
 from .._support.description import Description
+from .._support.forwarded import forwards
 from .._support.options import explained_class
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from .drives import CoulombFriction, Drive, Stops
     from .joints import Joint
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Placed(TypedDict, total=False):
@@ -55,28 +57,15 @@ class Single(Limited, total=False):
     stops: Stops | None
 
 
-def _takes(options: type) -> Callable[[F], F]:
-    """Show and admit the named options in place of ``**options``."""
-
-    def decorate(make: F) -> F:
-        known = list(inspect.signature(make).parameters.values())[:-1]
-        more = [
+def _takes(options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Show and admit the named options, each with a default of `Joint`."""
+    return forwards(
+        [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=...)
             for name in options.__annotations__
-        ]
-        signature = inspect.Signature([*known, *more], return_annotation="Joint")
-        inner: Any = make
-        inner.__signature__ = signature
-        inner.__qualname__ = f"Joint.{make.__name__}"
-        return make
-
-    return decorate
-
-
-def _refuse_others(options: Any, kind: type) -> None:
-    """Raise for names that a kind does not have; `explained` says which it has."""
-    if not options.keys() <= kind.__annotations__.keys():
-        raise TypeError(options)
+        ],
+        "Joint",
+    )
 
 
 @explained_class
@@ -104,7 +93,6 @@ class JointKinds(Description):
         >>> fa.Joint.fixed(parent="boom").n_dof
         0
         """
-        _refuse_others(options, Placed)
         joint: Joint = cls("fixed", **options)
         return joint
 
@@ -133,7 +121,6 @@ class JointKinds(Description):
         >>> fa.Joint.revolute("y", limits=(-2.0, 2.0)).axis
         array([0., 1., 0.])
         """
-        _refuse_others(options, Single)
         joint: Joint = cls("revolute", axis=axis, **options)
         return joint
 
@@ -162,7 +149,6 @@ class JointKinds(Description):
         >>> fa.Joint.prismatic("x").screws[:, 0]
         array([0., 0., 0., 1., 0., 0.])
         """
-        _refuse_others(options, Single)
         joint: Joint = cls("prismatic", axis=axis, **options)
         return joint
 
@@ -195,7 +181,6 @@ class JointKinds(Description):
         >>> fa.Joint.helical("x", pitch=0.01).screws[:, 0]
         array([1.  , 0.  , 0.  , 0.01, 0.  , 0.  ])
         """
-        _refuse_others(options, Single)
         joint: Joint = cls("helical", axis=axis, pitch=pitch, **options)
         return joint
 
@@ -223,7 +208,6 @@ class JointKinds(Description):
         >>> fa.Joint.cylindrical("x").position_names
         ('rotation', 'translation')
         """
-        _refuse_others(options, Limited)
         joint: Joint = cls("cylindrical", axis=axis, **options)
         return joint
 
@@ -255,7 +239,6 @@ class JointKinds(Description):
         >>> fa.Joint.universal("x", "y").n_dof
         2
         """
-        _refuse_others(options, Limited)
         joint: Joint = cls("universal", axis=axis, axis2=axis2, **options)
         return joint
 
@@ -287,7 +270,6 @@ class JointKinds(Description):
         >>> fa.Joint.planar("z").position_names
         ('translation 1', 'translation 2', 'rotation')
         """
-        _refuse_others(options, Limited)
         joint: Joint = cls("planar", axis=axis, axis2=axis2, **options)
         return joint
 
@@ -313,7 +295,6 @@ class JointKinds(Description):
         >>> fa.Joint.spherical(damping=0.1).neutral
         array([1., 0., 0., 0.])
         """
-        _refuse_others(options, Moving)
         joint: Joint = cls("spherical", **options)
         return joint
 
@@ -339,7 +320,6 @@ class JointKinds(Description):
         >>> fa.Joint.free().n_positions
         7
         """
-        _refuse_others(options, Moving)
         joint: Joint = cls("free", **options)
         return joint
 
@@ -368,7 +348,6 @@ class JointKinds(Description):
         >>> fa.Joint.subspace([[0], [0], [1], [0.1], [0], [0]]).n_dof
         1
         """
-        _refuse_others(options, Moving)
         joint: Joint = cls("subspace", subspace=subspace, **options)
         return joint
 
@@ -397,6 +376,5 @@ class JointKinds(Description):
         >>> fa.Joint.screw((0, 0, 1, 0, -0.5, 0)).n_dof
         1
         """
-        _refuse_others(options, Single)
         joint: Joint = cls("screw", screw=screw, **options)
         return joint

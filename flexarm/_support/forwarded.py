@@ -1,0 +1,50 @@
+"""Functions that hand named options on to another one, and show which."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from .options import explained
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def forwards(
+    options: Iterable[inspect.Parameter], owner: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Show and admit the given options in place of ``**options``.
+
+    Parameters
+    ----------
+    options : iterable of inspect.Parameter
+        Parameters without those that the function has itself.
+    owner : str
+        Name of the class of which this is a method, for messages.
+
+    Notes
+    -----
+    The function is `explained`, which makes a sentence of the TypeError on other names.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        given = inspect.signature(function)
+        own = list(given.parameters.values())[:-1]
+        more = [p.replace(kind=p.KEYWORD_ONLY) for p in options]
+        names = {p.name for p in (*own, *more)}
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if not kwargs.keys() <= names:
+                raise TypeError(kwargs)
+            return function(*args, **kwargs)
+
+        shown: Any = call
+        shown.__signature__ = given.replace(parameters=[*own, *more])
+        shown.__qualname__ = f"{owner}.{function.__name__}"
+        return explained(call)
+
+    return decorate
