@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .._support.checks import as_array, as_numbers, positive, short_text
 from .._support.description import Description
 from .._support.forwarded import forwards
 from .._support.kinds import shown
-from .._support.options import explained_class
+from .._support.options import explained_class, missing_attribute
 from ..bodies.materials import Material, material_of
 from ..bodies.sections import Section
 from ..errors import ModelError
@@ -141,6 +141,7 @@ class Beam(Description):
         ModelError
             If the beam is bent or not uniform.
         """
+        _check_name(name)
         section = self._sections(1.0)
         straight = self.points is None and not np.any(self.roll)
         if not isinstance(section, Section) or not straight:
@@ -218,13 +219,15 @@ class Beam(Description):
         """
         return self._link(name, segments=n, **options)
 
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            # called for missing attributes
+            raise missing_attribute(self, name)
+
     def _link(self, name: str, **options: Any) -> Any:
         """Link of elements or pieces with the mass of the beam."""
-        if isinstance(name, int):
-            raise ModelError(
-                f"name of a link is {name}, expected a word first, such as 'boom', "
-                "then the number: beam.elements('boom', 4)"
-            )
+        _check_name(name)
         line = {"length": self.length, "points": self.points, "roll": self.roll}
 
         def make(factor: float) -> Any:
@@ -250,6 +253,15 @@ class Beam(Description):
             (item[0], made(item[1])) if isinstance(item, tuple) else made(item)
             for item in self.section
         ]
+
+
+def _check_name(name: Any) -> None:
+    """Refuse the number of modes or elements in the place of the name."""
+    if isinstance(name, int):
+        raise ModelError(
+            f"name of a link is {name}, expected a word first, then the number, such "
+            f"as beam.modes('boom', {name}) or beam.elements('boom', {name})"
+        )
 
 
 def _parts(section: Any) -> Any:

@@ -62,6 +62,12 @@ def _none() -> None:
     """Return the default of fields that have the names of constructors."""
 
 
+def _word(kind: object) -> str:
+    """Word of a kind, as of ``"Weld Joint"``."""
+    text = kind.lower() if isinstance(kind, str) else ""
+    return text.replace("joint", "").strip(" _")
+
+
 @explained_class
 @dataclass(frozen=True, eq=False)
 class Joint(JointKinds):
@@ -222,7 +228,7 @@ class Joint(JointKinds):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
-            hint = did_you_mean(self.kind, JOINT_KINDS)
+            hint = did_you_mean(_word(self.kind), JOINT_KINDS)
             if isinstance(self.kind, str) and self.kind in ("x", "y", "z"):
                 hint = f"; Joint(axis={self.kind!r}) is a hinge about {self.kind}"
             raise ModelError(

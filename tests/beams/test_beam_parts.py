@@ -239,7 +239,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: Beam(STEEL_TUBE.replace(shear_centre=(0, 0.01)), 1.0).modes("a"),
         ["shear centre", "beam.elements(name, n)"],
     ),
-    "a number for the name": (lambda: BEAM.elements(4), ["beam.elements('boom', 4)"]),  # type: ignore[arg-type]
+    "a number for the name": (
+        lambda: BEAM.elements(4),
+        ["word first", "beam.elements('boom', 4)"],
+    ),  # type: ignore[arg-type]
     "not a section": (lambda: Beam([3], 1.0).elements("a"), ["not understood"]),
 }
 
