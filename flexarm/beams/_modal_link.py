@@ -178,6 +178,7 @@ def flexible_link(
 
     See Also
     --------
+    Beam : the same link by section, length and material.
     clamped_beam_modes, free_beam_modes, pinned_beam_modes : modes of bending.
     clamped_rod_modes, free_rod_modes : modes of torsion.
 

@@ -189,14 +189,14 @@ class Joint(JointKinds):
     Examples
     --------
     >>> import flexarm as fa
-    >>> fa.Joint("universal", axis=(1, 0, 0), axis2=(0, 1, 0)).n_dof
+    >>> fa.Joint.universal("x", "y").n_dof
     2
-    >>> fa.Joint("free").neutral
+    >>> fa.Joint.free().neutral
     array([1., 0., 0., 0., 0., 0., 0.])
 
     A revolute joint about z through x = 0.5 m of the body:
 
-    >>> fa.Joint("screw", screw=(0, 0, 1, 0, -0.5, 0), limits=(-2, 2)).limits
+    >>> fa.Joint.screw((0, 0, 1, 0, -0.5, 0), limits=(-2, 2)).limits
     array([[-2.],
            [ 2.]])
     """
