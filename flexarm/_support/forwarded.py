@@ -21,7 +21,7 @@ def forwards(
     Parameters
     ----------
     options : iterable of inspect.Parameter
-        Parameters without those that the function has itself.
+        Parameters by name only, without those that the function has itself.
     owner : str
         Name of the class of which this is a method, for messages.
 
@@ -33,7 +33,7 @@ def forwards(
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         given = inspect.signature(function)
         own = list(given.parameters.values())[:-1]
-        more = [p.replace(kind=p.KEYWORD_ONLY) for p in options]
+        more = list(options)
         names = {p.name for p in (*own, *more)}
 
         @wraps(function)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
 
 from .._support.description import Description
@@ -57,15 +58,24 @@ class Single(Limited, total=False):
     stops: Stops | None
 
 
+class _OfJoint:
+    """Default of `Joint`, in signatures alone."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+@cache
+def _parameters(options: type) -> list[inspect.Parameter]:
+    """Parameters of all names, each with the default of `Joint`."""
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    names = options.__annotations__
+    return [inspect.Parameter(name, by_name, default=_OfJoint()) for name in names]
+
+
 def _takes(options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Show and admit the named options, each with a default of `Joint`."""
-    return forwards(
-        [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=...)
-            for name in options.__annotations__
-        ],
-        "Joint",
-    )
+    """Show and admit the named options."""
+    return forwards(_parameters(options), "Joint")
 
 
 @explained_class
