@@ -38,12 +38,12 @@ from . import (
 from ._core import build_info
 from ._support.later import loader
 from ._support.options import did_you_mean
-from ._support.synonyms import SYNONYMS
+from ._support.synonyms import FUNCTIONS, SYNONYMS
 from ._version import __version__
 from .arm import Arm
 from .bodies.drives import CoulombFriction, Drive, Stops
 from .bodies.integrals import ModalIntegrals
-from .bodies.joints import Joint
+from .bodies.joints import JOINT_KINDS, Joint
 from .bodies.models import FlexibleBody, RigidBody
 from .bodies.node_sums import modal_integrals, nodal_integrals
 from .constraints import (
@@ -491,15 +491,29 @@ def _hint(name: str) -> str:
         return ""
     rooms = {room: import_module(f".{room}", __name__).__all__ for room in _ROOMS}
     full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
-    for other in SYNONYMS.get(name.lower(), ()):
+    words = SYNONYMS.get(name.lower(), ())
+    for other in words:
         if other in __all__ or other in full:
             return f"; did you mean {other!r}?"
     for room, items in rooms.items():
         if name in items and name not in ("load", "read", "report"):
             return f"; did you mean {room}.{name}?"
-    if hasattr(Arm, name):
-        return f"; did you mean arm.{name}, an attribute of arms?"
-    return did_you_mean(name, __all__)
+    for other in (name, *words):
+        if hasattr(Arm, other):
+            return f"; did you mean arm.{other}, an attribute of arms?"
+    if name in FUNCTIONS:
+        return f"; expected {FUNCTIONS[name]}"
+    return _joint_hint(name) or did_you_mean(name, __all__)
+
+
+def _joint_hint(name: str) -> str:
+    """Hint at the constructor of a joint, for names such as ``RevoluteJoint``."""
+    word = name.lower().removeprefix("create").replace("jointmodel", "")
+    word = word.replace("joint", "").strip("_")
+    for kind in (word, *SYNONYMS.get(word, ())):
+        if kind in JOINT_KINDS and kind != name:
+            return f"; expected flexarm.Joint.{kind}(...)"
+    return ""
 
 
 if not TYPE_CHECKING:  # a type checker knows the names

@@ -93,7 +93,7 @@ class Name(SphinxRole):
 
 
 # base classes whose members are those of one public class
-_PARTS = {"ArmLike", "LinearSystem", "SectionNumbers"}
+_PARTS = {"ArmLike", "JointKinds", "LinearSystem", "SectionNumbers"}
 
 
 class Public(SphinxDirective):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import flexarm
 
 # base classes whose members are those of one public class
-PARTS = {"ArmLike", "LinearSystem", "SectionNumbers"}
+PARTS = {"ArmLike", "JointKinds", "LinearSystem", "SectionNumbers"}
 _SECTION = re.compile(r"^(?P<name>[A-Z][A-Za-z ]*)\n-{3,}$", re.M)
 
 

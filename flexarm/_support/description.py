@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .options import missing_from_class
+from .synonyms import ON_CLASSES
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -26,6 +27,10 @@ class Described(type):
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(cls, name: str) -> Any:
+            instead = ON_CLASSES.get(f"{cls.__name__}.{name.lower()}")
+            if instead is not None:
+                text = f"class {cls.__name__} has no attribute {name!r}"
+                raise AttributeError(f"{text}; expected {instead}", name=name, obj=cls)
             raise missing_from_class(cls, name)
 
 

@@ -1,5 +1,6 @@
 """Flexible links: modes of beams and rods, finite elements, and bodies made of them.
 
+A `Beam` is a section, a length and a material, of which its methods make links.
 `flexible_link` makes a uniform link of shapes in closed form, `finite_element_link` a
 link of any sections, straight or bent, of beam elements.  Both have by default the
 static shapes of the tip, where other bodies hang, then modes with base and tip held
@@ -16,6 +17,7 @@ from .._support.options import missing_from
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
+from ._beam import Beam
 from ._bending import BeamModes
 from ._buckling import buckling_load
 from ._clamped import RodModes
@@ -34,6 +36,7 @@ from ._single import (
 __all__ = [
     "ALUMINIUM",
     "STEEL",
+    "Beam",
     "BeamModes",
     "FreeBeamModes",
     "FreeRodModes",

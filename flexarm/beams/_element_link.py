@@ -173,6 +173,7 @@ def finite_element_link(
 
     See Also
     --------
+    Beam : the same link by section, length and material.
     Section, Payload : parts of a link.
     flexible_link : a uniform link in the exact modes of a beam.
     flexarm.finite_elements : bodies from meshes of any shape.

@@ -436,7 +436,7 @@ def _fill(sure: Array, count: int) -> Array:
 
 def _check_slender(name: str, length: float, section: Section) -> None:
     """Refuse a section far wider than the link is long: it is in other units."""
-    if section.material.name == BY_STIFFNESS:
+    if section.material is None or section.material.name == BY_STIFFNESS:
         return
     radius = float(np.sqrt(max(section.I_y, section.I_z) / section.area))
     if radius > 2.0 * length:

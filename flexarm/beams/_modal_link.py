@@ -7,7 +7,8 @@ with a second plane of bending and torsion.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -30,13 +31,14 @@ from .._support.quadrature import gauss_rule, node_fractions
 from ..bodies.body import check_name
 from ..bodies.joints import Joint, default_joint
 from ..bodies.models import FlexibleBody
-from ..bodies.profile import BeamProfile, uniform_profile
 from ..bodies.sections import Section
+from ..bodies.segments import SegmentedLink
 from ._bending import BendingModes
 from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
 from ._line import Payload
+from ._modal_shapes import cuts_across, foreshortening, node_shapes, stiffness_of
 from ._reduction import damping_matrix, damping_ratios, spread_over
 from ._segments import segment_count, segmented_link, twists_twice
 from ._uniform_modes import (
@@ -178,6 +180,7 @@ def flexible_link(
 
     See Also
     --------
+    Beam : the same link by section, length and material.
     clamped_beam_modes, free_beam_modes, pinned_beam_modes : modes of bending.
     clamped_rod_modes, free_rod_modes : modes of torsion.
 
@@ -258,21 +261,16 @@ def flexible_link(
     """
     # description of the link and of what it carries
     name = check_name("body", name)
-    geometric_stiffening = flag(
-        f"geometric_stiffening of link {name!r}", geometric_stiffening
+    link = _Link(
+        name,
+        joint,
+        positive(f"length of link {name!r}", length, "m"),
+        positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m"),
+        _carried(name, base_mass, base_inertia, tip_mass, tip_com, tip_inertia),
+        section_inertia,
+        n_points,
+        flag(f"geometric_stiffening of link {name!r}", geometric_stiffening),
     )
-    length = positive(f"length of link {name!r}", length, "m")
-    density = positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m")
-    what = f"tip_com of link {name!r}"
-    com = in_range(what, as_array(what, tip_com, (3,)), "m")
-    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
-    if tip_inertia is None and payload == 0.0 and not np.count_nonzero(com):
-        tip_inertia = 0.0
-    elif tip_inertia is None:
-        tip_inertia = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
-    about_tip = _inertia(f"tip_inertia of link {name!r}", tip_inertia)
-    # its modes, of its own or by name
-    own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
     stiffness: dict[str, Any] = {
         "bending_stiffness": bending_stiffness,
         "torsional_stiffness": torsional_stiffness,
@@ -285,93 +283,176 @@ def flexible_link(
         "max_frequency": max_frequency,
         "outboard": payload_list(name, "outboard", outboard),
     }
+    own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
+    given = any(value is not None for value in own.values())
+    # pieces, modes of its own, or modes by name
     if segments is not None:
-        given = any(value is not None for value in own.values())
-        middle_twist = twists_twice(n_modes)
-        segments = segment_count(
-            name,
-            segments,
-            modes=None if isinstance(modes, str) and modes in HELD else modes,
-            n_modes=n_modes if middle_twist is None else None,
-            max_frequency=max_frequency,
-            outboard=options["outboard"] or None,
-            modal_damping=modal_damping if np.any(modal_damping) else None,
-            **{"modes of its own": own if given else None},
-        )
-        link = uniform(name, length, density, np.zeros((4, 4)), **stiffness)
-        hub = real(f"base_mass of link {name!r}", base_mass, "kg")
-        at_base = _inertia(f"base_inertia of link {name!r}", base_inertia)
-        kinds = known_kinds(link, motions)
-        polar = link.torsion[1] if link.torsion and "torsion" in kinds else 0.0
-        section = _section_inertia(name, section_inertia, polar)
-        return segmented_link(
-            name,
-            joint,
-            np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]),
-            np.eye(3)[np.newaxis],
-            [],
-            _section_of(link, section),
-            segments=segments,
-            middle_twist=bool(middle_twist),
-            n_elements=1,
-            per_element=4
-            if n_points is None
-            else point_count(f"n_points of link {name!r}", n_points, 3),
-            motions=kinds,
-            payloads=_ends(name, length, hub, at_base, payload, com, about_tip),
-            nodes=None,
-            rotary_inertia=True,
-            shear=False,
-            damping_ratio=damping_ratio,
-            geometric_stiffening=geometric_stiffening,
-        )
-    if any(value is not None for value in own.values()):
-        basis = given_modes(name, length, own, stiffness | options)
+        others = {
+            "modal_damping": modal_damping if np.any(modal_damping) else None,
+            "modes of its own": own if given else None,
+        }
+        return _in_pieces(link, segments, stiffness, options, others, damping_ratio)
+    if given:
+        basis = given_modes(name, link.length, own, stiffness | options)
     else:
-        tip = tip_moments(payload, com, about_tip)
-        link = uniform(name, length, density, tip, **stiffness)
-        basis = modes_by_name(link, **options)
-    # nodes at base, Gauss points and tip, and their motion in the modes
-    n_points = _points_of_link(name, n_points, basis)
-    x, weight = length * node_fractions(n_points), gauss_rule(n_points)[1]
-    translation, rotation = _node_shapes(basis, n_points)
-    modal_stiffness = _stiffness(basis)
-    # masses and inertias of hub, link and payload
-    twists = basis.get("torsion")
-    polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
-    section = _section_inertia(name, section_inertia, polar)
-    inertia = np.zeros((len(x), 3, 3))
-    inertia[0] = _inertia(f"base_inertia of link {name!r}", base_inertia)
-    inertia.reshape(-1, 9)[1:-1, ::4] = np.multiply.outer(length * weight, section)
-    inertia[-1] = about_tip
-    hub = real(f"base_mass of link {name!r}", base_mass, "kg")
-    node_com = np.zeros((len(x), 3))
-    node_com[-1] = com
-    position = np.zeros((len(x), 3))
-    position[:, 0] = x
-    sections = _section_names(n_points)
-    body = FlexibleBody(
+        basis = modes_by_name(link.uniform(**stiffness), **options)
+    body = _of_modes(link, basis)
+    return _damped(body, basis, modal_damping, damping_ratio)
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """Hub and payload of a link: masses in kg, inertias about base and tip."""
+
+    hub: float
+    at_base: Array
+    payload: float
+    com: Array
+    about_tip: Array
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What all routes need of a link; the last three as they are given."""
+
+    name: str
+    joint: Joint | None
+    length: float
+    density: float
+    carried: _Carried
+    section_inertia: Any
+    n_points: Any
+    geometric_stiffening: bool
+
+    def uniform(self, **stiffness: Any) -> Uniform:
+        """Data of the link that shape its modes."""
+        own = self.carried
+        tip = tip_moments(own.payload, own.com, own.about_tip)
+        return uniform(self.name, self.length, self.density, tip, **stiffness)
+
+
+def _carried(
+    name: str,
+    base_mass: Any,
+    base_inertia: Any,
+    tip_mass: Any,
+    tip_com: Any,
+    tip_inertia: Any,
+) -> _Carried:
+    """Hub and payload, checked; by default the payload is a point."""
+    what = f"tip_com of link {name!r}"
+    com = in_range(what, as_array(what, tip_com, (3,)), "m")
+    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
+    if tip_inertia is None and payload == 0.0 and not np.count_nonzero(com):
+        tip_inertia = 0.0
+    elif tip_inertia is None:
+        tip_inertia = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    return _Carried(
+        real(f"base_mass of link {name!r}", base_mass, "kg"),
+        _inertia(f"base_inertia of link {name!r}", base_inertia),
+        payload,
+        com,
+        _inertia(f"tip_inertia of link {name!r}", tip_inertia),
+    )
+
+
+def _in_pieces(
+    link: _Link,
+    segments: Any,
+    stiffness: Mapping[str, Any],
+    options: Mapping[str, Any],
+    others: Mapping[str, Any],
+    damping_ratio: ArrayLike,
+) -> SegmentedLink:
+    """Link of pieces of equal lengths, which have no other modes."""
+    name, length = link.name, link.length
+    modes, n_modes = options["modes"], options["n_modes"]
+    middle_twist = twists_twice(n_modes)
+    count = segment_count(
         name,
-        default_joint() if joint is None else joint,
+        segments,
+        modes=None if isinstance(modes, str) and modes in HELD else modes,
+        n_modes=n_modes if middle_twist is None else None,
+        max_frequency=options["max_frequency"],
+        outboard=options["outboard"] or None,
+        **others,
+    )
+    beam = link.uniform(**stiffness)
+    kinds = known_kinds(beam, options["motions"])
+    polar = beam.torsion[1] if beam.torsion and "torsion" in kinds else 0.0
+    inertia = _section_inertia(name, link.section_inertia, polar)
+    n_points = link.n_points
+    return segmented_link(
+        name,
+        link.joint,
+        np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]]),
+        np.eye(3)[np.newaxis],
+        [],
+        _section_of(beam, inertia),
+        segments=count,
+        middle_twist=bool(middle_twist),
+        n_elements=1,
+        per_element=4
+        if n_points is None
+        else point_count(f"n_points of link {name!r}", n_points, 3),
+        motions=kinds,
+        payloads=_ends(name, length, link.carried),
+        nodes=None,
+        rotary_inertia=True,
+        shear=False,
+        damping_ratio=damping_ratio,
+        geometric_stiffening=link.geometric_stiffening,
+    )
+
+
+def _of_modes(link: _Link, basis: dict[str, LinkModes]) -> FlexibleBody:
+    """Link of one body in given modes, without damping."""
+    name, length, carried = link.name, link.length, link.carried
+    # nodes at base, Gauss points and tip, and their motion in the modes
+    n_points = _points_of_link(name, link.n_points, basis)
+    weight = gauss_rule(n_points)[1]
+    position = np.zeros((n_points + 2, 3))
+    position[:, 0] = length * node_fractions(n_points)
+    translation, rotation = node_shapes(basis, n_points)
+    modal_stiffness = stiffness_of(basis)
+    sections = _section_names(n_points)
+    # masses and inertias of hub, link and payload
+    share = link.density * length * weight
+    com = np.zeros_like(position)
+    com[-1] = carried.com
+    stiffening = link.geometric_stiffening
+    return FlexibleBody(
+        name,
+        default_joint() if link.joint is None else link.joint,
         node_position=position,
-        node_mass=np.concatenate([[hub], density * length * weight, [payload]]),
+        node_mass=np.concatenate([[carried.hub], share, [carried.payload]]),
         node_translation=translation,
         node_rotation=rotation,
         stiffness=modal_stiffness,
-        node_com=node_com,
-        node_inertia=inertia,
+        node_com=com,
+        node_inertia=_node_inertia(link, basis, weight),
         node_names=("base", *sections, "tip"),
         section_nodes=sections,
         mode_names=tuple(
             [label.format(kind) for kind, own in basis.items() for label in own.names]
         ),
         attachment=next((m.attachment for m in basis.values() if m.attachment), None),
-        beam=_profile(basis, length, n_points, modal_stiffness),
-        node_foreshortening=_foreshortening(basis, n_points)
-        if geometric_stiffening
-        else None,
+        beam=cuts_across(basis, length, n_points, modal_stiffness),
+        node_foreshortening=foreshortening(basis, n_points) if stiffening else None,
     )
-    return _damped(body, basis, modal_damping, damping_ratio)
+
+
+def _node_inertia(link: _Link, basis: Mapping[str, LinkModes], weight: Array) -> Array:
+    """Inertia of hub, sections and payload about their nodes, (nodes, 3, 3)."""
+    twists = basis.get("torsion")
+    polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
+    section = _section_inertia(link.name, link.section_inertia, polar)
+    inertia = np.zeros((len(weight) + 2, 3, 3))
+    inertia[0] = link.carried.at_base
+    spread = np.multiply.outer(link.length * weight, section)
+    inertia.reshape(-1, 9)[1:-1, ::4] = spread
+    inertia[-1] = link.carried.about_tip
+    return inertia
 
 
 @lru_cache(maxsize=64)
@@ -391,23 +472,20 @@ def _section_of(link: Uniform, inertia: Array) -> Callable[[float], Section]:
     return lambda _: section
 
 
-def _ends(
-    name: str,
-    length: float,
-    hub: float,
-    at_base: Array,
-    payload: float,
-    com: Array,
-    at_tip: Array,
-) -> list[Payload]:
+def _ends(name: str, length: float, carried: _Carried) -> list[Payload]:
     """Hub and payload of a link, with inertias about their centres of mass."""
-    shift = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
-    check_inertia(f"payload of link {name!r}", payload, com, at_tip)
-    own, carried = at_base.any(), at_tip.any()
-    loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or own else []
-    if payload or carried:
-        inertia = at_tip - shift
-        loads.append(Payload(length, mass=payload, com=com, inertia=inertia))
+    hub, at_base, mass, com = (
+        carried.hub,
+        carried.at_base,
+        carried.payload,
+        carried.com,
+    )
+    shift = mass * (float(com @ com) * np.eye(3) - np.outer(com, com))
+    check_inertia(f"payload of link {name!r}", mass, com, carried.about_tip)
+    loads = [Payload(0.0, mass=hub, inertia=at_base)] if hub or at_base.any() else []
+    if mass or carried.about_tip.any():
+        inertia = carried.about_tip - shift
+        loads.append(Payload(length, mass=mass, com=com, inertia=inertia))
     return loads
 
 
@@ -418,80 +496,6 @@ def _points_of_link(
         return max(own.n_points for own in modes.values())
     # one point has no moment of inertia
     return point_count(f"n_points of link {name!r}", n_points, 2)
-
-
-def _count(modes: dict[str, LinkModes]) -> int:
-    return sum(own.n_modes for own in modes.values())
-
-
-def _blocks(modes: dict[str, LinkModes]) -> Iterator[tuple[str, LinkModes, slice]]:
-    """Yield kind, modes and their slice among all modes of the link."""
-    first = 0
-    for kind, own in modes.items():
-        yield kind, own, slice(first, first + own.n_modes)
-        first += own.n_modes
-
-
-def _node_shapes(modes: dict[str, LinkModes], n_points: int) -> tuple[Array, Array]:
-    """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
-    translation, rotation = np.zeros((2, n_points + 2, 3, _count(modes)))
-    for kind, own, columns in _blocks(modes):
-        if kind == "torsion":
-            rotation[:, 0, columns] = own._at_nodes(n_points, 0).T
-        elif kind == "bending y":
-            translation[:, 1, columns] = own._at_nodes(n_points, 0).T
-            rotation[:, 2, columns] = own._at_nodes(n_points, 1).T
-        else:
-            translation[:, 2, columns] = own._at_nodes(n_points, 0).T
-            rotation[:, 1, columns] = -own._at_nodes(n_points, 1).T
-    return translation, rotation
-
-
-def _profile(
-    modes: dict[str, LinkModes], length: float, n_points: int, modal_stiffness: Array
-) -> BeamProfile:
-    """Cuts across the link at its nodes."""
-    strain, stiffness = np.zeros((n_points + 2, 4, _count(modes))), np.zeros(4)
-    known, counts = True, [0] * 4
-    rows = {"torsion": 1, "bending y": 2, "bending z": 3}
-    for kind, own, columns in _blocks(modes):
-        row = rows[kind]
-        if isinstance(own, TorsionModes):
-            strain[:, row, columns] = own._at_nodes(n_points, 1).T
-            stiffness[row] = own.torsional_stiffness
-        elif isinstance(own, BendingModes):
-            strain[:, row, columns] = own._at_nodes(n_points, 2).T
-            stiffness[row] = own.bending_stiffness
-        # at enough points these shapes are independent
-        known &= isinstance(own, CRAIG_BAMPTON) and n_points >= own.n_points
-        counts[row] = own.n_modes
-    return uniform_profile(
-        length,
-        n_points,
-        strain,
-        stiffness,
-        modal_stiffness,
-        counts[1:] if known else None,
-    )
-
-
-def _foreshortening(modes: dict[str, LinkModes], n_points: int) -> Array | None:
-    """Second derivatives of the position along x of each node, (nodes, 3, n, n)."""
-    n = _count(modes)
-    kappa = np.zeros((n_points + 2, 3, n, n))
-    for kind, own, block in _blocks(modes):
-        if kind != "torsion":
-            kappa[:, 0, block, block] = own._foreshortening(n_points)
-    return kappa if np.count_nonzero(kappa) else None
-
-
-def _stiffness(modes: dict[str, LinkModes]) -> Array:
-    stiffness = np.zeros((_count(modes),) * 2)
-    for _, own, block in _blocks(modes):
-        static = isinstance(own, CRAIG_BAMPTON)
-        # natural modes are orthogonal: the rest of the integrals is rounding
-        stiffness[block, block] = own.k if static else np.diag(np.diag(own.k))
-    return stiffness
 
 
 def _damped(

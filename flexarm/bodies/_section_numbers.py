@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from .._support.checks import as_array, in_range, positive, positive_pair
 from .._support.description import Description
 from ..errors import ModelError
-from .materials import Material, material_of
+from ._section_shapes import ShapeShear
+from .materials import Material, material_of, poisson_of
 
 Array = NDArray[np.float64]
 
@@ -24,7 +25,7 @@ class SectionNumbers(Description):
     I_y: float
     I_z: float
     torsion_constant: float
-    material: Material
+    material: Any = None
     fibres: Any = None
     rounded: bool = False
     rotary_inertia: Any = None
@@ -34,7 +35,8 @@ class SectionNumbers(Description):
 
     def __post_init__(self) -> None:
         self._set(material=material_of(self.material))
-        if not isinstance(self.material, Material):
+        known = self.material is not None
+        if known and not isinstance(self.material, Material):
             raise ModelError(
                 f"material of a section is {type(self.material).__name__}, expected "
                 "flexarm.beams.Material, such as flexarm.beams.STEEL"
@@ -57,7 +59,18 @@ class SectionNumbers(Description):
             for value in fibres:
                 positive("distance of the outermost fibre of a section", value, "m")
             self._set(fibres=fibres)
+        what = "shear_centre of a section"
+        centre = in_range(what, as_array(what, self.shear_centre, (2,)), "m")
+        self._set(shear_centre=centre)
+        if known or not isinstance(self.shear_areas, ShapeShear):
+            self._check_shear_areas()
+        if known or self.rotary_inertia is not None:
+            self._check_rotary_inertia()
+
+    def _check_shear_areas(self) -> None:
         areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
+        if isinstance(areas, ShapeShear):
+            areas = areas.areas(poisson_of(self.material))
         areas = positive_pair("shear_areas of a section", areas, "m^2", infinite=True)
         finite = areas[np.isfinite(areas)]
         if (finite > self.area * (1.0 + 1e-9)).any():
@@ -66,12 +79,9 @@ class SectionNumbers(Description):
                 f"{self.area:g} m^2, expected less: the area times a coefficient, "
                 "or math.inf, rigid in shear"
             )
-        what = "shear_centre of a section"
-        self._set(
-            shear_areas=areas,
-            shear_centre=in_range(what, as_array(what, self.shear_centre, (2,)), "m"),
-        )
-        # inertia
+        self._set(shear_areas=areas)
+
+    def _check_rotary_inertia(self) -> None:
         if self.rotary_inertia is None:
             turn = np.array([self.I_y + self.I_z, self.I_y, self.I_z])
             self._set(rotary_inertia=self.material.density * turn)
@@ -85,28 +95,40 @@ class SectionNumbers(Description):
 
     # properties for beams
 
+    def _made_of(self) -> Material:
+        """Material, or raise."""
+        if self.material is None:
+            raise ModelError(
+                f"a section of {self.area:.3g} m^2 lacks material, which its stiffness "
+                "and mass need, expected one, such as Section.tube(0.04, 0.002, "
+                "'steel'), or that of flexarm.beams.Beam(section, length, material)"
+            )
+        made: Material = self.material
+        return made
+
     @property
     def mass_per_length(self) -> float:
         """Density times area, in kg/m."""
-        return self.material.density * self.area
+        return self._made_of().density * self.area
 
     @property
     def bending_stiffness(self) -> Array:
         """``E I`` against deflection along y and along z, (2,), in N m^2."""
-        return self.material.E * np.array([self.I_z, self.I_y])
+        return self._made_of().E * np.array([self.I_z, self.I_y])
 
     @property
     def torsional_stiffness(self) -> float:
         """``G J``, in N m^2."""
-        assert self.material.G is not None
-        return self.material.G * self.torsion_constant
+        material = self._made_of()
+        assert material.G is not None
+        return material.G * self.torsion_constant
 
     @property
     def axial_stiffness(self) -> float:
         """``E A``, in N."""
-        return self.material.E * self.area
+        return self._made_of().E * self.area
 
     @property
     def shear_stiffness(self) -> Array:
         """``k G A`` along y and along z, (2,), in N; ``inf`` is rigid in shear."""
-        return np.asarray(self.material.G * self.shear_areas)
+        return np.asarray(self._made_of().G * self.shear_areas)

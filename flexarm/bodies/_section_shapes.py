@@ -6,6 +6,9 @@ A shear coefficient is the part of the area that resists shear, :math:`A_s / A`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -114,3 +117,54 @@ def _webs(m: float, nu: float, plate: float) -> float:
     bottom += nu * (11.0 + m * (66.0 + m * (135.0 + 90.0 * m)))
     top = 10.0 * (1.0 + nu) * (1.0 + 3.0 * m) * (1.0 + 3.0 * m) * (1.0 + m)
     return top / (bottom + plate)
+
+
+def _ellipse_areas(a: float, b: float, nu: float) -> Any:
+    both = np.array([ellipse_shear(a, b, nu), ellipse_shear(b, a, nu)])
+    return math.pi * a * b * both
+
+
+def _tube_areas(d: float, t: float, nu: float) -> Any:
+    return math.pi * t * (d - t) * tube_shear(1.0 - 2.0 * t / d, nu)
+
+
+def _rectangle_areas(y: float, z: float, nu: float) -> Any:
+    return y * z * rectangle_shear(nu)
+
+
+def _box_areas(y: float, z: float, t: float, nu: float) -> Any:
+    return box_shear(z, y, t, nu), box_shear(y, z, t, nu)
+
+
+def _i_beam_areas(y: float, z: float, t: float, s: float, nu: float) -> Any:
+    flanges = 2.0 * y * t * rectangle_shear(nu)
+    return flanges, i_beam_shear(y, z, t, s, nu)
+
+
+_AREAS: dict[str, Callable[..., Any]] = {
+    "ellipse": _ellipse_areas,
+    "tube": _tube_areas,
+    "rectangle": _rectangle_areas,
+    "box": _box_areas,
+    "i_beam": _i_beam_areas,
+}
+
+
+@dataclass(frozen=True)
+class ShapeShear:
+    """Shear areas of a shape, which wait for the Poisson's ratio of its material.
+
+    Attributes
+    ----------
+    shape : str
+        Name of the shape, that of its constructor.
+    sizes : tuple of float
+        Its sizes, in m, in the order of that constructor; half axes of an ellipse.
+    """
+
+    shape: str
+    sizes: tuple[float, ...]
+
+    def areas(self, nu: float) -> Any:
+        """Shear areas along y and z, or one for both, in m^2."""
+        return _AREAS[self.shape](*self.sizes, nu)

@@ -51,9 +51,9 @@ def unit_screw(what: str, screw: Array) -> Array:
 
 def unit_vector(what: str, value: Any) -> Array:
     """Read-only unit vector, also by name; one that is unit already keeps its bits."""
-    if isinstance(value, str) and value.lstrip("+-") in _NAMES:
+    if isinstance(value, str) and value.lstrip("+-").lower() in _NAMES:
         sign = -1.0 if value[0] == "-" else 1.0
-        value = [sign if value[-1] == axis else 0.0 for axis in _NAMES]
+        value = [sign if value[-1].lower() == axis else 0.0 for axis in _NAMES]
     given = as_vector(what, value, (0.0, 0.0, 1.0))
     if sorted(map(abs, given.tolist())) == [0.0, 0.0, 1.0]:
         return given

@@ -150,7 +150,7 @@ class Stops(Description):
     Examples
     --------
     >>> import flexarm as fa
-    >>> fa.Joint("revolute", stops=fa.Stops(-1.0, 1.0, stiffness=1e4)).stops.upper
+    >>> fa.Joint.revolute(stops=fa.Stops(-1.0, 1.0, stiffness=1e4)).stops.upper
     1.0
     """
 

@@ -28,7 +28,7 @@ class Following(NamedTuple):
 class FollowingJoint(Joint):
     """A joint of one freedom whose coordinate an arm has eliminated.
 
-    Only arms make such joints, of those that their couplings name; `free` is the joint
+    Only arms make such joints, of those that their couplings name; `alone` is the joint
     as it was described.  Fields are those of the description; what counts coordinates
     counts none.
     """
@@ -40,7 +40,7 @@ class FollowingJoint(Joint):
         self._set(_counts=False)  # once what it describes has been checked
 
     @property
-    def free(self) -> Joint:
+    def alone(self) -> Joint:
         """The joint with its own coordinate."""
         names = [f.name for f in dataclasses.fields(Joint) if f.init]
         return Joint(**{name: getattr(self, name) for name in names})
@@ -77,7 +77,7 @@ def following(joint: Joint, leader: str, ratio: float, offset: float) -> Followi
 
 def free_joint(joint: Joint) -> Joint:
     """Return the joint as it was described, with its own coordinate."""
-    return joint.free if isinstance(joint, FollowingJoint) else joint
+    return joint.alone if isinstance(joint, FollowingJoint) else joint
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,11 @@ from .._support.checks import (
     finite,
     short_text,
 )
-from .._support.description import Description
 from .._support.doubtful import warn_of_degrees
 from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._joint_forces import check_joint_forces
+from ._joint_kinds import JointKinds
 from .axes import unit_screw, unit_vector
 from .drives import CoulombFriction, Drive, Stops
 
@@ -59,10 +59,23 @@ JOINT_KINDS = (*_PRODUCTS, *_POSES, "screw")
 _EYE = np.eye(3).tobytes()
 
 
+def _none() -> None:
+    """Return the default of fields that have the names of constructors."""
+
+
+def _word(kind: object) -> str:
+    """Word of a kind, as of ``"Weld Joint"``."""
+    text = kind.lower() if isinstance(kind, str) else ""
+    return text.replace("joint", "").strip(" _")
+
+
 @checked_class
 @dataclass(frozen=True, eq=False)
-class Joint(Description):
+class Joint(JointKinds):
     """Connection of a body to a node of its parent.
+
+    `Joint.revolute`, `prismatic`, `spherical`, ... make one of each kind and take the
+    parameters that this kind has.
 
     Parameters
     ----------
@@ -177,14 +190,14 @@ class Joint(Description):
     Examples
     --------
     >>> import flexarm as fa
-    >>> fa.Joint("universal", axis=(1, 0, 0), axis2=(0, 1, 0)).n_dof
+    >>> fa.Joint.universal("x", "y").n_dof
     2
-    >>> fa.Joint("free").neutral
+    >>> fa.Joint.free().neutral
     array([1., 0., 0., 0., 0., 0., 0.])
 
     A revolute joint about z through x = 0.5 m of the body:
 
-    >>> fa.Joint("screw", screw=(0, 0, 1, 0, -0.5, 0), limits=(-2, 2)).limits
+    >>> fa.Joint.screw((0, 0, 1, 0, -0.5, 0), limits=(-2, 2)).limits
     array([[-2.],
            [ 2.]])
     """
@@ -200,8 +213,11 @@ class Joint(Description):
     damping: Annotated[Any, Floats("()", "(n_dof,)")] = 0.0
     axis2: Vector = None
     pitch: Any = 0.0
-    subspace: Annotated[Any, Floats("(6, n_dof)")] = None
-    screw: Annotated[Any, Floats("(6,)", "(6, n)")] = None
+    # on the class these names are the constructors
+    subspace: Annotated[Any, Floats("(6, n_dof)")] | None = field(default_factory=_none)
+    screw: Annotated[Any, Floats("(6,)", "(6, n)")] | None = field(
+        default_factory=_none
+    )
     limits: Annotated[Any, Floats("(2,)", "(2, n_positions)")] = None
     velocity_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
     acceleration_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
@@ -217,7 +233,7 @@ class Joint(Description):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
-            hint = did_you_mean(self.kind, JOINT_KINDS)
+            hint = did_you_mean(_word(self.kind), JOINT_KINDS)
             if isinstance(self.kind, str) and self.kind in ("x", "y", "z"):
                 hint = f"; Joint(axis={self.kind!r}) is a hinge about {self.kind}"
             raise ModelError(

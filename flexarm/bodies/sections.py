@@ -23,15 +23,11 @@ from ..errors import ModelError
 from ._outline import meshed
 from ._section_numbers import SectionNumbers
 from ._section_shapes import (
-    box_shear,
+    ShapeShear,
     box_torsion,
-    ellipse_shear,
-    i_beam_shear,
     i_beam_torsion,
     rectangle_modulus,
-    rectangle_shear,
     rectangle_torsion,
-    tube_shear,
 )
 from .materials import BY_STIFFNESS, Material, material_of, poisson_of
 
@@ -59,8 +55,9 @@ class Section(SectionNumbers):
     torsion_constant : float
         :math:`J` of Saint-Venant, in m^4, so that the torsional stiffness is
         :math:`G J`; not the polar moment unless the section is round.
-    material : Material or str
-        Elastic moduli and density, or ``"steel"`` or ``"aluminium"``.
+    material : Material or str, optional
+        Elastic moduli and density, or ``"steel"`` or ``"aluminium"``.  A `Beam` gives
+        its material to a section without one; what needs it is refused until then.
     fibres : (2,) array_like of float, optional
         Distances of the outermost fibres along y and z, in m, for stresses.
     rounded : bool
@@ -199,15 +196,15 @@ class Section(SectionNumbers):
     # shapes
 
     @classmethod
-    def round(cls, diameter: float, material: Material | str) -> Section:
+    def round(cls, diameter: float, material: Material | str | None = None) -> Section:
         """Solid circle.
 
         Parameters
         ----------
         diameter : float
             Diameter, in m.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -224,15 +221,17 @@ class Section(SectionNumbers):
         return cls.ellipse(d, d, material)
 
     @classmethod
-    def ellipse(cls, width: float, height: float, material: Material | str) -> Section:
+    def ellipse(
+        cls, width: float, height: float, material: Material | str | None = None
+    ) -> Section:
         """Solid ellipse.
 
         Parameters
         ----------
         width, height : float
             Axes along y and along z, in m.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -248,25 +247,21 @@ class Section(SectionNumbers):
         """
         a = 0.5 * positive("width of a section", width, "m")
         b = 0.5 * positive("height of a section", height, "m")
-        nu = poisson_of(material)
         return cls(
             area=math.pi * a * b,
             I_y=0.25 * math.pi * a * b**3,
             I_z=0.25 * math.pi * a**3 * b,
             torsion_constant=math.pi * (a * b) ** 3 / (a * a + b * b),
-            material=material_of(material),
+            material=material,
             fibres=(a, b),
             rounded=True,
             torsion_modulus=0.5 * math.pi * a * b * min(a, b),
-            shear_areas=math.pi
-            * a
-            * b
-            * np.array([ellipse_shear(a, b, nu), ellipse_shear(b, a, nu)]),
+            shear_areas=ShapeShear("ellipse", (a, b)),
         )
 
     @classmethod
     def tube(
-        cls, diameter: float, thickness: float, material: Material | str
+        cls, diameter: float, thickness: float, material: Material | str | None = None
     ) -> Section:
         """Hollow circle of any wall thickness.
 
@@ -276,8 +271,8 @@ class Section(SectionNumbers):
             Outer diameter, in m.
         thickness : float
             Thickness of the wall, in m, less than half of the diameter.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -301,16 +296,16 @@ class Section(SectionNumbers):
             I_y=I,
             I_z=I,
             torsion_constant=2.0 * I,
-            material=material_of(material),
+            material=material,
             fibres=(0.5 * d, 0.5 * d),
             rounded=True,
             torsion_modulus=4.0 * I / d,
-            shear_areas=ring * tube_shear(1.0 - 2.0 * t / d, poisson_of(material)),
+            shear_areas=ShapeShear("tube", (d, t)),
         )
 
     @classmethod
     def rectangle(
-        cls, width: float, height: float, material: Material | str
+        cls, width: float, height: float, material: Material | str | None = None
     ) -> Section:
         """Solid rectangle.
 
@@ -318,8 +313,8 @@ class Section(SectionNumbers):
         ----------
         width, height : float
             Sides along y and along z, in m.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -340,15 +335,19 @@ class Section(SectionNumbers):
             I_y=y * z**3 / 12.0,
             I_z=y**3 * z / 12.0,
             torsion_constant=rectangle_torsion(max(y, z), min(y, z)),
-            material=material_of(material),
+            material=material,
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=rectangle_modulus(max(y, z), min(y, z)),
-            shear_areas=y * z * rectangle_shear(poisson_of(material)),
+            shear_areas=ShapeShear("rectangle", (y, z)),
         )
 
     @classmethod
     def box(
-        cls, width: float, height: float, thickness: float, material: Material | str
+        cls,
+        width: float,
+        height: float,
+        thickness: float,
+        material: Material | str | None = None,
     ) -> Section:
         r"""Hollow rectangle with walls of one thickness and sharp corners.
 
@@ -358,8 +357,8 @@ class Section(SectionNumbers):
             Outer sides along y and along z, in m.
         thickness : float
             Thickness of the walls, in m, less than half of each side.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -381,17 +380,17 @@ class Section(SectionNumbers):
         y = positive("width of a section", width, "m")
         z = positive("height of a section", height, "m")
         t = _wall(thickness, min(y, z))
-        a, b, nu = y - 2.0 * t, z - 2.0 * t, poisson_of(material)
+        a, b = y - 2.0 * t, z - 2.0 * t
         torsion, modulus = box_torsion(y, z, t)
         return cls(
             area=2.0 * (y + z - 2.0 * t) * t,
             I_y=(y * z**3 - a * b**3) / 12.0,
             I_z=(y**3 * z - a**3 * b) / 12.0,
             torsion_constant=torsion,
-            material=material_of(material),
+            material=material,
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=modulus,
-            shear_areas=(box_shear(z, y, t, nu), box_shear(y, z, t, nu)),
+            shear_areas=ShapeShear("box", (y, z, t)),
         )
 
     @classmethod
@@ -401,7 +400,7 @@ class Section(SectionNumbers):
         height: float,
         flange: float,
         web: float,
-        material: Material | str,
+        material: Material | str | None = None,
     ) -> Section:
         r"""I-section with its web along z, without fillets.
 
@@ -411,8 +410,8 @@ class Section(SectionNumbers):
             Width of the flanges along y and overall height along z, in m.
         flange, web : float
             Thickness of each flange and of the web, in m.
-        material : Material or str
-            Elastic moduli and density.
+        material : Material or str, optional
+            Elastic moduli and density; they may follow.
 
         Returns
         -------
@@ -449,17 +448,16 @@ class Section(SectionNumbers):
                 f"of {y:g} m"
             )
         inner = z - 2.0 * t
-        torsion, nu = i_beam_torsion(y, z, t, s), poisson_of(material)
-        flanges = 2.0 * y * t * rectangle_shear(nu)
+        torsion = i_beam_torsion(y, z, t, s)
         return cls(
             area=2.0 * y * t + inner * s,
             I_y=(y * z**3 - (y - s) * inner**3) / 12.0,
             I_z=(2.0 * t * y**3 + inner * s**3) / 12.0,
             torsion_constant=torsion,
-            material=material_of(material),
+            material=material,
             fibres=(0.5 * y, 0.5 * z),
             torsion_modulus=torsion / max(t, s),
-            shear_areas=(flanges, i_beam_shear(y, z, t, s, nu)),
+            shear_areas=ShapeShear("i_beam", (y, z, t, s)),
         )
 
     @classmethod

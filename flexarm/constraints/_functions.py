@@ -165,7 +165,7 @@ def constraint_forces(
     A mass of 2 kg that is held by a loop instead of a joint:
 
     >>> import flexarm as fa
-    >>> ball = fa.RigidBody("ball", fa.Joint("free"), mass=2.0, inertia=(1, 1, 1))
+    >>> ball = fa.RigidBody("ball", fa.Joint.free(), mass=2.0, inertia=(1, 1, 1))
     >>> held = fa.Arm([ball], constraints=[fa.Loop(("ball", "base"), kind="spherical")])
     >>> fa.constraint_forces(held, held.neutral, [0.0] * 6, [0.0] * 6).round(2) + 0.0
     array([  0.  ,   0.  , -19.62])

@@ -159,7 +159,7 @@ class PredictiveControl:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> body = fa.RigidBody("mass", fa.Joint("prismatic", axis=[1, 0, 0]), mass=1.0)
+    >>> body = fa.RigidBody("mass", fa.Joint.prismatic("x"), mass=1.0)
     >>> arm = fa.Arm([body])
     >>> model = fa.linearize(arm, [1.0], outputs="joint velocities")
     >>> law = fa.control.PredictiveControl(

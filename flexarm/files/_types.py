@@ -28,6 +28,7 @@ DESCRIPTIONS = {
     "Slider": "model.sliders",
     "BeamProfile": "bodies.profile",
     "Section": "bodies.sections",
+    "ShapeShear": "bodies._section_shapes",
     "Material": "bodies.materials",
     "ModalIntegrals": "bodies.integrals",
     "DrivenShapes": "bodies.integrals",

@@ -70,7 +70,7 @@ def integrate(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> arm = fa.Arm([fa.RigidBody("box", fa.Joint("free"), mass=1, inertia=(1, 1, 1))])
+    >>> arm = fa.Arm([fa.RigidBody("box", fa.Joint.free(), mass=1, inertia=(1, 1, 1))])
     >>> fa.integrate(arm, arm.neutral, [0, 0, np.pi / 2, np.pi / 2, 0, 0]).round(3)
     array([0.707, 0.   , 0.   , 0.707, 1.   , 1.   , 0.   ])
     """
@@ -117,7 +117,7 @@ def position_rates(
     Examples
     --------
     >>> import flexarm as fa
-    >>> ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1, inertia=(1, 1, 1))
+    >>> ball = fa.RigidBody("ball", fa.Joint.spherical(), mass=1, inertia=(1, 1, 1))
     >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
     array([0., 1., 2., 3.])
     """

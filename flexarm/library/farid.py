@@ -13,7 +13,7 @@ from .._core import MAX_BODIES
 from .._support.checks import not_negative, positive, real, whole_number
 from .._support.options import check_choice
 from ..arm import Arm
-from ..beams import Payload, Section, finite_element_link
+from ..beams import Beam, Payload, Section
 from ..beams.limits import MAX_ELEMENTS
 from ..bodies.body import Body
 from ..bodies.drives import Drive
@@ -391,7 +391,7 @@ def farid_spatial(
             joint = Joint(axis=axis, drive=drive)
         bodies.append(_link(f"link{k + 1}", joint, form, loads))
     bodies.append(
-        RigidBody("payload", Joint("fixed"), mass=payload_mass, inertia=(0.2, 0.1, 0.1))
+        RigidBody("payload", Joint.fixed(), mass=payload_mass, inertia=(0.2, 0.1, 0.1))
     )
     return Arm(bodies, gravity=(0.0, 0.0, -_GRAVITY), name="farid_spatial")
 
@@ -411,11 +411,9 @@ def _link(
     # flexible, by finite elements
     section, elements, frame, motions, stiffening = form
     if elements:
-        link: Body = finite_element_link(
+        link: Body = Beam(section, _LENGTH).elements(
             name,
-            length=_LENGTH,
-            sections=section,
-            n_elements=elements,
+            elements,
             joint=joint,
             motions=motions,
             frame=frame,

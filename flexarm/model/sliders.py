@@ -88,10 +88,10 @@ class Slider(Description):
     >>> import flexarm as fa
     >>> beam = fa.beams.flexible_link(
     ...     "beam", length=2.0, mass_per_length=1.0, bending_stiffness=1e3,
-    ...     motions="bending z", joint=fa.Joint("fixed"), n_modes=8,
+    ...     motions="bending z", joint=fa.Joint.fixed(), n_modes=8,
     ... )
     >>> trolley = fa.RigidBody(
-    ...     "trolley", fa.Joint("screw", parent="ground", screw=np.eye(6)[:, [3, 5]]),
+    ...     "trolley", fa.Joint.screw(np.eye(6)[:, [3, 5]], parent="ground"),
     ...     mass=1.0,
     ... )
     >>> arm = fa.Arm([beam, trolley], constraints=[

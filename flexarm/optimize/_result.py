@@ -167,7 +167,7 @@ class OptimalMotion(Labelled):
         >>> import numpy as np
         >>> import flexarm as fa
         >>> from flexarm.optimize import paths, time_optimal
-        >>> rail = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+        >>> rail = fa.Joint.prismatic("x")
         >>> arm = fa.Arm([fa.RigidBody("cart", rail, mass=2.0)])
         >>> way = paths.joint_path([[0.0], [0.5]], kind="straight")
         >>> motion = time_optimal(arm, way, limits={"torque": 3.0})

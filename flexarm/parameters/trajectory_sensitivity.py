@@ -128,7 +128,7 @@ class TrajectorySensitivities:
 
         >>> import numpy as np
         >>> import flexarm as fa
-        >>> joint = fa.Joint("prismatic", stiffness=4.0)
+        >>> joint = fa.Joint.prismatic(stiffness=4.0)
         >>> arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)], gravity=(0, 0, 0))
         >>> t = np.linspace(0.0, 1.0, 201)
         >>> run = fa.trajectory_sensitivities(arm, [0.0], [0.0], t)
@@ -351,7 +351,7 @@ def trajectory_sensitivities(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> joint = fa.Joint("prismatic", stiffness=4.0)
+    >>> joint = fa.Joint.prismatic(stiffness=4.0)
     >>> arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)], gravity=(0, 0, 0))
     >>> t = np.linspace(0.0, 1.0, 201)
     >>> run = fa.trajectory_sensitivities(arm, [0.0], [0.0], t)

@@ -205,7 +205,7 @@ def position_rates(arm: ArmLike, q: ArrayLike, qd: ArrayLike) -> Array:
     A spherical joint has a quaternion q and q' = q omega/2, with omega in rad/s:
 
     >>> import flexarm as fa
-    >>> ball = fa.RigidBody("ball", fa.Joint("spherical"), mass=1.0, inertia=(1, 1, 1))
+    >>> ball = fa.RigidBody("ball", fa.Joint.spherical(), mass=1.0, inertia=(1, 1, 1))
     >>> arm = fa.Arm([ball])
     >>> fa.reference.twin.position_rates(arm, arm.neutral, [0.0, 0.0, 1.0])
     array([0. , 0. , 0. , 0.5])

@@ -9,9 +9,10 @@ TOML files of flexible links on Python 3.10.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._calls.doors import checked_late
+from .._support.options import missing_from
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.joints import Joint
@@ -37,6 +38,9 @@ __all__ = [
     "report",
     "save",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_from(__name__, __all__)
 
 
 @checked_late

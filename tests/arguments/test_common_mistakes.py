@@ -63,7 +63,10 @@ DESCRIPTIONS: dict[str, Mistake] = {
     "no density": (lambda: Material(210e9), ["lacks density"]),  # type: ignore[call-arg]
     "poisson in percent": (lambda: Material(1e9, 1e3, poisson=30), ["at most 0.5"]),
     "a tube of nothing": (lambda: Section.tube(), ["Section.tube(diameter, thick"]),  # type: ignore[call-arg]
-    "a tube of no material": (lambda: Section.tube(0.04, 0.002), ["lacks material"]),  # type: ignore[call-arg]
+    "a tube of no material": (
+        lambda: link(sections=Section.tube(0.04, 0.002)),
+        ["lacks material"],
+    ),
     "an unknown material": (
         lambda: Section.tube(0.04, 0.002, "wood"),
         ["'wood'", "'steel'", "Material(E, density)"],

@@ -330,6 +330,16 @@ def section() -> Any:
 
 
 @functools.cache
+def bare_section() -> Any:
+    return fa.beams.Section.box(0.05, 0.04, 0.003)
+
+
+@functools.cache
+def beam() -> Any:
+    return fa.beams.Beam(bare_section(), 1.0, material())
+
+
+@functools.cache
 def elastic_body() -> Any:
     return fa.beams.finite_element_link(
         "link", length=1.0, sections=section(), n_elements=2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import pickle
 from typing import Any
 
@@ -16,6 +18,7 @@ from trees import SEVERAL, quaternions, random_state
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
+from flexarm.bodies.joints import JOINT_KINDS
 from flexarm.reference import lagrangian, twin
 
 AXIS, ACROSS = np.array([2.0, -1.0, 2.0]) / 3.0, np.array([1.0, 2.0, 0.0]) / 5.0**0.5
@@ -486,3 +489,67 @@ def test_steps_are_exponentials_of_twists(kind: str) -> None:
         close(fa.link_poses(arm, moved)[0], expected, 1e-14)
         assert_allclose(moved[:4] @ moved[:4], 1.0, rtol=1e-15)
         close(fa.difference(arm, q, moved), dq, 1e-13)
+
+
+# what each parameter may be, other than its default
+GIVEN: dict[str, Any] = {
+    "parent": "ground",
+    "node": "base",
+    "position": FRAME["position"],
+    "rotation": FRAME["rotation"],
+    "name": "coordinate",
+    "damping": 0.1,
+    "velocity_limit": 2.0,
+    "acceleration_limit": 3.0,
+    "effort_limit": 4.0,
+    "actuated": False,
+    "armature": 0.2,
+    "stiffness": 5.0,
+    "rest": 0.5,
+    "coulomb_friction": fa.CoulombFriction(0.1, 0.01),
+    "stops": fa.Stops(-1.0, 1.0, stiffness=100.0),
+    "axis": AXIS,
+    "pitch": 0.2,
+    "subspace": SUBSPACE,
+    "screw": SCREW,
+}
+ACROSS_OF = {"universal": OTHER, "planar": ACROSS}
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+def test_each_kind_has_a_constructor_of_its_parameters(kind: str) -> None:
+    make = getattr(Joint, kind)
+    names = inspect.signature(make).parameters
+    n = JOINTS[kind].n_positions
+    given = GIVEN | {
+        "axis2": ACROSS_OF.get(kind),
+        "limits": np.multiply.outer([-1.0, 1.0], np.ones(n)),
+    }
+    values = {name: given[name] for name in names if name != "drive"}
+    assert make(**values) == Joint(kind, **values)
+    assert make(**values).kind == kind
+    # a drive takes the place of an armature, and has an actuator
+    if "drive" in names:
+        drive = fa.Drive(1e3, rotor_inertia=1e-4, gear_ratio=50.0)
+        driven = values | {"drive": drive, "armature": 0.0, "actuated": True}
+        assert make(**driven) == Joint(kind, **driven)
+    # and no others
+    fields = [f.name for f in dataclasses.fields(Joint) if f.name != "kind"]
+    assert names.keys() <= set(fields)
+    for name in set(fields) - names.keys():
+        with pytest.raises(fa.ArgumentError, match=f"Joint.{kind} has no argument"):
+            make(**values, **{name: given.get(name)})
+
+
+def test_constructors_of_joints_need_no_axis() -> None:
+    assert Joint.revolute() == Joint()
+    assert Joint.revolute("y") == Joint(axis=(0, 1, 0))
+    assert Joint.prismatic("-X").axis.tolist() == [-1.0, 0.0, 0.0]
+    assert Joint.free().neutral.tolist() == [1.0, 0, 0, 0, 0, 0, 0]
+    with pytest.raises(fa.ArgumentError, match="lacks pitch"):
+        Joint.helical("x")  # type: ignore[call-arg]
+    with pytest.raises(AttributeError, match="did you mean 'revolute'"):
+        Joint.hinge()  # type: ignore[attr-defined]
+    # fields of the same names
+    assert Joint().screw is None
+    assert Joint.screw(SCREW).replace(damping=0.1).screw.shape == (6,)

@@ -173,7 +173,7 @@ def simulate_loop(
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> mass = fa.RigidBody("mass", fa.Joint("prismatic", axis=[1, 0, 0]), mass=1.0)
+    >>> mass = fa.RigidBody("mass", fa.Joint.prismatic("x"), mass=1.0)
     >>> arm = fa.Arm([mass])
     >>> law = fa.control.LinearController(
     ...     None, None, None, [[-100.0, -15.0]], dt=0.1    # -1/T^2, -3/(2T)

@@ -83,7 +83,7 @@ class Sensor:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> joint = fa.Joint("prismatic")
+    >>> joint = fa.Joint.prismatic()
     >>> arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)], gravity=(0, 0, 0))
     >>> t = np.linspace(0.0, 2.0, 201)
     >>> run = fa.simulate(arm, [0.0], [0.0], t, torque=np.ones((201, 1)))

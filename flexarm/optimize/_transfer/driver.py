@@ -204,7 +204,7 @@ def trajectory(
 
     >>> import flexarm as fa
     >>> from flexarm import optimize
-    >>> slide = fa.RigidBody("mass", fa.Joint("prismatic", (1, 0, 0)), mass=1.0)
+    >>> slide = fa.RigidBody("mass", fa.Joint.prismatic("x"), mass=1.0)
     >>> arm = fa.Arm([slide], gravity=(0, 0, 0))
     >>> by_scipy = {"solver": "scipy"}
     >>> motion = optimize.trajectory(arm, [0], [1], duration=1.0, search=by_scipy)
@@ -216,7 +216,7 @@ def trajectory(
     A satellite on a ball joint turns by 1 rad about an axis of 2 kg m^2 with the least
     effort, 12 (2 kg m^2 1 rad)^2 / (1 s)^3:
 
-    >>> body = fa.RigidBody("body", fa.Joint("spherical"), mass=1, inertia=(2, 3, 4))
+    >>> body = fa.RigidBody("body", fa.Joint.spherical(), mass=1, inertia=(2, 3, 4))
     >>> arm = fa.Arm([body], gravity=(0, 0, 0))
     >>> goal = fa.se3.quaternion_exp([1.0, 0.0, 0.0])
     >>> start = [1.0, 0.0, 0.0, 0.0]
