@@ -214,10 +214,8 @@ class Joint(JointKinds):
     axis2: Vector = None
     pitch: Any = 0.0
     # on the class these names are the constructors
-    subspace: Annotated[Any, Floats("(6, n_dof)")] | None = field(default_factory=_none)
-    screw: Annotated[Any, Floats("(6,)", "(6, n)")] | None = field(
-        default_factory=_none
-    )
+    subspace: Any = field(default_factory=_none)
+    screw: Any = field(default_factory=_none)
     limits: Annotated[Any, Floats("(2,)", "(2, n_positions)")] = None
     velocity_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
     acceleration_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
