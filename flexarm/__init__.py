@@ -37,6 +37,7 @@ from . import (
 )
 from ._core import build_info
 from ._support.later import loader
+from ._support.moved import moved
 from ._support.options import did_you_mean
 from ._support.synonyms import SYNONYMS
 from ._version import __version__
@@ -489,6 +490,8 @@ def _hint(name: str) -> str:
     """Hint at a name that was meant, here, in a room of the package, or of an arm."""
     if name.startswith("_"):
         return ""
+    if hint := moved(__name__, name):
+        return hint
     rooms = {room: import_module(f".{room}", __name__).__all__ for room in _ROOMS}
     full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
     for other in SYNONYMS.get(name.lower(), ()):

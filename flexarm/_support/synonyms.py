@@ -17,7 +17,6 @@ SYNONYMS = {
     "casadi": ("interop.casadi_function", "casadi_function"),
     "circle": ("round",),
     "circular": ("round",),
-    "computed_torque": ("control.ComputedTorque",),
     "continuous": ("revolute",),
     "controller": ("torque",),
     "coriolis": ("bias_forces",),

@@ -12,7 +12,7 @@ With ``segments=n`` both cut the link into pieces, for large deflections: a
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
@@ -54,4 +54,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

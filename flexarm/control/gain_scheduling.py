@@ -19,10 +19,10 @@ from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
 from ..statics.coordinates import geared
-from ._checks import one_line, refuse_poses, rows
 from ._matrices import times
-from ._states import on_all_states, read_state, with_joints
+from .checks import one_line, refuse_poses, rows
 from .linear_quadratic import lqr
+from .states import on_all_states, read_state, with_joints
 
 Array = NDArray[np.float64]
 

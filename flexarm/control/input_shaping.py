@@ -26,7 +26,7 @@ from .._support.description import Description
 from .._support.options import explained, explained_class
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
-from ._checks import one_line
+from .checks import one_line
 
 Array = NDArray[np.float64]
 

@@ -26,8 +26,8 @@ from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
-from ._states import on_all_states
 from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
+from .states import on_all_states
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,6 @@ from .._support.options import explained_class, place_of
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._checks import limit_pair
 from ._condensed import (
     Limits,
     Plan,
@@ -32,6 +31,7 @@ from ._condensed import (
 from ._loops.linear_controller import LinearController
 from ._matrices import sampled_cost, times
 from ._within_steps import MOST_ROWS, WithinSteps
+from .checks import limit_pair
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 

@@ -14,9 +14,9 @@ from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
 from ..linear_models.outputs import Output, read_outputs, state_names
-from ._checks import check_rows
 from ._matrices import times
-from ._states import advance
+from .checks import check_rows
+from .states import advance
 
 Array = NDArray[np.float64]
 

@@ -52,7 +52,7 @@ RESULTS = {
     "OptimalMotion": "optimize",
     "Verification": "optimize",
     "TradeOff": "optimize",
-    "Comparison": "control",
+    "Comparison": "control._loops.comparison",
     "StateFeedback": "control",
     "LinearController": "control",
     "KalmanFilter": "control",

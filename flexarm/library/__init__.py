@@ -12,7 +12,7 @@ measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_c
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from .cobots import panda, ur5e
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(
+    __getattr__ = missing_or_moved(
         __name__,
         __all__,
         "; dir(flexarm.library) has those that are here, other robots come from their "

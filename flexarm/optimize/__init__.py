@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from . import paths
 from ._identification.base_parameters import identify_base_parameters
 from ._identification.driver import identify
@@ -49,4 +49,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

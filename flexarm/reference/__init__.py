@@ -15,9 +15,11 @@
 * `farid_spatial`: his spatial arm in tangent frames, its joints by a velocity
   transformation, and his redundant constraints; links in `farid_spatial_link`.
 * `farid_link`: one link, whose inverse dynamics is not causal.
+* `patent_loop`: the controller with a model of the arm inside of Jain and Rodriguez
+  (1996), figures 4 and 6, and a plant to try it on.
 
-All but `farid_link` take complex numbers, for derivatives by complex step;
-`lagrangian`, `twin` and `farid_spatial` take one state at a time.
+All but `farid_link` and `patent_loop` take complex numbers, for derivatives by complex
+step; `lagrangian`, `twin` and `farid_spatial` take one state at a time.
 """
 
 from . import (
@@ -28,6 +30,7 @@ from . import (
     farid_spatial,
     lagrangian,
     motors,
+    patent_loop,
     twin,
 )
 
@@ -39,5 +42,6 @@ __all__ = [
     "farid_spatial",
     "lagrangian",
     "motors",
+    "patent_loop",
     "twin",
 ]

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.maps import core_array
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
 from ._adjoints import (
     ad,
@@ -123,7 +123,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)
 
 Array = NDArray[np.float64]
 

@@ -16,6 +16,7 @@ from refusals import refused
 import flexarm as fa
 from flexarm._support.options import explained, explained_class
 from flexarm.errors import MAX_LETTERS
+from flexarm.reference import patent_loop
 
 if TYPE_CHECKING:
     from somewhere import Unknown
@@ -137,11 +138,11 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "expected a size whose square is a number",
     ),
     "plant": (
-        lambda: control.SimulatedPlant(5, [0.0], [0.0]),
+        lambda: patent_loop.SimulatedPlant(5, [0.0], [0.0]),
         "arm is 5, expected an Arm",
     ),
     "deformations": (
-        lambda: control.node_deformations(None, [0.0]),
+        lambda: patent_loop.node_deformations(None, [0.0]),
         "arm is None, expected an Arm",
     ),
     "motion at a time": (

@@ -76,7 +76,7 @@ class Target:
 
 @functools.cache
 def targets() -> tuple[Target, ...]:
-    """Everything public except the reference, which only tests use."""
+    """Everything public except the oracles, which only tests use."""
     if os.environ.get(PLANTED):
         return tuple(Target(f.__name__, "function", f) for f in planted.ALL)
     return tuple(_targets())
@@ -84,7 +84,9 @@ def targets() -> tuple[Target, ...]:
 
 def _targets() -> Iterator[Target]:
     for member in members():
-        if member.name.startswith("reference."):
+        if member.name.startswith("reference.") and not member.name.startswith(
+            "reference.patent_loop."
+        ):
             continue
         owner = member.name.rpartition(".")[0]
         if member.kind in ("method", "property"):

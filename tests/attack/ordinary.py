@@ -17,6 +17,7 @@ import numpy as np
 from few_modes import planar_chain
 
 import flexarm as fa
+from flexarm.reference import patent_loop
 
 from . import values
 
@@ -386,12 +387,12 @@ def cibicik() -> Any:
 @functools.cache
 def one_comparison() -> Any:
     arm = arm_of("planar")
-    controller = fa.control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         arm,
         fa.control.RestToRest([0.0, 0.0], [0.2, 0.1], duration=0.2),
         np.zeros(2),
         np.zeros(2),
-        correction=fa.control.ComputedTorque(),
+        correction=patent_loop.ComputedTorque(),
     )
     return controller.step(0.0, span=0.01).comparison
 

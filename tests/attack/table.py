@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.reference import patent_loop
 
 from . import ordinary as o
 from .ordinary import Draw
@@ -130,18 +131,18 @@ def set_point(d: Draw) -> Any:
 
 
 def controller_of(d: Draw) -> Any:
-    return fa.control.ManipulatorController(
+    return patent_loop.ManipulatorController(
         d.arm,
         motion(d),
         d.arm.neutral,
         np.zeros(d.nv),
-        correction=fa.control.ComputedTorque(),
+        correction=patent_loop.ComputedTorque(),
         max_step=5e-3,
     )
 
 
 def plant_of(d: Draw) -> Any:
-    return fa.control.SimulatedPlant(
+    return patent_loop.SimulatedPlant(
         d.arm, d.arm.neutral, np.zeros(d.nv), max_step=5e-3
     )
 
@@ -316,7 +317,7 @@ RULES: dict[str, Rule] = {
     "dt": const(0.01),
     "desired": motion,
     "bandwidth": const(5.0),
-    "correction": lambda d: d.choice(None, fa.control.ComputedTorque()),
+    "correction": lambda d: d.choice(None, patent_loop.ComputedTorque()),
     "make_arm": const(o.swing),
     "p": lambda d: [2.0, 0.3],
     "p0": lambda d: [1.5, 0.2],
@@ -764,10 +765,13 @@ OWN: dict[str, dict[str, Rule]] = {
     "control.AdaptiveControl.reset": {"q": const(None), "qd": const(None)},
     "control.AdaptiveControl.__call__": {"t": const(0.1)},
     "control.RestToRest.__call__": {"t": const(0.1)},
-    "control.SimulatedPlant.__call__": {"t": const(0.0), "command": const(None)},
-    "control.ComputedTorque.__call__": {"step": comparison},
+    "reference.patent_loop.SimulatedPlant.__call__": {
+        "t": const(0.0),
+        "command": const(None),
+    },
+    "reference.patent_loop.ComputedTorque.__call__": {"step": comparison},
     "control.ObservedLaw.__call__": {"t": const(0.0), "y": lambda d: d.normal(d.nu)},
-    "control.Comparison.predict": {"tau": lambda d: np.zeros(2)},
+    "reference.patent_loop.Comparison.predict": {"tau": lambda d: np.zeros(2)},
     "control.CompositeControl": {
         "desired": joint_goal,
         "fast_damping": const(0.0),
@@ -775,7 +779,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "slow_coordinates": const("rigid"),
         "damping_ratio": const(1.0),
     },
-    "control.ComputedTorque": {
+    "reference.patent_loop.ComputedTorque": {
         "damping_ratio": const(1.0),
         "deformation_stiffness": const(0.0),
         "deformation_damping": const(0.0),
@@ -842,7 +846,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "arm": lambda d: o.arm_of("planar"),
         "n": const(5),
     },
-    "control.JointSensors": {
+    "reference.patent_loop.JointSensors": {
         "resolution": const(1e-4),
         "rate_resolution": const(1e-3),
         "noise": const(1e-5),
@@ -883,7 +887,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "error": lambda d: np.zeros(2 * d.nu),
         "unfollowed": const(None),
     },
-    "control.ManipulatorController": {
+    "reference.patent_loop.ManipulatorController": {
         "specified": const(None),
         "convert": const(None),
         "servo": const(None),
@@ -891,12 +895,15 @@ OWN: dict[str, dict[str, Rule]] = {
         "integrator": const("rk4"),
         "max_step": const(5e-3),
     },
-    "control.ManipulatorController.step": {
+    "reference.patent_loop.ManipulatorController.step": {
         "t": const(0.0),
         "sensed": lambda d: (d.arm.neutral, np.zeros(d.nv)),
         "span": const(0.01),
     },
-    "control.ManipulatorController.run": {"plant": plant_of, "sensors": const(None)},
+    "reference.patent_loop.ManipulatorController.run": {
+        "plant": plant_of,
+        "sensors": const(None),
+    },
     "control.ObservedLaw": {"law": set_point, "observer": filter_of},
     "control.ObservedLaw.reset": {"q": const(None), "qd": const(None)},
     "control.RestToRest": {
@@ -919,8 +926,8 @@ OWN: dict[str, dict[str, Rule]] = {
         "command": lambda d: d.normal(5),
         "before": const(0.0),
     },
-    "control.SimulatedPlant": {
-        "sensors": lambda d: d.choice(None, fa.control.JointSensors(noise=1e-4)),
+    "reference.patent_loop.SimulatedPlant": {
+        "sensors": lambda d: d.choice(None, patent_loop.JointSensors(noise=1e-4)),
         "servo": const(None),
     },
     "control.StrainFeedback": {
@@ -1451,7 +1458,7 @@ OBJECTS: dict[str, Rule] = {
     "control.AdaptiveControl": lambda d: fa.control.AdaptiveControl(
         d.arm, motion(d), 5.0, 5.0, 1.0
     ),
-    "control.Comparison": lambda d: o.one_comparison(),
+    "reference.patent_loop.Comparison": lambda d: o.one_comparison(),
     "control.CompositeControl": lambda d: fa.control.CompositeControl(
         d.arm, np.zeros(d.nu)
     ),
@@ -1465,22 +1472,24 @@ OBJECTS: dict[str, Rule] = {
         [[[40.0, 4.0]], [[60.0, 8.0]]],
         [0.0],
     ),
-    "control.ComputedTorque": lambda d: fa.control.ComputedTorque(),
+    "reference.patent_loop.ComputedTorque": lambda d: patent_loop.ComputedTorque(),
     "control.Inversion": lambda d: fa.control.Inversion(d.arm, np.zeros(d.nu)),
     "control.JointFeedback": lambda d: fa.control.JointFeedback(
         np.ones(2), np.ones(2), np.zeros(2)
     ),
-    "control.JointSensors": lambda d: fa.control.JointSensors(noise=1e-4),
+    "reference.patent_loop.JointSensors": lambda d: patent_loop.JointSensors(
+        noise=1e-4
+    ),
     "control.KalmanFilter": observer_of_model,
     "control.LinearController": linear_law,
     "control.LoopRun": lambda d: d.choice(o.loop_run, o.control_run)(),
-    "control.ManipulatorController": controller_of,
+    "reference.patent_loop.ManipulatorController": controller_of,
     "control.ObservedLaw": lambda d: fa.control.ObservedLaw(set_point(d), filter_of(d)),
     "control.PredictiveControl": predictive_law,
     "control.RestToRest": motion,
     "control.SetPointPD": set_point,
     "control.Shaper": lambda d: fa.control.zero_vibration(6.0),
-    "control.SimulatedPlant": plant_of,
+    "reference.patent_loop.SimulatedPlant": plant_of,
     "control.StateFeedback": lqr_law,
     "control.StrainFeedback": lambda d: fa.control.StrainFeedback(
         d.arm, np.zeros(d.nu), servo=50.0, bandwidth=2.0, gain=1.0
@@ -1525,10 +1534,12 @@ MADE = (
     "InverseKinematics", "InverseStatics", "LinkLoads", "Occurrence",
     "ParameterDerivatives", "Robustness", "RootLocus", "SpatialOperators",
     "Trajectory", "TrajectoryChange", "TrajectoryGradient",
-    "TrajectorySensitivities", "VibrationModes", "WorkspaceMap", "control.Comparison",
-    "control.ControlStep", "control.InternalDynamics",
+    "TrajectorySensitivities", "VibrationModes", "WorkspaceMap",
+    "control.InternalDynamics",
+    "reference.patent_loop.Comparison", "reference.patent_loop.ControlStep",
     "control.KalmanFilter", "control.KalmanUpdate", "control.LoopRun",
-    "control.Motion", "control.Sensed", "control.StateFeedback", "control.TimeScales",
+    "control.Motion", "control.StateFeedback", "control.TimeScales",
+    "reference.patent_loop.Sensed",
     "descriptions.JointTree", "finite_elements.MeshModes", "library.Maneuver",
     "optimize.Identification", "optimize.OptimalMotion", "optimize.Path",
     "optimize.TradeOff", "optimize.Verification", "optimize.paths.PathMotion",

