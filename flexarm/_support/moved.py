@@ -9,6 +9,7 @@ from .options import missing_from
 
 # names by the module that had them and the one that has them
 _PLACES = {
+    ("", "reference"): "screws",
     ("control", "reference.patent_loop"): """
         Comparison ComputedTorque ControlStep JointSensors ManipulatorController
         Sensed SimulatedPlant node_deformations

@@ -17,9 +17,11 @@
 * `farid_link`: one link, whose inverse dynamics is not causal.
 * `patent_loop`: the controller with a model of the arm inside of Jain and Rodriguez
   (1996), figures 4 and 6, and a plant to try it on.
+* `screws`: dual screws of Cibicik and Egeland (2020), as generalized ufuncs from C, and
+  the arrangements of their paper.
 
-All but `farid_link` and `patent_loop` take complex numbers, for derivatives by complex
-step; `lagrangian`, `twin` and `farid_spatial` take one state at a time.
+All but `farid_link`, `patent_loop` and `screws` take complex numbers, for derivatives
+by complex step; `lagrangian`, `twin` and `farid_spatial` take one state at a time.
 """
 
 from . import (
@@ -31,6 +33,7 @@ from . import (
     lagrangian,
     motors,
     patent_loop,
+    screws,
     twin,
 )
 
@@ -43,5 +46,6 @@ __all__ = [
     "lagrangian",
     "motors",
     "patent_loop",
+    "screws",
     "twin",
 ]

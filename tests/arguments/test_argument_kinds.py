@@ -182,7 +182,10 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: any_fa.descriptions.BodyScrews(np.array("x"), np.ones((1, 6))),
         "expected a 4 x 4 pose for each joint",
     ),
-    "basis": (lambda: any_fa.screws.paper_screw_basis(2**31), "n is 2147483648"),
+    "basis": (
+        lambda: any_fa.reference.screws.paper_screw_basis(2**31),
+        "n is 2147483648",
+    ),
 }
 
 

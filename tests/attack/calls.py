@@ -44,8 +44,9 @@ LESS = {  # of the same functions again
     "plotting.Animation.to_html": 0.05,
     "plotting.Animation.save": 0.05,
     "se3.": 0.5,
-    "screws.": 0.5,
+    "reference.screws.": 0.5,
 }
+KEPT = ("reference.patent_loop.", "reference.screws.")  # no oracles
 PLANTED = "ATTACK_PLANTED"  # a variable of the environment: attack the attack itself
 OPERATORS = ("__call__", "__getitem__", "__mul__", "__matmul__")
 
@@ -84,9 +85,7 @@ def targets() -> tuple[Target, ...]:
 
 def _targets() -> Iterator[Target]:
     for member in members():
-        if member.name.startswith("reference.") and not member.name.startswith(
-            "reference.patent_loop."
-        ):
+        if member.name.startswith("reference.") and not member.name.startswith(KEPT):
             continue
         owner = member.name.rpartition(".")[0]
         if member.kind in ("method", "property"):
@@ -133,7 +132,7 @@ def rule(name: str, parameter: str, doc: str) -> table.Rule | None:
     for prefix in sorted(parts, key=len, reverse=True):
         if parameter in table.OWN[prefix]:
             return table.OWN[prefix][parameter]
-    own = name.startswith(("se3.", "screws."))
+    own = name.startswith(("se3.", "reference.screws."))
     found = by_shape(parameter, doc)
     if own and found is not None:
         return found
@@ -156,9 +155,9 @@ def by_shape(parameter: str, doc: str) -> table.Rule | None:
     def numbers(d: Draw) -> Any:
         lead = d.batch if batch else ()
         if fixed == (2, 4, 4):
-            return fa.screws.exp(d.normal(*lead, 2, 6))
+            return fa.reference.screws.exp(d.normal(*lead, 2, 6))
         if fixed == (2, 3, 3):
-            return fa.screws.rotation_exp(d.normal(*lead, 2, 3))
+            return fa.reference.screws.rotation_exp(d.normal(*lead, 2, 3))
         if fixed == (4, 4):
             return fa.se3.exp(d.normal(*lead, 6))
         if fixed == (3, 3):

@@ -1309,9 +1309,9 @@ OWN: dict[str, dict[str, Rule]] = {
     "plotting.ArmDrawing.show": {"shapes": const([])},
     "se3.vee": {"S": lambda d: fa.se3.hat(d.normal(*d.batch, 6))},
     "se3.so3_vee": {"S": lambda d: fa.se3.so3_hat(d.normal(*d.batch, 3))},
-    "screws.pose_from_paper": {
-        "matrix": lambda d: fa.screws.paper_pose_matrix(
-            fa.screws.exp(d.normal(*d.batch, 2, 6))
+    "reference.screws.pose_from_paper": {
+        "matrix": lambda d: fa.reference.screws.paper_pose_matrix(
+            fa.reference.screws.exp(d.normal(*d.batch, 2, 6))
         )
     },
     # studies, twists, files

@@ -41,8 +41,7 @@ LINES: dict[str, int] = {
     "optimize": 16_820,
     "parameters": 1750,
     "plotting": 3550,
-    "reference": 3730,
-    "screws": 440,
+    "reference": 4170,
     "sdf": 260,
     "se3": 270,
     "simulation": 2050,
@@ -148,8 +147,8 @@ NAMES: dict[str, str] = {
         node_pose node_poses node_velocity operational_space_compliance
         operational_space_inertia operators optimize outputs
         parameter_derivatives plotting position_rates potential_energy
-        redundant_constraints reference robustness root_locus save screws sdf
-        se3 simulate stack static_compliance static_stiffness studies testing
+        redundant_constraints reference robustness root_locus save sdf se3
+        simulate stack static_compliance static_stiffness studies testing
         tip_pose trajectory_sensitivities twists urdf vibration_modes
         with_inertial_parameters workspace_map wrench_forces
     """,
@@ -219,21 +218,7 @@ NAMES: dict[str, str] = {
     """,
     "reference": """
         de_luca_siciliano dual_screws farid_link farid_planar farid_spatial
-        lagrangian motors patent_loop twin
-    """,
-    "screws": """
-        apply_adjoint apply_adjoint_inverse apply_coadjoint
-        apply_coadjoint_inverse bracket compose dual_pose dual_rotation
-        dual_screw elastic_pose elastic_screws exchange_matrix exp fold_mass
-        folding_matrix inverse joint_line left_jacobian left_jacobian_inverse
-        link_pose log lower_wedge mode_twists paper_adjoint_matrix
-        paper_mode_matrix paper_pose_matrix paper_rotation_matrix
-        paper_screw_basis paper_shift_matrix paper_turn_matrix paper_twist
-        paper_wrench pose_from_paper pose_velocity power rotation_apply
-        rotation_bracket rotation_compose rotation_exp rotation_inverse
-        rotation_left_jacobian rotation_left_jacobian_inverse rotation_log
-        rotation_velocity screw_rate shift_screw turn_screw twist_from_paper
-        unit_screws upper_wedge wrench_folding_matrix wrench_from_paper
+        lagrangian motors patent_loop screws twin
     """,
     "sdf": """
         SdfWarning load

@@ -212,7 +212,6 @@ ROOMS: layers.Rooms = [
     ("mjcf", ["mjcf*"]),
     ("sdf", ["sdf*"]),
     ("interop", ["interop*"]),
-    ("screws", ["screws*"]),
     ("library", ["library*"]),
     ("plotting", ["plotting*"]),
     ("testing", ["testing"]),

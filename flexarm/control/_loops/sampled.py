@@ -133,7 +133,7 @@ def simulate_loop(
     --------
     flexarm.simulate : laws in continuous time.
     LinearController : laws whose loop runs in C.
-    flexarm.reference.patent_loop.ManipulatorController : a loop with a model of the arm inside.
+    flexarm.reference.patent_loop.ManipulatorController : a model in the loop.
 
     Notes
     -----

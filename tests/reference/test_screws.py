@@ -18,7 +18,8 @@ from refusals import refused
 from screw_maps import MAPS, draw
 
 import flexarm as fa
-from flexarm import screws, se3
+from flexarm import se3
+from flexarm.reference import screws
 
 # machines may be busy
 relaxed = settings(

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import se3
-from .._calls.maps import core_array
-from .._support.options import explained
-from ..errors import ArgumentError
+from ... import se3
+from ..._calls.maps import core_array
+from ..._support.options import explained
+from ...errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
 from ._rotations import rotation_apply, rotation_bracket
@@ -36,8 +36,8 @@ def dual_screw(screw: Any, elastic: Any = (0.0,) * 6) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.dual_screw([0, 0, 1, 0, 0, 0])  # a revolute joint along z
+    >>> from flexarm.reference import screws
+    >>> screws.dual_screw([0, 0, 1, 0, 0, 0])  # a revolute joint along z
     array([[0., 0., 1., 0., 0., 0.],
            [0., 0., 0., 0., 0., 0.]])
     """
@@ -71,8 +71,8 @@ def joint_line(axis: Any = (0.0, 0.0, 1.0)) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.joint_line([0, 2, 0])[0]
+    >>> from flexarm.reference import screws
+    >>> screws.joint_line([0, 2, 0])[0]
     array([0., 1., 0., 0., 0., 0.])
     """
     return dual_screw(se3.screw(np.zeros(3), axis, 0.0))
@@ -93,8 +93,8 @@ def unit_screws() -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.unit_screws()[4, 0]
+    >>> from flexarm.reference import screws
+    >>> screws.unit_screws()[4, 0]
     array([0., 0., 0., 0., 1., 0.])
     """
     return dual_screw(np.eye(6))
@@ -127,9 +127,9 @@ def shift_screw(p: Any, screw: Any) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> p = [[-1, 0, 0], [0, -0.01, 0]]  # from the deflected tip back to the root
-    >>> fa.screws.shift_screw(p, fa.screws.joint_line())
+    >>> screws.shift_screw(p, screws.joint_line())
     array([[ 0.  ,  0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  , -0.01,  0.  ,  0.  ]])
     """
@@ -166,9 +166,9 @@ def turn_screw(X: Any, screw: Any) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0.1, 0, 0])
-    >>> fa.screws.turn_screw(X, fa.screws.joint_line())
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0.1, 0, 0])
+    >>> screws.turn_screw(X, screws.joint_line())
     array([[ 0. ,  0. ,  1. ,  0. ,  0. ,  0. ],
            [ 0. , -0.1,  0. ,  0. ,  0. ,  0. ]])
     """
@@ -212,11 +212,11 @@ def screw_rate(omega: Any, p: Any, p_rate: Any, screw: Any) -> Array:
     A line along z, 1 m ahead, that moves away at 2 m/s:
 
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> p, away, still = np.zeros((3, 2, 3))
     >>> p[0, 0], away[0, 0] = 1.0, 2.0
-    >>> line = fa.screws.shift_screw(p, fa.screws.joint_line())
-    >>> fa.screws.screw_rate(still, p, away, line)[0]
+    >>> line = screws.shift_screw(p, screws.joint_line())
+    >>> screws.screw_rate(still, p, away, line)[0]
     array([ 0.,  0.,  0.,  0., -2.,  0.])
     """
     omega, p = core_array("omega", omega, (2, 3)), core_array("p", p, (2, 3))
@@ -270,8 +270,8 @@ def mode_twists(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.mode_twists([1.0], [2.0], [3.0], [4.0], [5.0])
+    >>> from flexarm.reference import screws
+    >>> screws.mode_twists([1.0], [2.0], [3.0], [4.0], [5.0])
     array([[ 1.,  0.,  0.,  0.,  0.,  0.],
            [ 0.,  0.,  3.,  0.,  2.,  0.],
            [ 0., -5.,  0.,  0.,  0.,  4.]])
@@ -327,8 +327,8 @@ def elastic_screws(twists: Any, *, projecting: bool = False) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.elastic_screws([0, 0, 3, 0, 2, 0])
+    >>> from flexarm.reference import screws
+    >>> screws.elastic_screws([0, 0, 3, 0, 2, 0])
     array([[0., 0., 0., 0., 0., 0.],
            [0., 0., 3., 0., 2., 0.]])
     """
@@ -360,9 +360,9 @@ def power(twist: Any, wrench: Any) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> twist = fa.screws.dual_screw([0, 0, 2, 0, 0, 0], [0, 0, 0.5, 0, 0, 0])
-    >>> float(fa.screws.power(twist, fa.screws.dual_screw([0, 0, 10, 0, 0, 0])))
+    >>> from flexarm.reference import screws
+    >>> twist = screws.dual_screw([0, 0, 2, 0, 0, 0], [0, 0, 0.5, 0, 0, 0])
+    >>> float(screws.power(twist, screws.dual_screw([0, 0, 10, 0, 0, 0])))
     25.0
     """
     t, w = core_array("twist", twist, (2, 6)), core_array("wrench", wrench, (2, 6))

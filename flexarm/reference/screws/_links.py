@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import se3
-from .._calls.maps import core_array
-from .._support.options import explained
+from ... import se3
+from ..._calls.maps import core_array
+from ..._support.options import explained
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 
@@ -50,8 +50,8 @@ def dual_rotation(rotation: Any, angle: Any = (0.0, 0.0, 0.0)) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])[1]
+    >>> from flexarm.reference import screws
+    >>> screws.dual_rotation(np.eye(3), [0, 0, 0.1])[1]
     array([[ 0. , -0.1,  0. ],
            [ 0.1,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
@@ -89,8 +89,9 @@ def dual_pose(pose: Any, displacement: Any = (0.0,) * 6) -> Array:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> T = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.screws.dual_pose(T, [0, 0, 0.1, 0, 0.02, 0])[1, :3, 3]
+    >>> screws.dual_pose(T, [0, 0, 0.1, 0, 0.02, 0])[1, :3, 3]
     array([0.  , 0.12, 0.  ])
     """
     T = se3.compose(core_array("pose", pose, (4, 4)), np.eye(4))
@@ -127,8 +128,8 @@ def elastic_pose(angle: Any, displacement: Any, position: Any) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
     >>> T[:, :3, 3]
     array([[1.  , 0.  , 0.  ],
            [0.  , 0.05, 0.  ]])
@@ -167,8 +168,9 @@ def link_pose(angle: Any, displacement: Any, position: Any, joint: Any) -> Array
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> joint = fa.se3.exp([0, 0, np.pi / 2, 0, 0, 0])
-    >>> T = fa.screws.link_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0], joint)
+    >>> T = screws.link_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0], joint)
     >>> T[1].round(12) + 0.0
     array([[-0.1 ,  0.  ,  0.  ,  0.  ],
            [ 0.  , -0.1 ,  0.  ,  0.05],
@@ -217,9 +219,10 @@ def rotation_velocity(X: Any, X_rate: Any) -> Array:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3))
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3))
     >>> rate = np.stack([0 * X[0], fa.se3.so3_hat([0, 0, 0.3])])
-    >>> fa.screws.rotation_velocity(X, rate)
+    >>> screws.rotation_velocity(X, rate)
     array([[0. , 0. , 0. ],
            [0. , 0. , 0.3]])
     """
@@ -259,10 +262,10 @@ def pose_velocity(T: Any, T_rate: Any) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0], [0, 0, 0], [1, 0, 0])
-    >>> rate = fa.screws.elastic_pose([0, 0, 0.3], [0, 0.2, 0], [1, 0, 0]) - T
-    >>> fa.screws.pose_velocity(T, rate)[1]
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0], [0, 0, 0], [1, 0, 0])
+    >>> rate = screws.elastic_pose([0, 0, 0.3], [0, 0.2, 0], [1, 0, 0]) - T
+    >>> screws.pose_velocity(T, rate)[1]
     array([0. , 0. , 0.3, 0. , 0.2, 0. ])
     """
     T = core_array("T", T, (2, 4, 4))

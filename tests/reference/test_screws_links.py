@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from refusals import argument_refused, refused
 
 import flexarm as fa
-from flexarm import screws, se3
+from flexarm import se3
+from flexarm.reference import screws
 
 STEP = 1e-40
 
