@@ -9,11 +9,80 @@ from .options import missing_from
 
 # names by the module that had them and the one that has them
 _PLACES = {
+    ("", "Arm"): """
+        apply_mass_matrix apply_mass_matrix_inverse energy_derivatives
+        energy_regressor forward_dynamics_jvp forward_dynamics_vjp
+        innovations_factors inverse_dynamics_jvp inverse_dynamics_vjp
+        link_jacobian_rates mass_matrix_inverse_blocks operational_space_inertia
+        static_compliance static_stiffness
+    """,
+    ("", "bodies"): "nodal_integrals",
+    ("", "derivatives"): """
+        EnergyDerivatives ForwardDynamicsDerivatives ForwardDynamicsGradients
+        InverseDynamicsDerivatives InverseDynamicsGradients
+    """,
+    ("", "dynamics"): "InnovationsFactors SpatialOperators",
+    ("", "events"): "Event Occurrence",
+    ("", "finite_elements.consistent"): "consistent_integrals",
+    ("", "ik"): "InverseKinematics",
+    ("", "linear_models"): "Robustness RootLocus",
+    ("", "loads"): "LinkLoads",
+    ("", "mode_accuracy"): "LinkModeErrors ModeErrors",
+    ("", "mode_results"): "ComplexModes VibrationModes",
+    ("", "parameters"): """
+        BaseParameters InertialParameters ParameterDerivatives TrajectoryChange
+        TrajectoryGradient TrajectorySensitivities parameter_derivatives
+    """,
     ("", "reference"): "screws",
+    ("", "stacks"): "ArmStack",
+    ("", "statics"): "Equilibrium InverseStatics WorkspaceMap",
+    ("beams", "beams._clamped"): "RodModes",
+    ("beams", "beams._free"): "FreeBeamModes FreeRodModes PinnedBeamModes",
+    ("beams", "beams._single"): "free_beam_modes free_rod_modes pinned_beam_modes",
+    ("control", "control._loops.spillover"): "Spillover",
+    ("control", "control.composite"): "TimeScales",
+    ("control", "control.feedforward"): "DriveMotion",
+    ("control", "control.gain_scheduling"): "GainSchedule",
+    ("control", "control.inversion"): "InternalDynamics",
+    ("control", "control.kalman"): """
+        KalmanFilter KalmanUpdate kalman_predict kalman_update
+    """,
+    ("control", "control.linear_quadratic"): "StateFeedback",
     ("control", "reference.patent_loop"): """
         Comparison ComputedTorque ControlStep JointSensors ManipulatorController
         Sensed SimulatedPlant node_deformations
     """,
+    ("descriptions", "descriptions._conversions"): """
+        body_screws denavit_hartenberg joint_frames spatial_screws
+    """,
+    ("descriptions", "descriptions._joint_frames"): "JointFrames",
+    ("descriptions", "descriptions._joint_tree"): "JointTree",
+    ("descriptions", "descriptions._motion_subgroups"): """
+        SUBGROUPS motion_subgroup
+    """,
+    ("descriptions", "descriptions._screws"): "BodyScrews",
+    ("finite_elements", "finite_elements._component_modes"): "MeshModes",
+    ("library", "library.maneuvers"): "Maneuver",
+    ("library", "library.spatial"): "cibicik_egeland_order",
+    ("optimize", "optimize._result"): "Verification",
+    ("optimize.paths", "optimize._follow"): "PathMotion",
+    ("optimize.paths", "optimize._orientation"): "PathRotations",
+    ("plotting", "plotting._animation"): "Animation",
+    ("plotting", "plotting._drawing"): "ArmDrawing",
+    ("plotting", "plotting._interact"): "Explorer",
+    ("plotting", "plotting._scene"): "Scene",
+    ("se3", "se3._adjoints"): "adjoint_inverse",
+    ("se3", "se3._jacobians"): """
+        jacobian_derivative jacobian_inverse jacobian_inverse_derivative
+    """,
+    ("se3", "se3._poses"): "cayley cayley_inverse",
+    ("se3", "se3._rotations"): "so3_cayley so3_cayley_inverse",
+    ("twists", "twists._factors"): """
+        Factorization SpatialFactors SystemJacobian spatial_factors
+    """,
+    ("twists", "twists._rates"): "joint_rates",
+    ("urdf", "urdf._findings"): "Finding",
+    ("urdf", "urdf._robot"): "RobotJoint",
 }
 # by their full names, without that of the package
 MOVED = {

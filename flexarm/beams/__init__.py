@@ -18,29 +18,17 @@ from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ._bending import BeamModes
 from ._buckling import buckling_load
-from ._clamped import RodModes
 from ._element_link import finite_element_link
-from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
 from ._line import Payload
 from ._modal_link import flexible_link
-from ._single import (
-    clamped_beam_modes,
-    clamped_rod_modes,
-    free_beam_modes,
-    free_rod_modes,
-    pinned_beam_modes,
-)
+from ._single import clamped_beam_modes, clamped_rod_modes
 
 __all__ = [
     "ALUMINIUM",
     "STEEL",
     "BeamModes",
-    "FreeBeamModes",
-    "FreeRodModes",
     "Material",
     "Payload",
-    "PinnedBeamModes",
-    "RodModes",
     "Section",
     "SegmentedLink",
     "buckling_load",
@@ -48,9 +36,6 @@ __all__ = [
     "clamped_rod_modes",
     "finite_element_link",
     "flexible_link",
-    "free_beam_modes",
-    "free_rod_modes",
-    "pinned_beam_modes",
 ]
 
 if not TYPE_CHECKING:

@@ -33,30 +33,23 @@ from ._loops.linear_controller import LinearController
 from ._loops.motions import Motion, RestToRest
 from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
-from ._loops.spillover import Spillover, spillover
+from ._loops.spillover import spillover
 from .adaptive import AdaptiveControl
-from .composite import CompositeControl, TimeScales, fast_subsystem
+from .composite import CompositeControl, fast_subsystem
 from .disturbances import DisturbanceObserver
 from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
-from .feedforward import DriveMotion, drive_feedforward
-from .gain_scheduling import GainSchedule, scheduled_lqr
+from .feedforward import drive_feedforward
+from .gain_scheduling import scheduled_lqr
 from .input_shaping import (
     Shaper,
     extra_insensitive,
     zero_vibration,
     zero_vibration_derivative,
 )
-from .inversion import InternalDynamics, Inversion, link_angles
-from .kalman import (
-    KalmanFilter,
-    KalmanUpdate,
-    kalman_filter,
-    kalman_predict,
-    kalman_update,
-    lqg,
-)
-from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
+from .inversion import Inversion, link_angles
+from .kalman import kalman_filter, lqg
+from .linear_quadratic import energy_weight, lqr, quadratic_weights
 from .predictive import PredictiveControl
 from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
@@ -65,14 +58,9 @@ __all__ = [
     "AdaptiveControl",
     "CompositeControl",
     "DisturbanceObserver",
-    "DriveMotion",
     "ExtendedKalmanFilter",
-    "GainSchedule",
-    "InternalDynamics",
     "Inversion",
     "JointFeedback",
-    "KalmanFilter",
-    "KalmanUpdate",
     "LinearController",
     "LoopRun",
     "Motion",
@@ -81,18 +69,13 @@ __all__ = [
     "RestToRest",
     "SetPointPD",
     "Shaper",
-    "Spillover",
-    "StateFeedback",
     "StrainFeedback",
-    "TimeScales",
     "drive_feedforward",
     "energy_weight",
     "export_c",
     "extra_insensitive",
     "fast_subsystem",
     "kalman_filter",
-    "kalman_predict",
-    "kalman_update",
     "link_angles",
     "lqg",
     "lqr",

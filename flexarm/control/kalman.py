@@ -70,8 +70,8 @@ def kalman_predict(P: Any, A: Any, Q: Any) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.control.kalman_predict([[1.0]], [[2.0]], [[0.5]])
+    >>> from flexarm.control.kalman import kalman_predict
+    >>> kalman_predict([[1.0]], [[2.0]], [[0.5]])
     array([[4.5]])
     """
     P = shaped("P", P, None, None)
@@ -114,8 +114,8 @@ def kalman_update(P: Any, C: Any, R: Any) -> KalmanUpdate:
     --------
     Two equally good readings of a number halve its variance:
 
-    >>> import flexarm as fa
-    >>> fa.control.kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
+    >>> from flexarm.control.kalman import kalman_update
+    >>> kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
     array([[0.5]])
     """
     C = shaped("C", C, None, None)

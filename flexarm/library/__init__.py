@@ -18,20 +18,18 @@ from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
-from .maneuvers import Maneuver, cibicik_egeland_maneuver
+from .maneuvers import cibicik_egeland_maneuver
 from .mobile import youbot
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 from .quanser import quanser_two_link
-from .spatial import cibicik_egeland, cibicik_egeland_order
+from .spatial import cibicik_egeland
 from .spinning_beam import spin_up, spin_up_beam
 
 __all__ = [
-    "Maneuver",
     "cibicik_egeland",
     "cibicik_egeland_maneuver",
-    "cibicik_egeland_order",
     "de_luca_siciliano",
     "farid_planar",
     "farid_spatial",

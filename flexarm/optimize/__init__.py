@@ -14,7 +14,7 @@ from ._identification.simulated import predicted_signals, simulated_record
 from ._minimum_time.driver import time_optimal
 from ._minimum_time.trade_offs import TradeOff, trade_off
 from ._path import Path
-from ._result import OptimalMotion, Verification
+from ._result import OptimalMotion
 from ._tracking.driver import track
 from ._transfer.design import Design
 from ._transfer.driver import trajectory
@@ -35,7 +35,6 @@ __all__ = [
     "Sensor",
     "Sphere",
     "TradeOff",
-    "Verification",
     "exciting_motion",
     "identify",
     "identify_base_parameters",

@@ -66,8 +66,9 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import adjoint_inverse
     >>> C = fa.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    >>> unit = fa.se3.adjoint_inverse(C) @ fa.se3.adjoint(C)
+    >>> unit = adjoint_inverse(C) @ fa.se3.adjoint(C)
     >>> np.allclose(unit, np.eye(6), rtol=0, atol=1e-15)
     True
     """

@@ -312,8 +312,8 @@ def cayley(X: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.cayley([0, 0, 2, 0, 0, 1])
+    >>> from flexarm.se3._poses import cayley
+    >>> cayley([0, 0, 2, 0, 0, 1])
     array([[ 0., -1.,  0.,  0.],
            [ 1.,  0.,  0.,  0.],
            [ 0.,  0.,  1.,  1.],
@@ -349,8 +349,8 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.cayley_inverse(fa.se3.cayley([0, 0, 2, 0, 0, 1]))
+    >>> from flexarm.se3._poses import cayley, cayley_inverse
+    >>> cayley_inverse(cayley([0, 0, 2, 0, 0, 1]))
     array([0., 0., 2., 0., 0., 1.])
     """
     return _core.se3_cayley_inverse(C, out)

@@ -65,12 +65,13 @@ mixed [0. 0. 3. 0. 0. 0.]
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import common_batch
+from .._support.moved import missing_or_moved
 from .._support.options import explained
 from ..errors import ArgumentError
 from ..kinematics.forms import (
@@ -84,27 +85,15 @@ from ..kinematics.forms import (
     motion_of,
     split,
 )
-from ._factors import (
-    Factorization,
-    SpatialFactors,
-    SystemJacobian,
-    factors,
-    spatial_factors,
-)
-from ._rates import joint_rates
+from ._factors import factors
 
 __all__ = [
     "FORMS",
-    "Factorization",
-    "SpatialFactors",
-    "SystemJacobian",
     "change_base_frame",
     "change_body_frame",
     "convert",
     "convert_rates",
     "factors",
-    "joint_rates",
-    "spatial_factors",
 ]
 
 Array = NDArray[np.float64]
@@ -359,3 +348,7 @@ def change_base_frame(
     """
     check_form("form", form)
     return _convert(V, check_poses("change", change), "body", form, columns)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

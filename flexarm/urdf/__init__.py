@@ -9,26 +9,24 @@ TOML files of flexible links on Python 3.10.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._support.moved import missing_or_moved
 from .._support.options import explained
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ._arm import Flexible, built
-from ._findings import Finding
 from ._meshes import MeshFinder
 from ._report import Report, merged_links
-from ._robot import Robot, RobotJoint, RobotLink, read
+from ._robot import Robot, RobotLink, read
 from ._save import save
 from ._visuals import Visual
 from ._warning import UrdfWarning
 
 __all__ = [
-    "Finding",
     "Report",
     "Robot",
-    "RobotJoint",
     "RobotLink",
     "UrdfWarning",
     "Visual",
@@ -305,3 +303,7 @@ def report(
         options=options,
     )
     return Report(arm, robot, tuple(findings), merged_links(arm))
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

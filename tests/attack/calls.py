@@ -13,12 +13,16 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from public_api import members
 
 import flexarm as fa
+from flexarm._support.moved import MOVED
+from flexarm.se3 import quaternion_exp
+from flexarm.stacks import ArmStack
 
 from . import flips, ordinary, planted, table, values
 from .ordinary import Draw
@@ -121,7 +125,9 @@ def _pickled(value: Any) -> Any:
 
 def class_of(name: str) -> Any:
     found: Any = fa
-    for part in name.split("."):
+    for part in MOVED.get(name, name).split("."):
+        if not hasattr(found, part):  # a module that is not public
+            import_module(f"{found.__name__}.{part}")
         found = getattr(found, part)
     return found
 
@@ -163,7 +169,7 @@ def by_shape(parameter: str, doc: str) -> table.Rule | None:
         if fixed == (3, 3):
             return fa.se3.so3_exp(d.normal(*lead, 3))
         if fixed == (4,):
-            return fa.se3.quaternion_exp(d.normal(*lead, 3))
+            return quaternion_exp(d.normal(*lead, 3))
         return d.normal(*lead, *fixed)
 
     return numbers
@@ -225,7 +231,7 @@ def short(value: Any) -> str:
         if isinstance(value, np.ndarray):
             kind = type(value).__name__ if type(value) is not np.ndarray else "array"
             return f"{kind}{value.shape}:{value.dtype.str}"[:60]
-        if isinstance(value, (fa.Arm, fa.ArmStack, fa.StateSpace, fa.Trajectory)):
+        if isinstance(value, (fa.Arm, ArmStack, fa.StateSpace, fa.Trajectory)):
             return f"<{type(value).__name__}>"
         text = " ".join(repr(value).split())
     except BaseException:

@@ -17,7 +17,11 @@ import numpy as np
 from few_modes import planar_chain
 
 import flexarm as fa
+from flexarm.mode_accuracy import ModeErrors
+from flexarm.mode_results import VibrationModes
 from flexarm.reference import patent_loop
+from flexarm.simulation import Event
+from flexarm.stacks import ArmStack
 
 from . import values
 
@@ -100,7 +104,7 @@ def arm_of(name: str) -> fa.Arm:
 
 
 @functools.cache
-def stack_of(name: str) -> fa.ArmStack:
+def stack_of(name: str) -> ArmStack:
     if name == "beams":
         parts = [
             planar_chain(2, n_modes=1, damping_ratio=0.01, length=x)
@@ -225,13 +229,13 @@ def run_of(name: str) -> fa.Trajectory:
 
 
 @functools.cache
-def modes_of(name: str) -> fa.VibrationModes:
+def modes_of(name: str) -> VibrationModes:
     arm = arm_of(name)
     return fa.vibration_modes(arm, arm.neutral, held="joints")
 
 
 @functools.cache
-def mode_errors_of(name: str) -> fa.ModeErrors:
+def mode_errors_of(name: str) -> ModeErrors:
     return arm_of(name).mode_errors()
 
 
@@ -461,7 +465,7 @@ def others(draw: Draw) -> dict[str, Callable[[], Any]]:
         "a trajectory": lambda: run_of("pendulum"),
         "an output": lambda: fa.outputs.joint_positions(),
         "a path": lambda: fa.optimize.paths.line([0, 0, 0], [1, 0, 0]),
-        "an event": lambda: fa.Event(lambda t, q, qd: 1.0),
+        "an event": lambda: Event(lambda t, q, qd: 1.0),
         "another mesh": mesh,
         "the C model": lambda: draw.arm._model,
     }

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.control.gain_scheduling import GainSchedule
+from flexarm.descriptions._conversions import body_screws, joint_frames, spatial_screws
+from flexarm.optimize import Design
 from flexarm.reference import patent_loop
+from flexarm.simulation import Event
 
 from . import ordinary as o
 from .ordinary import Draw
@@ -219,7 +223,7 @@ def grid(d: Draw) -> Any:
 def events(d: Draw) -> Any:
     return d.choice(
         (),
-        fa.Event(lambda t, q, qd: q[..., 0] - 0.1),
+        Event(lambda t, q, qd: q[..., 0] - 0.1),
         [fa.events.at_rest(d.arm, 1e-3)],
     )
 
@@ -1466,7 +1470,7 @@ OBJECTS: dict[str, Rule] = {
         d.arm, 20.0, 0.01, law=set_point(d)
     ),
     "control.ExtendedKalmanFilter": filter_of,
-    "control.GainSchedule": lambda d: fa.control.GainSchedule(
+    "control.GainSchedule": lambda d: GainSchedule(
         o.arm_of("pendulum"),
         {"rod": [0.0, 1.0]},
         [[[40.0, 4.0]], [[60.0, 8.0]]],
@@ -1494,20 +1498,16 @@ OBJECTS: dict[str, Rule] = {
     "control.StrainFeedback": lambda d: fa.control.StrainFeedback(
         d.arm, np.zeros(d.nu), servo=50.0, bandwidth=2.0, gain=1.0
     ),
-    "descriptions.BodyScrews": lambda d: fa.descriptions.body_screws(description(d)),
-    "descriptions.SpatialScrews": lambda d: fa.descriptions.spatial_screws(
-        description(d)
-    ),
-    "descriptions.JointFrames": lambda d: fa.descriptions.joint_frames(description(d)),
+    "descriptions.BodyScrews": lambda d: body_screws(description(d)),
+    "descriptions.SpatialScrews": lambda d: spatial_screws(description(d)),
+    "descriptions.JointFrames": lambda d: joint_frames(description(d)),
     "descriptions.DenavitHartenberg": lambda d: fa.descriptions.DenavitHartenberg(
         [(1, 0, 0, 0), (1, 0.1, 0.2, 0)]
     ),
     "descriptions.JointTree": description,
     "finite_elements.FiniteElementModel": lambda d: o.mesh(),
     "finite_elements.MeshModes": lambda d: o.mesh_modes(),
-    "optimize.Design": lambda d: fa.optimize.Design(
-        o.swing, [2.0, 0.3], [1.0, 0.1], [3.0, 0.5]
-    ),
+    "optimize.Design": lambda d: Design(o.swing, [2.0, 0.3], [1.0, 0.1], [3.0, 0.5]),
     "optimize.Identification": lambda d: o.identified(),
     "optimize.OptimalMotion": lambda d: o.optimum(),
     "optimize.Path": lambda d: d.choice(path(d), cartesian(d)),

@@ -253,7 +253,7 @@ def test_derivatives(kind: str) -> None:
         ]
         expected = np.array(columns).T
         assert_allclose(own, expected, rtol=0, atol=3e-14 * np.abs(expected).max())
-    gradient = fa.energy_derivatives(arm, q, qd)[0]
+    gradient = fa.Arm.energy_derivatives(arm, q, qd)[0]
     energies = (
         lagrangian.potential_energy(arm, q, delta=1e-40j * d)
         + lagrangian.kinetic_energy(arm, q, qd, delta=1e-40j * d)

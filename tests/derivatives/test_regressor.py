@@ -64,7 +64,7 @@ def assert_linear(arm: Arm, seed: int = 0) -> None:
     assert Y.shape == (len(q), arm.nv, len(pi))
     scale = np.abs(Y * pi.values).sum(-1).max()
     assert_allclose(Y @ pi.values, tau, rtol=0.0, atol=2e-14 * scale)
-    row = fa.energy_regressor(arm, q, qd)
+    row = fa.Arm.energy_regressor(arm, q, qd)
     scale = np.abs(row * pi.values).sum(-1).max()
     assert_allclose(
         row @ pi.values, fa.energy(arm, q, qd), rtol=0.0, atol=2e-14 * scale

@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from trees import random_state
 
 import flexarm as fa
+from flexarm.descriptions._conversions import body_screws
+from flexarm.descriptions._screws import BodyScrews
 from flexarm.reference import patent_loop
+from flexarm.twists._rates import joint_rates
 
 DRIVE = fa.Drive(
     800.0, gear_ratio=50.0, rotor_inertia=2e-4, damping=1.0, motor_damping=1e-3
@@ -200,7 +203,7 @@ def test_motors_have_no_twists():
     arm = _chain(n=2)
     V = fa.link_velocities(arm, [0.1, 0.2, 3.0, 4.0], [1.0, 2.0, 30.0, 40.0])
     with pytest.raises(fa.FlexarmError, match=r"motor"):
-        fa.twists.joint_rates(arm, [0.1, 0.2, 3.0, 4.0], V)
+        joint_rates(arm, [0.1, 0.2, 3.0, 4.0], V)
     with pytest.raises(fa.ArgumentError, match=r"reference\.motors\.expanded"):
         fa.operators(arm, np.zeros(4))
     ops = fa.operators(fa.reference.motors.expanded(arm), np.zeros(4))
@@ -220,7 +223,7 @@ def test_power_and_work_in_plots_and_assertions():
 
 def test_descriptions_keep_drives():
     arm = _robot()
-    again = fa.descriptions.build_arm(fa.descriptions.body_screws(arm), arm.bodies)
+    again = fa.descriptions.build_arm(body_screws(arm), arm.bodies)
     assert [b.joint.drive for b in again.bodies] == [b.joint.drive for b in arm.bodies]
     assert again.nv == arm.nv == 14
 
@@ -247,7 +250,7 @@ def test_descriptions_keep_springs() -> None:
     body = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
     turn = fa.se3.screw()[:, np.newaxis]
     arm = fa.descriptions.build_arm(
-        fa.descriptions.BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
+        BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
     )
     assert arm.bodies[0].joint.rest == 0.4
     assert_allclose(fa.gravity_forces(arm, [0.6]), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import public_api
 import pytest
 from each import each
 from few_modes import planar_chain
@@ -158,7 +159,7 @@ def test_statics_of_a_stack() -> None:
     q = q_of(ELASTIC[0])
     stack = fa.stack(ELASTIC)[:, np.newaxis]
     for name in ("deflection", "holding_forces", "static_compliance"):
-        function = getattr(fa, name)
+        function = public_api.function(name)
         found = function(stack, q, held="motors")
         for i, arm in enumerate(ELASTIC):
             one = function(arm, q, held="motors")
