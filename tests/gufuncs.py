@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from named import function
 from numpy.typing import NDArray
-from public_api import function
 from trees import SEVERAL, quaternions
 
 import flexarm as fa

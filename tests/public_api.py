@@ -103,11 +103,6 @@ def names_of(module: ModuleType) -> list[str]:
     ]
 
 
-def function(name: str) -> Any:
-    """Function of an arm by its name: of the package, or a method of arms alone."""
-    return getattr(flexarm if name in flexarm.__all__ else flexarm.Arm, name)
-
-
 def members() -> Iterator[Member]:
     """Every public function, class, method and property, each once."""
     seen = set()

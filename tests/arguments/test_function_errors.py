@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import named
 import numpy as np
-import public_api
 import pytest
 from each import each
-from public_api import function
+from named import function
 from refusals import FLEX, PUMA, argument_refused, refused
 
 import flexarm as fa
@@ -73,7 +73,7 @@ def geared(arm: Arm) -> Arm:
 def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> Any:
     if function.startswith("constraint"):
         arm = geared(arm)
-    return public_api.function(function)(arm, *given.values(), **options)
+    return named.function(function)(arm, *given.values(), **options)
 
 
 def stored(result: Any) -> Any:
@@ -106,9 +106,7 @@ def test_what_is_no_arm(function: str) -> None:
     for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
         argument_refused(
             [f"arm is {kind}, expected flexarm.Arm"],
-            lambda x=thing: public_api.function(function)(
-                x, *good(PUMA, function).values()
-            ),
+            lambda x=thing: named.function(function)(x, *good(PUMA, function).values()),
         )
 
 

@@ -12,8 +12,8 @@ from arrays import Array
 from drive_cases import driven
 from each import each
 from few_modes import planar_chain
+from named import function
 from numpy.testing import assert_allclose
-from public_api import function
 from trees import SEVERAL, armed, random_state
 
 import flexarm as fa

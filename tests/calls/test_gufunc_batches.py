@@ -15,7 +15,7 @@ from gufuncs import (
     each_name,
     public_name,
 )
-from public_api import function
+from named import function
 
 import flexarm as fa
 from flexarm._support.moved import MOVED

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import named
 import numpy as np
-import public_api
 import pytest
 from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
@@ -171,17 +171,17 @@ def test_parts_have_the_bits_of_single_states(
         ((1,), (9, 2)),
     ]:
         given = [draw(name, batch) for name, batch in zip(names, batches, strict=False)]
-        expected = public_api.function(function)(arm, *given, **options)
+        expected = named.function(function)(arm, *given, **options)
         monkeypatch.setattr(_chunks, "STATES", 3)
-        result = public_api.function(function)(arm, *given, **options)
+        result = named.function(function)(arm, *given, **options)
         assert_same_bits(result, expected)
         for k, x in enumerate(given):  # a result that may lie over an argument
             if x.shape == result.shape:
                 again = [y.copy() for y in given]
-                public_api.function(function)(arm, *again, **options, out=again[k])
+                named.function(function)(arm, *again, **options, out=again[k])
                 assert_same_bits(again[k], expected)
         wide = np.zeros((2, *expected.shape))
-        assert public_api.function(function)(arm, *given, **options, out=wide) is wide
+        assert named.function(function)(arm, *given, **options, out=wide) is wide
         assert_same_bits(wide, np.stack([expected, expected]))
         monkeypatch.undo()
 

@@ -14,7 +14,7 @@ import pytest
 from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from interrupts import interrupt_at, interrupt_when
-from public_api import function
+from named import function
 from refusals import FLEX, PUMA, argument_refused
 from test_function_errors import FUNCTIONS, call_of, good
 from test_isa import run_python

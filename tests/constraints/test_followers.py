@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from arrays import Array
 from each import each
+from named import function
 from numpy.testing import assert_allclose, assert_array_equal
-from public_api import function
 
 import flexarm as fa
 

@@ -15,9 +15,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from each import each
+from named import function
 from numpy.testing import assert_allclose
 from operator_cases import NAMES, assert_close, case, largest
-from public_api import function
 from trees import SEVERAL, held_at, random_state
 
 import flexarm as fa

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import named
 import numpy as np
-import public_api
 import pytest
 from each import each
 from numpy.testing import assert_allclose
@@ -110,7 +110,7 @@ def looped(stack: ArmStack, name: str, *args: Any) -> Any:
     batch = np.broadcast_shapes(stack.shape, *(a.shape[:-1] for a in args))
     index = np.broadcast_to(stack.index, batch)
     args = tuple(np.broadcast_to(a, (*batch, a.shape[-1])) for a in args)
-    function = public_api.function(name)
+    function = named.function(name)
     results = [
         function(stack.arms[index[at]], *(a[at] for a in args))
         for at in np.ndindex(*batch)
@@ -144,9 +144,9 @@ def swept(seed: int) -> tuple[ArmStack, dict[str, Any]]:
 def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
     arms, given = swept(seed)
     args = [given[key] for key in VECTORS[name].split()]
-    assert_equal(public_api.function(name)(arms, *args), looped(arms, name, *args))
+    assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
     assert_equal(
-        public_api.function(name)(arms[:, None], *args),
+        named.function(name)(arms[:, None], *args),
         looped(arms[:, None], name, *args),
     )
 
@@ -157,9 +157,9 @@ def test_forms_of_twists(form: str) -> None:
     q, qd = (states(arms.arms[0], 1, (5,))[name] for name in ("q", "qd"))
     for name in ("link_jacobians", "link_velocities"):
         args = (q, qd)[: 1 + (name == "link_velocities")]
-        got = public_api.function(name)(arms, *args, form=form)
+        got = named.function(name)(arms, *args, form=form)
         for i, arm in enumerate(arms):
-            expected = public_api.function(name)(arm, *(x[i] for x in args), form=form)
+            expected = named.function(name)(arm, *(x[i] for x in args), form=form)
             assert_equal(got[i], expected)
 
 
@@ -205,7 +205,7 @@ def test_kernels_that_know_their_bodies(modes: int) -> None:
     given = states(chain, modes, (13,))
     for name, keys in VECTORS.items():
         args = [given[key] for key in keys.split()]
-        assert_equal(public_api.function(name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each("seed", range(8))
@@ -277,7 +277,7 @@ def test_a_result_does_not_depend_on_its_neighbours(name: str) -> None:
     arms = sweep(tree(1), 1, 9)
     given = states(arms.arms[0], 1, (9,))
     args = [given[key] for key in VECTORS[name].split()]
-    function = public_api.function(name)
+    function = named.function(name)
     whole = function(arms, *args)
     for i in range(9):
         alone = function(arms[i : i + 1], *(a[i : i + 1] for a in args))
@@ -330,7 +330,7 @@ def test_arms_of_different_structure() -> None:
     given = states(base, 5, (3,))
     for name, keys in VECTORS.items():
         args = [given[key] for key in keys.split()]
-        assert_equal(public_api.function(name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each(
@@ -353,7 +353,7 @@ def test_loops_and_couplings(base: Arm) -> None:
         "constraint_jacobian": (q,),
         "constraint_forces": (q, qd, tau),
     }.items():
-        assert_equal(public_api.function(name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each("k", range(3))
@@ -374,9 +374,7 @@ def test_brackets_of_straight_beams_differ_in_one_coordinate(k: int) -> None:
     given = states(arms[0], 9, (3,))
     for name in ("inverse_dynamics", "forward_dynamics", "bias_forces"):
         args = [given[key] for key in VECTORS[name].split()]
-        assert_equal(
-            public_api.function(name)(stacked, *args), looped(stacked, name, *args)
-        )
+        assert_equal(named.function(name)(stacked, *args), looped(stacked, name, *args))
 
 
 def test_drives_and_forces_inside_joints() -> None:
