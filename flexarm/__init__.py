@@ -102,7 +102,7 @@ from .kinematics.positions import difference, integrate, position_rates
 from .kinematics.slopes import largest_slope
 from .mode_accuracy import mode_errors
 from .model.export import export_c
-from .model.locking import free_motors, lock_motors, motor_positions
+from .model.locking import lock_motors
 from .model.loops import Coupling, Loop
 from .model.sliders import Slider
 
@@ -146,7 +146,6 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         inertial_parameters,
         inertial_regressor,
         trajectory_sensitivities,
-        with_inertial_parameters,
     )
     from .simulation import events
     from .simulation.methods import Trajectory, simulate
@@ -202,7 +201,6 @@ _LATER: dict[str, tuple[str, ...]] = {
         "inertial_parameters",
         "inertial_regressor",
         "trajectory_sensitivities",
-        "with_inertial_parameters",
     ),
     "simulation": ("events",),
     "simulation.methods": (
@@ -279,7 +277,6 @@ __all__ = [
     "finite_elements",
     "forward_dynamics",
     "forward_dynamics_derivatives",
-    "free_motors",
     "gravity_forces",
     "holding_forces",
     "inertial_parameters",
@@ -312,7 +309,6 @@ __all__ = [
     "modal_integrals",
     "mode_errors",
     "momentum",
-    "motor_positions",
     "natural_frequencies",
     "node_acceleration",
     "node_pose",
@@ -341,7 +337,6 @@ __all__ = [
     "twists",
     "urdf",
     "vibration_modes",
-    "with_inertial_parameters",
     "workspace_map",
     "wrench_forces",
 ]

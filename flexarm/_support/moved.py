@@ -14,7 +14,7 @@ _PLACES = {
         energy_regressor forward_dynamics_jvp forward_dynamics_vjp
         innovations_factors inverse_dynamics_jvp inverse_dynamics_vjp
         link_jacobian_rates mass_matrix_inverse_blocks operational_space_inertia
-        static_compliance static_stiffness
+        static_compliance static_stiffness with_inertial_parameters
     """,
     ("", "bodies"): "nodal_integrals",
     ("", "derivatives"): """
@@ -29,6 +29,7 @@ _PLACES = {
     ("", "loads"): "LinkLoads",
     ("", "mode_accuracy"): "LinkModeErrors ModeErrors",
     ("", "mode_results"): "ComplexModes VibrationModes",
+    ("", "model"): "free_motors motor_positions",
     ("", "parameters"): """
         BaseParameters InertialParameters ParameterDerivatives TrajectoryChange
         TrajectoryGradient TrajectorySensitivities parameter_derivatives
@@ -71,11 +72,14 @@ _PLACES = {
     ("plotting", "plotting._drawing"): "ArmDrawing",
     ("plotting", "plotting._interact"): "Explorer",
     ("plotting", "plotting._scene"): "Scene",
-    ("se3", "se3._adjoints"): "adjoint_inverse",
+    ("se3", "se3._adjoints"): """
+        adjoint_inverse apply_adjoint apply_adjoint_inverse apply_coadjoint
+        apply_coadjoint_inverse
+    """,
     ("se3", "se3._jacobians"): """
         jacobian_derivative jacobian_inverse jacobian_inverse_derivative
     """,
-    ("se3", "se3._poses"): "cayley cayley_inverse",
+    ("se3", "se3._poses"): "cayley cayley_inverse interpolate",
     ("se3", "se3._rotations"): "so3_cayley so3_cayley_inverse",
     ("twists", "twists._factors"): """
         Factorization SpatialFactors SystemJacobian spatial_factors

@@ -33,8 +33,6 @@ from ._path import Path, PathPoints
 Array = NDArray[np.float64]
 
 __all__ = [
-    "PathPoints",
-    "TimeLaw",
     "arc",
     "circle",
     "follow",

@@ -31,31 +31,13 @@ from numpy.typing import NDArray
 from .._calls.maps import core_array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
-from ._adjoints import (
-    ad,
-    adjoint,
-    apply_adjoint,
-    apply_adjoint_inverse,
-    apply_coadjoint,
-    apply_coadjoint_inverse,
-    bracket,
-)
+from ._adjoints import ad, adjoint, bracket
 from ._jacobians import (
     jacobian,
     so3_jacobian,
     so3_jacobian_inverse,
 )
-from ._poses import (
-    compose,
-    exp,
-    hat,
-    interpolate,
-    inverse,
-    log,
-    pose,
-    screw,
-    vee,
-)
+from ._poses import compose, exp, hat, inverse, log, pose, screw, vee
 from ._quaternions import (
     quaternion_exp,
     quaternion_from_rotation,
@@ -72,18 +54,12 @@ from ._rotations import (
 )
 
 __all__ = [
-    "ScrewParameters",
     "ad",
     "adjoint",
-    "apply_adjoint",
-    "apply_adjoint_inverse",
-    "apply_coadjoint",
-    "apply_coadjoint_inverse",
     "bracket",
     "compose",
     "exp",
     "hat",
-    "interpolate",
     "inverse",
     "jacobian",
     "log",

@@ -23,7 +23,7 @@ from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
-__all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
+__all__ = ["Event", "at_rest", "joint_reaches", "node_reaches"]
 
 
 @explained_class

@@ -89,10 +89,7 @@ from ._factors import factors
 
 __all__ = [
     "FORMS",
-    "change_base_frame",
-    "change_body_frame",
     "convert",
-    "convert_rates",
     "factors",
 ]
 

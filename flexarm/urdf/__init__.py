@@ -27,7 +27,6 @@ from ._warning import UrdfWarning
 __all__ = [
     "Report",
     "Robot",
-    "RobotLink",
     "UrdfWarning",
     "Visual",
     "load",

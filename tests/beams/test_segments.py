@@ -386,7 +386,7 @@ def test_parameters_and_angles_of_the_whole_link() -> None:
     who = {name.split(".")[0] for name in found.names}
     assert who == {"boom", "boom#2", "boom#3"}
     values = fa.inertial_parameters(arm).values
-    again = fa.with_inertial_parameters(arm, values)
+    again = fa.Arm.with_inertial_parameters(arm, values)
     assert again.coordinate_names == arm.coordinate_names
     # the angle of the tip seen from the joint, by all modes
     chain = fa.library.planar_chain(2, segments=3, length=0.7)

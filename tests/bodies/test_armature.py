@@ -191,7 +191,7 @@ def test_parameters(name: str) -> None:
     assert_close(row @ values, fa.energy(arm, q, qd), 1e-11)
     more = parameters.values.copy()
     more[of] *= 2.0
-    changed = fa.with_inertial_parameters(arm, more, families="joint")
+    changed = fa.Arm.with_inertial_parameters(arm, more, families="joint")
     assert_close(
         fa.mass_matrix(changed, q), fa.mass_matrix(arm, q) + np.diag(own), 1e-13
     )

@@ -289,7 +289,7 @@ def test_parameters_of_a_payload() -> None:
     ] + [f"link.tip.I{x}" for x in ("xx", "xy", "xz", "yy", "yz", "zz")]
     values = parameters.values.copy()
     values[names.index("link.tip.m")] = 2.5
-    changed = fa.with_inertial_parameters(arm, values)
+    changed = fa.Arm.with_inertial_parameters(arm, values)
     body = changed.bodies[1]
     assert body.node_mass[-1] == 2.5
     assert_allclose(2.5 * body.node_com[-1], 2.0 * arm.bodies[1].node_com[-1])

@@ -207,7 +207,7 @@ def test_regressor_columns_are_such_derivatives() -> None:
     def make_arm(p: Array) -> Arm:
         values = pi.values.copy()
         values[chosen] = p
-        return fa.with_inertial_parameters(arm, values)
+        return fa.Arm.with_inertial_parameters(arm, values)
 
     got = parameter_derivatives(make_arm, pi.values[chosen], q, qd, qdd)
     expected = Y[:, chosen]

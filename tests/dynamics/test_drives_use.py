@@ -11,6 +11,7 @@ from trees import random_state
 import flexarm as fa
 from flexarm.descriptions._conversions import body_screws
 from flexarm.descriptions._screws import BodyScrews
+from flexarm.model import free_motors, motor_positions
 from flexarm.reference import patent_loop
 from flexarm.twists._rates import joint_rates
 
@@ -92,7 +93,7 @@ def test_stiff_shafts_with_long_steps():
     """What the step does not resolve, shafts of 1.6 kHz, the stiff method damps."""
     stiff = fa.Drive(1e6, gear_ratio=50.0, rotor_inertia=2e-4)
     arm = _chain(stiff, n=2)
-    q0 = fa.motor_positions(arm, [0.3, 0.2, 0.0, 0.0])
+    q0 = motor_positions(arm, [0.3, 0.2, 0.0, 0.0])
     t = np.linspace(0.0, 0.5, 51)
     torque = np.tile([0.2, 0.1], (51, 1))
     exact = fa.simulate(arm, q0, np.zeros(4), t, torque=torque, max_step=2e-5)
@@ -125,7 +126,7 @@ def test_inverse_kinematics_moves_joints_and_motors_follow():
     held = rigid.replace(couplings="constrained")
     assert fa.inverse_kinematics(held, target[0], start[0]).success
     loads = rng.normal(size=(20, 7))
-    loaded = fa.motor_positions(arm, found.q, loads)
+    loaded = motor_positions(arm, found.q, loads)
     passive = fa.bias_forces(arm, loaded, np.zeros(14)) - fa.gravity_forces(arm, loaded)
     assert_allclose(passive[:, :7], -loads, rtol=0, atol=1e-9)
     assert_allclose(passive[:, 7:], loads / 50.0, rtol=0, atol=1e-9)
@@ -167,7 +168,7 @@ def test_couplings_and_loops_know_motors():
     q = fa.close_loops(four_bar, [-1.2, 1.0, 1.5, 7.0])
     assert q[3] == 7.0
     assert_allclose(fa.constraint_violation(four_bar, q), 0.0, atol=1e-10)
-    q = fa.motor_positions(four_bar, q)
+    q = motor_positions(four_bar, q)
     t = np.linspace(0.0, 0.2, 21)
     u = np.tile([0.05, 0.0, 0.0], (21, 1))
     run = fa.simulate(four_bar, q, np.zeros(4), t, torque=u, max_step=5e-4)
@@ -233,15 +234,15 @@ def test_helpers_of_motors_take_a_name_and_refuse_in_words() -> None:
     rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
     arm = fa.Arm([rod])
     assert fa.lock_motors(arm, bodies="rod").coordinate_names == ("rod",)
-    for call in (fa.lock_motors, fa.free_motors):
+    for call in (fa.lock_motors, free_motors):
         with pytest.raises(
             fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"
         ):
             call(3)  # type: ignore[arg-type, operator]
     with pytest.raises(fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"):
-        fa.motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
+        motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match=r"broadcast: q \(2,\), load \(3,\)"):
-        fa.motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))
+        motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))
 
 
 def test_descriptions_keep_springs() -> None:

@@ -23,13 +23,19 @@ from flexarm.se3 import (
     quaternion_log,
     quaternion_product,
 )
-from flexarm.se3._adjoints import adjoint_inverse
+from flexarm.se3._adjoints import (
+    adjoint_inverse,
+    apply_adjoint,
+    apply_adjoint_inverse,
+    apply_coadjoint,
+    apply_coadjoint_inverse,
+)
 from flexarm.se3._jacobians import (
     jacobian_derivative,
     jacobian_inverse,
     jacobian_inverse_derivative,
 )
-from flexarm.se3._poses import cayley, cayley_inverse
+from flexarm.se3._poses import cayley, cayley_inverse, interpolate
 from flexarm.se3._rotations import so3_cayley
 
 EXACT = 1e-14  # of the largest entry; what is seen is below 1e-15, derivatives 4e-15
@@ -208,18 +214,18 @@ def test_adjoint_is_a_homomorphism(X: Any, Y: Any, Z: Any) -> None:
     assert_allclose(Ad(A) @ Ad(B), Ad(C), rtol=0, atol=1e-14 * size)
     assert_allclose(A @ B, C, rtol=0, atol=1e-14 * size)
     close = {"rtol": 0, "atol": 1e-13 * size}
-    assert_allclose(Ad(A) @ Z, se3.apply_adjoint(A, Z), **close)
+    assert_allclose(Ad(A) @ Z, apply_adjoint(A, Z), **close)
     assert_allclose(adjoint_inverse(A) @ Ad(A), np.eye(6), **close)
-    moved = se3.apply_adjoint(A, Z)
-    assert_allclose(se3.apply_adjoint_inverse(A, moved), Z, **close)
+    moved = apply_adjoint(A, Z)
+    assert_allclose(apply_adjoint_inverse(A, moved), Z, **close)
     # conjugation, and the same on Lie algebras
     conjugated = A @ se3.hat(Z) @ se3.inverse(A)
     assert_allclose(se3.hat(moved), conjugated, **close)
     # wrenches: equal power in both frames
-    wrench = se3.apply_coadjoint(A, Y)
+    wrench = apply_coadjoint(A, Y)
     assert_allclose(wrench @ moved, Y @ Z, rtol=0, atol=1e-12 * size)
     assert_allclose(Ad(A).T @ wrench, Y, **close)
-    assert_allclose(se3.apply_coadjoint_inverse(A, wrench), Y, **close)
+    assert_allclose(apply_coadjoint_inverse(A, wrench), Y, **close)
 
 
 @relaxed
@@ -369,10 +375,10 @@ def test_interpolation() -> None:
     rng = np.random.default_rng(4)
     C0, C1 = se3.exp(rng.normal(size=(2, 30, 6)))
     close = {"rtol": 0, "atol": 1e-14}
-    assert_allclose(se3.interpolate(C0, C1, 0.0), C0, **close)
-    assert_allclose(se3.interpolate(C0, C1, 1.0), C1, **close)
+    assert_allclose(interpolate(C0, C1, 0.0), C0, **close)
+    assert_allclose(interpolate(C0, C1, 1.0), C1, **close)
     s = np.linspace(-0.5, 1.5, 9)
-    path = se3.interpolate(C0[0], C1[0], s)
+    path = interpolate(C0[0], C1[0], s)
     X = se3.log(se3.compose(se3.inverse(C0[0]), C1[0]))
     assert_allclose(path, C0[0] @ se3.exp(s[:, None] * X), **close)
     steps = se3.log(se3.compose(se3.inverse(path[:-1]), path[1:]))

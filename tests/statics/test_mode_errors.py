@@ -428,7 +428,7 @@ def test_unknown_links() -> None:
     assert "unknown" in str(body)
     changed = fa.inertial_parameters(fa.Arm([link("a", n_elements=1)]))
     values = changed.values * 1.1
-    other = fa.with_inertial_parameters(fa.Arm([link("a", n_elements=1)]), values)
+    other = fa.Arm.with_inertial_parameters(fa.Arm([link("a", n_elements=1)]), values)
     assert other.bodies[0].unreduced is None
 
 

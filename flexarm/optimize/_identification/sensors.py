@@ -13,7 +13,7 @@ from ..._support.options import explained_class
 from ...arm import Arm
 from ...bodies.drives import finite_number
 from ...errors import ArgumentError, ModelError
-from ...linear_models.outputs import Output
+from ...linear_models.strain import Output
 from .records import signals_of, values_of
 
 Array = NDArray[np.float64]
