@@ -37,6 +37,7 @@ from . import (
 )
 from ._core import build_info
 from ._support.later import loader
+from ._support.moved import moved
 from ._support.options import did_you_mean
 from ._support.synonyms import FUNCTIONS, SYNONYMS
 from ._version import __version__
@@ -45,7 +46,7 @@ from .bodies.drives import CoulombFriction, Drive, Stops
 from .bodies.integrals import ModalIntegrals
 from .bodies.joints import JOINT_KINDS, Joint
 from .bodies.models import FlexibleBody, RigidBody
-from .bodies.node_sums import modal_integrals, nodal_integrals
+from .bodies.node_sums import modal_integrals
 from .constraints import (
     close_loops,
     constraint_forces,
@@ -65,21 +66,9 @@ from .dynamics.equations import (
     gravity_forces,
     inverse_dynamics,
 )
-from .dynamics.mass import (
-    InnovationsFactors,
-    apply_mass_matrix,
-    apply_mass_matrix_inverse,
-    innovations_factors,
-    log_det_mass_matrix,
-    mass_matrix,
-    mass_matrix_inverse,
-    mass_matrix_inverse_blocks,
-)
-from .dynamics.operational_space import (
-    operational_space_compliance,
-    operational_space_inertia,
-)
-from .dynamics.spatial_operators import SpatialOperators, operators
+from .dynamics.mass import log_det_mass_matrix, mass_matrix, mass_matrix_inverse
+from .dynamics.operational_space import operational_space_compliance
+from .dynamics.spatial_operators import operators
 from .errors import (
     AccuracyWarning,
     ArgumentError,
@@ -98,12 +87,7 @@ from .errors import (
     StudyWarning,
     UnitsWarning,
 )
-from .kinematics.links import (
-    link_accelerations,
-    link_jacobian_rates,
-    link_jacobians,
-    link_velocities,
-)
+from .kinematics.links import link_accelerations, link_jacobians, link_velocities
 from .kinematics.motion import center_of_mass, momentum, node_acceleration
 from .kinematics.nodes import (
     jacobian,
@@ -116,9 +100,9 @@ from .kinematics.nodes import (
 )
 from .kinematics.positions import difference, integrate, position_rates
 from .kinematics.slopes import largest_slope
-from .mode_accuracy import LinkModeErrors, ModeErrors, mode_errors
+from .mode_accuracy import mode_errors
 from .model.export import export_c
-from .model.locking import free_motors, lock_motors, motor_positions
+from .model.locking import lock_motors
 from .model.loops import Coupling, Loop
 from .model.sliders import Slider
 
@@ -134,7 +118,6 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         optimize,
         plotting,
         reference,
-        screws,
         sdf,
         studies,
         testing,
@@ -142,26 +125,13 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         urdf,
     )
     from .derivatives import (
-        EnergyDerivatives,
-        ForwardDynamicsDerivatives,
-        ForwardDynamicsGradients,
-        InverseDynamicsDerivatives,
-        InverseDynamicsGradients,
-        energy_derivatives,
         forward_dynamics_derivatives,
-        forward_dynamics_jvp,
-        forward_dynamics_vjp,
         inverse_dynamics_derivatives,
-        inverse_dynamics_jvp,
-        inverse_dynamics_vjp,
         jacobian_derivatives,
     )
     from .files import load, save
-    from .finite_elements.consistent import consistent_integrals
-    from .ik import InverseKinematics, inverse_kinematics
+    from .ik import inverse_kinematics
     from .linear_models import (
-        Robustness,
-        RootLocus,
         StateSpace,
         closed_loop,
         inputs,
@@ -170,38 +140,22 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         robustness,
         root_locus,
     )
-    from .loads import LinkLoads, link_loads
-    from .mode_results import ComplexModes, VibrationModes
+    from .loads import link_loads
     from .parameters import (
-        BaseParameters,
-        InertialParameters,
-        ParameterDerivatives,
-        TrajectoryChange,
-        TrajectoryGradient,
-        TrajectorySensitivities,
         base_parameters,
-        energy_regressor,
         inertial_parameters,
         inertial_regressor,
-        parameter_derivatives,
         trajectory_sensitivities,
-        with_inertial_parameters,
     )
     from .simulation import events
-    from .simulation.events import Event, Occurrence
     from .simulation.methods import Trajectory, simulate
-    from .stacks import ArmStack, stack
+    from .stacks import stack
     from .statics import (
-        Equilibrium,
-        InverseStatics,
-        WorkspaceMap,
         deflection,
         equilibrium,
         holding_forces,
         inverse_statics,
         joint_grid,
-        static_compliance,
-        static_stiffness,
         workspace_map,
     )
     from .vibration import complex_modes, natural_frequencies, vibration_modes
@@ -219,7 +173,6 @@ _LATER: dict[str, tuple[str, ...]] = {
         "optimize",
         "plotting",
         "reference",
-        "screws",
         "sdf",
         "studies",
         "testing",
@@ -227,29 +180,13 @@ _LATER: dict[str, tuple[str, ...]] = {
         "urdf",
     ),
     "derivatives": (
-        "EnergyDerivatives",
-        "ForwardDynamicsDerivatives",
-        "ForwardDynamicsGradients",
-        "InverseDynamicsDerivatives",
-        "InverseDynamicsGradients",
-        "energy_derivatives",
         "forward_dynamics_derivatives",
-        "forward_dynamics_jvp",
-        "forward_dynamics_vjp",
         "inverse_dynamics_derivatives",
-        "inverse_dynamics_jvp",
-        "inverse_dynamics_vjp",
         "jacobian_derivatives",
     ),
     "files": ("load", "save"),
-    "finite_elements.consistent": ("consistent_integrals",),
-    "ik": (
-        "InverseKinematics",
-        "inverse_kinematics",
-    ),
+    "ik": ("inverse_kinematics",),
     "linear_models": (
-        "Robustness",
-        "RootLocus",
         "StateSpace",
         "closed_loop",
         "inputs",
@@ -258,52 +195,27 @@ _LATER: dict[str, tuple[str, ...]] = {
         "robustness",
         "root_locus",
     ),
-    "loads": (
-        "LinkLoads",
-        "link_loads",
-    ),
+    "loads": ("link_loads",),
     "parameters": (
-        "BaseParameters",
-        "InertialParameters",
-        "ParameterDerivatives",
-        "TrajectoryChange",
-        "TrajectoryGradient",
-        "TrajectorySensitivities",
         "base_parameters",
-        "energy_regressor",
         "inertial_parameters",
         "inertial_regressor",
-        "parameter_derivatives",
         "trajectory_sensitivities",
-        "with_inertial_parameters",
     ),
     "simulation": ("events",),
-    "simulation.events": (
-        "Event",
-        "Occurrence",
-    ),
     "simulation.methods": (
         "Trajectory",
         "simulate",
     ),
-    "stacks": (
-        "ArmStack",
-        "stack",
-    ),
+    "stacks": ("stack",),
     "statics": (
-        "Equilibrium",
-        "InverseStatics",
-        "WorkspaceMap",
         "deflection",
         "equilibrium",
         "holding_forces",
         "inverse_statics",
         "joint_grid",
-        "static_compliance",
-        "static_stiffness",
         "workspace_map",
     ),
-    "mode_results": ("ComplexModes", "VibrationModes"),
     "vibration": (
         "complex_modes",
         "natural_frequencies",
@@ -315,9 +227,6 @@ __all__ = [
     "AccuracyWarning",
     "ArgumentError",
     "Arm",
-    "ArmStack",
-    "BaseParameters",
-    "ComplexModes",
     "ConstraintWarning",
     "ConvergenceError",
     "ConvergenceWarning",
@@ -325,52 +234,26 @@ __all__ = [
     "Coupling",
     "DeflectionWarning",
     "Drive",
-    "EnergyDerivatives",
-    "Equilibrium",
-    "Event",
     "FlexarmError",
     "FlexibleBody",
-    "ForwardDynamicsDerivatives",
-    "ForwardDynamicsGradients",
-    "InertialParameters",
-    "InnovationsFactors",
-    "InverseDynamicsDerivatives",
-    "InverseDynamicsGradients",
-    "InverseKinematics",
-    "InverseStatics",
     "Joint",
-    "LinkLoads",
-    "LinkModeErrors",
     "Loop",
     "ModalIntegrals",
-    "ModeErrors",
     "ModeWarning",
     "ModelError",
     "NotFiniteError",
-    "Occurrence",
-    "ParameterDerivatives",
     "PlacementWarning",
     "RigidBody",
-    "Robustness",
-    "RootLocus",
     "SimulationWarning",
     "SingularityError",
     "Slider",
-    "SpatialOperators",
     "StateSpace",
     "StiffeningWarning",
     "Stops",
     "StudyWarning",
     "Trajectory",
-    "TrajectoryChange",
-    "TrajectoryGradient",
-    "TrajectorySensitivities",
     "UnitsWarning",
-    "VibrationModes",
-    "WorkspaceMap",
     "__version__",
-    "apply_mass_matrix",
-    "apply_mass_matrix_inverse",
     "base_parameters",
     "beams",
     "bias_forces",
@@ -379,7 +262,6 @@ __all__ = [
     "close_loops",
     "closed_loop",
     "complex_modes",
-    "consistent_integrals",
     "constraint_forces",
     "constraint_jacobian",
     "constraint_violation",
@@ -389,29 +271,21 @@ __all__ = [
     "difference",
     "dissipated_power",
     "energy",
-    "energy_derivatives",
-    "energy_regressor",
     "equilibrium",
     "events",
     "export_c",
     "finite_elements",
     "forward_dynamics",
     "forward_dynamics_derivatives",
-    "forward_dynamics_jvp",
-    "forward_dynamics_vjp",
-    "free_motors",
     "gravity_forces",
     "holding_forces",
     "inertial_parameters",
     "inertial_regressor",
-    "innovations_factors",
     "inputs",
     "integrate",
     "interop",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
-    "inverse_dynamics_jvp",
-    "inverse_dynamics_vjp",
     "inverse_kinematics",
     "inverse_statics",
     "jacobian",
@@ -422,7 +296,6 @@ __all__ = [
     "library",
     "linearize",
     "link_accelerations",
-    "link_jacobian_rates",
     "link_jacobians",
     "link_loads",
     "link_poses",
@@ -432,24 +305,19 @@ __all__ = [
     "log_det_mass_matrix",
     "mass_matrix",
     "mass_matrix_inverse",
-    "mass_matrix_inverse_blocks",
     "mjcf",
     "modal_integrals",
     "mode_errors",
     "momentum",
-    "motor_positions",
     "natural_frequencies",
-    "nodal_integrals",
     "node_acceleration",
     "node_pose",
     "node_poses",
     "node_velocity",
     "operational_space_compliance",
-    "operational_space_inertia",
     "operators",
     "optimize",
     "outputs",
-    "parameter_derivatives",
     "plotting",
     "position_rates",
     "potential_energy",
@@ -458,13 +326,10 @@ __all__ = [
     "robustness",
     "root_locus",
     "save",
-    "screws",
     "sdf",
     "se3",
     "simulate",
     "stack",
-    "static_compliance",
-    "static_stiffness",
     "studies",
     "testing",
     "tip_pose",
@@ -472,7 +337,6 @@ __all__ = [
     "twists",
     "urdf",
     "vibration_modes",
-    "with_inertial_parameters",
     "workspace_map",
     "wrench_forces",
 ]
@@ -489,6 +353,8 @@ def _hint(name: str) -> str:
     """Hint at a name that was meant, here, in a room of the package, or of an arm."""
     if name.startswith("_"):
         return ""
+    if hint := moved(__name__, name):
+        return hint
     rooms = {room: import_module(f".{room}", __name__).__all__ for room in _ROOMS}
     full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
     words = SYNONYMS.get(name.lower(), ())

@@ -12,6 +12,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control import fast_subsystem
 
 ARM = fa.library.de_luca_siciliano()  # Fig. 9: no damping at all
 SWITCH, END, LAST = 0.5, 1.0, 4.0  # s
@@ -35,7 +36,7 @@ def laws(q: Any) -> dict[str, Any]:
         fa.linearize(ARM, at), control.energy_weight(ARM, at), R, dt=SAMPLE
     )
     fast = control.lqr(
-        control.fast_subsystem(ARM, at), control.energy_weight(ARM, at, fast=True), R
+        fast_subsystem(ARM, at), control.energy_weight(ARM, at, fast=True), R
     )
     return {
         # critically damped for 10 rad/s and the rigid arm

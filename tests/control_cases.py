@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.reference import patent_loop
 
 # the arm of the library, and the real one: 30 % more payload, one more mode per link
 MODEL = fa.library.de_luca_siciliano(damping=True)
@@ -22,16 +23,16 @@ def rest(arm: fa.Arm) -> tuple[Any, Any]:
     return np.zeros(arm.nq), np.zeros(arm.nv)
 
 
-def loop(desired: Any = LIFT, **options: Any) -> fa.control.ManipulatorController:
+def loop(desired: Any = LIFT, **options: Any) -> patent_loop.ManipulatorController:
     """Controller on the model, from rest."""
     options = {"max_step": STEP} | options
-    return fa.control.ManipulatorController(MODEL, desired, *rest(MODEL), **options)
+    return patent_loop.ManipulatorController(MODEL, desired, *rest(MODEL), **options)
 
 
-def plant(arm: fa.Arm = MODEL, **options: Any) -> fa.control.SimulatedPlant:
+def plant(arm: fa.Arm = MODEL, **options: Any) -> patent_loop.SimulatedPlant:
     """Plant at rest."""
     options = {"max_step": STEP if arm is MODEL else 2e-4} | options
-    return fa.control.SimulatedPlant(arm, *rest(arm), **options)
+    return patent_loop.SimulatedPlant(arm, *rest(arm), **options)
 
 
 def times(last: float, step: float) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from arrays import Array
 
 import flexarm as fa
+from flexarm.bodies import nodal_integrals
 from flexarm.reference import farid_planar as farid
 from flexarm.reference import farid_spatial as spatial
 
@@ -104,7 +105,7 @@ def tangent_link(
     stiffness[4 * N :, 4 * N :] = b.torsion
     position = np.outer([0.0, *b.x, p.length], [1.0, 0.0, 0.0])
     # sections without inertia about y and z are no bodies, their integrals are
-    integrals = fa.nodal_integrals(mass, 0.0 * position, inertia, position, turn, gamma)
+    integrals = nodal_integrals(mass, 0.0 * position, inertia, position, turn, gamma)
     return fa.FlexibleBody(
         name,
         joint,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
+from named import function
 from numpy.typing import NDArray
 from trees import SEVERAL, quaternions
 
@@ -142,7 +143,7 @@ class Case:
         if name in INNER:
             return self._inner(operands, **options)
         arguments = [*operands[1:], operands[0]] if self.has_node else operands
-        return getattr(fa, name)(self.arm, *arguments, **options)
+        return function(name)(self.arm, *arguments, **options)
 
     def _inner(self, operands: list[Any], **options: Any) -> Any:
         nodes = tuple(np.asarray(x, np.int64) for x in operands[: int(self.has_node)])

@@ -10,6 +10,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm import beams, mode_accuracy
+from flexarm.stacks import ArmStack
 
 GEAR = fa.Drive(np.inf, gear_ratio=1.0 / 3.0, rotor_inertia=1e-3)
 STOPS = fa.Stops(stiffness=1e3, upper=0.5)
@@ -153,7 +154,7 @@ def assert_same(a: Any, b: Any, place: str = "") -> None:
         assert a.tobytes() == b.tobytes(), place
     elif isinstance(a, fa.Arm):
         assert a.bodies == b.bodies, place
-    elif isinstance(a, fa.ArmStack):
+    elif isinstance(a, ArmStack):
         assert_same(a.arms, b.arms, place)
         assert_same(a.index, b.index, place)
     elif isinstance(a, fa.optimize.Path):

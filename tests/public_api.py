@@ -1,7 +1,8 @@
 """The public functions, classes and methods of the package, with their docstrings.
 
 Public is what ``__all__`` of `flexarm` names, and what the modules among them name in
-turn; a module without ``__all__`` gives what it defines.
+turn; a module without ``__all__`` gives what it defines.  Classes of results are public
+by the functions that return them.
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ def names_of(module: ModuleType) -> list[str]:
 def members() -> Iterator[Member]:
     """Every public function, class, method and property, each once."""
     seen = set()
+    results = []
     for where, module in public_modules().items():
         for name in names_of(module):
             item = getattr(module, name)
@@ -114,8 +116,41 @@ def members() -> Iterator[Member]:
             full = f"{where}.{name}".removeprefix("flexarm.")
             kind = "class" if inspect.isclass(item) else "function"
             yield Member(full, kind, item, sections(item.__doc__ or ""))
-            if kind == "class":
-                yield from _inside(full, item)
+            inside = list(_inside(full, item)) if kind == "class" else []
+            yield from inside
+            sources = [
+                item,
+                *(m.object for m in inside if full == "Arm" and m.kind == "method"),
+            ]
+            results += [
+                (full.removesuffix(name), made)
+                for source in sources
+                for made in returned(source)
+            ]
+    # classes of results, which are found at the functions that return them
+    for room, made in results:
+        if id(made) not in seen:
+            seen.add(id(made))
+            full = room + made.__name__
+            yield Member(full, "class", made, sections(made.__doc__ or ""))
+            inside = list(_inside(full, made))
+            yield from inside
+            results += [(room, more) for m in inside for more in returned(m.object)]
+
+
+def returned(item: Any) -> list[type]:
+    """Classes of the package that the annotation of a result names."""
+    bare = inspect.unwrap(item) if callable(item) else None
+    said = getattr(bare, "__annotations__", {}).get("return", "")
+    places = getattr(bare, "__globals__", {})
+    found = [places.get(word) for word in re.findall(r"[A-Za-z]\w*", str(said))]
+    return [
+        made
+        for made in found
+        if inspect.isclass(made)
+        and made.__module__.startswith("flexarm.")
+        and not made.__module__.startswith("flexarm.model.")  # arrays for C
+    ]
 
 
 def _inside(full: str, made: type) -> Iterator[Member]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from flexarm import _core, screws
+from flexarm import _core
+from flexarm.reference import screws
 
 MAPS = sorted(n for n in dir(_core) if n.startswith("screws_"))
 

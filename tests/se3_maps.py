@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from flexarm import _core, se3
+from flexarm._support.moved import MOVED
 
 MAPS = sorted(n for n in dir(_core) if n.startswith("se3_"))
 
@@ -18,8 +20,14 @@ def public(name: str) -> Any:
     function = name.removeprefix("se3_")
     for side in ("left", "right"):
         if f"{side}_" in function:
-            return partial(getattr(se3, function.replace(f"{side}_", "")), side=side)
-    return getattr(se3, function)
+            return partial(function_of(function.replace(f"{side}_", "")), side=side)
+    return function_of(function)
+
+
+def function_of(name: str) -> Any:
+    """Return a function of se3 by its name, also one that is not public."""
+    module, _, last = MOVED.get(f"se3.{name}", f"se3.{name}").rpartition(".")
+    return getattr(import_module(f"flexarm.{module}"), last)
 
 
 def cores(name: str) -> list[tuple[int, ...]]:

@@ -1,7 +1,7 @@
 /*
  * map_table.h -- the maps of rotations, poses and screws: one row each
  *
- * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of flexarm.se3 and flexarm.screws, are X
+ * FA_SE3_MAPS(X) and FA_SCREWS_MAPS(X), those of se3 and reference.screws, are X
  * of every row, X a macro of the columns: the map of the enum fa_map; its name; names
  * of the inputs, those of the function in Python, and of the output; core dimensions of
  * these operands, one digit each, "" for a scalar; what computes FA_LANES of them.

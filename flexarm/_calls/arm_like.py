@@ -453,7 +453,7 @@ class ArmLike(Printed, Description):
 
 
 class StackLike:
-    """Arms of one topology; `flexarm.ArmStack` is one."""
+    """Arms of one topology; `flexarm.stacks.ArmStack` is one."""
 
     arms: tuple[Any, ...]
     index: NDArray[np.int64]

@@ -37,7 +37,6 @@ SYNONYMS = {
     "circular": ("round",),
     "cog": ("com",),
     "computecoriolismatrix": ("bias_forces",),
-    "computed_torque": ("control.ComputedTorque",),
     "computeframejacobian": ("jacobian",),
     "computegeneralizedgravity": ("gravity_forces",),
     "computejointjacobian": ("jacobian",),

@@ -13,37 +13,25 @@ With ``segments=n`` both cut the link into pieces, for large deflections: a
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ..bodies.materials import ALUMINIUM, STEEL, Material
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ._beam import Beam
 from ._bending import BeamModes
 from ._buckling import buckling_load
-from ._clamped import RodModes
 from ._element_link import finite_element_link
-from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
 from ._line import Payload
 from ._modal_link import flexible_link
-from ._single import (
-    clamped_beam_modes,
-    clamped_rod_modes,
-    free_beam_modes,
-    free_rod_modes,
-    pinned_beam_modes,
-)
+from ._single import clamped_beam_modes, clamped_rod_modes
 
 __all__ = [
     "ALUMINIUM",
     "STEEL",
     "Beam",
     "BeamModes",
-    "FreeBeamModes",
-    "FreeRodModes",
     "Material",
     "Payload",
-    "PinnedBeamModes",
-    "RodModes",
     "Section",
     "SegmentedLink",
     "buckling_load",
@@ -51,10 +39,7 @@ __all__ = [
     "clamped_rod_modes",
     "finite_element_link",
     "flexible_link",
-    "free_beam_modes",
-    "free_rod_modes",
-    "pinned_beam_modes",
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

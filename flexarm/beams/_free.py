@@ -117,8 +117,8 @@ class _UnloadedBeam(BendingModes):
 class FreeBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, free at both ends.
 
-    :func:`flexarm.beams.free_beam_modes` returns it and explains the arguments;
-    ``replace()`` solves again.
+    `free_beam_modes` returns it and explains the arguments; ``replace()`` solves
+    again.
 
     Attributes
     ----------
@@ -141,8 +141,8 @@ class FreeBeamModes(_UnloadedBeam):
 class PinnedBeamModes(_UnloadedBeam):
     """Bending modes of a uniform beam, pinned at both ends: sines about the chord.
 
-    :func:`flexarm.beams.pinned_beam_modes` returns it and explains the arguments;
-    ``replace()`` solves again.
+    `pinned_beam_modes` returns it and explains the arguments; ``replace()`` solves
+    again.
 
     Attributes
     ----------
@@ -165,8 +165,8 @@ class PinnedBeamModes(_UnloadedBeam):
 class FreeRodModes(TorsionModes):
     """Torsion modes of a uniform rod, free at both ends: cosines.
 
-    :func:`flexarm.beams.free_rod_modes` returns it and explains the arguments;
-    ``replace()`` solves again.
+    `free_rod_modes` returns it and explains the arguments; ``replace()`` solves
+    again.
 
     Attributes
     ----------

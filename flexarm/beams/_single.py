@@ -260,7 +260,8 @@ def free_beam_modes(
     Examples
     --------
     >>> from flexarm import beams
-    >>> modes = beams.free_beam_modes(1.0, 1.0, 1.0, 3)
+    >>> from flexarm.beams._single import free_beam_modes
+    >>> modes = free_beam_modes(1.0, 1.0, 1.0, 3)
     >>> print(modes.beta.round(6))
     [ 4.730041  7.853205 10.995608]
     >>> link = beams.flexible_link(
@@ -333,8 +334,8 @@ def pinned_beam_modes(
     Examples
     --------
     >>> import numpy as np
-    >>> from flexarm import beams
-    >>> modes = beams.pinned_beam_modes(1.0, 1.0, 1.0, 3)
+    >>> from flexarm.beams._single import pinned_beam_modes
+    >>> modes = pinned_beam_modes(1.0, 1.0, 1.0, 3)
     >>> print((modes.omega / np.pi**2).round(12))
     [1. 4. 9.]
     """
@@ -391,8 +392,8 @@ def free_rod_modes(
     Examples
     --------
     >>> import numpy as np
-    >>> from flexarm import beams
-    >>> modes = beams.free_rod_modes(1.0, 1.0, 1.0, 3)
+    >>> from flexarm.beams._single import free_rod_modes
+    >>> modes = free_rod_modes(1.0, 1.0, 1.0, 3)
     >>> print((modes.omega / np.pi).round(12))
     [1. 2. 3.]
     """

@@ -230,8 +230,8 @@ def nodal_integrals(
     --------
     One kilogram at x = 2 m that a mode moves along y, seen from the origin:
 
-    >>> import flexarm as fa
-    >>> c = fa.nodal_integrals(
+    >>> from flexarm.bodies import nodal_integrals
+    >>> c = nodal_integrals(
     ...     [1.0], [[0, 0, 0]], [[[0, 0, 0]] * 3], [[2, 0, 0]],
     ...     [[[0], [0], [0]]], [[[0], [1], [0]]],
     ... )

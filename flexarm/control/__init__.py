@@ -1,15 +1,4 @@
-r"""Control of an arm by its own dynamics, the loop of Jain and Rodriguez.
-
-`ManipulatorController` repeats at each time step what FIGS. 4 and 6 of their patent
-show [1]_; numbers in parentheses are those of the figures:
-
-1. configuration of the model: joints from the sensors (142), or from integrating the
-   accelerations of the step before (140); the modes always by integration,
-2. velocity terms (130), articulated quantities (125) and the accelerations of joints
-   and modes that the *specified* forces give (135),
-3. comparison with the desired motion (144),
-4. correction of the specified forces (144), by `ComputedTorque` or any function,
-5. conversion of the corrected forces to servo commands (146), sent at once or stored.
+"""Laws, observers and closed loops.
 
 Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 
@@ -27,98 +16,69 @@ Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
 - `export`: laws as C.
 
 Forces act on motors where joints have drives.  All laws take arms with drives, but for
-`AdaptiveControl` and `ManipulatorController`, and observers those with elastic shafts.
+`AdaptiveControl`, and observers those with elastic shafts.
 
 `JointFeedback` stands beside it: PD control of the joints inside `simulate`, in C.
 `simulate_loop` runs any law at a sample rate on a plant in continuous time, with delay,
-limits, noise and rounding; of a `LinearController` the whole loop runs in C.
-
-.. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), FIGS. 4 and 6, "A System
-   Embodying the Invention", claims 1, 6, 7, 16 and 31.
+limits, noise and rounding; of a `LinearController` the whole loop runs in C.  The loop
+of Jain and Rodriguez, with a model of the arm inside, is in
+`flexarm.reference.patent_loop`.
 """
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ..simulation.joint_feedback import JointFeedback
-from ._loops.correction import Comparison, ComputedTorque
 from ._loops.linear_controller import LinearController
-from ._loops.manipulator import ControlStep, ManipulatorController
-from ._loops.motions import Motion, RestToRest, Sensed, node_deformations
-from ._loops.plant import JointSensors, SimulatedPlant
+from ._loops.motions import Motion, RestToRest
 from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
-from ._loops.spillover import Spillover, spillover
+from ._loops.spillover import spillover
 from .adaptive import AdaptiveControl
-from .composite import CompositeControl, TimeScales, fast_subsystem
+from .composite import CompositeControl, fast_subsystem
 from .disturbances import DisturbanceObserver
 from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
-from .feedforward import DriveMotion, drive_feedforward
-from .gain_scheduling import GainSchedule, scheduled_lqr
+from .feedforward import drive_feedforward
+from .gain_scheduling import scheduled_lqr
 from .input_shaping import (
     Shaper,
     extra_insensitive,
     zero_vibration,
     zero_vibration_derivative,
 )
-from .inversion import InternalDynamics, Inversion, link_angles
-from .kalman import (
-    KalmanFilter,
-    KalmanUpdate,
-    kalman_filter,
-    kalman_predict,
-    kalman_update,
-    lqg,
-)
-from .linear_quadratic import StateFeedback, energy_weight, lqr, quadratic_weights
+from .inversion import Inversion, link_angles
+from .kalman import kalman_filter, lqg
+from .linear_quadratic import energy_weight, lqr, quadratic_weights
 from .predictive import PredictiveControl
 from .regulation import SetPointPD
 from .strain_feedback import StrainFeedback
 
 __all__ = [
     "AdaptiveControl",
-    "Comparison",
     "CompositeControl",
-    "ComputedTorque",
-    "ControlStep",
     "DisturbanceObserver",
-    "DriveMotion",
     "ExtendedKalmanFilter",
-    "GainSchedule",
-    "InternalDynamics",
     "Inversion",
     "JointFeedback",
-    "JointSensors",
-    "KalmanFilter",
-    "KalmanUpdate",
     "LinearController",
     "LoopRun",
-    "ManipulatorController",
     "Motion",
     "ObservedLaw",
     "PredictiveControl",
     "RestToRest",
-    "Sensed",
     "SetPointPD",
     "Shaper",
-    "SimulatedPlant",
-    "Spillover",
-    "StateFeedback",
     "StrainFeedback",
-    "TimeScales",
     "drive_feedforward",
     "energy_weight",
     "export_c",
     "extra_insensitive",
     "fast_subsystem",
     "kalman_filter",
-    "kalman_predict",
-    "kalman_update",
     "link_angles",
     "lqg",
     "lqr",
-    "node_deformations",
     "quadratic_weights",
     "scheduled_lqr",
     "simulate_loop",
@@ -128,4 +88,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

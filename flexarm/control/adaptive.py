@@ -14,10 +14,10 @@ from .._calls.doors import checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
-from ._checks import gains, refuse_poses, rows
 from ._matrices import times
-from ._states import known, read_state
+from .checks import gains, refuse_poses, rows
 from .composite import desired_at
+from .states import known, read_state
 
 Array = NDArray[np.float64]
 

@@ -24,11 +24,11 @@ from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, companion, solve, symmetric, times
 from ._rigid_motion import RigidMotion, rigid_motion
-from ._states import gain_near, given_sample_time, read_state
+from .checks import gains, refuse_poses, rows
+from .states import gain_near, given_sample_time, read_state
 
 Array = NDArray[np.float64]
 

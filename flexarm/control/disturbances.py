@@ -16,9 +16,9 @@ from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
-from ._checks import check_callable, gains, refuse_constraints, refuse_poses
 from ._matrices import times
-from ._states import integrate, known, read_state
+from .checks import check_callable, gains, refuse_constraints, refuse_poses
+from .states import integrate, known, read_state
 
 Array = NDArray[np.float64]
 

@@ -16,11 +16,11 @@ from .._support.arrays import kind_of
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning
 from ..linear_models import linearize
-from ._checks import check_callable, refuse_constraints, refuse_poses, start_state
 from ._matrices import sampled_noise, times
-from ._states import integrate
+from .checks import check_callable, refuse_constraints, refuse_poses, start_state
 from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
+from .states import integrate
 
 Array = NDArray[np.float64]
 

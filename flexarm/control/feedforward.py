@@ -18,10 +18,10 @@ from ..dynamics.equations import inverse_dynamics
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics.coordinates import read_arm
-from ._checks import refuse_poses
 from ._elastic_inversion import DIFFERENCE, NODES, WEIGHTS, Shaft, elastic_shafts
 from ._matrices import times
 from ._rigid_motion import rigid_motion
+from .checks import refuse_poses
 
 Array = NDArray[np.float64]
 

@@ -21,10 +21,10 @@ from ..errors import ArgumentError
 from ..linear_models import linearize
 from ..statics import equilibrium, joint_grid
 from ..statics.coordinates import geared
-from ._checks import one_line, refuse_poses, rows
 from ._matrices import times
-from ._states import on_all_states, read_state, with_joints
+from .checks import one_line, refuse_poses, rows
 from .linear_quadratic import lqr
+from .states import on_all_states, read_state, with_joints
 
 Array = NDArray[np.float64]
 
@@ -70,9 +70,10 @@ class GainSchedule(Description):
     Two gains in N m/rad and N m s/rad, at 0 and 1 rad, and linear between:
 
     >>> import flexarm as fa
+    >>> from flexarm.control.gain_scheduling import GainSchedule
     >>> arm = fa.library.pendulum()
     >>> gains = [[[40.0, 4.0]], [[60.0, 8.0]]]
-    >>> law = fa.control.GainSchedule(arm, {"rod": [0.0, 1.0]}, gains, [0.0])
+    >>> law = GainSchedule(arm, {"rod": [0.0, 1.0]}, gains, [0.0])
     >>> law.gain([0.5])
     array([[50.,  6.]])
     >>> law(0.0, [0.0], [0.1])

@@ -27,7 +27,7 @@ from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
-from ._checks import one_line
+from .checks import one_line
 
 Array = NDArray[np.float64]
 

@@ -28,15 +28,15 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
-from ._checks import gains, refuse_poses, rows
 from ._elastic_inversion import Shafts, elastic_shafts, shafts_of
 from ._held_inversion import Hold, Watch, decay
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, companion, solve
 from ._rigid_motion import RigidMotion, rigid_motion
-from ._states import gain_near, given_sample_time, read_state
+from .checks import gains, refuse_poses, rows
 from .composite import desired_at
 from .feedforward import drive_feedforward
+from .states import gain_near, given_sample_time, read_state
 
 Array = NDArray[np.float64]
 
@@ -195,7 +195,7 @@ class Inversion(Description):
 
     See Also
     --------
-    ComputedTorque : joint outputs in a sampled loop with a model.
+    flexarm.reference.patent_loop.ComputedTorque : of joints, with a model in the loop.
     CompositeControl : which damps the vibration.
     drive_feedforward : the forces for a motion of elastic joints, without feedback.
 

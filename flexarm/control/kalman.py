@@ -27,8 +27,8 @@ from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
-from ._states import on_all_states
 from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
+from .states import on_all_states
 
 Array = NDArray[np.float64]
 
@@ -75,8 +75,8 @@ def kalman_predict(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.control.kalman_predict([[1.0]], [[2.0]], [[0.5]])
+    >>> from flexarm.control.kalman import kalman_predict
+    >>> kalman_predict([[1.0]], [[2.0]], [[0.5]])
     array([[4.5]])
     """
     P = shaped("P", P, None, None)
@@ -123,8 +123,8 @@ def kalman_update(
     --------
     Two equally good readings of a number halve its variance:
 
-    >>> import flexarm as fa
-    >>> fa.control.kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
+    >>> from flexarm.control.kalman import kalman_update
+    >>> kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
     array([[0.5]])
     """
     C = shaped("C", C, None, None)

@@ -20,11 +20,11 @@ from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._checks import gains, refuse_poses
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_cost, times
 from ._rigid_motion import rigid_motion, untied
-from ._states import known_states, on_all_states
+from .checks import gains, refuse_poses
+from .states import known_states, on_all_states
 
 Array = NDArray[np.float64]
 

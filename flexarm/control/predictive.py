@@ -18,7 +18,6 @@ from .._support.options import place_of
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.state_space import check_model
-from ._checks import limit_pair
 from ._condensed import (
     Limits,
     Plan,
@@ -34,6 +33,7 @@ from ._condensed import (
 from ._loops.linear_controller import LinearController
 from ._matrices import sampled_cost, times
 from ._within_steps import MAX_ROWS, WithinSteps
+from .checks import limit_pair
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
 

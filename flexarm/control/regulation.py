@@ -21,10 +21,10 @@ from ..errors import ArgumentError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
-from ._checks import gains, one_line, refuse_poses, rows
 from ._elastic_inversion import elastic_shafts
 from ._matrices import symmetric
-from ._states import known, read_state, with_joints
+from .checks import gains, one_line, refuse_poses, rows
+from .states import known, read_state, with_joints
 
 Array = NDArray[np.float64]
 

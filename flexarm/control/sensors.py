@@ -13,10 +13,11 @@ from .._calls.arm_like import AnyArm, StackLike
 from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point
-from ..linear_models.outputs import Output, read_outputs, state_names
-from ._checks import check_rows
+from ..linear_models.outputs import read_outputs, state_names
+from ..linear_models.strain import Output
 from ._matrices import times
-from ._states import advance
+from .checks import check_rows
+from .states import advance
 
 Array = NDArray[np.float64]
 

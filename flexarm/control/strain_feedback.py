@@ -18,10 +18,10 @@ from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
 from ..statics import equilibrium
 from ..statics.coordinates import motors
-from ._checks import gains, refuse_poses, rows
 from ._loops.linear_controller import LinearController
-from ._states import given_sample_time, on_all_states, read_state, with_joints
+from .checks import gains, refuse_poses, rows
 from .sensors import JOINTS
+from .states import given_sample_time, on_all_states, read_state, with_joints
 
 Array = NDArray[np.float64]
 

@@ -85,7 +85,7 @@ def energy_derivatives(
 
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
-    >>> dq, dqd = fa.energy_derivatives(arm, [0.0], [2.0])
+    >>> dq, dqd = arm.energy_derivatives([0.0], [2.0])
     >>> dq.round(3), dqd.round(3)
     (array([5.886]), array([0.36]))
     """

@@ -103,7 +103,7 @@ def inverse_dynamics_jvp(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
-    >>> fa.inverse_dynamics_jvp(
+    >>> fa.Arm.inverse_dynamics_jvp(
     ...     arm, [-np.pi / 2], [0.0], [0.0], [1.0], [0.0], [0.0]
     ... ).round(3)
     array([5.886])
@@ -164,7 +164,7 @@ def inverse_dynamics_vjp(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82, damping=0.1)
-    >>> dq, dqd, dqdd = fa.inverse_dynamics_vjp(arm, [-np.pi / 2], [0], [0], [2.0])
+    >>> dq, dqd, dqdd = arm.inverse_dynamics_vjp([-np.pi / 2], [0], [0], [2.0])
     >>> dq.round(3), dqd, dqdd
     (array([11.772]), array([0.2]), array([4.]))
     """
@@ -237,7 +237,7 @@ def forward_dynamics_jvp(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82)
-    >>> fa.forward_dynamics_jvp(arm, [-np.pi / 2], [0], [0], [1], [0], [1]).round(3)
+    >>> arm.forward_dynamics_jvp([-np.pi / 2], [0], [0], [1], [0], [1]).round(3)
     array([-2.443])
     """
     refuse_constraints(arm, "forward_dynamics_jvp")
@@ -305,7 +305,7 @@ def forward_dynamics_vjp(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3, inertia=1.82, damping=0.1)
-    >>> dq, dqd, dtau = fa.forward_dynamics_vjp(arm, [-np.pi / 2], [0], [0], [2.0])
+    >>> dq, dqd, dtau = arm.forward_dynamics_vjp([-np.pi / 2], [0], [0], [2.0])
     >>> dq.round(3), dqd.round(3), dtau.round(3)
     (array([-5.886]), array([-0.1]), array([1.]))
     """

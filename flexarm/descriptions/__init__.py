@@ -24,26 +24,19 @@ References
    System Dynamics* 43 (2018), 37-70; numbers of equations are those of this paper.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.moved import missing_or_moved
 from ._arms import build_arm, kinematic_arm
-from ._conversions import body_screws, denavit_hartenberg, joint_frames, spatial_screws
 from ._denavit_hartenberg import DenavitHartenberg
-from ._joint_frames import JointFrames
-from ._joint_tree import JointTree
-from ._motion_subgroups import SUBGROUPS, motion_subgroup
-from ._screws import BodyScrews, SpatialScrews
+from ._screws import SpatialScrews
 
 __all__ = [
-    "SUBGROUPS",
-    "BodyScrews",
     "DenavitHartenberg",
-    "JointFrames",
-    "JointTree",
     "SpatialScrews",
-    "body_screws",
     "build_arm",
-    "denavit_hartenberg",
-    "joint_frames",
     "kinematic_arm",
-    "motion_subgroup",
-    "spatial_screws",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

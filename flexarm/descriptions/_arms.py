@@ -127,8 +127,9 @@ def build_arm(
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import body_screws
     >>> arm = fa.library.puma560()
-    >>> again = fa.descriptions.build_arm(fa.descriptions.body_screws(arm), arm.bodies)
+    >>> again = fa.descriptions.build_arm(body_screws(arm), arm.bodies)
     >>> again.coordinate_names == arm.coordinate_names
     True
     """

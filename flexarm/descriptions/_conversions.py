@@ -52,8 +52,9 @@ def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import joint_frames
     >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
-    >>> found = fa.descriptions.joint_frames(arm)
+    >>> found = joint_frames(arm)
     >>> np.allclose(found.poses(q), fa.link_poses(arm, q))
     True
     """
@@ -89,8 +90,9 @@ def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import body_screws
     >>> arm, q = fa.library.puma560(), np.linspace(0.1, 0.6, 6)
-    >>> found = fa.descriptions.body_screws(arm)
+    >>> found = body_screws(arm)
     >>> np.allclose(found.poses(q), fa.link_poses(arm, q))
     True
     """
@@ -132,8 +134,9 @@ def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
 
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import spatial_screws
     >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> np.hstack(fa.descriptions.spatial_screws(arm).screws).T + 0.0
+    >>> np.hstack(spatial_screws(arm).screws).T + 0.0
     array([[ 0.,  0.,  1.,  0.,  0.,  0.],
            [ 0.,  0.,  1.,  0., -1.,  0.]])
     """
@@ -181,8 +184,9 @@ def denavit_hartenberg(
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import denavit_hartenberg
     >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> fa.descriptions.denavit_hartenberg(arm).rows[:, 0]  # the last link is the tool
+    >>> denavit_hartenberg(arm).rows[:, 0]  # the last link is the tool
     array([1., 0.])
     """
     if isinstance(given, DenavitHartenberg) and given.convention == convention:

@@ -57,7 +57,7 @@ class JointFrames(JointTree):
     A hinge about z, 1 m from the base along x, with the frame of the body 0.5 m out:
 
     >>> import numpy as np
-    >>> from flexarm.descriptions import JointFrames
+    >>> from flexarm.descriptions._joint_frames import JointFrames
     >>> from flexarm.se3 import screw
     >>> at = np.eye(4)
     >>> at[0, 3] = 1.0
@@ -127,7 +127,8 @@ class JointFrames(JointTree):
         --------
         >>> import numpy as np
         >>> import flexarm as fa
-        >>> make = fa.descriptions.JointFrames.along_z
+        >>> from flexarm.descriptions._joint_frames import JointFrames
+        >>> make = JointFrames.along_z
         >>> make(np.eye(4)[None], np.eye(4)[None], ["revolute"]).screws[0].ravel()
         array([0., 0., 1., 0., 0., 0.])
         """

@@ -90,7 +90,7 @@ def motion_subgroup(
 
     Examples
     --------
-    >>> from flexarm.descriptions import motion_subgroup
+    >>> from flexarm.descriptions._motion_subgroups import motion_subgroup
     >>> motion_subgroup("cylindrical", axis=(1, 0, 0)).T
     array([[1., 0., 0., 0., 0., 0.],
            [0., 0., 0., 1., 0., 0.]])

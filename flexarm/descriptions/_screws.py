@@ -48,7 +48,7 @@ class BodyScrews(JointTree):
     Examples
     --------
     >>> import numpy as np
-    >>> from flexarm.descriptions import BodyScrews
+    >>> from flexarm.descriptions._screws import BodyScrews
     >>> from flexarm.se3 import screw
     >>> arm = BodyScrews([np.eye(4)], [screw(point=(1, 0, 0))])
     >>> arm.poses([np.pi])[0, :3, 3].round(12) + 0.0  # turned about x = 1
@@ -93,7 +93,7 @@ class BodyScrews(JointTree):
         A hinge at the base that carries its body 1 m away:
 
         >>> import numpy as np
-        >>> from flexarm.descriptions import BodyScrews
+        >>> from flexarm.descriptions._screws import BodyScrews
         >>> from flexarm.se3 import screw
         >>> B = np.eye(4)
         >>> B[0, 3] = 1.0

@@ -151,9 +151,9 @@ def apply_mass_matrix(
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> fa.apply_mass_matrix(arm, [0.1], [3.0])
+    >>> arm.apply_mass_matrix([0.1], [3.0])
     array([1.5])
-    >>> fa.apply_mass_matrix(arm, [[0.1], [0.2]], [3.0]).shape
+    >>> arm.apply_mass_matrix([[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
     if other:
@@ -199,9 +199,9 @@ def apply_mass_matrix_inverse(
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
-    >>> fa.apply_mass_matrix_inverse(arm, [0.1], [1.5])
+    >>> arm.apply_mass_matrix_inverse([0.1], [1.5])
     array([3.])
-    >>> fa.apply_mass_matrix_inverse(arm, [[0.1], [0.2]], [3.0]).shape
+    >>> arm.apply_mass_matrix_inverse([[0.1], [0.2]], [3.0]).shape
     (2, 1)
     """
     if other:
@@ -340,7 +340,7 @@ def innovations_factors(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm, q = fa.library.de_luca_siciliano(), np.full((5, 6), 0.1)
-    >>> L, D, order = fa.innovations_factors(arm, q)
+    >>> L, D, order = arm.innovations_factors(q)
     >>> order
     array([2, 3, 0, 4, 5, 1])
     >>> M = fa.mass_matrix(arm, q)[:, order[:, np.newaxis], order]
@@ -396,7 +396,7 @@ def mass_matrix_inverse_blocks(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.de_luca_siciliano()
-    >>> blocks = fa.mass_matrix_inverse_blocks(arm, np.zeros((10, 6)))
+    >>> blocks = arm.mass_matrix_inverse_blocks(np.zeros((10, 6)))
     >>> {name: block.shape for name, block in blocks.items()}
     {'link1': (10, 3, 3), 'link2': (10, 3, 3)}
     >>> inverse = fa.mass_matrix_inverse(arm, np.zeros(6))

@@ -184,7 +184,7 @@ def operational_space_inertia(
     >>> import flexarm as fa
     >>> body = fa.RigidBody("box", fa.Joint(kind="free"), mass=2.0, inertia=(1, 2, 3))
     >>> box = fa.Arm([body])
-    >>> np.round(np.diag(fa.operational_space_inertia(box, box.neutral)), 9)
+    >>> np.round(np.diag(box.operational_space_inertia(box.neutral)), 9)
     array([1., 2., 3., 2., 2., 2.])
     """
     refuse_linear(arm, "compliances by recursion")

@@ -18,9 +18,14 @@ The body has the modal integrals of the whole mesh (`ModalIntegrals`) and only t
 that are needed, so its cost does not depend on the size of the mesh.
 """
 
+from typing import TYPE_CHECKING
+
+from .._support.moved import missing_or_moved
 from ._beam_meshes import beam_mesh
-from ._component_modes import MeshModes
 from ._files import read_matrix_market
 from .mesh import FiniteElementModel
 
-__all__ = ["FiniteElementModel", "MeshModes", "beam_mesh", "read_matrix_market"]
+__all__ = ["FiniteElementModel", "beam_mesh", "read_matrix_market"]
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

@@ -127,8 +127,8 @@ class MeshModes:
 
         Notes
         -----
-        The kinetic energy is that of `flexarm.consistent_integrals`, where deflections
-        turn with the body.  Elements with rotations represent this only up to the error
+        The kinetic energy is that of `consistent_integrals`, where deflections turn
+        with the body.  Elements with rotations represent this only up to the error
         of the mesh; the missing momentum is added as a translation, so that the
         momentum of the body is the rate of its first moment (``mp1`` equals ``E``), and
         gravity loads the modes as it loads the mesh, :math:`\Phi' M g`.  Solids need no

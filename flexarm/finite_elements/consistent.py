@@ -75,11 +75,11 @@ def consistent_integrals(
     elements.  Its inertia about the first node is m L^2 / 3:
 
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.finite_elements.consistent import consistent_integrals
     >>> M = np.kron([[2.0, 1.0], [1.0, 2.0]], np.eye(3)) / 6.0  # 1 kg
     >>> shape = np.zeros((2, 3, 1))
     >>> shape[1, 1] = 1.0  # the second node moves along y
-    >>> c = fa.consistent_integrals(M, [[0, 0, 0], [1, 0, 0]], shape)
+    >>> c = consistent_integrals(M, [[0, 0, 0], [1, 0, 0]], shape)
     >>> print(c.J0.round(6).diagonal(), c.E[:, 0], c.F0[:, 0].round(6), c.G.round(6))
     [0.       0.333333 0.333333] [0.  0.5 0. ] [0.       0.       0.333333] [[0.333333]]
     """

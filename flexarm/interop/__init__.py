@@ -29,7 +29,7 @@ no other package.
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ._casadi import casadi_function
 from ._fmu import export_fmu
 from ._functions import FUNCTIONS
@@ -38,4 +38,4 @@ from ._jax import jax_function
 __all__ = ["FUNCTIONS", "casadi_function", "export_fmu", "jax_function"]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

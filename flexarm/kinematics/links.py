@@ -301,7 +301,7 @@ def link_jacobian_rates(
 
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(2, length=1.0)
-    >>> fa.link_jacobian_rates(arm, [0.0, 0.0], [0.0, 1.0])[1, :, 0]
+    >>> arm.link_jacobian_rates([0.0, 0.0], [0.0, 1.0])[1, :, 0]
     array([0., 0., 0., 1., 0., 0.])
     """
     if other:

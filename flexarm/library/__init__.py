@@ -12,26 +12,24 @@ measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_c
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from .cobots import panda, ur5e
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, puma560
-from .maneuvers import Maneuver, cibicik_egeland_maneuver
+from .maneuvers import cibicik_egeland_maneuver
 from .mobile import youbot
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
 from .quanser import quanser_two_link
-from .spatial import cibicik_egeland, cibicik_egeland_order
+from .spatial import cibicik_egeland
 from .spinning_beam import spin_up, spin_up_beam
 
 __all__ = [
-    "Maneuver",
     "cibicik_egeland",
     "cibicik_egeland_maneuver",
-    "cibicik_egeland_order",
     "de_luca_siciliano",
     "farid_planar",
     "farid_spatial",
@@ -52,7 +50,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(
+    __getattr__ = missing_or_moved(
         __name__,
         __all__,
         "; dir(flexarm.library) has those that are here, other robots come from their "

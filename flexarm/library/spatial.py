@@ -206,8 +206,8 @@ def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.library.cibicik_egeland_order()
+    >>> from flexarm.library.spatial import cibicik_egeland_order
+    >>> cibicik_egeland_order()
     array([ 0,  1,  2,  3,  8,  9,  4,  5,  6,  7, 14, 15, 10, 11, 12, 13])
     """
     n_modes = mode_count(n_modes, rigid=True)

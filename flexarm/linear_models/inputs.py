@@ -23,7 +23,8 @@ from ._names import axes_of, items_of, node_and_name, node_of_words
 
 Array = NDArray[np.float64]
 
-__all__ = ["Input", "actuators", "all_forces", "node_force", "node_moment"]
+# those without arguments have names in words
+__all__ = ["node_force", "node_moment"]
 
 
 @checked_class

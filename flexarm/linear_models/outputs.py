@@ -57,23 +57,15 @@ from .strain import Output, strain
 Array = NDArray[np.float64]
 
 __all__ = [
-    "Output",
     "accelerometer",
     "combination",
     "gyroscope",
-    "joint_accelerations",
-    "joint_positions",
-    "joint_velocities",
-    "mode_velocities",
     "modes",
-    "motor_positions",
-    "motor_velocities",
     "node_acceleration",
     "node_angular_velocity",
     "node_position",
     "node_rotation",
     "node_velocity",
-    "state",
     "strain",
     "tip_angle",
 ]

@@ -136,9 +136,10 @@ def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.model import free_motors
     >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4, locked=0.0)
     >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
-    >>> fa.free_motors(fa.Arm([rod])).coordinate_names
+    >>> free_motors(fa.Arm([rod])).coordinate_names
     ('rod', 'rod.motor')
     """
     return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
@@ -183,9 +184,10 @@ def motor_positions(
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.model import motor_positions
     >>> drive = fa.Drive(1e4, gear_ratio=100, rotor_inertia=1e-4)
     >>> rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
-    >>> fa.motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
+    >>> motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
     array([ 0.5, 50.1])
     """
     check_arm(arm)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from . import paths
 from ._identification.base_parameters import identify_base_parameters
 from ._identification.driver import identify
@@ -14,7 +14,7 @@ from ._identification.simulated import predicted_signals, simulated_record
 from ._minimum_time.driver import time_optimal
 from ._minimum_time.trade_offs import TradeOff, trade_off
 from ._path import Path
-from ._result import OptimalMotion, Verification
+from ._result import OptimalMotion
 from ._tracking.driver import track
 from ._transfer.design import Design
 from ._transfer.driver import trajectory
@@ -35,7 +35,6 @@ __all__ = [
     "Sensor",
     "Sphere",
     "TradeOff",
-    "Verification",
     "exciting_motion",
     "identify",
     "identify_base_parameters",
@@ -49,4 +48,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

@@ -9,7 +9,7 @@ path (`follow`).  Velocities and accelerations are sums of products of them:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._calls.declared import Choice, Floats, Vector
 from .._calls.doors import checked
+from .._support.moved import missing_or_moved
 from .._support.recorded import recorded
 from ..errors import ArgumentError
-from ._follow import PathMotion, follow
+from ._follow import follow
 from ._orientation import (
     AXES,
-    PathRotations,
     angle_between,
     curve_of,
     directions_of,
@@ -34,10 +34,6 @@ from ._path import Path, PathPoints
 Array = NDArray[np.float64]
 
 __all__ = [
-    "PathMotion",
-    "PathPoints",
-    "PathRotations",
-    "TimeLaw",
     "arc",
     "circle",
     "follow",
@@ -606,3 +602,7 @@ def _rising(parameters: Any, n: int) -> Array:
             f"parameters are {at}, expected numbers that rise from 0 to 1"
         )
     return at
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

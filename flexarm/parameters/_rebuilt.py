@@ -79,7 +79,7 @@ def with_inertial_parameters(
     >>> values = fa.inertial_parameters(arm).values.copy()
     >>> values[[names.index("rod.m"), names.index("rod.mx")]] += [0.5, 0.3]
     >>> values[[names.index("rod.Iyy"), names.index("rod.Izz")]] += 0.5 * 0.6**2
-    >>> body = fa.with_inertial_parameters(arm, values).bodies[0]
+    >>> body = arm.with_inertial_parameters(values).bodies[0]
     >>> body.mass, float(body.com[0].round(6))
     (2.5, 0.36)
     """

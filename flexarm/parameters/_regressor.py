@@ -401,7 +401,7 @@ def energy_regressor(
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum(mass=2.0, com=0.3)
-    >>> row = fa.energy_regressor(arm, [0.0], [2.0], families="inertia")
+    >>> row = arm.energy_regressor([0.0], [2.0], families="inertia")
     >>> float(row[7])  # of Iyy: a half times the square of 2 rad/s
     2.0
     """

@@ -130,9 +130,10 @@ def parameter_derivatives(
 
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.parameters import parameter_derivatives
     >>> def make_arm(p):
     ...     return fa.library.pendulum(mass=2.0, com=p[0])
-    >>> rates = fa.parameter_derivatives(make_arm, [0.5], [0.0], [0.0], [1.0])
+    >>> rates = parameter_derivatives(make_arm, [0.5], [0.0], [0.0], [1.0])
     >>> float(rates.forces[0, 0].round(9))
     21.62
 
@@ -144,7 +145,7 @@ def parameter_derivatives(
     ...     bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in arm.bodies]
     ...     return arm.replace(bodies=bodies)
     >>> q, rest = [0, 0, 0, 0, 0.1, 0], [0.0] * 6
-    >>> fa.parameter_derivatives(make_arm, [1.0], q, rest, rest).forces[4].round(3)
+    >>> parameter_derivatives(make_arm, [1.0], q, rest, rest).forces[4].round(3)
     array([1.873])
 
     Mass and length, for a given force, at a hundred states:
@@ -152,7 +153,7 @@ def parameter_derivatives(
     >>> def make_arm(p):
     ...     return fa.library.pendulum(mass=p[0], com=p[1])
     >>> q = np.linspace(-3.0, 3.0, 100)[:, np.newaxis]
-    >>> rates = fa.parameter_derivatives(make_arm, [2.0, 0.5], q, [0.0], tau=[1.0])
+    >>> rates = parameter_derivatives(make_arm, [2.0, 0.5], q, [0.0], tau=[1.0])
     >>> rates.accelerations.shape, bool((rates.error < 1e-9).all())
     ((100, 1, 2), True)
     """

@@ -7,27 +7,23 @@ Without matplotlib they raise an `ImportError` that says how to install it.
 
 from typing import TYPE_CHECKING
 
-from .._support.options import missing_from
-from ._animation import Animation, animate
-from ._drawing import ArmDrawing, arm
+from .._support.moved import missing_or_moved
+from ._animation import animate
+from ._drawing import arm
 from ._histories import deflections, energies, joints, tip
 from ._identification import identification
-from ._interact import Explorer, interact
+from ._interact import interact
 from ._linear import bode, poles_zeros, root_locus, step_response
 from ._loads import link_loads
 from ._modes import mode_shapes
 from ._optimal import optimal_motion, time_scaling, trade_off
 from ._robustness import robustness
-from ._scene import Scene, scene
+from ._scene import scene
 from ._snapshots import snapshots
 from ._tracking import tracking
 from ._vibration import vibration, workspace
 
 __all__ = [
-    "Animation",
-    "ArmDrawing",
-    "Explorer",
-    "Scene",
     "animate",
     "arm",
     "bode",
@@ -54,4 +50,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)

@@ -36,7 +36,7 @@ def tracking(
     Parameters
     ----------
     run : LoopRun
-        Result of `flexarm.control.ManipulatorController.run`, or of
+        Result of `flexarm.reference.patent_loop.ManipulatorController.run`, or of
         `flexarm.control.simulate_loop` for its commands; a batch gives one faint line
         for each member.
     kind : {"motion", "errors", "commands"}
@@ -66,10 +66,11 @@ def tracking(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.reference import patent_loop
     >>> arm = fa.library.pendulum()
     >>> motion = fa.control.RestToRest([0.0], [0.5], duration=0.5)
-    >>> controller = fa.control.ManipulatorController(arm, motion, [0.0], [0.0])
-    >>> plant = fa.control.SimulatedPlant(arm, [0.0], [0.0])
+    >>> controller = patent_loop.ManipulatorController(arm, motion, [0.0], [0.0])
+    >>> plant = patent_loop.SimulatedPlant(arm, [0.0], [0.0])
     >>> run = controller.run(plant, np.linspace(0.0, 0.5, 51))
     >>> [line.get_label() for line in fa.plotting.tracking(run, degrees=True)]
     ['rod', 'desired']

@@ -29,39 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.maps import core_array
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
-from ._adjoints import (
-    ad,
-    adjoint,
-    adjoint_inverse,
-    apply_adjoint,
-    apply_adjoint_inverse,
-    apply_coadjoint,
-    apply_coadjoint_inverse,
-    bracket,
-)
+from ._adjoints import ad, adjoint, bracket
 from ._jacobians import (
     jacobian,
-    jacobian_derivative,
-    jacobian_inverse,
-    jacobian_inverse_derivative,
     so3_jacobian,
     so3_jacobian_inverse,
 )
-from ._poses import (
-    cayley,
-    cayley_inverse,
-    compose,
-    exp,
-    hat,
-    interpolate,
-    inverse,
-    log,
-    pose,
-    screw,
-    vee,
-)
+from ._poses import compose, exp, hat, inverse, log, pose, screw, vee
 from ._quaternions import (
     quaternion_exp,
     quaternion_from_rotation,
@@ -71,8 +47,6 @@ from ._quaternions import (
     rotation_from_quaternion,
 )
 from ._rotations import (
-    so3_cayley,
-    so3_cayley_inverse,
     so3_exp,
     so3_hat,
     so3_log,
@@ -80,26 +54,14 @@ from ._rotations import (
 )
 
 __all__ = [
-    "ScrewParameters",
     "ad",
     "adjoint",
-    "adjoint_inverse",
-    "apply_adjoint",
-    "apply_adjoint_inverse",
-    "apply_coadjoint",
-    "apply_coadjoint_inverse",
     "bracket",
-    "cayley",
-    "cayley_inverse",
     "compose",
     "exp",
     "hat",
-    "interpolate",
     "inverse",
     "jacobian",
-    "jacobian_derivative",
-    "jacobian_inverse",
-    "jacobian_inverse_derivative",
     "log",
     "nearest_rotation",
     "pose",
@@ -111,8 +73,6 @@ __all__ = [
     "rotation_from_quaternion",
     "screw",
     "screw_parameters",
-    "so3_cayley",
-    "so3_cayley_inverse",
     "so3_exp",
     "so3_hat",
     "so3_jacobian",
@@ -123,7 +83,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
+    __getattr__ = missing_or_moved(__name__, __all__)
 
 Array = NDArray[np.float64]
 

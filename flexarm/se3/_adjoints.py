@@ -66,8 +66,9 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import adjoint_inverse
     >>> C = fa.se3.exp([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    >>> unit = fa.se3.adjoint_inverse(C) @ fa.se3.adjoint(C)
+    >>> unit = adjoint_inverse(C) @ fa.se3.adjoint(C)
     >>> np.allclose(unit, np.eye(6), rtol=0, atol=1e-15)
     True
     """
@@ -99,8 +100,9 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import apply_adjoint
     >>> C = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.se3.apply_adjoint(C, [0, 0, 1, 0, 0, 0])
+    >>> apply_adjoint(C, [0, 0, 1, 0, 0, 0])
     array([ 0.,  0.,  1.,  0., -1.,  0.])
     """
     return _core.se3_apply_adjoint(C, X, out)
@@ -130,8 +132,9 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import apply_adjoint_inverse
     >>> C = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.se3.apply_adjoint_inverse(C, [0, 0, 1, 0, 0, 0])
+    >>> apply_adjoint_inverse(C, [0, 0, 1, 0, 0, 0])
     array([0., 0., 1., 0., 1., 0.])
     """
     return _core.se3_apply_adjoint_inverse(C, X, out)
@@ -166,8 +169,9 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import apply_coadjoint
     >>> C = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.se3.apply_coadjoint(C, [0, 0, 0, 0, 10, 0])  # 10 N along y, 1 m away
+    >>> apply_coadjoint(C, [0, 0, 0, 0, 10, 0])  # 10 N along y, 1 m away
     array([ 0.,  0., 10.,  0., 10.,  0.])
     """
     return _core.se3_apply_coadjoint(C, W, out)
@@ -197,8 +201,9 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.se3._adjoints import apply_coadjoint_inverse
     >>> C = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.se3.apply_coadjoint_inverse(C, [0, 0, 10, 0, 10, 0])
+    >>> apply_coadjoint_inverse(C, [0, 0, 10, 0, 10, 0])
     array([ 0.,  0.,  0.,  0., 10.,  0.])
     """
     return _core.se3_apply_coadjoint_inverse(C, W, out)

@@ -169,8 +169,9 @@ def jacobian_inverse(X: Any, *, side: str = "left", out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.se3._jacobians import jacobian_inverse
     >>> X = [0.3, -0.2, 0.9, 1.0, 2.0, 3.0]
-    >>> J, inverse = fa.se3.jacobian(X), fa.se3.jacobian_inverse(X)
+    >>> J, inverse = fa.se3.jacobian(X), jacobian_inverse(X)
     >>> np.allclose(J @ inverse, np.eye(6), rtol=0, atol=1e-14)
     True
     """
@@ -213,10 +214,11 @@ def jacobian_derivative(X: Any, U: Any, *, side: str = "left", out: Any = None) 
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.se3._jacobians import jacobian_derivative
     >>> X = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     >>> U, h = np.array([1.0, 0.0, -1.0, 2.0, 0.0, 0.0]), 1e-6
     >>> before, after = fa.se3.jacobian([X - h * U, X + h * U])
-    >>> D = fa.se3.jacobian_derivative(X, U)
+    >>> D = jacobian_derivative(X, U)
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """
@@ -258,11 +260,11 @@ def jacobian_inverse_derivative(
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.se3._jacobians import jacobian_inverse, jacobian_inverse_derivative
     >>> X = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     >>> U, h = np.array([1.0, 0.0, -1.0, 2.0, 0.0, 0.0]), 1e-6
-    >>> before, after = fa.se3.jacobian_inverse([X - h * U, X + h * U])
-    >>> D = fa.se3.jacobian_inverse_derivative(X, U)
+    >>> before, after = jacobian_inverse([X - h * U, X + h * U])
+    >>> D = jacobian_inverse_derivative(X, U)
     >>> np.allclose((after - before) / (2 * h), D, rtol=0, atol=1e-9)
     True
     """

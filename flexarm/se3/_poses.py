@@ -279,8 +279,9 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
 
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.se3._poses import interpolate
     >>> C0, C1 = np.eye(4), fa.se3.exp([0, 0, np.pi / 2, 0, 0, 1])
-    >>> fa.se3.log(fa.se3.interpolate(C0, C1, 0.5)).round(4)
+    >>> fa.se3.log(interpolate(C0, C1, 0.5)).round(4)
     array([0.    , 0.    , 0.7854, 0.    , 0.    , 0.5   ])
     """
     return _core.se3_interpolate(C0, C1, s, out)
@@ -312,8 +313,8 @@ def cayley(X: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.cayley([0, 0, 2, 0, 0, 1])
+    >>> from flexarm.se3._poses import cayley
+    >>> cayley([0, 0, 2, 0, 0, 1])
     array([[ 0., -1.,  0.,  0.],
            [ 1.,  0.,  0.,  0.],
            [ 0.,  0.,  1.,  1.],
@@ -349,8 +350,8 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.cayley_inverse(fa.se3.cayley([0, 0, 2, 0, 0, 1]))
+    >>> from flexarm.se3._poses import cayley, cayley_inverse
+    >>> cayley_inverse(cayley([0, 0, 2, 0, 0, 1]))
     array([0., 0., 2., 0., 0., 1.])
     """
     return _core.se3_cayley_inverse(C, out)

@@ -168,8 +168,8 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.so3_cayley([0.0, 0.0, 2.0])  # a quarter turn
+    >>> from flexarm.se3._rotations import so3_cayley
+    >>> so3_cayley([0.0, 0.0, 2.0])  # a quarter turn
     array([[ 0., -1.,  0.],
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
@@ -204,8 +204,8 @@ def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.se3.so3_cayley_inverse([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> from flexarm.se3._rotations import so3_cayley_inverse
+    >>> so3_cayley_inverse([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     array([0., 0., 2.])
     """
     return _core.se3_so3_cayley_inverse(R, out)

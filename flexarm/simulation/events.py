@@ -25,7 +25,7 @@ from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
-__all__ = ["Event", "Occurrence", "at_rest", "joint_reaches", "node_reaches"]
+__all__ = ["Event", "at_rest", "joint_reaches", "node_reaches"]
 
 
 @checked_class
@@ -58,7 +58,7 @@ class Event:
     >>> arm = fa.library.pendulum(mass=1.0, com=1.0)
     >>> def angle(t, q, qd):
     ...     return q[..., 0] + 1.5707963
-    >>> low = fa.Event(angle, terminal=True, name="low")
+    >>> low = fa.events.Event(angle, terminal=True, name="low")
     >>> t = [0.0, 0.3, 0.6, 0.9]
     >>> run = fa.simulate(arm, [0.0], [0.0], t, events=[low], max_step=1e-3)
     >>> print(f"{run.events[0].t:.5f} s, {run.events[0].qd[0]:.4f} rad/s")
@@ -293,7 +293,7 @@ def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     if not mass > 0.0:
         raise ArgumentError(
             "the arm has inertia but no mass, so that it has no mean speed; expected "
-            "fa.Event of its velocities"
+            "fa.events.Event of its velocities"
         )
     kinetic = arm._model.quiet("kinetic_energy")
 
@@ -307,12 +307,13 @@ def check_events(events: Any) -> tuple[Event, ...]:
     """Return the events of a call of `simulate` as a tuple."""
     given = (events,) if isinstance(events, Event) else events
     if not isinstance(given, Iterable):
-        raise ArgumentError(f"events is {events!r}, expected a list of fa.Event")
+        raise ArgumentError(f"events is {events!r}, expected a list of fa.events.Event")
     wanted = tuple(given)
     for event in wanted:
         if not isinstance(event, Event):
             raise ArgumentError(
-                f"events has {event!r}, expected fa.Event; fa.Event(function) makes one"
+                f"events has {event!r}, expected fa.events.Event; "
+                "fa.events.Event(function) makes one"
             )
     return wanted
 

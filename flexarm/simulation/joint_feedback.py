@@ -52,7 +52,7 @@ class JointFeedback(Description):
     See Also
     --------
     flexarm.simulate : uses it; ``interpolation="hold"`` gives steps of the set point.
-    ComputedTorque : correction by a model.
+    flexarm.reference.patent_loop.ComputedTorque : correction by a model.
 
     Notes
     -----

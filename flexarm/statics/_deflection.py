@@ -279,7 +279,7 @@ def static_compliance(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.planar_chain(1, n_modes=2, gravity=(0, 0, 0))
-    >>> C = fa.static_compliance(arm, np.zeros(3))
+    >>> C = arm.static_compliance(np.zeros(3))
     >>> C[[2, 2, 4], [2, 4, 4]].round(4)
     array([0.01  , 0.005 , 0.0033])
     """
@@ -389,7 +389,7 @@ def static_stiffness(
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.cibicik_egeland()
-    >>> K = fa.static_stiffness(arm, fa.library.poses(arm)["initial"])
+    >>> K = arm.static_stiffness(fa.library.poses(arm)["initial"])
     >>> K.shape, bool((np.linalg.eigvalsh(K) > 0.0).all())
     ((6, 6), True)
     """

@@ -65,7 +65,7 @@ mixed [0. 0. 3. 0. 0. 0.]
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +73,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import common_batch
 from .._calls.declared import Floats, Poses, TwistForm, Twists
 from .._calls.doors import checked_late
+from .._support.moved import missing_or_moved
 from ..errors import ArgumentError
 from ..kinematics.forms import (
     FORMS,
@@ -85,27 +86,12 @@ from ..kinematics.forms import (
     motion_of,
     split,
 )
-from ._factors import (
-    Factorization,
-    SpatialFactors,
-    SystemJacobian,
-    factors,
-    spatial_factors,
-)
-from ._rates import joint_rates
+from ._factors import factors
 
 __all__ = [
     "FORMS",
-    "Factorization",
-    "SpatialFactors",
-    "SystemJacobian",
-    "change_base_frame",
-    "change_body_frame",
     "convert",
-    "convert_rates",
     "factors",
-    "joint_rates",
-    "spatial_factors",
 ]
 
 Array = NDArray[np.float64]
@@ -380,3 +366,7 @@ def change_base_frame(
     """
     check_form("form", form)
     return _convert(V, check_poses("change", change), "body", form, columns)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

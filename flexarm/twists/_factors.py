@@ -408,8 +408,9 @@ def spatial_factors(arm: ArmLike, q: Positions) -> SpatialFactors:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.twists._factors import spatial_factors
     >>> arm = fa.library.puma560()
-    >>> both = fa.twists.spatial_factors(arm, [np.zeros(6), np.ones(6)])
+    >>> both = spatial_factors(arm, [np.zeros(6), np.ones(6)])
     >>> at_rest, there = both.reference.X
     >>> np.allclose(at_rest, there)  # the screws of the product of exponentials
     True

@@ -170,10 +170,11 @@ def joint_rates(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.twists._rates import joint_rates
     >>> arm = fa.library.puma560()
     >>> q, qd = np.linspace(0.1, 0.6, 6), np.arange(6.0)
     >>> V = fa.link_velocities(arm, q, qd, form="spatial")
-    >>> fa.twists.joint_rates(arm, q, V, "spatial").round(12)
+    >>> joint_rates(arm, q, V, "spatial").round(12)
     array([0., 1., 2., 3., 4., 5.])
     """
     check_form("form", form)

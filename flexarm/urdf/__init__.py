@@ -12,25 +12,21 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .._calls.doors import checked_late
-from .._support.options import missing_from
+from .._support.moved import missing_or_moved
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ._arm import Flexible, built
-from ._findings import Finding
 from ._meshes import MeshFinder
 from ._report import Report, merged_links
-from ._robot import Robot, RobotJoint, RobotLink, read
+from ._robot import Robot, RobotLink, read
 from ._save import save
 from ._visuals import Visual
 from ._warning import UrdfWarning
 
 __all__ = [
-    "Finding",
     "Report",
     "Robot",
-    "RobotJoint",
-    "RobotLink",
     "UrdfWarning",
     "Visual",
     "load",
@@ -38,9 +34,6 @@ __all__ = [
     "report",
     "save",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = missing_from(__name__, __all__)
 
 
 @checked_late
@@ -309,3 +302,7 @@ def report(
         options=options,
     )
     return Report(arm, robot, tuple(findings), merged_links(arm))
+
+
+if not TYPE_CHECKING:
+    __getattr__ = missing_or_moved(__name__, __all__)

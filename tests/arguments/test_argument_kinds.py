@@ -15,7 +15,10 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm._calls.doors import checked, checked_class
+from flexarm.control.kalman import kalman_predict, kalman_update
+from flexarm.descriptions._screws import BodyScrews
 from flexarm.errors import MAX_LETTERS
+from flexarm.reference import patent_loop
 
 if TYPE_CHECKING:
     from somewhere import Unknown
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 ARM: Any = planar_chain(2, n_modes=1)
 MODEL: Any = fa.linearize(fa.library.pendulum(), [0.3])
 any_fa: Any = fa
+any_screws: Any = BodyScrews
 control: Any = fa.control
 
 
@@ -109,15 +113,15 @@ def test_class() -> None:
 
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "covariance": (
-        lambda: control.kalman_predict(np.eye(2), np.eye(3), np.eye(2)),
+        lambda: kalman_predict(np.eye(2), np.eye(3), np.eye(2)),
         "A has shape (3, 3), expected (..., 2, 2)",
     ),
     "text as covariance": (
-        lambda: control.kalman_update("x", np.eye(2), np.eye(2)),
+        lambda: kalman_update("x", np.eye(2), np.eye(2)),
         "P is 'x'",
     ),
     "no noise": (
-        lambda: control.kalman_update(np.zeros((1, 1)), [[1.0]], [[0.0]]),
+        lambda: kalman_update(np.zeros((1, 1)), [[1.0]], [[0.0]]),
         "covariance C P C' + R of the innovation is singular",
     ),
     "process": (
@@ -137,11 +141,11 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "expected a size whose square is a number",
     ),
     "plant": (
-        lambda: control.SimulatedPlant(5, [0.0], [0.0]),
+        lambda: patent_loop.SimulatedPlant(5, [0.0], [0.0]),
         "arm is int, expected flexarm.Arm",
     ),
     "deformations": (
-        lambda: control.node_deformations(None, [0.0]),
+        lambda: patent_loop.node_deformations(None, [0.0]),
         "arm is NoneType, expected flexarm.Arm",
     ),
     "motion at a time": (
@@ -178,10 +182,13 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
         "expected at most 1000 samples",
     ),
     "screws": (
-        lambda: any_fa.descriptions.BodyScrews(np.array("x"), np.ones((1, 6))),
+        lambda: any_screws(np.array("x"), np.ones((1, 6))),
         "expected a 4 x 4 pose for each joint",
     ),
-    "basis": (lambda: any_fa.screws.paper_screw_basis(2**31), "n is 2147483648"),
+    "basis": (
+        lambda: any_fa.reference.screws.paper_screw_basis(2**31),
+        "n is 2147483648",
+    ),
 }
 
 

@@ -9,6 +9,7 @@ from refusals import argument_refused, model_refused
 
 import flexarm as fa
 from flexarm import CoulombFriction, Drive, Joint, Stops
+from flexarm.model import free_motors, motor_positions
 
 GOOD = Drive(100.0, rotor_inertia=0.1)
 NAN, INF = np.nan, np.inf
@@ -114,9 +115,9 @@ FUNCTIONS = {
     "lock where": (lambda: fa.lock_motors(_arm(), [1.0, 2.0]), ["(2,)", "(1,)"]),
     "lock twice": (lambda: fa.lock_motors(_arm(), bodies=[0, 0]), ["twice", "once"]),
     "lock what": (lambda: fa.lock_motors(_arm(), bodies=["pin"]), ["'pin'", "lock"]),
-    "free what": (lambda: fa.free_motors(_arm(), bodies=["pin"]), ["'pin'", "free"]),
-    "positions": (lambda: fa.motor_positions(_arm(), [1.0]), ["(1,)", "3 positions"]),
-    "load": (lambda: fa.motor_positions(_arm(), [0.0] * 3, [1.0]), ["(1,)", "of 2"]),
+    "free what": (lambda: free_motors(_arm(), bodies=["pin"]), ["'pin'", "free"]),
+    "positions": (lambda: motor_positions(_arm(), [1.0]), ["(1,)", "3 positions"]),
+    "load": (lambda: motor_positions(_arm(), [0.0] * 3, [1.0]), ["(1,)", "of 2"]),
     "creep": (lambda: CoulombFriction(1.0, 0.1).creep(1.5), ["1.5", "less"]),
     "power": (lambda: fa.dissipated_power(_arm(), [0.0], [0.0]), ["q", "length 1"]),
 }
@@ -142,7 +143,7 @@ def test_models():
     model_refused(["rigid and locked"], lambda: fa.lock_motors(rigid))
     model_refused(["rotor_inertia"], lambda: _arm(rotor_inertia=0.0, locked=None))
     still = _arm(rotor_inertia=0.0, locked=0.0)
-    model_refused(["singular"], lambda: fa.free_motors(still))
+    model_refused(["singular"], lambda: free_motors(still))
     with pytest.raises(fa.NotFiniteError):
         fa.dissipated_power(_arm(), [NAN, 0.0, 0.0], [0.0] * 3)
 

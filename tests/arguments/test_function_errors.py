@@ -8,13 +8,23 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import named
 import numpy as np
 import pytest
 from each import each
+from named import function
 from refusals import FLEX, PUMA, argument_refused, refused
 
 import flexarm as fa
 from flexarm import Arm
+from flexarm._support.moved import MOVED
+from flexarm.derivatives import (
+    EnergyDerivatives,
+    ForwardDynamicsDerivatives,
+    ForwardDynamicsGradients,
+    InverseDynamicsDerivatives,
+    InverseDynamicsGradients,
+)
 
 # arguments of the functions
 
@@ -29,11 +39,13 @@ def array_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
     )
 
 
+# functions that are methods of arms alone
+METHODS = [old for old, new in MOVED.items() if new == f"Arm.{old}"]
 # every function of an arm that returns an array
 FUNCTIONS = {
-    name: array_arguments(getattr(fa, name))
-    for name in fa.__all__
-    if name in vars(Arm) and "out" in inspect.signature(getattr(fa, name)).parameters
+    name: array_arguments(function(name))
+    for name in sorted({*fa.__all__, *METHODS})
+    if name in vars(Arm) and "out" in inspect.signature(function(name)).parameters
 }
 EACH_ARGUMENT = [(f, a) for f, names in FUNCTIONS.items() for a in names]
 WITH_FRAME = ["jacobian", "node_velocity", "wrench_forces"]
@@ -61,15 +73,15 @@ def geared(arm: Arm) -> Arm:
 def call_of(arm: Arm, function: str, given: dict[str, Any], **options: Any) -> Any:
     if function.startswith("constraint"):
         arm = geared(arm)
-    return getattr(fa, function)(arm, *given.values(), **options)
+    return named.function(function)(arm, *given.values(), **options)
 
 
 def stored(result: Any) -> Any:
     """Content of `out`: an array, of all derivatives one after the other."""
-    matrices = (fa.InverseDynamicsDerivatives, fa.ForwardDynamicsDerivatives)
+    matrices = (InverseDynamicsDerivatives, ForwardDynamicsDerivatives)
     vectors = (
-        *(fa.InverseDynamicsGradients, fa.ForwardDynamicsGradients),
-        fa.EnergyDerivatives,
+        *(InverseDynamicsGradients, ForwardDynamicsGradients),
+        EnergyDerivatives,
     )
     if isinstance(result, matrices):
         return np.stack(result, axis=-3)
@@ -94,7 +106,7 @@ def test_what_is_no_arm(function: str) -> None:
     for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
         argument_refused(
             [f"arm is {kind}, expected flexarm.Arm"],
-            lambda x=thing: getattr(fa, function)(x, *good(PUMA, function).values()),
+            lambda x=thing: named.function(function)(x, *good(PUMA, function).values()),
         )
 
 

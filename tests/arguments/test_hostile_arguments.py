@@ -15,6 +15,8 @@ from hostile_files import fault, mesh
 import flexarm as fa
 from flexarm import beams, library
 from flexarm import finite_elements as fe
+from flexarm.beams._single import free_beam_modes, free_rod_modes, pinned_beam_modes
+from flexarm.library.spatial import cibicik_egeland_order
 
 INSIDE_ITSELF: list[Any] = []
 INSIDE_ITSELF.append(INSIDE_ITSELF)
@@ -115,7 +117,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], list[str], list[str]]
         ["n_modes", "bending", "fidelity"],
         ["damping"],
     ),
-    "order": (library.cibicik_egeland_order, {}, ["n_modes"], []),
+    "order": (cibicik_egeland_order, {}, ["n_modes"], []),
     "maneuver": (
         library.cibicik_egeland_maneuver,
         {"arm": library.cibicik_egeland(n_modes=0)},
@@ -168,9 +170,9 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], list[str], list[str]]
         ["n_modes", "normalization"],
         [*list(SHAFT)[:3], "tip_inertia"],
     ),
-    "free_beam_modes": (beams.free_beam_modes, BEAM, ["n_modes"], list(BEAM)[:3]),
-    "pinned_beam_modes": (beams.pinned_beam_modes, BEAM, ["n_modes"], list(BEAM)[:3]),
-    "free_rod_modes": (beams.free_rod_modes, SHAFT, ["n_modes"], list(SHAFT)[:3]),
+    "free_beam_modes": (free_beam_modes, BEAM, ["n_modes"], list(BEAM)[:3]),
+    "pinned_beam_modes": (pinned_beam_modes, BEAM, ["n_modes"], list(BEAM)[:3]),
+    "free_rod_modes": (free_rod_modes, SHAFT, ["n_modes"], list(SHAFT)[:3]),
     "flexible_link": (
         beams.flexible_link,
         {

@@ -114,7 +114,7 @@ MISTAKES: dict[str, tuple[list[str], Callable[[], Any]]] = {
     ),
     "unit in a word": (["'1 kg'"], lambda: fa.RigidBody("a", mass="1 kg")),  # type: ignore[arg-type]
     "function for an event": (
-        ["expected fa.Event"],
+        ["expected fa.events.Event"],
         lambda: fa.simulate(ARM, ZERO, ZERO, T, events=[torque_of_time]),
     ),
     "arm for a linear model": (["linearize"], lambda: plotting().bode(ARM)),

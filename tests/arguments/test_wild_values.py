@@ -27,6 +27,7 @@ from flexarm import (
     se3,
     twists,
 )
+from flexarm.twists._rates import joint_rates
 
 Q = np.zeros(6)
 EYE = np.eye(4)
@@ -130,7 +131,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "out": lambda v: fa.mass_matrix(PUMA, Q, out=v),
     "threads": lambda v: fa.mass_matrix(PUMA, Q, threads=v),
     "wrench": lambda v: fa.wrench_forces(PUMA, Q, v),
-    "cotangent": lambda v: fa.inverse_dynamics_vjp(PUMA, Q, Q, Q, v),
+    "cotangent": lambda v: fa.Arm.inverse_dynamics_vjp(PUMA, Q, Q, Q, v),
     "dq": lambda v: fa.integrate(PUMA, Q, v),
     "q1": lambda v: fa.difference(PUMA, Q, v),
     "method": lambda v: fa.forward_dynamics(PUMA, Q, Q, Q, method=v),
@@ -150,7 +151,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "V": lambda v: twists.convert(v, EYE, "body", "spatial"),
     "poses": lambda v: twists.convert(Q, v, "body", "spatial"),
     "source": lambda v: twists.convert(Q, EYE, v, "spatial"),
-    "V of joint_rates": lambda v: twists.joint_rates(PUMA, Q, v),
+    "V of joint_rates": lambda v: joint_rates(PUMA, Q, v),
     "side": lambda v: se3.jacobian(Q, side=v),
     "X": se3.exp,
     "screw": lambda v: se3.screw(v, v, v),

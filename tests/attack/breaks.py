@@ -26,14 +26,15 @@ SWALLOW = (
     "Arm.equilibrium",
     "ArmStack.equilibrium",
     "control.simulate_loop",
-    "control.ManipulatorController.run",
+    "reference.patent_loop.ManipulatorController.run",
     "interop.",
 )
 # objects that go on from call to call
 STATEFUL = (
-    "control.ManipulatorController", "control.SimulatedPlant", "control.ObservedLaw",
-    "control.ExtendedKalmanFilter", "control.AdaptiveControl", "control.JointSensors",
-    "control.DisturbanceObserver", "control.PredictiveControl",
+    "control.AdaptiveControl", "control.DisturbanceObserver",
+    "control.ExtendedKalmanFilter", "control.ObservedLaw", "control.PredictiveControl",
+    "reference.patent_loop.JointSensors", "reference.patent_loop.SimulatedPlant",
+    "reference.patent_loop.ManipulatorController",
 )  # fmt: skip
 # with clocks, random draws and files
 UNFIT = ("optimize.", "plotting.", "studies.", "library.random_tree", "build_info")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import flexarm as fa
+from flexarm.stacks import ArmStack
 
 from . import ordinary, table
 from .ordinary import Draw
@@ -53,7 +54,7 @@ damping_ratio = 0.01
 def use(value: Any) -> Any:
     """Use what was loaded, as far as it is an arm."""
     repr(value)
-    if isinstance(value, (fa.Arm, fa.ArmStack)):
+    if isinstance(value, (fa.Arm, ArmStack)):
         q, zero = value.neutral, np.zeros(value.nv)
         value.tip_pose(q)
         with contextlib.suppress(fa.NotFiniteError):

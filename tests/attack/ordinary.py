@@ -17,6 +17,11 @@ import numpy as np
 from few_modes import planar_chain
 
 import flexarm as fa
+from flexarm.mode_accuracy import ModeErrors
+from flexarm.mode_results import VibrationModes
+from flexarm.reference import patent_loop
+from flexarm.simulation import Event
+from flexarm.stacks import ArmStack
 
 from . import values
 
@@ -99,7 +104,7 @@ def arm_of(name: str) -> fa.Arm:
 
 
 @functools.cache
-def stack_of(name: str) -> fa.ArmStack:
+def stack_of(name: str) -> ArmStack:
     if name == "beams":
         parts = [
             planar_chain(2, n_modes=1, damping_ratio=0.01, length=x)
@@ -224,13 +229,13 @@ def run_of(name: str) -> fa.Trajectory:
 
 
 @functools.cache
-def modes_of(name: str) -> fa.VibrationModes:
+def modes_of(name: str) -> VibrationModes:
     arm = arm_of(name)
     return fa.vibration_modes(arm, arm.neutral, held="joints")
 
 
 @functools.cache
-def mode_errors_of(name: str) -> fa.ModeErrors:
+def mode_errors_of(name: str) -> ModeErrors:
     return arm_of(name).mode_errors()
 
 
@@ -396,12 +401,12 @@ def cibicik() -> Any:
 @functools.cache
 def one_comparison() -> Any:
     arm = arm_of("planar")
-    controller = fa.control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         arm,
         fa.control.RestToRest([0.0, 0.0], [0.2, 0.1], duration=0.2),
         np.zeros(2),
         np.zeros(2),
-        correction=fa.control.ComputedTorque(),
+        correction=patent_loop.ComputedTorque(),
     )
     return controller.step(0.0, span=0.01).comparison
 
@@ -470,7 +475,7 @@ def others(draw: Draw) -> dict[str, Callable[[], Any]]:
         "a trajectory": lambda: run_of("pendulum"),
         "an output": lambda: fa.outputs.joint_positions(),
         "a path": lambda: fa.optimize.paths.line([0, 0, 0], [1, 0, 0]),
-        "an event": lambda: fa.Event(lambda t, q, qd: 1.0),
+        "an event": lambda: Event(lambda t, q, qd: 1.0),
         "another mesh": mesh,
         "the C model": lambda: draw.arm._model,
     }

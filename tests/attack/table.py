@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.control.gain_scheduling import GainSchedule
+from flexarm.descriptions._conversions import body_screws, joint_frames, spatial_screws
+from flexarm.optimize import Design
+from flexarm.reference import patent_loop
+from flexarm.simulation import Event
 
 from . import ordinary as o
 from .ordinary import Draw
@@ -130,18 +135,18 @@ def set_point(d: Draw) -> Any:
 
 
 def controller_of(d: Draw) -> Any:
-    return fa.control.ManipulatorController(
+    return patent_loop.ManipulatorController(
         d.arm,
         motion(d),
         d.arm.neutral,
         np.zeros(d.nv),
-        correction=fa.control.ComputedTorque(),
+        correction=patent_loop.ComputedTorque(),
         max_step=5e-3,
     )
 
 
 def plant_of(d: Draw) -> Any:
-    return fa.control.SimulatedPlant(
+    return patent_loop.SimulatedPlant(
         d.arm, d.arm.neutral, np.zeros(d.nv), max_step=5e-3
     )
 
@@ -218,7 +223,7 @@ def grid(d: Draw) -> Any:
 def events(d: Draw) -> Any:
     return d.choice(
         (),
-        fa.Event(lambda t, q, qd: q[..., 0] - 0.1),
+        Event(lambda t, q, qd: q[..., 0] - 0.1),
         [fa.events.at_rest(d.arm, 1e-3)],
     )
 
@@ -316,7 +321,7 @@ RULES: dict[str, Rule] = {
     "dt": const(0.01),
     "desired": motion,
     "bandwidth": const(5.0),
-    "correction": lambda d: d.choice(None, fa.control.ComputedTorque()),
+    "correction": lambda d: d.choice(None, patent_loop.ComputedTorque()),
     "make_arm": const(o.swing),
     "p": lambda d: [2.0, 0.3],
     "p0": lambda d: [1.5, 0.2],
@@ -788,10 +793,13 @@ OWN: dict[str, dict[str, Rule]] = {
     "control.AdaptiveControl.reset": {"q": const(None), "qd": const(None)},
     "control.AdaptiveControl.__call__": {"t": const(0.1)},
     "control.RestToRest.__call__": {"t": const(0.1)},
-    "control.SimulatedPlant.__call__": {"t": const(0.0), "command": const(None)},
-    "control.ComputedTorque.__call__": {"step": comparison},
+    "reference.patent_loop.SimulatedPlant.__call__": {
+        "t": const(0.0),
+        "command": const(None),
+    },
+    "reference.patent_loop.ComputedTorque.__call__": {"step": comparison},
     "control.ObservedLaw.__call__": {"t": const(0.0), "y": lambda d: d.normal(d.nu)},
-    "control.Comparison.predict": {"tau": lambda d: np.zeros(2)},
+    "reference.patent_loop.Comparison.predict": {"tau": lambda d: np.zeros(2)},
     "control.CompositeControl": {
         "desired": joint_goal,
         "fast_damping": const(0.0),
@@ -799,7 +807,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "slow_coordinates": const("rigid"),
         "damping_ratio": const(1.0),
     },
-    "control.ComputedTorque": {
+    "reference.patent_loop.ComputedTorque": {
         "damping_ratio": const(1.0),
         "deformation_stiffness": const(0.0),
         "deformation_damping": const(0.0),
@@ -866,7 +874,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "arm": lambda d: o.arm_of("planar"),
         "n": const(5),
     },
-    "control.JointSensors": {
+    "reference.patent_loop.JointSensors": {
         "resolution": const(1e-4),
         "rate_resolution": const(1e-3),
         "noise": const(1e-5),
@@ -907,7 +915,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "error": lambda d: np.zeros(2 * d.nu),
         "unfollowed": const(None),
     },
-    "control.ManipulatorController": {
+    "reference.patent_loop.ManipulatorController": {
         "specified": const(None),
         "convert": const(None),
         "servo": const(None),
@@ -915,12 +923,15 @@ OWN: dict[str, dict[str, Rule]] = {
         "integrator": const("rk4"),
         "max_step": const(5e-3),
     },
-    "control.ManipulatorController.step": {
+    "reference.patent_loop.ManipulatorController.step": {
         "t": const(0.0),
         "sensed": lambda d: (d.arm.neutral, np.zeros(d.nv)),
         "span": const(0.01),
     },
-    "control.ManipulatorController.run": {"plant": plant_of, "sensors": const(None)},
+    "reference.patent_loop.ManipulatorController.run": {
+        "plant": plant_of,
+        "sensors": const(None),
+    },
     "control.ObservedLaw": {"law": set_point, "observer": filter_of},
     "control.ObservedLaw.reset": {"q": const(None), "qd": const(None)},
     "control.RestToRest": {
@@ -943,8 +954,8 @@ OWN: dict[str, dict[str, Rule]] = {
         "command": lambda d: d.normal(5),
         "before": const(0.0),
     },
-    "control.SimulatedPlant": {
-        "sensors": lambda d: d.choice(None, fa.control.JointSensors(noise=1e-4)),
+    "reference.patent_loop.SimulatedPlant": {
+        "sensors": lambda d: d.choice(None, patent_loop.JointSensors(noise=1e-4)),
         "servo": const(None),
     },
     "control.StrainFeedback": {
@@ -1326,9 +1337,9 @@ OWN: dict[str, dict[str, Rule]] = {
     "plotting.ArmDrawing.show": {"shapes": const([])},
     "se3.vee": {"S": lambda d: fa.se3.hat(d.normal(*d.batch, 6))},
     "se3.so3_vee": {"S": lambda d: fa.se3.so3_hat(d.normal(*d.batch, 3))},
-    "screws.pose_from_paper": {
-        "matrix": lambda d: fa.screws.paper_pose_matrix(
-            fa.screws.exp(d.normal(*d.batch, 2, 6))
+    "reference.screws.pose_from_paper": {
+        "matrix": lambda d: fa.reference.screws.paper_pose_matrix(
+            fa.reference.screws.exp(d.normal(*d.batch, 2, 6))
         )
     },
     # studies, twists, files
@@ -1476,7 +1487,7 @@ OBJECTS: dict[str, Rule] = {
     "control.AdaptiveControl": lambda d: fa.control.AdaptiveControl(
         d.arm, motion(d), 5.0, 5.0, 1.0
     ),
-    "control.Comparison": lambda d: o.one_comparison(),
+    "reference.patent_loop.Comparison": lambda d: o.one_comparison(),
     "control.CompositeControl": lambda d: fa.control.CompositeControl(
         d.arm, np.zeros(d.nu)
     ),
@@ -1484,46 +1495,44 @@ OBJECTS: dict[str, Rule] = {
         d.arm, 20.0, 0.01, law=set_point(d)
     ),
     "control.ExtendedKalmanFilter": filter_of,
-    "control.GainSchedule": lambda d: fa.control.GainSchedule(
+    "control.GainSchedule": lambda d: GainSchedule(
         o.arm_of("pendulum"),
         {"rod": [0.0, 1.0]},
         [[[40.0, 4.0]], [[60.0, 8.0]]],
         [0.0],
     ),
-    "control.ComputedTorque": lambda d: fa.control.ComputedTorque(),
+    "reference.patent_loop.ComputedTorque": lambda d: patent_loop.ComputedTorque(),
     "control.Inversion": lambda d: fa.control.Inversion(d.arm, np.zeros(d.nu)),
     "control.JointFeedback": lambda d: fa.control.JointFeedback(
         np.ones(2), np.ones(2), np.zeros(2)
     ),
-    "control.JointSensors": lambda d: fa.control.JointSensors(noise=1e-4),
+    "reference.patent_loop.JointSensors": lambda d: patent_loop.JointSensors(
+        noise=1e-4
+    ),
     "control.KalmanFilter": observer_of_model,
     "control.LinearController": linear_law,
     "control.LoopRun": lambda d: d.choice(o.loop_run, o.control_run)(),
-    "control.ManipulatorController": controller_of,
+    "reference.patent_loop.ManipulatorController": controller_of,
     "control.ObservedLaw": lambda d: fa.control.ObservedLaw(set_point(d), filter_of(d)),
     "control.PredictiveControl": predictive_law,
     "control.RestToRest": motion,
     "control.SetPointPD": set_point,
     "control.Shaper": lambda d: fa.control.zero_vibration(6.0),
-    "control.SimulatedPlant": plant_of,
+    "reference.patent_loop.SimulatedPlant": plant_of,
     "control.StateFeedback": lqr_law,
     "control.StrainFeedback": lambda d: fa.control.StrainFeedback(
         d.arm, np.zeros(d.nu), servo=50.0, bandwidth=2.0, gain=1.0
     ),
-    "descriptions.BodyScrews": lambda d: fa.descriptions.body_screws(description(d)),
-    "descriptions.SpatialScrews": lambda d: fa.descriptions.spatial_screws(
-        description(d)
-    ),
-    "descriptions.JointFrames": lambda d: fa.descriptions.joint_frames(description(d)),
+    "descriptions.BodyScrews": lambda d: body_screws(description(d)),
+    "descriptions.SpatialScrews": lambda d: spatial_screws(description(d)),
+    "descriptions.JointFrames": lambda d: joint_frames(description(d)),
     "descriptions.DenavitHartenberg": lambda d: fa.descriptions.DenavitHartenberg(
         [(1, 0, 0, 0), (1, 0.1, 0.2, 0)]
     ),
     "descriptions.JointTree": description,
     "finite_elements.FiniteElementModel": lambda d: o.mesh(),
     "finite_elements.MeshModes": lambda d: o.mesh_modes(),
-    "optimize.Design": lambda d: fa.optimize.Design(
-        o.swing, [2.0, 0.3], [1.0, 0.1], [3.0, 0.5]
-    ),
+    "optimize.Design": lambda d: Design(o.swing, [2.0, 0.3], [1.0, 0.1], [3.0, 0.5]),
     "optimize.Identification": lambda d: o.identified(),
     "optimize.OptimalMotion": lambda d: o.optimum(),
     "optimize.Path": lambda d: d.choice(path(d), cartesian(d)),
@@ -1550,10 +1559,12 @@ MADE = (
     "InverseKinematics", "InverseStatics", "LinkLoads", "Occurrence",
     "ParameterDerivatives", "Robustness", "RootLocus", "SpatialOperators",
     "Trajectory", "TrajectoryChange", "TrajectoryGradient",
-    "TrajectorySensitivities", "VibrationModes", "WorkspaceMap", "control.Comparison",
-    "control.ControlStep", "control.InternalDynamics",
+    "TrajectorySensitivities", "VibrationModes", "WorkspaceMap",
+    "control.InternalDynamics",
+    "reference.patent_loop.Comparison", "reference.patent_loop.ControlStep",
     "control.KalmanFilter", "control.KalmanUpdate", "control.LoopRun",
-    "control.Motion", "control.Sensed", "control.StateFeedback", "control.TimeScales",
+    "control.Motion", "control.StateFeedback", "control.TimeScales",
+    "reference.patent_loop.Sensed",
     "descriptions.JointTree", "finite_elements.MeshModes", "library.Maneuver",
     "optimize.Identification", "optimize.OptimalMotion", "optimize.Path",
     "optimize.TradeOff", "optimize.Verification", "optimize.paths.PathMotion",

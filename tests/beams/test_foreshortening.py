@@ -19,6 +19,7 @@ from trees import conservative, random_state
 
 import flexarm as fa
 from flexarm import beams
+from flexarm.beams._single import free_beam_modes, pinned_beam_modes
 from flexarm.library.spinning_beam import HUB_INERTIA
 from flexarm.reference import lagrangian, twin
 
@@ -27,8 +28,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 CONDITIONS = {
     "clamped": beams.clamped_beam_modes,
-    "free": beams.free_beam_modes,
-    "pinned": beams.pinned_beam_modes,
+    "free": free_beam_modes,
+    "pinned": pinned_beam_modes,
 }
 
 # eta = Omega L^2 sqrt(m/EI): flap 1, 2, 3 and lead-lag 1, 2 of a beam on a point hub

@@ -14,14 +14,15 @@ from scipy.integrate import quad
 
 from flexarm import beams
 from flexarm.beams._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
+from flexarm.beams._single import free_beam_modes, free_rod_modes, pinned_beam_modes
 from flexarm.errors import ModelError
 
 EPS = float(np.finfo(float).eps)
 BEAM = (2.0, 0.3, 40.0)
 MAKERS: dict[str, Any] = {
-    "free": beams.free_beam_modes,
-    "pinned": beams.pinned_beam_modes,
-    "rod": beams.free_rod_modes,
+    "free": free_beam_modes,
+    "pinned": pinned_beam_modes,
+    "rod": free_rod_modes,
 }
 every = pytest.mark.parametrize("kind", MAKERS)
 
@@ -40,7 +41,7 @@ def root(near: float) -> Any:
 
 def test_roots_of_the_free_beam_are_good_to_a_rounding() -> None:
     """4 x 4 determinant of the end conditions in 50 digits; tabled values."""
-    modes = beams.free_beam_modes(1.0, 1.0, 1.0, 20)
+    modes = free_beam_modes(1.0, 1.0, 1.0, 20)
     with mp.workdps(50):
         for b in modes.beta:
             exact = root(b)
@@ -54,7 +55,7 @@ def test_roots_of_the_free_beam_are_good_to_a_rounding() -> None:
 
 def test_shapes_of_the_free_beam_solve_the_end_conditions() -> None:
     """Null vector of the conditions in 50 digits against the stable evaluation."""
-    modes = beams.free_beam_modes(1.0, 1.0, 1.0, 20, normalization="tip")
+    modes = free_beam_modes(1.0, 1.0, 1.0, 20, normalization="tip")
     x = np.linspace(0.0, 1.0, 41)
     shape, slope, curvature = modes.shape(x), modes.slope(x), modes.curvature(x)
     with mp.workdps(50):
@@ -92,7 +93,7 @@ def test_free_modes_carry_no_momentum(kind: str) -> None:
 
 
 def test_closed_forms() -> None:
-    pinned = beams.pinned_beam_modes(*BEAM, 20)
+    pinned = pinned_beam_modes(*BEAM, 20)
     j = np.arange(1.0, 21.0)
     assert_allclose(
         pinned.omega, (j * np.pi / 2.0) ** 2 * np.sqrt(40 / 0.3), rtol=1e-15
@@ -102,12 +103,12 @@ def test_closed_forms() -> None:
     amplitude = np.sqrt(2.0 / (0.3 * 2.0))
     assert_allclose(pinned.slope(0.0), amplitude * j * np.pi / 2.0, rtol=1e-14)
     assert_array_equal(pinned.tip_slope, (-1.0) ** j * pinned.slope(0.0))
-    rods = beams.free_rod_modes(*BEAM, 20)
+    rods = free_rod_modes(*BEAM, 20)
     assert_allclose(rods.omega, j * np.pi / 2.0 * np.sqrt(40.0 / 0.3), rtol=1e-15)
     assert_allclose(rods.tip_rotation, amplitude, rtol=1e-14)
     assert_array_equal(rods.shape(0.0), (-1.0) ** j * rods.tip_rotation)
     assert_array_equal(np.stack([rods.slope(0.0), rods.slope(2.0)]), 0.0)
-    free = beams.free_beam_modes(*BEAM, 20, normalization="link")
+    free = free_beam_modes(*BEAM, 20, normalization="link")
     assert_allclose(free.tip_deflection, 2.0, rtol=1e-14)
     assert_allclose(free.shape(0.0), -2.0 * (-1.0) ** j, rtol=1e-14)
 
@@ -174,11 +175,9 @@ def test_modes_are_values(kind: str) -> None:
 
 def test_links_of_such_modes_float() -> None:
     free, clamped = (
-        make(*BEAM, 2) for make in (beams.free_beam_modes, beams.clamped_beam_modes)
+        make(*BEAM, 2) for make in (free_beam_modes, beams.clamped_beam_modes)
     )
-    pinned, rod = (
-        make(*BEAM, 1) for make in (beams.pinned_beam_modes, beams.free_rod_modes)
-    )
+    pinned, rod = (make(*BEAM, 1) for make in (pinned_beam_modes, free_rod_modes))
     given = {"length": 2.0, "mass_per_length": 0.3}
 
     def link(**modes: Any) -> Any:

@@ -26,8 +26,9 @@ from flexarm.beams import (
     SegmentedLink,
     finite_element_link,
     flexible_link,
-    free_beam_modes,
 )
+from flexarm.beams._single import free_beam_modes
+from flexarm.control import link_angles
 
 STRIP = Section.from_stiffness(
     1.3,
@@ -385,11 +386,11 @@ def test_parameters_and_angles_of_the_whole_link() -> None:
     who = {name.split(".")[0] for name in found.names}
     assert who == {"boom", "boom#2", "boom#3"}
     values = fa.inertial_parameters(arm).values
-    again = fa.with_inertial_parameters(arm, values)
+    again = fa.Arm.with_inertial_parameters(arm, values)
     assert again.coordinate_names == arm.coordinate_names
     # the angle of the tip seen from the joint, by all modes
     chain = fa.library.planar_chain(2, segments=3, length=0.7)
-    E = fa.control.link_angles(chain, 1.0)
+    E = link_angles(chain, 1.0)
     step = 1e-6 * np.eye(chain.nv)
     ends = fa.node_pose(chain, step, ("link1", "tip"))[:, :2, 3]
     seen = np.arctan2(ends[:, 1], ends[:, 0]) / 1e-6

@@ -26,6 +26,7 @@ from flexarm.kinematics.slopes import (
     slope_bounds,
     slope_sentence,
 )
+from flexarm.statics import Equilibrium
 
 # links of few modes on purpose
 # some steps are too long for vibration here, on purpose
@@ -44,7 +45,7 @@ def cantilever(EI: float = 1.0, n_modes: int = 2, **options: Any) -> fa.Arm:
     return planar_chain(1, n_modes=n_modes, bending_stiffness=EI, **options)
 
 
-def pushed(arm: fa.Arm, force: Any) -> fa.Equilibrium:
+def pushed(arm: fa.Arm, force: Any) -> Equilibrium:
     """Equilibrium under forces at the tip, across the undeformed arm."""
     wrench = np.zeros((*np.shape(force), 6))
     wrench[..., 4] = force
@@ -346,7 +347,7 @@ def test_functions_at_a_given_state_warn() -> None:
         "natural_frequencies": lambda q: fa.natural_frequencies(arm, q),
         "vibration_modes": lambda q: fa.vibration_modes(arm, q),
         "complex_modes": lambda q: fa.complex_modes(arm, q),
-        "static_compliance": lambda q: fa.static_compliance(arm, q),
+        "static_compliance": lambda q: fa.Arm.static_compliance(arm, q),
     }
     for name, call in given.items():
         with pytest.warns(fa.DeflectionWarning, match=f"{slope:.3g}") as caught:

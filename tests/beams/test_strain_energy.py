@@ -253,7 +253,7 @@ def test_derivatives(kind: str) -> None:
         ]
         expected = np.array(columns).T
         assert_allclose(own, expected, rtol=0, atol=3e-14 * np.abs(expected).max())
-    gradient = fa.energy_derivatives(arm, q, qd)[0]
+    gradient = fa.Arm.energy_derivatives(arm, q, qd)[0]
     energies = (
         lagrangian.potential_energy(arm, q, delta=1e-40j * d)
         + lagrangian.kinetic_energy(arm, q, qd, delta=1e-40j * d)
@@ -327,7 +327,7 @@ def test_forces_are_linear_in_the_parameters() -> None:
     assert_allclose(tau, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
     values = parameters.values.copy()
     values[parameters.names.index("a.strain")] = 2.0
-    other = fa.with_inertial_parameters(arm, values)
+    other = fa.Arm.with_inertial_parameters(arm, values)
     tau = fa.inertial_regressor(arm, *state) @ values
     found = fa.inverse_dynamics(other, *state)
     assert_allclose(found, tau, rtol=0, atol=1e-11 * np.abs(tau).max())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import flexarm as fa
+from flexarm.library.maneuvers import Maneuver
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ GROUPS = {
 
 
 @cache
-def task(fidelity: str) -> tuple[fa.Arm, fa.library.Maneuver]:
+def task(fidelity: str) -> tuple[fa.Arm, Maneuver]:
     """Parts that are made once: the arm, its set points and gains."""
     arm = fa.library.cibicik_egeland(fidelity=fidelity)
     return arm, fa.library.cibicik_egeland_maneuver(arm)

@@ -203,7 +203,7 @@ def test_forward_of_flexible_arms(contest: Contest, name: str) -> None:
             ),
             Contender(
                 "flexarm, along one direction",
-                lambda: fa.forward_dynamics_jvp(
+                lambda: fa.Arm.forward_dynamics_jvp(
                     arm, q, qd, tau, change, change, change, out=qdd
                 ),
                 SMALL_BATCH,

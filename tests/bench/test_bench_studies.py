@@ -24,6 +24,7 @@ from sampled_cases import discrete_lqr
 
 import flexarm as fa
 from flexarm.control import LinearController, simulate_loop
+from flexarm.linear_models import Robustness
 
 ARMS, LOOPS, SAMPLES = (4, 16, 3) if SMOKE else (200, 1000, 100)
 T, STEP = 2e-3, 1e-3
@@ -44,10 +45,10 @@ def test_margins(contest: Contest, table: Table) -> None:
     masses = np.linspace(0.01, 0.2, ARMS)
     stack = fa.stack(map(make, masses))
 
-    def margins(arms: Any, masses: Any = masses) -> fa.Robustness:
+    def margins(arms: Any, masses: Any = masses) -> Robustness:
         return fa.robustness(arms, {"payload_mass": masses}, q, law, outputs="state")
 
-    def alone() -> list[fa.Robustness]:
+    def alone() -> list[Robustness]:
         return [margins(lambda payload_mass, arm=arm: arm, [0.0]) for arm in stack]
 
     found = margins(stack)

@@ -80,7 +80,9 @@ def ours(what: str, arm: fa.Arm, q: Array, qd: Array, states: int) -> list[Conte
         calls: dict[str, Callable[[], Any]] = {
             "Jacobians": lambda: fa.link_jacobians(arm, q, form=form),
             "tip Jacobian": lambda: tip_jacobian(arm, q, form),
-            "rates of Jacobians": lambda: fa.link_jacobian_rates(arm, q, qd, form=form),
+            "rates of Jacobians": lambda: fa.Arm.link_jacobian_rates(
+                arm, q, qd, form=form
+            ),
             "velocities": lambda: fa.link_velocities(arm, q, qd, form=form),
         }
         return calls[what]
@@ -159,7 +161,7 @@ def test_rigid_alone(contest: Contest, name: str, what: str) -> None:
     contest(f"{what}{of_all}, {name}, one state a call", both)
     for form in other.frames:
         J = np.array(other.all_rates(form, q, qd))[:, TURNED]
-        found = fa.link_jacobian_rates(arm, q, qd, form=form)
+        found = fa.Arm.link_jacobian_rates(arm, q, qd, form=form)
         assert_allclose(found, J, rtol=0, atol=1e-12 * np.abs(J).max())
 
 

@@ -12,10 +12,12 @@ from arrays import Array
 from drive_cases import driven
 from each import each
 from few_modes import planar_chain
+from named import function
 from numpy.testing import assert_allclose
 from trees import SEVERAL, armed, random_state
 
 import flexarm as fa
+from flexarm.descriptions._conversions import joint_frames
 from flexarm.reference import lagrangian, twin
 from flexarm.simulation.methods import METHODS
 
@@ -64,19 +66,19 @@ def test_it_adds_to_the_diagonal_and_nothing_else(name: str) -> None:
     assert_close(M, fa.mass_matrix(plain, q) + np.diag(own), 1e-14)
     tau = fa.inverse_dynamics(arm, q, qd, qdd)
     assert_close(tau, fa.inverse_dynamics(plain, q, qd, qdd) + own * qdd, 1e-14)
-    assert_close(fa.apply_mass_matrix(arm, q, qdd), np.einsum("nij,nj->ni", M, qdd))
+    assert_close(fa.Arm.apply_mass_matrix(arm, q, qdd), np.einsum("nij,nj->ni", M, qdd))
     kinetic = fa.kinetic_energy(plain, q, qd) + 0.5 * qd**2 @ own
     assert_close(fa.kinetic_energy(arm, q, qd), kinetic, 1e-13)
     for same in ("bias_forces", "momentum"):
-        expected = getattr(fa, same)(plain, q, qd)
-        assert np.array_equal(getattr(fa, same)(arm, q, qd), expected)
+        expected = function(same)(plain, q, qd)
+        assert np.array_equal(function(same)(arm, q, qd), expected)
     for found, expected in zip(
         fa.inverse_dynamics_derivatives(arm, q, qd, qdd),
         fa.inverse_dynamics_derivatives(plain, q, qd, qdd),
         strict=True,
     ):
         assert np.array_equal(found, expected)
-    by_qd = fa.energy_derivatives(arm, q, qd)[1]
+    by_qd = fa.Arm.energy_derivatives(arm, q, qd)[1]
     assert_close(by_qd, np.einsum("nij,nj->ni", M, qd))
 
 
@@ -108,7 +110,7 @@ def test_all_ways_to_accelerations_and_to_the_inverse(name: str) -> None:
             continue
         found = fa.forward_dynamics(arm, q, qd, tau, method=method)
         assert_close(found, qdd, 1e-14 * max(growth, 10.0))
-    found = fa.apply_mass_matrix_inverse(arm, q, qd)
+    found = fa.Arm.apply_mass_matrix_inverse(arm, q, qd)
     assert_close(found, np.einsum("nij,nj->ni", inverse, qd), 1e-10)
     assert_close(fa.log_det_mass_matrix(arm, q), np.linalg.slogdet(M)[1], 1e-11)
     by_q, by_qd, by_tau = fa.forward_dynamics_derivatives(arm, q, qd, tau)
@@ -130,7 +132,7 @@ def test_spatial_operators(name: str) -> None:
     assert_close(L @ D @ L.swapaxes(-1, -2), np.array([x[order] for x in M]))
     inverse = fa.mass_matrix_inverse(arm, q)
     assert_close(operators.mass_matrix_inverse, inverse, 1e-9)
-    found = fa.innovations_factors(arm, q)
+    found = fa.Arm.innovations_factors(arm, q)
     for one, other in zip((found.factor, found.inertia), (L, D), strict=True):
         assert_close(one, other, 1e-10)
     compliance = fa.operational_space_compliance(arm, q)
@@ -138,7 +140,7 @@ def test_spatial_operators(name: str) -> None:
         assert_close(operators.operational_space_compliance(), compliance, 1e-9)
     J = fa.jacobian(arm, q, frame="node")
     assert_close(J @ inverse @ J.swapaxes(-1, -2), compliance, 1e-9)
-    blocks = fa.mass_matrix_inverse_blocks(arm, q)
+    blocks = fa.Arm.mass_matrix_inverse_blocks(arm, q)
     for body, block in operators.mass_matrix_inverse_blocks().items():
         if block.size:
             assert_close(blocks[body], block, 1e-9)
@@ -185,11 +187,11 @@ def test_parameters(name: str) -> None:
     values = fa.inertial_parameters(arm).values
     Y = fa.inertial_regressor(arm, q, qd, qdd)
     assert_close(Y @ values, fa.inverse_dynamics(arm, q, qd, qdd), 1e-11)
-    row = fa.energy_regressor(arm, q, qd)
+    row = fa.Arm.energy_regressor(arm, q, qd)
     assert_close(row @ values, fa.energy(arm, q, qd), 1e-11)
     more = parameters.values.copy()
     more[of] *= 2.0
-    changed = fa.with_inertial_parameters(arm, more, families="joint")
+    changed = fa.Arm.with_inertial_parameters(arm, more, families="joint")
     assert_close(
         fa.mass_matrix(changed, q), fa.mass_matrix(arm, q) + np.diag(own), 1e-13
     )
@@ -216,7 +218,7 @@ def test_copies_and_their_text() -> None:
     assert joint.replace(damping=1.0).armature.tolist() == [0.1, 2.0]
     assert fa.Joint(armature=0.5).reflected_inertia.tolist() == [0.5]
     arm = armed(fa.library.iiwa14(), 1)
-    described = fa.descriptions.joint_frames(arm)
+    described = joint_frames(arm)
     rebuilt = fa.descriptions.build_arm(described, arm.bodies)
     q, qd, qdd = random_state(np.random.default_rng(1), arm)
     assert_close(

@@ -20,6 +20,7 @@ import flexarm as fa
 from flexarm import beams
 from flexarm.beams import STEEL, Payload, Section
 from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
+from flexarm.beams._single import free_beam_modes, free_rod_modes, pinned_beam_modes
 
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
@@ -286,7 +287,7 @@ def test_pieces_joined_by_fixed_joints() -> None:
     errors = []
     for n in (2, 4, 8):
         arm = cantilever(n)
-        tip = fa.static_compliance(arm, np.zeros(arm.nq))[4, 4]
+        tip = fa.Arm.static_compliance(arm, np.zeros(arm.nq))[4, 4]
         assert_allclose(tip, 1.0 / 3.0, rtol=1e-12)
         errors.append(held_hertz(arm, [])[:2] / exact[:2] - 1.0)
     assert (np.log2(np.divide(errors[:-1], errors[1:])) > 2.7).all()
@@ -295,7 +296,7 @@ def test_pieces_joined_by_fixed_joints() -> None:
     assert (np.abs(three) < [1e-7, 1e-6, 1e-5]).all()
     # the same with clamped-free modes: 11 % too stiff
     old = cantilever(8, modes="clamped-free", n_modes=3)
-    tip = fa.static_compliance(old, np.zeros(old.nq))[4, 4]
+    tip = fa.Arm.static_compliance(old, np.zeros(old.nq))[4, 4]
     assert_allclose(3.0 * tip, 0.888, atol=1e-3)
 
 
@@ -418,14 +419,14 @@ def test_natural_modes_by_name() -> None:
             "torsion": beams.clamped_rod_modes(*rod, tip_inertia=2e-4),
         },
         "pinned": {
-            "bending_y": beams.pinned_beam_modes(*beam),
-            "bending_z": beams.pinned_beam_modes(*other),
+            "bending_y": pinned_beam_modes(*beam),
+            "bending_z": pinned_beam_modes(*other),
             "torsion": beams.clamped_rod_modes(*rod, tip_inertia=2e-4),
         },
         "free": {
-            "bending_y": beams.free_beam_modes(*beam),
-            "bending_z": beams.free_beam_modes(*other),
-            "torsion": beams.free_rod_modes(*rod),
+            "bending_y": free_beam_modes(*beam),
+            "bending_z": free_beam_modes(*other),
+            "torsion": free_rod_modes(*rod),
         },
     }
     load = Payload(0.5, mass=2.0, com=(0.1, 0.0, 0.0))

@@ -16,8 +16,10 @@ from trees import node_table, random_state
 
 import flexarm as fa
 from flexarm import _core
+from flexarm.bodies import nodal_integrals
 from flexarm.bodies.node_sums import node_sums
 from flexarm.dynamics.spatial_operators import operators
+from flexarm.finite_elements.consistent import consistent_integrals
 from flexarm.reference import lagrangian, twin
 
 FIELDS = [f.name for f in dataclasses.fields(fa.ModalIntegrals)]
@@ -110,7 +112,7 @@ def test_pair_sums_of_uncoupled_nodes_are_node_sums(seed: int) -> None:
     for body in fa.library.random_tree(
         seed, 3, 5, n_nodes=5, foreshortening=0.0
     ).bodies:
-        found = fa.consistent_integrals(
+        found = consistent_integrals(
             block_diagonal(body),
             body.node_position,
             body.node_translation,
@@ -127,7 +129,7 @@ def test_mass_matrix_of_a_mesh_by_its_definition(seed: int) -> None:
     """Coefficients and brute force, at deflections that are not small."""
     M, l0, gamma, lam, rng = random_mesh(seed)
     assert np.linalg.eigvalsh(M)[0] > 0.0
-    c = fa.consistent_integrals(M, l0, gamma, lam)
+    c = consistent_integrals(M, l0, gamma, lam)
     eta = rng.normal(size=(5, 3))
     found = c.mass_matrix(eta)
     for k in range(5):
@@ -135,7 +137,7 @@ def test_mass_matrix_of_a_mesh_by_its_definition(seed: int) -> None:
         scale = np.abs(expected).max()
         assert_allclose(found[k], expected, rtol=0, atol=1e-14 * scale)
         assert np.linalg.eigvalsh(found[k])[0] > 0.0
-    assert_same(fa.consistent_integrals(sparse.coo_array(M), l0, gamma, lam), c)
+    assert_same(consistent_integrals(sparse.coo_array(M), l0, gamma, lam), c)
 
 
 def test_mesh_without_rotations() -> None:
@@ -144,36 +146,32 @@ def test_mesh_without_rotations() -> None:
     still = np.zeros_like(M)
     still[np.ix_(at, at)] = M[np.ix_(at, at)]
     assert_same(
-        fa.consistent_integrals(M[np.ix_(at, at)], l0, gamma),
-        fa.consistent_integrals(still, l0, gamma, lam),
+        consistent_integrals(M[np.ix_(at, at)], l0, gamma),
+        consistent_integrals(still, l0, gamma, lam),
     )
 
 
 def test_order_and_halves_of_nodes_do_not_matter() -> None:
     """Jain and Rodriguez digest, test 24."""
     M, l0, gamma, lam, rng = random_mesh(8)
-    expected = fa.consistent_integrals(M, l0, gamma, lam)
+    expected = consistent_integrals(M, l0, gamma, lam)
     order = rng.permutation(4)
     at = np.ravel(6 * order[:, None] + np.arange(6))
-    found = fa.consistent_integrals(
-        M[np.ix_(at, at)], l0[order], gamma[order], lam[order]
-    )
+    found = consistent_integrals(M[np.ix_(at, at)], l0[order], gamma[order], lam[order])
     assert_same(found, expected)
     # the last node as two at one place, which share its rows and columns equally
     twice, S = [0, 1, 2, 3, 3], np.eye(5)[:, :4]
     S[3, 3] = S[4, 3] = 0.5
     half = np.kron(S, np.eye(6))
-    found = fa.consistent_integrals(
-        half @ M @ half.T, l0[twice], gamma[twice], lam[twice]
-    )
+    found = consistent_integrals(half @ M @ half.T, l0[twice], gamma[twice], lam[twice])
     assert_same(found, expected)
 
 
 def test_change_of_basis() -> None:
     M, l0, gamma, lam, rng = random_mesh(2)
     W = rng.normal(size=(3, 2))
-    found = fa.consistent_integrals(M, l0, gamma, lam).change_basis(W)
-    assert_same(found, fa.consistent_integrals(M, l0, gamma @ W, lam @ W))
+    found = consistent_integrals(M, l0, gamma, lam).change_basis(W)
+    assert_same(found, consistent_integrals(M, l0, gamma @ W, lam @ W))
 
 
 def test_nodal_integrals_are_those_of_the_kernel() -> None:
@@ -267,7 +265,7 @@ class OfMesh(fa.ModalIntegrals):
 def test_dynamics_are_those_of_the_mesh(seed: int) -> None:
     """Lagrange's equations with T straight from the mass matrix of the mesh."""
     M, l0, gamma, lam, rng = random_mesh(seed + 100)
-    c = fa.consistent_integrals(M, l0, gamma, lam)
+    c = consistent_integrals(M, l0, gamma, lam)
     direct = OfMesh(**{name: getattr(c, name) for name in FIELDS})
     object.__setattr__(direct, "mesh", (M, l0, gamma, lam))
     joints = [
@@ -320,7 +318,7 @@ def test_dynamics_are_those_of_the_mesh(seed: int) -> None:
 def test_another_basis_gives_the_same_motion() -> None:
     """eta = W eta': joint accelerations stay (Jain and Rodriguez digest, test 23)."""
     M, l0, gamma, lam, rng = random_mesh(11)
-    c = fa.consistent_integrals(M, l0, gamma, lam)
+    c = consistent_integrals(M, l0, gamma, lam)
     body = fa.FlexibleBody(
         "mesh",
         node_position=l0,
@@ -383,7 +381,7 @@ def given(**changes: Any) -> Any:
     shape = np.zeros((2, 3, 1))
     shape[1, 1] = 1.0
     l0 = np.array([[0, 0, 0], [1.0, 0.2, 0.1]])
-    c = fa.consistent_integrals(M, l0, shape)
+    c = consistent_integrals(M, l0, shape)
     body = {
         name: changes.pop(name)
         for name in ("integrals", "node_translation")
@@ -437,7 +435,7 @@ def test_rigid_motions_among_the_modes_are_refused() -> None:
     turn = np.cross([0, 0, 1.0], l0)
     gamma[:, :, 1], lam[:, :, 1] = turn, (0, 0, 1)
     gamma[:, 0, 1] += 0.5
-    c = fa.consistent_integrals(M, l0, gamma, lam)
+    c = consistent_integrals(M, l0, gamma, lam)
     model_refused(
         ["body 'mesh'", "rigid motion", "'1'", "leave"],
         lambda: fa.FlexibleBody(
@@ -467,7 +465,7 @@ def test_refused_mass_matrices(arguments: Any, words: list[str]) -> None:
     shapes = np.zeros((2, 3, 1))
     model_refused(
         words,
-        lambda: fa.consistent_integrals(*arguments, np.eye(3)[:2], shapes, shapes),
+        lambda: consistent_integrals(*arguments, np.eye(3)[:2], shapes, shapes),
     )
 
 
@@ -492,8 +490,8 @@ def test_refused_nodes(changes: dict[str, Any], words: list[str]) -> None:
         "rotation": np.zeros((2, 3, 1)),
         "translation": np.ones((2, 3, 1)),
     }
-    assert fa.nodal_integrals(**nodes).G == 6.0
-    model_refused(words, lambda: fa.nodal_integrals(**(nodes | changes)))
+    assert nodal_integrals(**nodes).G == 6.0
+    model_refused(words, lambda: nodal_integrals(**(nodes | changes)))
 
 
 def test_units_and_massless_arms_look_at_the_integrals() -> None:

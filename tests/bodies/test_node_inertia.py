@@ -18,7 +18,9 @@ from trees import random_state
 
 import flexarm as fa
 from flexarm import _core, beams
+from flexarm.beams._single import free_beam_modes
 from flexarm.model.packing import pack
+from flexarm.parameters import parameter_derivatives
 from flexarm.reference import lagrangian, twin
 from flexarm.reference._dual_poses import dual_poses, node_displacement, state_of
 from flexarm.reference.duals import COMPLEX_STEP, inverse_of, multiply, twist_of
@@ -172,7 +174,7 @@ def test_sections_beside_twin_and_lagrangian(seed: int) -> None:
         worst = np.linalg.cond(M) * np.abs(expected).max()
         assert_allclose(found, expected, rtol=0, atol=1e-13 * worst)
     # gradients of the energy, by complex steps of the Lagrangian's
-    energy = fa.energy_derivatives(arm, q, qd)
+    energy = fa.Arm.energy_derivatives(arm, q, qd)
     for i, unit in enumerate(1j * COMPLEX_STEP * np.eye(arm.nv)):
         slope = lagrangian.kinetic_energy(arm, q, qd, delta=unit).imag
         slope += lagrangian.potential_energy(arm, q, delta=unit).imag
@@ -270,9 +272,7 @@ def test_a_sweep_of_payloads_that_begins_with_none() -> None:
             # small ones are differences of large ones
             size = float(np.abs(expected).max())
             assert_allclose(own, expected, rtol=0, atol=1e-12 * size)
-    got = fa.parameter_derivatives(
-        lambda p: arm(p[0]), [0.0], q, qd, qdd=tau, scale=0.1
-    )
+    got = parameter_derivatives(lambda p: arm(p[0]), [0.0], q, qd, qdd=tau, scale=0.1)
     h = 1e-4
     slope = [fa.inverse_dynamics(arm(x), q, qd, tau) for x in (h, -h)]
     slope = (slope[0] - slope[1]) / (2.0 * h)
@@ -289,7 +289,7 @@ def test_parameters_of_a_payload() -> None:
     ] + [f"link.tip.I{x}" for x in ("xx", "xy", "xz", "yy", "yz", "zz")]
     values = parameters.values.copy()
     values[names.index("link.tip.m")] = 2.5
-    changed = fa.with_inertial_parameters(arm, values)
+    changed = fa.Arm.with_inertial_parameters(arm, values)
     body = changed.bodies[1]
     assert body.node_mass[-1] == 2.5
     assert_allclose(2.5 * body.node_com[-1], 2.0 * arm.bodies[1].node_com[-1])
@@ -386,7 +386,7 @@ def test_propeller_moment_of_a_thin_blade() -> None:
 
 def test_energy_and_momentum_are_kept() -> None:
     """A free link with sections, a hub and a payload beside the line."""
-    bending = beams.free_beam_modes(2.0, 1.2, 900.0, 2)
+    bending = free_beam_modes(2.0, 1.2, 900.0, 2)
     link = beams.flexible_link(
         "beam",
         length=2.0,

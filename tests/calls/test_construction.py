@@ -21,6 +21,7 @@ from flexarm import _core, mode_accuracy
 from flexarm.beams import _free, _unit_shapes
 from flexarm.beams._clamped import LinkModes
 from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
+from flexarm.beams._single import free_beam_modes
 from flexarm.bodies import body as bodies_room
 from flexarm.bodies.mode_bounds import largest_frequency_error
 from flexarm.bodies.node_sums import NodeSums, node_sums
@@ -105,7 +106,7 @@ def modes() -> dict[str, LinkModes]:
         "downward": CraigBamptonBeamModes(*beam, 4, upward=False),
         **{f"rod {n}": CraigBamptonRodModes(*rod, n) for n in (1, 2, 4)},
         "clamped": fa.beams.clamped_beam_modes(*beam, 3, tip_mass=0.4),
-        "free": fa.beams.free_beam_modes(*beam, 3),
+        "free": free_beam_modes(*beam, 3),
         "clamped rod": fa.beams.clamped_rod_modes(*rod, 2),
     }
 

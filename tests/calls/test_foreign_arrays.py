@@ -18,6 +18,7 @@ from test_function_errors import EACH_ARGUMENT, FUNCTIONS, call_of, good, stored
 
 import flexarm as fa
 from flexarm import twists
+from flexarm.twists._rates import joint_rates
 
 Array = Any
 
@@ -129,14 +130,17 @@ DRIVERS: dict[str, tuple[dict[str, Array], Callable[..., Any]]] = {
     "equilibrium": ({"q": Q}, lambda **x: fa.equilibrium(FLEX, **x).q),
     "holding_forces": ({"q": Q}, lambda **x: fa.holding_forces(FLEX, **x)),
     "natural_frequencies": ({"q": Q}, lambda **x: fa.natural_frequencies(FLEX, **x)),
-    "static_compliance": ({"q": Q}, lambda **x: fa.static_compliance(FLEX, **x)),
+    "static_compliance": ({"q": Q}, lambda **x: fa.Arm.static_compliance(FLEX, **x)),
     "deflection": ({"q": Q}, lambda **x: fa.deflection(FLEX, **x)),
     "link_loads": (
         {"q": Q, "qd": Q, "qdd": Q},
         lambda **x: fa.link_loads(FLEX, **x)["link1"].force,
     ),
     "operators": ({"q": Q}, lambda **x: fa.operators(FLEX, **x).Phi),
-    "innovations_factors": ({"q": Q}, lambda **x: fa.innovations_factors(FLEX, **x)[1]),
+    "innovations_factors": (
+        {"q": Q},
+        lambda **x: fa.Arm.innovations_factors(FLEX, **x)[1],
+    ),
     "difference": ({"q0": Q, "q1": Q[::-1]}, lambda **x: fa.difference(FLEX, **x)),
     "inertial_regressor": (
         {"q": Q, "qd": Q, "qdd": Q},
@@ -158,7 +162,7 @@ DRIVERS: dict[str, tuple[dict[str, Array], Callable[..., Any]]] = {
     ),
     "joint_rates": (
         {"q": Q},
-        lambda **x: twists.joint_rates(PUMA, V=np.zeros((6, 6)), **x, least_norm=True),
+        lambda **x: joint_rates(PUMA, V=np.zeros((6, 6)), **x, least_norm=True),
     ),
     "factors": ({"q": Q}, lambda **x: twists.factors(PUMA, **x).P),
     "change_base_frame": (

@@ -41,6 +41,7 @@ import flexarm as fa
 from flexarm import optimize
 from flexarm._support.interrupts import allowed, held, uninterrupted
 from flexarm.optimize import time_optimal
+from flexarm.simulation import Event
 
 # calls of functions of flexarm from Ctrl-C to the end of a driver; one step of a search
 # has some hundred, and a whole search tens of thousands
@@ -352,7 +353,7 @@ def test_ctrl_c_after_the_last_sample_is_not_lost() -> None:
         return q[..., 0]
 
     with ctrl_c():
-        run = moved("rk4", 4001, events=[fa.Event(event)])
+        run = moved("rk4", 4001, events=[Event(event)])
     assert np.isfinite(run.q).all()
     assert not run.success
     assert run.message.startswith("interrupted: all samples are there")

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import named
 import numpy as np
 import pytest
 from each import each
@@ -170,17 +171,17 @@ def test_parts_have_the_bits_of_single_states(
         ((1,), (9, 2)),
     ]:
         given = [draw(name, batch) for name, batch in zip(names, batches, strict=False)]
-        expected = getattr(fa, function)(arm, *given, **options)
+        expected = named.function(function)(arm, *given, **options)
         monkeypatch.setattr(_chunks, "STATES", 3)
-        result = getattr(fa, function)(arm, *given, **options)
+        result = named.function(function)(arm, *given, **options)
         assert_same_bits(result, expected)
         for k, x in enumerate(given):  # a result that may lie over an argument
             if x.shape == result.shape:
                 again = [y.copy() for y in given]
-                getattr(fa, function)(arm, *again, **options, out=again[k])
+                named.function(function)(arm, *again, **options, out=again[k])
                 assert_same_bits(again[k], expected)
         wide = np.zeros((2, *expected.shape))
-        assert getattr(fa, function)(arm, *given, **options, out=wide) is wide
+        assert named.function(function)(arm, *given, **options, out=wide) is wide
         assert_same_bits(wide, np.stack([expected, expected]))
         monkeypatch.undo()
 
@@ -213,7 +214,7 @@ def test_singular_states_in_parts_are_counted_over_the_whole(
     q[13] = 0.0  # the axes of the wrist in line
     monkeypatch.setattr(_chunks, "STATES", 5)
     with pytest.raises(fa.SingularityError, match=r"1 of 20 states.*\(13,\)"):
-        fa.operational_space_inertia(ARMS["puma560"], q)
+        fa.Arm.operational_space_inertia(ARMS["puma560"], q)
 
 
 @cache

@@ -14,6 +14,7 @@ import pytest
 from each import each
 from gufuncs import ARMS, Case, assert_same_bits, gufunc_names
 from interrupts import interrupt_at, interrupt_when
+from named import function
 from refusals import FLEX, PUMA, argument_refused
 from test_function_errors import FUNCTIONS, call_of, good
 from test_isa import run_python
@@ -54,13 +55,13 @@ def test_every_public_function_takes_threads() -> None:
     for name in FUNCTIONS:
         if name == "difference":
             continue
-        parameter = inspect.signature(getattr(fa, name)).parameters["threads"]
+        parameter = inspect.signature(function(name)).parameters["threads"]
         assert parameter.default == 1
         assert parameter.kind is parameter.KEYWORD_ONLY
-        text = inspect.getdoc(getattr(fa, name)) or ""
+        text = inspect.getdoc(function(name)) or ""
         assert "threads : int" in text
     for name in ("simulate", "inverse_kinematics", "innovations_factors"):
-        assert inspect.signature(getattr(fa, name)).parameters["threads"].default == 1
+        assert inspect.signature(function(name)).parameters["threads"].default == 1
 
 
 @each("function", [f for f in FUNCTIONS if f != "difference"])
@@ -121,7 +122,7 @@ def test_other_numbers_of_threads_are_refused(wrong: Any) -> None:
         lambda: fa.mass_matrix(PUMA, q, threads=wrong),
         lambda: PUMA.energy(q, q, threads=wrong),
         lambda: fa.jacobian(PUMA, q, frame="base", threads=wrong),
-        lambda: fa.operational_space_inertia(PUMA, q, threads=wrong),
+        lambda: fa.Arm.operational_space_inertia(PUMA, q, threads=wrong),
         lambda: fa.simulate(PUMA, q, q, [0.0, 0.1], threads=wrong),
         lambda: fa.inverse_kinematics(PUMA, T, threads=wrong),
     ):

@@ -12,6 +12,7 @@ from linear_transfer import integrated
 
 import flexarm as fa
 from flexarm import optimize
+from flexarm.optimize import Design
 
 from . import Row
 from .judge import row, solved
@@ -47,9 +48,7 @@ def problem(seed: int) -> dict[str, Any]:
     if kind == "energy":
         given["losses"] = 0.1
     if kind == "design":
-        arm = optimize.Design(
-            make_arm, [1.0, 1.0], 0.5, 2.0, lambda p: p[0] - 2.0 * p[1]
-        )
+        arm = Design(make_arm, [1.0, 1.0], 0.5, 2.0, lambda p: p[0] - 2.0 * p[1])
         given["cost"] = {"effort": 1.0, "design": 2.0}
     if kind == "payload":
         given |= {"payload": "maximize", "payload_limits": (0.0, 3.0)}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from arrays import Array
 from each import each
+from named import function
 from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
@@ -124,13 +125,15 @@ def agree_with_the_tree(arm: fa.Arm, seed: int) -> None:
         fa.mass_matrix(arm, q), np.swapaxes(fa.mass_matrix(arm, q), 1, 2)
     )
     near(
-        "Mx", fa.apply_mass_matrix(arm, q, qdd), fa.apply_mass_matrix(tree, Q, QDD) @ B
+        "Mx",
+        fa.Arm.apply_mass_matrix(arm, q, qdd),
+        fa.Arm.apply_mass_matrix(tree, Q, QDD) @ B,
     )
     near("power", fa.dissipated_power(arm, q, qd), fa.dissipated_power(tree, Q, QD))
     near("energy", fa.energy(arm, q, qd), fa.energy(tree, Q, QD))
     near("momentum", fa.momentum(arm, q, qd), fa.momentum(tree, Q, QD))
     for name in ("link_poses", "node_poses", "center_of_mass"):
-        near(name, getattr(fa, name)(arm, q), getattr(fa, name)(tree, Q))
+        near(name, function(name)(arm, q), function(name)(tree, Q))
     near("J", fa.jacobian(arm, q), fa.jacobian(tree, Q) @ B)
     near("Js", fa.link_jacobians(arm, q), fa.link_jacobians(tree, Q) @ B)
     near("V", fa.link_velocities(arm, q, qd), fa.link_velocities(tree, Q, QD))
@@ -143,8 +146,8 @@ def agree_with_the_tree(arm: fa.Arm, seed: int) -> None:
     ):
         near("d id", mine, B.T @ theirs @ B)
     for mine, theirs in zip(
-        fa.energy_derivatives(arm, q, qd),
-        fa.energy_derivatives(tree, Q, QD),
+        fa.Arm.energy_derivatives(arm, q, qd),
+        fa.Arm.energy_derivatives(tree, Q, QD),
         strict=True,
     ):
         near("dE", mine, theirs @ B)
@@ -159,7 +162,7 @@ def agree_with_the_tree(arm: fa.Arm, seed: int) -> None:
     near("basic", arm._model.forward_dynamics_basic(q, qd, tau), expected, 10 * rtol)
     inverse = np.linalg.inv(M)
     near("M^-1", fa.mass_matrix_inverse(arm, q), inverse, rtol)
-    x = fa.apply_mass_matrix_inverse(arm, q, tau)
+    x = fa.Arm.apply_mass_matrix_inverse(arm, q, tau)
     near("M^-1 x", x, (inverse @ tau[..., np.newaxis])[..., 0], rtol)
     near("log det", fa.log_det_mass_matrix(arm, q), np.linalg.slogdet(M)[1])
     J = fa.jacobian(arm, q)

@@ -163,10 +163,12 @@ def test_derivatives_of_motions_and_linear_models(arm: fa.Arm) -> None:
             found[0][:, k], (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-4
         )
     cotangent = np.arange(4.0)
-    dq, dqd, dtau = fa.forward_dynamics_vjp(arm, q, qd, tau, cotangent)
+    dq, dqd, dtau = fa.Arm.forward_dynamics_vjp(arm, q, qd, tau, cotangent)
     for x, matrix in zip((dq, dqd, dtau), found, strict=True):
         assert_allclose(x, cotangent @ matrix, rtol=1e-9, atol=1e-9)
-    along = fa.forward_dynamics_jvp(arm, q, qd, tau, cotangent, cotangent, cotangent)
+    along = fa.Arm.forward_dynamics_jvp(
+        arm, q, qd, tau, cotangent, cotangent, cotangent
+    )
     assert_allclose(along, sum(matrix @ cotangent for matrix in found), rtol=1e-9)
     holds = fa.gravity_forces(arm, q)
     model = fa.linearize(arm, q, np.zeros(4), holds)
@@ -247,8 +249,8 @@ def test_what_needs_all_coordinates_is_refused(arm: fa.Arm) -> None:
     q = np.zeros(4)
     for words, call in (
         (["operators", "thumb, right"], lambda: fa.operators(arm, q)),
-        (["innovations"], lambda: fa.innovations_factors(arm, q)),
-        (["blocks"], lambda: fa.mass_matrix_inverse_blocks(arm, q)),
+        (["innovations"], lambda: fa.Arm.innovations_factors(arm, q)),
+        (["blocks"], lambda: fa.Arm.mass_matrix_inverse_blocks(arm, q)),
         (["regressors"], lambda: fa.inertial_regressor(arm, q, q, q)),
         (["stack"], lambda: fa.stack([arm, arm])),
         (["twin"], lambda: fa.reference.twin.mass_matrix(arm, q)),

@@ -13,13 +13,14 @@ from refusals import FLEX, PUMA, argument_refused
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control import fast_subsystem
 
 AT = np.array([0.1, 0.4, 0.0, 0.0, 0.0, 0.0])
 
 
 def fast_gains(arm: fa.Arm, q: Any, r: float = 0.1) -> Any:
     Q = control.energy_weight(arm, q, fast=True)
-    return control.lqr(control.fast_subsystem(arm, q), Q, np.full(arm.nu, r)).K
+    return control.lqr(fast_subsystem(arm, q), Q, np.full(arm.nu, r)).K
 
 
 def loop_poles(law: Any, arm: fa.Arm, q: Any, h: float = 1e-6) -> Any:
@@ -58,7 +59,7 @@ def test_rigid_coordinates_do_not_see_the_vibration() -> None:
     """Without fast force: all slow poles at -w, vibration as with free joints."""
     law = control.CompositeControl(FLEX, AT[:2], 1.5)
     scales = law.time_scales(AT)
-    free = np.linalg.eigvals(control.fast_subsystem(FLEX, AT).A)
+    free = np.linalg.eigvals(fast_subsystem(FLEX, AT).A)
     slow = scales.poles[abs(scales.poles) < 3.0]
     assert len(slow) == 4
     # a double pole moves by the square root of rounding
@@ -100,7 +101,7 @@ def test_slow_poles_converge_with_stiffness() -> None:
 def test_fast_damping_takes_energy_in_every_posture() -> None:
     rng = np.random.default_rng(2)
     q = np.concatenate([rng.uniform(-3, 3, size=(20, 2)), np.zeros((20, 4))], axis=1)
-    fast = control.fast_subsystem(FLEX, q)
+    fast = fast_subsystem(FLEX, q)
     M = fa.mass_matrix(FLEX, q)
     E = control.energy_weight(FLEX, q, fast=True)
     rate = np.concatenate([np.zeros((20, 2, 4)), M[:, :2, 2:]], axis=-1)
@@ -165,7 +166,7 @@ def test_arguments_of_composite_control_have_to_fit() -> None:
     argument_refused(
         ["slow_coordinates is 'all'"], law(FLEX, z, slow_coordinates="all")
     )
-    argument_refused(["no modes"], lambda: control.fast_subsystem(PUMA, [0] * 6))
+    argument_refused(["no modes"], lambda: fast_subsystem(PUMA, [0] * 6))
     tied = FLEX.replace(
         constraints=[fa.Coupling({"link1": 1.0, "link2": -1.0})],
         couplings="constrained",

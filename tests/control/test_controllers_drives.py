@@ -21,6 +21,8 @@ from scipy.linalg import solve_continuous_are
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control import fast_subsystem, link_angles
+from flexarm.reference import patent_loop
 
 N, K, J = 20.0, 200.0, 1e-3
 TARGET = np.array([0.3, -0.5])
@@ -301,7 +303,7 @@ def observed(arm: fa.Arm) -> None:
 
 def plant(arm: fa.Arm) -> None:
     q0 = at(arm, TARGET).q
-    made = control.SimulatedPlant(arm, q0, np.zeros(arm.nv), max_step=DT / 20)
+    made = patent_loop.SimulatedPlant(arm, q0, np.zeros(arm.nv), max_step=DT / 20)
     seen = [made(k * DT, [0.1, -0.05]) for k in range(SAMPLES + 1)]
     wanted = by_scipy(arm, lambda t, q, qd: np.array([0.1, -0.05]), q0)
     assert_allclose([s.q for s in seen], wanted[:, :2], rtol=0, atol=1e-6)
@@ -309,13 +311,13 @@ def plant(arm: fa.Arm) -> None:
 
 def subsystem(arm: fa.Arm) -> None:
     """Frequencies of all free motion, of which rigid ones are zero."""
-    fast = control.fast_subsystem(arm, np.zeros(arm.nq))
+    fast = fast_subsystem(arm, np.zeros(arm.nq))
     M, S = fa.mass_matrix(arm, np.zeros(arm.nq)), arm.stiffness_matrix
     squares = np.sort(np.linalg.eigvals(np.linalg.solve(M, S)).real)[2:]
     nf = len(squares)
     assert fast.n_states == 2 * nf
     weightless = arm.replace(gravity=(0, 0, 0))
-    still = control.fast_subsystem(weightless, np.zeros(arm.nq)).A[nf:, :nf]
+    still = fast_subsystem(weightless, np.zeros(arm.nq)).A[nf:, :nf]
     assert_allclose(np.sort(-np.linalg.eigvals(still).real), squares, rtol=1e-6)
     assert fast.inputs[0] == "link1.motor fast force"
     assert fast.outputs[:2] == ("link1.shaft", "link2.shaft")
@@ -346,7 +348,7 @@ def feedforward(arm: fa.Arm) -> None:
 
 
 def rows(arm: fa.Arm) -> None:
-    E = control.link_angles(arm, 0.5)
+    E = link_angles(arm, 0.5)
     assert_allclose(E[:, :4], np.eye(2, 4))
     model = fa.linearize(
         arm,
@@ -360,7 +362,7 @@ def rows(arm: fa.Arm) -> None:
 
 def deformations(arm: fa.Arm) -> None:
     q = np.random.default_rng(3).normal(size=arm.nq)
-    u = control.node_deformations(arm, q)
+    u = patent_loop.node_deformations(arm, q)
     assert u[arm.node("link1", "base")].any() is np.False_
     assert u.any() == (arm is FLEXIBLE)
 
@@ -409,7 +411,7 @@ adaptive = refuses(
 )
 manipulator = refuses(
     ["motors behind flexible joints, on which its forces would act"],
-    lambda arm: control.ManipulatorController(
+    lambda arm: patent_loop.ManipulatorController(
         arm, MOTION, np.zeros(arm.nq), np.zeros(arm.nv)
     ),
 )
@@ -431,7 +433,7 @@ no_filter = refuses(
 )
 no_fast = refuses(
     ["no modes", "elastic shafts"],
-    lambda arm: control.fast_subsystem(arm, np.zeros(arm.nq)),
+    lambda arm: fast_subsystem(arm, np.zeros(arm.nq)),
 )
 damped = refuses(
     ["shaft of 'link1' is damped", "optimize.track"],

@@ -12,6 +12,8 @@ from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control import link_angles
+from flexarm.reference import patent_loop
 
 ARM = fa.library.de_luca_siciliano(damping=True)
 CHAIN = fa.library.planar_chain(2, n_modes=2, damping=0.5)
@@ -21,7 +23,7 @@ CHAIN = fa.library.planar_chain(2, n_modes=2, damping=0.5)
 def test_outputs_are_linear_and_decoupled(fraction: float) -> None:
     rng = np.random.default_rng(1)
     y, yd, ydd = rng.normal(size=(3, 4, 2))
-    E = control.link_angles(CHAIN, fraction)
+    E = link_angles(CHAIN, fraction)
     law = control.Inversion(
         CHAIN, lambda t: (y, yd, ydd), [3.0, 5.0], 0.8, outputs=E, postures=np.zeros(6)
     )
@@ -37,8 +39,12 @@ def test_equals_the_correction_of_the_sensed_loop() -> None:
     motion = control.RestToRest([0.0, 0.0], [0.5, 0.4], 1.0)
     rng = np.random.default_rng(2)
     q, qd = 0.1 * rng.normal(size=(2, 6))
-    loop = control.ManipulatorController(
-        ARM, lambda t: motion(0.3), q, qd, correction=control.ComputedTorque(4.0)
+    loop = patent_loop.ManipulatorController(
+        ARM,
+        lambda t: motion(0.3),
+        q,
+        qd,
+        correction=patent_loop.ComputedTorque(4.0),
     )
     law = control.Inversion(ARM, lambda t: motion(0.3), 4.0)
     assert_allclose(loop.step(0.0).tau, law(0.0, q, qd), rtol=1e-9)
@@ -46,7 +52,7 @@ def test_equals_the_correction_of_the_sensed_loop() -> None:
 
 @pytest.mark.parametrize("fraction", [0.0, 0.3, 1.0])
 def test_zeros_are_those_of_the_transfer_matrix(fraction: float) -> None:
-    E = control.link_angles(ARM, fraction)
+    E = link_angles(ARM, fraction)
     found = control.inversion._internal_dynamics(ARM, np.zeros(6), E)
     model = fa.linearize(ARM, np.zeros(6))
     rows = np.concatenate([E, np.zeros((2, 6))], axis=1)
@@ -65,9 +71,7 @@ def test_zeros_are_those_of_the_transfer_matrix(fraction: float) -> None:
 def test_first_zero_of_a_uniform_link() -> None:
     """11.187 c/L^2, tan b = -tanh b; thesis digest 2.6."""
     arm = fa.library.planar_chain(1, n_modes=8, gravity=(0, 0, 0))
-    found = control.inversion._internal_dynamics(
-        arm, np.zeros(9), control.link_angles(arm)
-    )
+    found = control.inversion._internal_dynamics(arm, np.zeros(9), link_angles(arm))
     growing = np.sort(found.zeros.real[found.zeros.real > 1e-6])
     assert_allclose(growing[0], 111.87, rtol=2e-3)
     joints = control.inversion._internal_dynamics(arm, np.zeros(9), np.eye(1, 9))
@@ -129,7 +133,7 @@ def test_held_forces_give_the_rates_of_the_next_sample() -> None:
     size = [0.3, 0.3, 1e-3, 1e-4, 1e-3, 1e-4]
     q, qd = rng.normal(size=(2, 3, 6)) * size
     for fraction in (0.0, 0.1):
-        E = control.link_angles(CHAIN, fraction)
+        E = link_angles(CHAIN, fraction)
         law = control.Inversion(CHAIN, motion, w, zeta, outputs=E, dt=T)
         bare = law.replace(dt=None)
         now, later = motion(0.4), motion(0.4 + T)
@@ -207,7 +211,7 @@ def test_inversion_names_the_worst_zero_of_all_postures() -> None:
     arm = fa.library.de_luca_siciliano(damping=True)
     q = np.zeros((3, 6))
     q[:, 1] = 0.0, 1.0, 0.5
-    tips = control.link_angles(arm, 1.0)
+    tips = link_angles(arm, 1.0)
     zeros = control.inversion._internal_dynamics(arm, q, tips).zeros
     largest = float(zeros.real.max())
     assert largest > 1.001 * zeros.real.max(axis=-1).min()

@@ -14,6 +14,7 @@ from scipy.linalg import expm, solve_discrete_are
 import flexarm as fa
 from flexarm import StateSpace, control
 from flexarm.control._matrices import sampled_noise
+from flexarm.control.kalman import kalman_predict, kalman_update
 
 # some steps are too long for vibration here, on purpose
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.AccuracyWarning")
@@ -118,8 +119,8 @@ def test_filter_in_time_converges_to_the_steady_one() -> None:
     V = np.diag([1e-6, 1e-6, 1e-4])
     P = np.eye(12)
     for _ in range(3000):
-        gain, innovation, after = control.kalman_update(P, C, V)
-        P = control.kalman_predict(after, A, noise)
+        gain, innovation, after = kalman_update(P, C, V)
+        P = kalman_predict(after, A, noise)
     assert_allclose(P, steady.covariance, rtol=0, atol=1e-6 * abs(P).max())
     assert_allclose(gain, steady.gain, rtol=0, atol=1e-6 * abs(gain).max())
     assert_allclose(innovation, C @ P @ C.T + V, rtol=1e-5)
@@ -142,7 +143,7 @@ def test_estimates_have_the_covariance_they_claim() -> None:
         x[k + 1] = A @ x[k] + w[k]
     y = x @ C.T + rng.normal(size=(n, 3)) * np.sqrt([1e-6, 1e-6, 1e-4])
     error = found.estimate(np.zeros((n, 2)), y) - x
-    after = control.kalman_update(found.covariance, C, np.diag([1e-6, 1e-6, 1e-4]))
+    after = kalman_update(found.covariance, C, np.diag([1e-6, 1e-6, 1e-4]))
     spread = np.sqrt(np.diag(after.covariance))
     assert_allclose(error[200:].std(axis=0), spread, rtol=0.35)
     # the elastic coordinates were never measured, one strain shows them
@@ -161,9 +162,9 @@ def test_articulated_inertia_is_a_covariance(arm: fa.Arm) -> None:
         P, H = found.M_m[rows, rows], found.H[columns, rows]
         if after is not None:
             hop = found.E_Phi[rows, found.rows(names[k + 1])]
-            P = control.kalman_predict(after, hop, P)
+            P = kalman_predict(after, hop, P)
         exact = np.zeros((len(H), len(H)))
-        gain, innovation, after = control.kalman_update(P, H, exact)
+        gain, innovation, after = kalman_update(P, H, exact)
         assert_allclose(P, found.P[rows, rows], rtol=1e-9, atol=1e-12)
         assert_allclose(innovation, found.D[columns, columns], rtol=1e-9, atol=1e-12)
         assert_allclose(gain, found.G[rows, columns], rtol=1e-7, atol=1e-8)

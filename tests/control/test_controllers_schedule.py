@@ -11,6 +11,7 @@ from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control.gain_scheduling import GainSchedule
 
 CHAIN = planar_chain(2, n_modes=1, damping=0.5)
 GRID = {"link1": np.linspace(-1.0, 1.0, 4), "link2": np.linspace(-2.0, 1.0, 5)}
@@ -36,7 +37,7 @@ def test_gains_between_are_multilinear() -> None:
         return 2.0 + 3.0 * a - b + 0.5 * a * b
 
     a, b = np.meshgrid(*GRID.values(), indexing="ij")
-    law = control.GainSchedule(
+    law = GainSchedule(
         CHAIN,
         GRID,
         table(a, b)[..., np.newaxis, np.newaxis] * np.ones((2, 8)),

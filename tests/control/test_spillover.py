@@ -16,6 +16,7 @@ from refusals import argument_refused
 import flexarm as fa
 from flexarm import control
 from flexarm.control._loops.spillover import states_of
+from flexarm.control.linear_quadratic import StateFeedback
 
 DT = 5e-3
 OUT: list[Any] = ["joint positions", ("strain", "link", 0.05)]
@@ -36,7 +37,7 @@ def strip(n_modes: int = 3) -> fa.Arm:
 
 
 @cache
-def designed() -> tuple[fa.Arm, control.StateFeedback, control.LinearController]:
+def designed() -> tuple[fa.Arm, StateFeedback, control.LinearController]:
     """An arm, optimal feedback of its state, and of the joint and a strain gauge."""
     arm = strip()
     with warnings.catch_warnings():

@@ -222,7 +222,8 @@ def test_accelerations_enter_through_the_mass_matrix(seed):
     h = 1e-6
     steps = h * np.eye(arm.nv)
     ahead, behind = (
-        fa.apply_mass_matrix(arm, fa.integrate(arm, q, s * steps), qdd) for s in (1, -1)
+        fa.Arm.apply_mass_matrix(arm, fa.integrate(arm, q, s * steps), qdd)
+        for s in (1, -1)
     )
     expected = (ahead - behind).T / (2 * h)
     scale = np.abs(dq).max()

@@ -115,12 +115,12 @@ def products(arm, q, qd, tau, seed):
         fa.mass_matrix(arm, q),
     )
     along = [
-        fa.forward_dynamics_jvp(arm, q, qd, tau, *x[:3]),
-        fa.inverse_dynamics_jvp(arm, q, qd, tau, *x[:3]),
+        fa.Arm.forward_dynamics_jvp(arm, q, qd, tau, *x[:3]),
+        fa.Arm.inverse_dynamics_jvp(arm, q, qd, tau, *x[:3]),
     ]
     back = [
-        *fa.forward_dynamics_vjp(arm, q, qd, tau, x[3]),
-        *fa.inverse_dynamics_vjp(arm, q, qd, tau, x[3]),
+        *fa.Arm.forward_dynamics_vjp(arm, q, qd, tau, x[3]),
+        *fa.Arm.inverse_dynamics_vjp(arm, q, qd, tau, x[3]),
     ]
     near(
         along,
@@ -144,7 +144,7 @@ def test_products_with_motors():
     products(arm, q, qd, tau, 1)
     few, change = tau[: arm.nu], np.arange(1.0, arm.nu + 1.0)
     still = np.zeros(arm.nv)
-    found = fa.forward_dynamics_jvp(arm, q, qd, few, still, still, change)
+    found = fa.Arm.forward_dynamics_jvp(arm, q, qd, few, still, still, change)
     ahead = fa.forward_dynamics(arm, q, qd, few + change)
     expected = ahead - fa.forward_dynamics(arm, q, qd, few)
     assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(ahead).max())
@@ -172,7 +172,7 @@ def test_jacobian_and_rates_of_links(seed):
     """H qd is the rate of the Jacobian that the twist's own recursion gives."""
     arm = fa.library.random_tree(seed, 5, max_modes=3, joints=SEVERAL)
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
-    rates = fa.link_jacobian_rates(arm, q, qd)
+    rates = fa.Arm.link_jacobian_rates(arm, q, qd)
     for k, body in enumerate(arm.bodies):
         node = arm.node(body.name, "base") if "base" in body.node_names else None
         if node is None or body.n_modes:
@@ -214,7 +214,7 @@ def test_energy_by_differences(family, fidelity):
         ]
         expected = [(a - b) / (2 * h) for a, b in zip(*pairs, strict=True)]
         size = abs(fa.energy(arm, q, qd)) + max(np.abs(x).max() for x in expected)
-        for a, b in zip(fa.energy_derivatives(arm, q, qd), expected, strict=True):
+        for a, b in zip(fa.Arm.energy_derivatives(arm, q, qd), expected, strict=True):
             assert_allclose(a, b, rtol=0, atol=3e-8 * size)
 
 
@@ -224,8 +224,8 @@ def test_energy_by_complex_steps(family):
     for seed in range(3):
         arm, (q, qd, _) = tree(family, seed)
         arm = arm.replace(gravity=(0.0, 0.0, 0.0))
-        at = fa.energy_derivatives(arm, q, qd)
-        still = fa.energy_derivatives(arm, q, 0 * qd).dq
+        at = fa.Arm.energy_derivatives(arm, q, qd)
+        still = fa.Arm.energy_derivatives(arm, q, 0 * qd).dq
         expected = np.array(
             [
                 0.5 * qd @ twin.mass_matrix(arm, q + 1j * STEP * move).imag @ qd / STEP
@@ -234,7 +234,7 @@ def test_energy_by_complex_steps(family):
         )
         size = np.abs(expected).max() + 1e-3 * np.abs(at.dqd).max()
         assert_allclose(at.dq - still, expected, rtol=0, atol=1e-10 * size)
-        assert_allclose(at.dqd, fa.apply_mass_matrix(arm, q, qd), rtol=1e-14)
+        assert_allclose(at.dqd, fa.Arm.apply_mass_matrix(arm, q, qd), rtol=1e-14)
 
 
 def test_energy_of_drives_and_stops():
@@ -246,7 +246,7 @@ def test_energy_of_drives_and_stops():
         for s in (1, -1)
     ]
     expected = (V[0] - V[1]) / (2 * h)
-    found = fa.energy_derivatives(arm, q, qd).dq
+    found = fa.Arm.energy_derivatives(arm, q, qd).dq
     assert_allclose(found, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
 
 
@@ -262,8 +262,8 @@ def test_views_threads_and_pickles():
     for part, one, other in zip(result, alone, both, strict=True):
         assert_same_bits(part[3], one)
         assert_same_bits(part, other)
-    back = fa.forward_dynamics_vjp(arm, q, qd, tau, qd, threads=2)
-    assert_same_bits(back.dq, fa.forward_dynamics_vjp(arm, q, qd, tau, qd).dq)
+    back = fa.Arm.forward_dynamics_vjp(arm, q, qd, tau, qd, threads=2)
+    assert_same_bits(back.dq, fa.Arm.forward_dynamics_vjp(arm, q, qd, tau, qd).dq)
 
 
 def test_arguments_of_forward_dynamics_derivatives_have_to_fit():
@@ -274,14 +274,14 @@ def test_arguments_of_forward_dynamics_derivatives_have_to_fit():
         fa.forward_dynamics_derivatives(arm, x, x, [0, np.nan])
     assert failure.value.result.shape == (3, 6, 6)
     with pytest.raises(fa.ArgumentError, match="length 6, expected 2, that of tau"):
-        fa.forward_dynamics_jvp(arm, x, x, x[:2], x, x, x)
+        fa.Arm.forward_dynamics_jvp(arm, x, x, x[:2], x, x, x)
     closed = ARMS["closed"]
     q, rest = closed.neutral, np.zeros(closed.nv)
     calls = [
         lambda: fa.forward_dynamics_derivatives(closed, q, rest, rest),
         lambda: fa.forward_dynamics_derivatives(closed, q, rest, rest, threads=2),
-        lambda: fa.forward_dynamics_jvp(closed, q, rest, rest, rest, rest, rest),
-        lambda: fa.forward_dynamics_vjp(closed, q, rest, rest, rest),
+        lambda: fa.Arm.forward_dynamics_jvp(closed, q, rest, rest, rest, rest, rest),
+        lambda: fa.Arm.forward_dynamics_vjp(closed, q, rest, rest, rest),
     ]
     for call in calls:
         with pytest.raises(fa.ModelError, match="constraints, this one has 2"):

@@ -64,7 +64,7 @@ def assert_linear(arm: Arm, seed: int = 0) -> None:
     assert Y.shape == (len(q), arm.nv, len(pi))
     scale = np.abs(Y * pi.values).sum(-1).max()
     assert_allclose(Y @ pi.values, tau, rtol=0.0, atol=2e-14 * scale)
-    row = fa.energy_regressor(arm, q, qd)
+    row = fa.Arm.energy_regressor(arm, q, qd)
     scale = np.abs(row * pi.values).sum(-1).max()
     assert_allclose(
         row @ pi.values, fa.energy(arm, q, qd), rtol=0.0, atol=2e-14 * scale
@@ -104,7 +104,7 @@ def test_other_parameters() -> None:
         values = every.values * rng.uniform(1.0, 1.0 + 1e-3, len(every))
         kept = [".stator" in name for name in every.names]
         values = np.where(kept, every.values, values)
-        changed = fa.with_inertial_parameters(arm, values)
+        changed = fa.Arm.with_inertial_parameters(arm, values)
         q, qd, qdd = states(arm, 5)
         Y = fa.inertial_regressor(arm, q, qd, qdd)
         tau = fa.inverse_dynamics(changed, q, qd, qdd)
@@ -118,7 +118,7 @@ def test_other_parameters() -> None:
 def test_the_same_parameters_are_the_same_arm() -> None:
     for arm in (fa.library.puma560(), drives(), fa.library.spin_up_beam()):
         values = fa.inertial_parameters(arm).values
-        assert fa.with_inertial_parameters(arm, values) == arm
+        assert fa.Arm.with_inertial_parameters(arm, values) == arm
 
 
 def test_parts_add_up() -> None:
@@ -240,8 +240,8 @@ def test_identification() -> None:
         (lambda a: fa.inertial_parameters(a, families="mass"), "families is 'mass'"),
         (lambda a: fa.inertial_parameters(a, bodies=1.5j), "bodies is 1.5j"),
         (lambda a: fa.inertial_parameters(a, bodies="arm"), "has no body 'arm'"),
-        (lambda a: fa.with_inertial_parameters(a, [1.0]), "values has shape"),
-        (lambda a: fa.with_inertial_parameters(a, [np.nan] * 66), "values"),
+        (lambda a: fa.Arm.with_inertial_parameters(a, [1.0]), "values has shape"),
+        (lambda a: fa.Arm.with_inertial_parameters(a, [np.nan] * 66), "values"),
         (lambda a: fa.inertial_parameters(a).index("m"), "there is no parameter 'm'"),
         (
             lambda a: fa.inertial_regressor(a, [0] * 6, [0] * 6, [0] * 6, families=[]),
@@ -271,7 +271,7 @@ def test_unphysical_parameters() -> None:
     values = fa.inertial_parameters(arm).values.copy()
     values[1] = -1.0
     with pytest.raises(fa.ModelError):
-        fa.with_inertial_parameters(arm, values)
+        fa.Arm.with_inertial_parameters(arm, values)
     held = drives()
     pi = fa.inertial_parameters(held)
     stator = [i for i, name in enumerate(pi.names) if ".stator" in name]
@@ -279,7 +279,7 @@ def test_unphysical_parameters() -> None:
     values = pi.values.copy()
     values[stator[0]] += 1.0
     with pytest.raises(fa.ModelError, match="change the drive"):
-        fa.with_inertial_parameters(held, values)
+        fa.Arm.with_inertial_parameters(held, values)
 
 
 def test_states_that_are_not_finite() -> None:
@@ -319,7 +319,7 @@ def test_other_parameters_of_rigid_bodies_with_motors() -> None:
     ]
     values = np.where(kept, every.values, values)
     assert (values != every.values).sum() > 8
-    changed = fa.with_inertial_parameters(arm, values, families="inertia")
+    changed = fa.Arm.with_inertial_parameters(arm, values, families="inertia")
     again = fa.inertial_parameters(changed, families="inertia")
     assert_allclose(again.values, values, rtol=1e-12, atol=1e-14)
 

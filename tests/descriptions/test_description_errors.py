@@ -12,18 +12,16 @@ from refusals import refused
 
 import flexarm as fa
 from flexarm import Joint, RigidBody
-from flexarm.descriptions import (
-    BodyScrews,
-    DenavitHartenberg,
-    JointFrames,
-    SpatialScrews,
+from flexarm.descriptions import DenavitHartenberg, SpatialScrews, build_arm
+from flexarm.descriptions._conversions import (
     body_screws,
-    build_arm,
     denavit_hartenberg,
     joint_frames,
-    motion_subgroup,
     spatial_screws,
 )
+from flexarm.descriptions._joint_frames import JointFrames
+from flexarm.descriptions._motion_subgroups import motion_subgroup
+from flexarm.descriptions._screws import BodyScrews
 from flexarm.se3 import screw
 
 Z = screw()

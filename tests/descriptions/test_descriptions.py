@@ -24,19 +24,20 @@ from trees import fixed, random_state
 import flexarm as fa
 from flexarm import Joint, RigidBody
 from flexarm.descriptions import (
-    SUBGROUPS,
-    BodyScrews,
     DenavitHartenberg,
-    JointFrames,
     SpatialScrews,
-    body_screws,
     build_arm,
+    kinematic_arm,
+)
+from flexarm.descriptions._conversions import (
+    body_screws,
     denavit_hartenberg,
     joint_frames,
-    kinematic_arm,
-    motion_subgroup,
     spatial_screws,
 )
+from flexarm.descriptions._joint_frames import JointFrames
+from flexarm.descriptions._motion_subgroups import SUBGROUPS, motion_subgroup
+from flexarm.descriptions._screws import BodyScrews
 from flexarm.descriptions.poses import pose
 from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse, screw

@@ -11,12 +11,11 @@ from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 import flexarm as fa
-from flexarm.descriptions import (
-    DenavitHartenberg,
+from flexarm.descriptions import DenavitHartenberg, kinematic_arm
+from flexarm.descriptions._conversions import (
     body_screws,
     denavit_hartenberg,
     joint_frames,
-    kinematic_arm,
     spatial_screws,
 )
 

@@ -22,7 +22,8 @@ from scipy.spatial.transform import Rotation
 
 import flexarm as fa
 from flexarm import Joint, RigidBody, beams, urdf
-from flexarm.descriptions import build_arm, joint_frames, spatial_screws
+from flexarm.descriptions import build_arm
+from flexarm.descriptions._conversions import joint_frames, spatial_screws
 
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")

@@ -96,7 +96,7 @@ def test_mass_matrix(name: str) -> None:
     arm = ARMS[name]
     q = states(arm, 19)[0]
     M = fa.mass_matrix(arm, q)
-    columns = fa.apply_mass_matrix(arm, q[:, None], np.eye(arm.nv))
+    columns = fa.Arm.apply_mass_matrix(arm, q[:, None], np.eye(arm.nv))
     near(M, columns, 1e-13)
     assert np.array_equal(M, M.swapaxes(1, 2))
     assert np.count_nonzero(M[0]) < 0.9 * M[0].size

@@ -120,22 +120,22 @@ def test_everything_of_the_mass_matrix(seed):
     arm, q, _, x = _case(seed)
     M = fa.mass_matrix(arm, q)
     condition = np.linalg.cond(M)
-    assert_allclose(fa.apply_mass_matrix(arm, q, x), M @ x, rtol=1e-12, atol=1e-12)
+    assert_allclose(fa.Arm.apply_mass_matrix(arm, q, x), M @ x, rtol=1e-12, atol=1e-12)
     inverse = np.linalg.inv(M)
     tight = {"rtol": 0, "atol": 1e-14 * condition * np.abs(inverse).max()}
     assert_allclose(fa.mass_matrix_inverse(arm, q), inverse, **tight)
-    assert_allclose(fa.apply_mass_matrix_inverse(arm, q, x), inverse @ x, **tight)
+    assert_allclose(fa.Arm.apply_mass_matrix_inverse(arm, q, x), inverse @ x, **tight)
     assert_allclose(
         fa.log_det_mass_matrix(arm, q), np.linalg.slogdet(M)[1], rtol=0, atol=1e-11
     )
-    L, D, order = fa.innovations_factors(arm, q)
+    L, D, order = fa.Arm.innovations_factors(arm, q)
     assert sorted(order) == list(range(arm.nv))
     assert_allclose(
         L @ D @ L.T, M[np.ix_(order, order)], rtol=0, atol=1e-12 * np.abs(M).max()
     )
     rows = inverse[np.ix_(order, order)]
     at = 0
-    for block in fa.mass_matrix_inverse_blocks(arm, q).values():
+    for block in fa.Arm.mass_matrix_inverse_blocks(arm, q).values():
         n = len(block)
         assert_allclose(block, rows[at : at + n, at : at + n], **tight)
         at += n
@@ -157,7 +157,8 @@ def _same_as_bodies(arm, q, qd, qdd, plain):
     assert_array_equal(fa.link_poses(arm, q), fa.link_poses(plain, q)[:links])
     assert_array_equal(fa.link_jacobians(arm, q), fa.link_jacobians(plain, q)[:links])
     assert_array_equal(
-        fa.link_jacobian_rates(arm, q, qd), fa.link_jacobian_rates(plain, q, qd)[:links]
+        fa.Arm.link_jacobian_rates(arm, q, qd),
+        fa.Arm.link_jacobian_rates(plain, q, qd)[:links],
     )
     assert_array_equal(
         fa.link_accelerations(arm, q, qd, qdd),

@@ -9,6 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from trees import random_state
 
 import flexarm as fa
+from flexarm.descriptions._conversions import body_screws
+from flexarm.descriptions._screws import BodyScrews
+from flexarm.model import free_motors, motor_positions
+from flexarm.reference import patent_loop
+from flexarm.twists._rates import joint_rates
 
 DRIVE = fa.Drive(
     800.0, gear_ratio=50.0, rotor_inertia=2e-4, damping=1.0, motor_damping=1e-3
@@ -88,7 +93,7 @@ def test_stiff_shafts_with_long_steps():
     """The stiff method damps shafts of 1.6 kHz, which the step does not resolve."""
     stiff = fa.Drive(1e6, gear_ratio=50.0, rotor_inertia=2e-4)
     arm = _chain(stiff, n=2)
-    q0 = fa.motor_positions(arm, [0.3, 0.2, 0.0, 0.0])
+    q0 = motor_positions(arm, [0.3, 0.2, 0.0, 0.0])
     t = np.linspace(0.0, 0.5, 51)
     torque = np.tile([0.2, 0.1], (51, 1))
     exact = fa.simulate(arm, q0, np.zeros(4), t, torque=torque, max_step=2e-5)
@@ -121,7 +126,7 @@ def test_inverse_kinematics_moves_joints_and_motors_follow():
     held = rigid.replace(couplings="constrained")
     assert fa.inverse_kinematics(held, target[0], start[0]).success
     loads = rng.normal(size=(20, 7))
-    loaded = fa.motor_positions(arm, found.q, loads)
+    loaded = motor_positions(arm, found.q, loads)
     passive = fa.bias_forces(arm, loaded, np.zeros(14)) - fa.gravity_forces(arm, loaded)
     assert_allclose(passive[:, :7], -loads, rtol=0, atol=1e-9)
     assert_allclose(passive[:, 7:], loads / 50.0, rtol=0, atol=1e-9)
@@ -163,7 +168,7 @@ def test_couplings_and_loops_know_motors():
     q = fa.close_loops(four_bar, [-1.2, 1.0, 1.5, 7.0])
     assert q[3] == 7.0
     assert_allclose(fa.constraint_violation(four_bar, q), 0.0, atol=1e-10)
-    q = fa.motor_positions(four_bar, q)
+    q = motor_positions(four_bar, q)
     t = np.linspace(0.0, 0.2, 21)
     u = np.tile([0.05, 0.0, 0.0], (21, 1))
     run = fa.simulate(four_bar, q, np.zeros(4), t, torque=u, max_step=5e-4)
@@ -185,10 +190,10 @@ def test_couplings_and_loops_know_motors():
 def test_control_loop_has_rigid_joints_and_the_plant_flexible_ones():
     plant, model = _chain(n=2), planar_chain(2, length=0.5, mass=1.0)
     with pytest.raises(fa.ArgumentError, match="motors behind flexible joints"):
-        fa.control.ManipulatorController(
+        patent_loop.ManipulatorController(
             plant, lambda t: None, np.zeros(4), np.zeros(4)
         )
-    real = fa.control.SimulatedPlant(plant, np.zeros(4), np.zeros(4), max_step=1e-3)
+    real = patent_loop.SimulatedPlant(plant, np.zeros(4), np.zeros(4), max_step=1e-3)
     real(0.0, np.zeros(2))
     sensed = real(0.01, np.zeros(2))
     assert sensed.q.shape == (2,)
@@ -199,7 +204,7 @@ def test_motors_have_no_twists():
     arm = _chain(n=2)
     V = fa.link_velocities(arm, [0.1, 0.2, 3.0, 4.0], [1.0, 2.0, 30.0, 40.0])
     with pytest.raises(fa.FlexarmError, match=r"motor"):
-        fa.twists.joint_rates(arm, [0.1, 0.2, 3.0, 4.0], V)
+        joint_rates(arm, [0.1, 0.2, 3.0, 4.0], V)
     with pytest.raises(fa.ArgumentError, match=r"reference\.motors\.expanded"):
         fa.operators(arm, np.zeros(4))
     ops = fa.operators(fa.reference.motors.expanded(arm), np.zeros(4))
@@ -219,7 +224,7 @@ def test_power_and_work_in_plots_and_assertions():
 
 def test_descriptions_keep_drives():
     arm = _robot()
-    again = fa.descriptions.build_arm(fa.descriptions.body_screws(arm), arm.bodies)
+    again = fa.descriptions.build_arm(body_screws(arm), arm.bodies)
     assert [b.joint.drive for b in again.bodies] == [b.joint.drive for b in arm.bodies]
     assert again.nv == arm.nv == 14
 
@@ -229,15 +234,15 @@ def test_helpers_of_motors_take_a_name_and_refuse_in_words() -> None:
     rod = fa.RigidBody("rod", fa.Joint(drive=drive), mass=1.0, com=(0.5, 0, 0))
     arm = fa.Arm([rod])
     assert fa.lock_motors(arm, bodies="rod").coordinate_names == ("rod",)
-    for call in (fa.lock_motors, fa.free_motors):
+    for call in (fa.lock_motors, free_motors):
         with pytest.raises(
             fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"
         ):
             call(3)  # type: ignore[arg-type, operator]
     with pytest.raises(fa.ArgumentError, match=r"arm is int, expected flexarm\.Arm"):
-        fa.motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
+        motor_positions(3, [0.0, 0.0])  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match=r"broadcast: q \(2,\), load \(3,\)"):
-        fa.motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))
+        motor_positions(arm, np.zeros((2, 2)), np.zeros((3, 1)))
 
 
 def test_descriptions_keep_springs() -> None:
@@ -246,7 +251,7 @@ def test_descriptions_keep_springs() -> None:
     body = fa.RigidBody("rod", joint, mass=1.0, com=(0.5, 0, 0))
     turn = fa.se3.screw()[:, np.newaxis]
     arm = fa.descriptions.build_arm(
-        fa.descriptions.BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
+        BodyScrews([np.eye(4)], [turn]), [body], gravity=(0, 0, 0)
     )
     assert arm.bodies[0].joint.rest == 0.4
     assert_allclose(fa.gravity_forces(arm, [0.6]), 0.0)

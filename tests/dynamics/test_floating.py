@@ -21,6 +21,7 @@ from trees import SEVERAL, random_state
 
 import flexarm as fa
 from flexarm import beams
+from flexarm.beams._single import free_beam_modes, free_rod_modes, pinned_beam_modes
 from flexarm.reference import lagrangian, twin
 
 # modes of the tests are chosen for other purposes
@@ -28,8 +29,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 CONDITIONS = {
     "clamped": beams.clamped_beam_modes,
-    "pinned": beams.pinned_beam_modes,
-    "free": beams.free_beam_modes,
+    "pinned": pinned_beam_modes,
+    "free": free_beam_modes,
 }
 
 
@@ -255,7 +256,7 @@ def test_ends_of_pinned_modes_stay_on_the_axis():
     closer by the integral of v'^2 / 2, the sum of those of the sines.
     """
     arm, _ = beam("pinned", 4)
-    modes = beams.pinned_beam_modes(1.0, 1.0, 1.0, 4)
+    modes = pinned_beam_modes(1.0, 1.0, 1.0, 4)
     q = np.array([0.7, 0.05, -0.03, 0.02, 0.01])
     pose, nodes = fa.link_poses(arm, q)[0], fa.node_poses(arm, q)
     assert_allclose(nodes[0, :3, 3], 0.0, rtol=0, atol=1e-16)
@@ -317,9 +318,9 @@ def flying_beam():
     """Free beam in space with a payload, and a second one on its tip."""
     bodies = []
     for name, kind in (("first", "free"), ("second", "revolute")):
-        y, z = (beams.free_beam_modes(1.0, 1.0, k, 2) for k in (2.0, 3.0))
+        y, z = (free_beam_modes(1.0, 1.0, k, 2) for k in (2.0, 3.0))
         options = {"length": 1.0, "mass_per_length": 1.0, "section_inertia": [0.01] * 3}
-        rod = beams.free_rod_modes(1.0, 0.01, 0.5, 1)
+        rod = free_rod_modes(1.0, 0.01, 0.5, 1)
         modes = {"bending_y": y, "bending_z": z, "torsion": rod}
         link = beams.flexible_link(
             name, joint=fa.Joint(kind), tip_mass=0.3, **options, **modes
@@ -369,7 +370,7 @@ def test_attachment_is_a_part_of_the_description():
 
 def link_with(shapes, slopes, **changes):
     """A free beam of two modes and more that are given."""
-    modes = beams.free_beam_modes(1.0, 1.0, 1.0, 2)
+    modes = free_beam_modes(1.0, 1.0, 1.0, 2)
     body = beams.flexible_link("link", length=1.0, mass_per_length=1.0, bending_y=modes)
     more = np.zeros((2, body.n_nodes, 3, 1))
     more[0, :, 1, 0], more[1, :, 2, 0] = shapes(body.node_position[:, 0]), slopes

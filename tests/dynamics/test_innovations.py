@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from each import each
+from named import function
 from numpy.testing import assert_allclose
 from operator_cases import NAMES, assert_close, case, largest
 from trees import SEVERAL, held_at, random_state
@@ -47,7 +48,7 @@ def case_of(name):
 
 def by_body(arm, matrix):
     """A matrix on the coordinates, in the rows of the bodies, and their slices."""
-    order = fa.innovations_factors(arm, arm.neutral).order
+    order = fa.Arm.innovations_factors(arm, arm.neutral).order
     ends = np.cumsum([0] + [b.n_modes + b.joint.n_dof for b in arm.bodies])
     slices = [slice(a, b) for a, b in pairwise(ends)]
     return matrix[np.ix_(order, order)], slices
@@ -57,7 +58,7 @@ def by_body(arm, matrix):
 def test_factors_give_the_mass_matrix(name):
     """M = L D L' (54); L unit triangular by blocks, D block diagonal and definite."""
     this = case_of(name)
-    L, D, _ = fa.innovations_factors(this.arm, this.q)
+    L, D, _ = fa.Arm.innovations_factors(this.arm, this.q)
     M, rows = by_body(this.arm, fa.mass_matrix(this.arm, this.q))
     assert_close(L @ D @ L.T, M, scale=largest(L, D, L), condition=10.0)
     assert np.array_equal(D, D.T)
@@ -74,7 +75,7 @@ def test_factors_give_the_mass_matrix(name):
 def test_determinant_is_that_of_the_blocks(name):
     """det M = det D (from 54)."""
     this = case_of(name)
-    D = fa.innovations_factors(this.arm, this.q).inertia
+    D = fa.Arm.innovations_factors(this.arm, this.q).inertia
     sign, found = np.linalg.slogdet(D)
     assert sign == 1.0
     expected = fa.log_det_mass_matrix(this.arm, this.q)
@@ -89,7 +90,7 @@ def test_blocks_of_the_inverse(name):
     dense = np.linalg.inv(fa.mass_matrix(this.arm, this.q))
     inverse, rows = by_body(this.arm, dense)
     scale = np.abs(inverse).max()
-    blocks = fa.mass_matrix_inverse_blocks(this.arm, this.q)
+    blocks = fa.Arm.mass_matrix_inverse_blocks(this.arm, this.q)
     assert list(blocks) == [body.name for body in this.arm.bodies]
     for block, at in zip(blocks.values(), rows, strict=True):
         assert_close(block, inverse[at, at], scale, condition=this.condition)
@@ -117,12 +118,12 @@ def test_compliance_of_nodes(name):
 @each("name", NAMES)
 def test_against_the_operators(name):
     this = case(name)
-    L, D, order = fa.innovations_factors(this.arm, this.q)
+    L, D, order = fa.Arm.innovations_factors(this.arm, this.q)
     ops = this.ops
     assert np.array_equal(order, ops.order)
     assert_close(L, ops.factor, condition=this.condition)
     assert_close(D, ops.D, condition=10.0 * this.joint_condition)
-    blocks = fa.mass_matrix_inverse_blocks(this.arm, this.q)
+    blocks = fa.Arm.mass_matrix_inverse_blocks(this.arm, this.q)
     for body, expected in ops.mass_matrix_inverse_blocks().items():
         scale = np.abs(ops.mass_matrix_inverse).max()
         assert_close(blocks[body], expected, scale, this.condition)
@@ -139,7 +140,7 @@ def test_batches_hold_the_bits_of_lone_states(arm):
     rng = np.random.default_rng(3)
     q = np.array([random_state(rng, arm)[0] for _ in range(22)]).reshape(2, 11, -1)
     nodes = [arm.n_nodes - 1, 0]
-    many = fa.innovations_factors(arm, q)
+    many = fa.Arm.innovations_factors(arm, q)
     blocks = arm.mass_matrix_inverse_blocks(q)
     compliance = arm.operational_space_compliance(q, nodes, frame="base")
     assert compliance.shape == (2, 11, 12, 12)
@@ -147,21 +148,26 @@ def test_batches_hold_the_bits_of_lone_states(arm):
         one = arm.innovations_factors(q[i])
         assert np.array_equal(many.factor[i], one.factor)
         assert np.array_equal(many.inertia[i], one.inertia)
-        for name, block in fa.mass_matrix_inverse_blocks(arm, q[i]).items():
+        for name, block in fa.Arm.mass_matrix_inverse_blocks(arm, q[i]).items():
             assert np.array_equal(blocks[name][i], block)
         alone = fa.operational_space_compliance(arm, q[i], nodes, frame="base")
         assert_close(compliance[i], alone)  # the turn to the base is NumPy's
         own = fa.operational_space_compliance(arm, q[i], nodes)
         pairs = fa.operational_space_compliance(arm, q, nodes)
         assert np.array_equal(pairs[i], own)
-    assert fa.innovations_factors(arm, q[:0]).factor.shape == (0, 11, arm.nv, arm.nv)
+    assert fa.Arm.innovations_factors(arm, q[:0]).factor.shape == (
+        0,
+        11,
+        arm.nv,
+        arm.nv,
+    )
 
 
 def test_operational_space_inertia():
     """Inverse of the compliance; Khatib's inertia of the PUMA."""
     arm = fa.library.puma560()
     q = np.random.default_rng(1).uniform(-2.0, 2.0, (20, 6))
-    found = fa.operational_space_inertia(arm, q)
+    found = fa.Arm.operational_space_inertia(arm, q)
     compliance = fa.operational_space_compliance(arm, q)
     for one, inverse in zip(found, compliance, strict=True):
         condition = float(np.linalg.cond(inverse))
@@ -173,7 +179,7 @@ def test_operational_space_inertia():
     base = arm.operational_space_inertia(q[0], frame="base")
     assert_allclose(base, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
     out = np.empty((20, 6, 6))
-    assert fa.operational_space_inertia(arm, q, out=out) is out
+    assert fa.Arm.operational_space_inertia(arm, q, out=out) is out
     assert np.array_equal(out, found)
 
 
@@ -196,9 +202,9 @@ def test_arguments_of_operational_space_inertia_have_to_fit():
     arm = fa.library.de_luca_siciliano()
     q = np.zeros((3, arm.nq))
     with pytest.raises(fa.SingularityError, match=r"3 of 3 states.*all 6 directions"):
-        fa.operational_space_inertia(arm, q)
+        fa.Arm.operational_space_inertia(arm, q)
     with pytest.raises(fa.SingularityError, match="for the state: the nodes cannot"):
-        fa.operational_space_inertia(fa.library.puma560(), np.zeros(6), [0, None])
+        fa.Arm.operational_space_inertia(fa.library.puma560(), np.zeros(6), [0, None])
     with pytest.raises(fa.ArgumentError, match="nodes is empty"):
         fa.operational_space_compliance(arm, q, [])
     with pytest.raises(
@@ -215,13 +221,13 @@ def test_arguments_of_operational_space_inertia_have_to_fit():
         "operational_space_compliance",
     ):
         with pytest.raises(fa.ArgumentError, match="q has a last axis of length 5"):
-            getattr(fa, name)(arm, q[:, :5])
+            function(name)(arm, q[:, :5])
         with pytest.raises(fa.ArgumentError, match="q is None"):
-            getattr(fa, name)(arm, None)
+            function(name)(arm, None)
         spoiled = q.copy()
         spoiled[1, 2] = np.nan
         with pytest.raises(fa.NotFiniteError, match=rf"{name}.*q\[1, 2\] is nan"):
-            getattr(fa, name)(arm, spoiled)
+            function(name)(arm, spoiled)
     point = fa.RigidBody("bob", fa.Joint(axis=(0, 0, 1)), mass=1.0, com=(0, 0, 1))
     with pytest.raises(fa.SingularityError, match="not positive definite: 'bob' moves"):
-        fa.mass_matrix_inverse_blocks(fa.Arm([point]), [0.0])
+        fa.Arm.mass_matrix_inverse_blocks(fa.Arm([point]), [0.0])

@@ -73,9 +73,9 @@ def test_products_with_the_mass_matrix_and_the_jacobian(seed):
     )
     assert np.array_equal(inverse, inverse.T)
     assert_allclose(
-        fa.apply_mass_matrix(linear, q, x), M @ x, rtol=0, atol=1e-13 * scale
+        fa.Arm.apply_mass_matrix(linear, q, x), M @ x, rtol=0, atol=1e-13 * scale
     )
-    again = fa.apply_mass_matrix_inverse(linear, q, M @ x)
+    again = fa.Arm.apply_mass_matrix_inverse(linear, q, M @ x)
     assert_allclose(again, x, rtol=0, atol=1e-14 * condition + 1e-12)
     J = fa.jacobian(linear, q)
     assert_allclose(fa.node_velocity(linear, q, qd), J @ qd, rtol=0, atol=1e-12)
@@ -151,10 +151,10 @@ def test_a_mass_matrix_that_became_indefinite_is_still_solved():
 def test_what_a_linear_model_does_not_have():
     linear = fa.library.de_luca_siciliano().replace(fidelity="linear")
     for function in (
-        fa.innovations_factors,
-        fa.mass_matrix_inverse_blocks,
+        fa.Arm.innovations_factors,
+        fa.Arm.mass_matrix_inverse_blocks,
         fa.operational_space_compliance,
-        fa.operational_space_inertia,
+        fa.Arm.operational_space_inertia,
         fa.operators,
     ):
         with pytest.raises(fa.ArgumentError, match="linear fidelity do not exist"):

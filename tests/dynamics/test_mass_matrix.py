@@ -36,7 +36,7 @@ def test_columns_are_products_with_unit_vectors(name: str) -> None:
     arm = ARMS[name]
     q = positions(arm, 9)
     M = fa.mass_matrix(arm, q)
-    columns = fa.apply_mass_matrix(arm, q[:, None], np.eye(arm.nv))
+    columns = fa.Arm.apply_mass_matrix(arm, q[:, None], np.eye(arm.nv))
     size = np.sqrt(np.einsum("...ii,...jj->...ij", M, M))
     assert np.all(abs(M - columns) <= 1e-12 * size)
     assert np.array_equal(M, M.swapaxes(1, 2))

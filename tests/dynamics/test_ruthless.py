@@ -230,7 +230,7 @@ def test_factors_and_compliance_are_those_of_the_mass_matrix(seed):
     found = fa.operational_space_compliance(arm, q)
     size = np.abs(inverse).max() * np.abs(J).max() ** 2
     assert_allclose(found, J @ inverse @ J.T, rtol=0, atol=1e-11 * size)
-    L, D, order = fa.innovations_factors(arm, q)
+    L, D, order = fa.Arm.innovations_factors(arm, q)
     M = M[np.ix_(order, order)]
     assert_allclose(L @ D @ L.T, M, rtol=0, atol=1e-12 * np.abs(M).max())
 

@@ -18,6 +18,7 @@ from refusals import argument_refused, model_refused
 import flexarm as fa
 from flexarm._calls.units import force_units, position_units, velocity_units
 from flexarm.optimize import paths
+from flexarm.simulation import Event
 
 xarray = pytest.importorskip("xarray")
 
@@ -272,7 +273,7 @@ def test_only_the_call_of_the_user_is_noted() -> None:
 
 
 def test_functions_are_kept_by_name(tmp_path: Path) -> None:
-    event = fa.Event(falling)
+    event = Event(falling)
     run = fa.simulate(ROD, [0.1], [0.0], T, torque=law, events=[event])
     with pytest.warns(UserWarning, match="by name only") as told:
         fa.save(run, tmp_path / "run.nc")

@@ -21,6 +21,7 @@ from scipy import sparse
 import flexarm as fa
 from flexarm import beams
 from flexarm import finite_elements as fe
+from flexarm.finite_elements._component_modes import MeshModes
 from flexarm.finite_elements.eigenproblems import MAX_DENSE
 from flexarm.reference import lagrangian, twin
 
@@ -139,7 +140,7 @@ def test_arpack_and_lapack_agree(way: str) -> None:
     mesh = beam(n, torsional_stiffness=3.3)
     assert mesh.n_dof > MAX_DENSE
 
-    def modes() -> fe.MeshModes:
+    def modes() -> MeshModes:
         if way == "free":
             return mesh.free_modes(6)
         if way == "clamped":

@@ -54,7 +54,7 @@ def test_a_map_is_its_parts_posture_by_posture() -> None:
         moved = fa.deflection(arm, grid[at], **options)
         assert_allclose(found.deflection[at], moved, rtol=0.0, atol=1e-12)
         assert_allclose(found.sag[at], np.linalg.norm(moved[3:]), rtol=1e-9)
-        C = fa.static_compliance(
+        C = fa.Arm.static_compliance(
             arm, rest.q, frame="base", wrench=load, wrench_frame="base"
         )
         assert_allclose(found.compliance[at], C, rtol=0.0, atol=1e-9 * abs(C).max())

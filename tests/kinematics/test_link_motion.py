@@ -56,7 +56,7 @@ def test_kernels_are_the_twin(seed):
     assert_close(fa.link_accelerations(arm, q, qd, qdd), expected)
     J, rates = twin_jacobians(arm, q, qd)
     assert_close(fa.link_jacobians(arm, q), J)
-    assert_close(fa.link_jacobian_rates(arm, q, qd), rates)
+    assert_close(fa.Arm.link_jacobian_rates(arm, q, qd), rates)
 
 
 @each("seed", SEEDS)
@@ -65,7 +65,7 @@ def test_jacobians_are_derivatives_of_the_poses(seed):
     arm, q, qd, _ = setup(seed)
     J = lagrangian.link_jacobians(arm, q, delta=1j * STEP * qd)
     assert_close(fa.link_jacobians(arm, q), J.real, 3e-14)
-    rates, expected = fa.link_jacobian_rates(arm, q, qd), J.imag / STEP
+    rates, expected = fa.Arm.link_jacobian_rates(arm, q, qd), J.imag / STEP
     # in the local coordinates of a quaternion the twist is dexp(-S delta) S ddelta: its
     # rate differs by half a bracket, which vanishes in the product with qd
     assert_close(rates @ qd, expected @ qd, 3e-14)
@@ -81,7 +81,7 @@ def test_rates_of_jacobians_by_dual_numbers(seed):
     arm = fa.library.random_tree(seed, 1 + seed % 8, **options)
     q, qd, _ = random_state(rng, arm)
     J = lagrangian.link_jacobians(arm, q, delta=1j * STEP * qd)
-    assert_close(fa.link_jacobian_rates(arm, q, qd), J.imag / STEP, 3e-14)
+    assert_close(fa.Arm.link_jacobian_rates(arm, q, qd), J.imag / STEP, 3e-14)
 
 
 @each("fidelity", FIDELITIES)
@@ -89,7 +89,7 @@ def test_rates_of_jacobians_by_dual_numbers(seed):
 def test_accelerations_are_rates_of_velocities_in_every_fidelity(seed, fidelity):
     arm, q, qd, qdd = setup(seed)
     arm = arm.replace(fidelity=fidelity)
-    J, Jd = fa.link_jacobians(arm, q), fa.link_jacobian_rates(arm, q, qd)
+    J, Jd = fa.link_jacobians(arm, q), fa.Arm.link_jacobian_rates(arm, q, qd)
     assert_close(fa.link_velocities(arm, q, qd), J @ qd)
     A = fa.link_accelerations(arm, q, qd, qdd)
     assert_close(A, J @ qdd + Jd @ qd)
@@ -133,8 +133,8 @@ def test_ruthless_jacobians_do_not_know_the_modes(seed):
     straight[arm.joint_position_slice.stop :] = 0.0
     stiff[arm.nu :] = 0.0
     assert_close(fa.link_jacobians(ruthless, q), fa.link_jacobians(arm, straight))
-    expected = fa.link_jacobian_rates(arm, straight, stiff)
-    assert_close(fa.link_jacobian_rates(ruthless, q, qd), expected)
+    expected = fa.Arm.link_jacobian_rates(arm, straight, stiff)
+    assert_close(fa.Arm.link_jacobian_rates(ruthless, q, qd), expected)
 
 
 @pytest.mark.parametrize("seed", [3, 7, 17, 31])

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose
 from refusals import refused
 
 import flexarm as fa
-from flexarm.descriptions import (
+from flexarm.descriptions._conversions import (
     body_screws,
     denavit_hartenberg,
     joint_frames,

@@ -15,6 +15,8 @@ from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
+from flexarm.twists._factors import spatial_factors
+from flexarm.twists._rates import joint_rates
 
 FORMS = twists.FORMS
 # Seeds of arms; from 6 on they have joints of all kinds, from 12 on floating bodies.
@@ -114,7 +116,7 @@ def test_blocks_are_those_of_the_paper(seed):
 def test_three_factorizations_of_the_spatial_form(seed):
     """(32)-(34): equal blocks in each column, exact inverses."""
     arm, q, _, _ = any_arm(seed)
-    B, found = len(arm.bodies), twists.spatial_factors(arm, q)
+    B, found = len(arm.bodies), spatial_factors(arm, q)
     J = fa.link_jacobians(arm, q, form="spatial").reshape(6 * B, arm.nv)
     C = fa.link_poses(arm, q)
     rest = fa.link_poses(arm, arm.neutral)
@@ -140,7 +142,7 @@ def test_reference_screws_are_constant_for_single_screws():
     )
     rng = np.random.default_rng(0)
     q = np.array([random_state(rng, arm)[0] for _ in range(5)])
-    Y = twists.spatial_factors(arm, q).reference.X
+    Y = spatial_factors(arm, q).reference.X
     assert_near(Y, np.broadcast_to(Y[0], Y.shape))
 
 
@@ -175,7 +177,7 @@ def test_rates_from_twists_of_rigid_arms(seed):
     )
     for form in FORMS:
         V = fa.link_velocities(arm, q, qd, form=form)
-        found = twists.joint_rates(arm, q, V, form)
+        found = joint_rates(arm, q, V, form)
         assert_allclose(found, qd, rtol=0, atol=1e-13 * condition, err_msg=form)
 
 
@@ -189,8 +191,8 @@ def test_rates_of_flexible_arms(seed):
     shown = np.linalg.matrix_rank(unit, tol=1e-10) == arm.nv
     if not shown:
         with pytest.raises(fa.SingularityError, match="least_norm=True"):
-            twists.joint_rates(arm, q, V, "hybrid")
-    found = twists.joint_rates(arm, q, V, "hybrid", least_norm=not shown)
+            joint_rates(arm, q, V, "hybrid")
+    found = joint_rates(arm, q, V, "hybrid", least_norm=not shown)
     # the twists are explained, by no longer rates than the true ones
     assert_near(fa.link_velocities(arm, q, found, form="hybrid"), V, 1e-11)
     weight = np.linalg.norm(X, axis=0)
@@ -217,7 +219,7 @@ def test_modes_in_space_are_seen_by_the_next_body(seed):
     arm = arm.replace(bodies=[*bodies, tip], tip=None)
     assert arm.nv > arm.nu
     q, qd, _ = random_state(np.random.default_rng(seed), arm)
-    found = twists.joint_rates(arm, q, fa.link_velocities(arm, q, qd))
+    found = joint_rates(arm, q, fa.link_velocities(arm, q, qd))
     assert_near(found, qd, 1e-12)
 
 
@@ -228,17 +230,17 @@ def test_planar_modes_hide_behind_the_joint():
     error = refused(
         fa.SingularityError,
         ["joint_rates cannot find", "link1.bending y 1", "'link2'", "least_norm=True"],
-        lambda: twists.joint_rates(arm, q, V),
+        lambda: joint_rates(arm, q, V),
     )
     assert error.__class__ is fa.SingularityError
-    found = twists.joint_rates(arm, q, V, least_norm=True)
+    found = joint_rates(arm, q, V, least_norm=True)
     assert_near(fa.link_velocities(arm, q, found), V)
     assert not found[4:].any()  # modes of the last link move no frame
     many = np.broadcast_to(V, (3, 2, *V.shape))
     refused(
         fa.SingularityError,
         ["in 6 of 6 states, first at index (0, 0)"],
-        lambda: twists.joint_rates(arm, q, many),
+        lambda: joint_rates(arm, q, many),
     )
 
 
@@ -253,7 +255,7 @@ def noisy():
 def test_noise_is_projected_on_relative_twists():
     """Pitfall 3: least error of (I - D) V - X qd, not of V - J qd."""
     arm, q, _, V = noisy()
-    f, found = twists.factors(arm, q), twists.joint_rates(arm, q, V)
+    f, found = twists.factors(arm, q), joint_rates(arm, q, V)
     relative = f.A_inverse @ V.ravel()
     assert_near(found, np.linalg.lstsq(f.X, relative, rcond=None)[0])
     for k in range(6):  # (26) as printed, a quotient of scalars
@@ -274,7 +276,7 @@ def test_noise_is_projected_on_relative_twists():
     poses = fa.link_poses(arm, q)
     for form in FORMS:
         given = twists.convert(V, poses, "body", form)
-        assert_near(twists.joint_rates(arm, q, given, form), found)
+        assert_near(joint_rates(arm, q, given, form), found)
 
 
 def test_weights_depend_on_the_place_of_the_frame():
@@ -293,9 +295,9 @@ def test_weights_depend_on_the_place_of_the_frame():
         moved = twists.change_body_frame(noise, S)
         if lever:
             V = np.stack([np.zeros(6), moved])
-            found.append(twists.joint_rates(arm, arm.neutral, V)[1])
+            found.append(joint_rates(arm, arm.neutral, V)[1])
         else:
-            found.append(twists.joint_rates(arm, [0.0], moved[np.newaxis])[0])
+            found.append(joint_rates(arm, [0.0], moved[np.newaxis])[0])
     assert abs(found[0] - found[1]) > 0.01
     assert_near(found[0], noise[2])
 
@@ -306,9 +308,9 @@ def test_rates_broadcast():
     q, qd = rng.normal(size=(4, 1, 6)), rng.normal(size=(3, 6))
     V = fa.link_velocities(arm, q, qd, form="mixed")
     assert V.shape == (4, 3, 6, 6)
-    found = twists.joint_rates(arm, q, V, "mixed")
+    found = joint_rates(arm, q, V, "mixed")
     assert_near(found, np.broadcast_to(qd, (4, 3, 6)))
-    assert_near(twists.joint_rates(arm, q[2, 0], V[2, 1], "mixed"), qd[1])
+    assert_near(joint_rates(arm, q[2, 0], V[2, 1], "mixed"), qd[1])
 
 
 # refusals
@@ -322,9 +324,9 @@ def of_arm(form, arm=None):
         lambda: fa.link_velocities(arm, q, q, form=form),
         lambda: fa.link_accelerations(arm, q, q, q, form=form),
         lambda: fa.link_jacobians(arm, q, form=form),
-        lambda: fa.link_jacobian_rates(arm, q, q, form=form),
+        lambda: fa.Arm.link_jacobian_rates(arm, q, q, form=form),
         lambda: twists.factors(arm, q, form),
-        lambda: twists.joint_rates(arm, q, V, form),
+        lambda: joint_rates(arm, q, V, form),
     ]
 
 
@@ -394,9 +396,9 @@ def test_wrong_shapes_and_bodies():
             ["V has 7 columns and rates 6"],
         ),
         (lambda: twists.change_body_frame(V, eye, "mixed"), ["has no poses"]),
-        (lambda: twists.joint_rates(arm, q, V), ["V has shape (6,)", "(..., 6, 6)"]),
+        (lambda: joint_rates(arm, q, V), ["V has shape (6,)", "(..., 6, 6)"]),
         (
-            lambda: twists.joint_rates(arm, np.zeros((2, 6)), np.zeros((3, 6, 6))),
+            lambda: joint_rates(arm, np.zeros((2, 6)), np.zeros((3, 6, 6))),
             ["q (2,), V (3,)"],
         ),
         (lambda: fa.link_velocities(arm, q, q[:2]), ["qd has a last axis of length 2"]),
@@ -449,7 +451,7 @@ def test_states_that_are_not_finite():
     for call in (
         lambda: fa.link_velocities(arm, q, np.zeros(6), form="mixed"),
         lambda: twists.factors(arm, q),
-        lambda: twists.joint_rates(arm, q, np.zeros((6, 6))),
+        lambda: joint_rates(arm, q, np.zeros((6, 6))),
     ):
         refused(fa.NotFiniteError, ["1 of 3 states", "q[1, 2] is nan"], call)
     V = np.zeros((3, 6, 6))
@@ -457,7 +459,7 @@ def test_states_that_are_not_finite():
     error = refused(
         fa.NotFiniteError,
         ["V[1, 4, 5] is inf", "in 1 of 3 states"],
-        lambda: twists.joint_rates(arm, np.zeros(6), V),
+        lambda: joint_rates(arm, np.zeros(6), V),
     )
     assert isinstance(error, fa.NotFiniteError)
     assert (error.index, error.count) == ((1,), 1)
@@ -490,7 +492,7 @@ def test_pinocchio_in_all_frames(name):
         for form, frame in frames.items():
             J, Jd = (
                 fa.link_jacobians(arm, q, form=form),
-                fa.link_jacobian_rates(arm, q, qd, form=form),
+                fa.Arm.link_jacobian_rates(arm, q, qd, form=form),
             )
             V = fa.link_velocities(arm, q, qd, form=form)
             for k in range(len(arm.bodies)):

@@ -16,6 +16,7 @@ from trees import SEVERAL, fixed, random_state
 import flexarm as fa
 from flexarm import twists
 from flexarm.reference import lagrangian, twin
+from flexarm.twists._factors import spatial_factors
 
 FORMS = twists.FORMS
 PAIRS = list(product(FORMS, FORMS))
@@ -98,7 +99,7 @@ def test_rates_by_complex_step(seed, form):
     arm, q, qd, qdd = any_arm(seed)
     J, Jd = (
         fa.link_jacobians(arm, q, form=form),
-        fa.link_jacobian_rates(arm, q, qd, form=form),
+        fa.Arm.link_jacobian_rates(arm, q, qd, form=form),
     )
     expected = complex_convert(*stepped(seed), form)
     assert_near(J, expected.real)
@@ -148,14 +149,14 @@ def test_batches(form):
         fa.link_velocities(arm, q, qd, form=form),
         fa.link_accelerations(arm, q, qd, qdd, form=form),
         fa.link_jacobians(arm, q, form=form),
-        fa.link_jacobian_rates(arm, q, qd, form=form),
+        fa.Arm.link_jacobian_rates(arm, q, qd, form=form),
     )
     q1, qd1, qdd1 = states[4]
     alone = (
         fa.link_velocities(arm, q1, qd1, form=form),
         fa.link_accelerations(arm, q1, qd1, qdd1, form=form),
         fa.link_jacobians(arm, q1, form=form),
-        fa.link_jacobian_rates(arm, q1, qd1, form=form),
+        fa.Arm.link_jacobian_rates(arm, q1, qd1, form=form),
     )
     for many, one in zip(whole, alone, strict=True):
         assert_near(many[1, 1], one, 1e-14)
@@ -184,7 +185,9 @@ def test_conversion_between_any_two(source, target, seed):
     found = twists.convert_rates(V[source], A[source], poses, source, target)
     assert_near(found, A[target])
     J = [fa.link_jacobians(arm, q, form=form) for form in (source, target)]
-    Jd = [fa.link_jacobian_rates(arm, q, qd, form=form) for form in (source, target)]
+    Jd = [
+        fa.Arm.link_jacobian_rates(arm, q, qd, form=form) for form in (source, target)
+    ]
     found = twists.convert(J[0], poses, source, target, columns=True)
     assert_near(found, J[1])
     found = twists.convert_rates(J[0], Jd[0], poses, source, target, twist=V[source])
@@ -378,7 +381,7 @@ def test_57_holds_at_rest_alone(seed):
     # a joint does not change its own screw, so there have to be several
     arm = fa.library.random_tree(seed, 6, max_modes=0, joints=SCREWS[:3])
     q = random_state(np.random.default_rng(seed), arm)[0]
-    Y = twists.spatial_factors(arm, np.zeros(arm.nq)).reference.X
+    Y = spatial_factors(arm, np.zeros(arm.nq)).reference.X
     apart = 0.0
     for where in (np.zeros(arm.nq), q):
         r = fa.link_poses(arm, where)[:, :3, 3]

@@ -15,6 +15,8 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm import control
+from flexarm.control import link_angles
+from flexarm.reference import patent_loop
 
 
 def roots(f: Any, last: float) -> Any:
@@ -97,7 +99,7 @@ def test_value_and_derivatives() -> None:
         assert_allclose(model.C[..., k], dy, atol=1e-8)
     # to first order those of link_angles
     still = fa.linearize(arm, np.zeros(6), outputs=["link1.tip angle", "tip angle"])
-    assert_allclose(still.C[:, :6], control.link_angles(arm), atol=1e-12)
+    assert_allclose(still.C[:, :6], link_angles(arm), atol=1e-12)
     # the joint counts its turns
     far = fa.linearize(arm, [7.0, 0, 0, 0, 0, 0], outputs="link1.tip angle")
     assert_allclose(far.y, 7.0, atol=1e-12)
@@ -143,13 +145,13 @@ def test_loops_with_a_model_judge_slopes() -> None:
     soft = planar_chain(1, n_modes=1, bending_stiffness=0.5)
     start: Any = ([0.0, 0.0], [0.0, 0.0])
     t = np.linspace(0.0, 0.5, 51)
-    plant = control.SimulatedPlant(soft, *start, max_step=1e-3)
+    plant = patent_loop.SimulatedPlant(soft, *start, max_step=1e-3)
     for s in t:
         plant(s, [0.0])
     with pytest.warns(fa.DeflectionWarning, match="link1"):
         run = plant.trajectory
     assert "bends to a slope" in run.message
-    loop = control.ManipulatorController(
+    loop = patent_loop.ManipulatorController(
         soft, control.RestToRest([0.0], [0.3], 0.5), *start, max_step=1e-3
     )
     with pytest.warns(fa.DeflectionWarning, match="link1"):

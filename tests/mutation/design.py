@@ -17,7 +17,7 @@ DESIGN = [
         "discrete_riccati",
     ),
     mutant(
-        CONTROL + "_loops/correction.py",
+        F + "reference/patent_loop/_correction.py",
         "2.0 * self.damping_ratio * w * step.rate_error + w**2 * step.position_error",
         "2.0 * self.damping_ratio * w * step.rate_error + w * step.position_error",
         "stiffness by the bandwidth once",
@@ -59,7 +59,7 @@ DESIGN = [
         "control_loop sampled_loop_calls",
     ),
     mutant(
-        CONTROL + "_loops/manipulator.py",
+        F + "reference/patent_loop/_manipulator.py",
         "spans = np.diff(t[max(k - 1, 0) :] if last else t[k:])[:1]",
         "spans = np.diff(t[max(k - 1, 0) :])[:1]",
         "span to the time before for that to the next one",

@@ -34,6 +34,7 @@ from flexarm.optimize._distances import apart
 from flexarm.optimize._excess import excess_of
 from flexarm.optimize._programs.program import derivative_errors
 from flexarm.optimize.limits import checked_limits, clearance_of
+from flexarm.se3 import quaternion_exp
 
 RADIUS, ROOM = 0.05, 0.02  # of links, and the clearance by default
 ENDS = [0.0, 0.8], [1.2, 0.8]
@@ -244,7 +245,7 @@ def test_a_rod_on_a_ball_joint_goes_around_a_sphere() -> None:
     found = trajectory(
         arm,
         [1.0, 0.0, 0.0, 0.0],
-        fa.se3.quaternion_exp([0.0, 0.0, 1.2]),
+        quaternion_exp([0.0, 0.0, 1.2]),
         duration=1.0,
         limits={"obstacles": sphere, "link_radius": RADIUS},
         search={"intervals": 10},

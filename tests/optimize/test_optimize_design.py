@@ -13,6 +13,7 @@ from refusals import argument_refused
 
 import flexarm as fa
 from flexarm import optimize
+from flexarm.optimize import Design
 from flexarm.optimize._aim import read_aim
 from flexarm.optimize._clearance import Clearance
 from flexarm.optimize._collocation.joint_limits import StateRows
@@ -28,6 +29,7 @@ from flexarm.optimize._transfer.design import (
     with_payload,
 )
 from flexarm.optimize.limits import output_rows
+from flexarm.se3 import quaternion_exp
 
 FLEX = planar_chain(2, n_modes=1, bending_stiffness=20.0)
 
@@ -163,7 +165,7 @@ def test_derivatives_of_goals_and_outputs_by_parameters() -> None:
 
 def test_derivatives_of_arms_with_quaternions() -> None:
     p, ends = np.array([0.9]), np.zeros((2, 6))
-    ends[:, :4] = fa.se3.quaternion_exp([[0.3, -0.2, 0.1], [0.6, 0.1, 0.5]])
+    ends[:, :4] = quaternion_exp([[0.3, -0.2, 0.1], [0.6, 0.1, 0.5]])
     family = ChartedFamily(Designs(free, p), p, *ends)
     equation = ParametricEquation(family, p)
     check(equation, states(equation.arm, p), 1e-4)
@@ -292,7 +294,7 @@ def test_a_design_is_that_of_a_scan() -> None:
         return 0.02 * p[0], np.array([0.02])
 
     ends = ([0.0], [1.0])
-    design = optimize.Design(make_arm, [10.0], [5.0], [200.0], price)
+    design = Design(make_arm, [10.0], [5.0], [200.0], price)
     cost = {"effort": 1.0, "design": 1.0}
     options: dict[str, Any] = {"duration": 1.0}
     search = {"intervals": 20}
@@ -318,7 +320,7 @@ def test_a_design_is_that_of_a_scan() -> None:
     turn = best + 0.5 * h * (low - high) / (low - 2.0 * here + high)
     assert_allclose(turn, best, rtol=5e-3)
     # without the gradient of its cost
-    plain = optimize.Design(make_arm, [10.0], [5.0], [200.0], lambda p: 0.02 * p[0])
+    plain = Design(make_arm, [10.0], [5.0], [200.0], lambda p: 0.02 * p[0])
     again = optimize.trajectory(
         plain, *ends, cost=cost, check=False, search=search, **options
     )
@@ -334,7 +336,7 @@ def test_a_section_under_its_weight() -> None:
         bodies = [b.replace(stiffness=p[0] * b.stiffness) for b in base.bodies]
         return base.replace(bodies=bodies)
 
-    design = optimize.Design(make_arm, [1.0], [0.5], [4.0], lambda p: p[0])
+    design = Design(make_arm, [1.0], [0.5], [4.0], lambda p: p[0])
     motion = optimize.trajectory(
         design,
         [0.0],
@@ -360,7 +362,7 @@ def test_the_longest_link_that_passes_a_wall() -> None:
     def make_arm(p: Any) -> fa.Arm:
         return planar_chain(1, length=p[0], gravity=(0, 0, 0))
 
-    design = optimize.Design(make_arm, [0.7], [0.5], [1.5], lambda p: -p[0])
+    design = Design(make_arm, [0.7], [0.5], [1.5], lambda p: -p[0])
     wall = optimize.HalfSpace((0.9, 0.0, 0.0), (-1.0, 0.0, 0.0))
     motion = optimize.trajectory(
         design,
@@ -389,11 +391,11 @@ def test_the_size_of_a_satellite_that_turns() -> None:
         body = fa.RigidBody("body", fa.Joint("spherical"), mass=1.0, inertia=inertia)
         return fa.Arm([body], gravity=(0, 0, 0))
 
-    design = optimize.Design(make_arm, [1.0], [0.2], [3.0], lambda p: 1.0 / p[0])
+    design = Design(make_arm, [1.0], [0.2], [3.0], lambda p: 1.0 / p[0])
     motion = optimize.trajectory(
         design,
         [1.0, 0.0, 0.0, 0.0],
-        fa.se3.quaternion_exp([1.0, 0.0, 0.0]),
+        quaternion_exp([1.0, 0.0, 0.0]),
         duration=1.0,
         cost={"effort": 1.0, "design": 300.0},
         search={"intervals": 10},
@@ -417,7 +419,7 @@ def test_the_largest_payload_that_a_ball_joint_turns() -> None:
     motion = optimize.trajectory(
         fa.Arm([rod], gravity=(0.0, 0.0, 0.0)),
         [1.0, 0.0, 0.0, 0.0],
-        fa.se3.quaternion_exp([0.0, 0.0, 0.8]),
+        quaternion_exp([0.0, 0.0, 0.8]),
         duration=1.0,
         limits={"torque": 4.0},
         payload="maximize",
@@ -436,7 +438,7 @@ def test_a_long_arm_goes_around_a_sphere_to_a_place() -> None:
     def make_arm(p: Any) -> fa.Arm:
         return planar_chain(2, length=[1.0, p[0]], gravity=(0, 0, 0))
 
-    design = optimize.Design(make_arm, [1.0], [0.5], [1.5], lambda p: -p[0])
+    design = Design(make_arm, [1.0], [0.5], [1.5], lambda p: -p[0])
     center, radius = np.array([1.75, -0.8]), 0.17
     goal = np.array([1.4, -0.85])
     motion = optimize.trajectory(
@@ -476,7 +478,7 @@ def test_the_strain_of_the_link_that_is_found() -> None:
     most = 0.02
 
     def found(**limits: Any) -> tuple[optimize.OptimalMotion, float]:
-        design = optimize.Design(make_arm, [3.0], [1.0], [10.0], lambda p: p[0])
+        design = Design(make_arm, [3.0], [1.0], [10.0], lambda p: p[0])
         motion = optimize.trajectory(
             design,
             [0.0],
@@ -515,13 +517,13 @@ def test_refusals_of_designs() -> None:
         ((fine, [1.0], [0.0], [2.0], "mass"), ["cost is 'mass'", "function"]),
     ]
     for given, words in cases:
-        argument_refused(words, lambda given=given: optimize.Design(*given))
-    design = optimize.Design(lambda p: "arm", [1.0], [0.0], [2.0])
+        argument_refused(words, lambda given=given: Design(*given))
+    design = Design(lambda p: "arm", [1.0], [0.0], [2.0])
     argument_refused(
         ["make_arm returned str"],
         lambda: optimize.trajectory(design, [0.0], [1.0], duration=1.0),
     )
-    design = optimize.Design(fine, [1.0], [0.0], [2.0])
+    design = Design(fine, [1.0], [0.0], [2.0])
     argument_refused(
         ["payload is 'maximize' beside a Design"],
         lambda: optimize.trajectory(

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 import flexarm as fa
 from flexarm.optimize import time_optimal, trajectory
 from flexarm.optimize._charts import charted
+from flexarm.se3 import quaternion_exp, quaternion_log, quaternion_product
 
 INERTIA = (2.0, 3.0, 4.0)
 FEW = {"intervals": 20}
@@ -27,7 +28,7 @@ def satellite(inertia: Any = INERTIA) -> fa.Arm:
 
 def turned(vector: Any) -> Any:
     """Quaternion of a rotation vector."""
-    return fa.se3.quaternion_exp(np.asarray(vector, dtype=float))
+    return quaternion_exp(np.asarray(vector, dtype=float))
 
 
 def robot() -> fa.Arm:
@@ -128,7 +129,7 @@ def test_slew_of_least_effort(frame: Any, sign: float) -> None:
     pytest.importorskip("casadi")
     angle, T, axis = 2.5, 2.0, 1
     start = turned(frame)
-    end = sign * fa.se3.quaternion_product(start, turned(angle * np.eye(3)[axis]))
+    end = sign * quaternion_product(start, turned(angle * np.eye(3)[axis]))
     motion = trajectory(satellite(), start, 3.0 * end, duration=T, search=FEW)
     assert motion.success
     least = 12.0 * (INERTIA[axis] * angle) ** 2 / T**3
@@ -170,10 +171,10 @@ def test_base_floats_by_its_momentum() -> None:
     assert motion.objective == pytest.approx(12.0 * (J * angle) ** 2 / T**3, rel=1e-4)
     np.testing.assert_allclose(motion.tau[:, :6], 0.0, atol=1e-12)
     for q in (motion.q[-1], motion.verification.trajectory.q[-1]):  # type: ignore[union-attr]
-        base = fa.se3.quaternion_log(q[:4])
+        base = quaternion_log(q[:4])
         np.testing.assert_allclose(base, [0, 0, -share * angle], atol=2e-5)
     # the common centre stays where it is
-    turn = Rotation.from_rotvec(fa.se3.quaternion_log(motion.q[:, :4]))
+    turn = Rotation.from_rotvec(quaternion_log(motion.q[:, :4]))
     link = np.stack([np.cos(motion.q[:, 7]), np.sin(motion.q[:, 7]), 0 * motion.t], 1)
     centre = motion.q[:, 4:7] + 2.0 / 7.0 * turn.apply(0.6 * link)
     np.testing.assert_allclose(centre, centre[:1] + 0.0 * centre, atol=1e-6)
@@ -237,7 +238,7 @@ def test_half_turn_of_a_symmetric_body() -> None:
     durations = []
     for frame, sign in (((0.0, 0.0, 0.0), 1.0), ((1.0, -0.4, 2.0), -1.0)):
         start = turned(frame)
-        end = sign * fa.se3.quaternion_product(start, turned([0, 0, np.pi]))
+        end = sign * quaternion_product(start, turned([0, 0, np.pi]))
         limits = {"torque": 1.0}
         motion = time_optimal(satellite((1.0,) * 3), [start, end], limits=limits)
         assert motion.success
@@ -247,7 +248,7 @@ def test_half_turn_of_a_symmetric_body() -> None:
 
         # by another integrator, with quaternions and the equation of Euler alone
         def slope(t: float, y: Any, motion: Any = motion) -> Any:
-            own = fa.se3.quaternion_product(y[:4], [0.0, *y[4:]])
+            own = quaternion_product(y[:4], [0.0, *y[4:]])
             return np.append(0.5 * own, motion.torque(t))
 
         run = solve_ivp(

@@ -29,6 +29,7 @@ from flexarm.optimize._afloat import Afloat
 from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
+from flexarm.se3 import quaternion_log
 
 Array = Any
 X, Y, Z = np.eye(3)
@@ -322,7 +323,7 @@ def test_carts_that_float_are_fastest_in_closed_form() -> None:
         plane, turn, start=begin, limits={"torque": [*UNDRIVEN, 2.0]}, search=FEW
     )
     assert motion.duration == pytest.approx(2.0 * np.sqrt(inertia * 0.6), rel=1e-9)
-    ends = fa.se3.quaternion_log(motion.q[[0, -1], :4])[:, 2]
+    ends = quaternion_log(motion.q[[0, -1], :4])[:, 2]
     assert_allclose(ends, [0.3, 0.3 - share * 1.2], atol=1e-9)
     assert motion.verification is not None
     assert motion.verification.path_error.max() < 1e-4

@@ -76,7 +76,7 @@ EXEMPT_UNITS = {
     "dpi": "pixels per inch, of pictures",
 }
 # modules without dimensions by their mathematics: what goes in decides
-PURE_MODULES = ("se3.", "screws.", "twists.")
+PURE_MODULES = ("se3.", "reference.screws.", "twists.")
 
 MEMBERS = list(members())
 

@@ -161,7 +161,7 @@ def factors_by_hand() -> Any:
 
 def factors() -> Any:
     q = [0, np.pi / 3]
-    _, D, order = fa.innovations_factors(two_rods(), q)
+    _, D, order = fa.Arm.innovations_factors(two_rods(), q)
     shoulder = list(order).index(0)
     return fa.mass_matrix(two_rods(), q)[0, 0], D[shoulder, shoulder]
 
@@ -236,7 +236,7 @@ def shapes() -> Any:
     with pytest.warns(fa.ModeWarning):
         one = strip(1, modes="clamped-free")
     J, full = fa.jacobian(one, one.neutral), strip()
-    exact = fa.static_compliance(full, full.neutral)
+    exact = fa.Arm.static_compliance(full, full.neutral)
     missing = [
         1 - J[row, 0] ** 2 / one.stiffness_matrix[0, 0] / exact[row, row]
         for row in (4, 2)

@@ -11,12 +11,13 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm import plotting
 from flexarm.beams import STEEL, Section, finite_element_link
+from flexarm.loads import LinkLoads
 
 plt: Any = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(scope="module")
-def loads() -> dict[str, fa.LinkLoads]:
+def loads() -> dict[str, LinkLoads]:
     bar = Section.rectangle(0.01, 0.02, STEEL)
     upper = finite_element_link(
         "upper",
@@ -35,7 +36,7 @@ def loads() -> dict[str, fa.LinkLoads]:
     return fa.link_loads(arm, q, 0.0 * q, 0.0 * q)
 
 
-def test_moments_of_all_links(loads: dict[str, fa.LinkLoads]) -> None:
+def test_moments_of_all_links(loads: dict[str, LinkLoads]) -> None:
     """Only what is not zero, one link after the other, states as a band."""
     lines = plotting.link_loads(loads, by_strain=True)
     assert [line.get_label() for line in lines] == [
@@ -51,7 +52,7 @@ def test_moments_of_all_links(loads: dict[str, fa.LinkLoads]) -> None:
     assert len(ax.collections) == 1  # the band
 
 
-def test_forces_and_stress_of_one_link(loads: dict[str, fa.LinkLoads]) -> None:
+def test_forces_and_stress_of_one_link(loads: dict[str, LinkLoads]) -> None:
     lines = plotting.link_loads(loads["lower"], "force")
     assert [line.get_label() for line in lines] == ["axial force", "shear along z"]
     ax = plt.figure().add_subplot()
@@ -61,7 +62,7 @@ def test_forces_and_stress_of_one_link(loads: dict[str, fa.LinkLoads]) -> None:
     assert_allclose(lines[0].get_ydata()[:-1], stress)
 
 
-def test_figures_of_loads_take_loads_of_links(loads: dict[str, fa.LinkLoads]) -> None:
+def test_figures_of_loads_take_loads_of_links(loads: dict[str, LinkLoads]) -> None:
     with pytest.raises(fa.ArgumentError, match="kind is 'shear', expected one of"):
         plotting.link_loads(loads, "shear")
     with pytest.raises(fa.ArgumentError, match="loads is dict"):

@@ -19,6 +19,7 @@ from robot_texts import TWO, robot_of
 import flexarm as fa
 from flexarm import beams, plotting, urdf
 from flexarm.plotting import _frames
+from flexarm.plotting._scene import Scene
 from flexarm.plotting._scene_film import Film, decoded
 from flexarm.plotting._scene_meshes import read_mesh
 from flexarm.plotting._surfaces import Surface, fewer, solid
@@ -55,7 +56,7 @@ def triangles(trace: dict[str, Any]) -> np.ndarray:
     return np.stack([decoded(trace[axis]) for axis in "ijk"], axis=1).astype(int)
 
 
-def meshes(scene: plotting.Scene) -> list[dict[str, Any]]:
+def meshes(scene: Scene) -> list[dict[str, Any]]:
     return [t for t in scene.spec["data"] if t["type"] == "mesh3d"]
 
 

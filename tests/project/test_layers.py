@@ -155,17 +155,17 @@ ROOMS: layers.Rooms = [
     ("statics", ["statics*"]),
     ("errors of modes", ["mode_accuracy", "refinement", "frequency_errors"]),
     ("parameters", ["parameters*"]),
-    ("reference", ["reference*"]),
     ("linear models", ["linear_models*"]),
     ("vibration", ["vibration", "mode_results"]),
     ("loads", ["loads*"]),
     ("arm", ["arm", "stacks"]),
     (
         "states and sensors of loops",
-        [f"control.{name}" for name in ("_checks", "_matrices", "_states", "sensors")],
+        [f"control.{name}" for name in ("_matrices", "checks", "sensors", "states")],
     ),
     ("closed loops", ["control._loops*"]),
     ("control", ["control*"]),
+    ("reference", ["reference*"]),
     (
         "paths and limits",
         [
@@ -212,7 +212,6 @@ ROOMS: layers.Rooms = [
     ("mjcf", ["mjcf*"]),
     ("sdf", ["sdf*"]),
     ("interop", ["interop*"]),
-    ("screws", ["screws*"]),
     ("library", ["library*"]),
     ("plotting", ["plotting*"]),
     ("testing", ["testing"]),

@@ -12,6 +12,7 @@ from refusals import argument_refused
 
 import flexarm as fa
 from flexarm._core import METHODS as CORE
+from flexarm.simulation import Event
 
 # modes of the tests are chosen for other purposes
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
@@ -37,7 +38,7 @@ def fall(level: float, q0: float, qd0: float) -> tuple[float, float]:
 @each("method", METHODS)
 def test_free_fall_passes_a_height_at_the_times_of_the_closed_form(method: str) -> None:
     run = fa.simulate(
-        SLIDE, [0.0], [5.0], T, method=method, events=fa.Event(height(0.8), name="x")
+        SLIDE, [0.0], [5.0], T, method=method, events=Event(height(0.8), name="x")
     )
     up, down = fall(0.8, 0.0, 5.0)
     # all of these methods are exact for constant force, error control or not
@@ -52,7 +53,7 @@ def test_free_fall_passes_a_height_at_the_times_of_the_closed_form(method: str) 
 
 @pytest.mark.parametrize(("direction", "count"), [(0, 2), (1, 1), (-1, 1)])
 def test_direction_chooses(direction: int, count: int) -> None:
-    event = fa.Event(height(0.8), direction=direction)
+    event = Event(height(0.8), direction=direction)
     run = fa.simulate(SLIDE, [0.0], [5.0], T, events=[event])
     assert len(run.events) == count
     for found in run.events:
@@ -60,7 +61,7 @@ def test_direction_chooses(direction: int, count: int) -> None:
 
 
 def test_a_state_that_starts_on_an_event_does_not_count() -> None:
-    run = fa.simulate(SLIDE, [0.0], [5.0], [0.0, 0.5], events=fa.Event(height(0.0)))
+    run = fa.simulate(SLIDE, [0.0], [5.0], [0.0, 0.5], events=Event(height(0.0)))
     assert run.events == ()
 
 
@@ -68,7 +69,7 @@ def test_a_batch_has_its_own_times() -> None:
     """2 x 9 trajectories in lanes of one run; times agree with those alone."""
     qd0 = np.linspace(3.0, 6.0, 18).reshape(2, 9, 1)
     level = 0.3
-    events = [fa.Event(height(level), name="pass"), fa.Event(height(-0.2), name="low")]
+    events = [Event(height(level), name="pass"), Event(height(-0.2), name="low")]
     run = fa.simulate(SLIDE, np.zeros((2, 9, 1)), qd0, T, events=events)
     assert [e.t for e in run.events] == sorted(e.t for e in run.events)
     for index in np.ndindex(2, 9):
@@ -82,8 +83,8 @@ def test_a_batch_has_its_own_times() -> None:
 @each("method", METHODS)
 def test_terminal_events_end_their_trajectory_alone(method: str) -> None:
     events = [
-        fa.Event(height(0.8), name="high", terminal=True),
-        fa.Event(height(0.2), name="pass"),
+        Event(height(0.8), name="high", terminal=True),
+        Event(height(0.2), name="pass"),
     ]
     qd0 = np.array([[5.0], [1.0]])
     run = fa.simulate(SLIDE, [0.0], qd0, T, method=method, events=events)
@@ -102,7 +103,7 @@ def test_terminal_events_end_their_trajectory_alone(method: str) -> None:
 def test_coarse_samples_are_refined_by_integration_not_by_interpolation() -> None:
     """A pendulum between two samples that are a quarter of its period apart."""
     arm = fa.library.pendulum(mass=1.3, com=0.7)
-    event = fa.Event(lambda t, q, qd: q[..., 0] + 1.0, direction=-1)
+    event = Event(lambda t, q, qd: q[..., 0] + 1.0, direction=-1)
     options: Any = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-12}
     exact = fa.simulate(
         arm, [0.5], [0.0], np.linspace(0, 0.6, 61), events=event, **options
@@ -137,9 +138,7 @@ def test_forces_are_those_of_the_run(method: str, kind: str) -> None:
     }
     plain = fa.simulate(arm, q0, np.zeros(6), t, **(options | {"max_step": 1e-3}))
     level = 0.5 * (plain.q[2, 0] + plain.q[3, 0])
-    run = fa.simulate(
-        arm, q0, np.zeros(6), t, events=fa.Event(height(level)), **options
-    )
+    run = fa.simulate(arm, q0, np.zeros(6), t, events=Event(height(level)), **options)
     (found,) = [e for e in run.events if t[2] <= e.t <= t[3]]
     assert_allclose(found.q[0], level, rtol=0, atol=1e-12)
     # a run that ends there, with the forces cut at the same time
@@ -166,7 +165,7 @@ def test_a_function_of_a_batch_sees_the_whole_batch() -> None:
 
     qd0 = np.array([[1.0], [2.0], [0.1]])
     run = fa.simulate(
-        SLIDE, [0.0], qd0, [0.0, 0.4, 1.0], torque=torque, events=fa.Event(height(0.5))
+        SLIDE, [0.0], qd0, [0.0, 0.4, 1.0], torque=torque, events=Event(height(0.5))
     )
     assert [(e.trajectory, round(e.t, 12)) for e in run.events] == [
         ((1,), 0.25),
@@ -177,9 +176,9 @@ def test_a_function_of_a_batch_sees_the_whole_batch() -> None:
 
 def test_two_zeros_between_two_samples_are_seen() -> None:
     """Up and down through a height within one interval."""
-    run = fa.simulate(SLIDE, [0.0], [5.0], [0.0, 1.0], events=fa.Event(height(1.2)))
+    run = fa.simulate(SLIDE, [0.0], [5.0], [0.0, 1.0], events=Event(height(1.2)))
     assert_allclose([e.t for e in run.events], fall(1.2, 0.0, 5.0), rtol=1e-10)
-    only = fa.Event(height(1.2), direction=-1)
+    only = Event(height(1.2), direction=-1)
     run = fa.simulate(SLIDE, [0.0], [5.0], [0.0, 1.0], events=only)
     assert_allclose([e.t for e in run.events], fall(1.2, 0.0, 5.0)[1:], rtol=1e-10)
 
@@ -248,15 +247,15 @@ def test_rest_of_flexible_links_and_of_motors() -> None:
 )
 def test_arguments_of_an_event_are_checked(options: Any, words: str) -> None:
     with pytest.raises(fa.ArgumentError, match=words):
-        fa.Event(height(0.0), **options)
+        Event(height(0.0), **options)
 
 
 def test_events_that_can_have_no_zero_are_refused() -> None:
-    above = fa.Event(lambda t, q, qd: q[..., 0] > 0.0, name="above")
+    above = Event(lambda t, q, qd: q[..., 0] > 0.0, name="above")
     with pytest.raises(fa.ArgumentError, match="'above' returned booleans") as told:
         fa.simulate(SLIDE, [0.0], [0.0], T, events=above)
     assert told.value.trajectory.q.shape == (len(T), 1)  # type: ignore[attr-defined]
-    root = fa.Event(lambda t, q, qd: np.sqrt(q[..., 0] - 100.0), name="root")
+    root = Event(lambda t, q, qd: np.sqrt(q[..., 0] - 100.0), name="root")
     with pytest.raises(fa.ArgumentError, match="'root' is NaN at t = 0 s"):
         fa.simulate(SLIDE, [0.0], [0.0], T, events=root)
 
@@ -264,13 +263,15 @@ def test_events_that_can_have_no_zero_are_refused() -> None:
 def test_events_are_functions_with_known_directions() -> None:
     arm = SLIDE
     with pytest.raises(fa.ArgumentError, match="expected a function"):
-        fa.Event(3)  # type: ignore[arg-type]
-    argument_refused(["direction"], lambda: fa.Event(height(0.0), direction=2))
-    with pytest.raises(fa.ArgumentError, match=r"fa\.Event\(function\) makes one"):
+        Event(3)  # type: ignore[arg-type]
+    argument_refused(["direction"], lambda: Event(height(0.0), direction=2))
+    with pytest.raises(
+        fa.ArgumentError, match=r"fa\.events\.Event\(function\) makes one"
+    ):
         fa.simulate(arm, [0.0], [0.0], T, events=[height(0.0)])
-    with pytest.raises(fa.ArgumentError, match=r"list of fa\.Event"):
+    with pytest.raises(fa.ArgumentError, match=r"list of fa\.events\.Event"):
         fa.simulate(arm, [0.0], [0.0], T, events=3)
-    wrong = fa.Event(lambda t, q, qd: np.zeros(7), name="w")
+    wrong = Event(lambda t, q, qd: np.zeros(7), name="w")
     with pytest.raises(fa.ArgumentError, match="event 'w' returned shape"):
         fa.simulate(arm, [0.0], [0.0], T, events=wrong)
     with pytest.raises(fa.ArgumentError, match="expected one of 'slide"):

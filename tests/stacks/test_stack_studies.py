@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import named
 import numpy as np
 import pytest
 from each import each
@@ -158,7 +159,7 @@ def test_statics_of_a_stack() -> None:
     q = q_of(ELASTIC[0])
     stack = fa.stack(ELASTIC)[:, np.newaxis]
     for name in ("deflection", "holding_forces", "static_compliance"):
-        function = getattr(fa, name)
+        function = named.function(name)
         found = function(stack, q, held="motors")
         for i, arm in enumerate(ELASTIC):
             one = function(arm, q, held="motors")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import named
 import numpy as np
 import pytest
 from each import each
@@ -17,6 +18,7 @@ import flexarm as fa
 from flexarm import ArgumentError, FlexibleBody, NotFiniteError
 from flexarm.arm import Arm
 from flexarm.library import random_tree
+from flexarm.stacks import ArmStack
 
 # functions of states, and which arguments they take
 VECTORS = {
@@ -82,7 +84,7 @@ def changed(arm: Arm, rng: np.random.Generator) -> Arm:
     return arm.replace(bodies=bodies, gravity=gravity, check_units=False)
 
 
-def sweep(arm: Arm, seed: int, n: int) -> fa.ArmStack:
+def sweep(arm: Arm, seed: int, n: int) -> ArmStack:
     """A stack of `n` arms like the given one, which is the first."""
     rng = np.random.default_rng(seed)
     return fa.stack([arm, *(changed(arm, rng) for _ in range(n - 1))])
@@ -103,12 +105,12 @@ def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
     return result
 
 
-def looped(stack: fa.ArmStack, name: str, *args: Any) -> Any:
+def looped(stack: ArmStack, name: str, *args: Any) -> Any:
     """Results of the function state by state, each with its own arm alone."""
     batch = np.broadcast_shapes(stack.shape, *(a.shape[:-1] for a in args))
     index = np.broadcast_to(stack.index, batch)
     args = tuple(np.broadcast_to(a, (*batch, a.shape[-1])) for a in args)
-    function = getattr(fa, name)
+    function = named.function(name)
     results = [
         function(stack.arms[index[at]], *(a[at] for a in args))
         for at in np.ndindex(*batch)
@@ -128,7 +130,7 @@ def tree(seed: int) -> Arm:
 
 
 @cache
-def swept(seed: int) -> tuple[fa.ArmStack, dict[str, Any]]:
+def swept(seed: int) -> tuple[ArmStack, dict[str, Any]]:
     """Five trees, of odd seeds all but one with armature, and states of theirs."""
     arms = sweep(tree(seed), seed, 5)
     if seed % 2:
@@ -142,9 +144,10 @@ def swept(seed: int) -> tuple[fa.ArmStack, dict[str, Any]]:
 def test_a_stack_is_a_loop_over_its_arms(name: str, seed: int) -> None:
     arms, given = swept(seed)
     args = [given[key] for key in VECTORS[name].split()]
-    assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+    assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
     assert_equal(
-        getattr(fa, name)(arms[:, None], *args), looped(arms[:, None], name, *args)
+        named.function(name)(arms[:, None], *args),
+        looped(arms[:, None], name, *args),
     )
 
 
@@ -154,9 +157,9 @@ def test_forms_of_twists(form: str) -> None:
     q, qd = (states(arms.arms[0], 1, (5,))[name] for name in ("q", "qd"))
     for name in ("link_jacobians", "link_velocities"):
         args = (q, qd)[: 1 + (name == "link_velocities")]
-        got = getattr(fa, name)(arms, *args, form=form)
+        got = named.function(name)(arms, *args, form=form)
         for i, arm in enumerate(arms):
-            expected = getattr(fa, name)(arm, *(x[i] for x in args), form=form)
+            expected = named.function(name)(arm, *(x[i] for x in args), form=form)
             assert_equal(got[i], expected)
 
 
@@ -167,17 +170,17 @@ def test_arm_by_arm(threads: int) -> None:
     given = states(arms.arms[0], 2, (3, 17))
     args = given["q"], given["qd"], given["qdd"]
     both = fa.inverse_dynamics_derivatives(arms, *args, threads=threads)
-    factors = fa.innovations_factors(arms, args[0], threads=threads)
-    blocks = fa.mass_matrix_inverse_blocks(arms, args[0], threads=threads)
+    factors = fa.Arm.innovations_factors(arms, args[0], threads=threads)
+    blocks = fa.Arm.mass_matrix_inverse_blocks(arms, args[0], threads=threads)
     for at in np.ndindex(3, 17):
         arm, one = arms[at[1]], tuple(x[at] for x in args)
         alone = fa.inverse_dynamics_derivatives(arm, *one)
         assert np.array_equal(both.dq[at], alone.dq)
         assert np.array_equal(both.dqd[at], alone.dqd)
         assert np.array_equal(
-            factors.inertia[at], fa.innovations_factors(arm, one[0]).inertia
+            factors.inertia[at], fa.Arm.innovations_factors(arm, one[0]).inertia
         )
-        for name, block in fa.mass_matrix_inverse_blocks(arm, one[0]).items():
+        for name, block in fa.Arm.mass_matrix_inverse_blocks(arm, one[0]).items():
             assert np.array_equal(blocks[name][at], block)
     few = sweep(tree(2), 2, 5)
     shape = (5, 3, 2, few.nv, few.nv)
@@ -202,7 +205,7 @@ def test_kernels_that_know_their_bodies(modes: int) -> None:
     given = states(chain, modes, (13,))
     for name, keys in VECTORS.items():
         args = [given[key] for key in keys.split()]
-        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each("seed", range(8))
@@ -229,7 +232,7 @@ def test_any_number_of_modes(modes: int, fidelity: str) -> None:
     assert_equal(fa.mass_matrix(arms, args[0]), looped(arms, "mass_matrix", args[0]))
 
 
-PATTERNS: dict[str, tuple[Callable[[fa.ArmStack], fa.ArmStack], tuple[int, ...]]] = {
+PATTERNS: dict[str, tuple[Callable[[ArmStack], ArmStack], tuple[int, ...]]] = {
     "one state each": (lambda s: s, (6,)),
     "all states of each": (lambda s: s[:, None], (7,)),
     "arms vary fastest": (lambda s: s, (7, 1)),
@@ -274,7 +277,7 @@ def test_a_result_does_not_depend_on_its_neighbours(name: str) -> None:
     arms = sweep(tree(1), 1, 9)
     given = states(arms.arms[0], 1, (9,))
     args = [given[key] for key in VECTORS[name].split()]
-    function = getattr(fa, name)
+    function = named.function(name)
     whole = function(arms, *args)
     for i in range(9):
         alone = function(arms[i : i + 1], *(a[i : i + 1] for a in args))
@@ -327,7 +330,7 @@ def test_arms_of_different_structure() -> None:
     given = states(base, 5, (3,))
     for name, keys in VECTORS.items():
         args = [given[key] for key in keys.split()]
-        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each(
@@ -350,7 +353,7 @@ def test_loops_and_couplings(base: Arm) -> None:
         "constraint_jacobian": (q,),
         "constraint_forces": (q, qd, tau),
     }.items():
-        assert_equal(getattr(fa, name)(arms, *args), looped(arms, name, *args))
+        assert_equal(named.function(name)(arms, *args), looped(arms, name, *args))
 
 
 @each("k", range(3))
@@ -371,7 +374,7 @@ def test_brackets_of_straight_beams_differ_in_one_coordinate(k: int) -> None:
     given = states(arms[0], 9, (3,))
     for name in ("inverse_dynamics", "forward_dynamics", "bias_forces"):
         args = [given[key] for key in VECTORS[name].split()]
-        assert_equal(getattr(fa, name)(stacked, *args), looped(stacked, name, *args))
+        assert_equal(named.function(name)(stacked, *args), looped(stacked, name, *args))
 
 
 def test_drives_and_forces_inside_joints() -> None:

@@ -30,7 +30,7 @@ BENDING = ("revolute", "prismatic", "helical", "universal", "spherical")
 def test_compliance_of_a_cantilever() -> None:
     R = turned((1, 2, 3), 0.8)
     arm = fa.Arm([cantilever(20, joint=fa.Joint(rotation=R))], gravity=(0, 0, 0))
-    C = fa.static_compliance(arm, np.zeros(arm.nq))
+    C = fa.Arm.static_compliance(arm, np.zeros(arm.nq))
     # node axes are those of the beam: bending only
     EI, L = STIFFNESS, LENGTH
     # of the series of modes these parts remain, 4/beta^4, 4/beta^3 and 4/beta^2
@@ -43,7 +43,7 @@ def test_compliance_of_a_cantilever() -> None:
     assert_allclose(C[[4, 5], [4, 5]], shift, rtol=1e-10)
     assert_allclose([C[2, 4], -C[1, 5]], mixed, rtol=1e-10)
     assert (C[[0, 3]] == 0.0).all()
-    base = fa.static_compliance(arm, np.zeros(arm.nq), frame="base")
+    base = fa.Arm.static_compliance(arm, np.zeros(arm.nq), frame="base")
     both = np.kron(np.eye(2), R)
     assert_allclose(base, both @ C @ both.T, rtol=0.0, atol=1e-15)
 
@@ -58,7 +58,7 @@ def test_compliance_is_how_the_equilibrium_moves(seed: int, frame: str) -> None:
     load = np.array([0.3, 0.2, -0.1, 0.5, -0.4, 0.3])
     options: dict[str, Any] = {"wrench": load, "loaded": 0, "wrench_frame": frame}
     rest = fa.equilibrium(arm, q, wrench=load, node=0, frame=frame).check()
-    C = fa.static_compliance(arm, rest.q, frame="base", **options)
+    C = fa.Arm.static_compliance(arm, rest.q, frame="base", **options)
     h = 1e-3
     tests = np.zeros((12, 2, 6))
     tests[:6, 0], tests[6:, 0] = h * np.eye(6), -h * np.eye(6)
@@ -82,28 +82,28 @@ def test_compliance_is_how_the_equilibrium_moves(seed: int, frame: str) -> None:
 def test_stiffness_is_the_inverse_where_there_is_one() -> None:
     arm = fa.library.cibicik_egeland()
     q = np.stack([fa.library.poses(arm)[name] for name in ("initial", "final")])
-    C, K = fa.static_compliance(arm, q), fa.static_stiffness(arm, q)
+    C, K = fa.Arm.static_compliance(arm, q), fa.Arm.static_stiffness(arm, q)
     assert_allclose(C @ K, np.broadcast_to(np.eye(6), C.shape), rtol=0.0, atol=1e-9)
     flat = fa.library.planar_chain(2, n_modes=2)
     with pytest.raises(fa.SingularityError, match="static_stiffness has no finite"):
-        fa.static_stiffness(flat, np.zeros(6))
+        fa.Arm.static_stiffness(flat, np.zeros(6))
 
 
 def test_motions_without_stiffness_are_refused() -> None:
     arm = fa.library.planar_chain(2, n_modes=2, gravity=(0, 0, 0))
     with pytest.raises(fa.SingularityError, match="2 of 2 states, first at index"):
-        fa.static_compliance(arm, np.zeros((2, 6)), held=None)
-    rigid = fa.static_compliance(fa.library.puma560(), np.zeros((2, 6)))
+        fa.Arm.static_compliance(arm, np.zeros((2, 6)), held=None)
+    rigid = fa.Arm.static_compliance(fa.library.puma560(), np.zeros((2, 6)))
     assert rigid.shape == (2, 6, 6) and not rigid.any()
 
 
 def test_gravity_is_a_stiffness_too() -> None:
     # a hanging mass gives way by l^2/(m g l) in its joint
     arm = fa.library.pendulum(mass=2.0, com=0.5)
-    C = fa.static_compliance(arm, [-np.pi / 2.0], held=None, frame="base")
+    C = fa.Arm.static_compliance(arm, [-np.pi / 2.0], held=None, frame="base")
     assert_allclose(C[3, 3], 0.25 / (2.0 * 9.81 * 0.5), rtol=1e-12)
     pull = [0, 0, 0, 0, 0, -3.0]
-    C = fa.static_compliance(
+    C = fa.Arm.static_compliance(
         arm, [-np.pi / 2.0], held=None, frame="base", wrench=pull, wrench_frame="base"
     )
     assert_allclose(C[3, 3], 0.25 / (0.5 * (2.0 * 9.81 + 3.0)), rtol=1e-12)

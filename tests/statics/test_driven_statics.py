@@ -142,8 +142,8 @@ def test_compliance_of_links_and_drives_adds_up() -> None:
     arm = chain()
     rest = fa.equilibrium(arm.replace(gravity=(0, 0, 0)), np.zeros(arm.nq)).check()
     weightless = arm.replace(gravity=(0, 0, 0))
-    links = fa.static_compliance(weightless, rest.q, held="joints")
-    both = fa.static_compliance(weightless, rest.q, held="motors")
+    links = fa.Arm.static_compliance(weightless, rest.q, held="joints")
+    both = fa.Arm.static_compliance(weightless, rest.q, held="motors")
     J = fa.jacobian(weightless, rest.q)[:, :2]
     shafts = J @ np.diag([1.0 / 400.0, 1.0 / 200.0]) @ J.T
     assert_allclose(both, links + shafts, rtol=0.0, atol=1e-14)
@@ -266,7 +266,7 @@ def test_coupled_joints_of_a_flexible_arm() -> None:
     every = fa.natural_frequencies(base, rest.q)
     assert len(f) == 5 and (f >= every[:5] - 1e-9).all()  # a tie lowers none
     assert (f <= every[1:] + 1e-9).all()
-    C = fa.static_compliance(arm, rest.q, held=None)
+    C = fa.Arm.static_compliance(arm, rest.q, held=None)
     assert np.isfinite(C).all()
     with pytest.raises(fa.ArgumentError, match="inverse_kinematics moves the joints"):
         fa.inverse_statics(arm, [1.0, 0.0, 0.0])

@@ -11,17 +11,18 @@ import pytest
 from numpy.testing import assert_allclose
 
 import flexarm as fa
+from flexarm.statics import InverseStatics
 
 TWO_PI = 2.0 * np.pi
 
 
-def at_a() -> tuple[fa.Arm, fa.InverseStatics]:
+def at_a() -> tuple[fa.Arm, InverseStatics]:
     """The arm of chapter 7, its tip at A = (1.8, 0.2), elbow up."""
     arm = fa.library.farid_two_link()
     return arm, _reached(arm)
 
 
-def _reached(arm: fa.Arm) -> fa.InverseStatics:
+def _reached(arm: fa.Arm) -> InverseStatics:
     start = fa.library.poses(arm)["A"]
     return fa.inverse_statics(arm, [1.8, 0.2, 0.0], start).check()
 

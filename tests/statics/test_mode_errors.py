@@ -23,6 +23,7 @@ from robot_texts import TWO as LINKS
 
 import flexarm as fa
 from flexarm import beams
+from flexarm.beams._single import pinned_beam_modes
 
 TUBE = beams.Section.tube(0.04, 0.002, beams.STEEL)
 UNIFORM = {
@@ -250,7 +251,7 @@ def test_shear_and_shear_centre() -> None:
 
 def test_frames_that_float() -> None:
     """Pinned modes: the joint holds the base, whose slope is in error."""
-    modes = beams.pinned_beam_modes(1.0, 1.0, 100.0, 3)
+    modes = pinned_beam_modes(1.0, 1.0, 100.0, 3)
     body = beams.flexible_link("link", length=1.0, mass_per_length=1.0, bending_y=modes)
     arm = quiet([body, load("link")])
     (errors,) = arm.mode_errors().links
@@ -427,7 +428,7 @@ def test_unknown_links() -> None:
     assert "unknown" in str(body)
     changed = fa.inertial_parameters(fa.Arm([link("a", n_elements=1)]))
     values = changed.values * 1.1
-    other = fa.with_inertial_parameters(fa.Arm([link("a", n_elements=1)]), values)
+    other = fa.Arm.with_inertial_parameters(fa.Arm([link("a", n_elements=1)]), values)
     assert other.bodies[0].unreduced is None
 
 

@@ -13,7 +13,7 @@
  *             with R, J, J6 and their derivatives of lie.h (E1-E6)
  * Source      A. Cibicik, O. Egeland, IEEE Transactions on Robotics, 2020,
  *             DOI 10.1109/TRO.2020.3014519, eqs. 8-21, 128-145.
- * Checked by  tests/c/test_lie.c, tests/screws/test_screws.py.
+ * Checked by  tests/c/test_lie.c, tests/reference/test_screws.py.
  */
 #ifndef FA_DUAL_SCREWS_C
 #define FA_DUAL_SCREWS_C

@@ -16,8 +16,7 @@ from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, rep
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...stacks import ArmStack
-from .._checks import limit_pair
-from .._states import is_ordinary
+from ..checks import limit_pair
 from ..sensors import (
     Sensors,
     draw,
@@ -27,6 +26,7 @@ from ..sensors import (
     sizes,
     state_sensors,
 )
+from ..states import is_ordinary
 from .linear_controller import LinearController, rows_of
 from .record import LoopRun, ending
 

@@ -11,8 +11,8 @@ from ..._calls.records import Rollout, SampledLoop, new_report, reported
 from ..._core import METHODS, REPORT_COLUMNS
 from ...kinematics.positions import quiet_difference
 from ...simulation.accuracy import forget
-from .._checks import check_finite, check_rows
-from .._states import is_ordinary
+from ..checks import check_finite, check_rows
+from ..states import is_ordinary
 from .arrays import Loop
 
 Array = NDArray[np.float64]

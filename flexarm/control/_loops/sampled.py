@@ -144,7 +144,7 @@ def simulate_loop(
     --------
     flexarm.simulate : laws in continuous time.
     LinearController : laws whose loop runs in C.
-    ManipulatorController : a loop with a model of the arm inside.
+    flexarm.reference.patent_loop.ManipulatorController : a model in the loop.
 
     Notes
     -----

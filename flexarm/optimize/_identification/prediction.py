@@ -23,7 +23,8 @@ from ...errors import (
 )
 from ...kinematics.slopes import SLOPE_END
 from ...linear_models.operating_point import Point
-from ...linear_models.outputs import Output, state_names
+from ...linear_models.outputs import state_names
+from ...linear_models.strain import Output
 from ...parameters.directional import solved
 from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
 from ...parameters.trajectory_sensitivity import (

@@ -14,7 +14,7 @@ from ..._support.checks import as_array, positive
 from ...arm import Arm
 from ...bodies.drives import finite_number
 from ...errors import ArgumentError, ModelError
-from ...linear_models.outputs import Output
+from ...linear_models.strain import Output
 from .records import signals_of, values_of
 
 Array = NDArray[np.float64]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ... import _core
 from ..._calls.records import ScalingRun
 from ...errors import ConvergenceError
+from .._follow import PathMotion
 from .._rigid import RigidLevel
-from ..paths import PathMotion
 
 Array = NDArray[np.float64]
 Answer = tuple[Array, Array, Array, Array]  # controllable, curve, x, u

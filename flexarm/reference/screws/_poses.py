@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
+from ... import _core
 
 
 def compose(S: Any, T: Any, *, out: Any = None) -> Any:
@@ -38,9 +38,10 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> tip = fa.screws.dual_pose(np.eye(4), [0, 0, 0, 0, 0.01, 0])
-    >>> joint = fa.screws.dual_pose(fa.se3.exp([0, 0, np.pi / 2, 0, 0, 0]))
-    >>> fa.screws.compose(tip, joint)[1, :3, 3]
+    >>> from flexarm.reference import screws
+    >>> tip = screws.dual_pose(np.eye(4), [0, 0, 0, 0, 0.01, 0])
+    >>> joint = screws.dual_pose(fa.se3.exp([0, 0, np.pi / 2, 0, 0, 0]))
+    >>> screws.compose(tip, joint)[1, :3, 3]
     array([0.  , 0.01, 0.  ])
     """
     return _core.screws_compose(S, T, out)
@@ -72,9 +73,9 @@ def inverse(T: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
-    >>> unit = fa.screws.compose(T, fa.screws.inverse(T))
+    >>> from flexarm.reference import screws
+    >>> T = screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> unit = screws.compose(T, screws.inverse(T))
     >>> np.allclose(unit, [np.eye(4), np.zeros((4, 4))], rtol=0, atol=1e-14)
     True
     """
@@ -110,8 +111,8 @@ def exp(X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.exp([[0, 0, 0, 1, 2, 3], [0, 0, 0.1, 0, 0, 0]])
+    >>> from flexarm.reference import screws
+    >>> T = screws.exp([[0, 0, 0, 1, 2, 3], [0, 0, 0.1, 0, 0, 0]])
     >>> T[1, :3, 3].round(12) + 0.0  # half of it: the turn grows along the way
     array([-0.1 ,  0.05,  0.  ])
     """
@@ -144,9 +145,9 @@ def log(T: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
-    >>> np.allclose(fa.screws.log(T)[0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    >>> from flexarm.reference import screws
+    >>> T = screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> np.allclose(screws.log(T)[0], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     True
     """
     return _core.screws_log(T, out)
@@ -186,9 +187,10 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> tip = fa.screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
-    >>> line = fa.screws.joint_line([0, 0, 1])
-    >>> fa.screws.apply_adjoint(tip, line)
+    >>> from flexarm.reference import screws
+    >>> tip = screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
+    >>> line = screws.joint_line([0, 0, 1])
+    >>> screws.apply_adjoint(tip, line)
     array([[ 0.  ,  0.  ,  1.  ,  0.  , -1.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  ,  0.01,  0.  ,  0.  ]])
     """
@@ -219,11 +221,11 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> from flexarm.reference import screws
+    >>> T = screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
     >>> t = np.arange(12.0).reshape(2, 6)
-    >>> there = fa.screws.apply_adjoint(T, t)
-    >>> np.allclose(fa.screws.apply_adjoint_inverse(T, there), t)
+    >>> there = screws.apply_adjoint(T, t)
+    >>> np.allclose(screws.apply_adjoint_inverse(T, there), t)
     True
     """
     return _core.screws_apply_adjoint_inverse(T, t, out)
@@ -260,8 +262,9 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> tip = fa.screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
-    >>> fa.screws.apply_coadjoint(tip, [[0, 0, 0, 5, 0, 0], [0] * 6])  # 5 N along x
+    >>> from flexarm.reference import screws
+    >>> tip = screws.dual_pose(fa.se3.exp([0, 0, 0, 1, 0, 0]), [0, 0, 0, 0, 0.01, 0])
+    >>> screws.apply_coadjoint(tip, [[0, 0, 0, 5, 0, 0], [0] * 6])  # 5 N along x
     array([[ 0.  ,  0.  ,  0.  ,  5.  ,  0.  ,  0.  ],
            [ 0.  ,  0.  , -0.05,  0.  ,  0.  ,  0.  ]])
     """
@@ -292,11 +295,11 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
+    >>> from flexarm.reference import screws
+    >>> T = screws.exp([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0, 0, 0]])
     >>> w = np.arange(12.0).reshape(2, 6)
-    >>> there = fa.screws.apply_coadjoint(T, w)
-    >>> np.allclose(fa.screws.apply_coadjoint_inverse(T, there), w)
+    >>> there = screws.apply_coadjoint(T, w)
+    >>> np.allclose(screws.apply_coadjoint_inverse(T, there), w)
     True
     """
     return _core.screws_apply_coadjoint_inverse(T, w, out)
@@ -330,10 +333,10 @@ def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> a, b = np.zeros((2, 2, 6))
     >>> a[0, 0], b[1, 4] = 1.0, 0.1
-    >>> fa.screws.bracket(a, b)[1]
+    >>> screws.bracket(a, b)[1]
     array([0. , 0. , 0. , 0. , 0. , 0.1])
     """
     return _core.screws_bracket(a, b, out)
@@ -366,9 +369,9 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> X = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]])
-    >>> J, D = fa.screws.left_jacobian(X)
+    >>> J, D = screws.left_jacobian(X)
     >>> np.allclose(J @ X[1] + D @ X[0], X[1])  # along itself
     True
     """
@@ -401,10 +404,10 @@ def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> X = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.6, 0.5, 0.4, 0.3, 0.2, 0.1]])
-    >>> J, D = fa.screws.left_jacobian(X)
-    >>> K, E = fa.screws.left_jacobian_inverse(X)
+    >>> J, D = screws.left_jacobian(X)
+    >>> K, E = screws.left_jacobian_inverse(X)
     >>> np.allclose(J @ K, np.eye(6)), np.allclose(J @ E + D @ K, 0.0)
     (True, True)
     """

@@ -15,15 +15,15 @@ from ..._calls.declared import Floats, Positions, Velocities
 from ..._calls.doors import checked_class
 from ..._calls.records import new_report
 from ...arm import Arm
+from ...control.checks import check_callable, check_finite, check_rows, start_state
+from ...control.sensors import round_to
+from ...control.states import advance, integrate, is_ordinary, n_positions
 from ...errors import ArgumentError
 from ...simulation.accuracy import forget
 from ...simulation.core_loop import substeps_of
 from ...simulation.methods import Trajectory
 from ...simulation.violations import judged
-from .._checks import check_callable, check_finite, check_rows, start_state
-from .._states import advance, integrate, is_ordinary, n_positions
-from ..sensors import round_to
-from .motions import Sensed
+from ._deformations import Sensed
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,8 @@ class JointSensors:
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> sensors = fa.control.JointSensors(
+    >>> from flexarm.reference import patent_loop
+    >>> sensors = patent_loop.JointSensors(
     ...     resolution=2 * np.pi / 16384, rate_noise=0.01, delay=1
     ... )
     """
@@ -102,8 +103,9 @@ class JointSensors:
 
         >>> import numpy as np
         >>> import flexarm as fa
+        >>> from flexarm.reference import patent_loop
         >>> step = 2 * np.pi / 1000
-        >>> sensors = fa.control.JointSensors(resolution=step)
+        >>> sensors = patent_loop.JointSensors(resolution=step)
         >>> arm, q = fa.library.pendulum(), np.linspace(0.0, 1.0, 50)[:, np.newaxis]
         >>> read = sensors.read(arm, q, 0.0 * q, np.random.default_rng(0))
         >>> bool(0.45 * step < abs(read.q - q).max() <= 0.5 * step)
@@ -155,7 +157,8 @@ class SimulatedPlant:
     A point mass of 2 kg on a rod of 0.5 m, released level:
 
     >>> import flexarm as fa
-    >>> plant = fa.control.SimulatedPlant(
+    >>> from flexarm.reference import patent_loop
+    >>> plant = patent_loop.SimulatedPlant(
     ...     fa.library.pendulum(mass=2.0, com=0.5), [0.0], [0.0]
     ... )
     >>> plant(0.0, [0.0]).q

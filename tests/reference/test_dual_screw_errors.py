@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import flexarm as fa
+from flexarm.beams._single import free_beam_modes
 from flexarm.reference import dual_screws
 
 # modes of the tests are chosen for other purposes
@@ -70,7 +71,7 @@ def test_arguments_of_dual_screw_dynamics_have_to_fit():
         "b",
         length=1.0,
         mass_per_length=1.0,
-        bending_y=fa.beams.free_beam_modes(1.0, 1.0, 1.0, 2),
+        bending_y=free_beam_modes(1.0, 1.0, 1.0, 2),
     )
     with pytest.raises(fa.ModelError, match="body 'b' floats, dual screws take"):
         dual_screws.mass_matrix(fa.Arm([free]), np.zeros(3))

@@ -16,6 +16,7 @@ from scipy.optimize import root
 import flexarm as fa
 from flexarm._core import FIDELITIES
 from flexarm.beams import clamped_beam_modes, clamped_rod_modes
+from flexarm.library.spatial import cibicik_egeland_order
 
 MODES = ("clamped-mass", "clamped-free")
 
@@ -168,13 +169,13 @@ def test_frames_are_those_of_the_paper():
 def test_order_of_the_coordinates_of_the_paper():
     for n in (1, 2, 3):
         arm = fa.library.cibicik_egeland(n_modes=n)
-        order = fa.library.cibicik_egeland_order(n)
+        order = cibicik_egeland_order(n)
         names = [arm.coordinate_names[i].rpartition(" ")[0] for i in order[4:]]
         kinds = ("torsion", "bending y", "bending z")
         expected = [f"{b}.{k}" for b in ("link2", "link3") for k in kinds]
         assert names[::n] == expected
         assert_array_equal(np.sort(order), np.arange(4 + 6 * n))
-    assert_array_equal(fa.library.cibicik_egeland_order(0), np.arange(4))
+    assert_array_equal(cibicik_egeland_order(0), np.arange(4))
 
 
 def test_bending_modes_carry_the_straight_arm():
@@ -219,7 +220,7 @@ def test_options_of_the_arm_of_cibicik_and_egeland_are_known():
         fa.library.cibicik_egeland(bending="free")
     with pytest.raises(fa.ModelError, match="expected at most 20"):
         fa.library.cibicik_egeland(n_modes=21)
-    for make in (fa.library.cibicik_egeland, fa.library.cibicik_egeland_order):
+    for make in (fa.library.cibicik_egeland, cibicik_egeland_order):
         with pytest.raises(fa.ModelError, match="n_modes is None, expected a whole"):
             make(n_modes=None)
     with pytest.raises(fa.ModelError, match="fidelity of the arm is 'small'"):

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import count_of
-from .._calls.declared import Choice, Floats
-from .._calls.doors import checked
-from .._calls.maps import core_array
-from .._core import MAX_BODIES
-from ..errors import ArgumentError
+from ..._calls.arguments import count_of
+from ..._calls.declared import Choice, Floats
+from ..._calls.doors import checked
+from ..._calls.maps import core_array
+from ..._core import MAX_BODIES
+from ...errors import ArgumentError
 from ._folding import blocks, exchange_matrix, lower_wedge
 from ._lines import mode_twists
 
@@ -45,8 +45,8 @@ def paper_twist(twist: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.paper_twist(np.arange(12).reshape(2, 6))
+    >>> from flexarm.reference import screws
+    >>> screws.paper_twist(np.arange(12).reshape(2, 6))
     array([ 0.,  1.,  2.,  6.,  7.,  8.,  3.,  4.,  5.,  9., 10., 11.])
     """
     t = core_array("twist", twist, (2, 6))
@@ -75,8 +75,8 @@ def twist_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Array
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.twist_from_paper(np.arange(12))[0]
+    >>> from flexarm.reference import screws
+    >>> screws.twist_from_paper(np.arange(12))[0]
     array([0., 1., 2., 6., 7., 8.])
     """
     x = core_array("vector", vector, (12,))
@@ -105,8 +105,8 @@ def paper_wrench(wrench: Annotated[ArrayLike, Floats("(..., 2, 6)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.paper_wrench(np.arange(12).reshape(2, 6))
+    >>> from flexarm.reference import screws
+    >>> screws.paper_wrench(np.arange(12).reshape(2, 6))
     array([ 3.,  4.,  5.,  9., 10., 11.,  0.,  1.,  2.,  6.,  7.,  8.])
     """
     return np.roll(paper_twist(core_array("wrench", wrench, (2, 6))), 6, axis=-1)
@@ -133,8 +133,8 @@ def wrench_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Arra
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.wrench_from_paper(np.arange(12))[0]  # moment, force
+    >>> from flexarm.reference import screws
+    >>> screws.wrench_from_paper(np.arange(12))[0]  # moment, force
     array([6., 7., 8., 0., 1., 2.])
     """
     return twist_from_paper(np.roll(core_array("vector", vector, (12,)), 6, axis=-1))
@@ -157,9 +157,9 @@ def paper_rotation_matrix(X: Annotated[Any, Floats("(..., 2, 3, 3)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
-    >>> fa.screws.paper_rotation_matrix(X)[4]
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> screws.paper_rotation_matrix(X)[4]
     array([0.1, 0. , 0. , 0. , 1. , 0. ])
     """
     X = core_array("X", X, (2, 3, 3))
@@ -186,9 +186,9 @@ def paper_pose_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
-    >>> fa.screws.paper_pose_matrix(T)[:, 6]
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
+    >>> screws.paper_pose_matrix(T)[:, 6]
     array([1.  , 0.  , 0.  , 0.  , 0.05, 0.  , 1.  ])
     """
     T = core_array("T", T, (2, 4, 4))
@@ -225,8 +225,8 @@ def pose_from_paper(matrix: Annotated[ArrayLike, Floats("(..., 7, 7)")]) -> Arra
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.pose_from_paper(np.eye(7))[0]
+    >>> from flexarm.reference import screws
+    >>> screws.pose_from_paper(np.eye(7))[0]
     array([[1., 0., 0., 0.],
            [0., 1., 0., 0.],
            [0., 0., 1., 0.],
@@ -267,8 +267,8 @@ def paper_shift_matrix(p: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.paper_shift_matrix([[-1, 0, 0], [0, 0, 0]])[7, :3]
+    >>> from flexarm.reference import screws
+    >>> screws.paper_shift_matrix([[-1, 0, 0], [0, 0, 0]])[7, :3]
     array([0., 0., 1.])
     """
     wedge = lower_wedge(core_array("p", p, (2, 3)))
@@ -296,9 +296,9 @@ def paper_turn_matrix(X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")]) -> Arra
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0.1, 0, 0])
-    >>> fa.screws.paper_turn_matrix(X)[4, :3]
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0.1, 0, 0])
+    >>> screws.paper_turn_matrix(X)[4, :3]
     array([ 0. ,  0. , -0.1])
     """
     turn = paper_rotation_matrix(X)
@@ -327,11 +327,11 @@ def paper_adjoint_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
-    >>> line = fa.screws.joint_line()
-    >>> moved = fa.screws.paper_adjoint_matrix(T) @ fa.screws.paper_twist(line)
-    >>> np.allclose(moved, fa.screws.paper_twist(fa.screws.apply_adjoint(T, line)))
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
+    >>> line = screws.joint_line()
+    >>> moved = screws.paper_adjoint_matrix(T) @ screws.paper_twist(line)
+    >>> np.allclose(moved, screws.paper_twist(screws.apply_adjoint(T, line)))
     True
     """
     T = core_array("T", T, (2, 4, 4))
@@ -362,8 +362,8 @@ def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.paper_screw_basis(1)[:6, 0]  # rows of the dual angular part
+    >>> from flexarm.reference import screws
+    >>> screws.paper_screw_basis(1)[:6, 0]  # rows of the dual angular part
     array([0., 0., 0., 1., 0., 0.])
     """
     count = count_of("n", n, 1)
@@ -411,8 +411,8 @@ def paper_mode_matrix(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.paper_mode_matrix([1.0], [2.0], [3.0], [4.0], [5.0])
+    >>> from flexarm.reference import screws
+    >>> screws.paper_mode_matrix([1.0], [2.0], [3.0], [4.0], [5.0])
     array([[ 1.,  0.,  0.],
            [ 0.,  0., -5.],
            [ 0.,  3.,  0.],

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
 from flexarm import control
+from flexarm.reference import patent_loop
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -128,10 +129,16 @@ def test_own_model_is_followed_to_the_order_of_the_held_force() -> None:
     motion = control.RestToRest([0.0, 0.0], [1.0, -0.8], 1.0)
     errors, rates = [], []
     for h in (2e-2, 1e-2, 5e-3):
-        controller = control.ManipulatorController(
-            arm, motion, [0, 0], [0, 0], correction=control.ComputedTorque(0.0)
+        controller = patent_loop.ManipulatorController(
+            arm,
+            motion,
+            [0, 0],
+            [0, 0],
+            correction=patent_loop.ComputedTorque(0.0),
         )
-        run = controller.run(control.SimulatedPlant(arm, [0, 0], [0, 0]), times(1, h))
+        run = controller.run(
+            patent_loop.SimulatedPlant(arm, [0, 0], [0, 0]), times(1, h)
+        )
         errors.append(worst(run).max())
         rates.append(abs(run.comparison.rate_error).max())
     assert errors[2] < 2e-4
@@ -141,12 +148,12 @@ def test_own_model_is_followed_to_the_order_of_the_held_force() -> None:
 
 def test_own_flexible_model_is_followed() -> None:
     t = times(0.2, 1e-3)
-    run = loop(correction=control.ComputedTorque(0.0)).run(plant(), t)
+    run = loop(correction=patent_loop.ComputedTorque(0.0)).run(plant(), t)
     assert worst(run).max() < 1e-4
     assert abs(run.comparison.rate_error).max() < 1e-9
 
     # a held force that is right in the first instant only does not do that
-    def instant(step: control.Comparison) -> Any:
+    def instant(step: patent_loop.Comparison) -> Any:
         inverse = fa.mass_matrix_inverse(MODEL, step.q)[:U, :U]
         return step.tau + np.linalg.solve(inverse, step.acceleration_error)
 
@@ -158,7 +165,7 @@ def test_a_wrong_estimate_of_the_modes_decays_as_with_free_joints() -> None:
     q0 = np.zeros(N)
     q0[MODEL.mode_slice("link1")] = [0.01, 0.0]
     still = control.Motion([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
-    controller = control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         MODEL, lambda t: still, q0, np.zeros(N), max_step=STEP
     )
     real, t = plant(), times(2.0, 2e-2)
@@ -182,7 +189,7 @@ def test_instant_correction_gives_the_desired_acceleration(key: str) -> None:
     q[:, nu:] *= 0.02
     qd[:, nu:] *= 0.1
     wanted = rng.normal(size=(5, nu))
-    controller = control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         arm,
         lambda t: (q[:, :nu], qd[:, :nu], wanted),
         q,
@@ -204,7 +211,7 @@ def test_instant_correction_gives_the_desired_acceleration(key: str) -> None:
 
 
 def test_correction_over_the_time_of_a_held_force() -> None:
-    controller = loop(correction=control.ComputedTorque(0.0), integrator="rk4")
+    controller = loop(correction=patent_loop.ComputedTorque(0.0), integrator="rk4")
     first = controller.step(0.5, span=2.0**-7)
     q, qd = first.comparison.predict(first.tau)
     assert_allclose(qd[:U], LIFT(0.5 + 2.0**-7).qd - LIFT(0.5).qd, rtol=1e-6)
@@ -222,7 +229,7 @@ def test_correction_over_the_time_of_a_held_force() -> None:
 def test_feedback_of_motion_errors() -> None:
     q, qd = np.array([0.1, -0.2]), np.array([0.3, 0.4])
     still = control.Motion(np.zeros(U), np.zeros(U), np.zeros(U))
-    gains = control.ComputedTorque([3.0, 5.0], damping_ratio=0.7)
+    gains = patent_loop.ComputedTorque([3.0, 5.0], damping_ratio=0.7)
     controller = loop(lambda t: still, correction=gains)
     step = controller.step(0.0, (q, qd))
     found = fa.forward_dynamics(MODEL, step.comparison.q, step.comparison.qd, step.tau)
@@ -231,9 +238,9 @@ def test_feedback_of_motion_errors() -> None:
 
 
 def test_correction_of_the_user() -> None:
-    seen: list[control.Comparison] = []
+    seen: list[patent_loop.Comparison] = []
 
-    def spring(step: control.Comparison) -> Any:
+    def spring(step: patent_loop.Comparison) -> Any:
         seen.append(step)
         return 0.2 * step.position_error + 0.05 * step.rate_error
 
@@ -282,7 +289,7 @@ def test_specified_forces_of_a_function() -> None:
 def test_node_deformations_are_displacements_of_the_modes() -> None:
     q = np.zeros((2, N))
     q[1, U:] = [0.01, 0.001, 0.02, 0.0005]
-    u = control.node_deformations(MODEL, q)
+    u = patent_loop.node_deformations(MODEL, q)
     assert (u[0] == 0.0).all()
     link1 = MODEL.node_slice("link1")  # its frame is that of the base at q = 0
     poses = fa.node_poses(MODEL, q)
@@ -291,7 +298,7 @@ def test_node_deformations_are_displacements_of_the_modes() -> None:
     slope = np.arctan2(poses[1, link1, 1, 0], poses[1, link1, 0, 0])
     assert_allclose(u[1, link1, 2], slope, rtol=1e-12)
     assert_allclose(u[1, link1, :2], 0.0, atol=0.0)
-    assert control.node_deformations(fa.library.pendulum(), [0.1]).shape == (2, 6)
+    assert patent_loop.node_deformations(fa.library.pendulum(), [0.1]).shape == (2, 6)
 
 
 def test_deformation_error_is_desired_less_computed() -> None:
@@ -302,7 +309,7 @@ def test_deformation_error_is_desired_less_computed() -> None:
     error = run.comparison.deformation_error
     assert error is not None
     assert error.shape == (101, MODEL.n_nodes, 6)
-    deformation = control.node_deformations(MODEL, run.q)
+    deformation = patent_loop.node_deformations(MODEL, run.q)
     assert_same_bits(error[:, tip, 4], 0.01 - deformation[:, tip, 4])
     assert np.isfinite(error).sum() == 101
     assert loop().run(plant(), times(0.1, 5e-3)).comparison.deformation_error is None
@@ -315,10 +322,10 @@ def test_deformation_gains_bend_the_joint_motion() -> None:
     q[U:], qd[U:] = 1e-3 * rng.normal(size=(2, N - U))
     rest = np.zeros((MODEL.n_nodes, 6))
     still = control.Motion([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], rest)
-    gains = control.ComputedTorque(
+    gains = patent_loop.ComputedTorque(
         0.0, deformation_stiffness=30.0, deformation_damping=7.0
     )
-    controller = control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         MODEL, lambda t: still, q, qd, correction=gains
     )
     step = controller.step(0.0)
@@ -341,11 +348,11 @@ def test_damping_of_deformations_acts_above_the_bandwidth() -> None:
 
     def left(bandwidth: float, gain: float, seconds: float) -> float:
         """Energy after some time, of that at the start."""
-        gains = control.ComputedTorque(bandwidth, deformation_damping=gain)
-        controller = control.ManipulatorController(
+        gains = patent_loop.ComputedTorque(bandwidth, deformation_damping=gain)
+        controller = patent_loop.ManipulatorController(
             arm, lambda t: rest, q0, np.zeros(N), correction=gains, max_step=STEP
         )
-        simulated = control.SimulatedPlant(arm, q0, np.zeros(N), max_step=STEP)
+        simulated = patent_loop.SimulatedPlant(arm, q0, np.zeros(N), max_step=STEP)
         assert controller.run(simulated, times(seconds, 5e-3)).success
         energy = simulated.trajectory.energy
         return float(energy[-1] / energy[0])
@@ -368,8 +375,8 @@ def test_attitude_of_a_body_on_a_spherical_joint():
     q0 = -fa.integrate(
         arm, arm.neutral, [-0.3, 0.9, 0.2]
     )  # either sign is the rotation
-    controller = fa.control.ManipulatorController(arm, desired, q0, still)
-    plant = fa.control.SimulatedPlant(arm, q0, still)
+    controller = patent_loop.ManipulatorController(arm, desired, q0, still)
+    plant = patent_loop.SimulatedPlant(arm, q0, still)
     run = controller.run(plant, np.linspace(0.0, 2.0, 101))
     assert run.success
     error = np.linalg.norm(run.tracking_error, axis=-1)

@@ -19,9 +19,9 @@ stacked vectors, with wrenches force first, and its matrices come from functions
 ``paper`` in the name.
 
 >>> import numpy as np
->>> import flexarm as fa
->>> tip = fa.screws.elastic_pose([0, 0, 0.02], [0, 0.01, 0], [1, 0, 0])
->>> T = fa.screws.compose(tip, tip)  # two equal links, one behind the other
+>>> from flexarm.reference import screws
+>>> tip = screws.elastic_pose([0, 0, 0.02], [0, 0.01, 0], [1, 0, 0])
+>>> T = screws.compose(tip, tip)  # two equal links, one behind the other
 >>> T[:, :3, 3].round(12)
 array([[2.  , 0.  , 0.  ],
        [0.  , 0.04, 0.  ]])

@@ -14,14 +14,23 @@ from ..._calls.declared import Choice, Floats, Positions, Velocities
 from ..._calls.doors import checked_class
 from ..._support.options import check_choice
 from ...arm import Arm
+from ...control._loops.comparison import Comparison
+from ...control._loops.motions import Motion
+from ...control._loops.record import LoopRun
+from ...control.checks import check_callable, check_finite, check_rows, start_state
+from ...control.states import (
+    INTEGRATORS,
+    integrate,
+    is_ordinary,
+    joint_difference,
+    n_positions,
+)
 from ...errors import ArgumentError, NotFiniteError
 from ...simulation.run import times
 from ...simulation.violations import judged
-from .._checks import check_callable, check_finite, check_rows, start_state
-from .._states import INTEGRATORS, integrate, is_ordinary, joint_difference, n_positions
-from .correction import Comparison, ComputedTorque
-from .motions import Motion, Sensed, deform, influence
-from .record import LoopRun, Record
+from ._correction import ComputedTorque
+from ._deformations import Sensed, deform, influence
+from ._record import Record
 
 Array = NDArray[np.float64]
 
@@ -113,13 +122,14 @@ class ManipulatorController:
 
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.reference import patent_loop
     >>> model = fa.library.pendulum(mass=0.8, com=0.5)
     >>> truth = fa.library.pendulum(mass=1.0, com=0.5)
-    >>> controller = fa.control.ManipulatorController(
+    >>> controller = patent_loop.ManipulatorController(
     ...     model, fa.control.RestToRest([0.0], [0.5], duration=1.0), [0.0], [0.0]
     ... )
     >>> t = np.linspace(0.0, 1.0, 201)
-    >>> plant = fa.control.SimulatedPlant(truth, [0.0], [0.0])
+    >>> plant = patent_loop.SimulatedPlant(truth, [0.0], [0.0])
     >>> loop = controller.run(plant, t)
     >>> float(abs(loop.tracking_error).max().round(3))
     0.052
@@ -133,12 +143,12 @@ class ManipulatorController:
 
     Three loops at once, one for each bandwidth:
 
-    >>> gains = fa.control.ComputedTorque([[5.0], [10.0], [20.0]])
+    >>> gains = patent_loop.ComputedTorque([[5.0], [10.0], [20.0]])
     >>> start = np.zeros((3, 1))
-    >>> controller = fa.control.ManipulatorController(
+    >>> controller = patent_loop.ManipulatorController(
     ...     model, controller.desired, start, start, correction=gains
     ... )
-    >>> loops = controller.run(fa.control.SimulatedPlant(truth, start, start), t)
+    >>> loops = controller.run(patent_loop.SimulatedPlant(truth, start, start), t)
     >>> abs(loops.tracking_error).max((1, 2)).round(3)
     array([0.182, 0.052, 0.014])
     """
@@ -229,9 +239,10 @@ class ManipulatorController:
         A loop step by step, with the readings of an arm at rest:
 
         >>> import flexarm as fa
+        >>> from flexarm.reference import patent_loop
         >>> model = fa.library.pendulum(mass=1.0, com=0.5)
         >>> motion = fa.control.RestToRest([0.0], [0.5], duration=1.0)
-        >>> controller = fa.control.ManipulatorController(model, motion, [0.0], [0.0])
+        >>> controller = patent_loop.ManipulatorController(model, motion, [0.0], [0.0])
         >>> for t in (0.0, 0.01, 0.02):
         ...     step = controller.step(t, ([0.0], [0.0]))
         ...     print(step.tau.round(3))

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import se3
-from .._calls.declared import Choice, Floats, Twists
-from .._calls.doors import checked
-from .._calls.maps import core_array
-from ..errors import ArgumentError
+from ... import se3
+from ..._calls.declared import Choice, Floats, Twists
+from ..._calls.doors import checked
+from ..._calls.maps import core_array
+from ...errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
 from ._rotations import rotation_apply, rotation_bracket
@@ -37,8 +37,8 @@ def dual_screw(screw: Twists, elastic: Twists = (0.0,) * 6) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.dual_screw([0, 0, 1, 0, 0, 0])  # a revolute joint along z
+    >>> from flexarm.reference import screws
+    >>> screws.dual_screw([0, 0, 1, 0, 0, 0])  # a revolute joint along z
     array([[0., 0., 1., 0., 0., 0.],
            [0., 0., 0., 0., 0., 0.]])
     """
@@ -74,8 +74,8 @@ def joint_line(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.joint_line([0, 2, 0])[0]
+    >>> from flexarm.reference import screws
+    >>> screws.joint_line([0, 2, 0])[0]
     array([0., 1., 0., 0., 0., 0.])
     """
     return dual_screw(se3.screw(np.zeros(3), axis, 0.0))
@@ -96,8 +96,8 @@ def unit_screws() -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.unit_screws()[4, 0]
+    >>> from flexarm.reference import screws
+    >>> screws.unit_screws()[4, 0]
     array([0., 0., 0., 0., 1., 0.])
     """
     return dual_screw(np.eye(6))
@@ -133,9 +133,9 @@ def shift_screw(
 
     Examples
     --------
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> p = [[-1, 0, 0], [0, -0.01, 0]]  # from the deflected tip back to the root
-    >>> fa.screws.shift_screw(p, fa.screws.joint_line())
+    >>> screws.shift_screw(p, screws.joint_line())
     array([[ 0.  ,  0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  , -0.01,  0.  ,  0.  ]])
     """
@@ -175,9 +175,9 @@ def turn_screw(
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0.1, 0, 0])
-    >>> fa.screws.turn_screw(X, fa.screws.joint_line())
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0.1, 0, 0])
+    >>> screws.turn_screw(X, screws.joint_line())
     array([[ 0. ,  0. ,  1. ,  0. ,  0. ,  0. ],
            [ 0. , -0.1,  0. ,  0. ,  0. ,  0. ]])
     """
@@ -226,11 +226,11 @@ def screw_rate(
     A line along z, 1 m ahead, that moves away at 2 m/s:
 
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> p, away, still = np.zeros((3, 2, 3))
     >>> p[0, 0], away[0, 0] = 1.0, 2.0
-    >>> line = fa.screws.shift_screw(p, fa.screws.joint_line())
-    >>> fa.screws.screw_rate(still, p, away, line)[0]
+    >>> line = screws.shift_screw(p, screws.joint_line())
+    >>> screws.screw_rate(still, p, away, line)[0]
     array([ 0.,  0.,  0.,  0., -2.,  0.])
     """
     omega, p = core_array("omega", omega, (2, 3)), core_array("p", p, (2, 3))
@@ -284,8 +284,8 @@ def mode_twists(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.mode_twists([1.0], [2.0], [3.0], [4.0], [5.0])
+    >>> from flexarm.reference import screws
+    >>> screws.mode_twists([1.0], [2.0], [3.0], [4.0], [5.0])
     array([[ 1.,  0.,  0.,  0.,  0.,  0.],
            [ 0.,  0.,  3.,  0.,  2.,  0.],
            [ 0., -5.,  0.,  0.,  0.,  4.]])
@@ -341,8 +341,8 @@ def elastic_screws(twists: Twists, *, projecting: bool = False) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.elastic_screws([0, 0, 3, 0, 2, 0])
+    >>> from flexarm.reference import screws
+    >>> screws.elastic_screws([0, 0, 3, 0, 2, 0])
     array([[0., 0., 0., 0., 0., 0.],
            [0., 0., 3., 0., 2., 0.]])
     """
@@ -377,9 +377,9 @@ def power(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> twist = fa.screws.dual_screw([0, 0, 2, 0, 0, 0], [0, 0, 0.5, 0, 0, 0])
-    >>> float(fa.screws.power(twist, fa.screws.dual_screw([0, 0, 10, 0, 0, 0])))
+    >>> from flexarm.reference import screws
+    >>> twist = screws.dual_screw([0, 0, 2, 0, 0, 0], [0, 0, 0.5, 0, 0, 0])
+    >>> float(screws.power(twist, screws.dual_screw([0, 0, 10, 0, 0, 0])))
     25.0
     """
     t, w = core_array("twist", twist, (2, 6)), core_array("wrench", wrench, (2, 6))

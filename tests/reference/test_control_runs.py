@@ -18,7 +18,8 @@ from refusals import argument_refused
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control._loops import correction
+from flexarm.reference import patent_loop
+from flexarm.reference.patent_loop import _correction as correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -142,18 +143,21 @@ def test_plant_is_a_simulation_with_held_forces() -> None:
 
 
 def test_sensors_round_come_late_and_scatter() -> None:
-    sensors = control.JointSensors(resolution=0.01, rate_resolution=0.5)
+    sensors = patent_loop.JointSensors(resolution=0.01, rate_resolution=0.5)
     q, qd = 0.1234 * np.ones(N), 1.3 * np.ones(N)
     read = sensors.read(MODEL, q, qd, np.random.default_rng(0))
     assert_allclose(read.q, 0.12, rtol=1e-15)
     assert_allclose(read.qd, 1.5, rtol=1e-15)
-    noisy = control.JointSensors(noise=0.1, rate_noise=0.2)
+    noisy = patent_loop.JointSensors(noise=0.1, rate_noise=0.2)
     many = np.zeros((20000, N))
     read = noisy.read(MODEL, many, many, np.random.default_rng(0))
     assert_allclose(read.q.std(0), 0.1, rtol=0.02)
     assert_allclose(read.qd.std(0), 0.2, rtol=0.02)
 
-    exact, late = plant(TRUTH), plant(TRUTH, sensors=control.JointSensors(delay=3))
+    exact, late = (
+        plant(TRUTH),
+        plant(TRUTH, sensors=patent_loop.JointSensors(delay=3)),
+    )
     a = [exact(t, [0.1, 0.0]).q for t in T]
     b = [late(t, [0.1, 0.0]).q for t in T]
     assert_same_bits(np.array(b[3:]), np.array(a[:-3]))
@@ -161,7 +165,7 @@ def test_sensors_round_come_late_and_scatter() -> None:
 
 
 def test_a_run_with_bad_sensors_repeats_itself() -> None:
-    sensors = control.JointSensors(1e-4, 1e-3, noise=1e-4, rate_noise=1e-3, delay=1)
+    sensors = patent_loop.JointSensors(1e-4, 1e-3, noise=1e-4, rate_noise=1e-3, delay=1)
     real, controller = plant(TRUTH, sensors=sensors), loop()
     first = controller.run(real, T)
     real.reset()
@@ -181,10 +185,15 @@ def test_batch_equals_loop_bit_for_bit() -> None:
     motion = control.RestToRest(np.zeros(U), rng.normal(size=(3, U)), 1.0)
     options: dict[str, Any] = {"max_step": STEP, "specified": [0.01, 0.0]}
     for sensors in (True, False):
-        controller = control.ManipulatorController(
-            MODEL, motion, q0, qd0, correction=control.ComputedTorque(w), **options
+        controller = patent_loop.ManipulatorController(
+            MODEL,
+            motion,
+            q0,
+            qd0,
+            correction=patent_loop.ComputedTorque(w),
+            **options,
         )
-        real = control.SimulatedPlant(MODEL, 0.0 * q0, qd0, max_step=STEP)
+        real = patent_loop.SimulatedPlant(MODEL, 0.0 * q0, qd0, max_step=STEP)
         runs = controller.run(real, T[:6], sensors=sensors)
         assert runs.q.shape == (2, 3, 6, N)
         assert runs.tau.shape == (2, 3, 6, U)
@@ -193,11 +202,11 @@ def test_batch_equals_loop_bit_for_bit() -> None:
         assert "2 x 3 arms" in repr(real)
         for i in np.ndindex(2, 3):
             own = control.RestToRest(np.zeros(U), motion.end[i[1]], 1.0)
-            gains = control.ComputedTorque(w[i])
-            one = control.ManipulatorController(
+            gains = patent_loop.ComputedTorque(w[i])
+            one = patent_loop.ManipulatorController(
                 MODEL, own, q0[i], qd0[i], correction=gains, **options
             ).run(
-                control.SimulatedPlant(MODEL, 0.0 * q0[i], qd0[i], max_step=STEP),
+                patent_loop.SimulatedPlant(MODEL, 0.0 * q0[i], qd0[i], max_step=STEP),
                 T[:6],
                 sensors=sensors,
             )
@@ -209,10 +218,17 @@ def test_batch_equals_loop_bit_for_bit() -> None:
 def test_a_member_that_diverges_is_nan_and_the_others_go_on() -> None:
     start = np.zeros((3, N))
     w = np.array([[5.0], [5e4], [10.0]])
-    controller = control.ManipulatorController(
-        MODEL, LIFT, start, start, correction=control.ComputedTorque(w), max_step=STEP
+    controller = patent_loop.ManipulatorController(
+        MODEL,
+        LIFT,
+        start,
+        start,
+        correction=patent_loop.ComputedTorque(w),
+        max_step=STEP,
     )
-    real = control.SimulatedPlant(TRUTH, np.zeros((3, TRUTH.nv)), np.zeros(TRUTH.nv))
+    real = patent_loop.SimulatedPlant(
+        TRUTH, np.zeros((3, TRUTH.nv)), np.zeros(TRUTH.nv)
+    )
     real.max_step = 2e-4
     run = controller.run(real, times(0.5, 5e-3))
     assert not run.success
@@ -221,7 +237,7 @@ def test_a_member_that_diverges_is_nan_and_the_others_go_on() -> None:
     assert 0 < run.completed[1] < 101
     assert np.isnan(run.tau[1, run.completed[1] :]).all()
     assert not real.trajectory.success
-    alone = loop(correction=control.ComputedTorque(5.0)).run(plant(TRUTH), run.t)
+    alone = loop(correction=patent_loop.ComputedTorque(5.0)).run(plant(TRUTH), run.t)
     assert_same_bits(run.tau[0], alone.tau)
 
 
@@ -236,8 +252,8 @@ def test_a_singular_member_is_lost_alone() -> None:
 
 def test_empty_batch_and_single_time() -> None:
     none = np.zeros((0, N))
-    controller = control.ManipulatorController(MODEL, LIFT, none, none)
-    run = controller.run(control.SimulatedPlant(MODEL, none, none), T[:3])
+    controller = patent_loop.ManipulatorController(MODEL, LIFT, none, none)
+    run = controller.run(patent_loop.SimulatedPlant(MODEL, none, none), T[:3])
     assert run.tau.shape == (0, 3, U)
     assert run.success
     run = loop().run(plant(), [0.7])
@@ -261,7 +277,7 @@ def test_an_exception_carries_what_was_reached(part: str, store: bool) -> None:
         return result
 
     real = plant(TRUTH)
-    gains = control.ComputedTorque()
+    gains = patent_loop.ComputedTorque()
     parts: dict[str, Any] = {
         "correction": lambda step: fail(gains(step)),
         "servo": lambda t, command: fail(None),
@@ -360,19 +376,23 @@ def test_result_is_frozen_and_pickles() -> None:
     assert "one loop, 21 samples from 0 to 0.1 s, rk4; reached the last time" in repr(
         run
     )
-    assert control.node_deformations(run.arm, run.q).shape == (21, MODEL.n_nodes, 6)
+    assert patent_loop.node_deformations(run.arm, run.q).shape == (
+        21,
+        MODEL.n_nodes,
+        6,
+    )
 
 
 def test_inputs_are_not_changed_nor_kept() -> None:
     start, t, forces = np.zeros(N), T.copy(), np.zeros(U)
     kept: list[Any] = []
 
-    def spoil(step: control.Comparison) -> Any:
+    def spoil(step: patent_loop.Comparison) -> Any:
         kept.append((step.q.copy(), step.q))
         step.tau[:] = 7.0
         return forces
 
-    controller = control.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         MODEL, LIFT, start, start, correction=spoil, max_step=STEP
     )
     real = plant(TRUTH)
@@ -406,7 +426,7 @@ def test_refused_controllers(options: dict[str, Any], words: list[str]) -> None:
     given = {"arm": MODEL, "desired": LIFT, "q0": np.zeros(N), "qd0": np.zeros(N)}
     argument_refused(
         words,
-        lambda: control.ManipulatorController(**(given | options)),  # type: ignore[arg-type]
+        lambda: patent_loop.ManipulatorController(**(given | options)),  # type: ignore[arg-type]
     )
 
 
@@ -455,14 +475,20 @@ def test_refused_steps(options: dict[str, Any], words: list[str]) -> None:
             ["start[0] is nan"],
         ),
         (lambda: control.RestToRest([0.0] * 2, [1.0] * 3, 1.0), ["(2,) and end (3,)"]),
-        (lambda: control.ComputedTorque(-1.0), ["bandwidth is -1.0"]),
-        (lambda: control.ComputedTorque("x"), ["bandwidth is 'x'"]),
-        (lambda: control.JointSensors(noise=-1.0), ["noise is -1.0"]),
-        (lambda: control.JointSensors(delay=1.5), ["delay is 1.5", "whole number"]),
+        (lambda: patent_loop.ComputedTorque(-1.0), ["bandwidth is -1.0"]),
+        (lambda: patent_loop.ComputedTorque("x"), ["bandwidth is 'x'"]),
+        (lambda: patent_loop.JointSensors(noise=-1.0), ["noise is -1.0"]),
+        (
+            lambda: patent_loop.JointSensors(delay=1.5),
+            ["delay is 1.5", "whole number"],
+        ),
         (lambda: plant(sensors=3), ["sensors is int", "JointSensors"]),
         (lambda: plant(servo=3), ["servo is int"]),
         (lambda: plant().trajectory, ["has not moved"]),
-        (lambda: control.node_deformations(MODEL, [0.0]), ["q has shape (1,)"]),
+        (
+            lambda: patent_loop.node_deformations(MODEL, [0.0]),
+            ["q has shape (1,)"],
+        ),
     ],
 )
 def test_refused_calls(call: Callable[[], Any], words: list[str]) -> None:
@@ -545,8 +571,8 @@ def test_tracking_of_a_batch_with_a_sliding_joint() -> None:
     )
     start = np.zeros((3, 2))
     motion = control.RestToRest(start, [0.1, 0.2], 0.5)
-    controller = control.ManipulatorController(arm, motion, start, start)
-    run = controller.run(control.SimulatedPlant(arm, start, start), T)
+    controller = patent_loop.ManipulatorController(arm, motion, start, start)
+    run = controller.run(patent_loop.SimulatedPlant(arm, start, start), T)
     lines = fa.plotting.tracking(run, degrees=True)
     assert len(lines) == 12
     assert lines[0].axes.get_ylabel() == "joint position (deg or m)"
@@ -565,7 +591,7 @@ def test_rigid_arms_of_the_library_are_controlled(key: str, bound: float) -> Non
     arm = ARMS[key]
     zero = np.zeros(arm.nv)
     motion = control.RestToRest(zero, 0.3 * np.ones(arm.nu), 0.5)
-    controller = control.ManipulatorController(arm, motion, zero, zero)
-    run = controller.run(control.SimulatedPlant(arm, zero, zero), times(0.5, 2e-3))
+    controller = patent_loop.ManipulatorController(arm, motion, zero, zero)
+    run = controller.run(patent_loop.SimulatedPlant(arm, zero, zero), times(0.5, 2e-3))
     assert run.success
     assert abs(run.tracking_error).max() < bound

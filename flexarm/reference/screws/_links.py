@@ -7,10 +7,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import se3
-from .._calls.declared import Floats, Poses, Twists
-from .._calls.doors import checked
-from .._calls.maps import core_array
+from ... import se3
+from ..._calls.declared import Floats, Poses, Twists
+from ..._calls.doors import checked
+from ..._calls.maps import core_array
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 
@@ -54,8 +54,8 @@ def dual_rotation(
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])[1]
+    >>> from flexarm.reference import screws
+    >>> screws.dual_rotation(np.eye(3), [0, 0, 0.1])[1]
     array([[ 0. , -0.1,  0. ],
            [ 0.1,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
@@ -93,8 +93,9 @@ def dual_pose(pose: Poses, displacement: Twists = (0.0,) * 6) -> Array:
     Examples
     --------
     >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> T = fa.se3.exp([0, 0, 0, 1, 0, 0])
-    >>> fa.screws.dual_pose(T, [0, 0, 0.1, 0, 0.02, 0])[1, :3, 3]
+    >>> screws.dual_pose(T, [0, 0, 0.1, 0, 0.02, 0])[1, :3, 3]
     array([0.  , 0.12, 0.  ])
     """
     T = se3.compose(core_array("pose", pose, (4, 4)), np.eye(4))
@@ -135,8 +136,8 @@ def elastic_pose(
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0])
     >>> T[:, :3, 3]
     array([[1.  , 0.  , 0.  ],
            [0.  , 0.05, 0.  ]])
@@ -180,8 +181,9 @@ def link_pose(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> joint = fa.se3.exp([0, 0, np.pi / 2, 0, 0, 0])
-    >>> T = fa.screws.link_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0], joint)
+    >>> T = screws.link_pose([0, 0, 0.1], [0, 0.05, 0], [1, 0, 0], joint)
     >>> T[1].round(12) + 0.0
     array([[-0.1 ,  0.  ,  0.  ,  0.  ],
            [ 0.  , -0.1 ,  0.  ,  0.05],
@@ -233,9 +235,10 @@ def rotation_velocity(
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3))
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3))
     >>> rate = np.stack([0 * X[0], fa.se3.so3_hat([0, 0, 0.3])])
-    >>> fa.screws.rotation_velocity(X, rate)
+    >>> screws.rotation_velocity(X, rate)
     array([[0. , 0. , 0. ],
            [0. , 0. , 0.3]])
     """
@@ -278,10 +281,10 @@ def pose_velocity(
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> T = fa.screws.elastic_pose([0, 0, 0], [0, 0, 0], [1, 0, 0])
-    >>> rate = fa.screws.elastic_pose([0, 0, 0.3], [0, 0.2, 0], [1, 0, 0]) - T
-    >>> fa.screws.pose_velocity(T, rate)[1]
+    >>> from flexarm.reference import screws
+    >>> T = screws.elastic_pose([0, 0, 0], [0, 0, 0], [1, 0, 0])
+    >>> rate = screws.elastic_pose([0, 0, 0.3], [0, 0.2, 0], [1, 0, 0]) - T
+    >>> screws.pose_velocity(T, rate)[1]
     array([0. , 0. , 0.3, 0. , 0.2, 0. ])
     """
     T = core_array("T", T, (2, 4, 4))

@@ -7,10 +7,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats
-from .._calls.doors import checked
-from .._calls.maps import core_array
-from ..se3 import so3_hat
+from ..._calls.declared import Floats
+from ..._calls.doors import checked
+from ..._calls.maps import core_array
+from ...se3 import so3_hat
 
 Array = NDArray[np.float64]
 
@@ -46,8 +46,8 @@ def lower_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.lower_wedge([[1, 0, 0], [0, 0, 2]]) @ [0, 1, 0, 0, 0, 0]
+    >>> from flexarm.reference import screws
+    >>> screws.lower_wedge([[1, 0, 0], [0, 0, 2]]) @ [0, 1, 0, 0, 0, 0]
     array([ 0.,  0.,  1., -2.,  0.,  0.])
     """
     a = core_array("vector", vector, (2, 3))
@@ -76,9 +76,9 @@ def upper_wedge(vector: Annotated[ArrayLike, Floats("(..., 2, 3)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> w, I = [[1, 2, 3], [4, 5, 6]], fa.screws.folding_matrix()
-    >>> np.array_equal(I @ fa.screws.lower_wedge(w), fa.screws.upper_wedge(w) @ I)
+    >>> from flexarm.reference import screws
+    >>> w, I = [[1, 2, 3], [4, 5, 6]], screws.folding_matrix()
+    >>> np.array_equal(I @ screws.lower_wedge(w), screws.upper_wedge(w) @ I)
     True
     """
     a = core_array("vector", vector, (2, 3))
@@ -103,9 +103,9 @@ def fold_mass(matrix: Annotated[ArrayLike, Floats("(..., 3, 3)")]) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> a = np.array([1.0, 0, 0, 0.1, 0, 0])  # 1 + 0.1 eps
-    >>> float(a @ fa.screws.fold_mass(np.diag([2.0, 3.0, 4.0])) @ a)  # 2 + 0.4 eps
+    >>> float(a @ screws.fold_mass(np.diag([2.0, 3.0, 4.0])) @ a)  # 2 + 0.4 eps
     2.4
     """
     M = core_array("matrix", matrix, (3, 3))
@@ -125,8 +125,8 @@ def folding_matrix() -> Array:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.folding_matrix()[3]
+    >>> from flexarm.reference import screws
+    >>> screws.folding_matrix()[3]
     array([1., 0., 0., 0., 0., 0.])
     """
     return fold_mass(np.eye(3))
@@ -149,12 +149,12 @@ def wrench_folding_matrix() -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> t, w = np.arange(24.0).reshape(2, 2, 6)
-    >>> P = fa.screws.wrench_folding_matrix()
-    >>> float(fa.screws.paper_twist(t) @ P @ fa.screws.paper_wrench(w))
+    >>> P = screws.wrench_folding_matrix()
+    >>> float(screws.paper_twist(t) @ P @ screws.paper_wrench(w))
     1317.0
-    >>> float(fa.screws.power(t, w))
+    >>> float(screws.power(t, w))
     1317.0
     """
     return np.asarray(np.kron(_SWAP, folding_matrix()))
@@ -172,8 +172,8 @@ def exchange_matrix() -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> (fa.screws.exchange_matrix() @ np.arange(12))[:6]
+    >>> from flexarm.reference import screws
+    >>> (screws.exchange_matrix() @ np.arange(12))[:6]
     array([3., 4., 5., 0., 1., 2.])
     """
     return np.asarray(np.kron(np.eye(2), np.kron(_SWAP, np.eye(3))))

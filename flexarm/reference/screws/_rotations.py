@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
+from ... import _core
 
 
 def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
@@ -35,9 +35,9 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
-    >>> fa.screws.rotation_compose(X, X)[1]  # small angles add
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> screws.rotation_compose(X, X)[1]  # small angles add
     array([[ 0. , -0.2,  0. ],
            [ 0.2,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
@@ -73,9 +73,9 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
-    >>> fa.screws.rotation_inverse(X)[1, 0]
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> screws.rotation_inverse(X)[1, 0]
     array([0. , 0.1, 0. ])
     """
     return _core.screws_rotation_inverse(X, out)
@@ -109,9 +109,9 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
-    >>> X = fa.screws.dual_rotation(np.eye(3), [0, 0, 0.1])
-    >>> fa.screws.rotation_apply(X, [[1, 0, 0], [0, 0, 0]])
+    >>> from flexarm.reference import screws
+    >>> X = screws.dual_rotation(np.eye(3), [0, 0, 0.1])
+    >>> screws.rotation_apply(X, [[1, 0, 0], [0, 0, 0]])
     array([[1. , 0. , 0. ],
            [0. , 0.1, 0. ]])
     """
@@ -145,8 +145,8 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
-    >>> fa.screws.rotation_bracket([[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 2]])
+    >>> from flexarm.reference import screws
+    >>> screws.rotation_bracket([[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 2]])
     array([[ 0.,  0.,  1.],
            [ 0., -2.,  0.]])
     """
@@ -181,7 +181,8 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> X = fa.screws.rotation_exp([[0, 0, 0.5], [0, 0, 0.1]])
+    >>> from flexarm.reference import screws
+    >>> X = screws.rotation_exp([[0, 0, 0.5], [0, 0, 0.1]])
     >>> np.allclose(X[1], 0.1 * fa.se3.so3_hat([0, 0, 1]) @ X[0])
     True
     """
@@ -213,9 +214,9 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
 
     Examples
     --------
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> W = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
-    >>> fa.screws.rotation_log(fa.screws.rotation_exp(W)).round(12)
+    >>> screws.rotation_log(screws.rotation_exp(W)).round(12)
     array([[0.1, 0.2, 0.3],
            [0.4, 0.5, 0.6]])
     """
@@ -252,8 +253,9 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     --------
     >>> import numpy as np
     >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
-    >>> J, Q = fa.screws.rotation_left_jacobian(W)
+    >>> J, Q = screws.rotation_left_jacobian(W)
     >>> np.allclose(np.block([[J, 0 * J], [Q, J]]), fa.se3.jacobian(W.ravel()))
     True
     """
@@ -286,10 +288,10 @@ def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> import flexarm as fa
+    >>> from flexarm.reference import screws
     >>> W = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])
-    >>> J, Q = fa.screws.rotation_left_jacobian(W)
-    >>> K, P = fa.screws.rotation_left_jacobian_inverse(W)
+    >>> J, Q = screws.rotation_left_jacobian(W)
+    >>> K, P = screws.rotation_left_jacobian_inverse(W)
     >>> np.allclose(J @ K, np.eye(3)), np.allclose(J @ P + Q @ K, 0.0)
     (True, True)
     """
