@@ -204,7 +204,7 @@ def _results(module, names: list[str]) -> dict[str, type]:
                 continue
             place = made.__module__.split("._")[0]
             if place.startswith(f"{module.__name__}."):
-                found[f"{place}.{word}".removeprefix(f"{module.__name__}.")] = made
+                found[f"{place}.{word}"] = made
     return found
 
 
