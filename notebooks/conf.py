@@ -114,8 +114,8 @@ class Public(SphinxDirective):
         if not sources:
             lines += [f".. automodule:: {name}", "   :no-members:", ""]
         lines += [".. autosummary::", "", *(f"   {item}" for item in found), ""]
-        for item in found:
-            made = getattr(module, item)
+        results = _results(module, found) if sources else {}
+        for item, made in [*((n, getattr(module, n)) for n in found), *results.items()]:
             if not inspect.isclass(made):
                 lines += [f".. autofunction:: {item}", ""]
                 continue
@@ -190,6 +190,22 @@ def _names(module, sources: list[str]) -> list[str]:
         if callable(item := getattr(module, name))
         and (not sources or item.__module__.startswith(tuple(sources)))
     ]
+
+
+def _results(module, names: list[str]) -> dict[str, type]:
+    """Classes that functions of a module return and it does not name, by place."""
+    found = {}
+    for name in names:
+        bare = inspect.unwrap(getattr(module, name))
+        said = str(getattr(bare, "__annotations__", {}).get("return", ""))
+        for word in re.findall(r"[A-Za-z]\w*", said):
+            made = getattr(bare, "__globals__", {}).get(word)
+            if not inspect.isclass(made) or hasattr(module, word):
+                continue
+            place = made.__module__.split("._")[0]
+            if place.startswith(f"{module.__name__}."):
+                found[f"{place}.{word}"] = made
+    return found
 
 
 def _references(app, what, name, item, options, lines: list[str]) -> None:

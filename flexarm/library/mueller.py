@@ -56,7 +56,7 @@ def mueller_remote_center(
     See Also
     --------
     poses : the configuration bent.
-    flexarm.descriptions.spatial_screws : the table from the arm.
+    flexarm.descriptions.SpatialScrews : such a table.
 
     Notes
     -----
