@@ -98,7 +98,7 @@ from .kinematics.nodes import (
     tip_pose,
     wrench_forces,
 )
-from .kinematics.positions import difference, integrate, position_rates
+from .kinematics.positions import difference, integrate
 from .kinematics.slopes import largest_slope
 from .mode_accuracy import mode_errors
 from .model.export import export_c
@@ -319,7 +319,6 @@ __all__ = [
     "optimize",
     "outputs",
     "plotting",
-    "position_rates",
     "potential_energy",
     "redundant_constraints",
     "reference",

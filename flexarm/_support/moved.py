@@ -14,7 +14,8 @@ _PLACES = {
         energy_regressor forward_dynamics_jvp forward_dynamics_vjp
         innovations_factors inverse_dynamics_jvp inverse_dynamics_vjp
         link_jacobian_rates mass_matrix_inverse_blocks operational_space_inertia
-        static_compliance static_stiffness with_inertial_parameters
+        position_rates static_compliance static_stiffness
+        with_inertial_parameters
     """,
     ("", "bodies"): "nodal_integrals",
     ("", "derivatives"): """

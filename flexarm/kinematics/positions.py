@@ -118,7 +118,7 @@ def position_rates(
     --------
     >>> import flexarm as fa
     >>> ball = fa.RigidBody("ball", fa.Joint.spherical(), mass=1, inertia=(1, 1, 1))
-    >>> fa.position_rates(fa.Arm([ball]), [1, 0, 0, 0], [2, 4, 6])
+    >>> fa.Arm([ball]).position_rates([1, 0, 0, 0], [2, 4, 6])
     array([0., 1., 2., 3.])
     """
     if other:

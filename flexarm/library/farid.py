@@ -185,10 +185,13 @@ def farid_two_link(
     Parameters
     ----------
     bending_stiffness, joint_stiffness : float, optional
+        In N m^2 and N m/rad, as of `farid_planar`.
     elements : int, optional
-    frame : str, optional
-    payload_mass : float, optional
+        Beam elements of each link, as of `farid_planar`.
+    frame : {"chord", "tangent"}, optional
         As of `farid_planar`.
+    payload_mass : float, optional
+        In kg, as of `farid_planar`.
     rotor_inertia, stator_inertia : float
         Of each actuator, in kg m^2; see the notes.
     geometric_stiffening : bool

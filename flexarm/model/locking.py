@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 def _driven(arm: ArmLike, what: str, bodies: Any) -> list[int]:
     """Bodies whose joints have drives: all, or the named ones."""
     check_arm(arm)
-    if isinstance(bodies, str):
+    if isinstance(bodies, str | int):
         bodies = [bodies]
     if bodies is None:
         return [k for k, b in enumerate(arm.bodies) if b.joint.drive is not None]
@@ -50,7 +51,7 @@ def lock_motors(
     arm: AnArm,
     q_motor: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
     *,
-    bodies: Any = None,
+    bodies: str | int | Sequence[str | int] | None = None,
 ) -> AnArm:
     """Return an arm with its brakes on: joints move on the springs of their shafts.
 

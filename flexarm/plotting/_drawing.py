@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import finite_number, real_array
 from .._calls.declared import Choice, Floats
 from .._calls.doors import checked_class, checked_late
+from .._support.checks import short_text
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
@@ -188,6 +189,11 @@ class ArmDrawing:
         >>> target.get_xdata(), target.get_ydata()
         (array([1.2]), array([0.4]))
         """
+        if not hasattr(line, "set_data"):
+            raise ArgumentError(
+                f"line is {short_text(line)}, expected a line of the axes, such as "
+                "ax.plot returns"
+            )
         move = line.set_data_3d if self.plane == "3d" else line.set_data
         move(*real_array("points", points).T)
 

@@ -16,6 +16,7 @@ import pytest
 from each import each
 
 import flexarm as fa
+from flexarm.descriptions._conversions import joint_frames
 
 ARM = fa.library.planar_chain(2, n_modes=4).replace(gravity=(0, 0, 0))
 Q, TAU = np.append([0.1, 0.2], np.zeros(8)), np.zeros(2)
@@ -53,7 +54,7 @@ FAULTS: dict[str, tuple[str, str, Callable[[], Any], type[Exception]]] = {
     "descriptions": (
         "descriptions._conversions",
         "_frames_of_arm",
-        lambda: fa.descriptions.joint_frames(fa.library.puma560()),
+        lambda: joint_frames(fa.library.puma560()),
         AttributeError,
     ),
     "ik": (

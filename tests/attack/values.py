@@ -404,7 +404,7 @@ CHANGES: dict[str, Callable[[Any, Rng], Any]] = LAYOUTS | {
     "datetimes": lambda a, rng: np.asarray(a).astype(int).astype("M8[s]"),
     "structured": _structured,
     "masked": _masked,
-    "all masked": lambda a, rng: np.ma.masked_all_like(np.asarray(a, dtype=float)),
+    "all masked": lambda a, rng: np.ma.array(a, dtype=float, mask=True),
     "matrix": lambda a, rng: _matrix(a),
     "batch of 5": lambda a, rng: np.stack([np.asarray(a)] * 5),
     "batch of 2**40": lambda a, rng: np.broadcast_to(a, (2**40, *np.shape(a))),

@@ -63,7 +63,7 @@ def complex_step(arm, q, qd, qdd):
     """Both derivatives by the twin, column by column."""
     dq, dqd = np.empty((2, arm.nv, arm.nv))
     for i, e in enumerate(np.eye(arm.nv)):
-        moved = q + 1j * STEP * fa.position_rates(arm, q, e)
+        moved = q + 1j * STEP * fa.Arm.position_rates(arm, q, e)
         faster = qd + 1j * STEP * e
         dq[:, i] = twin.inverse_dynamics(arm, moved, qd + 0j, qdd + 0j).imag / STEP
         dqd[:, i] = twin.inverse_dynamics(arm, q + 0j, faster, qdd + 0j).imag / STEP

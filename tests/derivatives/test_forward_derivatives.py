@@ -229,7 +229,7 @@ def test_energy_by_complex_steps(family):
         expected = np.array(
             [
                 0.5 * qd @ twin.mass_matrix(arm, q + 1j * STEP * move).imag @ qd / STEP
-                for move in fa.position_rates(arm, q, np.eye(arm.nv))
+                for move in fa.Arm.position_rates(arm, q, np.eye(arm.nv))
             ]
         )
         size = np.abs(expected).max() + 1e-3 * np.abs(at.dqd).max()

@@ -218,7 +218,7 @@ def test_trees_with_joints_of_all_kinds(seed):
         fa.difference(arm, q, fa.integrate(arm, q, 0.1 * qd)), 0.1 * qd, atol=1e-13
     )
     rates = twin.position_rates(motors.expanded(arm), q, qd)
-    assert_allclose(fa.position_rates(arm, q, qd), rates, rtol=0, atol=1e-14)
+    assert_allclose(fa.Arm.position_rates(arm, q, qd), rates, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("fidelity", FIDELITIES)

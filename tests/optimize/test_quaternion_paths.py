@@ -118,7 +118,7 @@ def by_own_integrator(motion: OptimalMotion, every: int = 1) -> Array:
         q, v = y[:nq], y[nq:]
         tau = np.zeros(arm.nv)
         tau[arm.actuator_indices] = motion.torque(t)
-        rates = fa.position_rates(arm, q, v)
+        rates = fa.Arm.position_rates(arm, q, v)
         return np.append(rates, fa.forward_dynamics(arm, q, v, tau))
 
     state = np.append(motion.q[0], motion.qd[0])

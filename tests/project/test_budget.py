@@ -17,40 +17,40 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 1490,
-    "_support": 2260,
-    "beams": 2890,
-    BESIDE: 2180,
-    "bodies": 3840,
-    "constraints": 180,
-    "control": 4860,
+    "_calls": 2050,
+    "_support": 2010,
+    "beams": 3140,
+    BESIDE: 2190,
+    "bodies": 4020,
+    "constraints": 200,
+    "control": 4960,
     "demo": 510,
-    "derivatives": 180,
-    "descriptions": 860,
-    "dynamics": 810,
+    "derivatives": 210,
+    "descriptions": 870,
+    "dynamics": 850,
     "files": 1290,
-    "finite_elements": 1140,
-    "ik": 680,
+    "finite_elements": 1150,
+    "ik": 690,
     "interop": 630,
-    "kinematics": 790,
-    "library": 1570,
-    "linear_models": 2730,
+    "kinematics": 830,
+    "library": 1580,
+    "linear_models": 2790,
     "loads": 390,
     "mjcf": 280,
-    "model": 1880,
-    "optimize": 16_820,
-    "parameters": 1750,
-    "plotting": 3540,
-    "reference": 4170,
+    "model": 1900,
+    "optimize": 17_010,
+    "parameters": 1770,
+    "plotting": 3590,
+    "reference": 4220,
     "sdf": 260,
     "se3": 230,
-    "simulation": 2050,
-    "statics": 1530,
+    "simulation": 2060,
+    "statics": 1540,
     "studies": 2010,
-    "twists": 370,
+    "twists": 410,
     "urdf": 2670,
 }
-MOST_LINES = 67_000  # of all rooms; the aim is 50_000
+MAX_LINES = 68_500  # of all rooms; the aim is 50_000
 SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
     *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
@@ -96,7 +96,7 @@ def test_lines_of_code_stay_within_their_budget() -> None:
     lines = lines_by_room(PACKAGE)
     assert too_long(lines, LINES) == []
     assert set(LINES) == set(lines), "LINES has rooms that are none"
-    assert sum(lines.values()) <= MOST_LINES
+    assert sum(lines.values()) <= MAX_LINES
 
 
 def test_code_lines() -> None:
@@ -113,8 +113,8 @@ def test_a_room_that_grows_is_named() -> None:
 
 # what `flexarm.__all__` and the modules among them name, by room; `reference` is for
 # the course and the tests, and only its modules count
-MOST_NAMES = 300  # of all rooms but the reference
-MOST_NAMES_OF_FLEXARM = 120
+MAX_NAMES = 300  # of all rooms but the reference
+MAX_NAMES_OF_FLEXARM = 120
 NAMES: dict[str, str] = {
     "fa": """
         AccuracyWarning ArgumentError Arm ConstraintWarning ConvergenceError
@@ -136,13 +136,13 @@ NAMES: dict[str, str] = {
         mjcf modal_integrals mode_errors momentum natural_frequencies
         node_acceleration node_pose node_poses node_velocity
         operational_space_compliance operators optimize outputs plotting
-        position_rates potential_energy redundant_constraints reference
+        potential_energy redundant_constraints reference
         robustness root_locus save sdf se3 simulate stack studies testing
         tip_pose trajectory_sensitivities twists urdf vibration_modes
         workspace_map wrench_forces
     """,
     "beams": """
-        ALUMINIUM BeamModes Material Payload STEEL Section SegmentedLink
+        ALUMINIUM Beam BeamModes Material Payload STEEL Section SegmentedLink
         buckling_load clamped_beam_modes clamped_rod_modes finite_element_link
         flexible_link
     """,
@@ -270,5 +270,5 @@ def test_public_names_are_those_of_the_table() -> None:
     table = {room: set(names.split()) for room, names in NAMES.items()}
     names = names_by_room()
     assert changed_names(names, table) == []
-    assert len(names["fa"]) <= MOST_NAMES_OF_FLEXARM
-    assert sum(map(len, names.values())) - len(names["reference"]) <= MOST_NAMES
+    assert len(names["fa"]) <= MAX_NAMES_OF_FLEXARM
+    assert sum(map(len, names.values())) - len(names["reference"]) <= MAX_NAMES
