@@ -40,7 +40,7 @@ LINES: dict[str, int] = {
     "model": 1900,
     "optimize": 17_010,
     "parameters": 1770,
-    "plotting": 3590,
+    "plotting": 3600,
     "reference": 4220,
     "sdf": 260,
     "se3": 230,
