@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm import beams
+from flexarm.beams import _single
 
 EI, DENSITY, LENGTH = 100.0, 2.0, 1.5
 
 
 def column(n, kind="clamped", **options):
-    modes = getattr(beams, f"{kind}_beam_modes")(LENGTH, DENSITY, EI, n)
+    modes = getattr(_single, f"{kind}_beam_modes")(LENGTH, DENSITY, EI, n)
     return beams.flexible_link(
         "column", length=LENGTH, mass_per_length=DENSITY, bending_y=modes, **options
     )
