@@ -353,7 +353,9 @@ def kind_of_annotation(hint: Any) -> Kind:
     if origin is np.ndarray or hint is np.ndarray:
         return Floats() if "float" in str(hint) else _ANY
     made = hint if origin is None else origin
-    if made in (ArmLike, StackLike) or getattr(made, "__name__", "") == "Arm":
+    if getattr(made, "__name__", "") == "Arm":
+        made = ArmLike  # with charts of searches, which are arms below
+    if made in (ArmLike, StackLike):
         return AnArm(made)
     return Instance(made) if isinstance(made, type) else _ANY
 

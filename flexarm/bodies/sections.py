@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.arguments import common_batch
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
 from .._support.checks import as_array, as_numbers, positive, positive_pair
@@ -156,8 +157,12 @@ class Section(SectionNumbers):
                 "fibres=(along y, along z) in m"
             )
         axial = as_numbers("axial", axial)
-        bend_z = np.abs(as_numbers("moment_z", moment_z)) * self.fibres[0] / self.I_z
-        bend_y = np.abs(as_numbers("moment_y", moment_y)) * self.fibres[1] / self.I_y
+        moment_y = as_numbers("moment_y", moment_y)
+        moment_z = as_numbers("moment_z", moment_z)
+        sizes = {"axial": axial.shape, "moment_y": moment_y.shape}
+        common_batch(sizes | {"moment_z": moment_z.shape})
+        bend_z = np.abs(moment_z) * self.fibres[0] / self.I_z
+        bend_y = np.abs(moment_y) * self.fibres[1] / self.I_y
         bending = np.hypot(bend_y, bend_z) if self.rounded else bend_y + bend_z
         return np.asarray(np.abs(axial) / self.area + bending)
 

@@ -255,9 +255,8 @@ class PredictiveControl:
         self._terminal = None
         if terminal is not None:
             self._terminal = weight("terminal", terminal, n, definite=False)
-        self._x = np.broadcast_to(
-            np.concatenate(np.broadcast_arrays(*point[:2]), axis=-1), (count, n)
-        )
+        both = (np.broadcast_to(x, (count, np.shape(x)[-1])) for x in point[:2])
+        self._x = np.concatenate(list(both), axis=-1)
         self._forces = np.broadcast_to(point[2], (count, m))
         try:
             tips = (target(w.A[k], w.B[k], np.eye(m, n)) for k in range(count))

@@ -12,7 +12,7 @@ from .. import se3
 from .._calls.declared import Choice, Floats
 from .._calls.doors import checked_class
 from .._core import MAX_BODIES
-from .._support.checks import as_array, check_angles
+from .._support.checks import as_array, check_angles, short_text
 from .._support.doubtful import warn_of_quarters
 from .._support.options import check_choice
 from .._support.printing import Sheet, Table
@@ -75,8 +75,8 @@ def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
 def _known_kind(i: int, kind: Any) -> str:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ModelError(
-            f"kind of Denavit-Hartenberg row {i} (counted from 0) is {kind!r}, "
-            "expected 'revolute' or 'prismatic'"
+            f"kind of Denavit-Hartenberg row {i} (counted from 0) is "
+            f"{short_text(kind)}, expected 'revolute' or 'prismatic'"
         )
     return kind
 

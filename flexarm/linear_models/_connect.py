@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import finite_number, real_array
 from .._calls.doors import checked
+from .._support.checks import short_text
 from ..errors import ArgumentError, SingularityError
 from ._system import LinearSystem, Model
 
@@ -151,7 +152,7 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
 
 def _check_same_time(model: LinearSystem, other: LinearSystem) -> None:
     if not isinstance(other, type(model)):
-        raise ArgumentError(f"{other!r} is given, expected a StateSpace")
+        raise ArgumentError(f"{short_text(other)} is given, expected a StateSpace")
     if model.dt != other.dt:
         raise ArgumentError(
             f"models have the sample times {model.dt} and {other.dt}, expected the "

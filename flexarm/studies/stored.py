@@ -146,12 +146,15 @@ def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Any]:
         warnings.simplefilter("ignore")  # of what another program has sealed
         try:
             found = _opened(path, contents, bounded=kind != "study")
-            record = str(found.attrs[kind])
-            return record, _as_it_was(found, json.loads(found.attrs["dtypes"]))
         except (ImportError, Damaged):
             raise
-        except Exception:
-            raise Damaged(f"its record {kind!r} cannot be read") from None
+        except Exception as error:  # of the readers of other packages, of any kind
+            raise Damaged("its arrays cannot be read") from error
+        try:
+            record = str(found.attrs[kind])
+            return record, _as_it_was(found, json.loads(found.attrs["dtypes"]))
+        except (KeyError, OSError, TypeError, ValueError) as error:
+            raise Damaged(f"its record {kind!r} cannot be read") from error
 
 
 def _as_it_was(found: Any, types: Mapping[str, str]) -> Any:

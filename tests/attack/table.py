@@ -15,6 +15,8 @@ import numpy as np
 import flexarm as fa
 from flexarm.control.gain_scheduling import GainSchedule
 from flexarm.descriptions._conversions import body_screws, joint_frames, spatial_screws
+from flexarm.descriptions._joint_frames import JointFrames
+from flexarm.descriptions._screws import BodyScrews
 from flexarm.optimize import Design
 from flexarm.reference import patent_loop
 from flexarm.simulation import Event
@@ -182,9 +184,9 @@ def poses_of(d: Draw) -> Any:
 def description(d: Draw) -> Any:
     de = fa.descriptions
     return d.choice(
-        de.BodyScrews(poses_of(d), screws_of(d)),
+        BodyScrews(poses_of(d), screws_of(d)),
         de.SpatialScrews(poses_of(d), screws_of(d)),
-        de.JointFrames(poses_of(d), poses_of(d), screws_of(d)),
+        JointFrames(poses_of(d), poses_of(d), screws_of(d)),
         de.DenavitHartenberg([(1, 0, 0, 0), (1, 0.1, 0.2, 0)]),
     )
 

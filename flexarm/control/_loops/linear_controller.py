@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
 from ..._calls.declared import ActuatorValues, Floats
 from ..._calls.doors import checked_class
+from ..._support.arrays import MAX_AXES
 from ..._support.description import Description
 from ...errors import ArgumentError
 from .._matrices import times
@@ -252,7 +253,15 @@ class LinearController(Description):
         >>> law.output([0.5], [0.1], feedforward=2.0)  # 2 - 4 - 5
         array([-7.])
         """
+        self._check_sample(z, error)
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
+
+    def _check_sample(self, z: Any, error: Any) -> None:
+        """Raise for a state or an error of another length."""
+        for name, x, n in (("z", z, self.n_states), ("error", error, self.n_outputs)):
+            shape = np.shape(x)
+            if shape[-1:] != (n,) or len(shape) > MAX_AXES:
+                raise ArgumentError(f"{name} has shape {shape}, expected (..., {n})")
 
     def next_state(
         self,
@@ -287,6 +296,7 @@ class LinearController(Description):
         >>> law.next_state([0.5], [0.1]), law.next_state([0.5], [0.1], [3.0])
         (array([0.501]), array([0.201]))
         """
+        self._check_sample(z, error)
         after: Array = times(self.A, z) + times(self.B, error)
         if self.anti_windup is not None and unfollowed is not None:
             after = after + times(self.anti_windup, unfollowed)
