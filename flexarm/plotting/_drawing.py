@@ -180,6 +180,11 @@ class ArmDrawing:
         points : (n, k) array_like of float
             In m: two coordinates, or three in a view of space.
 
+        Raises
+        ------
+        ArgumentError
+            If `line` is no line of axes.
+
         Examples
         --------
         >>> import flexarm as fa
