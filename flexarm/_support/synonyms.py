@@ -364,6 +364,7 @@ FUNCTIONS = {
     "teach": "flexarm.plotting.scene(arm, q)",
     "to_csv": "to_xarray().to_dataframe().to_csv(path)",
     "to_urdf": "flexarm.urdf.save(arm, path)",
+    "total_mass": "sum(body.total_mass for body in arm.bodies)",
     "view": "flexarm.plotting.scene(arm, q)",
     "viewer": "flexarm.plotting.scene(arm, q)",
     "visualize": "flexarm.plotting.scene(arm, q)",

@@ -166,6 +166,11 @@ class ModalIntegrals(Description):
             On (etad; omega; v): modes, then angular and linear velocity of the frame
             in its own axes.
 
+        Raises
+        ------
+        ModelError
+            If `eta` has another length.
+
         Examples
         --------
         A rigid body of 2 kg whose centre of mass is 0.5 m away:
@@ -177,6 +182,8 @@ class ModalIntegrals(Description):
         ((6, 6), 0.5, -1.0)
         """
         eta, n = np.asarray(eta), self.n_modes
+        if eta.shape[-1:] != (n,):
+            raise ModelError(f"eta has shape {eta.shape}, expected (..., {n})")
         if self.driven is not None:
             return self.driven.mass_matrix(eta)
         mp = self.mp0 + eta @ self.mp1.T

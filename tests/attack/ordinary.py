@@ -243,14 +243,14 @@ def mode_errors_of(name: str) -> ModeErrors:
 def control_run() -> Any:
     c = fa.control
     arm = arm_of("planar")
-    controller = c.ManipulatorController(
+    controller = patent_loop.ManipulatorController(
         arm,
         c.RestToRest([0.0, 0.0], [0.2, 0.1], duration=0.2),
         np.zeros(2),
         np.zeros(2),
-        correction=c.ComputedTorque(),
+        correction=patent_loop.ComputedTorque(),
     )
-    plant = c.SimulatedPlant(arm, np.zeros(2), np.zeros(2))
+    plant = patent_loop.SimulatedPlant(arm, np.zeros(2), np.zeros(2))
     return controller.run(plant, np.linspace(0.0, 0.1, 6))
 
 

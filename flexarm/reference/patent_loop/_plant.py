@@ -77,7 +77,7 @@ class JointSensors:
         arm: Arm,
         q: Annotated[Array, Floats("(..., nq)")],
         qd: Annotated[Array, Floats("(..., nv)")],
-        random: Any,
+        random: np.random.Generator,
     ) -> Sensed:
         """Reading of a state, without the delay.
 
