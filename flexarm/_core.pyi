@@ -12,6 +12,14 @@ from numpy.typing import NDArray
 from ._calls.records import PredictiveStep, Rollout, SampledLoop, ScalingRun, TargetRun
 
 @type_check_only
+class Gufunc:  # a np.ufunc, of which the result is an array of floats
+    __name__: str
+    nargs: int
+    nin: int
+    signature: str | None
+    def __call__(self, *operands: Any, **options: Any) -> NDArray[np.float64]: ...
+
+@type_check_only
 class BuildInfo(TypedDict):
     isa: str
     lanes: int
@@ -35,7 +43,7 @@ def is_plain(value: Any, /) -> bool: ...
 def finite_copy(
     value: Any, shape: tuple[int | None, ...], /
 ) -> NDArray[np.float64] | None: ...
-def quiet_map(name: str, /) -> np.ufunc: ...
+def quiet_map(name: str, /) -> Gufunc: ...
 def time_scaling(run: ScalingRun, /) -> tuple[int, int]: ...
 def predictive_step(step: PredictiveStep, /) -> None: ...
 
@@ -72,77 +80,75 @@ LIE_TOLERANCE: Final[float]
 LIE_ROUNDING: Final[float]
 
 # maps without an arm
-se3_so3_hat: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_vee: Final[np.ufunc]  # (3,3)->(3)
-se3_so3_exp: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_log: Final[np.ufunc]  # (3,3)->(3)
-se3_so3_left_jacobian: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_right_jacobian: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_left_jacobian_inverse: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_right_jacobian_inverse: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_cayley: Final[np.ufunc]  # (3)->(3,3)
-se3_so3_cayley_inverse: Final[np.ufunc]  # (3,3)->(3)
-se3_quaternion_from_rotation: Final[np.ufunc]  # (3,3)->(4)
-se3_rotation_from_quaternion: Final[np.ufunc]  # (4)->(3,3)
-se3_quaternion_product: Final[np.ufunc]  # (4),(4)->(4)
-se3_quaternion_inverse: Final[np.ufunc]  # (4)->(4)
-se3_quaternion_exp: Final[np.ufunc]  # (3)->(4)
-se3_quaternion_log: Final[np.ufunc]  # (4)->(3)
-se3_hat: Final[np.ufunc]  # (6)->(4,4)
-se3_vee: Final[np.ufunc]  # (4,4)->(6)
-se3_exp: Final[np.ufunc]  # (6)->(4,4)
-se3_log: Final[np.ufunc]  # (4,4)->(6)
-se3_pose: Final[np.ufunc]  # (3,3),(3)->(4,4)
-se3_inverse: Final[np.ufunc]  # (4,4)->(4,4)
-se3_compose: Final[np.ufunc]  # (4,4),(4,4)->(4,4)
-se3_interpolate: Final[np.ufunc]  # (4,4),(4,4),()->(4,4)
-se3_adjoint: Final[np.ufunc]  # (4,4)->(6,6)
-se3_adjoint_inverse: Final[np.ufunc]  # (4,4)->(6,6)
-se3_apply_adjoint: Final[np.ufunc]  # (4,4),(6)->(6)
-se3_apply_adjoint_inverse: Final[np.ufunc]  # (4,4),(6)->(6)
-se3_apply_coadjoint: Final[np.ufunc]  # (4,4),(6)->(6)
-se3_apply_coadjoint_inverse: Final[np.ufunc]  # (4,4),(6)->(6)
-se3_ad: Final[np.ufunc]  # (6)->(6,6)
-se3_bracket: Final[np.ufunc]  # (6),(6)->(6)
-se3_left_jacobian: Final[np.ufunc]  # (6)->(6,6)
-se3_right_jacobian: Final[np.ufunc]  # (6)->(6,6)
-se3_left_jacobian_inverse: Final[np.ufunc]  # (6)->(6,6)
-se3_right_jacobian_inverse: Final[np.ufunc]  # (6)->(6,6)
-se3_left_jacobian_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
-se3_right_jacobian_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
-se3_left_jacobian_inverse_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
-se3_right_jacobian_inverse_derivative: Final[np.ufunc]  # (6),(6)->(6,6)
-se3_cayley: Final[np.ufunc]  # (6)->(4,4)
-se3_cayley_inverse: Final[np.ufunc]  # (4,4)->(6)
-se3_screw: Final[np.ufunc]  # (3),(3),()->(6)
-screws_rotation_compose: Final[np.ufunc]  # (2,3,3),(2,3,3)->(2,3,3)
-screws_rotation_inverse: Final[np.ufunc]  # (2,3,3)->(2,3,3)
-screws_rotation_apply: Final[np.ufunc]  # (2,3,3),(2,3)->(2,3)
-screws_rotation_bracket: Final[np.ufunc]  # (2,3),(2,3)->(2,3)
-screws_rotation_exp: Final[np.ufunc]  # (2,3)->(2,3,3)
-screws_rotation_log: Final[np.ufunc]  # (2,3,3)->(2,3)
-screws_rotation_left_jacobian: Final[np.ufunc]  # (2,3)->(2,3,3)
-screws_rotation_left_jacobian_inverse: Final[np.ufunc]  # (2,3)->(2,3,3)
-screws_compose: Final[np.ufunc]  # (2,4,4),(2,4,4)->(2,4,4)
-screws_inverse: Final[np.ufunc]  # (2,4,4)->(2,4,4)
-screws_exp: Final[np.ufunc]  # (2,6)->(2,4,4)
-screws_log: Final[np.ufunc]  # (2,4,4)->(2,6)
-screws_apply_adjoint: Final[np.ufunc]  # (2,4,4),(2,6)->(2,6)
-screws_apply_adjoint_inverse: Final[np.ufunc]  # (2,4,4),(2,6)->(2,6)
-screws_apply_coadjoint: Final[np.ufunc]  # (2,4,4),(2,6)->(2,6)
-screws_apply_coadjoint_inverse: Final[np.ufunc]  # (2,4,4),(2,6)->(2,6)
-screws_bracket: Final[np.ufunc]  # (2,6),(2,6)->(2,6)
-screws_left_jacobian: Final[np.ufunc]  # (2,6)->(2,6,6)
-screws_left_jacobian_inverse: Final[np.ufunc]  # (2,6)->(2,6,6)
+se3_so3_hat: Final[Gufunc]  # (3)->(3,3)
+se3_so3_vee: Final[Gufunc]  # (3,3)->(3)
+se3_so3_exp: Final[Gufunc]  # (3)->(3,3)
+se3_so3_log: Final[Gufunc]  # (3,3)->(3)
+se3_so3_left_jacobian: Final[Gufunc]  # (3)->(3,3)
+se3_so3_right_jacobian: Final[Gufunc]  # (3)->(3,3)
+se3_so3_left_jacobian_inverse: Final[Gufunc]  # (3)->(3,3)
+se3_so3_right_jacobian_inverse: Final[Gufunc]  # (3)->(3,3)
+se3_so3_cayley: Final[Gufunc]  # (3)->(3,3)
+se3_so3_cayley_inverse: Final[Gufunc]  # (3,3)->(3)
+se3_quaternion_from_rotation: Final[Gufunc]  # (3,3)->(4)
+se3_rotation_from_quaternion: Final[Gufunc]  # (4)->(3,3)
+se3_quaternion_product: Final[Gufunc]  # (4),(4)->(4)
+se3_quaternion_inverse: Final[Gufunc]  # (4)->(4)
+se3_quaternion_exp: Final[Gufunc]  # (3)->(4)
+se3_quaternion_log: Final[Gufunc]  # (4)->(3)
+se3_hat: Final[Gufunc]  # (6)->(4,4)
+se3_vee: Final[Gufunc]  # (4,4)->(6)
+se3_exp: Final[Gufunc]  # (6)->(4,4)
+se3_log: Final[Gufunc]  # (4,4)->(6)
+se3_pose: Final[Gufunc]  # (3,3),(3)->(4,4)
+se3_inverse: Final[Gufunc]  # (4,4)->(4,4)
+se3_compose: Final[Gufunc]  # (4,4),(4,4)->(4,4)
+se3_interpolate: Final[Gufunc]  # (4,4),(4,4),()->(4,4)
+se3_adjoint: Final[Gufunc]  # (4,4)->(6,6)
+se3_adjoint_inverse: Final[Gufunc]  # (4,4)->(6,6)
+se3_apply_adjoint: Final[Gufunc]  # (4,4),(6)->(6)
+se3_apply_adjoint_inverse: Final[Gufunc]  # (4,4),(6)->(6)
+se3_apply_coadjoint: Final[Gufunc]  # (4,4),(6)->(6)
+se3_apply_coadjoint_inverse: Final[Gufunc]  # (4,4),(6)->(6)
+se3_ad: Final[Gufunc]  # (6)->(6,6)
+se3_bracket: Final[Gufunc]  # (6),(6)->(6)
+se3_left_jacobian: Final[Gufunc]  # (6)->(6,6)
+se3_right_jacobian: Final[Gufunc]  # (6)->(6,6)
+se3_left_jacobian_inverse: Final[Gufunc]  # (6)->(6,6)
+se3_right_jacobian_inverse: Final[Gufunc]  # (6)->(6,6)
+se3_left_jacobian_derivative: Final[Gufunc]  # (6),(6)->(6,6)
+se3_right_jacobian_derivative: Final[Gufunc]  # (6),(6)->(6,6)
+se3_left_jacobian_inverse_derivative: Final[Gufunc]  # (6),(6)->(6,6)
+se3_right_jacobian_inverse_derivative: Final[Gufunc]  # (6),(6)->(6,6)
+se3_cayley: Final[Gufunc]  # (6)->(4,4)
+se3_cayley_inverse: Final[Gufunc]  # (4,4)->(6)
+se3_screw: Final[Gufunc]  # (3),(3),()->(6)
+screws_rotation_compose: Final[Gufunc]  # (2,3,3),(2,3,3)->(2,3,3)
+screws_rotation_inverse: Final[Gufunc]  # (2,3,3)->(2,3,3)
+screws_rotation_apply: Final[Gufunc]  # (2,3,3),(2,3)->(2,3)
+screws_rotation_bracket: Final[Gufunc]  # (2,3),(2,3)->(2,3)
+screws_rotation_exp: Final[Gufunc]  # (2,3)->(2,3,3)
+screws_rotation_log: Final[Gufunc]  # (2,3,3)->(2,3)
+screws_rotation_left_jacobian: Final[Gufunc]  # (2,3)->(2,3,3)
+screws_rotation_left_jacobian_inverse: Final[Gufunc]  # (2,3)->(2,3,3)
+screws_compose: Final[Gufunc]  # (2,4,4),(2,4,4)->(2,4,4)
+screws_inverse: Final[Gufunc]  # (2,4,4)->(2,4,4)
+screws_exp: Final[Gufunc]  # (2,6)->(2,4,4)
+screws_log: Final[Gufunc]  # (2,4,4)->(2,6)
+screws_apply_adjoint: Final[Gufunc]  # (2,4,4),(2,6)->(2,6)
+screws_apply_adjoint_inverse: Final[Gufunc]  # (2,4,4),(2,6)->(2,6)
+screws_apply_coadjoint: Final[Gufunc]  # (2,4,4),(2,6)->(2,6)
+screws_apply_coadjoint_inverse: Final[Gufunc]  # (2,4,4),(2,6)->(2,6)
+screws_bracket: Final[Gufunc]  # (2,6),(2,6)->(2,6)
+screws_left_jacobian: Final[Gufunc]  # (2,6)->(2,6,6)
+screws_left_jacobian_inverse: Final[Gufunc]  # (2,6)->(2,6,6)
 
 @final
 class Stack:
     """Arms of one topology; gufuncs take the number of the arm first."""
 
     def __new__(cls, models: tuple[Model, ...], /) -> Stack: ...
-    def gufunc(
-        self, name: str, quiet: bool = ..., threads: int = ..., /
-    ) -> np.ufunc: ...
+    def gufunc(self, name: str, quiet: bool = ..., threads: int = ..., /) -> Gufunc: ...
     def rollout(self, run: Rollout, /) -> None: ...
     def sampled_loop(self, run: SampledLoop, /) -> None: ...
 
@@ -163,71 +169,71 @@ class Model:
         /,
     ) -> Model: ...
 
-    inverse_dynamics: Final[np.ufunc]  # (nq),(nv),(nv)->(nv)
-    bias_forces: Final[np.ufunc]  # (nq),(nv)->(nv)
-    gravity_forces: Final[np.ufunc]  # (nq)->(nv)
+    inverse_dynamics: Final[Gufunc]  # (nq),(nv),(nv)->(nv)
+    bias_forces: Final[Gufunc]  # (nq),(nv)->(nv)
+    gravity_forces: Final[Gufunc]  # (nq)->(nv)
     # (nq),(nv),(nv)->(2,nv,nv)
-    inverse_dynamics_derivatives: Final[np.ufunc]
-    inverse_dynamics_jvp: Final[np.ufunc]  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
-    inverse_dynamics_vjp: Final[np.ufunc]  # (nq),(nv),(nv),(nv)->(3,nv)
+    inverse_dynamics_derivatives: Final[Gufunc]
+    inverse_dynamics_jvp: Final[Gufunc]  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
+    inverse_dynamics_vjp: Final[Gufunc]  # (nq),(nv),(nv),(nv)->(3,nv)
     # of arms without constraints; (nq),(nv),(t)->(3,nv,nv), t is nu or nv
-    forward_dynamics_derivatives: Final[np.ufunc]
-    forward_dynamics_jvp: Final[np.ufunc]  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
-    forward_dynamics_vjp: Final[np.ufunc]  # (nq),(nv),(t),(nv)->(3,nv)
-    jacobian_derivatives: Final[np.ufunc]  # (),(nq)->(6,nv,nv)
-    energy_derivatives: Final[np.ufunc]  # (nq),(nv)->(2,nv)
-    forward_dynamics: Final[np.ufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
-    forward_dynamics_basic: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
-    forward_dynamics_composite: Final[np.ufunc]  # (nq),(nv),(t)->(nv)
-    mass_matrix: Final[np.ufunc]  # (nq)->(nv,nv)
-    mass_matrix_inverse: Final[np.ufunc]  # (nq)->(nv,nv)
-    apply_mass_matrix: Final[np.ufunc]  # (nq),(nv)->(nv)
-    apply_mass_matrix_inverse: Final[np.ufunc]  # (nq),(nv)->(nv)
-    log_det_mass_matrix: Final[np.ufunc]  # (nq)->()
-    innovations_factors: Final[np.ufunc]  # (nq)->(2,nv,nv), rows by bodies
-    mass_matrix_inverse_blocks: Final[np.ufunc]  # (nq)->(nv,nv), rows by bodies
-    kinetic_energy: Final[np.ufunc]  # (nq),(nv)->()
-    potential_energy: Final[np.ufunc]  # (nq)->()
-    dissipated_power: Final[np.ufunc]  # (nq),(nv)->()
-    link_poses: Final[np.ufunc]  # (nq)->(B,4,4)
-    node_poses: Final[np.ufunc]  # (nq)->(N,4,4)
-    node_pose: Final[np.ufunc]  # (),(nq)->(4,4)
-    node_velocity: Final[np.ufunc]  # (),(nq),(nv)->(6)
-    jacobian: Final[np.ufunc]  # (),(nq)->(6,nv)
-    wrench_forces: Final[np.ufunc]  # (),(nq),(6)->(nv)
+    forward_dynamics_derivatives: Final[Gufunc]
+    forward_dynamics_jvp: Final[Gufunc]  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
+    forward_dynamics_vjp: Final[Gufunc]  # (nq),(nv),(t),(nv)->(3,nv)
+    jacobian_derivatives: Final[Gufunc]  # (),(nq)->(6,nv,nv)
+    energy_derivatives: Final[Gufunc]  # (nq),(nv)->(2,nv)
+    forward_dynamics: Final[Gufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
+    forward_dynamics_basic: Final[Gufunc]  # (nq),(nv),(t)->(nv)
+    forward_dynamics_composite: Final[Gufunc]  # (nq),(nv),(t)->(nv)
+    mass_matrix: Final[Gufunc]  # (nq)->(nv,nv)
+    mass_matrix_inverse: Final[Gufunc]  # (nq)->(nv,nv)
+    apply_mass_matrix: Final[Gufunc]  # (nq),(nv)->(nv)
+    apply_mass_matrix_inverse: Final[Gufunc]  # (nq),(nv)->(nv)
+    log_det_mass_matrix: Final[Gufunc]  # (nq)->()
+    innovations_factors: Final[Gufunc]  # (nq)->(2,nv,nv), rows by bodies
+    mass_matrix_inverse_blocks: Final[Gufunc]  # (nq)->(nv,nv), rows by bodies
+    kinetic_energy: Final[Gufunc]  # (nq),(nv)->()
+    potential_energy: Final[Gufunc]  # (nq)->()
+    dissipated_power: Final[Gufunc]  # (nq),(nv)->()
+    link_poses: Final[Gufunc]  # (nq)->(B,4,4)
+    node_poses: Final[Gufunc]  # (nq)->(N,4,4)
+    node_pose: Final[Gufunc]  # (),(nq)->(4,4)
+    node_velocity: Final[Gufunc]  # (),(nq),(nv)->(6)
+    jacobian: Final[Gufunc]  # (),(nq)->(6,nv)
+    wrench_forces: Final[Gufunc]  # (),(nq),(6)->(nv)
     # nodes i and j by the number i N + j
-    operational_space_compliance: Final[np.ufunc]  # (),(nq)->(6,6)
-    integrate: Final[np.ufunc]  # (nq),(nv)->(nq)
-    position_rates: Final[np.ufunc]  # (nq),(nv)->(nq)
-    node_acceleration: Final[np.ufunc]  # (),(nq),(nv),(nv)->(6)
-    link_velocities: Final[np.ufunc]  # (nq),(nv)->(B,6)
-    link_velocities_spatial: Final[np.ufunc]  # (nq),(nv)->(B,6)
-    link_velocities_hybrid: Final[np.ufunc]  # (nq),(nv)->(B,6)
-    link_velocities_mixed: Final[np.ufunc]  # (nq),(nv)->(B,6)
-    link_accelerations: Final[np.ufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_spatial: Final[np.ufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_hybrid: Final[np.ufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_mixed: Final[np.ufunc]  # (nq),(nv),(nv)->(B,6)
-    link_jacobians: Final[np.ufunc]  # (nq)->(B,6,nv)
-    link_jacobians_spatial: Final[np.ufunc]  # (nq)->(B,6,nv)
-    link_jacobians_hybrid: Final[np.ufunc]  # (nq)->(B,6,nv)
-    link_jacobians_mixed: Final[np.ufunc]  # (nq)->(B,6,nv)
-    link_jacobian_rates: Final[np.ufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_spatial: Final[np.ufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_hybrid: Final[np.ufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_mixed: Final[np.ufunc]  # (nq),(nv)->(B,6,nv)
-    momentum: Final[np.ufunc]  # (nq),(nv)->(6)
-    center_of_mass: Final[np.ufunc]  # (nq)->(3)
+    operational_space_compliance: Final[Gufunc]  # (),(nq)->(6,6)
+    integrate: Final[Gufunc]  # (nq),(nv)->(nq)
+    position_rates: Final[Gufunc]  # (nq),(nv)->(nq)
+    node_acceleration: Final[Gufunc]  # (),(nq),(nv),(nv)->(6)
+    link_velocities: Final[Gufunc]  # (nq),(nv)->(B,6)
+    link_velocities_spatial: Final[Gufunc]  # (nq),(nv)->(B,6)
+    link_velocities_hybrid: Final[Gufunc]  # (nq),(nv)->(B,6)
+    link_velocities_mixed: Final[Gufunc]  # (nq),(nv)->(B,6)
+    link_accelerations: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_spatial: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_hybrid: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_mixed: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
+    link_jacobians: Final[Gufunc]  # (nq)->(B,6,nv)
+    link_jacobians_spatial: Final[Gufunc]  # (nq)->(B,6,nv)
+    link_jacobians_hybrid: Final[Gufunc]  # (nq)->(B,6,nv)
+    link_jacobians_mixed: Final[Gufunc]  # (nq)->(B,6,nv)
+    link_jacobian_rates: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_spatial: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_hybrid: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_mixed: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
+    momentum: Final[Gufunc]  # (nq),(nv)->(6)
+    center_of_mass: Final[Gufunc]  # (nq)->(3)
     # only of arms with constraints, m rows
-    constraint_violation: Final[np.ufunc]  # (nq)->(m)
-    constraint_jacobian: Final[np.ufunc]  # (nq)->(m,nv)
-    constraint_forces: Final[np.ufunc]  # (nq),(nv),(t)->(m)
+    constraint_violation: Final[Gufunc]  # (nq)->(m)
+    constraint_jacobian: Final[Gufunc]  # (nq)->(m,nv)
+    constraint_forces: Final[Gufunc]  # (nq),(nv),(t)->(m)
 
     def bind(self, owner: Any, /) -> None: ...
     def merge(self, model: Model, /) -> None: ...
-    def quiet(self, name: str, threads: int = 1, /) -> np.ufunc: ...
+    def quiet(self, name: str, threads: int = 1, /) -> Gufunc: ...
     def work_size(self, name: str, /) -> int: ...
-    def threaded(self, name: str, threads: int, /) -> np.ufunc: ...
+    def threaded(self, name: str, threads: int, /) -> Gufunc: ...
     def rollout(self, run: Rollout, /) -> None: ...
     def sampled_loop(self, run: SampledLoop, /) -> None: ...
     def inverse_kinematics(self, run: TargetRun, /) -> None: ...

@@ -18,6 +18,9 @@ from .._support.printing import Printed
 from ..errors import ModelError
 from .links import joint_name, link_name, link_ranges, piece_with
 
+if TYPE_CHECKING:
+    from .._core import Model
+
 Array = NDArray[np.float64]
 
 
@@ -43,7 +46,7 @@ class ArmLike(Printed, Description):
     couplings: str
     tip_node: int
 
-    _model: Any  # of C
+    _model: Model
     _parents: tuple[int, ...]
     _n_motors: int
     # where each body starts among the nodes, modes, joint positions, joint velocities

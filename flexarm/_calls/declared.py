@@ -239,13 +239,17 @@ class AnArm(Instance):
 
 
 class Text(Kind):
-    """A string, with what is meant by it in words."""
+    """A string, with what is meant by it in words; ``{given}`` is what was given."""
 
     def __init__(self, words: str) -> None:
         self.words = words
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str)
+
+    def refusal(self, name: str, value: Any) -> str:
+        given = short_text(value)
+        return f"{name} is {given}, expected {self.words.replace('{given}', given)}"
 
 
 class Seed(Kind):
@@ -333,6 +337,7 @@ _PLAIN: dict[Any, Kind] = {
     int: Whole(),
     bool: Flag(),
     Any: _ANY,
+    object: _ANY,
 }
 
 

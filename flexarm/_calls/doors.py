@@ -16,10 +16,10 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .._support.arrays import plain_array
-from .._support.options import did_you_mean
+from .._support.options import unknown_name
 from ..errors import ArgumentError, FlexarmError, ModelError
 from .arm_like import ArmLike, StackLike
-from .declared import ARRAY_LIKE, AnArm, Floats, Kind, OneOf, kind_of_annotation
+from .declared import ARRAY_LIKE, Floats, Kind, OneOf, kind_of_annotation
 from .explain import ARM_SIZES, size_text
 
 P = ParamSpec("P")
@@ -93,8 +93,9 @@ class Door:
         arm = _arm_of(given)
         known = {s: (getattr(arm, s), "the arm") for s in ARM_SIZES if arm is not None}
         for name, value in given.items():
-            shapes = _shapes_of(self.kinds.get(name))
-            if not shapes or not _is_array(value):
+            kind = self.kinds.get(name)
+            shapes = _shapes_of(kind)
+            if not shapes or value is self.defaults[name] or _is_other(kind, value):
                 continue
             shape = _shape_of(value)
             found = [_matched(axes, shape, known) for axes in shapes]
@@ -236,8 +237,10 @@ def _shape_of(value: Any) -> tuple[int, ...]:
     return shape if isinstance(shape, tuple) else plain_array(value).shape
 
 
-def _is_array(value: Any) -> bool:
-    return value is not None and not isinstance(value, str | Mapping | AnArm)
+def _is_other(kind: Kind | None, value: object) -> bool:
+    """Whether a value is right as what else a kind admits beside arrays."""
+    kinds = kind.kinds if isinstance(kind, OneOf) else []
+    return any([k.fits(value) for k in kinds if not isinstance(k, Floats)])
 
 
 def _arm_of(given: Mapping[str, Any]) -> Any:
@@ -324,12 +327,7 @@ def _misfit(
     # names that do not exist
     for option in options:
         if option not in known:
-            # the hint first: of a long sentence the end may be cut
-            hint = did_you_mean(option, known) or ","
-            return ArgumentError(
-                f"{name} has no argument {option!r}{hint} expected names out of "
-                f"{', '.join(known)}"
-            )
+            return unknown_name(name, option, known)
     # more arguments without names than the signature has
     places = [k for k, p in known.items() if p.kind is not p.KEYWORD_ONLY]
     given = len(args) - (len(known) < len(signature.parameters))

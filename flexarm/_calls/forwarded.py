@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from .doors import checked_late
+from .doors import checked
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,25 +26,16 @@ def forwards(
 
     Notes
     -----
-    The function is `checked_late`, which makes a sentence of the TypeError on other
-    names.
+    The function is `checked`; what it hands on is checked where it arrives.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         given = inspect.signature(function)
         own = list(given.parameters.values())[:-1]
         more = list(options)
-        names = {p.name for p in (*own, *more)}
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not kwargs.keys() <= names:
-                raise TypeError(kwargs)
-            return function(*args, **kwargs)
-
-        shown: Any = call
+        shown: Any = function
         shown.__signature__ = given.replace(parameters=[*own, *more])
         shown.__qualname__ = f"{owner}.{function.__name__}"
-        return checked_late(call)
+        return checked(function)
 
     return decorate

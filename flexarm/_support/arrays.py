@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +139,7 @@ def _is_real(x: Any) -> bool:
     return not strange and hasattr(type(x), "__float__")
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is one whole number; times and booleans are none."""
     strange = isinstance(value, bool | np.timedelta64)  # which are integers in Python
     return isinstance(value, int | np.integer) and not strange

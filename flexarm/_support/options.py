@@ -136,13 +136,17 @@ def unknown_names(
     function: Callable[..., object], other: Mapping[str, object]
 ) -> ArgumentError:
     """Return the error on names that a function of `strict` does not have."""
-    option = next(iter(other))
-    known = inspect.signature(function).parameters
-    hint = did_you_mean(option, known)
-    if option in ("g", "gravity"):
-        hint = "; gravity is that of the arm, arm.replace(gravity=(0, 0, -9.81)),"
     name = getattr(function, "__name__", "the function")
+    return unknown_name(name, next(iter(other)), inspect.signature(function).parameters)
+
+
+def unknown_name(function: str, option: str, known: Collection[str]) -> ArgumentError:
+    """Return the error on a name that a function does not have."""
+    hint = did_you_mean(option, known)
+    if option in ("g", "gravity") and "arm" in known:
+        hint = "; gravity is that of the arm, arm.replace(gravity=(0, 0, -9.81)),"
+    # the hint first: of a long sentence the end may be cut
     return ArgumentError(
-        f"{name} has no argument {option!r}{hint or ','} expected names out of "
+        f"{function} has no argument {option!r}{hint or ','} expected names out of "
         f"{', '.join(known)}"
     )

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from .._calls.declared import shown
+from .._calls.declared import Text, shown
 from .._calls.doors import checked_class
 from .._calls.forwarded import forwards
 from .._support.checks import as_array, as_numbers, positive, short_text
@@ -34,6 +34,13 @@ _NUMBERS = (
 )
 _SHAPES = ("bending_y", "bending_z", "torsion")
 _BASIS = ("modes", "max_frequency", "keep", "outboard", "frame")
+LinkName = Annotated[
+    str,
+    Text(
+        "a word first, then the number, such as beam.modes('boom', {given}) or "
+        "beam.elements('boom', {given})"
+    ),
+]
 
 
 def _options(function: Callable[..., Any], *without: str) -> list[inspect.Parameter]:
@@ -117,7 +124,7 @@ class Beam(Description):
         self._set(section=_parts(self.section), material=material)
 
     @forwards(_options(flexible_link, *_NUMBERS, *_SHAPES, "n_modes"), "Beam")
-    def modes(self, name: str, n_modes: Any = None, **options: Any) -> Any:
+    def modes(self, name: LinkName, n_modes: Any = None, **options: Any) -> Any:
         """Make a link that bends and twists in the modes of a uniform beam.
 
         Parameters
@@ -142,7 +149,6 @@ class Beam(Description):
         ModelError
             If the beam is bent or not uniform.
         """
-        _check_name(name)
         section = self._sections(1.0)
         straight = self.points is None and not np.any(self.roll)
         if not isinstance(section, Section) or not straight:
@@ -178,7 +184,7 @@ class Beam(Description):
         )
 
     @forwards(_options(finite_element_link), "Beam")
-    def elements(self, name: str, n: int = 4, **options: Any) -> Any:
+    def elements(self, name: LinkName, n: int = 4, **options: Any) -> Any:
         """Make a link of beam elements.
 
         Parameters
@@ -200,7 +206,7 @@ class Beam(Description):
         return self._link(name, n_elements=n, **options)
 
     @forwards(_options(finite_element_link, *_BASIS), "Beam")
-    def segments(self, name: str, n: int, **options: Any) -> Any:
+    def segments(self, name: LinkName, n: int, **options: Any) -> Any:
         """Make a link of pieces of equal lengths, for a beam that bends far.
 
         Parameters
@@ -228,7 +234,6 @@ class Beam(Description):
 
     def _link(self, name: str, **options: Any) -> Any:
         """Link of elements or pieces with the mass of the beam."""
-        _check_name(name)
         line = {"length": self.length, "points": self.points, "roll": self.roll}
 
         def make(factor: float) -> Any:
@@ -254,15 +259,6 @@ class Beam(Description):
             (item[0], made(item[1])) if isinstance(item, tuple) else made(item)
             for item in self.section
         ]
-
-
-def _check_name(name: Any) -> None:
-    """Refuse the number of modes or elements in the place of the name."""
-    if isinstance(name, int):
-        raise ModelError(
-            f"name of a link is {name}, expected a word first, then the number, such "
-            f"as beam.modes('boom', {name}) or beam.elements('boom', {name})"
-        )
 
 
 def _parts(section: Any) -> Any:

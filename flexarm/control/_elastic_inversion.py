@@ -88,7 +88,7 @@ class Shafts:
         """
         model, at = self.arm._model, self.links
         M = model.quiet("mass_matrix")(q)[..., at, :]
-        inverse = np.linalg.inv(M @ self.G)
+        inverse = np.asarray(np.linalg.inv(M @ self.G), dtype=float)
         load = model.quiet("bias_forces")(q, qd)[..., at]
         if lead is not None:
             load = load + times(M[..., self.motors], lead)

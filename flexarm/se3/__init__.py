@@ -23,10 +23,10 @@ System Dynamics 43, 2018.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.maps import core_array
 from .._support.moved import missing_or_moved
@@ -110,7 +110,7 @@ class ScrewParameters(NamedTuple):
     magnitude: Array
 
 
-def screw_parameters(X: Any) -> ScrewParameters:
+def screw_parameters(X: ArrayLike) -> ScrewParameters:
     """Axis, pitch and size of a twist.
 
     Parameters
@@ -147,8 +147,8 @@ def screw_parameters(X: Any) -> ScrewParameters:
     >>> found.pitch, found.magnitude
     (array(0.5), array(2.))
     """
-    X = core_array("X", X, (6,))
-    w, v = X[..., :3], X[..., 3:]
+    twist = core_array("X", X, (6,))
+    w, v = twist[..., :3], twist[..., 3:]
     with np.errstate(invalid="ignore", divide="ignore"):
         turns = w.any(axis=-1)
         main = np.where(turns[..., np.newaxis], w, v)
@@ -161,7 +161,7 @@ def screw_parameters(X: Any) -> ScrewParameters:
         point = np.where(turns[..., np.newaxis], np.cross(axis, rest), 0.0)
         pitch = np.where(turns, np.sum(axis * rest, axis=-1), np.inf)
     result = ScrewParameters(point + 0.0, axis, pitch, magnitude)
-    zero = np.argwhere(~X.any(axis=-1))
+    zero = np.argwhere(~twist.any(axis=-1))
     if len(zero):
         index = tuple(int(i) for i in zero[0])
         which = f"X[{', '.join(map(str, index))}]" if index else "X"
@@ -175,7 +175,7 @@ def screw_parameters(X: Any) -> ScrewParameters:
     return result
 
 
-def nearest_rotation(matrix: Any) -> Array:
+def nearest_rotation(matrix: ArrayLike) -> Array:
     """Rotation that is nearest to a matrix in the sense of least squares.
 
     Parameters
@@ -211,8 +211,7 @@ def nearest_rotation(matrix: Any) -> Array:
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    matrix = core_array("matrix", matrix, (3, 3))
-    U, size, V = np.linalg.svd(matrix)
+    U, size, V = np.linalg.svd(core_array("matrix", matrix, (3, 3)))
     sign = np.sign(np.linalg.det(U) * np.linalg.det(V))
     # a sum of singular values could overflow
     vague = np.argwhere(~(sign * size[..., 2] > 1e-12 * size[..., 0] - size[..., 1]))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 
+Array = NDArray[np.float64]
 
-def adjoint(C: Any, *, out: Any = None) -> Any:
+
+def adjoint(C: ArrayLike, *, out: Array | None = None) -> Array:
     """Adjoint matrix of a pose.
 
     Parameters
@@ -42,7 +45,7 @@ def adjoint(C: Any, *, out: Any = None) -> Any:
     return _core.se3_adjoint(C, out)
 
 
-def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
+def adjoint_inverse(C: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of the adjoint matrix of a pose.
 
     Parameters
@@ -75,7 +78,7 @@ def adjoint_inverse(C: Any, *, out: Any = None) -> Any:
     return _core.se3_adjoint_inverse(C, out)
 
 
-def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
+def apply_adjoint(C: ArrayLike, X: ArrayLike, *, out: Array | None = None) -> Array:
     """Twist from the coordinates of one frame to those of another: Ad X.
 
     Parameters
@@ -108,7 +111,9 @@ def apply_adjoint(C: Any, X: Any, *, out: Any = None) -> Any:
     return _core.se3_apply_adjoint(C, X, out)
 
 
-def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
+def apply_adjoint_inverse(
+    C: ArrayLike, X: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Twist back to the coordinates of the inner frame: Ad^-1 X.
 
     Parameters
@@ -140,7 +145,7 @@ def apply_adjoint_inverse(C: Any, X: Any, *, out: Any = None) -> Any:
     return _core.se3_apply_adjoint_inverse(C, X, out)
 
 
-def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
+def apply_coadjoint(C: ArrayLike, W: ArrayLike, *, out: Array | None = None) -> Array:
     """Wrench from the coordinates of one frame to those of another: Ad^-T W.
 
     Parameters
@@ -177,7 +182,9 @@ def apply_coadjoint(C: Any, W: Any, *, out: Any = None) -> Any:
     return _core.se3_apply_coadjoint(C, W, out)
 
 
-def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
+def apply_coadjoint_inverse(
+    C: ArrayLike, W: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Wrench back to the coordinates of the inner frame: Ad^T W.
 
     Parameters
@@ -209,7 +216,7 @@ def apply_coadjoint_inverse(C: Any, W: Any, *, out: Any = None) -> Any:
     return _core.se3_apply_coadjoint_inverse(C, W, out)
 
 
-def ad(X: Any, *, out: Any = None) -> Any:
+def ad(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Adjoint matrix of a twist: the derivative of the adjoint matrix of a pose.
 
     Parameters
@@ -242,7 +249,7 @@ def ad(X: Any, *, out: Any = None) -> Any:
     return _core.se3_ad(X, out)
 
 
-def bracket(X: Any, Y: Any, *, out: Any = None) -> Any:
+def bracket(X: ArrayLike, Y: ArrayLike, *, out: Array | None = None) -> Array:
     """Lie bracket of two twists, the cross product of screws.
 
     Parameters

@@ -7,20 +7,28 @@ frame; the right one, for velocities in the moving frame, is the left one at ``-
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._support.options import check_choice
 
+if TYPE_CHECKING:
+    from .._core import Gufunc
 
-def _of_side(side: str, left: np.ufunc, right: np.ufunc) -> np.ufunc:
+Array = NDArray[np.float64]
+
+
+def _of_side(side: str, left: Gufunc, right: Gufunc) -> Gufunc:
     check_choice("side", side, ("left", "right"))
     return left if side == "left" else right
 
 
-def so3_jacobian(phi: Any, *, side: str = "left", out: Any = None) -> Any:
+def so3_jacobian(
+    phi: ArrayLike, *, side: str = "left", out: Array | None = None
+) -> Array:
     """Jacobian of SO(3): angular velocity from rates of a rotation vector.
 
     Parameters
@@ -60,7 +68,9 @@ def so3_jacobian(phi: Any, *, side: str = "left", out: Any = None) -> Any:
     return kernel(phi, out)
 
 
-def so3_jacobian_inverse(phi: Any, *, side: str = "left", out: Any = None) -> Any:
+def so3_jacobian_inverse(
+    phi: ArrayLike, *, side: str = "left", out: Array | None = None
+) -> Array:
     """Inverse of the Jacobian of SO(3).
 
     Parameters
@@ -100,7 +110,7 @@ def so3_jacobian_inverse(phi: Any, *, side: str = "left", out: Any = None) -> An
     return kernel(phi, out)
 
 
-def jacobian(X: Any, *, side: str = "left", out: Any = None) -> Any:
+def jacobian(X: ArrayLike, *, side: str = "left", out: Array | None = None) -> Array:
     """Jacobian of SE(3), dexp: twist from rates of X.
 
     Parameters
@@ -140,7 +150,9 @@ def jacobian(X: Any, *, side: str = "left", out: Any = None) -> Any:
     return kernel(X, out)
 
 
-def jacobian_inverse(X: Any, *, side: str = "left", out: Any = None) -> Any:
+def jacobian_inverse(
+    X: ArrayLike, *, side: str = "left", out: Array | None = None
+) -> Array:
     """Inverse of the Jacobian of SE(3).
 
     Parameters
@@ -181,7 +193,9 @@ def jacobian_inverse(X: Any, *, side: str = "left", out: Any = None) -> Any:
     return kernel(X, out)
 
 
-def jacobian_derivative(X: Any, U: Any, *, side: str = "left", out: Any = None) -> Any:
+def jacobian_derivative(
+    X: ArrayLike, U: ArrayLike, *, side: str = "left", out: Array | None = None
+) -> Array:
     """Derivative of the Jacobian of SE(3) along a direction.
 
     Parameters
@@ -229,8 +243,8 @@ def jacobian_derivative(X: Any, U: Any, *, side: str = "left", out: Any = None) 
 
 
 def jacobian_inverse_derivative(
-    X: Any, U: Any, *, side: str = "left", out: Any = None
-) -> Any:
+    X: ArrayLike, U: ArrayLike, *, side: str = "left", out: Array | None = None
+) -> Array:
     """Derivative of the inverse of the Jacobian of SE(3) along a direction.
 
     Parameters

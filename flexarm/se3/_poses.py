@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 
+Array = NDArray[np.float64]
 
-def hat(X: Any, *, out: Any = None) -> Any:
+
+def hat(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Matrix of a twist.
 
     Parameters
@@ -38,7 +41,7 @@ def hat(X: Any, *, out: Any = None) -> Any:
     return _core.se3_hat(X, out)
 
 
-def vee(S: Any, *, out: Any = None) -> Any:
+def vee(S: ArrayLike, *, out: Array | None = None) -> Array:
     """Twist of its matrix.
 
     Parameters
@@ -72,7 +75,7 @@ def vee(S: Any, *, out: Any = None) -> Any:
     return _core.se3_vee(S, out)
 
 
-def exp(X: Any, *, out: Any = None) -> Any:
+def exp(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Pose of a twist: the exponential map of SE(3).
 
     Parameters
@@ -113,7 +116,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     return _core.se3_exp(X, out)
 
 
-def log(C: Any, *, out: Any = None) -> Any:
+def log(C: ArrayLike, *, out: Array | None = None) -> Array:
     """Twist of a pose: the logarithm of SE(3).
 
     Parameters
@@ -149,7 +152,9 @@ def log(C: Any, *, out: Any = None) -> Any:
     return _core.se3_log(C, out)
 
 
-def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
+def pose(
+    rotation: ArrayLike, position: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Pose of a rotation and a position.
 
     Parameters
@@ -184,7 +189,7 @@ def pose(rotation: Any, position: Any, *, out: Any = None) -> Any:
     return _core.se3_pose(rotation, position, out)
 
 
-def inverse(C: Any, *, out: Any = None) -> Any:
+def inverse(C: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of a pose.
 
     Parameters
@@ -213,7 +218,7 @@ def inverse(C: Any, *, out: Any = None) -> Any:
     return _core.se3_inverse(C, out)
 
 
-def compose(A: Any, B: Any, *, out: Any = None) -> Any:
+def compose(A: ArrayLike, B: ArrayLike, *, out: Array | None = None) -> Array:
     """Product of two poses.
 
     Parameters
@@ -244,7 +249,9 @@ def compose(A: Any, B: Any, *, out: Any = None) -> Any:
     return _core.se3_compose(A, B, out)
 
 
-def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
+def interpolate(
+    C0: ArrayLike, C1: ArrayLike, s: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Pose between two others on the screw motion that leads from one to the other.
 
     Parameters
@@ -287,7 +294,7 @@ def interpolate(C0: Any, C1: Any, s: Any, *, out: Any = None) -> Any:
     return _core.se3_interpolate(C0, C1, s, out)
 
 
-def cayley(X: Any, *, out: Any = None) -> Any:
+def cayley(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Pose of a Cayley twist.
 
     Parameters
@@ -323,7 +330,7 @@ def cayley(X: Any, *, out: Any = None) -> Any:
     return _core.se3_cayley(X, out)
 
 
-def cayley_inverse(C: Any, *, out: Any = None) -> Any:
+def cayley_inverse(C: ArrayLike, *, out: Array | None = None) -> Array:
     """Cayley twist of a pose.
 
     Parameters
@@ -358,12 +365,12 @@ def cayley_inverse(C: Any, *, out: Any = None) -> Any:
 
 
 def screw(
-    point: Any = (0.0, 0.0, 0.0),
-    axis: Any = (0.0, 0.0, 1.0),
-    pitch: Any = 0.0,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    axis: ArrayLike = (0.0, 0.0, 1.0),
+    pitch: ArrayLike = 0.0,
     *,
-    out: Any = None,
-) -> Any:
+    out: Array | None = None,
+) -> Array:
     """Unit screw of an axis with a pitch.
 
     Parameters

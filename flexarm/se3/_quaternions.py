@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 
+Array = NDArray[np.float64]
 
-def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
+
+def quaternion_from_rotation(R: ArrayLike, *, out: Array | None = None) -> Array:
     """Unit quaternion of a rotation.
 
     Parameters
@@ -40,7 +43,7 @@ def quaternion_from_rotation(R: Any, *, out: Any = None) -> Any:
     return _core.se3_quaternion_from_rotation(R, out)
 
 
-def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
+def rotation_from_quaternion(q: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotation of a quaternion of any length.
 
     Parameters
@@ -79,7 +82,9 @@ def rotation_from_quaternion(q: Any, *, out: Any = None) -> Any:
     return _core.se3_rotation_from_quaternion(q, out)
 
 
-def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
+def quaternion_product(
+    p: ArrayLike, q: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Product of quaternions.
 
     Parameters
@@ -113,7 +118,7 @@ def quaternion_product(p: Any, q: Any, *, out: Any = None) -> Any:
     return _core.se3_quaternion_product(p, q, out)
 
 
-def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
+def quaternion_inverse(q: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of a quaternion.
 
     Parameters
@@ -146,7 +151,7 @@ def quaternion_inverse(q: Any, *, out: Any = None) -> Any:
     return _core.se3_quaternion_inverse(q, out)
 
 
-def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
+def quaternion_exp(phi: ArrayLike, *, out: Array | None = None) -> Array:
     """Unit quaternion of a rotation vector.
 
     Parameters
@@ -180,7 +185,7 @@ def quaternion_exp(phi: Any, *, out: Any = None) -> Any:
     return _core.se3_quaternion_exp(phi, out)
 
 
-def quaternion_log(q: Any, *, out: Any = None) -> Any:
+def quaternion_log(q: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotation vector of a quaternion of any length.
 
     Parameters

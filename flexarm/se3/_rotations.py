@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 
+Array = NDArray[np.float64]
 
-def so3_hat(phi: Any, *, out: Any = None) -> Any:
+
+def so3_hat(phi: ArrayLike, *, out: Array | None = None) -> Array:
     """Skew-symmetric matrix of a vector.
 
     Parameters
@@ -37,7 +40,7 @@ def so3_hat(phi: Any, *, out: Any = None) -> Any:
     return _core.se3_so3_hat(phi, out)
 
 
-def so3_vee(S: Any, *, out: Any = None) -> Any:
+def so3_vee(S: ArrayLike, *, out: Array | None = None) -> Array:
     """Vector of a skew-symmetric matrix.
 
     Parameters
@@ -71,7 +74,7 @@ def so3_vee(S: Any, *, out: Any = None) -> Any:
     return _core.se3_so3_vee(S, out)
 
 
-def so3_exp(phi: Any, *, out: Any = None) -> Any:
+def so3_exp(phi: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotation of a rotation vector: the exponential map of SO(3).
 
     Parameters
@@ -108,7 +111,7 @@ def so3_exp(phi: Any, *, out: Any = None) -> Any:
     return _core.se3_so3_exp(phi, out)
 
 
-def so3_log(R: Any, *, out: Any = None) -> Any:
+def so3_log(R: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotation vector of a rotation: the logarithm of SO(3).
 
     Parameters
@@ -142,7 +145,7 @@ def so3_log(R: Any, *, out: Any = None) -> Any:
     return _core.se3_so3_log(R, out)
 
 
-def so3_cayley(phi: Any, *, out: Any = None) -> Any:
+def so3_cayley(phi: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotation of a Cayley vector.
 
     Parameters
@@ -177,7 +180,7 @@ def so3_cayley(phi: Any, *, out: Any = None) -> Any:
     return _core.se3_so3_cayley(phi, out)
 
 
-def so3_cayley_inverse(R: Any, *, out: Any = None) -> Any:
+def so3_cayley_inverse(R: ArrayLike, *, out: Array | None = None) -> Array:
     """Cayley vector of a rotation.
 
     Parameters

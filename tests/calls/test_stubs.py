@@ -17,12 +17,12 @@ SOURCE = Path(fa.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
 LINES = SOURCE.splitlines()
 TREE = ast.parse(SOURCE)
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
-TYPING_ONLY = {"BuildInfo"}  # the type of what build_info returns
+TYPING_ONLY = {"BuildInfo", "Gufunc"}  # what build_info returns, a map
 SIGNATURE = re.compile(r"(\([^()]*\)(?:,\([^()]*\))*->\([^()]*\))")
 
 
 def is_gufunc(node: ast.AnnAssign) -> bool:
-    return ast.unparse(node.annotation) == "Final[np.ufunc]"
+    return ast.unparse(node.annotation) == "Final[Gufunc]"
 
 
 def constants(body: list[ast.stmt]) -> dict[str, str]:

@@ -30,7 +30,7 @@ class Turn:
         if self._axis is not None:
             d, a = wanted[..., self._axis], R[..., self._axis]
             return np.asarray(np.cross(d, a))
-        lost = ~np.isfinite(R).all(axis=(-1, -2), keepdims=True)
+        lost = ~np.all(np.isfinite(R), axis=(-1, -2), keepdims=True)
         away = np.where(lost, np.eye(3), R) @ wanted.swapaxes(-1, -2)
         found = np.asarray(so3_log(away))
         return np.where(lost[..., 0], np.nan, found)
