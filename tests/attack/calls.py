@@ -205,6 +205,7 @@ class Call:
     optional: tuple[str, ...] = ()
     arm: str = ""
     numeric: set[str] = field(default_factory=set)  # wild in place of numbers
+    refusal: BaseException | None = None  # once it was made
 
     def run(self) -> Any:
         args = dict(self.args)

@@ -18,6 +18,7 @@ from flexarm.descriptions._conversions import body_screws, joint_frames, spatial
 from flexarm.descriptions._joint_frames import JointFrames
 from flexarm.descriptions._screws import BodyScrews
 from flexarm.optimize import Design
+from flexarm.plotting._skeleton import find_shapes
 from flexarm.reference import patent_loop
 from flexarm.simulation import Event
 
@@ -104,7 +105,9 @@ def lqr_law(d: Draw) -> Any:
 def predictive_law(d: Draw) -> Any:
     model = o.linear_model("planar")
     ones = np.ones(model.n_states), np.ones(2)
-    return fa.control.PredictiveControl(model, *ones, dt=0.01, force_limits=5.0)
+    made = fa.control.PredictiveControl(model, *ones, dt=0.01, force_limits=5.0)
+    made(0.0, np.zeros(2), np.zeros(2))
+    return made
 
 
 def observer_of_model(d: Draw) -> Any:
@@ -134,6 +137,12 @@ def linear_law(d: Draw) -> Any:
 
 def set_point(d: Draw) -> Any:
     return fa.control.SetPointPD(d.arm, 20.0, 5.0, np.zeros(d.nu))
+
+
+def observer_of_disturbances(d: Draw) -> Any:
+    made = fa.control.DisturbanceObserver(d.arm, 20.0, 0.01, law=set_point(d))
+    made.update(d.arm.neutral, np.zeros(d.nv))
+    return made
 
 
 def controller_of(d: Draw) -> Any:
@@ -195,6 +204,12 @@ def new_file(d: Draw, name: str) -> Any:
     return o.folder() / name
 
 
+MUJOCO = """<mujoco><worldbody><body name="a"><joint axis="0 1 0"/>
+<geom type="capsule" size="0.02" fromto="0 0 0 0.4 0 0"/></body></worldbody></mujoco>"""
+MODEL = """<sdf version="1.7"><model name="two"><link name="base"/><link name="a">
+<inertial><mass>1</mass><inertia><ixx>0.1</ixx><iyy>0.1</iyy><izz>0.1</izz></inertia>
+</inertial></link><joint name="j" type="revolute"><parent>base</parent>
+<child>a</child><axis><xyz>0 1 0</xyz></axis></joint></model></sdf>"""
 ROBOT = """<robot name="two"><link name="base"/>
 <link name="a"><inertial><origin xyz="0.5 0 0"/><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -383,11 +398,6 @@ OWN: dict[str, dict[str, Rule]] = {
     "Arm.energy_regressor": {"bodies": RULES["bodies"]},
     "Arm.base_parameters": {"bodies": RULES["bodies"]},
     "Arm.with_inertial_parameters": {"bodies": const(None), "families": const(None)},
-    "with_inertial_parameters": {
-        "values": lambda d: fa.inertial_parameters(d.arm).values,
-        "bodies": const(None),
-        "families": const(None),
-    },
     "Arm.node": {"node": one_of(0, "tip")},
     "Arm.with_": {"values": lambda d: d.arm.inertial_parameters().values},
     "ArmStack": {"arms": lambda d: list(o.stack_of("beams").arms)},
@@ -409,7 +419,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "locked": one_of(None, 0.2),
         "rotary": const(False),
     },
-    "Event": {
+    "events.Event": {
         "function": const(lambda t, q, qd: q[..., 0]),
         "direction": one_of(-1, 0, 1),
         "terminal": one_of(True, False),
@@ -480,17 +490,18 @@ OWN: dict[str, dict[str, Rule]] = {
     "ModalIntegrals": {
         "m": const(2.0),
         "mp0": const((1.0, 0, 0)),
-        "mp1": const(np.zeros((1, 3))),
-        "E": const(np.eye(1)),
+        "mp1": const(np.zeros((3, 1))),
+        "E": const(np.ones((3, 1))),
         "F0": const(np.zeros((3, 1))),
-        "F1": const(np.zeros((1, 1, 3))),
-        "G": const(np.zeros((3, 1))),
+        "F1": const(np.zeros((3, 1, 1))),
+        "G": const(np.eye(1)),
         "J0": const(np.eye(3)),
         "J1s": const(np.zeros((1, 3, 3))),
         "J2s": const(np.zeros((1, 1, 3, 3))),
     },
-    "NotFiniteError": {"message": const("text")},
-    "SingularityError": {"message": const("text")},
+    "ModalIntegrals.plus": {
+        "other": lambda d: fa.modal_integrals(o.arm_of("beams").bodies[0])
+    },
     "Stops": {
         "lower": const(-1.0),
         "upper": const(1.0),
@@ -576,31 +587,7 @@ OWN: dict[str, dict[str, Rule]] = {
     "workspace_map": {"target": const(None)},
     "joint_grid": {"joints": grid, "q": const(None)},
     "lock_motors": {"q_motor": const(0.0), "bodies": const(None)},
-    "free_motors": {"bodies": const(None)},
-    "motor_positions": {"load": const(0.0)},
     "modal_integrals": {"body": lambda d: d.choice(rigid_body(d), flexible_body(d))},
-    "nodal_integrals": {
-        "mass": const([1.0, 2.0]),
-        "com": const(np.zeros((2, 3))),
-        "inertia": const(np.zeros((2, 3, 3))),
-        "position": const([[0.0, 0, 0], [1.0, 0, 0]]),
-        "rotation": const(np.zeros((2, 3, 1))),
-        "translation": const(np.array([[[0.0], [0], [0]], [[0], [1.0], [0]]])),
-        "foreshortening": const(None),
-    },
-    "consistent_integrals": {
-        "mass": const(np.eye(12)),
-        "position": const([[0.0, 0, 0], [1.0, 0, 0]]),
-        "rotation": const(np.zeros((2, 3, 1))),
-        "translation": const(np.array([[[0.0], [0], [0]], [[0], [1.0], [0]]])),
-    },
-    "parameter_derivatives": {
-        "q": lambda d: d.normal(1),
-        "qd": lambda d: d.normal(1),
-        "qdd": lambda d: d.normal(1),
-        "tau": const(None),
-        "scale": const(None),
-    },
     "trajectory_sensitivities": {
         "arm": lambda d: o.swing((2.0, 0.3)),
         "q0": const([0.3]),
@@ -754,7 +741,6 @@ OWN: dict[str, dict[str, Rule]] = {
         "names": const(()),
         "position": const(None),
     },
-    "finite_elements.MeshModes.body": {"name": const("link"), "nodes": const((1, 3))},
     "finite_elements.FiniteElementModel": {
         "coordinates": lambda d: o.mesh().coordinates,
         "mass": lambda d: o.mesh().mass,
@@ -814,6 +800,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "deformation_stiffness": const(0.0),
         "deformation_damping": const(0.0),
     },
+    "control.spillover": {"law": lqr_law, "arm": lambda d: o.arm_of("planar")},
     "control.DisturbanceObserver": {"gain": const(20.0), "law": const(None)},
     "control.DisturbanceObserver.__call__": {"t": const(0.1)},
     "control.DisturbanceObserver.payload": {"node": const(None)},
@@ -978,20 +965,6 @@ OWN: dict[str, dict[str, Rule]] = {
     "control.extra_insensitive": {"omega": const(6.0), "tolerance": const(0.05)},
     "control.zero_vibration": {"omega": const(6.0)},
     "control.zero_vibration_derivative": {"omega": const(6.0)},
-    "control.internal_dynamics": {
-        "q": lambda d: d.single().q(),
-        "E": lambda d: np.eye(d.nu, d.nv),
-    },
-    "control.kalman_predict": {
-        "P": const(np.eye(3)),
-        "A": lambda d: d.normal(3, 3),
-        "Q": const(np.eye(3)),
-    },
-    "control.kalman_update": {
-        "P": const(np.eye(3)),
-        "C": lambda d: d.normal(2, 3),
-        "R": const(np.eye(2)),
-    },
     "control.link_angles": {"fraction": const(0.5)},
     "control.lqg": {
         "regulator": lqr_law,
@@ -1048,7 +1021,6 @@ OWN: dict[str, dict[str, Rule]] = {
         "bodies": lambda d: list(o.arm_of("planar").bodies),
         "pitch": const(0.0),
     },
-    "descriptions.motion_subgroup": {"name": one_of("planar", "spherical", "helical")},
     "events.": {
         "speed": const(0.1),
         "joint": const(0),
@@ -1224,6 +1196,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "bodies": const(None),
     },
     "optimize.time_optimal": {"rates": const(None), "rest_speed": const(None)},
+    "optimize.Path.orientation": {"s": const(0.5)},
     "optimize.track": {
         "method": one_of("shooting", "collocation", "stable inversion"),
         "law": const("cycloidal"),
@@ -1232,7 +1205,10 @@ OWN: dict[str, dict[str, Rule]] = {
         "search": const({"intervals": 4}),
         "start": const([0.0, 1.5]),
     },
-    "optimize.trade_off": {"tip_tolerances": const([0.1, 0.2])},
+    "optimize.trade_off": {
+        "tip_tolerances": const([0.1, 0.2]),
+        "limits": lambda d: {"torque": np.full(d.nu, 50.0)},
+    },
     "optimize.trajectory": {
         "start": const([0.0, 0.0]),
         "end": const([0.3, 0.2]),
@@ -1336,7 +1312,24 @@ OWN: dict[str, dict[str, Rule]] = {
     },
     "plotting.Animation.save": {"path": lambda d: new_file(d, "a.gif")},
     "plotting.Scene.save": {"path": lambda d: new_file(d, "a.html")},
-    "plotting.ArmDrawing.show": {"shapes": const([])},
+    "plotting.ArmDrawing.show": {
+        "shapes": lambda d: find_shapes(o.arm_of("flexible"), d.normal(1, 6))
+    },
+    "plotting.ArmDrawing.recolor": {"colors": const(["red"])},
+    "plotting.ArmDrawing.set_points": {
+        "line": lambda d: o.figure().plot([0.0], [0.0])[0],
+        "points": lambda d: d.normal(4, 2),
+    },
+    "plotting.ArmDrawing.draw_obstacles": {
+        "obstacles": const([fa.optimize.Sphere((1.0, 0.2, 0.0), 0.1)])
+    },
+    "beams.Section.from_outline": {
+        "outline": const([[0.0, 0.0], [0.1, 0.0], [0.1, 0.05], [0.0, 0.05]])
+    },
+    "StateSpace.__getitem__": {"key": one_of(Ellipsis, ())},
+    "mjcf.load": {"source": const(MUJOCO)},
+    "sdf.load": {"source": const(MODEL)},
+    "reference.screws.paper_screw_basis": {"n": one_of(1, 2)},
     "se3.vee": {"S": lambda d: fa.se3.hat(d.normal(*d.batch, 6))},
     "se3.so3_vee": {"S": lambda d: fa.se3.so3_hat(d.normal(*d.batch, 3))},
     "reference.screws.pose_from_paper": {
@@ -1364,12 +1357,6 @@ OWN: dict[str, dict[str, Rule]] = {
     },
     "testing.assert_equation_of_motion": {"tau": Draw.rates},
     "twists.": {"change": lambda d: d.pose(), "target": one_of(*fa.twists.FORMS)},
-    "twists.convert_rates": {"rates": normal(6), "twist": const(None)},
-    "twists.change_body_frame": {"poses": lambda d: d.pose()},
-    "twists.joint_rates": {
-        "V": lambda d: d.normal(*d.batch, len(d.bodies), 6),
-        "least_norm": one_of(True, False),
-    },
     "twists.SystemJacobian": {
         "body": lambda d: d.choice(0, "link1"),
         "factor": one_of("J", "A", "X", "P"),
@@ -1408,9 +1395,7 @@ ARMS: dict[str, tuple[str, ...]] = {
     "operational_space": ("floating", "puma560", "tree"),
     "Arm.operational_space": ("floating", "puma560"),
     "redundant_constraints": ("closed",),
-    "motor_positions": ("driven", "elastic"),
     "lock_motors": ("driven", "elastic"),
-    "free_motors": ("driven", "elastic"),
     "joint_grid": o.SIMPLE,
     "optimize.": ("planar",),
     "Coupling": ("planar",),
@@ -1493,9 +1478,7 @@ OBJECTS: dict[str, Rule] = {
     "control.CompositeControl": lambda d: fa.control.CompositeControl(
         d.arm, np.zeros(d.nu)
     ),
-    "control.DisturbanceObserver": lambda d: fa.control.DisturbanceObserver(
-        d.arm, 20.0, 0.01, law=set_point(d)
-    ),
+    "control.DisturbanceObserver": observer_of_disturbances,
     "control.ExtendedKalmanFilter": filter_of,
     "control.GainSchedule": lambda d: GainSchedule(
         o.arm_of("pendulum"),

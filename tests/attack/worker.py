@@ -28,6 +28,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np
 
+from flexarm import errors
+
 from . import breaks, calls, judge
 
 LIMIT = "ATTACK_SECONDS"  # a variable of the environment
@@ -81,7 +83,7 @@ def attempt(call: calls.Call) -> tuple[list[judge.Finding], Any]:
             one = judge.judge_error(call, error)
             if one is not None:
                 found.append(one)
-            REFUSED.update(judge.names_culprit(call, error))
+            call.refusal = error
     found += judge.judge_warnings(call, caught)
     after = judge.argument_prints(call)
     for key, print_ in before.items():
@@ -126,6 +128,20 @@ def repeat(seed: int, index: int, first: Any) -> list[judge.Finding]:
     return [judge.Finding(0, "another result", name, "result", "of the same call")]
 
 
+def refused_anyway(seed: int, index: int, call: calls.Call) -> bool:
+    """Whether a call has the same refusal with ordinary arguments for the wild ones."""
+    try:
+        with warnings.catch_warnings(), limited():
+            warnings.simplefilter("ignore")
+            with contextlib.redirect_stdout(io.StringIO()):
+                calls.build(seed, index, frozenset(call.wild)).run()
+    except errors.FlexarmError as error:
+        return judge.normal(str(error)) == judge.normal(str(call.refusal))
+    except (Exception, Hang):
+        return False
+    return False
+
+
 def one(seed: int, index: int, check_repeat: bool = False) -> list[judge.Finding]:
     """Findings of one call, with its text."""
     try:
@@ -139,6 +155,10 @@ def one(seed: int, index: int, check_repeat: bool = False) -> list[judge.Finding
         return [judge.Finding(3, "unbuildable", "hang", "", "", seed, index)]
     text = call.text
     found, result = attempt(call)
+    if call.refusal is not None:
+        named = judge.names_culprit(call, call.refusal)
+        if all(named) or not refused_anyway(seed, index, call):
+            REFUSED.update(named)
     if check_repeat and not found and result is not None:
         found += repeat(seed, index, result)
     if index % 25 == 3:
