@@ -20,14 +20,14 @@ from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, Array, StackLike
 
 
-def check_arm(arm: Any) -> None:
+def check_arm(arm: object) -> None:
     """Raise an error for all but an arm."""
     if not isinstance(arm, ArmLike):
         kind = kind_of(arm)
         raise ArgumentError(f"arm is {kind}, expected flexarm.Arm{arm_hint(arm)}")
 
 
-def arm_hint(given: Any) -> str:
+def arm_hint(given: object) -> str:
     """Hint at how to get an arm from an object of another type."""
     kind = kind_of(given)
     if isinstance(given, StackLike):
@@ -46,14 +46,14 @@ def arm_hint(given: Any) -> str:
     return "; it has one, its attribute arm" if hasattr(given, "arm") else ""
 
 
-def any_of(arm: Any) -> ArmLike:
+def any_of(arm: object) -> ArmLike:
     """Return an arm, or the first one of a stack; raise for anything else."""
     one = arm.arms[0] if isinstance(arm, StackLike) else arm
     check_arm(one)
     return cast(ArmLike, one)
 
 
-def real_array(name: str, value: Any) -> Array:
+def real_array(name: str, value: object) -> Array:
     """Return a float64 array, without a copy if `value` is one, or raise."""
     try:
         array = plain_array(value)
@@ -87,7 +87,7 @@ def real_array(name: str, value: Any) -> Array:
     return array.astype(np.float64, copy=False)
 
 
-def check_numbers(name: str, array: Any) -> None:
+def check_numbers(name: str, array: Array) -> None:
     """Raise if an argument without a batch of states has NaN or infinity."""
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
@@ -97,7 +97,7 @@ def check_numbers(name: str, array: Any) -> None:
         )
 
 
-def finite_number(name: str, value: Any) -> float:
+def finite_number(name: str, value: object) -> float:
     """Return one finite number, or raise."""
     array = real_array(name, value)
     if array.ndim or not np.isfinite(array):
@@ -105,7 +105,7 @@ def finite_number(name: str, value: Any) -> float:
     return float(array)
 
 
-def shaped(name: str, value: Any, *core: int | None) -> Array:
+def shaped(name: str, value: object, *core: int | None) -> Array:
     """Return a float64 array (..., *core) of finite numbers (None: any), or raise."""
     array = real_array(name, value)
     last = array.shape[-len(core) :]
@@ -118,7 +118,7 @@ def shaped(name: str, value: Any, *core: int | None) -> Array:
     return array
 
 
-def check_finite(name: str, array: Any, axes: int = 1) -> None:
+def check_finite(name: str, array: Array, axes: int = 1) -> None:
     """Raise if an array whose last `axes` belong to one state has NaN or infinity."""
     finite = np.isfinite(array)
     if finite.all():
@@ -134,13 +134,13 @@ def check_finite(name: str, array: Any, axes: int = 1) -> None:
     )
 
 
-def _named(value: Any) -> str:
+def _named(value: object) -> str:
     """Text for a value that is not a number: itself, or its type."""
     plain = value is None or isinstance(value, dict | set | int)
     return short_text(value) if plain else f"of type {kind_of(value)}"
 
 
-def positive_number(name: str, value: Any) -> float:
+def positive_number(name: str, value: object) -> float:
     """Return a number above zero, or raise."""
     try:
         number = real_number(value)
@@ -153,7 +153,7 @@ def positive_number(name: str, value: Any) -> float:
     return number
 
 
-def count_of(name: str, value: Any, minimum: int = 1) -> int:
+def count_of(name: str, value: object, minimum: int = 1) -> int:
     """Return a whole number of at least `minimum`, or raise."""
     if not is_whole(value) or value < minimum:
         bound = "zero" if minimum == 0 else minimum

@@ -21,7 +21,7 @@ from .explain import check_out
 Array = NDArray[np.float64]
 
 
-def core_array(name: str, value: Any, core: tuple[int | None, ...]) -> Any:
+def core_array(name: str, value: object, core: tuple[int | None, ...]) -> Array:
     """Return a finite float array whose last axes are `core`, or raise."""
     array = real_array(name, value)
     last = array.shape[array.ndim - len(core) :]

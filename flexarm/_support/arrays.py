@@ -25,7 +25,7 @@ class Unsuitable(ValueError):
     """Fault of a value: a sentence that lacks its name in front."""
 
 
-def plain_array(value: Any) -> NDArray[Any]:
+def plain_array(value: object) -> NDArray[Any]:
     """Return an array of NumPy's own class, without a copy where `value` has one.
 
     Parameters
@@ -66,7 +66,7 @@ def plain_array(value: Any) -> NDArray[Any]:
     return array
 
 
-def has_unit(value: Any) -> bool:
+def has_unit(value: object) -> bool:
     """Whether a value is of a class of quantities with units, such as Pint's."""
     kind = type(value)
     return hasattr(kind, "to") and (hasattr(kind, "units") or hasattr(kind, "unit"))
@@ -109,7 +109,7 @@ def _plain_lists(
     return done[id(value)]
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Name of the type of a value, shortened."""
     name = "type" if isinstance(value, type) else type(value).__name__
     return name if len(name) < 60 else name[:57] + "..."
@@ -132,7 +132,7 @@ def as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
         return np.array(array, dtype=np.float64)
 
 
-def _is_real(x: Any) -> bool:
+def _is_real(x: object) -> bool:
     if isinstance(x, Real | Decimal):
         return True
     strange = isinstance(x, str | bytes | complex | np.generic)
@@ -145,7 +145,7 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not strange
 
 
-def real_number(value: Any) -> float:
+def real_number(value: object) -> float:
     """Return one real number as a float.
 
     Raises

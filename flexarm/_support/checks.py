@@ -6,7 +6,7 @@ import math
 import operator
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ class _Bounded(reprlib.Repr):
 _repr = _Bounded().repr
 
 
-def short_text(value: Any) -> str:
+def short_text(value: object) -> str:
     """Text of a value in one line, of less than 60 characters.
 
     Examples
@@ -84,7 +84,7 @@ def short_text(value: Any) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def as_numbers(what: str, value: Any) -> Array:
+def as_numbers(what: str, value: object) -> Array:
     """Return a new float array; raise for text, complex numbers and ragged lists."""
     try:
         return as_floats(plain_array(value))
@@ -100,7 +100,7 @@ def as_numbers(what: str, value: Any) -> Array:
         ) from None
 
 
-def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
+def as_array(what: str, value: object, shape: tuple[int | None, ...]) -> Array:
     """Return a read-only finite float array of the given shape (None: any length)."""
     copy = finite_copy(value, shape)
     if copy is not None:
@@ -125,7 +125,7 @@ def as_array(what: str, value: Any, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
-def as_vector(what: str, value: Any, such_as: tuple[float, ...]) -> Array:
+def as_vector(what: str, value: object, such_as: tuple[float, ...]) -> Array:
     """Return a read-only vector of three numbers; error messages show an example."""
     try:
         return as_array(what, value, (3,))
@@ -141,11 +141,11 @@ def listed(names: Sequence[str], show: Callable[[str], str] = repr) -> str:
 
 
 def whole_number(
-    what: str, value: Any, minimum: int | None = None, maximum: int | None = None
+    what: str, value: object, minimum: int | None = None, maximum: int | None = None
 ) -> int:
     """Return a whole number within bounds, or raise; True and False are none."""
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not isinstance(value, SupportsIndex):
             raise TypeError
         number = operator.index(value)
     except TypeError:
@@ -161,7 +161,7 @@ def whole_number(
 
 
 def as_generator(
-    what: str, value: Any, kind: type[Exception] = ModelError
+    what: str, value: object, kind: type[Exception] = ModelError
 ) -> np.random.Generator:
     """Return a generator of random numbers; without generator or seed a fresh one."""
     if isinstance(value, np.random.Generator):
@@ -229,7 +229,7 @@ def check_rotation(what: str, matrix: Array) -> None:
         raise ModelError(f"{what} is {fault}")
 
 
-def inertia_matrix(what: str, value: Any) -> Array:
+def inertia_matrix(what: str, value: object) -> Array:
     """Return the 3 x 3 matrix of a diagonal, of six entries or of a matrix."""
     whole = finite_copy(value, (3, 3))
     if whole is not None:
@@ -248,7 +248,7 @@ def inertia_matrix(what: str, value: Any) -> Array:
     return as_array(what, array, (3, 3))
 
 
-def check_square(what: str, value: Any, n: int) -> Array:
+def check_square(what: str, value: object, n: int) -> Array:
     """Return an (n, n) symmetric matrix without negative eigenvalues."""
     if value is None:
         nothing: Array = np.zeros((n, n))
@@ -378,19 +378,19 @@ def in_range(what: str, number: T, unit: str) -> T:
     return number
 
 
-def finite(what: str, value: Any) -> float:
+def finite(what: str, value: object) -> float:
     """Return a finite number, or raise."""
     if type(value) is float and math.isfinite(value):
         return value
     return float(as_array(what, value, ()))
 
 
-def real(what: str, value: Any, unit: str) -> float:
+def real(what: str, value: object, unit: str) -> float:
     """Return a number of any sign, or raise."""
     return in_range(what, finite(what, value), unit)
 
 
-def not_negative(what: str, value: Any, unit: str) -> float:
+def not_negative(what: str, value: object, unit: str) -> float:
     """Return a number of zero or more, or raise with its unit in the message."""
     number = finite(what, value)
     if number < 0.0:
@@ -398,7 +398,7 @@ def not_negative(what: str, value: Any, unit: str) -> float:
     return in_range(what, number, unit)
 
 
-def positive(what: str, value: Any, unit: str) -> float:
+def positive(what: str, value: object, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
     number = finite(what, value)
     if not number > 0.0:
@@ -406,7 +406,9 @@ def positive(what: str, value: Any, unit: str) -> float:
     return in_range(what, number, unit)
 
 
-def positive_pair(what: str, value: Any, unit: str, *, infinite: bool = False) -> Array:
+def positive_pair(
+    what: str, value: object, unit: str, *, infinite: bool = False
+) -> Array:
     """Return two read-only numbers above zero, from two or one, finite or not."""
     both = as_numbers(what, value)
     if both.ndim == 0:
@@ -418,7 +420,7 @@ def positive_pair(what: str, value: Any, unit: str, *, infinite: bool = False) -
     return both
 
 
-def flag(what: str, value: Any) -> bool:
+def flag(what: str, value: object) -> bool:
     """Return True or False, or raise."""
     if not isinstance(value, bool | np.bool_):
         raise ModelError(f"{what} is {short_text(value)}, expected True or False")

@@ -262,7 +262,7 @@ def _misprinted(
 
 
 def coefficients(
-    parameters: Parameters, first: Any, second: Any, *, printed: bool = False
+    parameters: Parameters, first: object, second: object, *, printed: bool = False
 ) -> Coefficients:
     """Constants of (32)-(35) from the data of the arm.
 
@@ -310,7 +310,7 @@ def coefficients(
     )
 
 
-def _plain(modes: Any) -> LinkModes:
+def _plain(modes: object) -> LinkModes:
     """First two modes as arrays, of any object with the attributes."""
     names = ("omega", "tip_deflection", "tip_slope", "v", "w")
     return LinkModes(*(np.array(getattr(modes, name), float)[:2] for name in names))

@@ -366,7 +366,7 @@ def tip_position(c: Coefficients, q: ArrayLike) -> Array:
     return np.stack(_turn(q[..., 0], c.length[0] + x, y1 + y), axis=-1)
 
 
-def _turn(angle: Array, x: Any, y: Any) -> tuple[Array, Array]:
+def _turn(angle: Array, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     """Components after a rotation by an angle (1)."""
     cosine, sine = np.cos(angle), np.sin(angle)
     return cosine * x - sine * y, sine * x + cosine * y

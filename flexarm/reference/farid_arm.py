@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -136,7 +136,7 @@ def element_matrices(rho: float, EI: float, h: float) -> tuple[Array, Array]:
     return rho * h / 420.0 * np.array(mass), EI / h**3 * np.array(stiffness)
 
 
-def shapes(s: Any, h: float) -> tuple[Array, Array]:
+def shapes(s: ArrayLike, h: float) -> tuple[Array, Array]:
     """Hermite polynomials (4.4) and their second derivatives at s of [0, 1], (p, 4)."""
     s = np.asarray(s)
     N = [1 - 3 * s**2 + 2 * s**3, h * s * (1 - s) ** 2]

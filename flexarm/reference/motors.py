@@ -330,7 +330,7 @@ def moved(arm: ArmLike, q: Array, delta: Array) -> Array:
     return q
 
 
-def potential(arm: ArmLike, q: Array) -> Any:
+def potential(arm: ArmLike, q: Array) -> float:
     """Energy of springs and stops (H1, H3).
 
     Parameters

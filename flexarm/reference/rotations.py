@@ -37,7 +37,7 @@ def cross(a: Array, b: Array) -> Array:
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
-def stumpff(s: Any) -> list[Any]:
+def stumpff(s: Array) -> list[Any]:
     """Stumpff functions c_0 to c_5 of a real or complex number.
 
     Parameters

@@ -150,7 +150,7 @@ def screw_parameters(X: ArrayLike) -> ScrewParameters:
     twist = core_array("X", X, (6,))
     w, v = twist[..., :3], twist[..., 3:]
     with np.errstate(invalid="ignore", divide="ignore"):
-        turns = w.any(axis=-1)
+        turns = np.any(w, axis=-1)
         main = np.where(turns[..., np.newaxis], w, v)
         # scaled by the largest entry: the square of a tiny one would vanish
         largest = np.abs(main).max(axis=-1, keepdims=True)

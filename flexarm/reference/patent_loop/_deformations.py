@@ -31,7 +31,7 @@ class Sensed(NamedTuple):
 
 
 @checked
-def node_deformations(arm: Arm, q: Any) -> Array:
+def node_deformations(arm: Arm, q: object) -> Array:
     r"""Rotation and displacement of every node by the modes of its body.
 
     :math:`u = \Pi \eta`, the modal spatial influence vectors times the modal

@@ -161,7 +161,7 @@ class ManipulatorController:
         qd0: Velocities,
         *,
         correction: Callable[[Comparison], Any] | None = None,
-        specified: Any = None,
+        specified: object = None,
         integrator: Annotated[str, Choice("rk4", "euler")] = "rk4",
         max_step: float | None = None,
         convert: Callable[[Array], Any] | None = None,
@@ -206,7 +206,7 @@ class ManipulatorController:
     # one time step
 
     def step(
-        self, t: float, sensed: Any = None, *, span: float | None = None
+        self, t: float, sensed: object = None, *, span: float | None = None
     ) -> ControlStep:
         """Do one time step.
 
@@ -391,7 +391,7 @@ class ManipulatorController:
 
     # its parts, in the order of FIG. 4
 
-    def _reading(self, t: float, given: Any) -> Sensed | None:
+    def _reading(self, t: float, given: object) -> Sensed | None:
         """Reading of the joint sensors, unit 142; NaN loses a member of a batch."""
         if given is None:
             return None

@@ -202,7 +202,7 @@ class SimulatedPlant:
         self._forces: list[Array] = []
         self._readings: list[Sensed] = []
 
-    def __call__(self, t: float, command: Any = None) -> Sensed:
+    def __call__(self, t: float, command: object = None) -> Sensed:
         """Move to the time `t` under a command and read the sensors."""
         t = float(t)
         if self._past:
@@ -242,7 +242,7 @@ class SimulatedPlant:
             power = np.abs(self._tau * self._qd[..., self.arm.actuator_indices])
         forget(self._report, span * power.sum(axis=-1).reshape(-1))
 
-    def _force(self, t: float, command: Any) -> Array:
+    def _force(self, t: float, command: object) -> Array:
         given = command if self.servo is None else self.servo(command)
         what = f"joint force of the plant at t = {t:g}"
         unit = "one force per joint"

@@ -105,8 +105,8 @@ def unit_screws() -> Array:
 
 @checked
 def shift_screw(
-    p: Annotated[Any, Floats("(..., 2, 3)")],
-    screw: Annotated[Any, Floats("(..., 2, 6)")],
+    p: Annotated[ArrayLike, Floats("(..., 2, 3)")],
+    screw: Annotated[ArrayLike, Floats("(..., 2, 6)")],
 ) -> Array:
     """Dual screw referred to another point, in the same axes.
 
@@ -147,8 +147,8 @@ def shift_screw(
 
 @checked
 def turn_screw(
-    X: Annotated[Any, Floats("(..., 2, 3, 3)")],
-    screw: Annotated[Any, Floats("(..., 2, 6)")],
+    X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")],
+    screw: Annotated[ArrayLike, Floats("(..., 2, 6)")],
 ) -> Array:
     """Dual screw in other axes, referred to the same point.
 

@@ -7,7 +7,7 @@ for comparison with the paper.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,7 +141,7 @@ def wrench_from_paper(vector: Annotated[ArrayLike, Floats("(..., 12)")]) -> Arra
 
 
 @checked
-def paper_rotation_matrix(X: Annotated[Any, Floats("(..., 2, 3, 3)")]) -> Array:
+def paper_rotation_matrix(X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")]) -> Array:
     """Dual rotation as a 6 x 6 matrix, an element of G1.
 
     Parameters
@@ -167,7 +167,7 @@ def paper_rotation_matrix(X: Annotated[Any, Floats("(..., 2, 3, 3)")]) -> Array:
 
 
 @checked
-def paper_pose_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
+def paper_pose_matrix(T: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")]) -> Array:
     """Dual pose as a 7 x 7 matrix, an element of G2.
 
     Parameters
@@ -306,7 +306,7 @@ def paper_turn_matrix(X: Annotated[ArrayLike, Floats("(..., 2, 3, 3)")]) -> Arra
 
 
 @checked
-def paper_adjoint_matrix(T: Annotated[Any, Floats("(..., 2, 4, 4)")]) -> Array:
+def paper_adjoint_matrix(T: Annotated[ArrayLike, Floats("(..., 2, 4, 4)")]) -> Array:
     """Dual screw transformation as a matrix on 12-vectors.
 
     Parameters

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
 
+Array = NDArray[np.float64]
 
-def compose(S: Any, T: Any, *, out: Any = None) -> Any:
+
+def compose(S: ArrayLike, T: ArrayLike, *, out: Array | None = None) -> Array:
     """Product of two dual poses.
 
     Parameters
@@ -47,7 +50,7 @@ def compose(S: Any, T: Any, *, out: Any = None) -> Any:
     return _core.screws_compose(S, T, out)
 
 
-def inverse(T: Any, *, out: Any = None) -> Any:
+def inverse(T: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of a dual pose.
 
     Parameters
@@ -82,7 +85,7 @@ def inverse(T: Any, *, out: Any = None) -> Any:
     return _core.screws_inverse(T, out)
 
 
-def exp(X: Any, *, out: Any = None) -> Any:
+def exp(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual pose of a dual twist: the exponential map of G2.
 
     Parameters
@@ -119,7 +122,7 @@ def exp(X: Any, *, out: Any = None) -> Any:
     return _core.screws_exp(X, out)
 
 
-def log(T: Any, *, out: Any = None) -> Any:
+def log(T: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual twist of a dual pose: the logarithm of G2.
 
     Parameters
@@ -153,7 +156,7 @@ def log(T: Any, *, out: Any = None) -> Any:
     return _core.screws_log(T, out)
 
 
-def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
+def apply_adjoint(T: ArrayLike, t: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual screw transformation: a dual twist, line or screw in another frame.
 
     Parameters
@@ -197,7 +200,9 @@ def apply_adjoint(T: Any, t: Any, *, out: Any = None) -> Any:
     return _core.screws_apply_adjoint(T, t, out)
 
 
-def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
+def apply_adjoint_inverse(
+    T: ArrayLike, t: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Dual screw transformation back to the inner frame.
 
     Parameters
@@ -231,7 +236,7 @@ def apply_adjoint_inverse(T: Any, t: Any, *, out: Any = None) -> Any:
     return _core.screws_apply_adjoint_inverse(T, t, out)
 
 
-def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
+def apply_coadjoint(T: ArrayLike, w: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual wrench in another frame.
 
     Parameters
@@ -271,7 +276,9 @@ def apply_coadjoint(T: Any, w: Any, *, out: Any = None) -> Any:
     return _core.screws_apply_coadjoint(T, w, out)
 
 
-def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
+def apply_coadjoint_inverse(
+    T: ArrayLike, w: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Dual wrench back in the inner frame.
 
     Parameters
@@ -305,7 +312,7 @@ def apply_coadjoint_inverse(T: Any, w: Any, *, out: Any = None) -> Any:
     return _core.screws_apply_coadjoint_inverse(T, w, out)
 
 
-def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
+def bracket(a: ArrayLike, b: ArrayLike, *, out: Array | None = None) -> Array:
     """Lie bracket of dual twists.
 
     Parameters
@@ -342,7 +349,7 @@ def bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     return _core.screws_bracket(a, b, out)
 
 
-def left_jacobian(X: Any, *, out: Any = None) -> Any:
+def left_jacobian(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Left Jacobian of G2.
 
     Parameters
@@ -378,7 +385,7 @@ def left_jacobian(X: Any, *, out: Any = None) -> Any:
     return _core.screws_left_jacobian(X, out)
 
 
-def left_jacobian_inverse(X: Any, *, out: Any = None) -> Any:
+def left_jacobian_inverse(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of the left Jacobian of G2.
 
     Parameters

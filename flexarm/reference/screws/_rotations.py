@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
 
+Array = NDArray[np.float64]
 
-def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
+
+def rotation_compose(X: ArrayLike, Y: ArrayLike, *, out: Array | None = None) -> Array:
     """Product of two dual rotations.
 
     Parameters
@@ -45,7 +48,7 @@ def rotation_compose(X: Any, Y: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_compose(X, Y, out)
 
 
-def rotation_inverse(X: Any, *, out: Any = None) -> Any:
+def rotation_inverse(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of a dual rotation.
 
     Parameters
@@ -81,7 +84,7 @@ def rotation_inverse(X: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_inverse(X, out)
 
 
-def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
+def rotation_apply(X: ArrayLike, a: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual vector in the coordinates of another frame; the adjoint action on G1.
 
     Parameters
@@ -118,7 +121,7 @@ def rotation_apply(X: Any, a: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_apply(X, a, out)
 
 
-def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
+def rotation_bracket(a: ArrayLike, b: ArrayLike, *, out: Array | None = None) -> Array:
     """Cross product of dual vectors, the Lie bracket of G1.
 
     Parameters
@@ -153,7 +156,7 @@ def rotation_bracket(a: Any, b: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_bracket(a, b, out)
 
 
-def rotation_exp(W: Any, *, out: Any = None) -> Any:
+def rotation_exp(W: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual rotation of a dual vector: the exponential map of G1.
 
     Parameters
@@ -189,7 +192,7 @@ def rotation_exp(W: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_exp(W, out)
 
 
-def rotation_log(X: Any, *, out: Any = None) -> Any:
+def rotation_log(X: ArrayLike, *, out: Array | None = None) -> Array:
     """Dual vector of a dual rotation: the logarithm of G1.
 
     Parameters
@@ -223,7 +226,7 @@ def rotation_log(X: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_log(X, out)
 
 
-def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
+def rotation_left_jacobian(W: ArrayLike, *, out: Array | None = None) -> Array:
     """Left Jacobian of G1.
 
     Parameters
@@ -262,7 +265,7 @@ def rotation_left_jacobian(W: Any, *, out: Any = None) -> Any:
     return _core.screws_rotation_left_jacobian(W, out)
 
 
-def rotation_left_jacobian_inverse(W: Any, *, out: Any = None) -> Any:
+def rotation_left_jacobian_inverse(W: ArrayLike, *, out: Array | None = None) -> Array:
     """Inverse of the left Jacobian of G1.
 
     Parameters
