@@ -326,7 +326,7 @@ def squeezer() -> Rows:
 def farid_line() -> Rows:
     motion = test_track.plain()
     source = "M. Farid, PhD thesis, Calgary (1997), section 7.5, printed"
-    errors = 1e3 * np.asarray(motion.details["tip_error"])
+    errors = 1e3 * np.asarray(motion.errors.tip)
     for axis, found, printed in zip("xy", errors, (0.1, 0.268), strict=True):
         name = f"error of the tip in {axis}, optimized torques (E7), mm"
         yield Row(name, found, printed, source)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Model
 from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.description import Description
@@ -17,9 +18,6 @@ from .._support.options import did_you_mean
 from .._support.printing import Printed
 from ..errors import ModelError
 from .links import joint_name, link_name, link_ranges, piece_with
-
-if TYPE_CHECKING:
-    from .._core import Model
 
 Array = NDArray[np.float64]
 

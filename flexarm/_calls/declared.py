@@ -12,6 +12,7 @@ import numbers
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import methodcaller
+from os import PathLike
 from typing import (
     Annotated,
     Any,
@@ -66,6 +67,8 @@ class Number(Kind):
         Bounds that are inside.
     infinite : bool
         Whether infinity is a number.
+    words, unit : str
+        What is expected in other words, and the unit of what is given.
     """
 
     def __init__(
@@ -76,8 +79,11 @@ class Number(Kind):
         least: float = -np.inf,
         most: float = np.inf,
         infinite: bool = False,
+        words: str = "",
+        unit: str = "",
     ) -> None:
         self.above, self.below, self.infinite = above, below, infinite
+        self.unit = unit
         self.least, self.most = least, most
         bounds = {
             "above {:g}": above,
@@ -91,19 +97,22 @@ class Number(Kind):
             self.words = f"a number from {least:g} to {most:g}"
         if said == ["above 0"]:
             self.words = "a positive number"
+        self.words = words or self.words
 
     def fits(self, value: Any) -> bool:
         if type(value) is not float:
             try:
                 value = _one_number(value)
-            except (OverflowError, TypeError, ValueError):
-                return False
+            except (MemoryError, OverflowError, TypeError, ValueError):
+                return False  # also a sequence without an end
         if math.isinf(value) and not self.infinite:
             return False
         inside = math.isinf(value) or self.above < value < self.below
         return bool(inside and self.least <= value <= self.most)
 
     def given(self, value: Any) -> str:
+        if self.unit and isinstance(value, float | int):
+            return f"{value:g} {self.unit}"
         return short_text(value) if isinstance(value, list | tuple) else shown(value)
 
 
@@ -139,11 +148,11 @@ class Flag(Kind):
 
 
 class Choice(Kind):
-    """One of several strings, or of other constants."""
+    """One of several strings, or of other constants; `hint` is for other types."""
 
-    def __init__(self, *choices: Any) -> None:
-        self.choices = choices
-        self.words = f"one of {', '.join(map(repr, choices))}"
+    def __init__(self, *choices: Any, hint: str = "") -> None:
+        self.choices, self.said = choices, hint
+        self.words = "one of " * (len(choices) > 1) + ", ".join(map(repr, choices))
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str | int) and value in self.choices
@@ -152,6 +161,8 @@ class Choice(Kind):
         return f"{name} is {short_text(value)}, expected {self.words}{self.hint(value)}"
 
     def hint(self, value: Any) -> str:
+        if self.said and not isinstance(value, str):
+            return f"; {self.said}"
         return did_you_mean(value, [c for c in self.choices if isinstance(c, str)])
 
 
@@ -197,10 +208,10 @@ class Floats(Kind):
 
 
 class Instance(Kind):
-    """An object of a class, or of one with its name."""
+    """An object of a class, or of one with its name; `hint` says how to get one."""
 
-    def __init__(self, made: Any) -> None:
-        self.made = made
+    def __init__(self, made: Any, hint: str = "") -> None:
+        self.made, self.said = made, hint
         self.name = str(getattr(made, "__name__", made))
         article = "an" if self.name[0] in "AEIOU" else "a"
         self.words = _WORDS.get(made, f"{article} {self.name}")
@@ -215,6 +226,8 @@ class Instance(Kind):
         return shown(value) if self.made in _WORDS else kind_of(value)
 
     def hint(self, value: Any) -> str:
+        if self.said:
+            return f"; {self.said}"
         if isinstance(value, type) and value.__name__ == self.name:
             return f"; {self.name}(...) makes one"
         for attribute, held in getattr(value, "__dict__", {}).items():
@@ -241,15 +254,31 @@ class AnArm(Instance):
 class Text(Kind):
     """A string, with what is meant by it in words; ``{given}`` is what was given."""
 
+    made: Any = str
+
     def __init__(self, words: str) -> None:
         self.words = words
 
     def fits(self, value: Any) -> bool:
-        return isinstance(value, str)
+        return isinstance(value, self.made)
 
     def refusal(self, name: str, value: Any) -> str:
-        given = short_text(value)
-        return f"{name} is {given}, expected {self.words.replace('{given}', given)}"
+        return super().refusal(name, value).replace("{given}", short_text(value))
+
+
+class Dictionary(Text):
+    """A dictionary, with what it holds in words."""
+
+    made = Mapping
+
+
+class Called(Text):
+    """A function, or another object that is called, with both in words."""
+
+    made = Callable
+
+    def given(self, value: Any) -> str:
+        return kind_of(value)
 
 
 class Seed(Kind):
@@ -266,11 +295,11 @@ class Seed(Kind):
 
 
 class Sequenced(Kind):
-    """A list of values of one kind."""
+    """A list of values of one kind, also with what it is in other words."""
 
-    def __init__(self, inside: Kind) -> None:
+    def __init__(self, inside: Kind, words: str = "") -> None:
         self.inside = inside
-        self.words = f"a list, of each entry {inside.words}"
+        self.words = words or f"a list, of each entry {inside.words}"
 
     def hint(self, value: Any) -> str:
         alone = not isinstance(value, list | tuple | np.ndarray)
@@ -279,10 +308,13 @@ class Sequenced(Kind):
         )
 
     def fits(self, value: Any) -> bool:
-        plain = isinstance(value, list | tuple | range) or (
-            isinstance(value, np.ndarray) and value.ndim > 0
-        )
-        return plain and all(map(self.inside.fits, value))
+        return _is_list(value) and all(map(self.inside.fits, value))
+
+    def refusal(self, name: str, value: Any) -> str:
+        for i, each in enumerate(value if _is_list(value) else ()):
+            if not self.inside.fits(each):
+                return self.inside.refusal(f"{name}[{i}]", each)
+        return super().refusal(name, value)
 
 
 class OneOf(Kind):
@@ -303,6 +335,9 @@ class OneOf(Kind):
         kinds = [k for k in self.kinds if k.words != "None"]
         if len(kinds) == 1 and isinstance(kinds[0], Floats):
             return kinds[0].refusal(name, value)
+        lists = [k for k in kinds if isinstance(k, Sequenced)]
+        if len(lists) == 1 and _is_list(value):
+            return lists[0].refusal(name, value)
         return super().refusal(name, value)
 
     def given(self, value: Any) -> str:
@@ -314,22 +349,34 @@ class OneOf(Kind):
 
 _WORDS: dict[Any, str] = {
     str: "a string",
+    bytes: "bytes",
     types.NoneType: "None",
     Callable: "a function",
     Mapping: "a dictionary",
     dict: "a dictionary",
     Iterable: "a sequence",
+    PathLike: "a path",
 }
 # how users get an object of a class
 _MADE_BY = {
+    "Axes": "the second result of matplotlib's subplots() is one",
     "CoulombFriction": "flexarm.CoulombFriction(force, smoothing_velocity) makes one",
     "Limits": "flexarm.optimize.Limits(torque=...) makes one",
+    "KalmanFilter": "flexarm.control.kalman_filter(..., dt=...) makes one",
+    "Identification": "flexarm.optimize.identify returns one",
+    "Line2D": "ax.plot returns a list of them",
+    "LinkLoads": "flexarm.link_loads returns them",
+    "Robot": "flexarm.urdf.read returns one",
+    "Robustness": "flexarm.robustness returns one",
+    "RootLocus": "flexarm.root_locus returns one",
     "Search": "flexarm.optimize.Search(restarts=...) makes one",
     "LinearSystem": "flexarm.linearize(arm, q) makes one",
     "Path": "flexarm.optimize.paths.line(start, end) makes one",
     "OptimalMotion": "a function of flexarm.optimize finds one",
     "StateSpace": "flexarm.linearize(arm, q) makes one",
     "Trajectory": "flexarm.simulate returns one; flexarm.plotting.arm draws postures",
+    "VibrationModes": "flexarm.vibration_modes returns them",
+    "WorkspaceMap": "flexarm.workspace_map returns one",
 }
 _ANY = Kind()
 _PLAIN: dict[Any, Kind] = {
@@ -348,7 +395,8 @@ def kind_of_annotation(hint: Any) -> Kind:
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         declared = [kind for kind in hint.__metadata__ if isinstance(kind, Kind)]
-        return declared[0] if declared else kind_of_annotation(parts[0])
+        # the last one: `ArrayLike` alone declares an array of any shape
+        return declared[-1] if declared else kind_of_annotation(parts[0])
     if origin in (Union, types.UnionType):
         return _union(parts)
     if origin is Literal:
@@ -377,6 +425,12 @@ def _union(parts: tuple[Any, ...]) -> Kind:
     return rest[0] if len(rest) == 1 else OneOf(rest)
 
 
+def _is_list(value: Any) -> bool:
+    """Whether a value is one of several others."""
+    lists = isinstance(value, list | tuple | range)
+    return lists or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
 def _axes_of(text: str) -> tuple[str, ...]:
     """Entries of a shape in text."""
     return tuple(part.strip() for part in text.strip("()").split(",") if part.strip())
@@ -402,6 +456,8 @@ ARRAY_LIKE = Annotated[Any, Floats()]
 
 # arrays of states of an arm, and what else is the same in many functions
 Threads: TypeAlias = Annotated[int, Whole(least=1)]
+Count: TypeAlias = Annotated[int, Whole(least=1)]
+Finite: TypeAlias = Annotated[float, Number()]
 Positive: TypeAlias = Annotated[float, Number(above=0.0)]
 StepLength: TypeAlias = Annotated[float, Number(above=0.0, infinite=True)]
 Share: TypeAlias = Annotated[float, Number(least=0.0, most=1.0)]

@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .._support.arrays import plain_array
@@ -67,7 +67,8 @@ class Door:
             if p.default is p.empty and p.kind not in _MANY
         }
         self.defaults = {name: p.default for name, p in parameters.items()}
-        self.shaped = any(_shapes_of(kind) for kind in self.kinds.values())
+        shapes = {name: _shapes_of(kind) for name, kind in self.kinds.items()}
+        self.shapes = {name: found for name, found in shapes.items() if found}
 
     def check(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Raise if arguments are not as declared."""
@@ -83,7 +84,7 @@ class Door:
             if kind is None or kind.fits(value) or value is self.defaults[name]:
                 continue
             raise self.error(kind.refusal(name, value))
-        if self.shaped:
+        if self.shapes and not self.shapes.keys().isdisjoint(given):
             if self.function.__name__ == "__init__":  # of an object without sizes
                 given.pop("self")
             self._check_shapes(given)
@@ -93,9 +94,10 @@ class Door:
         arm = _arm_of(given)
         known = {s: (getattr(arm, s), "the arm") for s in ARM_SIZES if arm is not None}
         for name, value in given.items():
-            kind = self.kinds.get(name)
-            shapes = _shapes_of(kind)
-            if not shapes or value is self.defaults[name] or _is_other(kind, value):
+            shapes = self.shapes.get(name)
+            if not shapes or value is self.defaults[name]:
+                continue
+            if _is_other(self.kinds[name], value):
                 continue
             shape = _shape_of(value)
             found = [_matched(axes, shape, known) for axes in shapes]
@@ -252,27 +254,34 @@ def _arm_of(given: Mapping[str, Any]) -> Any:
     return next((o for o in owners if isinstance(o, ArmLike | StackLike)), None)
 
 
+@cache
+def _terms(axes: tuple[str, ...]) -> tuple[bool, list[tuple[int, str] | None]]:
+    """Whether axes may lead, and factors and symbols of the others, if they are such.
+
+    Numbers are factors without a symbol.
+    """
+    free = axes[:1] == ("...",)
+    found = [_TERM.fullmatch(term) for term in axes[free:]]
+    return free, [m and (int(m[1] or m[3] or 1), m[2] or "") for m in found]
+
+
 def _matched(
-    axes: Sequence[str], shape: tuple[int, ...], known: Mapping[str, tuple[int, str]]
+    axes: tuple[str, ...], shape: tuple[int, ...], known: Mapping[str, tuple[int, str]]
 ) -> dict[str, int] | None:
     """Sizes of the names in a shape, or None if it is another one."""
-    free = axes[:1] == ("...",)
-    core = axes[1:] if free else axes
+    free, core = _terms(axes)
     if len(shape) < len(core) or (len(shape) > len(core) and not free):
         return None
     sizes: dict[str, int] = {}
     for term, size in zip(core, shape[len(shape) - len(core) :], strict=True):
-        found = _TERM.fullmatch(term)
-        if not found:
+        if term is None:
             continue
-        factor, symbol, number = found.groups()
-        if symbol is None:
-            wanted = int(number)
-        elif symbol in sizes or symbol in known:
-            wanted = sizes.get(symbol, known.get(symbol, (0, ""))[0])
-            wanted *= int(factor or 1)
-        else:
-            if factor is None:
+        factor, symbol = term
+        wanted = factor
+        if symbol in sizes or symbol in known:
+            wanted *= sizes[symbol] if symbol in sizes else known[symbol][0]
+        elif symbol:
+            if factor == 1:
                 sizes[symbol] = size
             continue
         if size != wanted:

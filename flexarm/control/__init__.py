@@ -1,6 +1,8 @@
 """Laws, observers and closed loops.
 
-Laws ``law(t, q, qd)`` for `simulate` and `simulate_loop`, a module for each:
+Laws for `simulate` and `simulate_loop`, a module for each.  All are called in one way,
+``law(t, q, qd)``, or ``law(t, y)`` if they have ``sensors``, and begin again by
+``reset(q, qd)``; plain functions, and classes with both methods, are laws too:
 
 - `regulation`: PD with gravity and elastic compensation,
 - `linear_quadratic`, `kalman`, `extended_kalman`: LQR, LQG, observers,

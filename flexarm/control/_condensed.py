@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,7 +98,7 @@ class Program(NamedTuple):
     next: Integers
 
 
-def backward(w: Weights, k: Any, P: Array) -> tuple[Array, Array, Array]:
+def backward(w: Weights, k: int, P: Array) -> tuple[Array, Array, Array]:
     """Gain, weight of a deviation from it, and cost before step k of the cost P after.
 
     With them the cost of a step and all that follow is x' P x + c' S c of the forces
@@ -121,7 +122,13 @@ def target(A: Array, B: Array, C: Array) -> Array:
     return np.asarray(np.linalg.solve(whole, right))
 
 
-def predict(A: Any, B: Any, K: Any, roots: Any, C: Array) -> tuple[Array, Array, Array]:
+def predict(
+    A: Array,
+    B: Array,
+    K: Sequence[Array] | Array,
+    roots: Sequence[Array] | Array,
+    C: Array,
+) -> tuple[Array, Array, Array]:
     """Forces (steps, m, n + steps m), outputs (steps, p, ...), and states before steps.
 
     Of x and v, the deviations from the gains, scaled so that |v|^2 is their cost;

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import ArgumentError, ConvergenceError
 
@@ -27,7 +25,7 @@ def solve(matrix: Array, right: Array) -> Array:
     return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
 
 
-def times(matrix: Array, x: Any) -> Array:
+def times(matrix: Array, x: ArrayLike) -> Array:
     """Products (..., p) of matrices (..., p, n) and vectors (..., n)."""
     x = np.asarray(x)
     if matrix.shape[-2] == 0 and x.shape[-1:] == matrix.shape[-1:]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, check_numbers, real_array
-from .._calls.declared import Floats, Velocities
-from .._calls.doors import checked_class
+from .._calls.declared import Floats, Positions, Velocities
+from .._calls.doors import checked, checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..parameters import inertial_parameters, inertial_regressor
@@ -22,7 +22,9 @@ from .states import known, read_state
 Array = NDArray[np.float64]
 
 
-def _reference_regressor(arm: Arm, q: Any, qd: Any, v: Any, a: Any) -> Array:
+def _reference_regressor(
+    arm: Arm, q: ArrayLike, qd: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> Array:
     r"""Matrix Y (..., nv, p) of :math:`M a + C(q, \dot q) v + g = Y \theta`.
 
     Velocity forces are a quadratic form, and C v, with Christoffel's C, its symmetric
@@ -58,9 +60,9 @@ class AdaptiveControl:
     arm : Arm
         Rigid arm without motors, couplings and quaternions; its inertias are the first
         estimate.
-    desired : callable
+    desired : callable, float or (..., nu) array_like of float
         ``desired(t)`` returns joint positions, velocities and accelerations, as
-        `RestToRest` does.
+        `RestToRest` does; or a set point.
     gain : float or (nu,) array_like of float
         K in N m s/rad or N s/m.
     bandwidth : float or (nu,) array_like of float
@@ -112,10 +114,12 @@ class AdaptiveControl:
     True
     """
 
+    @checked
     def __init__(
         self,
         arm: Arm,
-        desired: Callable[[float], Any],
+        desired: Callable[[float], Sequence[ArrayLike]]
+        | Annotated[ArrayLike, Floats("()", "(..., nu)")],
         gain: Annotated[ArrayLike, Floats("()", "(nu,)")],
         bandwidth: Annotated[ArrayLike, Floats("()", "(nu,)")],
         adaptation: Annotated[ArrayLike, Floats("()", "(p,)")],
@@ -151,12 +155,12 @@ class AdaptiveControl:
         self._nominal, self._first = nominal, np.array(first)
         self.reset()
 
-    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
+    def reset(self, q: Positions | None = None, qd: Velocities | None = None) -> None:
         """Return to the first estimate.
 
         Parameters
         ----------
-        q, qd : (..., nv) array_like of float, optional
+        q, qd : (..., nq), (..., nv) array_like of float, optional
             Initial state of a run in rad or m, and per s; not used.
 
         Examples
@@ -175,9 +179,9 @@ class AdaptiveControl:
         """
         self.theta = self._first.copy()
         self._t: float | None = None
-        self._rate: Any = 0.0
+        self._rate: Array | float = 0.0
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) of a sample in N m or N; moves the estimate on."""
         arm = self.arm
         q, qd = read_state(self.arm, q, qd)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +32,7 @@ def refuse_constraints(arm: Arm, what: str) -> None:
         )
 
 
-def rows(name: str, value: Any, width: int, unit: str) -> Array:
+def rows(name: str, value: object, width: int, unit: str) -> Array:
     """Read-only (..., width) array of finite numbers; one number stands for all."""
     array = np.array(real_array(name, value))
     if array.ndim == 0:
@@ -48,7 +46,9 @@ def rows(name: str, value: Any, width: int, unit: str) -> Array:
     return array
 
 
-def gains(name: str, value: Any, width: int, unit: str = "one for each joint") -> Array:
+def gains(
+    name: str, value: object, width: int, unit: str = "one for each joint"
+) -> Array:
     """Read-only array as of `rows`, of numbers of zero or more."""
     array = rows(name, value, width, unit)
     wrong = np.argwhere(array < 0.0)
@@ -67,7 +67,7 @@ def one_line(array: Array) -> str:
 
 
 def check_rows(
-    what: str, value: Any, batch: tuple[int, ...], width: int, unit: str
+    what: str, value: object, batch: tuple[int, ...], width: int, unit: str
 ) -> Array:
     """Return a new array (*batch, width), or refuse the shape in words."""
     array = real_array(what, value)
@@ -83,7 +83,7 @@ def check_rows(
         ) from None
 
 
-def limit_pair(name: str, value: Any, n: int, each: str, unit: str) -> Array:
+def limit_pair(name: str, value: object, n: int, each: str, unit: str) -> Array:
     """Smallest and largest values (2, n): one number, (n,) for both, or (2, n)."""
     given = real_array(name, value)
     if given.shape in ((), (n,)):
@@ -96,7 +96,9 @@ def limit_pair(name: str, value: Any, n: int, each: str, unit: str) -> Array:
     )
 
 
-def check_finite(what: str, rows: Array, alive: Any) -> None:
+def check_finite(
+    what: str, rows: Array, alive: NDArray[np.bool_] | np.bool_ | bool
+) -> None:
     """Refuse rows that are not finite where the state `alive` is."""
     if np.isfinite(rows).all():
         return
@@ -107,7 +109,7 @@ def check_finite(what: str, rows: Array, alive: Any) -> None:
         raise ArgumentError(f"{what} is {rows[index]}{which}, expected finite numbers")
 
 
-def check_callable(what: str, value: Any, signature: str) -> None:
+def check_callable(what: str, value: object, signature: str) -> None:
     """Refuse an object that is not callable; None stands for the default."""
     if value is not None and not callable(value):
         raise ArgumentError(
@@ -115,7 +117,7 @@ def check_callable(what: str, value: Any, signature: str) -> None:
         )
 
 
-def start_state(arm: Arm, q0: Any, qd0: Any) -> tuple[Array, Array]:
+def start_state(arm: Arm, q0: object, qd0: object) -> tuple[Array, Array]:
     """Initial state with the batch axes of both, or a refusal."""
     q, qd = real_array("q0", q0), real_array("qd0", qd0)
     batch = common_batch({"q0": q.shape[:-1], "qd0": qd.shape[:-1]})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, real_array
-from .._calls.declared import Choice, Floats, Positions
+from .._calls.declared import Choice, Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
@@ -22,6 +22,7 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
+from ..simulation.laws import Memoryless
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm
 from ._loops.linear_controller import LinearController
@@ -142,7 +143,7 @@ def fast_subsystem(arm: Arm, q: Positions) -> StateSpace:
 
 @checked_class
 @dataclass(frozen=True, eq=False)
-class CompositeControl(Description):
+class CompositeControl(Description, Memoryless):
     r"""Computed torque of the rigid motion, plus fast damping of the vibration.
 
     .. math::
@@ -282,7 +283,7 @@ class CompositeControl(Description):
         K = gain_near(law, self.arm, q)
         return LinearController.state_feedback(K, q, dt=given_sample_time(dt))
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, n, parts = self.arm, self.arm.nu, self._parts
         q, qd = read_state(self.arm, q, qd)
@@ -365,7 +366,10 @@ class CompositeControl(Description):
 
 
 def desired_at(
-    desired: Callable[[float], Any] | Array, t: float, order: int = 2, most: int = 2
+    desired: Callable[[float], Sequence[ArrayLike]] | Array,
+    t: float,
+    order: int = 2,
+    most: int = 2,
 ) -> tuple[Array, ...]:
     """Positions that a law should follow, and rates up to one of a number.
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import positive_number, real_array
-from .._calls.declared import ActuatorValues, Floats, Positions, Velocities
-from .._calls.doors import checked_class
+from .._calls.arguments import real_array
+from .._calls.declared import ActuatorValues, Floats, Positions, Positive, Velocities
+from .._calls.doors import checked, checked_class
 from .._support.arrays import kind_of
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
+from ..simulation.laws import AnyLaw, law_of
 from ._matrices import times
-from .checks import check_callable, gains, refuse_constraints, refuse_poses
+from .checks import gains, refuse_constraints, refuse_poses
 from .states import integrate, known, read_state
 
 Array = NDArray[np.float64]
@@ -101,31 +101,31 @@ class DisturbanceObserver:
     True
     """
 
+    @checked
     def __init__(
         self,
         arm: Arm,
         gain: Annotated[ArrayLike, Floats("()", "(nv,)")],
-        dt: float,
+        dt: Positive,
         *,
-        law: Callable[..., Any] | None = None,
-        max_step: float | None = None,
+        law: AnyLaw | None = None,
+        max_step: Positive | None = None,
     ) -> None:
         refuse_poses(arm, "DisturbanceObserver")
         refuse_constraints(arm, "DisturbanceObserver")
-        check_callable("law", law, "of t, q and qd that returns forces")
         self.arm, self.law = arm, law
-        self.dt = positive_number("dt", dt)
+        self.dt = float(dt)
         self.max_step = max_step
         self.gain = gains("gain", gain, arm.nv, "one for each coordinate")
         self._part = -np.expm1(-self.gain * self.dt)
         self.reset()
 
-    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
+    def reset(self, q: Positions | None = None, qd: Velocities | None = None) -> None:
         """Forget all samples, before another run.
 
         Parameters
         ----------
-        q, qd : (..., nv) array_like of float, optional
+        q, qd : (..., nq), (..., nv) array_like of float, optional
             Initial state of a run in rad or m, and per s; not used.
 
         Examples
@@ -145,9 +145,8 @@ class DisturbanceObserver:
         self.residual = np.zeros(self.arm.nv)
         self._state: tuple[Array, Array] | None = None
         self._expected: Array | None = None
-        reset = getattr(self.law, "reset", None)
-        if callable(reset):
-            reset(q, qd)
+        if self.law is not None:
+            law_of(self.law).reset(q, qd)
 
     def update(self, q: Positions, qd: Velocities) -> Array:
         """Take the state of a sample.
@@ -178,6 +177,7 @@ class DisturbanceObserver:
         self._state = np.array(q), np.array(qd)
         return self.residual
 
+    @checked
     def predict(self, tau: ActuatorValues) -> None:
         """Go to the next sample.
 
@@ -197,8 +197,6 @@ class DisturbanceObserver:
                 "there is no state yet, expected update(q, qd) before predict(tau)"
             )
         tau = real_array("tau", tau)
-        if tau.ndim == 0 or tau.shape[-1] != arm.nu:
-            raise ArgumentError(f"tau has shape {tau.shape}, expected (..., {arm.nu})")
         q, qd = self._state
         batch = np.broadcast_shapes(qd.shape[:-1], tau.shape[:-1])
         forces = np.array(np.broadcast_to(self.residual, (*batch, arm.nv)))
@@ -206,7 +204,7 @@ class DisturbanceObserver:
         span = 0.0, self.dt
         self._expected = integrate(arm, q, qd, forces, span, max_step=self.max_step)[1]
 
-    def payload(self, node: Any = None) -> Array:
+    def payload(self, node: object = None) -> Array:
         """Mass whose weight at a node explains the residual best, of an arm at rest.
 
         Parameters
@@ -253,7 +251,7 @@ class DisturbanceObserver:
             )
         return np.asarray((unit * self.residual).sum(-1) / size)
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) of a sample in N m or N: the law less the residual."""
         if self.law is None:
             raise ArgumentError(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm, count_of, positive_number
+from .._calls.arguments import positive_number
+from .._calls.declared import Count
 from .._calls.doors import checked
 from .._support.arrays import kind_of
 from .._support.c_text import array, check_name, comment, number
 from ..arm import Arm
 from ..errors import ArgumentError
-from ._loops.linear_controller import LinearController
+from ._loops.linear_controller import Held, LinearController
 from .input_shaping import Shaper
 from .kalman import KalmanFilter
 from .linear_quadratic import StateFeedback
@@ -27,13 +29,13 @@ Array = NDArray[np.float64]
 
 @checked
 def export_c(
-    law: Any,
+    law: LinearController | StateFeedback | PredictiveControl | KalmanFilter | Shaper,
     file: str | os.PathLike[str],
     *,
     name: str = "law",
     arm: Arm | None = None,
     dt: float | None = None,
-    width: int = 1,
+    width: Count = 1,
 ) -> None:
     """Write a control law as a C header, for a controller without Python.
 
@@ -101,8 +103,6 @@ def export_c(
     (True, True)
     """
     check_name(name)
-    if arm is not None:
-        check_arm(arm)
     if isinstance(law, StateFeedback):
         law = law.controller(dt)
     if isinstance(law, LinearController):
@@ -111,13 +111,8 @@ def export_c(
         lines = _predictive(law, name)
     elif isinstance(law, KalmanFilter):
         lines = _filter(law, name)
-    elif isinstance(law, Shaper):
-        lines = _shaper(law, name, dt, count_of("width", width, 1))
     else:
-        raise ArgumentError(
-            f"law is {kind_of(law)}, expected a LinearController, StateFeedback, "
-            "PredictiveControl, KalmanFilter or Shaper"
-        )
+        lines = _shaper(law, name, dt, int(width))
     guard = f"FLEXARM_{name.upper()}_H"
     head = [
         "/*",
@@ -145,7 +140,9 @@ def _arrays(name: str, arrays: dict[str, Array]) -> list[str]:
     return [x for key, value in arrays.items() for x in array(f"{name}_{key}", value)]
 
 
-def _fields(name: str, kind: str, values: dict[str, Any], arrays: Any) -> list[str]:
+def _fields(
+    name: str, kind: str, values: Mapping[str, object], arrays: Mapping[str, Array]
+) -> list[str]:
     """Definition of a struct from numbers and from the arrays that are not empty."""
     return [
         f"static const {kind} {name} = {{",
@@ -185,7 +182,7 @@ def _measure(name: str, rows: Array, nq: int) -> list[str]:
     return _function(head, *unused, *lines)
 
 
-def _refuse_many(law: Any, batch: tuple[int, ...]) -> None:
+def _refuse_many(law: object, batch: tuple[int, ...]) -> None:
     if batch:
         raise ArgumentError(
             f"the law has the leading axes {batch}, expected one loop; take one of "
@@ -193,7 +190,7 @@ def _refuse_many(law: Any, batch: tuple[int, ...]) -> None:
         )
 
 
-def _rows(name: str, value: Any, width: int) -> Array:
+def _rows(name: str, value: Held | None, width: int) -> Array:
     """Constant or samples (n, width)."""
     if callable(value):
         raise ArgumentError(

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import ActuatorValues, Floats, Positions, Velocities
-from .._calls.doors import checked_class
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import ActuatorValues, Floats, Positions, Positive, Velocities
+from .._calls.doors import checked, checked_class
 from .._support.arrays import kind_of
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning
 from ..linear_models import linearize
+from ..simulation.laws import AnyLaw, law_of
 from ._matrices import sampled_noise, times
-from .checks import check_callable, refuse_constraints, refuse_poses, start_state
+from .checks import refuse_constraints, refuse_poses, start_state
 from .kalman import kalman_predict, kalman_update
 from .linear_quadratic import weight
-from .states import integrate
+from .states import integrate, refuse_rates
 
 Array = NDArray[np.float64]
 
@@ -88,23 +88,24 @@ class ExtendedKalmanFilter:
     True
     """
 
+    @checked
     def __init__(
         self,
         arm: Arm,
-        outputs: Any,
+        outputs: object,
         process: Annotated[ArrayLike, Floats("(2 nv,)", "(2 nv, 2 nv)")],
         measurement: Annotated[ArrayLike, Floats("(p,)", "(p, p)")],
-        dt: float,
+        dt: Positive,
         q0: Positions,
         qd0: Velocities,
         *,
         covariance: Annotated[ArrayLike, Floats("(2 nv,)", "(2 nv, 2 nv)")]
         | None = None,
-        max_step: float | None = None,
+        max_step: Positive | None = None,
     ) -> None:
         refuse_poses(arm, "ExtendedKalmanFilter")
         refuse_constraints(arm, "ExtendedKalmanFilter")
-        self.arm, self.dt = arm, positive_number("dt", dt)
+        self.arm, self.dt = arm, float(dt)
         self.max_step = max_step
         n = 2 * arm.nv
         self._start = start_state(arm, q0, qd0)
@@ -168,6 +169,7 @@ class ExtendedKalmanFilter:
         self.q, self.qd = x[..., : self.arm.nv], x[..., self.arm.nv :]
         return self.q, self.qd
 
+    @checked
     def predict(self, tau: ActuatorValues) -> None:
         """Go to the next sample.
 
@@ -225,8 +227,8 @@ class ObservedLaw:
     def __repr__(self) -> str:
         return f"ObservedLaw({kind_of(self.law)}, {kind_of(self.observer)})"
 
-    def __init__(self, law: Callable[..., Any], observer: ExtendedKalmanFilter) -> None:
-        check_callable("law", law, "of t, q and qd that returns forces")
+    @checked
+    def __init__(self, law: AnyLaw, observer: ExtendedKalmanFilter) -> None:
         self.law, self.observer = law, observer
 
     @property
@@ -239,13 +241,13 @@ class ObservedLaw:
         """Sample time of the filter in s."""
         return self.observer.dt
 
-    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
-        """Return to the first estimate of the filter.
+    def reset(self, q: Positions | None = None, qd: Velocities | None = None) -> None:
+        """Return to the first estimate of the filter, and reset the law.
 
         Parameters
         ----------
-        q, qd : (..., nv) array_like of float, optional
-            Initial state of a run in rad or m, and per s; not used.
+        q, qd : (..., nq), (..., nv) array_like of float, optional
+            Initial state of a run in rad or m, and per s, for the law.
 
         Examples
         --------
@@ -265,9 +267,16 @@ class ObservedLaw:
         True
         """
         self.observer.reset()
+        law_of(self.law).reset(q, qd)
 
-    def __call__(self, t: float, y: Any) -> Array:
-        """Forces (..., nu) of a sample."""
+    def __call__(
+        self,
+        t: float,
+        y: Annotated[ArrayLike, Floats("(..., p)")],
+        yd: Velocities | None = None,
+    ) -> Array:
+        """Forces (..., nu) of a sample of the outputs of the filter."""
+        refuse_rates(yd)
         q, qd = self.observer.update(y)
         tau = np.asarray(self.law(t, q, qd))
         self.observer.predict(tau)

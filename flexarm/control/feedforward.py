@@ -2,9 +2,9 @@ r"""Forces of motors for a motion of rigid links behind elastic shafts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import factorial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ def _refuse_states(arm: Arm, shafts: list[Shaft]) -> None:
         )
 
 
-def _read(arm: Arm, given: dict[str, Any]) -> list[Array]:
+def _read(arm: Arm, given: Mapping[str, object]) -> list[Array]:
     """Finite arrays (..., nu) of one batch."""
     arrays = {name: real_array(name, x) for name, x in given.items()}
     for name, x in arrays.items():

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array, refuse_idle_forces
-from .._calls.declared import Floats, Positions
+from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
@@ -19,6 +19,7 @@ from .._support.options import place_of
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize
+from ..simulation.laws import Memoryless
 from ..statics import equilibrium, joint_grid
 from ..statics.coordinates import geared
 from ._matrices import times
@@ -26,12 +27,14 @@ from .checks import one_line, refuse_poses, rows
 from .linear_quadratic import lqr
 from .states import on_all_states, read_state, with_joints
 
+Target: TypeAlias = ArrayLike | Callable[[float], Sequence[ArrayLike]]
+
 Array = NDArray[np.float64]
 
 
 @checked_class
 @dataclass(frozen=True, eq=False)
-class GainSchedule(Description):
+class GainSchedule(Description, Memoryless):
     r"""State feedback with gains between those of a grid of postures.
 
     .. math:: \tau = \tau_d - K(s) \begin{pmatrix} q - q_d \\ \dot q - \dot q_d
@@ -81,7 +84,7 @@ class GainSchedule(Description):
     """
 
     arm: Arm
-    axes: Any
+    axes: Mapping[str, Any]
     K: Annotated[Any, Floats("(k1, k2, ..., nu, 2 nv)")]
     target: Any
     dt: float | None = None
@@ -173,7 +176,7 @@ class GainSchedule(Description):
             total = total + share[..., np.newaxis, np.newaxis] * self.K[index]
         return np.asarray(total)
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
         q, qd = read_state(self.arm, q, qd)
         rest = self._rest
@@ -189,10 +192,10 @@ class GainSchedule(Description):
 @checked
 def scheduled_lqr(
     arm: Arm,
-    joints: Mapping[str, Any],
-    Q: Any,
-    R: Any,
-    target: Any,
+    joints: Mapping[str, ArrayLike],
+    Q: ArrayLike,
+    R: ArrayLike,
+    target: Target,
     *,
     dt: float | None = None,
 ) -> GainSchedule:
@@ -247,7 +250,7 @@ def scheduled_lqr(
     return GainSchedule(arm, axes, K, target, found.dt)
 
 
-def _increasing(name: str, values: Any) -> Array:
+def _increasing(name: str, values: ArrayLike) -> Array:
     x = np.array(real_array(f"axes[{name!r}]", values))
     if x.ndim != 1 or len(x) < 2 or (np.diff(x) <= 0.0).any():
         raise ArgumentError(

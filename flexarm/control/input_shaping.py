@@ -14,21 +14,24 @@ Control* 112, 1990, 76-82).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Floats
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats, Number, Positive
 from .._calls.doors import checked, checked_class
 from .._support.description import Description
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
 from .checks import one_line
 
+DampingRatio: TypeAlias = Annotated[
+    float, Number(least=0.0, below=1.0, words="a damping ratio from zero to below one")
+]
 Array = NDArray[np.float64]
 
 # Steps from no damping to the damping wanted, for the EI shaper.
@@ -122,9 +125,9 @@ class Shaper(Description):
 
     def shape(
         self,
-        t: Annotated[Any, Floats("(m,)")],
-        command: Annotated[Any, Floats("(m,)", "(..., m, k)")],
-        before: Annotated[Any, Floats("()", "(..., k)")] = None,
+        t: Annotated[ArrayLike, Floats("(m,)")],
+        command: Annotated[ArrayLike, Floats("(m,)", "(..., m, k)")],
+        before: Annotated[ArrayLike, Floats("()", "(..., k)")] | None = None,
     ) -> Array:
         """Convolve samples of a command with the impulses.
 
@@ -193,7 +196,9 @@ class Shaper(Description):
             result += A * _linear(t, x, t[1:] - delay)
         return np.asarray(result[..., 0] if alone else result)
 
-    def __call__(self, command: Callable[[float], Any]) -> Callable[[float], Array]:
+    def __call__(
+        self, command: Callable[[float], ArrayLike]
+    ) -> Callable[[float], Array]:
         """Shaped function of time.
 
         Parameters
@@ -224,8 +229,8 @@ class Shaper(Description):
 
     def residual_vibration(
         self,
-        omega: Annotated[Any, Floats("(...)")],
-        zeta: Annotated[Any, Floats("(...)")] = 0.0,
+        omega: Annotated[ArrayLike, Floats("(...)")],
+        zeta: Annotated[ArrayLike, Floats("(...)")] = 0.0,
     ) -> Array:
         """Amplitude V that remains, as part of that without shaping.
 
@@ -270,7 +275,7 @@ class Shaper(Description):
 
 
 @checked
-def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
+def zero_vibration(omega: Positive, zeta: DampingRatio = 0.0) -> Shaper:
     """ZV shaper: two impulses, half a period apart, no vibration.
 
     Parameters
@@ -301,7 +306,7 @@ def zero_vibration(omega: float, zeta: float = 0.0) -> Shaper:
 
 
 @checked
-def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
+def zero_vibration_derivative(omega: Positive, zeta: DampingRatio = 0.0) -> Shaper:
     """ZVD shaper: three impulses; V and its derivative by the frequency are zero.
 
     Parameters
@@ -332,7 +337,9 @@ def zero_vibration_derivative(omega: float, zeta: float = 0.0) -> Shaper:
 
 @checked
 def extra_insensitive(
-    omega: float, zeta: float = 0.0, tolerance: float = 0.05
+    omega: Positive,
+    zeta: Annotated[float, Number(least=0.0, below=0.3)] = 0.0,
+    tolerance: Annotated[float, Number(above=0.0, below=0.5)] = 0.05,
 ) -> Shaper:
     r"""EI shaper: three impulses, some vibration at `omega`, little around it.
 
@@ -380,12 +387,7 @@ def extra_insensitive(
     array([0.024, 0.05 , 0.024])
     """
     half, _ = _half_period(omega, zeta)
-    V = positive_number("tolerance", tolerance)
-    if not V < 0.5 or not zeta < 0.3:
-        raise ArgumentError(
-            f"tolerance is {tolerance!r} and zeta {zeta!r}, expected a tolerance below "
-            "0.5 and a damping ratio below 0.3"
-        )
+    V = float(tolerance)
     A = np.array([(1.0 + V) / 4.0, (1.0 - V) / 2.0, (1.0 + V) / 4.0])
     if zeta == 0.0:
         return Shaper([0.0, half, 2.0 * half], A)
@@ -406,7 +408,7 @@ def _insensitive(start: Array, zeta: float, V: float) -> Array:
     from scipy.optimize import root
 
     # sum of the impulses as vectors at the frequency w, and its derivative by w
-    def vector(x: Array, w: Any) -> Any:
+    def vector(x: Array, w: float) -> tuple[complex, complex]:
         A, t = (x[0], 1.0 - x[0] - x[1], x[1]), (0.0, x[2], x[3])
         pole = w * (zeta + 1j * np.sqrt(1.0 - zeta**2))
         parts = [
@@ -437,23 +439,18 @@ def _insensitive(start: Array, zeta: float, V: float) -> Array:
 
 def _half_period(omega: float, zeta: float) -> tuple[float, float]:
     """Half of the damped period, and the part of the amplitude left after it."""
-    w = positive_number("omega", omega)
-    z = float(real_array("zeta", zeta))
-    if not 0.0 <= z < 1.0:
-        raise ArgumentError(
-            f"zeta is {zeta!r}, expected a damping ratio from zero to below one"
-        )
+    w, z = float(omega), float(zeta)
     root = np.sqrt(1.0 - z**2)
     return float(np.pi / (w * root)), float(np.exp(-z * np.pi / root))
 
 
-def _mixed(A: Array, parts: Any) -> Array:
+def _mixed(A: Array, parts: Iterable[ArrayLike]) -> Array:
     return np.asarray(
         sum(a * np.asarray(part) for a, part in zip(A, parts, strict=True))
     )
 
 
-def _past(first: Array, before: Any, alone: bool) -> Array:
+def _past(first: Array, before: object, alone: bool) -> Array:
     """Rows (..., k) of a command before its first ones."""
     if before is None:
         if first.any():

@@ -276,7 +276,7 @@ class Inversion(Description):
     desired: Any
     bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 4.0
     damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
-    outputs: Any = "joints"
+    outputs: object = "joints"
     postures: Positions = None
     dt: Any = None
     E: Array = field(init=False, repr=False)
@@ -410,7 +410,7 @@ class Inversion(Description):
         dt = self.dt if self.dt is not None else dt
         return LinearController.state_feedback(K, q, dt=given_sample_time(dt))
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, E = self.arm, self.E
         q, qd = read_state(self.arm, q, qd)
@@ -495,7 +495,7 @@ def _of_rigid_arm(E: Array, parts: RigidMotion) -> Array:
     return np.asarray(own[:, : parts.n])
 
 
-def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
+def _internal_dynamics(arm: Arm, q: ArrayLike, E: object) -> InternalDynamics:
     r"""Zero dynamics of outputs ``y = E q``, linearized about equilibria (..., nq).
 
     Motions with :math:`E q = 0` on which the joints move freely,
@@ -531,7 +531,7 @@ def _internal_dynamics(arm: Arm, q: Any, E: Any) -> InternalDynamics:
     )
 
 
-def _rows(arm: Arm, outputs: Any) -> Array:
+def _rows(arm: Arm, outputs: object) -> Array:
     """Rows E (nu, nv) of the outputs."""
     if isinstance(outputs, str):
         if outputs not in ("joints", "tips", "actuators"):

@@ -24,7 +24,6 @@ from .._calls.doors import checked, checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
-from ..linear_models.state_space import check_model
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_noise, symmetric, times
 from .linear_quadratic import StateFeedback, new_sample_time, point_of, weight
@@ -79,9 +78,8 @@ def kalman_predict(
     >>> kalman_predict([[1.0]], [[2.0]], [[0.5]])
     array([[4.5]])
     """
-    P = shaped("P", P, None, None)
-    n = P.shape[-1]
-    P, A, Q = shaped("P", P, n, n), shaped("A", A, n, n), shaped("Q", Q, n, n)
+    given = {"P": P, "A": A, "Q": Q}
+    P, A, Q = (shaped(name, x, None, None) for name, x in given.items())
     common_batch({"P": P.shape[:-2], "A": A.shape[:-2], "Q": Q.shape[:-2]})
     return symmetric(A @ P @ np.swapaxes(A, -1, -2) + Q)
 
@@ -127,9 +125,8 @@ def kalman_update(
     >>> kalman_update([[1.0]], [[1.0]], [[1.0]]).covariance
     array([[0.5]])
     """
-    C = shaped("C", C, None, None)
-    p, n = C.shape[-2:]
-    P, R = shaped("P", P, n, n), shaped("R", R, p, p)
+    given = {"P": P, "C": C, "R": R}
+    P, C, R = (shaped(name, x, None, None) for name, x in given.items())
     common_batch({"P": P.shape[:-2], "C": C.shape[:-2], "R": R.shape[:-2]})
     Ct = np.swapaxes(C, -1, -2)
     S = symmetric(C @ P @ Ct + R)
@@ -294,7 +291,6 @@ def kalman_filter(
     array([[1.4142],
            [1.    ]])
     """
-    check_model(model)
     # densities, those of the inputs as densities of the states
     n, m = model.B.shape[-2:]
     R = weight("measurement", measurement, model.C.shape[-2], definite=True)
@@ -328,7 +324,7 @@ def kalman_filter(
 
 @checked
 def lqg(
-    regulator: StateFeedback, observer: KalmanFilter, *, sensors: Any = None
+    regulator: StateFeedback, observer: KalmanFilter, *, sensors: object = None
 ) -> LinearController:
     r"""Feedback of the estimate of a Kalman filter, in samples.
 
@@ -402,7 +398,7 @@ def lqg(
 
 
 def of_estimate(
-    K: Array, observer: KalmanFilter, arm: Arm | None, sensors: Any
+    K: Array, observer: KalmanFilter, arm: Arm | None, sensors: object
 ) -> LinearController:
     """Feedback of an estimate by the gain K, see `lqg`."""
     model, L = observer.model, observer.gain

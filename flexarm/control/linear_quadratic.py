@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Floats, Positions
+from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
 from .._support.options import place_of
 from ..arm import Arm
@@ -19,12 +19,12 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
-from ..linear_models.state_space import check_model
+from ..simulation.laws import Memoryless
 from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, riccati, sampled_cost, times
 from ._rigid_motion import rigid_motion, untied
 from .checks import gains, refuse_poses
-from .states import known_states, on_all_states
+from .states import known_states, on_all_states, rates
 
 Array = NDArray[np.float64]
 
@@ -175,7 +175,7 @@ def energy_weight(
 
 @checked_class
 @dataclass(frozen=True, eq=False)
-class StateFeedback:
+class StateFeedback(Memoryless):
     r"""Law :math:`\tau = \tau_0 - K (x - x_0)` of the whole state of an arm.
 
     Attributes
@@ -206,7 +206,7 @@ class StateFeedback:
     cost: Array
     poles: NDArray[np.complex128]
     arm: Arm | None = None
-    reference: Any = None
+    reference: Callable[[float], Sequence[ArrayLike]] | None = None
 
     @property
     def dt(self) -> float | None:
@@ -240,10 +240,10 @@ class StateFeedback:
         """
         return dataclasses.replace(self, **changes)
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., m) in N m or N."""
         at, rate, tau = self._point(t)
-        x = self._deviation(np.asarray(q), at, np.asarray(qd), rate)
+        x = self._deviation(real_array("q", q), at, real_array("qd", rates(qd)), rate)
         return tau - times(self.K, x)
 
     def controller(self, dt: float | None = None) -> LinearController:
@@ -321,7 +321,7 @@ def lqr(
     R: Annotated[ArrayLike, Floats("(..., m, m)", "(m,)")],
     *,
     dt: float | None = None,
-    arm: Any = None,
+    arm: Arm | None = None,
 ) -> StateFeedback:
     r"""Gains that minimize a quadratic cost of states and inputs.
 
@@ -387,7 +387,6 @@ def lqr(
     >>> fa.control.lqr(fa.linearize(arm, q), np.ones(12), np.ones(2)).K.shape
     (5, 2, 12)
     """
-    check_model(model)
     _check_rest(model)
     n, m = model.B.shape[-2:]
     Q = weight("Q", Q, n, definite=False)
@@ -409,7 +408,7 @@ def lqr(
     return StateFeedback(model, K, X, closed_poles(A - B @ K), arm)
 
 
-def weight(name: str, value: Any, n: int, *, definite: bool) -> Array:
+def weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
     """Symmetric weight (..., n, n) that is (semi)definite, or a refusal."""
     W = real_array(name, value)
     W = np.diag(W) if W.ndim == 1 else W
@@ -445,7 +444,7 @@ def sample_time(model: StateSpace, dt: float | None) -> float:
     return positive_number("dt", model.dt if dt is None else dt)
 
 
-def new_sample_time(model: StateSpace, dt: Any) -> float:
+def new_sample_time(model: StateSpace, dt: object) -> float:
     """Sample time to which a model is brought, or a refusal if it has one."""
     step = positive_number("dt", dt)
     if model.dt is not None:

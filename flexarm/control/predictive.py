@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_numbers, count_of, real_array
-from .._calls.declared import Floats, Velocities
-from .._calls.doors import checked_class
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
+from .._calls.doors import checked, checked_class
 from .._calls.records import PredictiveStep
 from .._support.checks import short_text
 from .._support.options import place_of
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
-from ..linear_models.state_space import check_model
 from ._condensed import (
     Limits,
     Plan,
@@ -36,6 +35,7 @@ from ._within_steps import MAX_ROWS, WithinSteps
 from .checks import limit_pair
 from .kalman import KalmanFilter, of_estimate
 from .linear_quadratic import lqr, point_of, sample_time, weight
+from .states import rates, refuse_rates
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class PredictiveControl:
     observer : KalmanFilter, optional
         Discrete filter of the same model and sample time: the law then takes its
         outputs, ``law(t, y)``, in place of the state.
-    u0 : (m,) array_like of float, optional
+    u0 : float or (m,) array_like of float, optional
         Forces before the first sample, for `rate_limits`; by default those of the
         point.
     max_steps : int
@@ -173,6 +173,7 @@ class PredictiveControl:
     (array([1.]), 61)
     """
 
+    @checked
     def __init__(
         self,
         model: StateSpace,
@@ -180,24 +181,24 @@ class PredictiveControl:
         R: Annotated[ArrayLike, Floats("(m, m)", "(m,)")],
         *,
         dt: float | None = None,
-        horizon: int = 20,
-        hold: int = 1,
+        horizon: Count = 20,
+        hold: Count = 1,
         force_limits: Annotated[ArrayLike, Floats("()", "(m,)", "(2, m)")]
         | None = None,
         rate_limits: Annotated[ArrayLike, Floats("()", "(m,)")] | None = None,
-        output_limits: Mapping[str, Any] | None = None,
+        output_limits: Annotated[
+            Mapping[str, ArrayLike], Dictionary("limits by names of outputs")
+        ]
+        | None = None,
         terminal: Annotated[ArrayLike, Floats("(n, n)", "(n,)")] | None = None,
-        offset_free: float = 0.0,
+        offset_free: Share = 0.0,
         observer: KalmanFilter | None = None,
-        u0: Annotated[ArrayLike, Floats("(m,)")] | None = None,
-        max_steps: int = 200,
+        u0: Annotated[ArrayLike, Floats("()", "(m,)")] | None = None,
+        max_steps: Count = 200,
     ) -> None:
-        check_model(model)
         self.dt = sample_time(model, dt)
-        self.horizon = count_of("horizon", horizon, 1)
-        self.hold = count_of("hold", hold, 1)
-        self.max_steps = count_of("max_steps", max_steps, 1)
-        self.offset_free = _part("offset_free", offset_free)
+        self.horizon, self.hold = int(horizon), int(hold)
+        self.max_steps, self.offset_free = int(max_steps), float(offset_free)
         _check_sizes(model, self.horizon, self.hold)
         self._read_model(model, Q, R, terminal)
         self._limits = self._read_limits(force_limits, rate_limits, output_limits)
@@ -213,7 +214,9 @@ class PredictiveControl:
         self._program(0)
         self.reset()
 
-    def _read_model(self, model: StateSpace, Q: Any, R: Any, terminal: Any) -> None:
+    def _read_model(
+        self, model: StateSpace, Q: ArrayLike, R: ArrayLike, terminal: ArrayLike | None
+    ) -> None:
         """Models, gains and the motion at the samples; one of all for a set point."""
         n, m = model.B.shape[-2:]
         Q, R = weight("Q", Q, n, definite=False), weight("R", R, m, definite=True)
@@ -280,7 +283,9 @@ class PredictiveControl:
         q, qd = np.split(self._x[-1], 2)
         return LinearController.state_feedback(K, q, qd, self._forces[-1], dt=self.dt)
 
-    def _read_limits(self, forces: Any, rates: Any, outputs: Any) -> Limits:
+    def _read_limits(
+        self, forces: object, rates: object, outputs: Mapping[str, ArrayLike] | None
+    ) -> Limits:
         """Limits of all signals, infinite where there is none."""
         model, m = self.model, self._B.shape[-1]
         p = model.C.shape[-2]
@@ -291,11 +296,6 @@ class PredictiveControl:
                 "or N/s"
             )
         y = np.array([[-np.inf], [np.inf]]) * np.ones(p)
-        if outputs is not None and not isinstance(outputs, Mapping):
-            raise ArgumentError(
-                f"output_limits is {short_text(outputs)}, expected limits by names of "
-                f"outputs, such as {model.outputs[0]!r}"
-            )
         for name, given in (outputs or {}).items():
             i = place_of("output_limits", name, model.outputs)
             if model.D[..., i, :].any():
@@ -310,13 +310,8 @@ class PredictiveControl:
         both = np.array([-rate, rate])
         return Limits(u, both * (self.dt * self.hold), both * self.dt, y)
 
-    def _read_observer(self, observer: Any) -> None:
+    def _read_observer(self, observer: KalmanFilter) -> None:
         """Check that a filter is one of this model."""
-        if not isinstance(observer, KalmanFilter):
-            raise ArgumentError(
-                f"observer is {type(observer).__name__}, expected a KalmanFilter, of "
-                "kalman_filter with dt"
-            )
         own = observer.model
         A = self._A[0]
         if own.dt != self.dt or own.batch or self.model.batch or own.D.any():
@@ -376,16 +371,16 @@ class PredictiveControl:
     # the law
 
     @property
-    def sensors(self) -> Any:
+    def sensors(self) -> Array | None:
         """Rows of the outputs of the observer by states; None: the state."""
         return None if self.observer is None else np.asarray(self.observer.model.C)
 
-    def reset(self, q: Velocities | None = None, qd: Velocities | None = None) -> None:
+    def reset(self, q: Positions | None = None, qd: Velocities | None = None) -> None:
         """Forget all samples, before another run.
 
         Parameters
         ----------
-        q, qd : (..., nv) array_like of float, optional
+        q, qd : (..., nq), (..., nv) array_like of float, optional
             Initial state of a run in rad or m, and per s; with an observer its first
             estimate is not this but the point of the model.
 
@@ -438,7 +433,9 @@ class PredictiveControl:
         parts = prediction.plan(self._state[0], self._state[1])
         return Plan(*(x.reshape(*batch, *x.shape[1:]) for x in parts))
 
-    def __call__(self, t: float, q: Any, qd: Any = None) -> Array:
+    def __call__(
+        self, t: float, q: Annotated[ArrayLike, Floats()], qd: Velocities | None = None
+    ) -> Array:
         """Forces (..., m) of a sample in N m or N; samples follow each other."""
         y = self._measured(q, qd)
         m, n = self._B.shape[-1], self._B.shape[-2]
@@ -486,11 +483,11 @@ class PredictiveControl:
             return self._x
         return times(self.observer.model.C, self._x)
 
-    def _measured(self, q: Any, qd: Any) -> Array:
+    def _measured(self, q: ArrayLike, qd: ArrayLike | None) -> Array:
         """Outputs (..., p) of a sample as deviations."""
         rest = self._rest_outputs[min(self._k, len(self._K) - 1)]
         if self.observer is None:
-            parts = np.broadcast_arrays(real_array("q", q), real_array("qd", qd))
+            parts = np.broadcast_arrays(real_array("q", q), real_array("qd", rates(qd)))
             x = np.concatenate(parts, axis=-1)
             if x.shape[-1] != len(rest):
                 raise ArgumentError(
@@ -499,6 +496,7 @@ class PredictiveControl:
                     "have more positions, which PredictiveControl does not take"
                 )
             return np.asarray(x - rest)
+        refuse_rates(qd)
         y = real_array("y", q)
         if y.ndim == 0 or y.shape[-1] != len(rest):
             raise ArgumentError(f"y has shape {y.shape}, expected (..., {len(rest)})")
@@ -520,7 +518,7 @@ class PredictiveControl:
         points["before"] = self._u0 - self._forces[0]
         return dict(zip(names, values, strict=True)) | points
 
-    def _count(self, found: Any, batch: tuple[int, ...]) -> None:
+    def _count(self, found: NDArray[np.intc], batch: tuple[int, ...]) -> None:
         status, steps = found
         for i, many in enumerate(np.bincount(status, minlength=4).tolist()):
             self.counts[_core.PREDICTIVE_STATUSES[i]] += many
@@ -576,14 +574,7 @@ def _check_sizes(model: StateSpace, horizon: int, hold: int) -> None:
         )
 
 
-def _part(name: str, value: Any) -> float:
-    number = float(real_array(name, value))
-    if not 0.0 <= number <= 1.0:
-        raise ArgumentError(f"{name} is {value!r}, expected a part from 0 to 1")
-    return number
-
-
-def _row(name: str, value: Any, m: int) -> Array:
+def _row(name: str, value: object, m: int) -> Array:
     row = real_array(name, value)
     if row.shape not in ((), (m,)):
         raise ArgumentError(
@@ -594,7 +585,7 @@ def _row(name: str, value: Any, m: int) -> Array:
     return np.array(np.broadcast_to(row, (m,)))
 
 
-def _pair(name: str, value: Any, m: int) -> Array:
+def _pair(name: str, value: object, m: int) -> Array:
     """Smallest and largest values (2, m)."""
     given = real_array(name, value)
     if m == 1 and given.shape == (2,):

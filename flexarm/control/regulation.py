@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, common_batch
-from .._calls.declared import ActuatorValues, Choice, Floats, Positions
+from .._calls.declared import ActuatorValues, Choice, Floats, Positions, Velocities
 from .._calls.doors import checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
@@ -19,6 +19,7 @@ from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
 from ..errors import ArgumentError
 from ..simulation.joint_feedback import JointFeedback
+from ..simulation.laws import Memoryless
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm
 from ._elastic_inversion import elastic_shafts
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 _COMPENSATIONS = ("set point", "current", "gravity", "none")
 
 
-def _actuator_stiffness(arm: Arm, q: Any) -> Array:
+def _actuator_stiffness(arm: Arm, q: ArrayLike) -> Array:
     """Stiffness G (..., nu, nu) of `SetPointPD` at the equilibria of postures."""
     read_arm(arm, "actuator stiffness")
     refuse_poses(arm, "actuator stiffness")
@@ -54,7 +55,7 @@ def _condensed(arm: Arm, q: Array) -> Array:
 
 @checked_class
 @dataclass(frozen=True, eq=False)
-class SetPointPD(Description):
+class SetPointPD(Description, Memoryless):
     r"""PD control to a set point, with compensation of gravity and deflection.
 
     .. math:: \tau = K_p (\theta_d - \theta) - K_d \dot\theta + \tau_g
@@ -288,7 +289,7 @@ class SetPointPD(Description):
         force = None if self.compensation == "none" else _sampled(self.feedforward)
         return JointFeedback(self.kp, self.kd, reference, feedforward=force)
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) of the actuators in N m or N, for `simulate`."""
         arm, acting = self.arm, self.arm.actuator_indices
         q, qd = read_state(arm, q, qd)

@@ -34,7 +34,7 @@ class Sensors(NamedTuple):
 
     names: tuple[str, ...]
     rows: Array | None = None  # (p, 2 nv), or (..., p, 2 nv) of a stack
-    measure: Callable[[float, Array, Array, Array], Any] | None = None
+    measure: Callable[[float, Array, Array, Array], object] | None = None
 
     @property
     def is_state(self) -> bool:
@@ -42,7 +42,9 @@ class Sensors(NamedTuple):
         return self.rows is None and self.measure is None
 
 
-def sensors_of(arm: AnyArm, given: Any, start: tuple[float, Array, Array]) -> Sensors:
+def sensors_of(
+    arm: AnyArm, given: object, start: tuple[float, Array, Array]
+) -> Sensors:
     """Sensors of an argument; a function is tried at the state `start`."""
     nv = arm.nv
     if callable(given):
@@ -69,7 +71,7 @@ def sensors_of(arm: AnyArm, given: Any, start: tuple[float, Array, Array]) -> Se
     return Sensors(tuple(f"y{i}" for i in range(len(rows))), rows)
 
 
-def is_named(given: Any) -> bool:
+def is_named(given: object) -> bool:
     """Whether sensors are given as outputs of `linearize`."""
     if isinstance(given, str | Output):
         return True
@@ -88,7 +90,7 @@ def _actuators(arm: AnyArm) -> Sensors:
     return Sensors(state_names(names), rows)
 
 
-def _known(arm: AnyArm, given: Any) -> Sensors:
+def _known(arm: AnyArm, given: object) -> Sensors:
     """Outputs of `linearize`; those given by names are computed once for an arm."""
     words = (str, int, float)
     if not all(isinstance(x, words) for x in _flat(given)):
@@ -99,13 +101,13 @@ def _known(arm: AnyArm, given: Any) -> Sensors:
     return known[given]
 
 
-def _flat(given: Any) -> list[Any]:
+def _flat(given: object) -> list[object]:
     if not isinstance(given, tuple):
         return [given]
     return [x for item in given for x in _flat(item)]
 
 
-def _named(arm: AnyArm, given: Any) -> Sensors:
+def _named(arm: AnyArm, given: object) -> Sensors:
     """Outputs of `linearize`; as rows if they are linear, (..., p, 2 nv) of a stack."""
     one, nv = any_of(arm), arm.nv
     signals = read_outputs(one, given)
@@ -117,7 +119,7 @@ def _named(arm: AnyArm, given: Any) -> Sensors:
         return np.concatenate([y for y, *_ in found], axis=-1), found
 
     def measure(t: float, q: Array, qd: Array, tau: Array) -> Array:
-        fine: Any = np.isfinite(q).all(-1) & np.isfinite(qd).all(-1)
+        fine = np.asarray(np.isfinite(q).all(-1) & np.isfinite(qd).all(-1))
         fine = fine[..., np.newaxis]
         q, qd = np.where(fine, q, arm.neutral), np.where(fine, qd, 0.0)
         qdd = forward_dynamics(arm, q, qd, np.where(fine, tau, 0.0))
@@ -204,7 +206,7 @@ class Flaws(NamedTuple):
         sensors: Sensors,
         t: float,
         state: tuple[Array, Array, Array],
-        n: Any,
+        n: Array | None,
     ) -> Any:
         """Measured (..., p), or (q, qd) of the whole state; `n` (..., p) is the noise.
 
@@ -223,7 +225,7 @@ class Flaws(NamedTuple):
         return self._round(y if n is None else y + n)
 
     def _read_state(
-        self, arm: AnyArm, q: Array, qd: Array, n: Any
+        self, arm: AnyArm, q: Array, qd: Array, n: Array | None
     ) -> tuple[Array, Array]:
         if n is not None:
             q = advance(arm, q, n[..., : arm.nv])
@@ -239,13 +241,15 @@ class Flaws(NamedTuple):
         return y if self.resolution is None else round_to(y, self.resolution)
 
 
-def round_to(x: Array, step: Any) -> Array:
+def round_to(x: Array, step: Array | float) -> Array:
     """Multiples of the steps nearest to the numbers; a step of zero leaves them."""
     some = np.asarray(step) > 0.0
     return np.where(some, step * np.round(x / np.where(some, step, 1.0)), x)
 
 
-def flaws_of(arm: AnyArm, sensors: Sensors, noise: Any, quantization: Any) -> Flaws:
+def flaws_of(
+    arm: AnyArm, sensors: Sensors, noise: object, quantization: object
+) -> Flaws:
     """Checked noise and resolutions."""
     deviations = sizes("noise", noise, sensors.names, batch=True)
     steps = sizes("quantization", quantization, sensors.names)
@@ -264,7 +268,7 @@ def flaws_of(arm: AnyArm, sensors: Sensors, noise: Any, quantization: Any) -> Fl
 
 
 def sizes(
-    name: str, value: Any, channels: tuple[str, ...], *, batch: bool = False
+    name: str, value: object, channels: tuple[str, ...], *, batch: bool = False
 ) -> Array | None:
     """Numbers of zero or more, one for each channel, or None if there are none."""
     if value is None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import positive_number, real_array
 from .._calls.arm_like import AnyArm
@@ -16,6 +14,7 @@ from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names
 from ..simulation.core_loop import run_core
+from ..simulation.laws import Law
 from ..simulation.run import Run
 
 Array = NDArray[np.float64]
@@ -31,10 +30,10 @@ def with_joints(arm: Arm, joints: Array) -> Array:
     return np.concatenate([joints, rest], axis=-1)
 
 
-def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
+def read_state(arm: Arm, q: ArrayLike, qd: ArrayLike | None) -> tuple[Array, Array]:
     """Positions (..., nq) and velocities (..., nv), NaN where a state is lost."""
     found = []
-    for name, value, size in (("q", q, arm.nq), ("qd", qd, arm.nv)):
+    for name, value, size in (("q", q, arm.nq), ("qd", rates(qd), arm.nv)):
         array = real_array(name, value)
         if array.ndim == 0 or array.shape[-1] != size:
             raise ArgumentError(
@@ -42,6 +41,26 @@ def read_state(arm: Arm, q: Any, qd: Any) -> tuple[Array, Array]:
             )
         found.append(array)
     return found[0], found[1]
+
+
+def rates(qd: ArrayLike | None) -> ArrayLike:
+    """Velocities that a law of the state is given; it cannot do without."""
+    if qd is None:
+        raise ArgumentError(
+            "qd is None, expected velocities: the law reads the state, law(t, q, qd), "
+            "and not the outputs of sensors alone; leave sensors out"
+        )
+    return qd
+
+
+def refuse_rates(yd: object) -> None:
+    """Refuse a state where a law reads the outputs of its sensors."""
+    if yd is not None:
+        raise ArgumentError(
+            "two arrays are measured, the state, but the law estimates it from outputs "
+            "of its sensors, expected these alone, law(t, y); run it by simulate_loop "
+            "and leave sensors out"
+        )
 
 
 def given_sample_time(dt: float | None) -> float:
@@ -53,7 +72,7 @@ def given_sample_time(dt: float | None) -> float:
     return positive_number("dt", dt)
 
 
-def gain_near(law: Any, arm: Arm, q: Array) -> Array:
+def gain_near(law: Law, arm: Arm, q: Array) -> Array:
     """Gain (nu, 2 nv) of ``tau = tau_0 - K (q, qd)`` of a law at rest, by differences.
 
     Central ones with steps of 1e-5, exact to some 1e-10 of what is smooth.
@@ -61,11 +80,11 @@ def gain_near(law: Any, arm: Arm, q: Array) -> Array:
     n, step = arm.nv, 1e-5
     x = np.concatenate([q, np.zeros(n)])
     near = x + step * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
-    tau = law(0.0, near[:, :n], near[:, n:])
+    tau = np.asarray(law(0.0, near[:, :n], near[:, n:]))
     return np.asarray((tau[2 * n :] - tau[: 2 * n]).T / (2.0 * step))
 
 
-def known_states(arm: Arm, model: StateSpace) -> Any:
+def known_states(arm: Arm, model: StateSpace) -> slice | list[int]:
     """Places among (q, qd) of the states of a model, some of which couplings tie."""
     if model.n_states == 2 * arm.nv:
         return slice(None)
@@ -165,6 +184,6 @@ def integrate(
     return q, qd
 
 
-def is_ordinary(q: Array, qd: Array) -> Any:
+def is_ordinary(q: Array, qd: Array) -> NDArray[np.bool_]:
     """Whether states (...) are finite and of ordinary size."""
-    return (abs(q) < MAX_STATE).all(-1) & (abs(qd) < MAX_STATE).all(-1)
+    return np.asarray((abs(q) < MAX_STATE).all(-1) & (abs(qd) < MAX_STATE).all(-1))

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_actuated
-from .._calls.declared import Floats
+from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked_class
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..linear_models import linearize, outputs
+from ..simulation.laws import Memoryless
 from ..statics import equilibrium
 from ..statics.coordinates import motors
 from ._loops.linear_controller import LinearController
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 
 @checked_class
 @dataclass(frozen=True, eq=False)
-class StrainFeedback(Description):
+class StrainFeedback(Description, Memoryless):
     r"""Velocity servos of the joints whose command follows the strain of the links.
 
     .. math::
@@ -111,7 +112,7 @@ class StrainFeedback(Description):
     servo: Annotated[Any, Floats("()", "(nu,)")]
     bandwidth: Annotated[Any, Floats("()", "(nu,)")]
     gain: Annotated[Any, Floats("()", "(nu,)")]
-    gauges: Any = None
+    gauges: object = None
     S: Array = field(init=False, repr=False)
     q: Array = field(init=False, repr=False)
     feedforward: Array = field(init=False, repr=False)
@@ -159,7 +160,7 @@ class StrainFeedback(Description):
             feedforward=found.tau[..., arm.actuator_indices],
         )
 
-    def __call__(self, t: float, q: Any, qd: Any) -> Array:
+    def __call__(self, t: float, q: Positions, qd: Velocities | None = None) -> Array:
         """Forces (..., nu) in N m or N, for `simulate` and `simulate_loop`."""
         at = self.arm.actuator_indices
         q, qd = read_state(self.arm, q, qd)
@@ -235,7 +236,7 @@ class StrainFeedback(Description):
         return LinearController(None, None, None, D, law.dt, sensors=sensors)
 
 
-def _rows(arm: Arm, q: Array, outputs: Any) -> Array:
+def _rows(arm: Arm, q: Array, outputs: object) -> Array:
     """Derivatives (p, 2 nv) of outputs by the state."""
     model = linearize(arm, q, outputs=outputs)
     return on_all_states(arm, model, model.C)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,7 @@ class Result:
         return float(np.linalg.norm(away, axis=1).max())
 
 
-def bang_bang(t: NDArray[np.floating[Any]]) -> Array:
+def bang_bang(t: NDArray[np.floating]) -> Array:
     """Torques (n, 2) in N m: +0.2 until 0.5 s, -0.2 until 1 s, then none.
 
     The paper prints the amplitude and that the input is symmetric; the switching times
@@ -119,9 +119,12 @@ def bang_bang(t: NDArray[np.floating[Any]]) -> Array:
     return np.repeat(level[:, np.newaxis], 2, axis=1)
 
 
-def median_time(action: Callable[[], Any], repeats: int = REPEATS) -> tuple[float, Any]:
+T = TypeVar("T")
+
+
+def median_time(action: Callable[[], T], repeats: int = REPEATS) -> tuple[float, T]:
     """Median wall time of an action in s, and its last result."""
-    seconds, result = [], None
+    seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
         result = action()

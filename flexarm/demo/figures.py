@@ -5,8 +5,9 @@ Drawn with `flexarm.plotting` without any window.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +17,18 @@ from ..plotting.canvas import color, finish
 from ..reference import de_luca_siciliano as paper
 from .cases import Result, ledger
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 _PAYLOADS = (0.0, 0.1, 0.2)  # kg: none, nominal, double
 _CUT: dict[str, Any] = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.8}
 
 
 def _figure(
     width: float, height: float, *, bottom: float = 0.55, top: float = 0.6
-) -> Any:
+) -> Figure:
     """A figure with fixed margins in inches, whose layout costs no second drawing."""
     from matplotlib.figure import Figure
 
@@ -38,25 +44,21 @@ def _figure(
     return figure
 
 
-def _share_legend(figure: Any, axes: Any, columns: int) -> None:
+def _share_legend(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
     """One legend below in place of one for each axes."""
-    entries: dict[str, Any] = {}
+    found: dict[str, Artist] = {}
     for ax in axes:
         handles, labels = ax.get_legend_handles_labels()
-        entries |= dict(zip(labels, handles, strict=True))
-        ax.get_legend().remove()
+        found |= dict(zip(labels, handles, strict=True))
+        ax.legend().remove()
     figure.legend(
-        list(entries.values()),
-        list(entries),
-        loc="lower center",
-        ncols=columns,
-        frameon=False,
+        [*found.values()], [*found], loc="lower center", ncols=columns, frameon=False
     )
 
 
-def draw_modes() -> Any:
+def draw_modes() -> Figure:
     """Figs 2 to 4: shapes of both links for three payloads."""
-    links: list[dict[str, Any]] = [{}, {}]
+    links: list[dict[str, object]] = [{}, {}]
     for payload in _PAYLOADS:
         data = paper.Parameters(payload_mass=payload, payload_inertia=0.005 * payload)
         for link, modes in zip(links, paper.paper_modes(data), strict=True):
@@ -71,7 +73,7 @@ def draw_modes() -> Any:
     return figure
 
 
-def draw_run(result: Result) -> Any:
+def draw_run(result: Result) -> Figure:
     """One of Figs 5 to 10: deflections of both links, joints, tip."""
     run, case = result.run, result.case
     figure = _figure(10.0, 6.4)
@@ -99,7 +101,7 @@ def draw_run(result: Result) -> Any:
     return figure
 
 
-def draw_snapshots(results: list[Result]) -> Any:
+def draw_snapshots(results: list[Result]) -> Figure:
     """Deformed arm in the bang-bang run without damping."""
     run = next(result.run for result in results if result.case.figure == 9)
     figure = _figure(8.0, 3.6)
@@ -109,7 +111,7 @@ def draw_snapshots(results: list[Result]) -> Any:
     return figure
 
 
-def draw_cut(results: list[Result]) -> Any:
+def draw_cut(results: list[Result]) -> Figure:
     """Distance of the tips of both models, and the cut matrix as it gets indefinite."""
     figure = _figure(10.0, 4.2, top=0.9)
     figure.suptitle("Errors by cutting the mass matrix after first order")
@@ -131,7 +133,7 @@ def draw_cut(results: list[Result]) -> Any:
     return figure
 
 
-def draw_lowest(ax: Any) -> None:
+def draw_lowest(ax: Axes) -> None:
     """Lowest eigenvalue of both mass matrices over a deflection of link 1."""
     arm, constants = library.de_luca_siciliano(), paper.paper_arm()
     bend = np.linspace(-0.6, 0.6, 241)
@@ -147,7 +149,7 @@ def draw_lowest(ax: Any) -> None:
     finish(ax, where, "lowest eigenvalue of M (1e-4)", legend=True)
 
 
-def draw_energy(results: list[Result]) -> Any:
+def draw_energy(results: list[Result]) -> Figure:
     """Energy ledger of every run, with its imbalance."""
     figure = _figure(10.0, 8.4, bottom=0.8)
     figure.subplots_adjust(hspace=0.2)
@@ -161,11 +163,8 @@ def draw_energy(results: list[Result]) -> Any:
             ax.plot(t, book.work, **_CUT, label="work")
         if case.damping:
             ax.plot(t, book.losses, color=color(4), label="losses")
-        ax.set_title(
-            f"Fig. {case.figure}, off by {np.abs(book.balance).max():.0e} J",
-            loc="right",
-            fontsize="medium",
-        )
+        title = f"Fig. {case.figure}, off by {np.abs(book.balance).max():.0e} J"
+        ax.set_title(title, loc="right", fontsize="medium")
     for ax in axes[:2].flat:
         ax.set_xlabel("")
     _share_legend(figure, axes.flat, 5)

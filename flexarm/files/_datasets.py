@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.checks import short_text
 from .._support.files import on_disk, shown_path, unbroken
@@ -42,9 +41,9 @@ def save_dataset(thing: Any, path: Path) -> list[str]:
         for name, x in (*labels.coordinates.items(), *labels.variables.items())
         if isinstance(x.values, np.ndarray) and name in dataset
     }
-    more: dict[str, Any] = {}
+    more: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
 
-    def sink(array: NDArray[Any]) -> str:
+    def sink(array: np.ndarray) -> str:
         name = f"array{len(more)}"
         more[name] = (tuple(f"{name}_axis{i}" for i in range(array.ndim)), array)
         return name
@@ -118,7 +117,7 @@ def load_dataset(path: Path) -> Any:
     if len(record) > MAX_TEXT:
         raise ModelError(f"its text has {len(record)} bytes, expected {MAX_TEXT}")
 
-    def source(name: str, place: str) -> NDArray[Any]:
+    def source(name: str, place: str) -> np.ndarray:
         if name not in dataset.variables:
             raise at_place(place, f"there is no variable {short_text(name)}")
         return np.array(dataset.variables[name].values)

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._core import MAX_BODIES
 from .._support.checks import short_text
@@ -19,6 +18,7 @@ from .._support.recorded import Call, NotKept, remaker, remember
 from ..errors import FlexarmError, ModelError
 from ..stacks import ArmStack, stack
 from ._encode import is_known_dtype
+from ._tree import Record, Tree
 from ._types import (
     DESCRIPTIONS,
     RESULTS,
@@ -30,7 +30,7 @@ from ._types import (
     kind_of_type,
 )
 
-Source = Callable[[str, Any], NDArray[Any]]
+Source = Callable[[str, str], np.ndarray]
 
 # Entries of one array in the text at most, 128 MiB.
 MAX_ARRAY = 1 << 24
@@ -52,7 +52,7 @@ class PlacedError(ModelError):
     """An error of a file, with its place in it."""
 
 
-def at_place(place: str, text: Any) -> PlacedError:
+def at_place(place: str, text: object) -> PlacedError:
     """Error of one sentence that names a place."""
     shown = place if len(place) <= 80 else f"...{place[-77:]}"
     words = " ".join(str(text).split())
@@ -64,20 +64,20 @@ class Decoder:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._shared: dict[str, list[Any]] = {}
-        self._made: dict[str, Callable[[Any, str, bool], Any]] = {
+        self._shared: dict[str, list[object]] = {}
+        self._made: dict[str, Callable[[Record, str, bool], object]] = {
             "list": self._list,
             "dict": self._dict,
             "float": self._float,
             "complex": self._complex,
             "array": self._array,
-            "scalar": lambda node, place, plain: self._array(node, place, plain)[()],
+            "scalar": lambda *node: self._array(*node)[()],
             "generator": self._generator,
             "made": self._remade,
             "ArmStack": self._stack,
         }
 
-    def value(self, node: Any, place: str = "", plain: bool = False) -> Any:
+    def value(self, node: Tree, place: str = "", plain: bool = False) -> Any:
         """Return the value of a tree; plain lists are tuples."""
         if node is None or isinstance(node, bool | str | int | float):
             return node
@@ -105,7 +105,7 @@ class Decoder:
                 why = f"{name} cannot be made of this ({type(error).__name__}: {error})"
             raise at_place(place, why[:300]) from None
 
-    def _object(self, name: str, node: Mapping[str, Any], place: str) -> Any:
+    def _object(self, name: str, node: Record, place: str) -> object:
         kind, shared = kind_of_type(name), self._shared.setdefault(name, [])
         if SAME in node:
             number = node[SAME]
@@ -153,13 +153,13 @@ class Decoder:
 
     # nodes that are no objects of flexarm
 
-    def _list(self, node: Any, place: str, plain: bool) -> Any:
+    def _list(self, node: Record, place: str, plain: bool) -> object:
         items = _only(node, "items")["items"]
         if not isinstance(items, list):
             raise ModelError(f"items are {short_text(items)}, expected a list")
         return [self.value(x, f"{place}[{i}]") for i, x in enumerate(items)]
 
-    def _dict(self, node: Any, place: str, plain: bool) -> Any:
+    def _dict(self, node: Record, place: str, plain: bool) -> object:
         if "pairs" in node:
             pairs = _only(node, "pairs")["pairs"]
             return {self.value(k, place): self.value(x, place) for k, x in pairs}
@@ -168,17 +168,17 @@ class Decoder:
             raise ModelError(f"items are {short_text(items)}, expected names")
         return {key: self.value(x, f"{place}.{key}") for key, x in items.items()}
 
-    def _float(self, node: Any, place: str, plain: bool) -> Any:
+    def _float(self, node: Record, place: str, plain: bool) -> object:
         name = _only(node, "value")["value"]
         if name not in _SPECIAL:
             raise ModelError(f"{short_text(name)} is not a float, expected 'nan'")
         return _SPECIAL[name]
 
-    def _complex(self, node: Any, place: str, plain: bool) -> complex:
+    def _complex(self, node: Record, place: str, plain: bool) -> complex:
         _only(node, "real", "imag")
         return complex(*(self.value(node[key], place) for key in ("real", "imag")))
 
-    def _array(self, node: Any, place: str, plain: bool) -> Any:
+    def _array(self, node: Record, place: str, plain: bool) -> np.ndarray:
         if "in" in node:
             name = _only(node, "in")["in"]
             if not isinstance(name, str):
@@ -201,14 +201,12 @@ class Decoder:
         ):
             raise ModelError(f"an array of type {dtype.str[1:]} has other entries")
         if dtype.kind == "c":
-            return (
-                np.array(data, dtype=f"f{dtype.itemsize // 2}")
-                .view(dtype)
-                .reshape(shape)
-            )
-        return np.array(data, dtype=dtype).reshape(shape)
+            made = np.array(data, dtype=f"f{dtype.itemsize // 2}").view(dtype)
+        else:
+            made = np.array(data, dtype=dtype)
+        return np.reshape(made, tuple(shape))
 
-    def _generator(self, node: Any, place: str, plain: bool) -> Any:
+    def _generator(self, node: Record, place: str, plain: bool) -> object:
         state = _only(node, "state")["state"]
         name = state.get("bit_generator") if isinstance(state, dict) else None
         if name not in _GENERATORS:
@@ -217,14 +215,14 @@ class Decoder:
         bits.state = state
         return np.random.Generator(bits)
 
-    def _remade(self, node: Any, place: str, plain: bool) -> Any:
+    def _remade(self, node: Record, place: str, plain: bool) -> object:
         call = self.value(_only(node, "call")["call"], f"{place}.call")
         if not isinstance(call, Call):
             raise ModelError(f"call is {type(call).__name__}, expected a Call")
         remaker(call.function, maker=True)  # or raises
         return call.again()
 
-    def _stack(self, node: Any, place: str, plain: bool) -> ArmStack:
+    def _stack(self, node: Record, place: str, plain: bool) -> ArmStack:
         _only(node, "arms", "index")
         arms = self.value(node["arms"], f"{place}.arms")
         index = self.value(node["index"], f"{place}.index")
@@ -238,7 +236,7 @@ class Decoder:
         return made._of(np.ascontiguousarray(index, dtype=np.int64))
 
 
-def _only(node: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+def _only(node: Record, *keys: str) -> Record:
     """Return a node that has these keys and its type, or raise."""
     if set(node) != {TYPE, *keys}:
         raise ModelError(
@@ -252,12 +250,12 @@ def _only(node: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
 
 
 @cache
-def hints_of(kind: Any) -> dict[str, Any]:
+def hints_of(kind: object) -> dict[str, object]:
     """Types of the fields of a class, by name."""
     return typing.get_type_hints(kind)
 
 
-def _check_kinds(name: str, kind: Any, values: Mapping[str, Any]) -> None:
+def _check_kinds(name: str, kind: object, values: Mapping[str, object]) -> None:
     """Refuse values that are of another kind than their fields."""
     for key, value in values.items():
         if not _fits(value, hints_of(kind).get(key, Any)):
@@ -267,7 +265,7 @@ def _check_kinds(name: str, kind: Any, values: Mapping[str, Any]) -> None:
             )
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _fits(value: object, hint: object) -> bool:
     if hint is Any or isinstance(value, NotKept):
         return True
     origin, args = typing.get_origin(hint), typing.get_args(hint)
@@ -293,5 +291,5 @@ def _fits(value: Any, hint: Any) -> bool:
     return True
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: object) -> bool:
     return isinstance(value, bool | np.bool_)

@@ -6,9 +6,9 @@ The schema is on the page "Files" of the documentation.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -17,15 +17,22 @@ from .._core import MAX_BODIES
 from .._support.checks import as_array, listed, positive, short_text
 from .._support.options import did_you_mean
 from ..arm import Arm
+from ..bodies.body import Body
 from ..bodies.drives import CoulombFriction, Drive, Stops
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
+from ..bodies.segments import SegmentedLink
 from ..errors import FlexarmError
 from ..model.loops import Coupling, Loop
 from ..model.sliders import Slider
 from ._decode import PlacedError, at_place
 from ._json import FORMAT
+from ._tree import Record
 from ._types import TYPE
+
+Materials: TypeAlias = Mapping[str, beams.Material]
+Unit: TypeAlias = Body | SegmentedLink
+T = TypeVar("T")
 
 # Bytes of the mode shapes of all links together at most.
 MAX_SIZE = 1 << 28
@@ -33,14 +40,14 @@ MAX_SIZE = 1 << 28
 _MATERIALS = {"steel": beams.STEEL, "aluminium": beams.ALUMINIUM}
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _AXES |= {f"-{key}": (-x, -y, -z) for key, (x, y, z) in _AXES.items()}
-_SECTIONS: dict[str, Any] = {
+_SECTIONS: dict[str, Callable[..., beams.Section]] = {
     name: getattr(beams.Section, name)
     for name in ("round", "tube", "rectangle", "box", "ellipse", "i_beam")
 }
 _SECTIONS["stiffness"] = beams.Section.from_stiffness
 _ARM = ("name", "gravity", "tip", "fidelity", "stabilization", "check_units")
 _PARTS = ("materials", "links", "payload", "loops", "sliders", "couplings")
-_CONSTRAINTS: dict[str, tuple[Any, str]] = {
+_CONSTRAINTS: dict[str, tuple[Callable[..., Loop | Slider | Coupling], str]] = {
     "loops": (Loop, "{first: [rod, tip], kind: revolute}"),
     "sliders": (Slider, "{point: [trolley, base], line: beam}"),
     "couplings": (Coupling, "{coefficients: {link1: 0.5, link2: 1.0}}"),
@@ -52,16 +59,14 @@ _OF_STIFFNESS = ("bending_stiffness", "torsional_stiffness", "mass_per_length")
 _NOT_WRITTEN = ("sections", "bending_y", "bending_z", "torsion")
 _RIGID = ("name", "joint", "mass", "length", "com", "inertia", "nodes")
 
-Table = Mapping[str, Any]
 
-
-def is_description(tables: Any) -> bool:
+def is_description(tables: object) -> bool:
     """Whether tables are a description by hand, not written by `save`."""
     return isinstance(tables, dict) and TYPE not in tables and "arrays" not in tables
 
 
 @contextmanager
-def _at(place: str) -> Any:
+def _at(place: str) -> Iterator[None]:
     """Name the place in the file of an error inside."""
     try:
         yield
@@ -71,7 +76,7 @@ def _at(place: str) -> Any:
         raise at_place(place, str(error)[:300]) from None
 
 
-def _table(place: str, given: Any, known: Any, such_as: str) -> Table:
+def _table(place: str, given: object, known: Collection[str], such_as: str) -> Record:
     """Return a table, or raise if it is none or has unknown keys."""
     if not isinstance(given, dict):
         raise at_place(
@@ -87,7 +92,7 @@ def _table(place: str, given: Any, known: Any, such_as: str) -> Table:
     return given
 
 
-def _rows(place: str, given: Any) -> list[Any]:
+def _rows(place: str, given: object) -> list[Any]:
     """Return a list of tables."""
     if not isinstance(given, list):
         raise at_place(place, f"{short_text(given)} is no list, expected tables in []")
@@ -96,13 +101,15 @@ def _rows(place: str, given: Any) -> list[Any]:
     return given
 
 
-def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+def _names(function: Callable[..., object]) -> tuple[str, ...]:
     """Arguments of a constructor that a file can give."""
     known = inspect.signature(function).parameters
     return tuple(name for name in known if name not in _NOT_WRITTEN)
 
 
-def _made(kind: Any, place: str, given: Any, such_as: str, **more: Any) -> Any:
+def _made(
+    kind: Callable[..., T], place: str, given: object, such_as: str, **more: object
+) -> T:
     """Object of a table of the arguments of its constructor."""
     known = [name for name in _names(kind) if name not in more]
     table = _table(place, given, known, such_as)
@@ -110,7 +117,7 @@ def _made(kind: Any, place: str, given: Any, such_as: str, **more: Any) -> Any:
         return kind(**table, **more)
 
 
-def arm_of(tables: Any) -> Arm:
+def arm_of(tables: object) -> Arm:
     """Return the arm of a description."""
     top = _table("", tables, _TOP, "{links: [...]}")
     if "links" not in top:
@@ -126,15 +133,12 @@ def arm_of(tables: Any) -> Arm:
             beams.Material, place, given[name], such_as, name=str(name)
         )
     # the links, from base to tip
-    bodies: list[Any] = []
+    bodies: list[Unit] = []
     size = 0
     for i, link in enumerate(_rows("links", top["links"])):
         body = _link(f"links[{i}]", i, link, materials)
-        for piece in getattr(body, "pieces", (body,)):
-            shapes = (
-                piece.node_translation,
-                getattr(piece, "node_foreshortening", None),
-            )
+        for piece in body.pieces if isinstance(body, SegmentedLink) else (body,):
+            shapes = piece.node_translation, getattr(piece, "node_foreshortening", None)
             size += sum(x.nbytes for x in shapes if x is not None)
         if size > MAX_SIZE:
             raise at_place(
@@ -148,7 +152,7 @@ def arm_of(tables: Any) -> Arm:
     return _arm(top, bodies)
 
 
-def _arm(top: Table, bodies: list[Any]) -> Arm:
+def _arm(top: Record, bodies: list[Unit]) -> Arm:
     """Arm of its links, and what holds for all of it."""
     constraints = [
         _made(kind, f"{key}[{i}]", given, such_as)
@@ -160,38 +164,36 @@ def _arm(top: Table, bodies: list[Any]) -> Arm:
         return Arm(bodies, constraints=constraints, **options)
 
 
-def _payload(given: Any) -> RigidBody:
+def _payload(given: object) -> RigidBody:
     """Mass that is fixed to the tip of the last link."""
     known = ("name", "mass", "com", "inertia", "position", "parent", "node")
     table = dict(_table("payload", given, known, "{mass: 0.5}"))
     place = {k: table.pop(k) for k in ("position", "parent", "node") if k in table}
     with _at("payload"):
-        return RigidBody(
-            table.pop("name", "payload"), joint=Joint("fixed", **place), **table
-        )
+        name = table.pop("name", "payload")
+        return RigidBody(name, joint=Joint("fixed", **place), **table)
 
 
-def _link(place: str, number: int, link: Any, materials: Mapping[str, Any]) -> Any:
+def _link(place: str, number: int, link: object, materials: Materials) -> Unit:
     """Body of a link, by the keys that it has."""
     such_as = "{length: 1.0, section: {tube: {...}}, material: steel}"
-    if not isinstance(link, dict):
-        _table(place, link, (), such_as)
+    written = _table(place, link, link if isinstance(link, dict) else (), such_as)
     kinds = {
         "section": (_beam, (*_names(beams.finite_element_link), *_OF_BEAMS)),
         "mass_per_length": (_uniform, _names(beams.flexible_link)),
         "mass": (_rigid, _RIGID),
     }
-    kind = next((key for key in kinds if key in link), None)
+    kind = next((key for key in kinds if key in written), None)
     if kind is None:
-        word = next((key for key in link if key in (*_OF_BEAMS, *_OF_STIFFNESS)), "")
-        hint = "".join(did_you_mean(key, list(kinds)) for key in link)
+        word = next((key for key in written if key in (*_OF_BEAMS, *_OF_STIFFNESS)), "")
+        hint = "".join(did_you_mean(key, list(kinds)) for key in written)
         raise at_place(
             place,
             f"no section, mass_per_length or mass{f' beside {word}' * bool(word)}, "
             f"expected one of them, such as {such_as}{hint}",
         )
     make, known = kinds[kind]
-    table = dict(_table(place, link, known, such_as))
+    table = dict(_table(place, written, known, such_as))
     table.setdefault("name", f"link{number + 1}")
     if "joint" in table:
         table["joint"] = _joint(f"{place}.joint", table["joint"])
@@ -205,7 +207,7 @@ def _link(place: str, number: int, link: Any, materials: Mapping[str, Any]) -> A
         return make(place, table, materials)
 
 
-def _beam(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+def _beam(place: str, table: Record, materials: Materials) -> Unit:
     """Link of a section and a material, or of several sections along its corners."""
     word, given = table.pop("material", None), table.pop("section")
     material = None
@@ -213,19 +215,19 @@ def _beam(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> An
         material = _material(f"{place}.material", word, materials)
     where = f"{place}.section"
     if isinstance(given, list):
-        sections: Any = [
+        sections: beams.Section | list[beams.Section] = [
             _section(f"{where}[{k}]", one, material)
             for k, one in enumerate(_rows(where, given))
         ]
     else:
         sections = _section(where, given, material)
-    return beams.finite_element_link(**table, sections=sections)
+    made: Unit = beams.finite_element_link(**table, sections=sections)
+    return made
 
 
-def _material(place: str, given: Any, materials: Mapping[str, Any]) -> Any:
+def _material(place: str, given: object, materials: Materials) -> beams.Material:
     if isinstance(given, dict):
-        such_as = "{E: 70e9, density: 2700}"
-        return _made(beams.Material, place, given, such_as)
+        return _made(beams.Material, place, given, "{E: 70e9, density: 2700}")
     if not isinstance(given, str) or given not in materials:
         raise at_place(
             place,
@@ -235,7 +237,7 @@ def _material(place: str, given: Any, materials: Mapping[str, Any]) -> Any:
     return materials[given]
 
 
-def _section(place: str, given: Any, material: Any) -> Any:
+def _section(place: str, given: object, material: object) -> beams.Section:
     such_as = "{tube: {diameter: 0.05, thickness: 0.002}}"
     table = _table(place, given, list(_SECTIONS), such_as)
     if len(table) != 1:
@@ -253,12 +255,13 @@ def _section(place: str, given: Any, material: Any) -> Any:
     return _made(_SECTIONS[shape], where, table[shape], such_as, material=material)
 
 
-def _uniform(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+def _uniform(place: str, table: Record, materials: Materials) -> Unit:
     """Uniform link of its mass and stiffness per length."""
-    return beams.flexible_link(**table)
+    made: Unit = beams.flexible_link(**table)
+    return made
 
 
-def _rigid(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> Any:
+def _rigid(place: str, table: Record, materials: Materials) -> Unit:
     """Rigid link; one with a length is a thin rod, where nothing else is given."""
     length = table.pop("length", None)
     if length is None:
@@ -275,7 +278,7 @@ def _rigid(place: str, table: dict[str, Any], materials: Mapping[str, Any]) -> A
     return RigidBody(**table)
 
 
-def _joint(place: str, given: Any) -> Joint:
+def _joint(place: str, given: object) -> Joint:
     """Joint of the word of its kind, or of a table."""
     if isinstance(given, str):
         with _at(place):
@@ -284,27 +287,24 @@ def _joint(place: str, given: Any) -> Joint:
     for key in ("axis", "axis2"):
         if isinstance(table.get(key), str):
             table[key] = _axis(f"{place}.{key}", table[key])
-    for key, kind in (
-        ("drive", Drive),
-        ("coulomb_friction", CoulombFriction),
-        ("stops", Stops),
-    ):
+    kinds: tuple[type[Any], ...] = Drive, CoulombFriction, Stops
+    for key, kind in zip(("drive", "coulomb_friction", "stops"), kinds, strict=True):
         if table.get(key) is not None:
             table[key] = _part(f"{place}.{key}", kind, table[key])
     with _at(place):
         return Joint(**table)
 
 
-def _part(place: str, kind: Any, given: Any) -> Any:
+def _part(place: str, kind: type[T], given: object) -> T:
     """Drive, friction or stops of a joint."""
-    such_as = {Drive: "{stiffness: 1e4, gear_ratio: 100}"}.get(kind, "{...}")
+    such_as = "{stiffness: 1e4, gear_ratio: 100}" if kind is Drive else "{...}"
     if isinstance(given, dict) and isinstance(given.get("motor_friction"), dict):
         friction = _part(f"{place}.friction", CoulombFriction, given["motor_friction"])
         given = {**given, "motor_friction": friction}
     return _made(kind, place, given, such_as)
 
 
-def _axis(place: str, word: str) -> Any:
+def _axis(place: str, word: str) -> np.ndarray:
     if word not in _AXES:
         raise at_place(
             place, f"{short_text(word)} is no axis, expected x, y, z, -x or [0, 0, 1]"

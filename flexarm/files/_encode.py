@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.recorded import NotKept, call_of, described, remaker
 from ..bodies.drives import Drive
@@ -17,6 +16,7 @@ from ..bodies.following import described_drive, free_joint
 from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..stacks import ArmStack
+from ._tree import Record, Tree
 from ._types import DESCRIPTIONS, SAME, SHARED, TYPE, exact, fields_of, name_of_type
 
 # Numbers of the largest array in the text itself; larger ones stand in a file beside
@@ -24,7 +24,7 @@ from ._types import DESCRIPTIONS, SAME, SHARED, TYPE, exact, fields_of, name_of_
 MAX_INLINE = 500
 _CALL = "call"
 
-Sink = Callable[[NDArray[Any]], str]
+Sink = Callable[[np.ndarray], str]
 
 
 class Encoder:
@@ -49,10 +49,10 @@ class Encoder:
         self.known, self.inline = known or {}, inline
         self.lost: list[str] = []
         self._sink = sink
-        self._shared: dict[str, dict[Any, int]] = {}
+        self._shared: dict[str, dict[object, int]] = {}
         self._open: set[int] = set()
 
-    def node(self, thing: Any, place: str = "", plain: bool = False) -> Any:
+    def node(self, thing: object, place: str = "", plain: bool = False) -> Tree:
         """Return the tree of any value.
 
         Descriptions are `plain`: their constructors make arrays and tuples of lists.
@@ -79,12 +79,12 @@ class Encoder:
         finally:
             self._open.discard(id(thing))
 
-    def _compound(self, thing: Any, place: str, plain: bool) -> Any:
+    def _compound(self, thing: object, place: str, plain: bool) -> Tree:
         if isinstance(thing, Joint):  # as described: couplings are with the arm
             thing = free_joint(thing)
         if isinstance(thing, Drive):
             thing = described_drive(thing)
-        if type(thing) in (tuple, list):
+        if isinstance(thing, tuple | list) and type(thing) in (tuple, list):
             items = [self.node(x, f"{place}[{i}]", plain) for i, x in enumerate(thing)]
             known = plain or type(thing) is tuple
             return items if known else {TYPE: "list", "items": items}
@@ -94,7 +94,7 @@ class Encoder:
             return {TYPE: "generator", "state": _plain_state(thing)}
         if isinstance(thing, ArmStack):
             arms = [
-                self.node(arm, f"{place}.arms[{i}]") for i, arm in enumerate(thing.arms)
+                self.node(a, f"{place}.arms[{i}]") for i, a in enumerate(thing.arms)
             ]
             index = self._array(np.asarray(thing.index), place, False)
             return {TYPE: "ArmStack", "arms": arms, "index": index}
@@ -106,7 +106,7 @@ class Encoder:
             return self._lost(thing, place, plain)
         return self._object(name, thing, place)
 
-    def _object(self, name: str, thing: Any, place: str) -> Any:
+    def _object(self, name: str, thing: object, place: str) -> Tree:
         """Fields of an object that differ from their defaults."""
         shared = self._shared.setdefault(name, {})
         key = id(thing) if name == "Arm" else thing
@@ -116,7 +116,7 @@ class Encoder:
             self.lost.append(f"{place} ({thing.name})")
         plain = name in DESCRIPTIONS
         kind: Any = type(thing)
-        result = {TYPE: name}
+        result: Record = {TYPE: name}
         for field in fields_of(kind):
             inner = f"{place}.{field}" if place else field
             node = self.node(getattr(thing, field), inner, plain)
@@ -130,7 +130,7 @@ class Encoder:
             shared[key] = len(shared)
         return result
 
-    def _mapping(self, thing: Mapping[Any, Any], place: str, plain: bool) -> Any:
+    def _mapping(self, thing: Mapping[object, object], place: str, plain: bool) -> Tree:
         if all(isinstance(key, str) for key in thing):
             items = {k: self.node(x, f"{place}.{k}", plain) for k, x in thing.items()}
             return {TYPE: "dict", "items": items}
@@ -140,21 +140,21 @@ class Encoder:
         ]
         return {TYPE: "dict", "pairs": pairs}
 
-    def _array(self, array: NDArray[Any], place: str, plain: bool) -> Any:
+    def _array(self, array: np.ndarray, place: str, plain: bool) -> Tree:
         if id(array) in self.known:
             return {TYPE: "array", "in": self.known[id(array)]}
         if not is_known_dtype(array.dtype):
             return self._lost(array, place, plain)
         plain = plain and array.dtype.kind in "fib"
-        if array.dtype.kind != "U" and (
-            array.size > self.inline or _has_odd_nan(array)
-        ):
+        large = array.size > self.inline or _has_odd_nan(array)
+        if array.dtype.kind != "U" and large:
             return {TYPE: "array", "in": self._sink(array)}
         if plain and array.size and array.ndim and np.isfinite(array).all():
-            return array.tolist()
+            listed: list[Any] = array.tolist()
+            return listed
         return {TYPE: "array", **_array_node(array)}
 
-    def _lost(self, thing: Any, place: str, plain: bool) -> Any:
+    def _lost(self, thing: object, place: str, plain: bool) -> Tree:
         """Name of an object that a file cannot hold; arms are whole or refused."""
         name = described(thing)
         if plain:
@@ -167,7 +167,7 @@ class Encoder:
 
 
 @cache
-def _default(kind: Any, field: str) -> str:
+def _default(kind: type, field: str) -> str:
     """Text of the default of a field; nothing for one that must be given."""
     value = fields_of(kind)[field]
     if value is dataclasses.MISSING:
@@ -185,28 +185,27 @@ def _is_maker(function: str) -> bool:
     return True
 
 
-def _number(x: float) -> Any:
+def _number(x: float) -> Tree:
     """A float, which JSON writes with all its digits, or the name of a special one."""
     return x if math.isfinite(x) else {TYPE: "float", "value": repr(x)}
 
 
-def is_known_dtype(dtype: np.dtype[Any]) -> bool:
+def is_known_dtype(dtype: np.dtype) -> bool:
     """Whether files hold arrays of a type."""
     known = dtype.isnative and dtype.kind in "biufcU"
-    return known and (
-        dtype.kind == "U" or dtype.itemsize <= 8 * (1 + (dtype.kind == "c"))
-    )
+    size = 16 if dtype.kind == "c" else 8
+    return known and (dtype.kind == "U" or dtype.itemsize <= size)
 
 
-def _numbers(array: NDArray[Any]) -> Any:
+def _numbers(array: np.ndarray) -> list[Tree]:
     """List of numbers; special ones by their names."""
-    values = array.tolist()
+    values: list[Any] = array.tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         return [x if math.isfinite(x) else repr(x) for x in values]
     return values
 
 
-def _array_node(array: NDArray[Any]) -> dict[str, Any]:
+def _array_node(array: np.ndarray) -> Record:
     """Type, shape and numbers of an array."""
     if array.dtype.kind == "c":
         pairs = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
@@ -216,7 +215,7 @@ def _array_node(array: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": array.dtype.str[1:], "shape": list(array.shape), "data": data}
 
 
-def _has_odd_nan(array: NDArray[Any]) -> bool:
+def _has_odd_nan(array: np.ndarray) -> bool:
     """Whether an array has a NaN whose bits are not those of the usual one."""
     if array.dtype.kind not in "fc":
         return False
@@ -226,10 +225,10 @@ def _has_odd_nan(array: NDArray[Any]) -> bool:
     return bool(len(odd)) and odd.tobytes() != np.full_like(odd, np.nan).tobytes()
 
 
-def _plain_state(generator: np.random.Generator) -> Any:
+def _plain_state(generator: np.random.Generator) -> Tree:
     """State of a generator of random numbers, in lists and numbers."""
 
-    def plain(x: Any) -> Any:
+    def plain(x: Any) -> Tree:
         if isinstance(x, dict):
             return {key: plain(value) for key, value in x.items()}
         if isinstance(x, np.ndarray):
@@ -240,7 +239,7 @@ def _plain_state(generator: np.random.Generator) -> Any:
 
 
 def tree_of(
-    thing: Any,
+    thing: object,
     sink: Sink,
     known: Mapping[int, str] | None = None,
     inline: int = MAX_INLINE,

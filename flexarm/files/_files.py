@@ -28,7 +28,7 @@ _OTHERS |= {".xml": "flexarm.urdf.load or flexarm.mjcf.load", ".mtx": "finite_el
 
 
 @checked
-def save(thing: Any, path: Any) -> None:
+def save(thing: object, path: str | os.PathLike[str]) -> None:
     """Save an arm, a description or a result in a file.
 
     Parameters
@@ -80,7 +80,7 @@ def save(thing: Any, path: Any) -> None:
     >>> again.bodies == arm.bodies
     True
     """
-    place = _place(path)
+    place = Path(os.fsdecode(path))
     if not isinstance(thing, ArmStack) and name_of_type(thing) is None:
         kind = type(thing)
         raise ArgumentError(
@@ -104,7 +104,7 @@ def save(thing: Any, path: Any) -> None:
 
 
 @checked
-def load(path: Any) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
     """Return the arm or the result of a file.
 
     Parameters
@@ -175,7 +175,7 @@ def load(path: Any) -> Any:
     >>> fa.mass_matrix(arm, [0.0]).round(6)  # m l^2 / 3
     array([[0.083333]])
     """
-    place = _place(path)
+    place = Path(os.fsdecode(path))
     try:
         if place.suffix in _DATASETS:
             from ._datasets import load_dataset
@@ -200,8 +200,7 @@ def _of_tables(place: Path) -> Any:
             f"file {shown_path(place)} has the ending {short_text(place.suffix)}, "
             f"expected .json, .yaml, .toml, .nc or .zarr{hint}"
         )
-    limit = MAX_TEXT if kind == "JSON" else _MAX_WRITTEN
-    content = read_file("file", place, limit)
+    content = read_file("file", place, MAX_TEXT if kind == "JSON" else _MAX_WRITTEN)
     tables = read_tables(content, kind, shown_path(place.name))
     if is_description(tables):
         if len(content) > _MAX_WRITTEN:
@@ -212,12 +211,3 @@ def _of_tables(place: Path) -> Any:
         return arm_of(tables)
     with mode_accuracy.without_warning():  # a copy does not warn again
         return object_of(tables, place)
-
-
-def _place(path: Any) -> Path:
-    try:
-        return Path(os.fsdecode(path))
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"path is {short_text(path)}, expected the name of a file"
-        ) from None

@@ -9,12 +9,11 @@ import math
 import re
 import secrets
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.checks import short_text
 from .._support.files import read_file, shown_path, write_file
@@ -22,6 +21,7 @@ from .._support.recorded import versions
 from ..errors import ModelError
 from ._decode import Decoder, at_place
 from ._encode import MAX_INLINE, is_known_dtype, tree_of
+from ._tree import Record, Tree
 
 FORMAT, VERSION = "flexarm", 1
 # Bytes of a file of text at most.
@@ -37,10 +37,10 @@ _FILE_NAME = re.compile(r"[^/\\:\x00-\x1f]+\.npz")
 _HEAD = ("format", "version", "made_by", "arrays")
 
 # changes of the tree of a file of each old version that make it one of the next
-UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPGRADES: dict[int, Callable[[Record], Record]] = {}
 
 
-def headed(tree: Mapping[str, Any]) -> dict[str, Any]:
+def headed(tree: Record) -> Record:
     """Tree with the format and versions before it."""
     return {
         "format": FORMAT,
@@ -50,7 +50,7 @@ def headed(tree: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def bare(tree: Any) -> dict[str, Any]:
+def bare(tree: Tree) -> Record:
     """Tree of the present version without its head, of a file of any version."""
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         found = tree.get("format") if isinstance(tree, dict) else tree
@@ -74,7 +74,7 @@ def bare(tree: Any) -> dict[str, Any]:
 # writing
 
 
-def save_json(thing: Any, path: Path) -> list[str]:
+def save_json(thing: object, path: Path) -> list[str]:
     """Write an object; return the places of what it has by name only."""
     beside = path.with_name(f"{path.stem}.arrays.npz")
     text, content, lost = _written(thing, beside.name, MAX_INLINE)
@@ -88,11 +88,11 @@ def save_json(thing: Any, path: Path) -> list[str]:
     return lost
 
 
-def _written(thing: Any, beside: str, inline: int) -> tuple[bytes, bytes, list[str]]:
+def _written(thing: object, beside: str, inline: int) -> tuple[bytes, bytes, list[str]]:
     """Text of an object, content of the file of arrays, and what is lost."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, np.ndarray] = {}
 
-    def sink(array: NDArray[Any]) -> str:
+    def sink(array: np.ndarray) -> str:
         name = f"array{len(arrays)}"
         arrays[name] = np.ascontiguousarray(array)
         return name
@@ -121,11 +121,12 @@ def _work(path: Path) -> Path:
     return path.with_name(f"{path.name}.{secrets.token_hex(4)}.work")
 
 
-def pretty(node: Any, indent: int = 0) -> str:
+def pretty(node: Tree, indent: int = 0) -> str:
     """Text of a tree: what fits on a line on one line, numbers in rows."""
     line = json.dumps(node, allow_nan=False)
-    simple = not isinstance(node, dict | list)
-    if simple or (len(line) + indent <= _WIDTH and not _has_objects(node)):
+    if not isinstance(node, dict | list):
+        return line
+    if len(line) + indent <= _WIDTH and not _has_objects(node):
         return line
     inner = " " * (indent + 2)
     if isinstance(node, dict):
@@ -138,7 +139,7 @@ def pretty(node: Any, indent: int = 0) -> str:
     return "[\n" + inner + f",\n{inner}".join(parts) + "\n" + " " * indent + "]"
 
 
-def _has_objects(node: Any) -> bool:
+def _has_objects(node: Record | list[Any]) -> bool:
     """Whether a node has objects inside of objects or lists, each on its own lines."""
     inner = node.values() if isinstance(node, dict) else node
     return any(isinstance(x, dict) and x for x in inner)
@@ -158,13 +159,13 @@ def _rows(words: list[str], indent: int) -> list[str]:
 # reading
 
 
-def object_of(tree: Any, path: Path) -> Any:
+def object_of(tree: Tree, path: Path) -> Any:
     """Return the object of a tree that was read from a file."""
     named = tree.get("arrays") if isinstance(tree, dict) else None
     content = bare(tree)
     arrays = {} if named is None else _arrays_beside(path, named)
 
-    def source(name: str, place: str) -> NDArray[Any]:
+    def source(name: str, place: str) -> np.ndarray:
         if name not in arrays:
             raise at_place(place, f"there is no array {short_text(name)} in the file")
         return arrays[name]
@@ -172,12 +173,12 @@ def object_of(tree: Any, path: Path) -> Any:
     return Decoder(source).value(content)
 
 
-def _arrays_beside(path: Path, named: Any) -> dict[str, NDArray[Any]]:
+def _arrays_beside(path: Path, named: Tree) -> dict[str, np.ndarray]:
     """Arrays of the file that stands beside a file of text."""
     named = named if isinstance(named, dict) else {}
     name, digest = named.get("file"), named.get("sha256")
-    plain = isinstance(name, str) and _FILE_NAME.fullmatch(name) is not None
-    if not plain or not isinstance(digest, str):
+    known = isinstance(name, str) and isinstance(digest, str)
+    if not known or not isinstance(name, str) or not _FILE_NAME.fullmatch(name):
         raise ModelError(
             f"arrays are in {short_text(name)}, expected the name of a file beside "
             "this one and its checksum"
@@ -205,7 +206,7 @@ def _arrays_beside(path: Path, named: Any) -> dict[str, NDArray[Any]]:
         ) from None
 
 
-def _arrays_in(content: bytes) -> dict[str, NDArray[Any]]:
+def _arrays_in(content: bytes) -> dict[str, np.ndarray]:
     """Arrays of an archive as NumPy writes it, which is not compressed."""
     result = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -221,7 +222,7 @@ def _arrays_in(content: bytes) -> dict[str, NDArray[Any]]:
     return result
 
 
-def _array_of(content: bytes) -> NDArray[Any]:
+def _array_of(content: bytes) -> np.ndarray:
     """Array of the bytes of a file of NumPy, never longer than these."""
     file = io.BytesIO(content)
     if np.lib.format.read_magic(file) != (1, 0):
@@ -231,6 +232,6 @@ def _array_of(content: bytes) -> NDArray[Any]:
         raise ValueError("it has no plain numbers")
     if math.prod(shape) * dtype.itemsize != len(content) - file.tell():
         raise ValueError("it has another length")
-    flat: NDArray[Any] = np.frombuffer(content, dtype, offset=file.tell())
-    result: NDArray[Any] = flat.reshape(shape).copy()
+    flat: np.ndarray = np.frombuffer(content, dtype, offset=file.tell())
+    result: np.ndarray = flat.reshape(shape).copy()
     return result

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ._decode import hints_of
 from ._json import FORMAT, VERSION
+from ._tree import Record, Tree
 from ._types import DESCRIPTIONS, RESULTS, SAME, SHARED, TYPE, fields_of, kind_of_type
 
 _VALUE = {"$ref": "#/$defs/value"}
@@ -17,7 +18,7 @@ _TEXT, _WHOLE = {"type": "string"}, {"type": "integer", "minimum": 0}
 _LIST, _VALUES = {"type": "array"}, {"type": "array", "items": _VALUE}
 _ARRAY = {"dtype": _TEXT, "shape": {"type": "array", "items": _WHOLE}, "data": _LIST}
 # values that are no objects of flexarm, by their type: fields, or others with a key
-_PLAIN: dict[str, list[dict[str, Any]]] = {
+_PLAIN: dict[str, list[Record]] = {
     "list": [{"items": _VALUES}],
     "dict": [
         {"items": {"type": "object", "additionalProperties": _VALUE}},
@@ -44,7 +45,7 @@ _HEAD = {
 }
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, object]:
     """Return the JSON Schema of files that `save` writes as text.
 
     Editors and other programs check a file by it before it is read; `load` checks
@@ -99,19 +100,19 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _table(fields: Mapping[str, Any], optional: Any = ()) -> dict[str, Any]:
+def _table(fields: Mapping[str, Tree], optional: Collection[str] = ()) -> Record:
     needed = [name for name in fields if name not in optional]
     return {"properties": dict(fields), "required": needed}
 
 
-def _either(whole: dict[str, Any], other: dict[str, Any] | None = None) -> Any:
+def _either(whole: Record, other: Record | None = None) -> Record:
     """The first, or the other one where the first of its keys is there."""
     if other is None:
         return whole
     return {"if": {"required": other["required"][:1]}, "then": other, "else": whole}
 
 
-def _of_class(name: str) -> Any:
+def _of_class(name: str) -> Record:
     """Fields of a class; or its number, where it is in the file already."""
     kind, plain = kind_of_type(name), name in DESCRIPTIONS
     fields, hints = fields_of(kind), hints_of(kind)
@@ -123,7 +124,7 @@ def _of_class(name: str) -> Any:
     return _either(whole, _table({SAME: _WHOLE}) if name in SHARED else None)
 
 
-def _of_hint(hint: Any, plain: bool) -> dict[str, Any]:
+def _of_hint(hint: object, plain: bool) -> Record:
     """Schema of a value of an annotated type; of any value where that is open."""
     if not plain:
         return _VALUE
@@ -140,5 +141,5 @@ def _of_hint(hint: Any, plain: bool) -> dict[str, Any]:
     return _object(name) if name in DESCRIPTIONS else _VALUE
 
 
-def _object(name: str) -> dict[str, Any]:
+def _object(name: str) -> Record:
     return {**_VALUE, "properties": {TYPE: {"const": name}}, "type": "object"}

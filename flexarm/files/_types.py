@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Collection
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from .._support.checks import short_text
 from .._support.options import did_you_mean
 from ..errors import ModelError
+from ._tree import Tree
 
 # modules of the descriptions, whose constructors check and normalize all fields
 DESCRIPTIONS = {
@@ -73,14 +75,17 @@ RESULTS = {
     "Capsule": "optimize",
     "Afloat": "optimize._afloat",
     "PathMotion": "optimize._follow",
-    "TimeScaling": "optimize._minimum_time.time_scaling",
-    "Rows": "optimize._minimum_time.time_scaling",
-    "Start": "optimize._minimum_time.between_postures",
-    "FlexibleOptions": "optimize._minimum_time.options",
-    "PostureOptions": "optimize._minimum_time.options",
+    "Fastest": "optimize._result",
+    "Branch": "optimize._aim",
+    "FitTimings": "optimize._identification.result",
     "Call": "_support.recorded",
     "NotKept": "_support.recorded",
 }
+_PARTS = """
+    Excited FrequencyInverse LeastCost MoreModes NodalForces OnPath Rows Searched
+    StableInverse Start TimeScaling Timings TipErrors
+"""
+RESULTS |= dict.fromkeys(_PARTS.split(), "optimize._parts")
 # written once in a file and named by number where they appear again
 SHARED = ("Arm", "Section", "Material")
 # keys of an object that are not fields
@@ -95,7 +100,7 @@ def kind_of_type(name: str) -> Any:
 
 
 @cache
-def fields_of(kind: Any) -> dict[str, Any]:
+def fields_of(kind: Any) -> dict[str, object]:
     """Fields that the constructor of a class takes, by name, with their defaults."""
     if not dataclasses.is_dataclass(kind):  # a named tuple
         default = kind._field_defaults
@@ -108,7 +113,7 @@ def fields_of(kind: Any) -> dict[str, Any]:
     return found
 
 
-def name_of_type(thing: Any) -> str | None:
+def name_of_type(thing: object) -> str | None:
     """Name of the class of an object in files, None if they do not hold it."""
     name = type(thing).__name__
     if type(thing).__module__.partition(".")[0] != __name__.partition(".")[0]:
@@ -117,7 +122,7 @@ def name_of_type(thing: Any) -> str | None:
     return name if known and kind_of_type(name) is type(thing) else None
 
 
-def check_known(place: str, what: str, name: Any, known: Any) -> None:
+def check_known(place: str, what: str, name: object, known: Collection[str]) -> None:
     """Refuse a name that is not known."""
     if not isinstance(name, str) or name not in known:
         raise ModelError(
@@ -126,6 +131,6 @@ def check_known(place: str, what: str, name: Any, known: Any) -> None:
         )
 
 
-def exact(node: Any) -> str:
+def exact(node: Tree) -> str:
     """Text of a node, another one for all that differs."""
     return json.dumps(node, sort_keys=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import ModelError
 from ._decode import MAX_ARRAY, Decoder, PlacedError, at_place
 from ._encode import Encoder
 from ._json import pretty
+from ._tree import Tree
 from ._types import TYPE
 
 __all__ = ["TYPE", "pretty", "thing_of", "tree_of_description"]
 
 
-def tree_of_description(thing: Any, place: str) -> Any:
+def tree_of_description(thing: object, place: str) -> Any:
     """Return the tree of parts of an arm, with all numbers in it.
 
     Parameters
@@ -24,7 +27,7 @@ def tree_of_description(thing: Any, place: str) -> Any:
         Its name, for messages.
     """
 
-    def elsewhere(array: Any) -> str:
+    def elsewhere(array: np.ndarray) -> str:
         raise ModelError(
             f"{place} has an array of {array.size} numbers, of type {array.dtype}, "
             f"expected finite ones, at most {MAX_ARRAY}"
@@ -33,10 +36,10 @@ def tree_of_description(thing: Any, place: str) -> Any:
     return Encoder(elsewhere, inline=MAX_ARRAY).node(thing, place, plain=True)
 
 
-def thing_of(tree: Any, place: str) -> Any:
+def thing_of(tree: Tree, place: str) -> Any:
     """Return what a tree of `tree_of_description` describes; lists become tuples."""
 
-    def elsewhere(name: str, inner: str) -> Any:
+    def elsewhere(name: str, inner: str) -> np.ndarray:
         raise at_place(
             inner, f"array {name!r} is not in the file, expected its numbers"
         )

@@ -2,7 +2,6 @@
 
 import sys
 from types import ModuleType
-from typing import Any
 
 from ..errors import ArgumentError
 from ._result import InverseKinematics
@@ -14,7 +13,7 @@ __all__ = ["InverseKinematics", "inverse_kinematics"]
 class _Room(ModuleType):
     """The module itself, called as the function is named elsewhere."""
 
-    def __call__(self, *args: Any, **options: Any) -> None:
+    def __call__(self, *args: object, **options: object) -> None:
         raise ArgumentError(
             "flexarm.ik is a module, expected flexarm.inverse_kinematics(arm, target)"
         )

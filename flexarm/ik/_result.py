@@ -70,7 +70,9 @@ class InverseKinematics:
         raise error
 
 
-def message(reached: Any, out: Any, interrupted: bool = False) -> str:
+def message(
+    reached: NDArray[np.bool_], out: NDArray[np.bool_], interrupted: bool = False
+) -> str:
     """Message with the number of targets that are not reached."""
     if interrupted:
         return f"{INTERRUPTED} before the last restart: {message(reached, out)}"

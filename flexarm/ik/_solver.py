@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import any_of, count_of, positive_number, real_array
+from .._calls.arguments import any_of, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
-from .._calls.declared import Floats, JacobianFrame, Positions, Threads, Twists
-from .._calls.doors import checked_late
+from .._calls.declared import (
+    Choice,
+    Floats,
+    JacobianFrame,
+    Positions,
+    Positive,
+    RandomSeed,
+    Threads,
+    Twists,
+    Whole,
+)
+from .._calls.doors import checked
 from .._calls.nodes import one_node
 from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
 from .._support.checks import first_pose_fault
 from .._support.interrupts import allowed, held
-from .._support.options import check_choice
 from ..errors import ArgumentError, FlexarmError, NotFiniteError
-from ..kinematics.nodes import FRAMES
 from ..kinematics.slopes import warn_of_slopes
 from ..model.locking import motor_positions
 from ..model.motors import rigid_couplings
@@ -39,6 +46,11 @@ from .targets import (
 
 Array = NDArray[np.float64]
 
+# poses or positions; least and largest positions; weights of the residual
+Targets: TypeAlias = Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")]
+Limits: TypeAlias = Annotated[ArrayLike, Floats("(2, nq)")]
+Weights: TypeAlias = Annotated[ArrayLike, Floats("(6,)")]
+
 _SOLVED, _NOT_FINITE = map(_core.IK_STATUSES.index, ("solved", "not finite"))
 # Damping of the first step, in units of the squared error.
 _DAMPING = 0.01
@@ -48,23 +60,23 @@ _LOOSE_COSINE = 1e-3
 _TIGHT_COSINE = 1e-10
 
 
-@checked_late
+@checked
 def inverse_kinematics(
     arm: AnyArm,
-    target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")],
+    target: Targets,
     q0: Positions | None = None,
     *,
-    node: Any = None,
-    limits: Any = "joint",
-    weights: Sequence[float] = EQUAL_WEIGHTS,
-    length: float = 1.0,
+    node: object = None,
+    limits: Limits | Annotated[str, Choice("joint")] | None = "joint",
+    weights: Weights = EQUAL_WEIGHTS,
+    length: Positive = 1.0,
     deflection: bool = False,
     wrench: Twists | None = None,
     frame: JacobianFrame = "node",
-    tolerance: float = 1e-10,
-    max_iterations: int = 100,
-    restarts: int = 50,
-    rng: Any = None,
+    tolerance: Positive = 1e-10,
+    max_iterations: Annotated[int, Whole(least=1, most=2**31 - 1)] = 100,
+    restarts: Annotated[int, Whole(least=0)] = 50,
+    rng: RandomSeed = None,
     threads: Threads = ONE,
 ) -> InverseKinematics:
     r"""Joint positions that bring a node to target poses.
@@ -217,10 +229,8 @@ def inverse_kinematics(
         job.weights = place_weights(job.weights)
     job.place_only = not any(job.weights[:3])
     job.limits = limits_of(one, limits)
-    check_choice("frame", frame, FRAMES)
     if deflection or wrench is not None:
         job.deflect(deflection, given.get("wrench"), frame, batch)
-    restarts = count_of("restarts", restarts, 0)
     rng = generator(rng)
     # arrays for the kernel
     if alone:
@@ -244,8 +254,8 @@ class _Job:
     def __init__(
         self,
         arm: ArmLike,
-        node: Any,
-        weights: Any,
+        node: object,
+        weights: ArrayLike,
         length: float,
         tolerance: float,
         max_iterations: int,
@@ -253,13 +263,7 @@ class _Job:
         self.arm = arm
         self.node = one_node(arm, node)
         self.weights = weights_of(weights, length)
-        self.tolerance = positive_number("tolerance", tolerance)
-        whole = isinstance(max_iterations, int | np.integer)
-        if not (whole and 1 <= max_iterations < 2**31):
-            raise ArgumentError(
-                f"max_iterations is {max_iterations!r}, expected a whole number, 1 or "
-                "more"
-            )
+        self.tolerance = float(tolerance)
         if len(arm._held) > len(rigid_couplings(arm)):
             raise ArgumentError(
                 "the arm has constraints, inverse_kinematics moves the joints of a "
@@ -274,7 +278,7 @@ class _Job:
         self.wrench: Array | None = None
 
     def deflect(
-        self, deflection: bool, wrench: Any, frame: str, batch: tuple[int, ...]
+        self, deflection: bool, wrench: Array | None, frame: str, batch: tuple[int, ...]
     ) -> None:
         """Let modes take their equilibrium; raise if they have none."""
         arm = self.arm
@@ -298,7 +302,7 @@ class _Job:
             self.wrench = np.ascontiguousarray(rows).reshape(-1, 6)
 
     def run(
-        self, T: Array, q: Array, last: bool, at: Any = None
+        self, T: Array, q: Array, last: bool, at: NDArray[np.intp] | None = None
     ) -> tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]]:
         """Improve `q` in place; return residual, weighted norm, status, evaluations.
 
@@ -337,7 +341,12 @@ class _Job:
 
 
 def _drive(
-    job: _Job, T: Array, q: Array, start: Array, restarts: int, rng: Any
+    job: _Job,
+    T: Array,
+    q: Array,
+    start: Array,
+    restarts: int,
+    rng: np.random.Generator | None,
 ) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
     """Run, restart for targets not reached, refine the rest at last; `q` in place."""
     residual, _, status, used = found = job.run(T, q, not restarts)
@@ -357,7 +366,7 @@ def _restart(
     q: Array,
     start: Array,
     restarts: int,
-    rng: Any,
+    rng: np.random.Generator | None,
     failed: NDArray[np.intp],
     first: tuple[Array, Array, NDArray[np.int32], NDArray[np.int32]],
 ) -> None:
@@ -479,8 +488,8 @@ def _result(
 ) -> InverseKinematics:
     """Return the result in the shape of the user; raise for invalid targets."""
     residual, status, used = found
-    reached: Any = (status == _SOLVED).reshape(batch)
-    out: Any = _hopeless(job, np.arange(len(status))).reshape(batch)
+    reached: NDArray[np.bool_] = (status == _SOLVED).reshape(batch)
+    out: NDArray[np.bool_] = _hopeless(job, np.arange(len(status))).reshape(batch)
     result = InverseKinematics(
         q,
         residual.reshape(*batch, 6),
@@ -495,7 +504,11 @@ def _result(
 
 
 def _refusal(
-    job: _Job, batch: tuple[int, ...], T: Array, status: Any, result: Any
+    job: _Job,
+    batch: tuple[int, ...],
+    T: Array,
+    status: NDArray[np.int32],
+    result: InverseKinematics,
 ) -> FlexarmError:
     """Second look at targets that the kernel did not accept."""
     bad = status == _NOT_FINITE

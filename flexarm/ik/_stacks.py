@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch, real_array
 from .._calls.arm_like import StackLike
@@ -20,9 +21,9 @@ from .targets import targets_of
 def inverse_kinematics_of_stack(
     solve: Callable[..., InverseKinematics],
     stack: StackLike,
-    target: Any,
-    q0: Any,
-    wrench: Any,
+    target: ArrayLike,
+    q0: ArrayLike | None,
+    wrench: ArrayLike | None,
     rng: np.random.Generator | None,
     **options: Any,
 ) -> InverseKinematics:
@@ -34,7 +35,9 @@ def inverse_kinematics_of_stack(
     # arguments with a leading axis, and their batch
     poses, place_only = targets_of(target)
     target = np.asarray(target) if place_only else poses
-    given: dict[str, tuple[Any, int]] = {"target": (target, 1 if place_only else 2)}
+    given: dict[str, tuple[np.ndarray, int]] = {
+        "target": (target, 1 if place_only else 2)
+    }
     for name, value in (("q0", q0), ("wrench", wrench)):
         if value is not None:
             given[name] = (real_array(name, value), 1)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import common_batch, positive_number, real_array
+from .._calls.arguments import common_batch, real_array
 from .._calls.arm_like import ArmLike
 from .._calls.explain import leading
-from .._support.arrays import real_number
-from .._support.checks import as_generator, short_text
+from .._support.checks import short_text
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -20,19 +16,15 @@ Array = NDArray[np.float64]
 EQUAL_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
 
-def targets_of(target: Any) -> tuple[Array, bool]:
+def targets_of(target: ArrayLike) -> tuple[Array, bool]:
     """Return poses (..., 4, 4), and whether orientation is free."""
     T = real_array("target", target)
-    if T.ndim >= 2 and T.shape[-2:] == (4, 4):
+    if T.shape[-2:] == (4, 4):
         return T, False
-    if T.ndim >= 1 and T.shape[-1] == 3:
-        placed = np.zeros((*T.shape[:-1], 4, 4))
-        placed[...] = np.eye(4)
-        placed[..., :3, 3] = T
-        return placed, True
-    raise ArgumentError(
-        f"target has shape {T.shape}, expected poses (..., 4, 4) or positions (..., 3)"
-    )
+    placed = np.zeros((*T.shape[:-1], 4, 4))
+    placed[...] = np.eye(4)
+    placed[..., :3, 3] = T
+    return placed, True
 
 
 def batch_of(
@@ -44,21 +36,17 @@ def batch_of(
     return common_batch({"target": targets, **shapes})
 
 
-def weights_of(weights: Sequence[float], length: float) -> tuple[float, ...]:
+def weights_of(weights: ArrayLike, length: float) -> tuple[float, ...]:
     """Weights of the six components, angular first, the linear ones in 1 / length."""
     if weights is EQUAL_WEIGHTS and isinstance(length, float) and length == 1.0:
         return EQUAL_WEIGHTS
-    try:
-        w = tuple(real_number(x) for x in weights)
-    except (TypeError, ValueError, OverflowError):
-        w = ()
-    if len(w) != 6 or not all(0.0 <= x < np.inf for x in w) or not any(w):
+    w = tuple(real_array("weights", weights).tolist())
+    if not all(0.0 <= x < np.inf for x in w) or not any(w):
         raise ArgumentError(
             f"weights is {short_text(weights)}, expected 6 numbers, zero or more "
             "and not all zero"
         )
-    scale = positive_number("length", length)
-    scaled = (*w[:3], *(x / scale for x in w[3:]))
+    scaled = (*w[:3], *(x / float(length) for x in w[3:]))
     if not all(x < np.inf for x in scaled):
         raise ArgumentError(
             f"length is {short_text(length)}, weights divided by it overflow, expected "
@@ -77,33 +65,21 @@ def place_weights(weights: tuple[float, ...]) -> tuple[float, ...]:
     return (0.0, 0.0, 0.0, *weights[3:])
 
 
-def generator(rng: Any) -> np.random.Generator | None:
-    """Return a generator from a seed or a generator, or raise."""
-    if rng is None:
-        return None
-    return as_generator("rng", rng, ArgumentError)
+def generator(rng: np.random.Generator | int | None) -> np.random.Generator | None:
+    """Return a generator from a seed or a generator."""
+    return None if rng is None else np.random.default_rng(rng)
 
 
-def limits_of(arm: ArmLike, limits: Any) -> Array | None:
+def limits_of(arm: ArmLike, limits: ArrayLike | None) -> Array | None:
     """Return limits (2, nq), or None if all are infinite."""
     if limits is None:
         return None
     # limits of the joints
     if isinstance(limits, str):
-        if limits != "joint":
-            raise ArgumentError(
-                f"limits is {short_text(limits)}, expected 'joint', None or an "
-                "array (2, nq)"
-            )
         own = arm.joint_limits
         return own if np.isfinite(own).any() else None
     # given limits, lower ones below upper ones
     array = real_array("limits", limits)
-    if array.shape != (2, arm.nq):
-        raise ArgumentError(
-            f"limits has shape {array.shape}, expected (2, {arm.nq}): least and "
-            "largest positions; see arm.position_names"
-        )
     low, high = array
     wrong = np.flatnonzero(~((low <= high) & (low < np.inf) & (high > -np.inf)))
     if len(wrong):

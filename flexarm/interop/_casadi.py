@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._functions import ArmFunction
 
+if TYPE_CHECKING:
+    from casadi import Callback, Function
+
+# names and shapes of arguments or results, their memory, and options of CasADi
+Ports: TypeAlias = Sequence[tuple[str, tuple[int, ...]]]
+Names: TypeAlias = Sequence[str]
+Buffers: TypeAlias = Sequence[memoryview | None]
+Table: TypeAlias = Mapping[str, object]
+
 # expressions hold their callbacks by a bare pointer, so that these must live on
-_ALIVE: list[Any] = []
+_ALIVE: list[object] = []
 
 
-@checked_late
+@checked
 def casadi_function(
     arm: Arm,
     name: str = "forward_dynamics",
     *,
     all_forces: bool = False,
-    options: dict[str, Any] | None = None,
-) -> Any:
+    options: dict[str, object] | None = None,
+) -> Function:
     """Return a function of an arm for expressions and solvers of CasADi.
 
     Parameters
@@ -38,7 +48,7 @@ def casadi_function(
         Whether `tau` has ``nv`` entries, all generalized forces, and not one for each
         of the ``nu`` actuated joints.
     options : dict, optional
-        Options of ``casadi.Callback``.
+        Table of ``casadi.Callback``.
 
     Returns
     -------
@@ -84,7 +94,7 @@ def casadi_function(
             raise ArgumentError(f"{name} has no tau, expected all_forces=False")
         sizes[-1] = arm.nv
     value, _ = _classes(casadi)
-    function = value(found, sizes, options or {})
+    function: Function = value(found, sizes, options or {})
     _ALIVE.append(function)
     return function
 
@@ -97,7 +107,7 @@ def _classes(casadi: Any) -> tuple[Any, Any]:
     class Base(casadi.Callback):  # type: ignore[misc, unused-ignore]
         """Dense columns in, dense matrices out, buffers without copies."""
 
-        def setup(self, title: str, ins: Any, outs: Any, options: Any) -> None:
+        def setup(self, title: str, ins: Ports, outs: Ports, options: Table) -> None:
             self._ins, self._outs = ins, outs
             try:
                 self.construct(title, options)
@@ -120,16 +130,16 @@ def _classes(casadi: Any) -> tuple[Any, Any]:
         def get_name_out(self, i: int) -> str:
             return str(self._outs[i][0])
 
-        def get_sparsity_in(self, i: int) -> Any:
+        def get_sparsity_in(self, i: int) -> object:
             return dense(*self._ins[i][1])
 
-        def get_sparsity_out(self, i: int) -> Any:
+        def get_sparsity_out(self, i: int) -> object:
             return dense(*self._outs[i][1])
 
         def has_eval_buffer(self) -> bool:
             return True
 
-        def eval_buffer(self, arg: Any, res: Any) -> int:
+        def eval_buffer(self, arg: Buffers, res: Buffers) -> int:
             # an argument that is left out is zero
             given = [
                 np.zeros(np.prod(shape, dtype=int))
@@ -143,29 +153,31 @@ def _classes(casadi: Any) -> tuple[Any, Any]:
             return 0
 
     class Value(Base):
-        def __init__(self, found: ArmFunction, sizes: list[int], options: Any) -> None:
+        def __init__(
+            self, found: ArmFunction, sizes: list[int], options: Table
+        ) -> None:
             casadi.Callback.__init__(self)
             self._found = found
             core = (*found.core, 1, 1)[:2]
             columns = [(n, (k, 1)) for n, k in zip(found.arguments, sizes, strict=True)]
             self.setup(found.name, columns, [("result", core)], options)
 
-        def compute(self, given: list[Any]) -> list[Any]:
+        def compute(self, given: list[np.ndarray]) -> list[np.ndarray]:
             return [np.ravel(self._found.value(*given), order="F")]
 
         def has_jacobian(self) -> bool:
             return True
 
         def get_jacobian(
-            self, name: str, inames: Any, onames: Any, options: Any
-        ) -> Any:
+            self, name: str, inames: Names, onames: Names, options: Table
+        ) -> Callback:
             jacobian = Slopes(self, name, inames, onames, options)
             _ALIVE.append(jacobian)
             return jacobian
 
     class Slopes(Base):
         def __init__(
-            self, of: Any, name: str, inames: Any, onames: Any, options: Any
+            self, of: Value, name: str, inames: Names, onames: Names, options: Table
         ) -> None:
             casadi.Callback.__init__(self)
             self._found = of._found
@@ -179,7 +191,7 @@ def _classes(casadi: Any) -> tuple[Any, Any]:
                 {**options, "enable_fd": True},
             )
 
-        def compute(self, given: list[Any]) -> list[Any]:
+        def compute(self, given: list[np.ndarray]) -> list[np.ndarray]:
             x = given[: len(self._found.arguments)]
             axes = len(self._found.core)
             found = []

@@ -9,20 +9,19 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Choice, Floats, Positive, Posture, StepLength
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text
-from .._support.options import check_choice
 from .._version import __version__
 from ..arm import Arm
 from ..control.sensors import sensors_of
@@ -31,6 +30,7 @@ from ..model.packing import pack
 from ..simulation.stability import instability
 
 Array = NDArray[np.float64]
+Rates: TypeAlias = Annotated[ArrayLike, Floats("(nv,)")]
 
 # methods that begin anew at each step
 METHODS = ("rk4", "Rodas4P")
@@ -52,16 +52,16 @@ _UNITS = {
 }
 
 
-@checked_late
+@checked
 def export_fmu(
     arm: Arm,
     file: str | os.PathLike[str],
     *,
     name: str = "arm",
     q0: Posture | None = None,
-    qd0: Annotated[ArrayLike, Floats("(nv,)")] | None = None,
-    outputs: Any = (),
-    method: Annotated[str, Choice("Rodas4P", "rk4")] = "Rodas4P",
+    qd0: Rates | None = None,
+    outputs: object = (),
+    method: Annotated[str, Choice(*METHODS)] = "Rodas4P",
     max_step: StepLength | None = None,
     rtol: Positive = 1e-8,
     atol: Positive = 1e-10,
@@ -147,13 +147,11 @@ def export_fmu(
     ('modelDescription.xml', 'resources/arm.bin')
     """
     check_name(name)
-    check_choice("method", method, METHODS)
-    step = _DEFAULT_STEP if max_step is None else positive_number("max_step", max_step)
     q = _start("q0", q0, arm.neutral)
     qd = _start("qd0", qd0, np.zeros(arm.nv))
     _check_method(arm, method, max_step, q)
     names, rows = _outputs(arm, outputs)
-    options = [step, positive_number("rtol", rtol), positive_number("atol", atol)]
+    options = list(map(float, (max_step or _DEFAULT_STEP, rtol, atol)))
     groups = [np.zeros(1), options, pack(arm).constants[:3], np.zeros(arm.nu), q, qd]
     start = np.concatenate([*groups, np.zeros(arm.nv + 3 + len(names))])
     data = _data(arm, method, start, rows)
@@ -199,16 +197,10 @@ def _library() -> bytes:
         ) from None
 
 
-def _start(name: str, given: Any, default: Any) -> Array:
-    if given is None:
-        return np.array(default)
-    value = real_array(name, given)
-    if value.shape != np.shape(default):
-        raise ArgumentError(
-            f"{name} has shape {value.shape}, expected {np.shape(default)}"
-        )
+def _start(name: str, given: ArrayLike | None, default: Array) -> Array:
+    value = np.array(default if given is None else real_array(name, given))
     check_numbers(name, value)
-    return np.array(value)
+    return value
 
 
 def _check_method(arm: Arm, method: str, max_step: float | None, q: Array) -> None:
@@ -233,7 +225,7 @@ def _check_method(arm: Arm, method: str, max_step: float | None, q: Array) -> No
             raise ArgumentError(unstable)
 
 
-def _outputs(arm: Arm, given: Any) -> tuple[tuple[str, ...], Array]:
+def _outputs(arm: Arm, given: object) -> tuple[tuple[str, ...], Array]:
     """Names of the outputs, and the rows that multiply q and qd."""
     if isinstance(given, (tuple, list)) and not given:
         return (), np.zeros((0, 2 * arm.nv))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm
-from .._support.options import check_choice
+from .._calls.declared import Choice, Threads
+from .._calls.doors import checked
 from ..arm import Arm
 from ..errors import ArgumentError
 
@@ -26,7 +26,7 @@ class Kernels:
         # differences of forces with and without it are those of gravity
         self._weightless: Kernels | None = None
 
-    def __call__(self, name: str, *operands: Any) -> Array:
+    def __call__(self, name: str, *operands: object) -> Array:
         """Result of a gufunc."""
         with np.errstate(all="ignore"):
             return np.asarray(self.arm._model.quiet(name, self._threads)(*operands))
@@ -39,7 +39,7 @@ class Kernels:
             self._weightless = Kernels(arm, self._threads)
         return self._weightless
 
-    def inverse_partials(self, q: Any, qd: Any, qdd: Any) -> Partials:
+    def inverse_partials(self, q: object, qd: object, qdd: object) -> Partials:
         """Partial derivatives of inverse dynamics by local displacements and qd."""
         both = self("inverse_dynamics_derivatives", q, qd, qdd)
         return both[..., 0, :, :], both[..., 1, :, :]
@@ -56,66 +56,54 @@ class Kernels:
         )
 
 
-def _forward(k: Kernels, q: Any, qd: Any, tau: Any) -> Array:
-    return k("forward_dynamics", q, qd, tau)
-
-
-def _forward_partials(k: Kernels, q: Any, qd: Any, tau: Any) -> Partials:
+def _forward_partials(k: Kernels, q: Array, qd: Array, tau: Array) -> Partials:
     every = k("forward_dynamics_derivatives", q, qd, tau)
-    acting: Any = slice(None)
-    if tau.shape[-1] != k.arm.nv:
-        acting = k.arm.actuator_indices
     dq, dqd, dtau = (every[..., i, :, :] for i in range(3))
-    return dq, dqd, dtau[..., acting]
+    acting = tau.shape[-1] != k.arm.nv
+    return dq, dqd, dtau[..., k.arm.actuator_indices] if acting else dtau
 
 
-def _inverse(k: Kernels, q: Any, qd: Any, qdd: Any) -> Array:
-    return k("inverse_dynamics", q, qd, qdd)
-
-
-def _inverse_partials(k: Kernels, q: Any, qd: Any, qdd: Any) -> Partials:
+def _inverse_partials(k: Kernels, q: object, qd: object, qdd: object) -> Partials:
     return *k.inverse_partials(q, qd, qdd), k("mass_matrix", q)
 
 
-def _bias_partials(k: Kernels, q: Any, qd: Any) -> Partials:
+def _bias_partials(k: Kernels, q: object, qd: object) -> Partials:
     return k.inverse_partials(q, qd, np.zeros(k.arm.nv))
 
 
-def _gravity_partials(k: Kernels, q: Any) -> Partials:
+def _gravity_partials(k: Kernels, q: object) -> Partials:
     still = np.zeros(k.arm.nv)
     with_it = k.inverse_partials(q, still, still)[0]
     return (with_it - k.weightless.inverse_partials(q, still, still)[0],)
 
 
-def _mass_slopes(k: Kernels, q: Any, qdd: Any) -> Array:
+def _mass_slopes(k: Kernels, q: object, qdd: object) -> Array:
     """Derivative of M qdd by local displacements, (..., nv, nv)."""
     still = np.zeros(k.arm.nv)
     moved = k.inverse_partials(q, still, qdd)[0]
     return np.asarray(moved - k.inverse_partials(q, still, still)[0])
 
 
-def _mass_partials(k: Kernels, q: Any) -> Partials:
+def _mass_partials(k: Kernels, q: Array) -> Partials:
     # column by column of M, which is symmetric
     return (_mass_slopes(k, q[..., np.newaxis, :], np.eye(k.arm.nv)),)
 
 
-def _kinetic_partials(k: Kernels, q: Any, qd: Any) -> Partials:
+def _kinetic_partials(k: Kernels, q: Array, qd: Array) -> Partials:
     row = qd[..., np.newaxis, :]
-    return (
-        (0.5 * row @ _mass_slopes(k, q, qd))[..., 0, :],
-        k("apply_mass_matrix", q, qd),
-    )
+    slopes = (0.5 * row @ _mass_slopes(k, q, qd))[..., 0, :]
+    return slopes, k("apply_mass_matrix", q, qd)
 
 
-def _potential_partials(k: Kernels, q: Any) -> Partials:
+def _potential_partials(k: Kernels, q: object) -> Partials:
     return (k("bias_forces", q, np.zeros(k.arm.nv)),)
 
 
-def _tip_pose(k: Kernels, q: Any) -> Array:
+def _tip_pose(k: Kernels, q: object) -> Array:
     return k("node_pose", k.arm.tip_node, q)
 
 
-def _tip_partials(k: Kernels, q: Any) -> Partials:
+def _tip_partials(k: Kernels, q: object) -> Partials:
     J = k("jacobian", k.arm.tip_node, q)  # in the axes of the node
     R = _tip_pose(k, q)[..., :3, :3]
     slopes = np.zeros((*J.shape[:-2], 4, 4, k.arm.nv))
@@ -146,9 +134,13 @@ def _kernel(name: str) -> Callable[..., Array]:
 
 FUNCTIONS_BY_NAME = {
     "bias_forces": _Row(("q", "qd"), "v", _kernel("bias_forces"), _bias_partials),
-    "forward_dynamics": _Row(("q", "qd", "tau"), "v", _forward, _forward_partials),
+    "forward_dynamics": _Row(
+        ("q", "qd", "tau"), "v", _kernel("forward_dynamics"), _forward_partials
+    ),
     "gravity_forces": _Row(("q",), "v", _kernel("gravity_forces"), _gravity_partials),
-    "inverse_dynamics": _Row(("q", "qd", "qdd"), "v", _inverse, _inverse_partials),
+    "inverse_dynamics": _Row(
+        ("q", "qd", "qdd"), "v", _kernel("inverse_dynamics"), _inverse_partials
+    ),
     "kinetic_energy": _Row(
         ("q", "qd"), "", _kernel("kinetic_energy"), _kinetic_partials
     ),
@@ -175,9 +167,10 @@ class ArmFunction:
         Shape of one result.
     """
 
-    def __init__(self, arm: Arm, name: str, threads: int = 1) -> None:
-        check_arm(arm)
-        check_choice("name", name, FUNCTIONS)
+    @checked
+    def __init__(
+        self, arm: Arm, name: Annotated[str, Choice(*FUNCTIONS)], threads: Threads = 1
+    ) -> None:
         row = FUNCTIONS_BY_NAME[name]
         if name == "forward_dynamics" and arm._held:
             raise ArgumentError(
@@ -220,8 +213,3 @@ class ArmFunction:
             np.broadcast_to(dx, (*batch, *self.core, y.shape[-1]))
             for dx, y in zip(by_parts, x, strict=True)
         )
-
-
-def listed(sizes: Sequence[int]) -> str:
-    """Lengths in words."""
-    return " or ".join(map(str, sizes))

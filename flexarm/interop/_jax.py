@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._calls.threads import threads_of
 from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
-from ._functions import ArmFunction, listed
+from ._functions import ArmFunction
+
+if TYPE_CHECKING:
+    from jax import Array
 
 
-@checked_late
+@checked
 def jax_function(
     arm: Arm, name: str = "forward_dynamics", *, threads: int = 1
-) -> Callable[..., Any]:
+) -> Callable[..., Array]:
     """Return a function of an arm that JAX compiles, batches and differentiates.
 
     Parameters
@@ -74,39 +77,39 @@ def jax_function(
     jnp = jax.numpy
     found = ArmFunction(arm, name, threads_of(threads))
 
-    def shapes(*x: Any) -> tuple[int, ...]:
+    def shapes(*x: Array) -> tuple[int, ...]:
         return tuple(jnp.broadcast_shapes(*(y.shape[:-1] for y in x)))
 
-    def result(*shape: int) -> Any:
+    def result(*shape: int) -> Array:
         return jax.ShapeDtypeStruct(shape, np.float64)
 
-    def on_host(compute: Callable[..., Any], out: Any, *x: Any) -> Any:
-        def run(*arrays: Any) -> Any:
+    def on_host(compute: Callable[..., object], out: object, *x: object) -> Array:
+        def run(*arrays: Array) -> Array:
             return compute(*(np.asarray(y, dtype=float) for y in arrays))
 
         return jax.pure_callback(run, out, *x, vmap_method="expand_dims")
 
     # the value, and its partial derivatives as a rule for tangents
     @jax.custom_jvp  # type: ignore[untyped-decorator, unused-ignore]
-    def value(*x: Any) -> Any:
+    def value(*x: Array) -> Array:
         return on_host(found.value, result(*shapes(*x), *found.core), *x)
 
     @jax.custom_jvp  # type: ignore[untyped-decorator, unused-ignore]
-    def partials(*x: Any) -> Any:
+    def partials(*x: Array) -> Array:
         batch = (*shapes(*x), *found.core)
         return on_host(
             found.partials, tuple(result(*batch, y.shape[-1]) for y in x), *x
         )
 
     @partials.defjvp  # type: ignore[untyped-decorator, unused-ignore]
-    def no_second_derivatives(primals: Any, tangents: Any) -> Any:
+    def no_second_derivatives(primals: object, tangents: object) -> Array:
         raise ArgumentError(
             f"second derivatives of {name} do not exist here, expected one "
             "differentiation"
         )
 
     @value.defjvp  # type: ignore[untyped-decorator, unused-ignore]
-    def tangent(primals: Any, tangents: Any) -> Any:
+    def tangent(primals: Array, tangents: Array) -> Array:
         axes = "ab"[: len(found.core)]
         slopes = zip(partials(*primals), tangents, strict=True)
         moved = sum(
@@ -114,7 +117,7 @@ def jax_function(
         )
         return value(*primals), moved
 
-    def function(*arguments: Any) -> Any:
+    def function(*arguments: Array) -> Array:
         return value(*_checked(jax, found, arguments))
 
     function.__name__ = function.__qualname__ = name
@@ -124,7 +127,7 @@ def jax_function(
     return function
 
 
-def _checked(jax: Any, found: ArmFunction, arguments: tuple[Any, ...]) -> list[Any]:
+def _checked(jax: Any, found: ArmFunction, arguments: tuple[Array, ...]) -> list[Array]:
     """Arguments in double precision, all with equally many axes."""
     if not jax.config.jax_enable_x64:
         raise ArgumentError(
@@ -142,7 +145,7 @@ def _checked(jax: Any, found: ArmFunction, arguments: tuple[Any, ...]) -> list[A
         if y.ndim == 0 or y.shape[-1] not in sizes:
             raise ArgumentError(
                 f"{name} has shape {y.shape}, expected a last axis of length "
-                f"{listed(sizes)}"
+                f"{' or '.join(map(str, sizes))}"
             )
     # as many axes for all: vmap puts new ones in front
     n = max(y.ndim for y in x)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._core import MAX_BODIES
 from .._support.checks import not_negative, positive, real, whole_number
-from .._support.options import check_choice
 from ..arm import Arm
 from ..beams import Beam, Payload, Section
 from ..beams.limits import MAX_ELEMENTS
@@ -20,7 +19,6 @@ from ..bodies.drives import Drive
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..bodies.profile import named_basis
-from ..errors import ModelError
 from .planar import _each
 
 _LENGTH, _DENSITY = 1.0, 5.0  # m, kg/m
@@ -29,7 +27,7 @@ _ACTUATOR_MASS = 0.2  # kg, of a rotor and of a stator
 _GRAVITY = 9.81  # m/s^2, not in the thesis
 
 
-@checked_late
+@checked
 @named_basis()
 def farid_planar(
     *,
@@ -167,7 +165,7 @@ def farid_planar(
     return Arm(bodies, gravity=(0.0, -_GRAVITY, 0.0), name="farid_planar")
 
 
-@checked_late
+@checked
 @named_basis()
 def farid_two_link(
     *,
@@ -260,7 +258,7 @@ def farid_two_link(
     return renamed
 
 
-@checked_late
+@checked
 @named_basis()
 def farid_spatial(
     *,
@@ -407,7 +405,7 @@ def _disc(inertia: float) -> tuple[float, float, float]:
 def _link(
     name: str,
     joint: Joint,
-    form: tuple[Section, int, str, Any, bool],
+    form: tuple[Section, int, str, object, bool],
     loads: list[Payload],
 ) -> Body:
     """One link of 1 m, flexible or, without elements, rigid."""
@@ -425,7 +423,6 @@ def _link(
             geometric_stiffening=stiffening,
         )
         return link
-    check_choice("frame", frame, ("chord", "tangent"), ModelError)
 
     # rigid: mass, mass centre and inertia of rod and loads
     rod = section.mass_per_length * _LENGTH

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._calls.doors import checked_late
-from .._support.checks import flag, not_negative
+from .._calls.doors import checked
+from .._support.checks import not_negative
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..beams.limits import mode_count
@@ -21,7 +21,7 @@ _DLS_DENSITY = 0.2  # kg/m
 _DLS_STIFFNESS = 1.0  # N m^2
 
 
-@checked_late
+@checked
 @named_basis()
 def de_luca_siciliano(
     *,
@@ -107,7 +107,6 @@ def de_luca_siciliano(
     n_modes = mode_count(n_modes, rigid=True)
     payload_mass = not_negative("payload_mass", payload_mass, "kg")
     payload_inertia = not_negative("payload_inertia", payload_inertia, "kg m^2")
-    damping = flag("damping", damping)
     link, hub_mass, hub_inertia = 0.1, 1.0, 0.1
     carried_mass = link + hub_mass + payload_mass
     carried_inertia = (

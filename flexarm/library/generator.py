@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_late
+from .._calls.declared import Choice, RandomSeed, Share, Whole
+from .._calls.doors import checked
 from .._core import MAX_BODIES, MAX_MODES
-from .._support.checks import as_array, as_generator, flag, short_text, whole_number
-from .._support.options import check_choice
+from .._support.checks import whole_number
 from ..arm import Arm
 from ..bodies.body import Body
 from ..bodies.joints import JOINT_KINDS, Joint
@@ -27,18 +27,22 @@ _MAX_NODES = 256
 _MAX_NUMBERS = 20_000_000
 
 
-@checked_late
+@checked
 def random_tree(
-    rng: Generator | int | None,
+    rng: RandomSeed,
     n_bodies: int = 4,
     max_modes: int = 3,
     *,
-    n_nodes: int = 4,
+    n_nodes: Annotated[int, Whole(least=1, most=_MAX_NODES)] = 4,
     branches: int = 2,
     gravity: bool = True,
-    joints: Sequence[str] = ("revolute", "prismatic", "fixed"),
-    attachments: float = 0.0,
-    foreshortening: float = 0.5,
+    joints: Sequence[Annotated[str, Choice(*JOINT_KINDS)]] = (
+        "revolute",
+        "prismatic",
+        "fixed",
+    ),
+    attachments: Share = 0.0,
+    foreshortening: Share = 0.5,
 ) -> Arm:
     """Random tree of rigid and flexible bodies, as general as the model allows.
 
@@ -107,13 +111,8 @@ def random_tree(
     """
     n_bodies = whole_number("n_bodies", n_bodies, 1, MAX_BODIES)
     max_modes = whole_number("max_modes", max_modes, 0, MAX_MODES)
-    n_nodes = whole_number("n_nodes", n_nodes, 1, _MAX_NODES)
-    branches = whole_number("branches", branches)
     _check(n_bodies, max_modes, n_nodes, joints)
-    attachments = _probability("attachments", attachments)
-    foreshortening = _probability("foreshortening", foreshortening)
-    gravity = flag("gravity", gravity)
-    rng = as_generator("rng", rng)
+    rng = np.random.default_rng(rng)
     parents = _draw_parents(rng, n_bodies, branches)
     kinds = [str(rng.choice(list(joints))) for _ in range(n_bodies)]
     n_modes = [int(rng.integers(0, max_modes + 1)) for _ in range(n_bodies)]
@@ -147,22 +146,8 @@ def random_tree(
     return Arm(bodies, gravity=g, name="random_tree")
 
 
-def _probability(what: str, value: float) -> float:
-    number = float(as_array(what, value, ()))
-    if not 0.0 <= number <= 1.0:
-        raise ModelError(f"{what} is {number:g}, expected a probability from 0 to 1")
-    return number
-
-
 def _check(n_bodies: int, max_modes: int, n_nodes: int, joints: Sequence[str]) -> None:
-    if isinstance(joints, str) or not isinstance(joints, Sequence):
-        raise ModelError(
-            f"joints is {short_text(joints)}, expected a list of kinds, such as "
-            "['revolute', 'fixed']"
-        )
     whole_number("number of joint kinds", len(joints), 1)
-    for kind in joints:
-        check_choice("a kind of joints", kind, JOINT_KINDS, ModelError)
     numbers = n_bodies * n_nodes * (13 + 6 * max_modes + 3 * max_modes**2)
     if numbers > _MAX_NUMBERS:
         raise ModelError(

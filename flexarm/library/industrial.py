@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_late
-from .._support.checks import flag
+from .._calls.doors import checked
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -100,7 +99,7 @@ _PUMA_CHANGES = {
 }
 
 
-@checked_late
+@checked
 def puma560(*, damping: bool = False) -> Arm:
     r"""PUMA 560, six revolute joints, rigid.
 
@@ -179,7 +178,6 @@ def puma560(*, damping: bool = False) -> Arm:
     ...                  [31.6399, 6.0351, 0.0283], atol=5e-5))
     True
     """
-    damping = flag("damping", damping)
     bodies = []
     rotation = np.eye(3)
     for i, (quarters, a, d, mass, r, inertia, gear, viscous) in enumerate(_PUMA):
@@ -221,7 +219,7 @@ _IIWA_LIMITS = (
 _IIWA_FLANGE = (0.0, 0.0, 0.045)
 
 
-@checked_late
+@checked
 def iiwa14(*, damping: bool = False) -> Arm:
     """KUKA LBR iiwa 14 R820, seven revolute joints, rigid.
 
@@ -293,7 +291,6 @@ def iiwa14(*, damping: bool = False) -> Arm:
     >>> round(float(z), 6)
     1.306
     """
-    damping = flag("damping", damping)
     bodies = []
     for i, (_, quarters, half, mass, com, inertia) in enumerate(_IIWA):
         turn = turn_x(quarters)

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import short_text, whole_number
 from ..arm import Arm
 from ..dynamics.mass import mass_matrix
@@ -44,7 +43,7 @@ class Maneuver(NamedTuple):
     torque: JointFeedback
 
 
-@checked_late
+@checked
 def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     r"""Six seconds of the arm of Cibicik and Egeland under PD control.
 
@@ -122,7 +121,6 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     >>> print(abs(run.q[-1, :4] - law.reference[-1]).max() < 5e-3)
     True
     """
-    check_arm(arm)
     if arm.name != "cibicik_egeland":
         raise ModelError(
             f"the arm is {short_text(arm.name)}, expected 'cibicik_egeland' of the "

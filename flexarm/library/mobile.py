@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._calls.doors import checked_late
-from .._support.checks import flag
+from .._calls.doors import checked
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -62,7 +61,7 @@ def _principal_axes(degrees: tuple[int, int, int]) -> np.ndarray:
     return x @ y @ z  # type: ignore[no-any-return]
 
 
-@checked_late
+@checked
 def youbot(*, rotors: bool = False) -> Arm:
     r"""KUKA youBot arm, five revolute joints, rigid, without its gripper.
 
@@ -134,7 +133,6 @@ def youbot(*, rotors: bool = False) -> Arm:
     >>> fa.tip_pose(arm, [0.0] * 5)[:3, 3].round(6) + 0.0
     array([0.057  , 0.     , 0.57576])
     """
-    rotors = flag("rotors", rotors)
     bodies = []
     for i, (position, turns, sense, mass, com, moments, axes) in enumerate(_YOUBOT):
         least, largest, effort, gear, rotor = _YOUBOT_JOINTS[i]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
 from .._calls.declared import Floats
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies.models import RigidBody
@@ -23,7 +23,7 @@ _DENSITY = 2.0  # kg/m
 _RADIUS = 0.02  # m
 
 
-@checked_late
+@checked
 def mueller_remote_center(
     *,
     d: Annotated[ArrayLike, Floats("(4,)")] = (0.4, 0.3, 0.7, 1.1),
@@ -126,7 +126,7 @@ def mueller_remote_center(
     return build_arm(SpatialScrews(frames, axes), bodies, name="mueller_remote_center")
 
 
-def _lengths(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+def _lengths(name: str, value: object, shape: tuple[int, ...]) -> Array:
     """Check places in m; large ones look like millimetres."""
     array = as_array(f"{name} of the remote-centre arm", value, shape)
     most = float(np.abs(array).max())

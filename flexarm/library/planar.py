@@ -7,12 +7,11 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_late
+from .._calls.declared import Choice, Floats, Vector
+from .._calls.doors import checked
 from .._core import MAX_BODIES
 from .._support.checks import (
     as_numbers,
-    flag,
     in_range,
     not_negative,
     real,
@@ -21,7 +20,7 @@ from .._support.checks import (
 )
 from ..arm import Arm
 from ..beams import flexible_link
-from ..beams.limits import check_modes, mode_count
+from ..beams.limits import mode_count
 from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -31,7 +30,7 @@ from ..errors import ModelError
 _MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")
 
 
-@checked_late
+@checked
 def pendulum(
     *,
     mass: float = 1.0,
@@ -101,14 +100,16 @@ def pendulum(
     return Arm([rod], name="pendulum")
 
 
-@checked_late
+@checked
 def planar_chain(
     n: int = 2,
     *,
     length: Annotated[ArrayLike, Floats("()", "(n,)")] = 1.0,
     mass: Annotated[ArrayLike, Floats("()", "(n,)")] = 1.0,
     n_modes: int = 0,
-    modes: str = "craig-bampton",
+    modes: Annotated[
+        str, Choice(*_MODES, hint="the number of modes is n_modes")
+    ] = "craig-bampton",
     segments: int | None = None,
     bending_stiffness: Annotated[ArrayLike, Floats("()", "(n,)")] = 100.0,
     damping: float = 0.0,
@@ -127,9 +128,8 @@ def planar_chain(
         Length in m and mass in kg of each link.
     n_modes : int
         Coordinates of bending in the plane of each link; zero for rigid links.
-    modes : str
-        Basis of the links, as of `beams.flexible_link`: ``"craig-bampton"``,
-        ``"static"``, ``"clamped-free"``, ``"pinned"`` or ``"free"``.
+    modes : {"craig-bampton", "static", "clamped-free", "pinned", "free"}
+        Basis of the links, as of `beams.flexible_link`.
     segments : int, optional
         Number of pieces of each link, in place of `n_modes`, for links that bend far.
     bending_stiffness : float or (n,) array_like of float
@@ -196,7 +196,6 @@ def planar_chain(
     # one number for each link
     n = whole_number("n", n, 1, MAX_BODIES)
     n_modes = mode_count(n_modes, rigid=True)
-    check_modes("modes", modes, _MODES)
     if n_modes and segments is not None:
         raise ModelError(
             f"planar_chain has n_modes {n_modes} and segments, expected one of them: "
@@ -208,7 +207,6 @@ def planar_chain(
     payload_mass = not_negative("payload_mass", payload_mass, "kg")
     damping = real("damping", damping, "N m s")
     damping_ratio = not_negative("damping_ratio", damping_ratio, "")
-    geometric_stiffening = flag("geometric_stiffening", geometric_stiffening)
 
     # rods, rigid or with modes of its own
     bodies: list[Body | SegmentedLink] = []

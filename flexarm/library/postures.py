@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import check_arm
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from ..arm import Arm
 
 _QUARTER = np.pi / 2.0
@@ -53,7 +52,7 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
 }
 
 
-@checked_late
+@checked
 def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     """Named configurations of an arm of the library.
 
@@ -115,7 +114,6 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     >>> fa.library.poses(fa.library.iiwa14())["ready"]
     array([ 0.  ,  0.6 ,  0.  , -1.75,  0.  ,  1.  ,  0.  ])
     """
-    check_arm(arm)
     known = dict(_POSES.get(arm.name, {}))
     if arm.name in ("planar_chain", "farid_planar"):
         rest = (0.0,) * (arm.nj - 1)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_late
-from .._support.checks import as_array, as_numbers, flag, in_range, positive, short_text
+from .._calls.doors import checked
+from .._support.checks import as_array, as_numbers, in_range, positive, short_text
 from ..arm import Arm
 from ..beams import flexible_link
 from ..beams.limits import mode_count
@@ -30,7 +30,7 @@ _LOAD = (0.157, 0.0064)  # kg, kg m^2 about the clamp of link 2
 _GEAR = (100.0, 50.0)
 
 
-@checked_late
+@checked
 @named_basis()
 def quanser_two_link(
     *,
@@ -161,7 +161,6 @@ def quanser_two_link(
     1.94
     """
     n = mode_count(n_modes)
-    rigid_stage = flag("rigid_stage", rigid_stage)
     center = positive("load_center", load_center, "m")
     axis = positive("elbow", elbow, "m")
     speed = positive("friction_velocity", friction_velocity, "rad/s")
@@ -199,7 +198,7 @@ def quanser_two_link(
             n_modes=n,
             joint=drives.joint(k, axis, turned),
             base_inertia=inertia[k] if drives.stiffness is None else 0.0,
-            geometric_stiffening=flag("geometric_stiffening", geometric_stiffening),
+            geometric_stiffening=geometric_stiffening,
             **payload,
         )
         for k, payload in enumerate(

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import not_negative
-from .._support.options import check_choice
 from ..arm import Arm
 from ..beams import (
     BeamModes,
@@ -24,7 +23,6 @@ from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..bodies.profile import named_basis
-from ..errors import ModelError
 
 # Table I, in SI units
 _L1, _L2, _L3, _L4 = 0.26, 2.0, 1.8, 0.24  # m
@@ -50,12 +48,12 @@ class _Carried:
     inertia_z: float = 0.0
 
 
-@checked_late
+@checked
 @named_basis()
 def cibicik_egeland(
     *,
     n_modes: int = 2,
-    bending: Annotated[str, Choice("clamped-mass", "clamped-free")] = "clamped-mass",
+    bending: Annotated[str, Choice(*_BENDING)] = "clamped-mass",
     damping: float = 0.0,
     fidelity: Annotated[str, Choice("full", "linear", "ruthless")] = "full",
     geometric_stiffening: bool = False,
@@ -157,7 +155,6 @@ def cibicik_egeland(
     """
     n_modes = mode_count(n_modes, rigid=True)
     damping = not_negative("damping", damping, "")
-    check_choice("bending", bending, _BENDING, ModelError)
     # a cylinder has equal moments across its axis
     across = 0.5 * _I13 + _M1 * _L1**2 / 12.0
     link1 = RigidBody(
@@ -183,7 +180,7 @@ def cibicik_egeland(
     return Arm([link1, link2, link3, link4], name="cibicik_egeland", fidelity=fidelity)
 
 
-@checked_late
+@checked
 def cibicik_egeland_order(n_modes: int = 2) -> NDArray[np.intp]:
     """Places of the coordinates of the paper among those of `cibicik_egeland`.
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import MAX_MAGNITUDE
 from ..arm import Arm
 from ..beams import clamped_beam_modes, flexible_link
@@ -25,7 +25,7 @@ _RISE, _SPIN = 15.0, 6.0  # s, rad/s
 HUB_INERTIA = 4e9  # kg m^2
 
 
-@checked_late
+@checked
 @named_basis()
 def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     r"""Beam on a hub whose motion is given, for the maneuver of `spin_up`.
@@ -92,7 +92,7 @@ def spin_up_beam(n_modes: int = 3, *, geometric_stiffening: bool = True) -> Arm:
     return Arm([beam], gravity=(0, 0, 0), name="spin_up_beam", check_units=False)
 
 
-@checked_late
+@checked
 def spin_up(t: Annotated[ArrayLike, Floats("(...)")]) -> tuple[Array, Array, Array]:
     r"""Angle, rate and torque of the hub of `spin_up_beam`.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import finite_number, real_array
+from .._calls.arguments import real_array
+from .._calls.declared import Finite
 from .._calls.doors import checked
 from .._support.checks import short_text
 from ..errors import ArgumentError, SingularityError
@@ -64,7 +63,7 @@ def series(model: Model, second: Model) -> Model:
 
 
 @checked
-def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
+def feedback(model: Model, controller: object, sign: Finite = -1.0) -> Model:
     r"""Closed loop of a model and a controller that sees all its outputs.
 
     The inputs become :math:`u = r + \text{sign} \cdot K y`, with the reference or
@@ -121,7 +120,6 @@ def feedback(model: Model, controller: Any, sign: float = -1.0) -> Model:
             f"{controller.D.shape[-2]} outputs, expected the {p} outputs and the {m} "
             "inputs of the model"
         )
-    sign = finite_number("sign", sign)
     # u = (1 - s Dk D)^-1 (r + s Ck xk + s Dk C x)
     inside = np.eye(m) - sign * controller.D @ model.D
     if (np.linalg.cond(inside) > 1e14).any():
@@ -176,7 +174,7 @@ def _stacked(a: Array, b: Array, axis: int) -> Array:
     return np.concatenate(both, axis=axis)
 
 
-def _blocks(a: Array, b: Array, c: Any, d: Array) -> Array:
+def _blocks(a: Array, b: Array, c: Array | float, d: Array) -> Array:
     """Matrix of four blocks with broadcast leading axes."""
-    c = np.zeros((d.shape[-2], a.shape[-1])) if np.ndim(c) == 0 else c
-    return _stacked(_stacked(a, b, -1), _stacked(c, d, -1), -2)
+    low = np.asarray(c) if np.ndim(c) else np.zeros((d.shape[-2], a.shape[-1]))
+    return _stacked(_stacked(a, b, -1), _stacked(low, d, -1), -2)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
-from ..errors import ArgumentError, SingularityError
+from ..errors import SingularityError
 from ._modes import balanced
 from ._system import LinearSystem
 
@@ -23,7 +23,7 @@ MAX_ENTRIES = 1 << 22
 
 @checked
 def frequency_response(
-    model: LinearSystem, omega: Annotated[Any, Floats("(f,)")]
+    model: LinearSystem, omega: Annotated[ArrayLike, Floats("(f,)")]
 ) -> Complex:
     r"""Transfer matrix :math:`C (i\omega - A)^{-1} B + D` at frequencies.
 
@@ -62,8 +62,6 @@ def frequency_response(
     array([ 0.101937, -0.0002  ])
     """
     w = np.atleast_1d(real_array("omega", omega))
-    if w.ndim != 1:
-        raise ArgumentError(f"omega has shape {w.shape}, expected a row (f,)")
     check_numbers("omega", w)
     s: Any = 1j * w if model.dt is None else np.exp(1j * w * model.dt)
     n, (p, m) = model.n_states, model.D.shape[-2:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, check_finite, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, StackLike
@@ -42,11 +42,11 @@ def linearize(
     qd: Velocities | None = None,
     tau: Forces | None = None,
     *,
-    inputs: Any = None,
-    outputs: Any = None,
+    inputs: object = None,
+    outputs: object = None,
     settle: bool = False,
-    wrench: Any = None,
-    node: Any = None,
+    wrench: ArrayLike | None = None,
+    node: object = None,
     frame: str = "node",
 ) -> StateSpace:
     r"""Linear model of an arm about states, with named inputs and outputs.
@@ -171,7 +171,7 @@ def linearize(
     one = any_of(arm)
     if isinstance(arm, StackLike) and one._held:  # whose projections differ
 
-        def one_arm(one: ArmLike, **states: Any) -> StateSpace:
+        def one_arm(one: ArmLike, **states: Array) -> StateSpace:
             options: dict[str, Any] = {"inputs": inputs, "outputs": outputs}
             return linearize(
                 one, **states, **options, settle=settle, node=node, frame=frame
@@ -246,7 +246,13 @@ def linearize(
 
 
 def _read(
-    arm: AnyArm, q: Any, qd: Any, tau: Any, wrench: Any, node: Any, frame: str
+    arm: AnyArm,
+    q: object,
+    qd: object,
+    tau: object,
+    wrench: ArrayLike | None,
+    node: object,
+    frame: str,
 ) -> tuple[dict[str, Array], Loads | None]:
     """Finite arrays of the arguments that are given, and the load."""
     given: dict[str, Array] = {"q": real_array("q", q)}
@@ -266,7 +272,11 @@ def _read(
 
 
 def _settle(
-    arm: AnyArm, at: dict[str, Array], wrench: Any, node: Any, frame: str
+    arm: AnyArm,
+    at: dict[str, Array],
+    wrench: ArrayLike | None,
+    node: object,
+    frame: str,
 ) -> None:
     """Replace positions by those of the equilibrium with held joints."""
     if "tau" in at or ("qd" in at and at["qd"].any()):
@@ -313,22 +323,22 @@ class _Basis:
     def n(self) -> int:
         return len(self.kept)
 
-    def rows(self, matrix: Any) -> Any:
+    def rows(self, matrix: Array) -> Array:
         """Equations (..., n, k) of (..., nv, k)."""
         return matrix if self.T is None else self.T.T @ matrix
 
-    def columns(self, matrix: Any) -> Any:
+    def columns(self, matrix: Array) -> Array:
         """By independent displacements (..., k, n) of (..., k, nv)."""
         return matrix if self.T is None else matrix @ self.T
 
-    def block(self, matrix: Any) -> Any:
+    def block(self, matrix: Array) -> Array:
         return self.rows(self.columns(matrix))
 
-    def displacements(self, matrix: Any) -> Any:
+    def displacements(self, matrix: Array) -> Array:
         """Rates (..., n, n) of independent displacements of (..., nv, nv)."""
         return self.columns(matrix)[..., self.kept, :]
 
-    def spread(self, vectors: Any) -> Any:
+    def spread(self, vectors: Array) -> Array:
         """Velocities (..., nv) of independent ones."""
         return vectors if self.T is None else vectors @ self.T.T
 
@@ -363,7 +373,7 @@ class _Mass:
             )
         self.scaled = scaled
 
-    def solve(self, right: Any) -> Any:
+    def solve(self, right: Array) -> Array:
         """Accelerations of forces (..., n, k)."""
         size = self.size[..., np.newaxis]
         return np.linalg.solve(self.scaled, right / size) / size

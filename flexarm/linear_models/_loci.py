@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from .._calls.declared import Floats
 from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
 from .loops import closed_loop, rates_of, read_controller, sampled
-from .state_space import StateSpace, check_model
+from .state_space import StateSpace
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -74,7 +74,7 @@ def damping_of(rates: Complex) -> Array:
 def root_locus(
     model: StateSpace,
     values: Annotated[ArrayLike, Floats("(k,)")],
-    controller: Any = None,
+    controller: object = None,
     *,
     name: str | None = None,
 ) -> RootLocus:
@@ -131,13 +131,9 @@ def root_locus(
     array([0.   , 0.479, 0.958, 1.   ])
     """
     values = real_array("values", values)
-    if values.ndim != 1 or not len(values):
-        raise ArgumentError(
-            f"values has shape {values.shape}, expected one axis with one entry at "
-            "least"
-        )
+    if not len(values):
+        raise ArgumentError("values has shape (0,), expected one entry at least")
     check_numbers("values", values)
-    check_model(model)
 
     # poles of models along the axis, or of the plant with each factor of the law
     if controller is None:
@@ -161,7 +157,7 @@ def root_locus(
     return RootLocus(name or default, values, branches(found), dt)
 
 
-def branches(poles: Any) -> Complex:
+def branches(poles: object) -> Complex:
     """Poles (k, n), each row in the order that continues the rows before it."""
     from scipy.optimize import linear_sum_assignment
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def margins(loops: Loops, poles: Complex, dt: float | None) -> Margins:
 
         # where its size is one
         k, i, at = _crossings(loops, omega, ratios, _log_size)
-        ahead: Any = -loops.ratios(k, i)(at)
+        ahead = -loops.ratios(k, i)(at)
         turn = np.abs(np.angle(ahead))
         np.minimum.at(phase, (k, i), turn)
         peak = _peaks(loops, omega, sizes)
@@ -126,7 +126,7 @@ def _log_size(ratios: Complex) -> Array:
 
 
 def _crossings(
-    loops: Loops, omega: Array, ratios: Complex, part: Callable[[Complex], Any]
+    loops: Loops, omega: Array, ratios: Complex, part: Callable[[Complex], Array]
 ) -> tuple[Numbers, Numbers, Array]:
     """Loops, inputs and frequencies at which a part of a ratio is zero, by halving."""
     signs = np.sign(part(ratios))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .._calls.arguments import finite_number
+from .._calls.declared import Finite
 from .._calls.doors import checked
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
@@ -42,7 +43,9 @@ def single(model: LinearSystem, what: str) -> None:
         )
 
 
-def gather(batch: tuple[int, ...], items: list[Any], core: tuple[int, ...]) -> Any:
+def gather(
+    batch: tuple[int, ...], items: Sequence[ArrayLike], core: tuple[int, ...]
+) -> Array:
     """Arrays of all models of a batch as one."""
     if not items:
         return np.zeros((*batch, *core))
@@ -78,7 +81,9 @@ class Poles(Printed):
     size: Array
     dt: float | None = None
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
         return np.array(self.values, dtype=dtype)
 
     @property
@@ -165,14 +170,14 @@ class Poles(Printed):
         return Sheet((Table(rows),))
 
 
-def ascending(values: Any) -> NDArray[np.intp]:
+def ascending(values: Complex) -> NDArray[np.intp]:
     """Order by size, of values (n,) of one size by their real, then imaginary parts."""
     with np.errstate(divide="ignore"):
         size = np.round(np.log(np.abs(values)), 8)
     return np.lexsort((values.imag, values.real, size))
 
 
-def _listed(states: tuple[str, ...], shares: Any, percent: bool = False) -> str:
+def _listed(states: tuple[str, ...], shares: Array, percent: bool = False) -> str:
     """Names of the coordinates that move most; rates count with their coordinates."""
     parts: dict[str, float] = {}
     for name, share in zip(states, shares, strict=True):
@@ -241,7 +246,7 @@ def poles(model: LinearSystem) -> Poles:
     )
 
 
-def _rates(values: Any, dt: float | None) -> Complex:
+def _rates(values: ArrayLike, dt: float | None) -> Complex:
     if dt is None:
         return np.asarray(values, complex)
     with np.errstate(divide="ignore"):
@@ -252,7 +257,7 @@ def _rates(values: Any, dt: float | None) -> Complex:
     return np.asarray(rates)
 
 
-def _eigen(A: Any) -> tuple[Complex, Array]:
+def _eigen(A: Array) -> tuple[Complex, Array]:
     """Eigenvalues, and parts of the states in their modes."""
     from scipy.linalg import eig
 
@@ -267,7 +272,7 @@ def _eigen(A: Any) -> tuple[Complex, Array]:
     return values, np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def balanced(A: Any) -> tuple[Array, Array]:
+def balanced(A: ArrayLike) -> tuple[Array, Array]:
     """Matrix in units that balance its rows and columns, and these units."""
     from scipy.linalg import matrix_balance
 
@@ -344,7 +349,7 @@ class ModalTest:
     def _signals(self) -> str:
         return "inputs" if self.what == "controllable" else "outputs"
 
-    def _sentence(self, bad: Any) -> str:
+    def _sentence(self, bad: NDArray[np.bool_]) -> str:
         index = tuple(int(i) for i in np.argwhere(bad.any(axis=-1))[0])
         every = [
             self.poles.description((*index, int(k))) for k in np.flatnonzero(bad[index])
@@ -375,7 +380,7 @@ class ModalTest:
 
 
 @checked
-def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
+def controllability(model: LinearSystem, tolerance: Finite = 1e-9) -> ModalTest:
     r"""Modes that the inputs move, by the test of Popov, Belevitch and Hautus.
 
     Parameters
@@ -417,18 +422,11 @@ def controllability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     >>> bool(ss.controllability().success)
     False
     """
-    return _test(
-        model,
-        model.B,
-        "controllable",
-        model.inputs,
-        finite_number("tolerance", tolerance),
-        False,
-    )
+    return _test(model, model.B, "controllable", model.inputs, tolerance, False)
 
 
 @checked
-def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
+def observability(model: LinearSystem, tolerance: Finite = 1e-9) -> ModalTest:
     r"""Modes that the outputs show, by the test of Popov, Belevitch and Hautus.
 
     Parameters
@@ -460,14 +458,7 @@ def observability(model: LinearSystem, tolerance: float = 1e-9) -> ModalTest:
     the motion without stiffness in link1 is not observable by link1 strain y 0
     """
     C = np.swapaxes(model.C, -1, -2)
-    return _test(
-        model,
-        C,
-        "observable",
-        model.outputs,
-        finite_number("tolerance", tolerance),
-        True,
-    )
+    return _test(model, C, "observable", model.outputs, tolerance, True)
 
 
 def _test(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..errors import ArgumentError
 _AXES = "xyz"
 
 
-def axes_of(axes: Any) -> str:
+def axes_of(axes: str) -> str:
     """Check components such as "xy"."""
     fits = isinstance(axes, str) and axes and set(axes) <= set(_AXES)
     if not fits or len(set(axes)) != len(axes):
@@ -27,7 +28,7 @@ def axes_of(axes: Any) -> str:
     return str(axes)
 
 
-def node_and_name(arm: ArmLike, node: Any) -> tuple[int, str]:
+def node_and_name(arm: ArmLike, node: object) -> tuple[int, str]:
     """Number of a node, and its name in signals."""
     if node is None or (isinstance(node, str) and node == "tip"):
         return arm.tip_node, "tip"
@@ -39,7 +40,7 @@ def node_and_name(arm: ArmLike, node: Any) -> tuple[int, str]:
 
 def node_of_words(
     arm: ArmLike, text: str, kinds: Iterable[str]
-) -> tuple[Any, str, str] | None:
+) -> tuple[object, str, str] | None:
     """Node, kind and axes of words such as "tip position xy", or None.
 
     "tip y" stands for the position; node names may have blanks.
@@ -84,7 +85,7 @@ def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
     return found
 
 
-def items_of(what: str, given: Any, single: Any) -> list[Any]:
+def items_of(what: str, given: Any, single: type | UnionType) -> list[Any]:
     """Return the entries of a list, or one of a `single` kind as a list, or raise."""
     if isinstance(given, single):
         return [given]

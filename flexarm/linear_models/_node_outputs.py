@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,11 @@ from .strain import Output
 
 
 def _on_node(
-    node: Any, axes: str, what: str, first: int, motion: Callable[[Point, int], Tangent]
+    node: object,
+    axes: str,
+    what: str,
+    first: int,
+    motion: Callable[[Point, int], Tangent],
 ) -> Output:
     """Some components of the angular (0) or linear (3) half of a motion of a node."""
 
@@ -54,7 +57,7 @@ def _own_velocity(point: Point, node: int) -> Tangent:
 
 @checked
 @recorded("outputs.node_position", maker=True)
-def node_position(node: Any = None, axes: str = "xyz") -> Output:
+def node_position(node: object = None, axes: str = "xyz") -> Output:
     """Position of a node, in base axes.
 
     Parameters
@@ -83,7 +86,7 @@ def node_position(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_rotation", maker=True)
-def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
+def node_rotation(node: object = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
 
     Parameters
@@ -112,7 +115,7 @@ def node_rotation(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_velocity", maker=True)
-def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
+def node_velocity(node: object = None, axes: str = "xyz") -> Output:
     """Velocity of a node, in base axes.
 
     Parameters
@@ -141,7 +144,7 @@ def node_velocity(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_angular_velocity", maker=True)
-def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
+def node_angular_velocity(node: object = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node, in base axes.
 
     Parameters
@@ -170,7 +173,7 @@ def node_angular_velocity(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.gyroscope", maker=True)
-def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
+def gyroscope(node: object = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node in its own axes, as a gyroscope on it measures.
 
     Parameters
@@ -197,7 +200,7 @@ def gyroscope(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_acceleration", maker=True)
-def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
+def node_acceleration(node: object = None, axes: str = "xyz") -> Output:
     """Acceleration of a node, in base axes, without gravity.
 
     Parameters
@@ -226,7 +229,7 @@ def node_acceleration(node: Any = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.accelerometer", maker=True)
-def accelerometer(node: Any = None, axes: str = "xyz") -> Output:
+def accelerometer(node: object = None, axes: str = "xyz") -> Output:
     """Acceleration less gravity in axes of the node, as an accelerometer measures.
 
     Parameters

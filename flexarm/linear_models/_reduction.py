@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,8 @@ from ._modes import (
 )
 from ._system import LinearSystem, Model
 
+Complex = NDArray[np.complex128]
+
 Array = NDArray[np.float64]
 
 # Relative distance of eigenvalues that make one block: those that are closer have
@@ -29,7 +32,7 @@ Array = NDArray[np.float64]
 _BLOCK_DISTANCE = 1e-6
 
 
-def _separated(A: Array, first: Any) -> tuple[Array, Array, int]:
+def _separated(A: Array, first: Callable[..., bool]) -> tuple[Array, Array, int]:
     """Block-diagonal form ``inv(T) A T`` of chosen eigenvalues, and others.
 
     By an ordered Schur form and the equation of Sylvester; the order k of the first
@@ -75,7 +78,7 @@ def _blocks(A: Array) -> tuple[Array, Array, list[int]]:
     return F, T, sizes
 
 
-def _transformed(model: Model, F: Any, T: Any, states: Any) -> Model:
+def _transformed(model: Model, F: object, T: Array, states: object) -> Model:
     """The model in states z with x = T z."""
     B = np.linalg.solve(T, model.B)
     return model.replace(A=F, B=B, C=model.C @ T, states=states, drift=None)

@@ -7,19 +7,26 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import ArmLike, StackLike
 from .._calls.chunks import parts
-from .._calls.declared import Choice, Positions
+from .._calls.declared import Choice, Dictionary, Positions
 from .._calls.doors import checked, checked_class
 from .._support.printing import Printed, Sheet
 from ..errors import ArgumentError, ModelError
 from ._linearize import linearize
 from ._loci import damping_of
 from ._margins import Loops, margins
-from .loops import Law, closed_loop, rates_of, read_controller, sampled, sensitivity
+from .loops import (
+    Controller,
+    closed_loop,
+    rates_of,
+    read_controller,
+    sampled,
+    sensitivity,
+)
 from .state_space import StateSpace
 
 Array = NDArray[np.float64]
@@ -179,9 +186,11 @@ class Robustness(Printed):
 @checked
 def robustness(
     make: Callable[..., ArmLike] | StackLike,
-    ranges: Mapping[str, Any],
+    ranges: Annotated[
+        Mapping[str, ArrayLike], Dictionary("values by names of arguments of make")
+    ],
     q: Positions,
-    controller: Any = None,
+    controller: object = None,
     **options: Any,
 ) -> Robustness:
     """Poles and margins of arms over ranges of payloads, stiffness and the like.
@@ -270,7 +279,7 @@ def robustness(
                 f"the stack has the axes {make.shape}, expected {shape}, one arm for "
                 f"each of the values of {', '.join(values)}"
             )
-        arms: Any = [make.arms[k] for k in make.index.reshape(-1)]
+        arms = [make.arms[k] for k in make.index.reshape(-1)]
     else:
         arms = list(_made(make, values, shape))
     models = _linearized(arms, shape, q, options)
@@ -301,7 +310,10 @@ def _made(
 
 
 def _linearized(
-    arms: list[ArmLike], shape: tuple[int, ...], q: Any, options: dict[str, Any]
+    arms: list[ArmLike],
+    shape: tuple[int, ...],
+    q: ArrayLike,
+    options: Mapping[str, Any],
 ) -> StateSpace:
     """Models of arms along a grid, in lanes if they stack."""
     try:
@@ -318,8 +330,8 @@ def _linearized(
     return linearize(stack[index], q, **options)
 
 
-def _read(ranges: Mapping[str, Any]) -> dict[str, Array]:
-    if not isinstance(ranges, Mapping) or not ranges:
+def _read(ranges: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    if not ranges:
         raise ArgumentError(
             f"ranges is {ranges!r}, expected values by names of arguments of make, "
             'such as {"payload_mass": [0.1, 0.2]}'
@@ -348,7 +360,10 @@ def _joined(plants: list[StateSpace], shape: tuple[int, ...]) -> StateSpace:
 
 
 def _found(
-    values: dict[str, Array], models: StateSpace, loops: StateSpace, law: Law | None
+    values: dict[str, Array],
+    models: StateSpace,
+    loops: StateSpace,
+    law: Controller | None,
 ) -> Robustness:
     # poles
     batch, dt = loops.batch, loops.dt

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from .state_space import StateSpace
 
 
 def linearize_stack(
-    stack: StackLike, given: dict[str, Any], function: Callable[..., StateSpace]
+    stack: StackLike, given: Mapping[str, object], function: Callable[..., StateSpace]
 ) -> StateSpace:
     """Models of a stack, ``function(arm, **states)`` for all states of each arm.
 

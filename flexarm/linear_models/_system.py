@@ -161,7 +161,7 @@ class LinearSystem(Labelled, Printed):
         return self.replace(**changes)
 
     @checked
-    def select(self: Model, inputs: Any = None, outputs: Any = None) -> Model:
+    def select(self: Model, inputs: object = None, outputs: object = None) -> Model:
         """Return the model of some inputs and outputs, by names or numbers.
 
         Parameters

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, finite_number, positive_number, real_array
-from .._calls.declared import Floats
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats, Number, Positive
 from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._system import LinearSystem, Model
 
 Array = NDArray[np.float64]
+Transitions = Iterator[tuple[Array, Array]]
 
 # Delay in samples at most, each a state of every input.
 MAX_DELAY = 1000
 
 
 @checked
-def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
+def discretize(
+    model: Model,
+    dt: Positive,
+    delay: Annotated[float, Number(least=0.0, words="zero or more", unit="s")] = 0.0,
+) -> Model:
     r"""Discrete model of a continuous one whose inputs are held between samples.
 
     Exact at the samples: :math:`x_{k+1} = e^{A\,dt} x_k + \int_0^{dt} e^{A s} ds\,B
@@ -70,10 +76,7 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     ('x0', 'x1', 'f 1 before')
     """
     _continuous(model, "discretize")
-    h = positive_number("dt", dt)
-    late = finite_number("delay", delay)
-    if late < 0.0:
-        raise ArgumentError(f"delay is {late:g} s, expected zero or more")
+    h, late = float(dt), float(delay)
     n, m = model.n_states, model.B.shape[-1]
     # samples until an input acts
     whole = int(min(np.ceil(late / h * (1.0 - 1e-12)), 1e9))
@@ -111,7 +114,7 @@ def discretize(model: Model, dt: float, delay: float = 0.0) -> Model:
     return model.replace(A=F, B=G, C=H, D=D, dt=h, states=states, drift=None)
 
 
-def held(A: Any, B: Any, h: float) -> tuple[Array, Array]:
+def held(A: Array, B: Array, h: float) -> tuple[Array, Array]:
     """Transition of states, and of inputs that are held for a time h."""
     from scipy.linalg import expm
 
@@ -302,12 +305,10 @@ def response(
     return Response(t, x @ C + force @ D, x)
 
 
-def _times(t: Any) -> Array:
-    array: Array = np.atleast_1d(real_array("t", t))
-    if array.ndim != 1 or not len(array):
-        raise ArgumentError(f"t has shape {array.shape}, expected a row of times")
+def _times(t: ArrayLike) -> Array:
+    array = real_array("t", t)
     check_numbers("t", array)
-    if array[0] != 0.0 or not (np.diff(array) >= 0.0).all():
+    if not len(array) or array[0] != 0.0 or not (np.diff(array) >= 0.0).all():
         raise ArgumentError(
             "t does not ascend from zero, expected times such as arange"
         )
@@ -325,7 +326,7 @@ def _samples(dt: float, t: Array) -> NDArray[np.intp]:
     return steps
 
 
-def _transitions(model: LinearSystem, t: Array, row: bool = False) -> Any:
+def _transitions(model: LinearSystem, t: Array, row: bool = False) -> Transitions:
     """Matrices (A, B) that lead from each time to the next."""
     known: dict[float, tuple[Array, Array]] = {}
     gaps = np.diff(t)

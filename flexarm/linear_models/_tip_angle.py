@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arguments import finite_number
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Finite
 from .._calls.doors import checked
 from .._support.recorded import recorded
 from ..bodies.axes import on_axis
@@ -23,7 +21,7 @@ Array = NDArray[np.float64]
 
 @checked
 @recorded("outputs.tip_angle", maker=True)
-def tip_angle(node: Any = None, part: float = 1.0) -> Output:
+def tip_angle(node: object = None, part: Finite = 1.0) -> Output:
     r"""Angle of a node of a link, seen from the hub on which it turns.
 
     .. math:: y = q + \lambda \alpha, \qquad
@@ -86,14 +84,13 @@ def tip_angle(node: Any = None, part: float = 1.0) -> Output:
     >>> mirrored.outputs, bool(abs(zeros.real).max() < 1e-6)
     (('tip angle -1',), True)
     """
-    part = finite_number("part", part)
 
     def names(arm: ArmLike) -> tuple[str, ...]:
         of_part = "" if part == 1.0 else f" {part:g}"
         return (f"{node_and_name(arm, node)[1]} angle{of_part}",)
 
     def tangent(point: Point) -> Tangent:
-        arm: Any = point.arm
+        arm = point.arm
         number, name = node_and_name(arm, node)
         chain = _chain(arm, number, name)
         hub = chain[0]
@@ -119,7 +116,7 @@ def tip_angle(node: Any = None, part: float = 1.0) -> Output:
     return Output(names, tangent)
 
 
-def _chain(arm: Any, node: int, name: str) -> list[int]:
+def _chain(arm: ArmLike, node: int, name: str) -> list[int]:
     """Bodies from the one whose joint turns to that of a node, on fixed joints."""
     chain = [arm._body_of_node(node)]
     fixed = [
@@ -137,7 +134,7 @@ def _chain(arm: Any, node: int, name: str) -> list[int]:
 
 
 def _hub(
-    arm: Any, chain: list[int], node: int, name: str
+    arm: ArmLike, chain: list[int], node: int, name: str
 ) -> tuple[Array, Array, Array]:
     """Axis of the joint, a point on it, and the node across it of the straight arm."""
     base, k = arm.bodies[chain[0]], chain[-1]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, SingularityError
@@ -36,7 +35,9 @@ class Zeros(Printed):
     values: Complex
     dt: float | None = None
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[np.generic]:
         return np.array(self.values, dtype=dtype)
 
     @property

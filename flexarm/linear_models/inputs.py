@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +98,7 @@ def all_forces() -> Input:
     return Input(names, directions)
 
 
-def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
+def _wrench(node: object, axes: str, first: int, what: str) -> Input:
     def names(arm: ArmLike) -> tuple[str, ...]:
         _, name = node_and_name(arm, node)
         return tuple(f"{name} {what} {axis}" for axis in axes_of(axes))
@@ -115,7 +114,7 @@ def _wrench(node: Any, axes: str, first: int, what: str) -> Input:
 
 @checked
 @recorded("inputs.node_force", maker=True)
-def node_force(node: Any = None, axes: str = "xyz") -> Input:
+def node_force(node: object = None, axes: str = "xyz") -> Input:
     """External forces on a node, in base axes: disturbances.
 
     Parameters
@@ -143,7 +142,7 @@ def node_force(node: Any = None, axes: str = "xyz") -> Input:
 
 @checked
 @recorded("inputs.node_moment", maker=True)
-def node_moment(node: Any = None, axes: str = "xyz") -> Input:
+def node_moment(node: object = None, axes: str = "xyz") -> Input:
     """External moments on a node, in base axes.
 
     Parameters
@@ -172,13 +171,13 @@ _NAMED: dict[str, Callable[[], Input]] = {
     "actuators": actuators,
     "all forces": all_forces,
 }
-_ON_NODES: dict[str, Callable[[Any, str], Input]] = {
+_ON_NODES: dict[str, Callable[[object, str], Input]] = {
     "force": node_force,
     "moment": node_moment,
 }
 
 
-def read_inputs(arm: ArmLike, given: Any) -> list[Input]:
+def read_inputs(arm: ArmLike, given: object) -> list[Input]:
     """Inputs from the argument of `linearize`."""
     if given is None:
         return [actuators()]
@@ -190,7 +189,7 @@ def read_inputs(arm: ArmLike, given: Any) -> list[Input]:
     return found
 
 
-def _read_one(arm: ArmLike, item: Any) -> Input:
+def _read_one(arm: ArmLike, item: object) -> Input:
     if isinstance(item, Input):
         return item
     if isinstance(item, str):

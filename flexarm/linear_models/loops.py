@@ -12,13 +12,13 @@ from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._connect import feedback
 from ._time import discretize
-from .state_space import StateSpace, check_model
+from .state_space import StateSpace
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
-class Law(NamedTuple):
+class Controller(NamedTuple):
     """Matrices of a controller: z' = A z + B y, u = C z + D y."""
 
     A: Array
@@ -27,13 +27,13 @@ class Law(NamedTuple):
     D: Array
     dt: float | None
 
-    def times(self, factor: float) -> Law:
+    def times(self, factor: float) -> Controller:
         """The law with its forces times a factor."""
         return self._replace(C=factor * self.C, D=factor * self.D)
 
 
 @checked
-def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
+def closed_loop(model: StateSpace, controller: object) -> StateSpace:
     """Linear model with a controller from its outputs to its inputs.
 
     Parameters
@@ -81,12 +81,12 @@ def closed_loop(model: StateSpace, controller: Any) -> StateSpace:
     return feedback(plant, as_model(law, names), sign=1.0)
 
 
-def as_model(law: Law, states: tuple[str, ...] = ()) -> StateSpace:
+def as_model(law: Controller, states: tuple[str, ...] = ()) -> StateSpace:
     """A controller as a linear model."""
     return StateSpace(law.A, law.B, law.C, law.D, states=states, dt=law.dt)
 
 
-def sensitivity(model: StateSpace, law: Law) -> StateSpace:
+def sensitivity(model: StateSpace, law: Controller) -> StateSpace:
     """Model from disturbances of the inputs of a plant to its inputs."""
     plant = sampled(model, law.dt)
     m, n = len(plant.inputs), plant.n_states
@@ -110,13 +110,12 @@ def _spread(matrix: Array, batch: tuple[int, ...]) -> Array:
     return np.broadcast_to(matrix, (*batch, *matrix.shape))
 
 
-def read_controller(model: StateSpace, controller: Any) -> Law:
+def read_controller(model: StateSpace, controller: Any) -> Controller:
     """Matrices of a controller; refuses one that does not fit the model."""
-    check_model(model)
     m, p = len(model.inputs), len(model.outputs)
     if all(hasattr(controller, name) for name in ("A", "B", "C", "D", "dt")):
         A, B, C, D = (np.asarray(getattr(controller, x)) for x in "ABCD")
-        law = Law(A, B, C, D, controller.dt)
+        law = Controller(A, B, C, D, controller.dt)
     else:
         # feedback of the state keeps its gains beside the model that it is made for
         made_for = getattr(controller, "model", model)
@@ -127,7 +126,9 @@ def read_controller(model: StateSpace, controller: Any) -> Law:
                 f"controller is {K}, expected gains of shape ({m}, {p}), one row for "
                 "each input"
             )
-        law = Law(np.zeros((0, 0)), np.zeros((0, p)), np.zeros((m, 0)), -K, made_for.dt)
+        law = Controller(
+            np.zeros((0, 0)), np.zeros((0, p)), np.zeros((m, 0)), -K, made_for.dt
+        )
     if law.D.shape[-2:] != (m, p):
         raise ArgumentError(
             f"the controller leads from {law.D.shape[-1]} outputs to "

@@ -53,7 +53,7 @@ class Tangent(NamedTuple):
     dqdd: Any
 
 
-def turned(R: Array, vectors: Any) -> Array:
+def turned(R: Array, vectors: Array) -> Array:
     """Both halves of 6-vectors (..., 6, n) turned by rotations (..., 3, 3)."""
     return np.concatenate([R @ vectors[..., :3, :], R @ vectors[..., 3:, :]], axis=-2)
 
@@ -74,7 +74,7 @@ def lie_brackets(arm: AnyArm, qd: Array) -> Array | None:
             return None
         arms, n = arm.arms, arm.nv
 
-        def of_one(i: int, given: list[Any]) -> Array:
+        def of_one(i: int, given: list[Array]) -> Array:
             found = lie_brackets(arms[i], given[0])
             return np.zeros((len(given[0]), n, n)) if found is None else found
 
@@ -118,7 +118,9 @@ class Point:
     q: Array  # (..., nq)
     qd: Array  # (..., nv)
     qdd: Array  # (..., nv)
-    _motions: dict[int, Any] = field(default_factory=dict, init=False)
+    _motions: dict[int, tuple[Array, Tangent, Tangent]] = field(
+        default_factory=dict, init=False
+    )
 
     @cached_property
     def one(self) -> ArmLike:
@@ -137,18 +139,18 @@ class Point:
         """Matrix of `lie_brackets` at the velocities of the point."""
         return lie_brackets(self.arm, self.qd)
 
-    def rows(self, columns: Any) -> Array:
+    def rows(self, columns: Array) -> Array:
         """Rows of the identity of nv for chosen velocities."""
         unit: Array = np.eye(self.arm.nv)[columns]
         return unit
 
-    def pose(self, node: int) -> Any:
+    def pose(self, node: int) -> Array:
         """Pose of a node, (..., 4, 4)."""
-        return node_pose(self.full, self.q, node)
+        return np.asarray(node_pose(self.full, self.q, node))
 
-    def jacobian(self, node: int) -> Any:
+    def jacobian(self, node: int) -> Array:
         """Jacobian of a node in base axes, (..., 6, nv)."""
-        return jacobian(self.full, self.q, node, frame="base")
+        return np.asarray(jacobian(self.full, self.q, node, frame="base"))
 
     def velocity(self, node: int) -> Tangent:
         """Twist of a node in base axes."""

@@ -27,7 +27,7 @@ Names of nodes are those of ``arm.node_names``, ``"tip"`` is that of the arm.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,9 @@ __all__ = [
 # coordinates
 
 
-def _chosen(columns: Callable[[ArmLike], Any], order: int, suffix: str) -> Output:
+def _chosen(
+    columns: Callable[[ArmLike], NDArray[np.intp] | slice], order: int, suffix: str
+) -> Output:
     """Some coordinates, or their first or second rates."""
 
     def names(arm: ArmLike) -> tuple[str, ...]:
@@ -93,7 +95,7 @@ def _chosen(columns: Callable[[ArmLike], Any], order: int, suffix: str) -> Outpu
     return Output(names, tangent)
 
 
-def _positions(point: Point, velocities: Any) -> Array:
+def _positions(point: Point, velocities: Array) -> Array:
     """Positions that belong to velocities; zero for the rotation of a joint's pose."""
     arm = point.one
     result = np.zeros((*point.q.shape[:-1], arm.nv))
@@ -291,9 +293,9 @@ def state_names(coordinates: Sequence[str]) -> tuple[str, ...]:
 def combination(
     name: str,
     *,
-    positions: Any = None,
-    velocities: Any = None,
-    accelerations: Any = None,
+    positions: Mapping[str | int, float] | None = None,
+    velocities: Mapping[str | int, float] | None = None,
+    accelerations: Mapping[str | int, float] | None = None,
 ) -> Output:
     """Linear combination of coordinates and their rates.
 
@@ -360,7 +362,7 @@ _NAMED: dict[str, Callable[[], Output]] = {
     "mode velocities": mode_velocities,
     "state": state,
 }
-_ON_NODES: dict[str, Callable[[Any, str], Output]] = {
+_ON_NODES: dict[str, Callable[[object, str], Output]] = {
     "position": node_position,
     "velocity": node_velocity,
     "acceleration": node_acceleration,
@@ -372,7 +374,7 @@ _ON_NODES: dict[str, Callable[[Any, str], Output]] = {
 }
 
 
-def read_outputs(arm: ArmLike, given: Any) -> list[Output]:
+def read_outputs(arm: ArmLike, given: object) -> list[Output]:
     """Outputs from the argument of `linearize`."""
     if given is None:
         return [joint_positions()]
@@ -385,7 +387,7 @@ def read_outputs(arm: ArmLike, given: Any) -> list[Output]:
     return found
 
 
-def _is_strain(item: Any) -> bool:
+def _is_strain(item: object) -> bool:
     return isinstance(item, tuple) and len(item) >= 3 and item[0] == "strain"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -100,7 +99,7 @@ class StateSpace(LinearSystem):
         return f"<StateSpace: {many}{n} states, {m} inputs, {p} outputs>"
 
 
-def check_model(model: Any) -> None:
+def check_model(model: object) -> None:
     """Refuse all but a linear model."""
     if not isinstance(model, StateSpace):
         raise ArgumentError(

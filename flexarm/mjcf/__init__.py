@@ -115,7 +115,7 @@ def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any)
     return arm
 
 
-def _model(mujoco: Any, source: Any) -> Any:
+def _model(mujoco: Any, source: object) -> Any:
     """Compiled model of a source."""
     if isinstance(source, mujoco.MjModel):
         return source

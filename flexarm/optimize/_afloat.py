@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -35,7 +35,7 @@ class Afloat:
         Mask of the rates of bases.
     """
 
-    posture: Any
+    posture: ArrayLike | None
     bases: NDArray[np.bool_]
 
 

@@ -16,13 +16,7 @@ from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import InverseKinematics, inverse_kinematics
 from ..kinematics.positions import difference
-from ._orientation import (
-    AXES,
-    angle_between,
-    directions_of,
-    frames_of,
-    rotations_of,
-)
+from ._orientation import AXES, angle_between, directions_of, frames_of, rotations_of
 
 Array = NDArray[np.float64]
 
@@ -63,7 +57,7 @@ class Aim:
         assert self.rotation is not None
         return angle_between(self.rotation, rotations, self.axis)
 
-    def reached(self, arm: Arm, near: Any, **options: Any) -> InverseKinematics:
+    def reached(self, arm: Arm, near: Array, **options: Any) -> InverseKinematics:
         """Positions that reach it with the deflection by the weight."""
         target, weights = self.place, np.ones(6)
         if self.rotation is not None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from ..arm import Arm
 from ..errors import ArgumentError
 from ._charts import chart_of, charted_along, coordinates
 from ._clearance import Clearance
-from ._follow import Led, PathTracer, SingularError
+from ._follow import Begin, Led, PathTracer, SingularError
 from ._path import Path
 from ._rigid import RigidLevel
 from .limits import Limits, clearance_of
@@ -77,7 +76,7 @@ class _Candidate:
     room: float
 
 
-def clear_start(arm: Arm, path: Path, start: Any, limits: Limits | None) -> Any:
+def clear_start(arm: Arm, path: Path, start: Begin, limits: Limits | None) -> Begin:
     """Start of `follow` that keeps away from obstacles: a posture, or a `Led`.
 
     The start itself without obstacles, or where all ways touch something.
@@ -271,5 +270,5 @@ def _led(search: _Search, x: Array) -> Led:
     from scipy.interpolate import BSpline, CubicSpline
 
     curve = BSpline(search.knots, x.reshape(-1, search.r), _DEGREE)
-    near: Callable[[Array], Any] = CubicSpline(search.s, search.joints)
+    near: Callable[[Array], Array] = CubicSpline(search.s, search.joints)
     return Led(search.C, curve, near)

@@ -20,10 +20,10 @@ Nonlinear Dyn. 12(2), 2017.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
 from .._calls.arm_like import ArmLike
@@ -31,6 +31,7 @@ from ..arm import Arm
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
+Complex: TypeAlias = NDArray[np.complex128] | Array  # of steps in the complex plane
 
 # Step of complex derivatives, which subtract nothing: any size far above underflow has
 # the same digits.
@@ -57,7 +58,7 @@ class _Joint(NamedTuple):
         return int(self.velocities.stop - self.velocities.start)
 
 
-def _series(s: Any) -> tuple[Any, Any, Any, Any, Any]:
+def _series(s: Complex) -> tuple[Complex, ...]:
     """A = sin t / t, B = (1 - cos t) / s, C = (t - sin t) / t s, dB/ds, dC/ds.
 
     Of s = t^2, complex too.
@@ -81,11 +82,11 @@ def _series(s: Any) -> tuple[Any, Any, Any, Any, Any]:
     return A, B, C, dB, dC
 
 
-def _dot(a: Any, b: Any) -> Any:
-    return (a * b).sum(axis=-1, keepdims=True)
+def _dot(a: Complex, b: Complex) -> Complex:
+    return np.asarray((a * b).sum(axis=-1, keepdims=True))
 
 
-def _motion(y: Any) -> Any:
+def _motion(y: Complex) -> Complex:
     """Velocities and accelerations (..., 2 m) of coordinates and rates (..., 3 m)."""
     m = y.shape[-1] // 3
     x, xd, xdd = y[..., :m], y[..., m : 2 * m], y[..., 2 * m :]
@@ -99,7 +100,7 @@ def _motion(y: Any) -> Any:
     if m == 3:
         return np.concatenate([w, wd], axis=-1)
 
-    def back(u: Any) -> Any:  # by exp(-p)
+    def back(u: Complex) -> Complex:  # by exp(-p)
         first = np.cross(p, u)
         return u - A * first + B * np.cross(p, first)
 
@@ -142,7 +143,7 @@ class Chart:
         The posture.
     """
 
-    def __init__(self, arm: ArmLike, middle: Any) -> None:
+    def __init__(self, arm: ArmLike, middle: ArrayLike) -> None:
         self.arm = arm
         self.middle = np.array(middle, dtype=float)
         self.joints: list[_Joint] = []
@@ -258,7 +259,7 @@ class Chart:
             xd[..., own] = solved[..., 0]
         return xd
 
-    def pulled(self, x: Array, xd: Array, xdd: Array, found: Any) -> Array:
+    def pulled(self, x: Array, xd: Array, xdd: Array, found: Array) -> Array:
         """(..., 3, nv) derivatives by coordinates, rates and accelerations.
 
         From those by positions, velocities and accelerations of the arm.
@@ -274,7 +275,7 @@ class Chart:
         return np.concatenate(rows, axis=-2)
 
 
-def rotation_vector(q: Any) -> Array:
+def rotation_vector(q: ArrayLike) -> Array:
     """Rotation vectors (..., 3) of quaternions, of a half turn one of the two axes."""
     q = np.array(q, dtype=float)
     half = np.abs(q[..., 0]) < _TIE_TOLERANCE * np.linalg.norm(q, axis=-1)
@@ -312,85 +313,87 @@ class _Model:
     def __init__(self, chart: Chart) -> None:
         self._chart, self._quiet = chart, chart.arm._model.quiet
 
-    def quiet(self, name: str) -> Callable[..., Any]:
+    def quiet(self, name: str) -> Callable[..., Array]:
         """The function of this name."""
-        found: Callable[..., Any] = getattr(self, name)
+        found: Callable[..., Array] = getattr(self, name)
         return found
 
-    def _at(self, x: Any) -> tuple[Array, Array]:
+    def _of(self, name: str, *operands: object) -> Array:
+        """Result of a kernel of the arm."""
+        return np.asarray(self._quiet(name)(*operands))
+
+    def _at(self, x: Array) -> tuple[Array, Array]:
         x = np.asarray(x, dtype=float)
         return x, self._chart.positions(x)
 
-    def inverse_dynamics(self, x: Any, xd: Any, xdd: Any) -> Any:
+    def inverse_dynamics(self, x: Array, xd: Array, xdd: Array) -> Array:
         """Forces (..., nv)."""
         x, q = self._at(x)
-        return self._quiet("inverse_dynamics")(q, *self._chart.motion(x, xd, xdd))
+        return self._of("inverse_dynamics", q, *self._chart.motion(x, xd, xdd))
 
-    def bias_forces(self, x: Any, xd: Any) -> Any:
+    def bias_forces(self, x: Array, xd: Array) -> Array:
         """Forces (..., nv) without accelerations of the coordinates."""
         return self.inverse_dynamics(x, xd, np.zeros(np.shape(xd)))
 
-    def inverse_dynamics_derivatives(self, x: Any, xd: Any, xdd: Any) -> Any:
+    def inverse_dynamics_derivatives(self, x: Array, xd: Array, xdd: Array) -> Array:
         """(..., 2, nv, nv) by coordinates and rates."""
         x, q = self._at(x)
         r = self._chart.rates(x, xd, xdd)
-        both = np.asarray(
-            self._quiet("inverse_dynamics_derivatives")(q, r.v, r.a), dtype=float
-        )
+        both = self._of("inverse_dynamics_derivatives", q, r.v, r.a)
         by_q, by_v = both[..., 0, :, :], both[..., 1, :, :]
-        M = self._quiet("mass_matrix")(q)
+        M = self._of("mass_matrix", q)
         by_x = by_q @ r.S + by_v @ r.v_x + M @ r.a_x
         return np.stack([by_x, by_v @ r.S + M @ r.a_xd], axis=-3)
 
-    def inverse_dynamics_vjp(self, x: Any, xd: Any, xdd: Any, force: Any) -> Any:
+    def inverse_dynamics_vjp(
+        self, x: Array, xd: Array, xdd: Array, force: Array
+    ) -> Array:
         """(..., 3, nv) derivatives of a combination of the forces."""
         x, q = self._at(x)
         v, a = self._chart.motion(x, xd, xdd)
-        found = self._quiet("inverse_dynamics_vjp")(q, v, a, force)
+        found = self._of("inverse_dynamics_vjp", q, v, a, force)
         return self._chart.pulled(x, xd, xdd, found)
 
-    def mass_matrix(self, x: Any) -> Any:
+    def mass_matrix(self, x: Array) -> Array:
         """(..., nv, nv) derivatives of forces by accelerations of the coordinates."""
         x, q = self._at(x)
-        return self._quiet("mass_matrix")(q) @ self._chart.turned(x)
+        return self._of("mass_matrix", q) @ self._chart.turned(x)
 
-    def apply_mass_matrix_inverse(self, x: Any, force: Any) -> Any:
+    def apply_mass_matrix_inverse(self, x: Array, force: Array) -> Array:
         """Accelerations (..., nv) of the coordinates."""
         x, q = self._at(x)
-        a = self._quiet("apply_mass_matrix_inverse")(q, force)
+        a = self._of("apply_mass_matrix_inverse", q, force)
         return self._chart.rates_of(x, a)
 
-    def integrate(self, x: Any, dx: Any, out: Any = None) -> Any:
+    def integrate(self, x: Array, dx: Array, out: Array | None = None) -> Array:
         """(..., nv) coordinates after changes, which add."""
-        return np.add(x, dx, out=out)
+        return np.asarray(np.add(x, dx, out=out))
 
-    def node_pose(self, node: Any, x: Any) -> Any:
+    def node_pose(self, node: int, x: Array) -> Array:
         """(..., 4, 4) poses."""
-        return self._quiet("node_pose")(node, self._at(x)[1])
+        return self._of("node_pose", node, self._at(x)[1])
 
-    def node_velocity(self, node: Any, x: Any, xd: Any) -> Any:
+    def node_velocity(self, node: int, x: Array, xd: Array) -> Array:
         """(..., 6) twists."""
         x, q = self._at(x)
         v, _ = self._chart.motion(x, xd, np.zeros(np.shape(xd)))
-        return self._quiet("node_velocity")(node, q, v)
+        return self._of("node_velocity", node, q, v)
 
-    def node_acceleration(self, node: Any, x: Any, xd: Any, xdd: Any) -> Any:
+    def node_acceleration(self, node: int, x: Array, xd: Array, xdd: Array) -> Array:
         """(..., 6) accelerations."""
         x, q = self._at(x)
-        return self._quiet("node_acceleration")(
-            node, q, *self._chart.motion(x, xd, xdd)
-        )
+        return self._of("node_acceleration", node, q, *self._chart.motion(x, xd, xdd))
 
-    def jacobian(self, node: Any, x: Any) -> Any:
+    def jacobian(self, node: int, x: Array) -> Array:
         """(..., 6, nv) twists by rates of the coordinates."""
         x, q = self._at(x)
-        return self._quiet("jacobian")(node, q) @ self._chart.turned(x)
+        return self._of("jacobian", node, q) @ self._chart.turned(x)
 
-    def jacobian_derivatives(self, node: Any, x: Any) -> Any:
+    def jacobian_derivatives(self, node: int, x: Array) -> Array:
         """(..., 6, nv, nv) derivatives of the Jacobian."""
         x, q = self._at(x)
-        S, J = self._chart.turned(x), self._quiet("jacobian")(node, q)
-        slopes = self._quiet("jacobian_derivatives")(node, q)
+        S, J = self._chart.turned(x), self._of("jacobian", node, q)
+        slopes = self._of("jacobian_derivatives", node, q)
         both = np.einsum(
             "...rlm,...lj,...mk->...rjk",
             slopes,
@@ -398,14 +401,15 @@ class _Model:
             S,
             optimize=["einsum_path", (0, 1), (0, 1)],
         )
-        return both + np.einsum("...rl,...ljk->...rjk", J, self._chart.turn_slopes(x))
+        own = np.einsum("...rl,...ljk->...rjk", J, self._chart.turn_slopes(x))
+        return np.asarray(both + own)
 
 
 class ChartArm(ArmLike):
     """An arm in the coordinates of a chart: as many positions as velocities."""
 
     def __init__(self, chart: Chart) -> None:
-        own: dict[str, Any] = {"chart": chart, "real": chart.arm}
+        own: dict[str, object] = {"chart": chart, "real": chart.arm}
         for name in (
             *("bodies", "gravity", "name", "tip", "constraints", "stabilization"),
             *("fidelity", "tip_node", "_parents", "_n_motors", "_node_offset"),

@@ -16,9 +16,9 @@ has those in each direction, one of which is given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +109,9 @@ class Clearance:
         self,
         arm: Arm,
         obstacles: tuple[Obstacle, ...],
-        self_collision: Any,
+        self_collision: bool | Sequence[tuple[str, str]],
         clearance: float,
-        link_radius: Any,
+        link_radius: float | Mapping[str, float] | None,
         lines: int,
     ) -> None:
         self.arm, self.clearance, self._radius = arm, clearance, link_radius
@@ -225,7 +225,10 @@ class Clearance:
         return len(self._nodes) + first, len(self._nodes) + first + 1
 
     def _pairs_of_links(
-        self, shapes: list[LinkShape], given: Any, still: set[int]
+        self,
+        shapes: list[LinkShape],
+        given: bool | Sequence[tuple[str, str]],
+        still: set[int],
     ) -> list[tuple[LinkShape, LinkShape]]:
         """Links that stay away from each other."""
         if not isinstance(given, bool):
@@ -362,16 +365,18 @@ class Clearance:
         )
 
 
-def check_pairs(arm: Arm, given: Any) -> bool | tuple[tuple[str, str], ...]:
+def check_pairs(
+    arm: Arm, given: bool | Sequence[tuple[str, str]]
+) -> bool | tuple[tuple[str, str], ...]:
     """Whether links stay away from each other, or pairs of their names."""
     if isinstance(given, bool):
         return given
     names, found = tuple(links_of(arm)), []
     try:
-        given = [tuple(pair) for pair in given]
+        pairs = [tuple(map(str, pair)) for pair in given]
     except TypeError:
-        given = [()]
-    for pair in given:
+        pairs = [()]
+    for pair in pairs:
         if len(pair) != 2 or pair[0] == pair[1]:
             raise ArgumentError(
                 "limits.self_collision is neither True nor False nor pairs of links, "
@@ -379,5 +384,5 @@ def check_pairs(arm: Arm, given: Any) -> bool | tuple[tuple[str, str], ...]:
             )
         for name in pair:
             place_of("limits.self_collision", name, names)
-        found.append((str(pair[0]), str(pair[1])))
+        found.append((pair[0], pair[1]))
     return tuple(found)

@@ -10,7 +10,6 @@ of a clearance is that of the lines of links: their radii and the clearance.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +168,7 @@ def limit_sizes(pair: Array) -> Array:
     return np.asarray(np.where(size > 0.0, size, 1.0))
 
 
-def position_sizes(pair: Array, moved: Any = 1.0) -> Array:
+def position_sizes(pair: Array, moved: float | Array = 1.0) -> Array:
     """Those of positions: of one limit alone the range of the motion, or one."""
     both = np.isfinite(pair).all(axis=0)
     return np.asarray(np.where(both, limit_sizes(pair), np.clip(moved, *_RANGES)))

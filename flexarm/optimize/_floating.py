@@ -12,8 +12,6 @@ Robotics and Automation 7(4), 1991, 500-514).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
@@ -75,7 +73,7 @@ def drift(arm: Arm, start: Array, end: Array, mask: Mask) -> CubicHermiteSpline:
     way = np.where(mask, 0.0, end - start)
     rows, still = np.flatnonzero(mask), np.flatnonzero(~mask)
 
-    def slope(s: float, base: Any) -> Array:
+    def slope(s: float, base: Array) -> Array:
         x = start + s * way
         x[rows] = base
         return np.asarray(following(arm, x, mask)[rows] @ way[still])

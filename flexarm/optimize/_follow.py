@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,7 +88,9 @@ class PathMotion:
     rotation: Array
     spin: Array
     spin_first: Array
-    _start: Any = None  # with which the same motion is found again
+    _start: ArrayLike | Led | Afloat | None = (
+        None  # with which the same motion is found again
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +110,12 @@ class Led:
     """
 
     rows: Array
-    curve: Callable[..., Any]
-    near: Callable[[Array], Any]
-    arm: Any = None
+    curve: Callable[..., Array]
+    near: Callable[[Array], Array]
+    arm: Arm | None = None
+
+
+Begin: TypeAlias = ArrayLike | Led | None  # what chooses a branch
 
 
 @checked
@@ -119,7 +124,7 @@ def follow(
     path: Path,
     s: Annotated[ArrayLike, Floats("(n,)")] | None = None,
     *,
-    start: Any = None,
+    start: ArrayLike | Led | Afloat | None = None,
 ) -> PathMotion:
     r"""Joint motion along a path, with exact derivatives by its parameter.
 
@@ -174,11 +179,6 @@ def follow(
     >>> print(motion.q[0].round(9) + 0.0, motion.first[0].round(9) + 0.0)
     [0.         1.57079633] [ 0.  -0.2]
     """
-    if not isinstance(path, Path):
-        raise ArgumentError(
-            f"path is {type(path).__name__}, expected one of optimize.paths, such as "
-            "paths.line(start, end)"
-        )
     level = RigidLevel(arm, "motion along a path")
     at = _parameters(s)
     if isinstance(start, Afloat):
@@ -225,7 +225,7 @@ def _afloat(
     return start, tuple(x[skip:] for x in whole)
 
 
-def _parameters(s: Any) -> Array:
+def _parameters(s: ArrayLike | None) -> Array:
     if s is None:
         return np.linspace(0.0, 1.0, _PATH_POINTS)
     at: Array = real_array("s", s)
@@ -237,7 +237,7 @@ def _parameters(s: Any) -> Array:
     return at
 
 
-def posture_of(arm: Arm, start: Any) -> Array:
+def posture_of(arm: Arm, start: Begin) -> Array:
     """Positions of the joints, given alone or with all others."""
     n = arm.joint_position_slice.stop
     given = real_array("start", start)
@@ -282,7 +282,7 @@ class PathTracer:
         y = y + W @ (x[..., np.newaxis] - A @ y)
         return np.asarray(y[..., 0])
 
-    def branch(self, s: Array, start: Any) -> tuple[Array, Array, Array]:
+    def branch(self, s: Array, start: Begin) -> tuple[Array, Array, Array]:
         """Motion from the start, or on the first branch within limits of the joints."""
         first = self.first_posture(start, float(s[0]))
         if start is not None:
@@ -390,7 +390,7 @@ class PathTracer:
         bend = level.spread(joints, _transposed(J, y_rate) + drift)
         return q, rate, level.whole(bend) + level.drift(q, rate)
 
-    def first_posture(self, start: Any, s: float) -> Array:
+    def first_posture(self, start: Begin, s: float) -> Array:
         """Posture of the joints with the tip at the first point."""
         n = self.level.n_positions
         guess = self.arm.neutral
@@ -411,7 +411,7 @@ class PathTracer:
         )
 
     def reached(
-        self, s: float, guess: Any = None, **options: Any
+        self, s: float, guess: Array | None = None, **options: Any
     ) -> tuple[Array, tuple[float, float]]:
         """Posture (nq,) nearest to the path at s, how far in m and rad it is off."""
         if self.level.free < self.level.n:
@@ -430,7 +430,7 @@ class PathTracer:
         return found.q, (float(gaps[0][0]), float(gaps[1][0]))
 
     def reached_by_joints(
-        self, s: float, guess: Any, restarts: int = 0, **options: Any
+        self, s: float, guess: Array | None, restarts: int = 0, **options: Any
     ) -> tuple[Array, tuple[float, float]]:
         """The same by joints that are no base, by damped steps of Newton."""
         level, rows = self.level, self.rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +64,9 @@ def links_of(arm: Arm) -> dict[str, range]:
     }
 
 
-def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
+def link_shapes(
+    arm: Arm, given: float | Mapping[str, float] | None, most: int
+) -> list[LinkShape]:
     """Shapes of all links that have an extent, or a radius by their own names.
 
     Parameters
@@ -99,7 +100,7 @@ def link_shapes(arm: Arm, given: Any, most: int) -> list[LinkShape]:
 
 
 def _radii(
-    arm: Arm, links: Mapping[str, range], given: Any
+    arm: Arm, links: Mapping[str, range], given: float | Mapping[str, float] | None
 ) -> tuple[Callable[[str], float], Mapping[str, float]]:
     """Function that returns the radius of a link, and radii given by names."""
     named: dict[str, float] = {}
@@ -118,7 +119,9 @@ def _radii(
     return radius_of, named
 
 
-def radius_of_links(arm: Arm, given: Any) -> Callable[[str], float]:
+def radius_of_links(
+    arm: Arm, given: float | Mapping[str, float] | None
+) -> Callable[[str], float]:
     """Function that returns the radius in m of a link, by its name."""
     return _radii(arm, links_of(arm), given)[0]
 
@@ -139,10 +142,7 @@ def _lines(
     arm: Arm, strands: list[Strand], bodies: range, most: int
 ) -> list[tuple[int, int]]:
     """Lines along the strands of some bodies."""
-    own = range(
-        arm.node_slice(bodies[0]).start,
-        arm.node_slice(bodies[-1]).stop,
-    )
+    own = range(arm.node_slice(bodies[0]).start, arm.node_slice(bodies[-1]).stop)
     found = []
     for strand in strands:
         if strand.nodes[0] not in own:

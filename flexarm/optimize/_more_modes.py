@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from .._support.interrupts import uninterrupted
 from .._support.printing import percent
 from .._support.warn import warn
-from ..arm import Arm
 from ..errors import ModeWarning
 from ..mode_accuracy import Locked
 from ..refinement import undeformed
@@ -22,9 +20,9 @@ from ..simulation.stability import stable_step
 from ..simulation.trajectory import Trajectory
 from ..statics import equilibrium
 from ._excess import MAX_EXCESS, excess_of
+from ._parts import MoreModes
 from ._result import OptimalMotion
 from ._verify import between, refined_times
-from .limits import Limits
 
 Array = NDArray[np.float64]
 
@@ -52,26 +50,6 @@ _DIFFERENCE = 1e-6
 _BANDWIDTH_SHARE = 0.3
 
 
-class MoreModes(NamedTuple):
-    """How far the tip of the arm with more modes is from that of the arm.
-
-    Attributes
-    ----------
-    during, after : float
-        Largest distances in m, of the motion and after it.
-    arm : Arm
-        The arm with more modes.
-    excess : dict of str to float
-        Limits of positions, velocities and the speed of the tip that it exceeds and the
-        arm does not, as parts of them, such as ``"velocity of 'link1'"``.
-    """
-
-    during: float
-    after: float
-    arm: Arm
-    excess: dict[str, float]
-
-
 def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
     """The motion, compared with what its forces do to the arm with more modes.
 
@@ -96,7 +74,7 @@ def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
             f"{percent(found.after / way)} % of the way of its tip, from where the "
             f"same forces lead the tip of {arm.name!r}: they excite modes that its "
             "links lack; give links more modes by n_modes, or calmer forces; see "
-            "details['more_modes']",
+            "more_modes",
             ModeWarning,
         )
     worst = max(found.excess, key=lambda name: found.excess[name], default="")
@@ -106,10 +84,10 @@ def beside_more_modes(motion: OptimalMotion) -> OptimalMotion:
             f"{percent(found.excess[worst])} % under the same forces, those of "
             f"{arm.name!r} keep it; give joints of flexible links the inertia of their "
             "motors (armature or drive), without which their rates ring, links more "
-            "modes by n_modes, or calmer forces; see details['more_modes']",
+            "modes by n_modes, or calmer forces; see more_modes",
             ModeWarning,
         )
-    return replace(motion, details={**motion.details, "more_modes": found})
+    return replace(motion, more_modes=found)
 
 
 def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
@@ -155,8 +133,8 @@ def _compared(motion: OptimalMotion, run: Trajectory) -> MoreModes | None:
 
 def _beyond(motion: OptimalMotion, runs: list[Trajectory]) -> dict[str, float]:
     """Limits of what moves that the second run exceeds more than the first."""
-    limits = motion.details.get("limits")
-    if not isinstance(limits, Limits):
+    limits = motion.limits
+    if limits is None:
         return {}
     none = np.full((2, motion.arm.nu), np.inf) * [[-1.0], [1.0]]
     moving = replace(

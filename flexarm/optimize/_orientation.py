@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.doors import checked_class
@@ -85,7 +85,7 @@ class Splined:
         return PathRotations(rotation.reshape(*s.shape, 3, 3), first, second)
 
 
-def rotations_of(given: Any, name: str = "orientation") -> Array:
+def rotations_of(given: ArrayLike, name: str = "orientation") -> Array:
     """Rotations (n, 3, 3), one or more."""
     array: Array = real_array(name, given)
     if array.ndim not in (2, 3) or array.shape[-2:] != (3, 3) or not array.size:
@@ -108,7 +108,7 @@ def rotations_of(given: Any, name: str = "orientation") -> Array:
     return nearest_rotation(array)
 
 
-def directions_of(given: Any, name: str = "orientation") -> Array:
+def directions_of(given: ArrayLike, name: str = "orientation") -> Array:
     """Unit vectors (n, 3), one or more."""
     array: Array = real_array(name, given)
     if array.ndim not in (1, 2) or array.shape[-1] != 3 or not array.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
@@ -65,7 +66,7 @@ class Path:
     space: str
     kind: str
     points: Array
-    _curve: Any
+    _curve: Callable[[Array], PathPoints]
     rotations: Array | None = None
     axis: str | None = None
     _turn: Any = None
@@ -172,7 +173,7 @@ class Path:
         return f"<Path of the {self.space}: {way}>"
 
 
-def _parameters(s: Any) -> Array:
+def _parameters(s: ArrayLike) -> Array:
     at: Array = real_array("s", s)
     if not ((at >= 0.0) & (at <= 1.0)).all():
         wrong = at[~((at >= 0.0) & (at <= 1.0))].flat[0]

@@ -8,10 +8,11 @@ continuous angular acceleration through more.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PPoly
 
 from .. import se3
 from .._support.recorded import call_of, remember
@@ -33,11 +34,7 @@ _HALF_TURN_MARGIN = 1e-6
 def _places(arm: Arm) -> list[tuple[str, slice, slice]]:
     """Names of bodies on joints with quaternions, their slices in q and velocities."""
     return [
-        (
-            body.name,
-            arm.body_joint_slice(k, positions=True),
-            arm.body_joint_slice(k),
-        )
+        (body.name, arm.body_joint_slice(k, positions=True), arm.body_joint_slice(k))
         for k, body in enumerate(arm.bodies)
         if body.joint.has_pose and arm.nq != arm.nv
     ]
@@ -88,7 +85,7 @@ class _Turns:
 class _Curve:
     """Positions of joints over s; those of quaternions from `turns`."""
 
-    numbers: Any  # polynomials of all others
+    numbers: PPoly  # polynomials of all others
     turns: tuple[tuple[slice, _Turns], ...]
     layout: tuple[int, ...]  # first positions of the quaternions
 

@@ -12,20 +12,16 @@ from ..errors import ArgumentError
 T = TypeVar("T")
 
 
-def record_of(kind: type[T], name: str, given: Any) -> T:
+def record_of(kind: type[T], name: str, given: object) -> T:
     """Record as given, made of a mapping, or with its defaults for None."""
     if isinstance(given, kind):
         return given
-    if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"{name} is {type(given).__name__}, expected optimize.{kind.__name__} or a "
-            "mapping of its names"
-        )
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
-    for option in given or {}:
+    options: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    for option in options:
         if option not in known:
             raise ArgumentError(
                 f"{name} has no {option!r}, expected some of {', '.join(known)}"
                 f"{did_you_mean(option, known)}"
             )
-    return kind(**(given or {}))
+    return kind(**options)

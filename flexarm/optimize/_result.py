@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,16 +12,28 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
 from .._support.labelled import Labelled, Labels
+from .._support.options import missing_attribute
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes, quiet_slopes
-from ..simulation.trajectory import (
-    Trajectory,
-    motion_coordinates,
-    motion_variables,
-)
+from ..simulation.trajectory import Trajectory, motion_coordinates, motion_variables
+from ._aim import Branch
 from ._excess import sentence
+from ._parts import (
+    Excited,
+    FrequencyInverse,
+    LeastCost,
+    MoreModes,
+    NodalForces,
+    OnPath,
+    StableInverse,
+    Start,
+    Timings,
+    TipErrors,
+)
+from ._path import Path
+from .limits import Limits
 
 Array = NDArray[np.float64]
 
@@ -64,6 +76,29 @@ class Verification:
     excess: Mapping[str, float] = field(default_factory=dict)
 
 
+class Fastest(NamedTuple):
+    """Search for the least time of an arm that bends, or between two postures.
+
+    Attributes
+    ----------
+    rigid : OptimalMotion
+        Fastest motion of the rigid arm.
+    refinement : tuple of float
+        Durations in s from grid to grid, on a path by default the last one of a rough
+        search for comparison.
+    intervals : int
+        Of the duration, as they were given or chosen; between postures before they are
+        halved.
+    tip_tolerance : float
+        In m, as it was given or chosen.
+    """
+
+    rigid: OptimalMotion
+    refinement: tuple[float, ...]
+    intervals: int
+    tip_tolerance: float
+
+
 @checked_class
 @dataclass(frozen=True, eq=False)
 class OptimalMotion(Labelled):
@@ -97,13 +132,46 @@ class OptimalMotion(Labelled):
         Number of unknowns, and steps of the solver.
     violation : float
         Largest violation of a constraint, in its own unit.
-    timings : dict of float
-        Seconds by part: ``"setup"``, ``"solver"``, ``"verification"``, ``"total"``.
+    timings : Timings
+        Seconds: ``setup``, ``solver``, ``verification``, ``total``.
     verification : Verification or None
         The answer in an independent simulation; None if it is not verified, since
         ``check`` is False or Ctrl-C was pressed before.
-    details : dict
-        Further results of some problems; see the function.
+    limits : Limits or None
+        Limits that it was asked to keep, as arrays.
+    path : Path or None
+        Path that all axes of its tip, or its joints, follow.
+    gap : float or None
+        Part of the objective that is left to gain at most, NaN if unknown; None where
+        nothing is minimized but errors.
+    errors : TipErrors or None
+        Of `time_optimal` and `track`: largest errors of the ``tip`` in m, and of its
+        ``orientation`` in rad.
+    starts : tuple of Start
+        Of a search of `time_optimal`: ``name``, ``duration`` in s and ``success`` of
+        what became of each first motion.
+    branches : tuple of Branch
+        With a goal of the tip: ``start``, ``end`` (nu,), ``objective`` and ``success``
+        of the search in each branch.
+    more_modes : MoreModes or None
+        How far in m the same forces lead the tip of the arm with more modes in its
+        links (`Arm.refined`) from that of the arm, ``during`` the motion and ``after``
+        it; that ``arm``, and ``excess``, the limits that only it exceeds.
+    on_path : OnPath or None
+        Of a rigid arm on a path: ``scaling`` of the time, ``way`` of the coordinates,
+        ``rows`` of the limits.
+    fastest : Fastest or None
+        Of a search of `time_optimal`: the motion of the ``rigid`` arm, ``refinement``,
+        durations from grid to grid, ``intervals``,
+        ``tip_tolerance``.
+    tracking : NodalForces, StableInverse, FrequencyInverse or None
+        Of `track`, by its method.
+    least_cost : LeastCost or None
+        Of `trajectory`: ``costs``, ``searches``, ``narrowed``, ``parameters``,
+        ``payload``.
+    excited : Excited or None
+        Of `exciting_motion`: ``names``, ``std``, ``covariance``, ``condition``,
+        ``harmonics``.
     """
 
     arm: Arm
@@ -122,9 +190,28 @@ class OptimalMotion(Labelled):
     variables: int
     iterations: int
     violation: float
-    timings: Mapping[str, float]
+    timings: Timings
     verification: Verification | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits | None = None
+    path: Path | None = None
+    gap: float | None = None
+    errors: TipErrors | None = None
+    starts: tuple[Start, ...] = ()
+    branches: tuple[Branch, ...] = ()
+    more_modes: MoreModes | None = None
+    on_path: OnPath | None = None
+    fastest: Fastest | None = None
+    tracking: NodalForces | StableInverse | FrequencyInverse | None = None
+    least_cost: LeastCost | None = None
+    excited: Excited | None = None
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(self, name: str) -> Any:
+            # called for missing attributes
+            old = name == "details"
+            hint = f"; expected one of {', '.join(_PARTS)}" if old else ""
+            raise missing_attribute(self, name, hint)
 
     def check(self) -> OptimalMotion:
         """Return itself if it is a success.
@@ -214,8 +301,26 @@ class OptimalMotion(Labelled):
         )
 
 
+# parts of a motion by their names
+_PARTS = tuple(OptimalMotion.__dataclass_fields__)[
+    list(OptimalMotion.__dataclass_fields__).index("limits") :
+]
 # Gap of a motion that is called optimal without a remark: 2 % of the cost may be left.
 _MAX_GAP = 0.02
+
+
+def on_path_of(motion: OptimalMotion) -> OnPath:
+    """The part of the fastest motion of a rigid arm on a path."""
+    assert motion.on_path is not None
+    return motion.on_path
+
+
+def least_cost_of(motion: OptimalMotion) -> LeastCost:
+    """The part of a motion of `trajectory`."""
+    assert motion.least_cost is not None
+    return motion.least_cost
+
+
 UNVERIFIED = "interrupted while the answer was simulated, which is not verified"
 
 
@@ -259,8 +364,8 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
 
 def _left(motion: OptimalMotion) -> str:
     """Clause about what finer forces would save, where that is much or unknown."""
-    gap = motion.details.get("gap", 0.0)
-    if gap <= _MAX_GAP:
+    gap = motion.gap
+    if gap is None or gap <= _MAX_GAP:
         return ""
     what = f"up to {100.0 * gap:.2g} %" if np.isfinite(gap) else "an unknown part"
     return (

@@ -140,7 +140,7 @@ class RigidLevel:
         """Forces of the actuators, (..., nu), from those of all coordinates."""
         return np.asarray(tau @ self.S / self.ratio)
 
-    def inverse_dynamics(self, q: Array, qd: Any, qdd: Any) -> Array:
+    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Forces of the actuators for a motion of all coordinates."""
         return self.actuators(self.arm._model.inverse_dynamics(q, qd, qdd))
 

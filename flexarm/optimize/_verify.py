@@ -73,7 +73,7 @@ def verify(
     goal: Array | None = None,
     aim: Aim | None = None,
     aim_tolerance: float = np.inf,
-    axes: Any = slice(None),
+    axes: slice | NDArray[np.intp] = slice(None),
     interpolation: str = "linear",
 ) -> Verification:
     """Simulate the forces of an answer by another integrator, with finer steps.
@@ -238,7 +238,7 @@ def _errors(
     reference: Callable[[Array], Array] | None,
     end: float,
     goal: Array | None,
-    axes: Any,
+    axes: slice | NDArray[np.intp],
 ) -> tuple[Array, float, float]:
     """Path errors by axes, and errors of place and speed after the motion."""
     if run.completed < len(run.t):
@@ -302,6 +302,6 @@ def tip_rotations(arm: Arm, q: Array) -> Array:
     return np.asarray(pose[..., :3, :3])
 
 
-def _fastest(run: Trajectory, at: Any) -> float:
+def _fastest(run: Trajectory, at: NDArray[np.bool_]) -> float:
     """Largest speed of the tip at some of the samples."""
     return float(tip_speed(run.arm, run.q[at], run.qd[at]).max(initial=0.0))

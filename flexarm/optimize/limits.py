@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import positive_number, real_array
 from .._calls.declared import Floats
@@ -23,6 +23,7 @@ from ._records import record_of
 from .obstacles import Obstacle, check_obstacles
 
 Array = NDArray[np.float64]
+Pair: TypeAlias = ArrayLike | None
 
 # Rounding in rad or m by which given positions may be outside of their limits.
 _ROUNDING = 1e-9
@@ -105,7 +106,12 @@ acceleration, tip_speed, outputs, obstacles, self_collision, clearance, link_rad
     link_radius: float | Mapping[str, float] | None = None
 
 
-def read_limits(given: Any, arm: Arm, kept: tuple[str, ...], what: str) -> Limits:
+LimitsLike: TypeAlias = Limits | Mapping[str, Any] | None
+
+
+def read_limits(
+    given: LimitsLike, arm: Arm, kept: tuple[str, ...], what: str
+) -> Limits:
     """Checked limits of an arm, refused if finite ones are given beside `kept`."""
     asked = record_of(Limits, "limits", given)
     limits = checked_limits(asked, arm)
@@ -273,7 +279,7 @@ def refuse_unbounded(limits: Limits) -> None:
         )
 
 
-def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+def output_rows(arm: Arm, name: object) -> tuple[tuple[str, ...], Array]:
     """Names and rows (p, 2 nv) of outputs that are linear in positions and rates."""
     from ..control.sensors import sensors_of
 
@@ -290,7 +296,7 @@ def output_rows(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
     return found.names, found.rows
 
 
-def _rows_beside_quaternions(arm: Arm, name: Any) -> tuple[tuple[str, ...], Array]:
+def _rows_beside_quaternions(arm: Arm, name: object) -> tuple[tuple[str, ...], Array]:
     """Rows of outputs that do not depend on joints with quaternions, such as strains.
 
     They are those of the arm with these joints fixed.
@@ -306,7 +312,7 @@ def _rows_beside_quaternions(arm: Arm, name: Any) -> tuple[tuple[str, ...], Arra
     return names, every
 
 
-def _refuse_turning_positions(arm: Arm, given: Any, pair: Array) -> None:
+def _refuse_turning_positions(arm: Arm, given: object, pair: Array) -> None:
     """Refuse limits of positions of joints with quaternions, which have none."""
     if given is None or arm.nq == arm.nv:
         return
@@ -320,7 +326,7 @@ def _refuse_turning_positions(arm: Arm, given: Any, pair: Array) -> None:
         )
 
 
-def _output_pairs(arm: Arm, given: Any) -> dict[Any, Array]:
+def _output_pairs(arm: Arm, given: Mapping[Any, ArrayLike]) -> dict[Any, Array]:
     """Limits (2, p) of linear outputs by their names."""
     if not isinstance(given, Mapping):
         raise ArgumentError(
@@ -335,7 +341,7 @@ def _output_pairs(arm: Arm, given: Any) -> dict[Any, Array]:
     }
 
 
-def pair_of(name: str, value: Any, n: int, points: int | None = None) -> Array:
+def pair_of(name: str, value: Pair, n: int, points: int | None = None) -> Array:
     """Least and largest values (2, n), or (2, points, n), from what may be given."""
     if value is None:
         return np.stack([np.full(n, -np.inf), np.full(n, np.inf)])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
 from .._calls.declared import Vector
@@ -117,7 +117,7 @@ class Capsule:
 Obstacle = HalfSpace | Sphere | Capsule
 
 
-def vector_of(name: str, value: Any) -> Array:
+def vector_of(name: str, value: ArrayLike) -> Array:
     """A vector (3,) from two or three numbers, read-only."""
     array = real_array(name, value)
     if array.shape not in ((2,), (3,)):
@@ -129,21 +129,17 @@ def vector_of(name: str, value: Any) -> Array:
     return result
 
 
-def check_obstacles(given: Any) -> tuple[Obstacle, ...]:
+def check_obstacles(given: Obstacle | Iterable[Obstacle]) -> tuple[Obstacle, ...]:
     """Obstacles as a tuple, or raise."""
-    kinds = (HalfSpace, Sphere, Capsule)
-    found = (given,) if isinstance(given, kinds) else given
-    try:
-        found = tuple(found)
-    except TypeError:
-        found = (given,)
-    for obstacle in found:
-        if not isinstance(obstacle, kinds):
+    found: list[Obstacle] = []
+    for obstacle in given if isinstance(given, Iterable) else (given,):
+        if not isinstance(obstacle, HalfSpace | Sphere | Capsule):
             raise ArgumentError(
                 f"limits.obstacles has {short_text(obstacle)}, expected HalfSpace, "
                 "Sphere or Capsule of flexarm.optimize"
             )
-    return found
+        found.append(obstacle)
+    return tuple(found)
 
 
 def name_of(obstacle: Obstacle, number: int) -> str:
@@ -152,5 +148,5 @@ def name_of(obstacle: Obstacle, number: int) -> str:
     return f"{kinds[type(obstacle)]} {number}"
 
 
-def _set(record: Any, name: str, value: Any) -> None:
+def _set(record: object, name: str, value: object) -> None:
     object.__setattr__(record, name, value)

@@ -9,13 +9,14 @@ path (`follow`).  Velocities and accelerations are sums of products of them:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.interpolate import PPoly
 
-from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Choice, Floats, Vector
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Choice, Floats, Number, Positive, Vector
 from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from .._support.recorded import recorded
@@ -54,7 +55,6 @@ _POLYNOMIALS = {
     "septic": (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
     "ninth_degree": (0.0,) * 5 + (126.0, -420.0, 540.0, -315.0, 70.0),
 }
-LAWS = ("cycloidal", *_POLYNOMIALS)
 
 
 class TimeLaw(NamedTuple):
@@ -75,7 +75,7 @@ class TimeLaw(NamedTuple):
 class _Pieces:
     """Polynomials between breaks."""
 
-    polynomials: tuple[Any, Any, Any]  # with their derivatives
+    polynomials: tuple[PPoly, PPoly, PPoly]  # with their derivatives
 
     def __call__(self, s: Array) -> PathPoints:
         return PathPoints(*(np.asarray(p(s)) for p in self.polynomials))
@@ -192,7 +192,7 @@ def circle(
     center: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
     start: Annotated[ArrayLike, Floats("(3,)", "(2,)")],
     axis: Vector = (0.0, 0.0, 1.0),
-    angle: float = 2.0 * np.pi,
+    angle: Annotated[float, Number()] = 2.0 * np.pi,
 ) -> Path:
     """Turn of the tip about an axis through a center.
 
@@ -224,7 +224,7 @@ def circle(
     [0. 1. 0.]
     """
     middle, first = _point("center", center), _point("start", start)
-    direction, turn = _point("axis", axis), float(_numbers("angle", angle, ()))
+    direction, turn = _point("axis", axis), float(angle)
     size = float(np.linalg.norm(direction))
     if size == 0.0 or turn == 0.0:
         raise ArgumentError(
@@ -320,7 +320,7 @@ def joint_path(
     The curve is one of numbers.  An arm that follows it (`follow`, `time_optimal`)
     turns its joints with quaternions with constant angular velocity between two
     postures, and with continuous angular acceleration through more (SciPy's
-    `RotationSpline`); ``details["path"].path`` is this curve.
+    `RotationSpline`); ``motion.path`` is this curve.
 
     Examples
     --------
@@ -345,8 +345,6 @@ def joint_path(
         if not (array[0] != array[1]).any():
             raise ArgumentError("the two postures are the same, expected a way")
         return Path("joint", kind, array, _polygon(array))
-    if kind != "spline":
-        raise ArgumentError(f"kind is {kind!r}, expected 'spline' or 'straight'")
     at = None if parameters is None else _rising(parameters, len(array))
     return Path("joint", kind, array, _spline(array, parameters), _parameters=at)
 
@@ -355,7 +353,7 @@ def joint_path(
 @recorded("optimize.paths.with_orientation", maker=True)
 def with_orientation(
     path: Path,
-    orientation: Annotated[ArrayLike, Floats("(3, 3)", "(n, 3, 3)")],
+    orientation: Annotated[ArrayLike, Floats("(3, 3)", "(n, 3, 3)", "(3,)", "(n, 3)")],
     *,
     axis: Annotated[str, Choice("x", "y", "z")] | None = None,
     parameters: Annotated[ArrayLike, Floats("(n,)")] | None = None,
@@ -366,7 +364,7 @@ def with_orientation(
     ----------
     path : Path
         Of the tip, without an orientation.
-    orientation : (3, 3) or (n, 3, 3) array_like of float
+    orientation : (3, 3), (n, 3, 3), (3,) or (n, 3) array_like of float
         One rotation, which is held; or those through which the tip turns.  Columns are
         the axes of the tip in the base frame, as in `flexarm.tip_pose`.  With an `axis`
         its directions in the base frame, (3,) or (n, 3), of any length.
@@ -418,14 +416,11 @@ def with_orientation(
     >>> paths.with_orientation(line, [0.0, 0.0, -1.0], axis="z")
     <Path of the tip: line, 2 points, 1 directions of z>
     """
-    if not isinstance(path, Path) or path.space != "tip" or path.is_oriented:
-        given = repr(path) if isinstance(path, Path) else type(path).__name__
+    if path.space != "tip" or path.is_oriented:
         raise ArgumentError(
-            f"path is {given}, expected one of the tip without an orientation, such as "
-            "paths.line(start, end)"
+            f"path is {path!r}, expected one of the tip without an orientation, such "
+            "as paths.line(start, end)"
         )
-    if axis is not None and axis not in tuple(AXES):
-        raise ArgumentError(f"axis is {axis!r}, expected 'x', 'y', 'z' or None")
     rotations = rotations_of(orientation) if axis is None else None
     if rotations is None:
         directions = directions_of(orientation)
@@ -454,7 +449,7 @@ def with_orientation(
 def time_law(
     kind: Annotated[str, Choice("cycloidal", "quintic", "septic", "ninth_degree")],
     t: Annotated[ArrayLike, Floats("(...)")],
-    duration: float,
+    duration: Positive,
 ) -> TimeLaw:
     r"""Motion from rest to rest along a path, at given times.
 
@@ -499,7 +494,7 @@ def time_law(
     >>> print(law.s, law.sd)
     [0.  0.5 1. ] [0. 4. 0.]
     """
-    T = positive_number("duration", duration)
+    T = float(duration)
     times = real_array("t", t)
     check_numbers("t", times)
     tau = np.clip(times / T, 0.0, 1.0)
@@ -509,34 +504,19 @@ def time_law(
     moving = (times > 0.0) & (times < T)
     if kind == "cycloidal":
         turn = 2.0 * np.pi * tau
-        values: tuple[Any, ...] = (
+        values: tuple[Array, ...] = (
             tau - np.sin(turn) / (2.0 * np.pi),
             1.0 - np.cos(turn),
             2.0 * np.pi * np.sin(turn),
         )
-    elif kind in _POLYNOMIALS:
+    else:
         p = np.polynomial.Polynomial(_POLYNOMIALS[kind])
         values = tuple(np.asarray(p.deriv(k)(tau)) for k in range(3))
-    else:
-        raise ArgumentError(
-            f"kind is {kind!r}, expected one of {', '.join(map(repr, LAWS))}"
-        )
     return TimeLaw(
         np.where(late, 1.0 - values[0], values[0]),
         np.where(moving, values[1] / T, 0.0),
         np.where(moving, np.where(late, -1.0, 1.0) * values[2] / T**2, 0.0),
     )
-
-
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    """Finite array of this shape."""
-    array: Array = real_array(name, value)
-    if array.shape != shape:
-        raise ArgumentError(
-            f"{name} has shape {array.shape}, expected {shape or 'a number'}"
-        )
-    check_numbers(name, np.atleast_1d(array))
-    return array
 
 
 def _refuse_opposite(before: Array, after: Array) -> None:
@@ -552,7 +532,7 @@ def _refuse_opposite(before: Array, after: Array) -> None:
         )
 
 
-def _point(name: str, value: Any) -> Array:
+def _point(name: str, value: ArrayLike) -> Array:
     """Three coordinates, the third of two is zero."""
     array = real_array(name, value)
     if array.shape not in ((2,), (3,)):
@@ -564,7 +544,7 @@ def _point(name: str, value: Any) -> Array:
     return np.pad(array, (0, 3 - len(array)))
 
 
-def _pieces(polynomial: Any) -> _Pieces:
+def _pieces(polynomial: PPoly) -> _Pieces:
     return _Pieces((polynomial, polynomial.derivative(), polynomial.derivative(2)))
 
 
@@ -575,7 +555,7 @@ def _polygon(ends: Array) -> _Pieces:
     return _pieces(PPoly(np.stack([ends[1] - ends[0], ends[0]])[:, None], [0.0, 1.0]))
 
 
-def _spline(points: Array, parameters: Any) -> _Pieces:
+def _spline(points: Array, parameters: ArrayLike | None) -> _Pieces:
     """Cubic spline through points at these parameters."""
     from scipy.interpolate import CubicSpline
 
@@ -594,9 +574,12 @@ def _spline(points: Array, parameters: Any) -> _Pieces:
     return _pieces(CubicSpline(at, points))
 
 
-def _rising(parameters: Any, n: int) -> Array:
+def _rising(parameters: ArrayLike, n: int) -> Array:
     """Path parameters (n,) from 0 to 1."""
-    at = _numbers("parameters", parameters, (n,))
+    at = real_array("parameters", parameters)
+    if at.shape != (n,):
+        raise ArgumentError(f"parameters has shape {at.shape}, expected {(n,)}")
+    check_numbers("parameters", at)
     if at[0] != 0.0 or at[-1] != 1.0 or not (np.diff(at) > 0.0).all():
         raise ArgumentError(
             f"parameters are {at}, expected numbers that rise from 0 to 1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -69,7 +69,7 @@ class Search:
     tolerance: float | None = None
     max_iterations: int | None = None
     time_limit: float | None = None
-    progress: Any = None
+    progress: bool | Callable[[int, float, float], object] | None = None
 
     def __post_init__(self) -> None:
         for name, value in _given(self).items():
@@ -80,7 +80,9 @@ class Search:
             object.__setattr__(self, name, value)
 
 
-def read_search(given: Any, defaults: Mapping[str, Any], what: str) -> dict[str, Any]:
+def read_search(
+    given: Search | Mapping[str, Any] | None, defaults: Mapping[str, object], what: str
+) -> dict[str, Any]:
     """All options of a search, refused if one is given that has no default here."""
     options = _given(record_of(Search, "search", given))
     for name in options:

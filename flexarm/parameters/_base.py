@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError
 from ..kinematics.positions import integrate
+from ._layout import Bodies, Names
 from ._regressor import InertialParameters, described, regressor_of
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ class BaseParameters(Printed, Description):
 
     parameters: InertialParameters
     independent: tuple[int, ...]
-    combinations: Any
+    combinations: Array
     unidentified: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -108,8 +108,8 @@ def random_motion(arm: ArmLike, count: int, seed: int) -> tuple[Array, Array, Ar
 def base_parameters(
     arm: ArmLike,
     *,
-    bodies: Any = None,
-    families: Any = "inertia",
+    bodies: Bodies = None,
+    families: Names = "inertia",
     seed: RandomSeed = 0,
 ) -> BaseParameters:
     r"""Find the combinations of the parameters of an arm that determine its forces.
@@ -118,7 +118,9 @@ def base_parameters(
     ----------
     arm : Arm
         Arm with p parameters.
-    bodies, families : str or sequence of str, optional
+    bodies : str, int or sequence of str or int, optional
+        Names or numbers of bodies.
+    families : str or sequence of str, optional
         Selected parameters, see `inertial_parameters`; by default those of inertia of
         all bodies.
     seed : int

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from ..model.motors import Hidden, JointForce, hidden_bodies, joint_forces
 from ..model.packing import Packed, joint_rows, pack
 
 Array = NDArray[np.float64]
+Names: TypeAlias = str | Sequence[str] | None
+Bodies: TypeAlias = str | int | Sequence[str | int] | None
 
 FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
 
@@ -492,20 +494,16 @@ def with_values(base: Packed, places: list[Place], values: Array) -> Packed:
     return base._replace(**arrays)
 
 
-def chosen_bodies(arm: ArmLike, bodies: Any) -> tuple[int, ...]:
+def chosen_bodies(arm: ArmLike, bodies: Bodies) -> tuple[int, ...]:
     """Return the numbers of bodies given by name or number; all by default."""
     if bodies is None:
         return tuple(range(len(arm.bodies)))
     if isinstance(bodies, str | int | np.integer):
         bodies = (bodies,)
-    if not isinstance(bodies, Sequence | np.ndarray):
-        raise ArgumentError(
-            f"bodies is {bodies!r}, expected names or numbers of bodies, or None"
-        )
     return tuple(sorted({k for b in bodies for k in arm._bodies_of(b)}))
 
 
-def chosen_families(families: Any) -> tuple[str, ...]:
+def chosen_families(families: Names) -> tuple[str, ...]:
     """Return checked families of parameters; all by default."""
     if families is None:
         return FAMILIES

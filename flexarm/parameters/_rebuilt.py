@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats
 from .._calls.doors import checked
@@ -18,7 +18,15 @@ from ..errors import ArgumentError, ModelError
 from ..model.lumps import integrals_without, rigid_nodes
 from ..model.motors import Lump, hidden_bodies, merged, moments_at
 from ..model.packing import Packed
-from ._layout import Place, chosen_bodies, chosen_families, given_size, parameters_of
+from ._layout import (
+    Bodies,
+    Names,
+    Place,
+    chosen_bodies,
+    chosen_families,
+    given_size,
+    parameters_of,
+)
 
 Array = NDArray[np.float64]
 
@@ -30,8 +38,8 @@ def with_inertial_parameters(
     arm: AnArm,
     values: Annotated[ArrayLike, Floats("(p,)")],
     *,
-    bodies: Any = None,
-    families: Any = None,
+    bodies: Bodies = None,
+    families: Names = None,
 ) -> AnArm:
     r"""Return an arm with other masses, modal integrals, stiffness and damping.
 
@@ -41,7 +49,9 @@ def with_inertial_parameters(
         Arm with p parameters.
     values : (p,) array_like of float
         Values in the order of `inertial_parameters`.
-    bodies, families : str or sequence of str, optional
+    bodies : str, int or sequence of str or int, optional
+        Names or numbers of bodies.
+    families : str or sequence of str, optional
         Parameters to change, all by default.
 
     Returns
@@ -83,7 +93,6 @@ def with_inertial_parameters(
     >>> body.mass, float(body.com[0].round(6))
     (2.5, 0.36)
     """
-    check_arm(arm)
     # chosen parameters and their values
     packed, every = parameters_of(arm)
     chosen = chosen_bodies(arm, bodies), chosen_families(families)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import check_arm, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Floats, Positions, Velocities
-from .._calls.doors import checked_class, checked_late
+from .._calls.doors import checked, checked_class, checked_late
 from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
@@ -19,6 +20,8 @@ from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, ModelError
 from ._layout import (
+    Bodies,
+    Names,
     Place,
     chosen_bodies,
     chosen_families,
@@ -54,7 +57,7 @@ class InertialParameters(Printed, Description):
     """
 
     names: tuple[str, ...]
-    values: Any
+    values: Array
     units: tuple[str, ...]
     families: tuple[str, ...]
     bodies: tuple[str, ...]
@@ -134,8 +137,8 @@ class Models:
         self,
         kernel: str,
         batch: tuple[int, ...],
-        operands: Any,
-        out: Any = None,
+        operands: Sequence[Array],
+        out: Array | None = None,
         threads: int = ONE,
     ) -> Array:
         """Return the result of a kernel, with the axis of models first."""
@@ -157,7 +160,9 @@ class Models:
 class Regressor(Models):
     """Arms with one parameter equal to one, the others zero."""
 
-    def __init__(self, arm: ArmLike, bodies: Any, families: tuple[str, ...]) -> None:
+    def __init__(
+        self, arm: ArmLike, bodies: tuple[int, ...], families: tuple[str, ...]
+    ) -> None:
         packed, every = parameters_of(arm)
         chosen = [x for x in every if x.body in bodies and x.family in families]
         if not chosen:
@@ -171,12 +176,14 @@ class Regressor(Models):
         super().__init__(models, arm.fidelity)
 
 
-def regressor_of(arm: ArmLike, bodies: Any, families: Any) -> Regressor:
+def regressor_of(arm: ArmLike, bodies: Bodies, families: Names) -> Regressor:
     """Return the arms of unit parameters, cached in the arm like its kernels."""
     check_arm(arm)
     refuse_followers(arm, "regressors")
     key = chosen_bodies(arm, bodies), chosen_families(families)
-    kept: dict[Any, Regressor] = vars(arm).setdefault("_regressors", {})
+    kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Regressor] = vars(
+        arm
+    ).setdefault("_regressors", {})
     made = kept.get(key)
     return kept.setdefault(key, Regressor(arm, *key)) if made is None else made
 
@@ -194,9 +201,9 @@ def described(arm: ArmLike, places: list[Place]) -> InertialParameters:
     )
 
 
-@checked_late
+@checked
 def inertial_parameters(
-    arm: ArmLike, *, bodies: Any = None, families: Any = None
+    arm: ArmLike, *, bodies: Bodies = None, families: Names = None
 ) -> InertialParameters:
     r"""List the constants in which the equation of motion of an arm is linear.
 
@@ -278,8 +285,8 @@ def inertial_regressor(
     qd: Velocities,
     qdd: Velocities,
     *,
-    bodies: Any = None,
-    families: Any = None,
+    bodies: Bodies = None,
+    families: Names = None,
     out: Annotated[ArrayLike, Floats("(..., nv, p)")] | None = None,
     threads: int = ONE,
 ) -> Array:
@@ -295,7 +302,9 @@ def inertial_regressor(
         Positions: rad, m, quaternions (w, x, y, z), modal coordinates.
     qd, qdd : (..., nv) array_like of float
         Velocities and their time derivatives.  Leading axes broadcast.
-    bodies, families : str or sequence of str, optional
+    bodies : str, int or sequence of str or int, optional
+        Names or numbers of bodies.
+    families : str or sequence of str, optional
         Selected parameters, all by default; see `inertial_parameters`.
     out : (..., nv, p) ndarray of float, optional
         Where to store the result.
@@ -361,8 +370,8 @@ def energy_regressor(
     q: Positions,
     qd: Velocities,
     *,
-    bodies: Any = None,
-    families: Any = None,
+    bodies: Bodies = None,
+    families: Names = None,
     threads: int = ONE,
 ) -> Array:
     """Row of the kinetic and potential energy per unit of the inertial parameters.
@@ -375,7 +384,9 @@ def energy_regressor(
         Positions.
     qd : (..., nv) array_like of float
         Velocities.  Leading axes broadcast.
-    bodies, families : str or sequence of str, optional
+    bodies : str, int or sequence of str or int, optional
+        Names or numbers of bodies.
+    families : str or sequence of str, optional
         Selected parameters, all by default; see `inertial_parameters`.
     threads : int
         Largest number of threads for a large batch.

@@ -60,7 +60,7 @@ def parameter_derivatives(
     qdd: Velocities | None = None,
     *,
     tau: Forces | None = None,
-    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
+    scale: Annotated[ArrayLike, Floats("(k,)", "()")] | None = None,
 ) -> ParameterDerivatives:
     r"""Derivatives of forces, or of accelerations, by parameters of an arm.
 

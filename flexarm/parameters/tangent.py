@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
@@ -45,9 +45,9 @@ class Rule(NamedTuple):
     coarse: Array
 
 
-def _rule(nodes: NDArray[Any], order: int = 10) -> Rule:
-    nodes = nodes.astype(np.float64)
-    return Rule(nodes, _weights(nodes, order), _weights(nodes, order - 2))
+def _rule(nodes: ArrayLike, order: int = 10) -> Rule:
+    at = np.array(nodes, dtype=np.float64)
+    return Rule(at, _weights(at, order), _weights(at, order - 2))
 
 
 # differences on both sides, or on one side for a parameter at its bound
@@ -86,8 +86,8 @@ class ArmTangent:
     def __init__(
         self,
         make_arm: Callable[[Array], ArmLike],
-        p: Any,
-        scale: Any,
+        p: ArrayLike | None,
+        scale: ArrayLike | None,
         rules: tuple[Rule, ...] = RULES,
     ) -> None:
         # parameters and steps
@@ -271,7 +271,7 @@ def _same(a: Packed, b: Packed) -> bool:
     return all(np.array_equal(x, y) for x, y in pairs)
 
 
-def _sizes(p: Array, scale: Any) -> Array:
+def _sizes(p: Array, scale: ArrayLike | None) -> Array:
     """Typical sizes of the parameters."""
     if scale is None:
         return np.where(p == 0.0, 1.0, np.abs(p))

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import refuse_linear
 from .._calls.arm_like import ArmLike
-from .._calls.declared import Choice, Floats, Positions, Share, Velocities
-from .._calls.doors import checked_class, checked_late
+from .._calls.declared import Choice, Floats, Positions, Share, StepLength, Velocities
+from .._calls.doors import checked, checked_class
 from .._calls.threads import ONE
 from .._support.interrupts import uninterrupted
 from ..errors import ArgumentError, NotFiniteError, SimulationWarning
-from ..simulation.joint_feedback import JointFeedback
 from ..simulation.methods import simulate
 from ..simulation.run import times
 from ..simulation.trajectory import Trajectory
@@ -34,8 +33,8 @@ from ._steps import (
 from .tangent import ArmTangent
 
 Array = NDArray[np.float64]
-
 INTEGRATORS = ("rk4", "newmark", "linear-acceleration", "generalized-alpha")
+
 
 # Steps with stages in memory.
 _CHUNK_SIZE = 1024
@@ -240,7 +239,7 @@ class TrajectorySensitivities:
                 result.append(x)
         return np.stack(result, axis=1)[..., : 2 * nv, :]
 
-    def _given(self, name: str, value: Any, core: tuple[int, ...]) -> Array:
+    def _given(self, name: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
         batch = self.trajectory.q.shape[:-2]
         array = np.asarray(value, dtype=np.float64)
         try:
@@ -255,7 +254,7 @@ class TrajectorySensitivities:
         return x.reshape(*self.trajectory.q.shape[:-2], *x.shape[1:])
 
 
-@checked_late
+@checked
 def trajectory_sensitivities(
     arm: ArmLike,
     q0: Positions,
@@ -264,14 +263,12 @@ def trajectory_sensitivities(
     *,
     torque: Annotated[ArrayLike, Floats("(..., n, nu)", "(..., n, nv)")] | None = None,
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
-    method: Annotated[
-        str, Choice("rk4", "newmark", "linear-acceleration", "generalized-alpha")
-    ] = "rk4",
-    max_step: float | None = None,
+    method: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
+    max_step: StepLength | None = None,
     spectral_radius: Share = 0.9,
     make_arm: Callable[[Array], ArmLike] | None = None,
     p: Annotated[ArrayLike, Floats("(k,)")] | None = None,
-    scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
+    scale: Annotated[ArrayLike, Floats("(k,)", "()")] | None = None,
     threads: int = ONE,
 ) -> TrajectorySensitivities:
     r"""Differentiate a simulated motion by its initial state, forces and parameters.
@@ -369,7 +366,7 @@ def trajectory_sensitivities(
     0.4207
     """
     t = times(t)
-    refuse_undifferentiated(arm, method, torque, interpolation)
+    refuse_undifferentiated(arm)
     tangent = None
     if make_arm is not None:
         tangent = ArmTangent(make_arm, p, scale)
@@ -397,12 +394,12 @@ def trajectory_sensitivities(
 
 def sensitivities(
     arm: ArmLike,
-    q0: Any,
-    qd0: Any,
+    q0: ArrayLike,
+    qd0: ArrayLike,
     t: Array,
     tangent: ArmTangent | None,
     *,
-    torque: Any,
+    torque: object,
     max_step: float | None,
     interpolation: str = "linear",
     method: str = "rk4",
@@ -519,25 +516,8 @@ def steps_of(
     return Steps(by_step[0], by_step[1], by_step[2], by_step[3], first)
 
 
-def refuse_undifferentiated(
-    arm: ArmLike, method: str, torque: Any, interpolation: str
-) -> None:
+def refuse_undifferentiated(arm: ArmLike) -> None:
     """Refuse runs whose steps have no derivatives here."""
-    if method not in INTEGRATORS:
-        raise ArgumentError(
-            f"method is {method!r}, whose steps are not differentiated here; expected "
-            f"{', '.join(map(repr, INTEGRATORS[:-1]))} or {INTEGRATORS[-1]!r}"
-        )
-    if callable(torque) or isinstance(torque, JointFeedback):
-        raise ArgumentError(
-            f"torque is {type(torque).__name__}, whose derivatives are not known; "
-            "expected samples of the forces or None"
-        )
-    if interpolation not in ("linear", "hold"):
-        raise ArgumentError(
-            f"interpolation is {interpolation!r}, expected 'linear' or 'hold'"
-        )
-    # arms
     refuse_linear(arm, "trajectory sensitivities")
     if arm._held:
         raise ArgumentError(

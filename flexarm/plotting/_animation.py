@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_class, checked_late
+from .._calls.declared import Floats, Positive
+from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
 from ._skeleton import Shape, find_shapes, magnify
 from ._snapshots import count_frames, nearest
-from .canvas import check_motion, color, early_end, pyplot
+from .canvas import Plane, Scale, color, early_end, pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
@@ -67,7 +71,7 @@ class Animation:
             f"{self.fps:g} per second>"
         )
 
-    def draw(self, frame: int) -> list[Any]:
+    def draw(self, frame: int) -> list[Line2D]:
         """Draw one frame and return the artists that moved.
 
         Parameters
@@ -97,13 +101,13 @@ class Animation:
         parts = [line for lines in self.drawing.lines for line in lines.values()]
         return [*parts, *self.traces, self.clock]
 
-    def play(self) -> Any:
+    def play(self) -> FuncAnimation:
         """Return a `matplotlib.animation.FuncAnimation`, to be kept while it plays."""
-        from matplotlib.animation import FuncAnimation
+        from matplotlib import animation
 
         figure = self.drawing.ax.figure
         freeze_layout(figure)
-        return FuncAnimation(
+        return animation.FuncAnimation(
             figure, self.draw, frames=len(self.times), interval=1000.0 / self.fps
         )
 
@@ -159,16 +163,16 @@ class Animation:
         return path
 
 
-@checked_late
+@checked
 def animate(
     traj: Trajectory,
     *,
-    fps: float = 25.0,
-    speed: float = 1.0,
-    scale: float = 1.0,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
+    fps: Positive = 25.0,
+    speed: Positive = 1.0,
+    scale: Scale = 1.0,
+    plane: Plane | None = None,
     trace: bool = True,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Animation:
     """Animate a motion.
 
@@ -215,7 +219,6 @@ def animate(
     >>> len(animation.times)
     51
     """
-    check_motion(traj)
     arm, t = traj.arm, traj.t[: int(np.min(traj.completed))]
     count = count_frames(float(t[-1] - t[0]), fps, speed)
     chosen = nearest(t, np.linspace(t[0], t[-1], count))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import finite_number, real_array
-from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_class, checked_late
-from .._support.checks import short_text
+from .._calls.arguments import real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked, checked_class
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._histories import plane_axes
@@ -19,13 +18,23 @@ from ._skeleton import Shape, find_plane, find_shapes, magnify
 from .canvas import (
     GREY,
     ZOOM,
-    check_axes,
+    Plane,
+    Scale,
     color,
     draw_legend,
     finish,
     is_solid,
     make_axes,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.typing import ColorType
+
+    from ..optimize import Capsule, HalfSpace, Sphere
+
 
 Array = NDArray[np.float64]
 
@@ -79,12 +88,12 @@ class ArmDrawing:
         self,
         arm: Arm,
         q: ArrayLike,
-        scale: float,
+        scale: Scale,
         plane: str | None,
-        ax: Any,
+        ax: Axes | None,
         extent: Array | None = None,
     ) -> None:
-        self.arm, self.scale = arm, finite_number("scale", scale)
+        self.arm, self.scale = arm, float(scale)
         shapes = self._shapes(q)
         self.plane = _choose_plane(arm, plane, ax)
         self._columns = (0, 1, 2) if self.plane == "3d" else plane_axes(self.plane)
@@ -169,7 +178,7 @@ class ArmDrawing:
                 self.set_points(line, shape.part(part)[:, self._columns])
 
     def set_points(
-        self, line: Any, points: Annotated[ArrayLike, Floats("(n, k)")]
+        self, line: Line2D, points: Annotated[ArrayLike, Floats("(n, k)")]
     ) -> None:
         """Move a line to points given by the coordinates that the axes show.
 
@@ -194,15 +203,17 @@ class ArmDrawing:
         >>> target.get_xdata(), target.get_ydata()
         (array([1.2]), array([0.4]))
         """
-        if not hasattr(line, "set_data"):
-            raise ArgumentError(
-                f"line is {short_text(line)}, expected a line of the axes, such as "
-                "ax.plot returns"
-            )
-        move = line.set_data_3d if self.plane == "3d" else line.set_data
+        solid = self.plane == "3d"
+        move = getattr(line, "set_data_3d" if solid else "set_data")
         move(*real_array("points", points).T)
 
-    def draw_obstacles(self, obstacles: Any) -> list[Any]:
+    def draw_obstacles(
+        self,
+        obstacles: HalfSpace
+        | Sphere
+        | Capsule
+        | Sequence[HalfSpace | Sphere | Capsule],
+    ) -> list[Artist]:
         """Draw what links stay away from.
 
         Parameters
@@ -233,7 +244,7 @@ class ArmDrawing:
 
         return draw_obstacles(self.ax, obstacles, tuple(self._columns))
 
-    def recolor(self, colors: Sequence[Any]) -> None:
+    def recolor(self, colors: Sequence[ColorType]) -> None:
         """Give each configuration its own colour.
 
         Parameters
@@ -314,7 +325,7 @@ class ArmDrawing:
         # the second term is the room of labels
         return (max(6.0 * width / long, 3.2) + 0.6, max(5.4 * height / long, 1.8) + 0.6)
 
-    def _check_count(self, name: str, given: Sequence[Any]) -> None:
+    def _check_count(self, name: str, given: Sequence[object]) -> None:
         """Raise unless there is one entry for each configuration."""
         if len(given) != len(self.lines):
             raise ArgumentError(
@@ -326,7 +337,7 @@ class ArmDrawing:
         scaled = magnify(self.arm, q, self.scale)
         return find_shapes(self.arm, scaled.reshape(-1, self.arm.nq))
 
-    def _new(self, shape: Shape, i: int) -> dict[str, Any]:
+    def _new(self, shape: Shape, i: int) -> dict[str, Line2D]:
         lines = {}
         for part, look in _PARTS.items():
             points = shape.part(part)
@@ -342,10 +353,8 @@ class ArmDrawing:
         return lines
 
 
-def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
+def _choose_plane(arm: Arm, plane: str | None, ax: Axes | None) -> str:
     """Plane of a drawing: the given one, or that of the arm, or three dimensions."""
-    if ax is not None:
-        check_axes(ax)
     if plane is None:
         plane = "3d" if ax is not None and is_solid(ax) else find_plane(arm)
         if plane is None and ax is not None:
@@ -354,8 +363,6 @@ def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
                 "such as 'xz' to project it on, or axes with projection='3d'"
             )
         plane = plane or "3d"
-    elif plane != "3d":
-        plane_axes(plane)
     if ax is not None and is_solid(ax) != (plane == "3d"):
         raise ArgumentError(
             f"plane is {plane!r} and ax has {3 if is_solid(ax) else 2} dimensions, "
@@ -364,16 +371,16 @@ def _choose_plane(arm: Arm, plane: str | None, ax: Any) -> str:
     return plane
 
 
-@checked_late
+@checked
 def arm(
     arm: Arm,
     q: Annotated[ArrayLike, Floats("(nq,)", "(k, nq)")] | None = None,
     *,
-    scale: float = 1.0,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
+    scale: Scale = 1.0,
+    plane: Plane | None = None,
     undeformed: bool = False,
     labels: Sequence[str] | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> ArmDrawing:
     """Arm in one or several configurations, with bent links.
 
@@ -439,7 +446,7 @@ def arm(
     return drawing
 
 
-def _rest(drawing: ArmDrawing, q: ArrayLike) -> list[Any]:
+def _rest(drawing: ArmDrawing, q: ArrayLike) -> list[Line2D]:
     """Lines of the links without deflections."""
     straight = magnify(drawing.arm, q, 0.0).reshape(-1, drawing.arm.nq)
     lines = []

@@ -12,15 +12,23 @@ from __future__ import annotations
 import shutil
 import uuid
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+# colors (height, width, 3) of a picture
+Pixels: TypeAlias = np.ndarray
 
 # Colours of a frame, enough for thin lines on white.
 COLORS = 64
@@ -58,7 +66,7 @@ play();
 """
 
 
-def freeze_layout(figure: Any) -> None:
+def freeze_layout(figure: Figure) -> None:
     """Lay a figure out once, so that its axes do not shake from frame to frame."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -78,7 +86,7 @@ class Stage:
     """
 
     def __init__(
-        self, figure: Any, moving: list[Any], dpi: float | None = None
+        self, figure: Figure, moving: Sequence[Artist], dpi: float | None = None
     ) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -96,7 +104,7 @@ class Stage:
         self._canvas.draw()
         self._ground = self._canvas.copy_from_bbox(self._figure.bbox)
 
-    def pixels(self) -> Any:
+    def pixels(self) -> Pixels:
         """Colors (height, width, 3) of the figure as it is now."""
         self._canvas.restore_region(self._ground)
         for each in sorted(self._moving, key=lambda each: float(each.get_zorder())):
@@ -113,8 +121,11 @@ class Stage:
 
 
 def pictures(
-    figure: Any, draw: Callable[[int], list[Any]], count: int, dpi: float | None = None
-) -> Iterator[Any]:
+    figure: Figure,
+    draw: Callable[[int], Sequence[Artist]],
+    count: int,
+    dpi: float | None = None,
+) -> Iterator[Image]:
     """Frames as images of Pillow; `draw` shows a frame and returns moved artists."""
     # the last one, with whole traces, has the colors of all
     stage = Stage(figure, draw(count - 1), dpi)
@@ -130,10 +141,10 @@ def pictures(
 class Palette:
     """Few colors for all frames of a figure, its ground exactly among them."""
 
-    def __init__(self, pixels: Any) -> None:
-        from PIL import Image
+    def __init__(self, pixels: Pixels) -> None:
+        from PIL import Image as images
 
-        few = Image.fromarray(pixels).quantize(COLORS, Image.Quantize.MEDIANCUT)
+        few = images.fromarray(pixels).quantize(COLORS, images.Quantize.MEDIANCUT)
         colors = np.array((few.getpalette() or [])[: 3 * COLORS]).reshape(-1, 3)
         # nearest of them to the middle of each box of 8 x 8 x 8 values
         steps = np.arange(32) * 8 + 4
@@ -143,22 +154,22 @@ class Palette:
         colors[self._nearest[self._codes(pixels[0, 0])]] = pixels[0, 0]
         self._colors = colors.astype(np.uint8).tobytes()
 
-    def _codes(self, pixels: Any) -> Any:
+    def _codes(self, pixels: Pixels) -> Pixels:
         return (pixels.astype(np.intp) >> 3) @ (1024, 32, 1)
 
-    def picture(self, pixels: Any) -> Any:
+    def picture(self, pixels: Pixels) -> Image:
         """Return a frame (height, width, 3) as an image in these colors."""
-        from PIL import Image
+        from PIL import Image as images
 
         indices = self._nearest[self._codes(pixels)].astype(np.uint8)
-        result = Image.fromarray(indices)
+        result = images.fromarray(indices)
         result.putpalette(self._colors)
         return result
 
 
 def page(
-    figure: Any,
-    draw: Callable[[int], list[Any]],
+    figure: Figure,
+    draw: Callable[[int], Sequence[Artist]],
     count: int,
     fps: float,
     *,
@@ -184,8 +195,8 @@ def page(
 
 def save_gif(
     path: Path,
-    figure: Any,
-    draw: Callable[[int], list[Any]],
+    figure: Figure,
+    draw: Callable[[int], Sequence[Artist]],
     count: int,
     fps: float,
     *,
@@ -215,8 +226,8 @@ def ffmpeg() -> str:
 
 def save_mp4(
     path: Path,
-    figure: Any,
-    draw: Callable[[int], list[Any]],
+    figure: Figure,
+    draw: Callable[[int], Sequence[Artist]],
     count: int,
     fps: float,
     *,
@@ -238,8 +249,8 @@ def save_mp4(
 
 def write_film(
     path: Path,
-    figure: Any,
-    draw: Callable[[int], list[Any]],
+    figure: Figure,
+    draw: Callable[[int], Sequence[Artist]],
     count: int,
     fps: float,
     *,

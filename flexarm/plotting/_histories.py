@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._calls.links import link_name
 from ..bodies.segments import tip_motion
 from ..errors import ArgumentError
-from .canvas import check_motion, color, finish, make_axes, style
+from .canvas import color, finish, make_axes, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..bodies.joints import Joint
     from ..simulation.methods import Trajectory
 
 Array = NDArray[np.float64]
 
 
-def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
+def _draw(ax: Axes, t: Array, values: Array, names: Sequence[str]) -> list[Line2D]:
     """One line for each column of values (..., n, k), faint ones for a batch."""
     members = values.reshape(-1, *values.shape[-2:])
     alpha = max(0.15, len(members) ** -0.5)
@@ -41,10 +44,14 @@ def _draw(ax: Any, t: Array, values: Array, names: Sequence[str]) -> list[Any]:
     return lines
 
 
-@checked_late
+@checked
 def joints(
-    traj: Trajectory, *, rates: bool = False, degrees: bool = False, ax: Any = None
-) -> list[Any]:
+    traj: Trajectory,
+    *,
+    rates: bool = False,
+    degrees: bool = False,
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Positions or velocities of the joints over time.
 
     Parameters
@@ -77,7 +84,6 @@ def joints(
     >>> [line.get_label() for line in fa.plotting.joints(traj, degrees=True)]
     ['link1', 'link2']
     """
-    check_motion(traj)
     arm = traj.arm
     ax = make_axes(ax)
     if rates:
@@ -120,14 +126,14 @@ def _joint_label(units: set[str], per_second: str) -> str:
     return f"joint {what}" + (f" ({' or '.join(found)})" if found else "")
 
 
-@checked_late
+@checked
 def deflections(
     traj: Trajectory,
     bodies: str | Sequence[str] | None = None,
     *,
     modes: bool = False,
-    ax: Any = None,
-) -> list[Any]:
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Elastic deflections over time.
 
     Parameters
@@ -172,7 +178,6 @@ def deflections(
     ['link2.bending y 1', 'link2.bending y 2']
     """
     # flexible bodies among the chosen ones
-    check_motion(traj)
     arm = traj.arm
     if isinstance(bodies, str):
         bodies = [bodies]
@@ -229,13 +234,13 @@ def _tip_of_pieces(traj: Trajectory, link: range) -> tuple[Array, str]:
     return moved[..., axes], "".join("xyz"[i] for i in axes)
 
 
-@checked_late
+@checked
 def tip(
     traj: Trajectory,
     *,
     plane: Annotated[str, Choice("xy", "xz", "yz")] | None = None,
-    ax: Any = None,
-) -> list[Any]:
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Position of the tip over time, or its path in a plane.
 
     Parameters
@@ -269,7 +274,6 @@ def tip(
     ['x', 'y']
     >>> path, end = fa.plotting.tip(traj, plane="xy")
     """
-    check_motion(traj)
     if plane is not None:
         return _tip_path(traj, plane, ax)
     ax = make_axes(ax)
@@ -283,11 +287,12 @@ def tip(
     return lines
 
 
-def _tip_path(traj: Trajectory, plane: str, ax: Any) -> list[Any]:
+def _tip_path(traj: Trajectory, plane: str, ax: Axes | None) -> list[Line2D]:
     first, second = plane_axes(plane)
     ax = make_axes(ax, (4.8, 4.8))
     paths = traj.tip[..., [first, second]].reshape(-1, len(traj.t), 2)
-    lines, dots = [], []
+    lines: list[Line2D] = []
+    dots: list[Line2D] = []
     for i, path in enumerate(paths):
         lines += ax.plot(*path.T, color=color(i), linewidth=1.5, label=None)
         dots += ax.plot(*path[-1], "o", color=color(i), markersize=5)
@@ -298,15 +303,17 @@ def _tip_path(traj: Trajectory, plane: str, ax: Any) -> list[Any]:
 
 def plane_axes(plane: str) -> tuple[int, int]:
     """Numbers of the two axes of a plane such as ``"xz"``."""
-    if plane not in ("xy", "xz", "yz"):
-        raise ArgumentError(f"plane is {plane!r}, expected 'xy', 'xz' or 'yz'")
     return "xyz".index(plane[0]), "xyz".index(plane[1])
 
 
-@checked_late
+@checked
 def energies(
-    traj: Trajectory, *, ledger: bool = False, hold: bool = False, ax: Any = None
-) -> list[Any]:
+    traj: Trajectory,
+    *,
+    ledger: bool = False,
+    hold: bool = False,
+    ax: Axes | None = None,
+) -> list[Line2D]:
     r"""Energies over time.
 
     Parameters
@@ -350,7 +357,6 @@ def energies(
     >>> [line.get_label() for line in fa.plotting.energies(traj, ledger=True)]
     ['kinetic', 'potential', 'total', 'work', 'losses', 'balance']
     """
-    check_motion(traj)
     ax = make_axes(ax)
     kinetic, potential = traj.kinetic, traj.potential
     total = kinetic + potential

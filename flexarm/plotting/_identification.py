@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from .canvas import GREY, color, draw_legend, finish, pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..optimize import Identification
 
 # Standard deviations to both sides of 95 % of white noise.
 _BAND = 1.96
 
 
-@checked_late
+@checked
 def identification(
-    result: Identification, *, signals: Any = None, record: int = 0, ax: Any = None
-) -> list[Any]:
+    result: Identification,
+    *,
+    signals: str | int | Sequence[str | int] | None = None,
+    record: int = 0,
+    ax: Sequence[Axes] | Sequence[Sequence[Axes]] | None = None,
+) -> list[Line2D]:
     """Measured and predicted signals, and the residuals beside them.
 
     Parameters
@@ -63,7 +71,7 @@ def identification(
     """
     chosen = _signals(result, signals)
     n = len(result.t)
-    if not isinstance(record, int | np.integer) or not -n <= record < n:
+    if not -n <= record < n:
         raise ArgumentError(f"record is {record!r}, expected the number of one of {n}")
     axes = _axes(ax, len(chosen))
     t, y = result.t[record], result.measured[record]
@@ -85,10 +93,13 @@ def identification(
     return lines
 
 
-def _signals(result: Identification, given: Any) -> list[int]:
+def _signals(
+    result: Identification, given: str | int | Sequence[str | int] | None
+) -> list[int]:
     names = result.signals
-    single = isinstance(given, str | int | np.integer)
-    asked = range(len(names)) if given is None else [given] if single else list(given)
+    if isinstance(given, str | int | np.integer):
+        given = [given]
+    asked = range(len(names)) if given is None else given
     found = []
     for item in asked:
         if isinstance(item, str) and item in names:
@@ -104,20 +115,16 @@ def _signals(result: Identification, given: Any) -> list[int]:
     return found
 
 
-def _axes(ax: Any, rows: int) -> Any:
+def _axes(ax: Sequence[Axes] | Sequence[Sequence[Axes]] | None, rows: int) -> Any:
     plt = pyplot()
     if ax is None:
         size = (9.0, 0.8 + 2.0 * rows)
         figure = plt.figure(figsize=size, layout="constrained")
         return figure.subplots(rows, 2, squeeze=False, sharex="col")
-    axes = (
-        np.array(ax, dtype=object) if isinstance(ax, list | tuple | np.ndarray) else ax
-    )
-    axes = np.asarray(axes, dtype=object)
+    axes = np.array(ax, dtype=object)
     axes = axes[np.newaxis] if axes.ndim == 1 else axes
     if axes.shape != (rows, 2):
         raise ArgumentError(
-            f"ax has shape {np.shape(ax)}, expected ({rows}, 2): two axes for each "
-            "signal"
+            f"ax has shape {axes.shape}, expected ({rows}, 2): two axes for each signal"
         )
     return axes

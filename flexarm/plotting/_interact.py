@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from io import BytesIO
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import vibration
-from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Choice, Posture
-from .._calls.doors import checked_class, checked_late
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Number, Positive, Posture
+from .._calls.doors import checked, checked_class
 from .._calls.units import position_units
 from .._support.optional import required
 from ..arm import Arm
@@ -24,7 +24,10 @@ from ..model.locking import motor_positions
 from ._drawing import ArmDrawing
 from ._frames import Palette, Stage
 from ._skeleton import bends, find_shapes, magnify
-from .canvas import pyplot
+from .canvas import Plane, pyplot
+
+if TYPE_CHECKING:
+    from ipywidgets import Box, FloatSlider
 
 Array = NDArray[np.float64]
 
@@ -65,7 +68,7 @@ class Explorer:
         Number of pictures.
     """
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise ArgumentError(
             "an Explorer is a figure with sliders, which is not copied or pickled; "
             "expected its arm and q"
@@ -143,10 +146,10 @@ class Explorer:
         self.redraws += 1
         self._latest = time.monotonic()
 
-    def _repr_mimebundle_(self, **options: Any) -> Any:
+    def _repr_mimebundle_(self, **options: object) -> object:
         return self.widget._repr_mimebundle_(**options)
 
-    def _changed(self, change: Any) -> None:
+    def _changed(self, change: object) -> None:
         """Redraw now or, in a notebook, at most every twentieth of a second."""
         try:
             loop = asyncio.get_running_loop()
@@ -162,7 +165,7 @@ class Explorer:
         self._waiting = False
         self.redraw()
 
-    def _turned(self, change: Any) -> None:
+    def _turned(self, change: object) -> None:
         """Draw axes and grid again, from another direction."""
         self.drawing.ax.view_init(
             self.sliders["elevation"].value, self.sliders["azimuth"].value
@@ -170,7 +173,7 @@ class Explorer:
         self._stage.build()
         self._changed(change)
 
-    def _arrange(self) -> Any:
+    def _arrange(self) -> Box:
         """Sliders beside the picture, those of many modes folded away."""
         box, arm = self._widgets.VBox, self._bare
         names = set(arm.position_names[arm.motor_position_slice.stop :])
@@ -208,7 +211,7 @@ class Explorer:
                 lines.append(f"no frequencies: {error}")
         return "<br>".join(lines)
 
-    def _slider(self, text: str, value: float, low: float, high: float) -> Any:
+    def _slider(self, text: str, value: float, low: float, high: float) -> FloatSlider:
         step = round_step((high - low) / _MAX_STEPS)
         return self._widgets.FloatSlider(
             value=value,
@@ -223,7 +226,7 @@ class Explorer:
             layout={"width": "auto"},
         )
 
-    def _make_sliders(self, payload: float, scale: float) -> dict[str, Any]:
+    def _make_sliders(self, payload: float, scale: float) -> dict[str, FloatSlider]:
         arm, sliders = self._bare, {}
         for i, (name, unit) in enumerate(
             zip(arm.position_names, position_units(arm), strict=True)
@@ -302,14 +305,14 @@ def with_payload(arm: Arm, mass: float) -> Arm:
     return arm.replace(bodies=[*arm.bodies, load], tip=arm.tip)  # type: ignore[no-any-return]
 
 
-@checked_late
+@checked
 def interact(
     arm: Arm,
     q: Posture | None = None,
     *,
-    payload: float = 5.0,
-    scale: float = 1.0,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
+    payload: Annotated[float, Number(least=0.0)] = 5.0,
+    scale: Positive = 1.0,
+    plane: Plane | None = None,
 ) -> Explorer:
     """Sliders on pose, modes and payload, with the drawing and the frequencies.
 
@@ -360,14 +363,6 @@ def interact(
             f"arm has {len(arm._held)} constraints, which sliders would violate, "
             "expected a tree"
         )
-    for name, value in (("payload", payload), ("scale", scale)):
-        if not (name == "payload" and isinstance(value, int | float) and value == 0):
-            positive_number(name, value)
     start = arm.neutral if q is None else np.array(real_array("q", q))
-    if start.shape != (arm.nq,):
-        raise ArgumentError(
-            f"q has shape {start.shape}, expected ({arm.nq},), one pose; see "
-            "arm.position_names"
-        )
     check_numbers("q", start)
     return Explorer(arm, start, float(payload), float(scale), plane)

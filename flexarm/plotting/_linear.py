@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import real_array
 from .._calls.declared import Floats
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
-from ..linear_models.state_space import StateSpace, check_model
+from ..linear_models.state_space import StateSpace
 from ._histories import _draw
-from .canvas import COLORS, check_axes, color, draw_legend, finish, make_axes, pyplot
+from .canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..linear_models import RootLocus
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
+Rates: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 
 # Points of a frequency response, besides those about resonances.
 _POINTS = 600
@@ -49,15 +53,15 @@ def _pairs(model: StateSpace) -> list[str]:
     return [f"{y} by {u}" for y in model.outputs for u in model.inputs]
 
 
-@checked_late
+@checked
 def step_response(
     model: StateSpace,
     t: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     *,
-    inputs: Any = None,
-    outputs: Any = None,
-    ax: Any = None,
-) -> list[Any]:
+    inputs: object = None,
+    outputs: object = None,
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Outputs after a unit step of each input.
 
     Parameters
@@ -100,7 +104,6 @@ def step_response(
     >>> bool(lines[1].get_ydata().min() < 0.0)
     True
     """
-    check_model(model)
     model = model.select(inputs, outputs)
     if t is None:
         t = _duration(model)
@@ -131,22 +134,22 @@ def _duration(model: StateSpace) -> Array:
     return np.linspace(0.0, end, 801)
 
 
-@checked_late
+@checked
 def bode(
     model: StateSpace,
-    omega: Annotated[ArrayLike, Floats("(k,)")] | None = None,
+    omega: Rates | None = None,
     *,
-    inputs: Any = None,
-    outputs: Any = None,
-    ax: Any = None,
-) -> list[Any]:
+    inputs: object = None,
+    outputs: object = None,
+    ax: Axes | Sequence[Axes] | None = None,
+) -> list[Line2D]:
     """Frequency response: gain in dB and phase in degrees over the frequency in Hz.
 
     Parameters
     ----------
     model : StateSpace
         A linear model; many give one faint line each.
-    omega : (k,) array_like of float, optional
+    omega : float or (k,) array_like of float, optional
         Circular frequencies in rad/s; by default the range of the poles, with more
         about each resonance.
     inputs, outputs : str, int or sequence of these, optional
@@ -185,14 +188,11 @@ def bode(
     >>> [line.get_label() for line in lines[:2]], len(lines)
     (['link1', 'tip y'], 4)
     """
-    check_model(model)
     model = model.select(inputs, outputs)
     if omega is not None:
         omega = np.atleast_1d(real_array("omega", omega))
-        if omega.ndim > 1 or not omega.size:
-            raise ArgumentError(
-                f"omega has shape {omega.shape}, expected a list of rates in rad/s"
-            )
+        if not omega.size:
+            raise ArgumentError("omega is empty, expected one rate or more, in rad/s")
     else:
         rates = _rates(model).ravel()
         omega = frequencies(rates, _POINTS, model.dt, beyond=10.0)
@@ -224,27 +224,26 @@ def bode(
     return lines
 
 
-def _two(ax: Any) -> tuple[Any, Any]:
+def _two(ax: Axes | Sequence[Axes] | None) -> tuple[Axes, Axes]:
     """Axes for gain and phase."""
     if ax is None:
         _, axes = pyplot().subplots(
             2, 1, sharex=True, figsize=(6.4, 5.2), layout="constrained"
         )
         return axes[0], axes[1]
-    pair = np.ravel(ax).tolist() if isinstance(ax, np.ndarray) else ax
-    pair = list(pair) if isinstance(pair, list | tuple) else [pair]
+    pair: list[Axes] = np.ravel(np.array(ax, dtype=object)).tolist()
     if len(pair) != 2:
         raise ArgumentError(
             f"ax has {len(pair)} of matplotlib's axes, expected a pair: for the gain "
             "and for the phase, such as plt.subplots(2, 1, sharex=True)[1]"
         )
-    return check_axes(pair[0]), check_axes(pair[1])
+    return pair[0], pair[1]
 
 
-@checked_late
+@checked
 def poles_zeros(
-    model: StateSpace, *, limit: float | None = None, ax: Any = None
-) -> tuple[Any, Any]:
+    model: StateSpace, *, limit: float | None = None, ax: Axes | None = None
+) -> tuple[list[Line2D], list[Line2D]]:
     """Poles (crosses) and zeros (circles), with lines of equal damping and frequency.
 
     Parameters
@@ -285,10 +284,10 @@ def poles_zeros(
     >>> bool(zeros[0].get_xdata().max() > 0.0)
     True
     """
-    check_model(model)
     ax = make_axes(ax, (5.6, 4.6))
     square = len(model.inputs) == len(model.outputs)
-    poles, zeros = [], []
+    poles: list[Line2D] = []
+    zeros: list[Line2D] = []
     single = not model.batch
     every = [model] if single else [model[at] for at in np.ndindex(*model.batch)]
     for i, one in enumerate(every):
@@ -311,8 +310,10 @@ def poles_zeros(
     return poles, zeros
 
 
-@checked_late
-def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) -> Any:
+@checked
+def root_locus(
+    locus: RootLocus, *, limit: float | None = None, ax: Axes | None = None
+) -> list[Line2D]:
     """Poles over a gain or a parameter: branches from crosses to dots.
 
     Parameters
@@ -345,16 +346,9 @@ def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) 
     >>> len(fa.plotting.root_locus(locus))
     2
     """
-    from ..linear_models import RootLocus
-
-    if not isinstance(locus, RootLocus):
-        raise ArgumentError(
-            f"locus is {type(locus).__name__}, expected the result of "
-            "flexarm.root_locus"
-        )
     ax = make_axes(ax, (5.6, 4.6))
     rates = np.where(np.isfinite(locus.rates), locus.rates, np.nan)
-    lines = []
+    lines: list[Line2D] = []
     for i in range(rates.shape[1]):
         way = rates[:, i]
         lines += ax.plot(way.real, way.imag, "-", color=color(i), linewidth=1.5)
@@ -368,7 +362,7 @@ def root_locus(locus: RootLocus, *, limit: float | None = None, ax: Any = None) 
     return lines
 
 
-def _plane(ax: Any, lines: Sequence[Any], limit: float | None) -> None:
+def _plane(ax: Axes, lines: Sequence[Line2D], limit: float | None) -> None:
     """The plane of rates: limits, lines of equal damping and frequency, labels."""
     x = np.concatenate([np.ravel(line.get_xdata()) for line in lines])
     y = np.concatenate([np.ravel(line.get_ydata()) for line in lines])
@@ -392,7 +386,7 @@ def _plane(ax: Any, lines: Sequence[Any], limit: float | None) -> None:
     _frequency_lines(ax, right, tall)
 
 
-def _damping_lines(ax: Any, left: float, tall: float) -> None:
+def _damping_lines(ax: Axes, left: float, tall: float) -> None:
     """Lines of equal damping ratio in the left half plane, with their numbers."""
     if left >= 0.0:
         return
@@ -424,7 +418,7 @@ def _damping_lines(ax: Any, left: float, tall: float) -> None:
         )
 
 
-def _frequency_lines(ax: Any, right: float, tall: float) -> None:
+def _frequency_lines(ax: Axes, right: float, tall: float) -> None:
     """Circles of equal size with their frequencies in Hz."""
     from matplotlib.ticker import MaxNLocator
 

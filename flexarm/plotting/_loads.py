@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ..loads import LinkLoads
 from .canvas import GREY, color, finish, make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
 
 Array = NDArray[np.float64]
 
@@ -27,14 +31,14 @@ _UNITS = {"force": "force (N)", "moment": "moment (N m)", "stress": "stress (MPa
 _TOLERANCE = 1e-9
 
 
-@checked_late
+@checked
 def link_loads(
-    loads: Any,
-    kind: Annotated[str, Choice("moment", "force", "stress")] = "moment",
+    loads: LinkLoads | Mapping[str, LinkLoads],
+    kind: Annotated[str, Choice(*_KINDS)] = "moment",
     *,
     by_strain: bool = False,
-    ax: Any = None,
-) -> list[Any]:
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Forces, moments or stresses along links, one link after the other.
 
     Parameters
@@ -75,7 +79,6 @@ def link_loads(
             f"loads is {type(loads).__name__}, expected the result of "
             "flexarm.link_loads for an arm with links of flexarm.beams"
         )
-    check_choice("kind", kind, _KINDS)
     # components of all links, one behind the other
     starts = np.cumsum([0.0, *(float(link.at[-1]) for link in links)])
     x = _joined([start + link.at for start, link in zip(starts, links, strict=False)])
@@ -137,7 +140,7 @@ def _components(parts: list[Array]) -> Array:
     )
 
 
-def _draw(ax: Any, x: Array, values: Array, name: str, shade: str) -> Any:
+def _draw(ax: Axes, x: Array, values: Array, name: str, shade: str) -> Line2D:
     """Last state as a line, all states as a band."""
     if len(values) > 1:
         low, high = values.min(axis=0), values.max(axis=0)

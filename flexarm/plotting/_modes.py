@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from ..bodies.models import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
 from .canvas import STYLES, color, finish, make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
 
 Array = NDArray[np.float64]
 
@@ -20,15 +25,15 @@ Array = NDArray[np.float64]
 _SAMPLES = 201
 
 
-@checked_late
+@checked
 def mode_shapes(
-    bodies: Any,
+    bodies: object,
     *,
     modes: Sequence[int] | None = None,
     labels: Sequence[str] | None = None,
     relative: bool = False,
-    ax: Any = None,
-) -> list[Any]:
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Mode shapes along a link, of one or several links or payloads.
 
     Parameters
@@ -81,14 +86,14 @@ def mode_shapes(
     # curves, body by body
     items, labels = _itemize(bodies, labels)
     ax = make_axes(ax)
-    lines: list[Any] = []
+    lines: list[Line2D] = []
     twists = []
     for i, (item, label) in enumerate(zip(items, labels, strict=True)):
         x, shapes, twisted = _sample(item)
         names = _name_modes(item, shapes.shape[1])
         if relative:
             shapes = shapes / np.abs(shapes).max(axis=0)
-        dots = {"marker": ".", "markersize": 6, "markevery": POINTS}
+        dots = isinstance(item, FlexibleBody)
         for j in _choose(modes, shapes.shape[1]):
             lines += ax.plot(
                 x,
@@ -97,7 +102,9 @@ def mode_shapes(
                 color=color(i if len(items) > 1 else j),
                 linewidth=1.5,
                 label=f"{label}, {names[j]}" if label else names[j],
-                **(dots if isinstance(item, FlexibleBody) else {}),
+                marker="." if dots else None,
+                markersize=6,
+                markevery=POINTS,
             )
             twists.append(twisted[j])
 
@@ -110,7 +117,9 @@ def mode_shapes(
     return lines
 
 
-def _itemize(bodies: Any, labels: Sequence[str] | None) -> tuple[list[Any], list[str]]:
+def _itemize(
+    bodies: object, labels: Sequence[str] | None
+) -> tuple[list[object], list[str]]:
     if isinstance(bodies, Mapping):
         items, names = list(bodies.values()), [str(key) for key in bodies]
     else:
@@ -137,12 +146,12 @@ def _choose(modes: Sequence[int] | None, n: int) -> list[int]:
     return chosen
 
 
-def _name_modes(item: Any, n: int) -> list[str]:
+def _name_modes(item: object, n: int) -> list[str]:
     names = getattr(item, "mode_names", range(n))
     return [f"mode {j + 1}" if str(s).isdigit() else s for j, s in enumerate(names)]
 
 
-def _sample(item: Any) -> tuple[Array, Array, list[bool]]:
+def _sample(item: object) -> tuple[Array, Array, list[bool]]:
     """Positions (n,), shapes (n, modes), and true for modes that are twists."""
     if hasattr(item, "shape") and hasattr(item, "length"):
         x = np.linspace(0.0, item.length, _SAMPLES)

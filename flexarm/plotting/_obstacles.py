@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,11 @@ from numpy.typing import NDArray
 from ..errors import ArgumentError
 
 if TYPE_CHECKING:
-    from ..optimize import OptimalMotion
-    from ..optimize.limits import Limits
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from mpl_toolkits.mplot3d import Axes3D
+
+    from ..optimize import Capsule, HalfSpace, OptimalMotion, Sphere
 
 Array = NDArray[np.float64]
 
@@ -25,23 +29,21 @@ _MAX_PAIRS = 8
 _REACH = 3.0
 
 
-def given_obstacles(obstacles: Any) -> tuple[Any, ...]:
-    """Obstacles as a tuple, or raise."""
-    from ..optimize.obstacles import check_obstacles
-
-    return check_obstacles(obstacles)
-
-
-def draw_obstacles(ax: Any, obstacles: Any, columns: tuple[int, ...]) -> list[Any]:
+def draw_obstacles(
+    ax: Axes3D,
+    obstacles: HalfSpace | Sphere | Capsule | Sequence[HalfSpace | Sphere | Capsule],
+    columns: tuple[int, ...],
+) -> list[Artist]:
     """Artists of obstacles, seen along the axis that is not among the columns."""
     from ..optimize import HalfSpace
+    from ..optimize.obstacles import check_obstacles
 
     found = []
     view = np.array([*ax.get_xlim(), *ax.get_ylim()]).reshape(2, 2)
     solid = len(columns) == 3
     if solid:
         view = np.vstack([view, ax.get_zlim()])
-    for obstacle in given_obstacles(obstacles):
+    for obstacle in check_obstacles(obstacles):
         if isinstance(obstacle, HalfSpace):
             draw = _plane_in_space if solid else _plane_in_view
             found += draw(ax, obstacle, columns, view)
@@ -52,7 +54,7 @@ def draw_obstacles(ax: Any, obstacles: Any, columns: tuple[int, ...]) -> list[An
     return found
 
 
-def _line(obstacle: Any) -> tuple[Array, Array, float]:
+def _line(obstacle: Sphere | Capsule) -> tuple[Array, Array, float]:
     """Ends of the line of a capsule or a sphere, and its radius."""
     if hasattr(obstacle, "center"):
         return obstacle.center, obstacle.center, obstacle.radius
@@ -60,8 +62,8 @@ def _line(obstacle: Any) -> tuple[Array, Array, float]:
 
 
 def _capsule_in_view(
-    ax: Any, start: Array, end: Array, radius: float, columns: tuple[int, ...]
-) -> Any:
+    ax: Axes, start: Array, end: Array, radius: float, columns: tuple[int, ...]
+) -> Artist:
     """Outline of a capsule: two half circles about the ends of its line."""
     from matplotlib.patches import Polygon
 
@@ -82,8 +84,8 @@ def _capsule_in_view(
 
 
 def _plane_in_view(
-    ax: Any, plane: Any, columns: tuple[int, ...], view: Array
-) -> list[Any]:
+    ax: Axes, plane: HalfSpace, columns: tuple[int, ...], view: Array
+) -> list[Artist]:
     """Region behind a plane where it cuts the plane of the drawing."""
     from matplotlib.patches import Polygon
 
@@ -114,7 +116,7 @@ def _plane_in_view(
     return [patch]
 
 
-def _capsule_in_space(ax: Any, start: Array, end: Array, radius: float) -> Any:
+def _capsule_in_space(ax: Axes3D, start: Array, end: Array, radius: float) -> Artist:
     """Surface of a capsule."""
     way = end - start
     axis = way / np.linalg.norm(way) if np.any(way) else np.array([0.0, 0.0, 1.0])
@@ -127,12 +129,13 @@ def _capsule_in_space(ax: Any, start: Array, end: Array, radius: float) -> Any:
     across = np.cos(turn) * one + np.sin(turn) * two
     ends = np.where(height < 0.0, start, end)
     points = ends + radius * (np.cos(height) * across + np.sin(height) * axis)
-    return ax.plot_surface(*np.moveaxis(points, -1, 0), linewidth=0, **_LOOK)
+    surface: Artist = ax.plot_surface(*np.moveaxis(points, -1, 0), linewidth=0, **_LOOK)
+    return surface
 
 
 def _plane_in_space(
-    ax: Any, plane: Any, columns: tuple[int, ...], view: Array
-) -> list[Any]:
+    ax: Axes3D, plane: HalfSpace, columns: tuple[int, ...], view: Array
+) -> list[Artist]:
     """A square of the plane in front of the arm."""
     n = plane.normal
     helper = np.eye(3)[int(np.argmin(np.abs(n)))]
@@ -157,7 +160,7 @@ def room_of(
     """
     from ..optimize.limits import clearance_of, read_limits
 
-    known: Limits | None = motion.details.get("limits")
+    known = motion.limits
     if limits is not None:
         kept = "obstacles", "self_collision"
         known = read_limits(limits, motion.arm, kept, "a figure of clearances")

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._obstacles import room_of
 from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..optimize import OptimalMotion, TradeOff
 
 Array = NDArray[np.float64]
@@ -25,8 +27,8 @@ _KINDS = ("torques", "tip error", "speeds", "clearances")
 _MILLI = 1e3
 
 
-@checked_late
-def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
+@checked
+def time_scaling(motion: OptimalMotion, *, ax: Axes | None = None) -> list[Line2D]:
     """Phase plane of the fastest motion along a path.
 
     Parameters
@@ -59,15 +61,14 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     >>> [line.get_label() for line in fa.plotting.time_scaling(motion)]
     ['motion', 'controllable']
     """
-    _check(motion)
-    scaling = motion.details.get("scaling")
-    if scaling is None:
+    if motion.on_path is None:
         raise ArgumentError(
             "motion has no time scaling, expected one of a rigid arm along a path, by "
             "optimize.time_optimal"
         )
 
     # motion, controllable rates, maximum velocity curve
+    scaling = motion.on_path.scaling
     ax = make_axes(ax)
     reached = scaling.controllable[:, 1]
     top = 2.5 * float(scaling.sd.max())
@@ -85,8 +86,8 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
         ),
     ]
     if np.isfinite(curve).any():
-        wide = {"color": "0.75", "linewidth": 4.0, "label": "maximum velocity"}
-        shown += ax.plot(scaling.s, curve, **wide)
+        name = "maximum velocity"
+        shown += ax.plot(scaling.s, curve, color="0.75", linewidth=4.0, label=name)
 
     # limits by the motion
     ax.set_xlim(0.0, 1.0)
@@ -96,16 +97,14 @@ def time_scaling(motion: OptimalMotion, *, ax: Any = None) -> list[Any]:
     return shown
 
 
-@checked_late
+@checked
 def optimal_motion(
     motion: OptimalMotion,
-    kind: Annotated[
-        str, Choice("torques", "tip error", "speeds", "clearances")
-    ] = "torques",
+    kind: Annotated[str, Choice(*_KINDS)] = "torques",
     *,
-    limits: Any = None,
-    ax: Any = None,
-) -> list[Any]:
+    limits: object = None,
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Torques in their limits, speeds, errors of the tip, or clearances, over time.
 
     Parameters
@@ -146,8 +145,6 @@ def optimal_motion(
     >>> [line.get_label() for line in fa.plotting.optimal_motion(motion)]
     ['link1', 'link2']
     """
-    _check(motion)
-    check_choice("kind", kind, _KINDS)
     if kind == "tip error":
         t, error = _tip_error(motion)
         ax = _shaded(motion, ax)
@@ -172,8 +169,8 @@ def optimal_motion(
     lines = []
     names = arm._actuator_names if kind == "torques" else arm.coordinate_names[: arm.nj]
     for k, label in enumerate(names):
-        look = {"color": color(k), "linewidth": 1.4}
-        lines += ax.plot(motion.t, values[:, k], label=label, **look)
+        curve = motion.t, values[:, k]
+        lines += ax.plot(*curve, label=label, color=color(k), linewidth=1.4)
         for bound in bounds[..., k]:
             if np.isfinite(bound).all():
                 ax.plot(motion.t, bound, "--", color=color(k), linewidth=0.8)
@@ -181,13 +178,13 @@ def optimal_motion(
     return lines
 
 
-@checked_late
+@checked
 def trade_off(
     motions: Sequence[OptimalMotion] | TradeOff,
     *,
     label: str | None = None,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Line2D:
     """Durations of motions against the errors of their tips.
 
     Parameters
@@ -222,10 +219,9 @@ def trade_off(
     'largest error of the tip (mm)'
     """
     found = []
-    listed: Any = getattr(motions, "motions", motions)
+    listed = motions if isinstance(motions, Sequence) else motions.motions
     for k, motion in enumerate(listed):
-        _check(motion)
-        error = motion.details.get("tip_error", np.nan)
+        error = np.nan if motion.errors is None else motion.errors.tip
         if not np.isfinite(error):
             raise ArgumentError(
                 f"motions[{k}] has no simulated error of its tip, expected motions of "
@@ -245,11 +241,11 @@ def trade_off(
     return line
 
 
-def _clearances(motion: OptimalMotion, limits: Any, ax: Any) -> list[Any]:
+def _clearances(motion: OptimalMotion, limits: object, ax: Axes | None) -> list[Line2D]:
     """Distances between surfaces over time, and the least one that is allowed."""
     t, room, names, least = room_of(motion, limits)
     ax = _shaded(motion, ax)
-    lines = []
+    lines: list[Line2D] = []
     for k, name in enumerate(names):
         lines += ax.plot(t, room[:, k], color=color(k), linewidth=1.4, label=name)
     ax.axhline(least, linestyle="--", color="0.2", linewidth=0.8)
@@ -258,17 +254,7 @@ def _clearances(motion: OptimalMotion, limits: Any, ax: Any) -> list[Any]:
     return lines
 
 
-def _check(motion: Any) -> None:
-    from ..optimize import OptimalMotion
-
-    if not isinstance(motion, OptimalMotion):
-        raise ArgumentError(
-            f"motion is {type(motion).__name__}, expected the result of a function of "
-            "flexarm.optimize"
-        )
-
-
-def _shaded(motion: OptimalMotion, ax: Any) -> Any:
+def _shaded(motion: OptimalMotion, ax: Axes | None) -> Axes:
     """Axes with the windows before and after the main motion in grey."""
     ax = make_axes(ax)
     ends = float(motion.t[0]), float(motion.t[-1])
@@ -282,7 +268,7 @@ def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
     """Least and largest values at all times, (2, n, nu), infinite if unknown."""
     from ..optimize.limits import pair_of, torques_at
 
-    arm, known = motion.arm, motion.details.get("limits")
+    arm, known = motion.arm, motion.limits
     n = arm.nu if kind == "torques" else arm.nj
     if given is not None or known is None:
         pair = pair_of("limits", given, n)
@@ -297,8 +283,7 @@ def _tip_error(motion: OptimalMotion) -> tuple[Array, Array]:
     """Times of the simulation and distances from the path."""
     from ..optimize._minimum_time.flexible_problem import deviations
 
-    path = motion.details.get("path")
-    path = getattr(path, "path", path)  # a PathMotion has a path
+    path = motion.path
     if path is None or path.space != "tip" or motion.verification is None:
         raise ArgumentError(
             "motion has no path of its tip or no simulation, expected one along a path "

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ..linear_models import Robustness
 from .canvas import COLORS, finish, make_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.lines import Line2D
+
 
 # label, factor
 _QUANTITIES = {
@@ -24,15 +29,13 @@ _QUANTITIES = {
 }
 
 
-@checked_late
+@checked
 def robustness(
     found: Robustness,
-    quantity: Annotated[
-        str, Choice("damping", "decay", "gain_up", "gain_down", "phase", "sensitivity")
-    ] = "damping",
+    quantity: Annotated[str, Choice(*_QUANTITIES)] = "damping",
     *,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Line2D | QuadMesh:
     """Worst damping, decay or margin over one range, or two.
 
     Parameters
@@ -71,12 +74,6 @@ def robustness(
     >>> line.axes.get_xlabel(), line.axes.get_ylabel()
     ('payload mass', 'least damping ratio')
     """
-    if not isinstance(found, Robustness):
-        raise ArgumentError(
-            f"found is {type(found).__name__}, expected the result of "
-            "flexarm.robustness"
-        )
-    check_choice("quantity", quantity, _QUANTITIES)
     label, factor = _QUANTITIES[quantity]
     values = factor * found.least(quantity)
     names = [name.replace("_", " ") for name in found.ranges]

@@ -23,34 +23,38 @@ share: ``save(path, inline=False)``.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, real_array
-from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_class, checked_late
+from .._calls.arguments import real_array
+from .._calls.declared import Choice, Floats, Positive
+from .._calls.doors import checked, checked_class
 from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
+from ..mode_results import VibrationModes
+from ..simulation.methods import Trajectory
 from ._scene_extras import Extras, motion_of_mode
 from ._scene_film import record
 from ._scene_layout import controls, ground, layout, path, title
-from ._scene_parts import Look, Member, dress, traces
+from ._scene_parts import Look, Member, Trace, dress, traces
+from ._scene_solids import QUANTITIES
 from ._skeleton import bends, find_shapes, magnify
 from ._snapshots import count_frames, nearest
-from .canvas import color, early_end
+from .canvas import Scale, color, early_end
 
 if TYPE_CHECKING:
-    from ..mode_results import VibrationModes
-    from ..simulation.methods import Trajectory
+    from plotly.graph_objects import Figure
 
-    Shown: TypeAlias = Arm | Trajectory | VibrationModes
+    from ..urdf import Report, Robot, Visual
 
 Array = NDArray[np.float64]
+
+T = TypeVar("T")
 
 _MIME = "application/vnd.plotly.v1+json"
 
@@ -73,7 +77,7 @@ class Scene:
 
     def __init__(
         self,
-        spec: dict[str, Any],
+        spec: Trace,
         times: Annotated[Array, Floats("(k,)")] | None,
         title: str,
         fps: float = 25.0,
@@ -85,7 +89,7 @@ class Scene:
         return f"<Scene: {self.title}{moving}>"
 
     @property
-    def figure(self) -> Any:
+    def figure(self) -> Figure:
         """A `plotly.graph_objects.Figure`, to change anything."""
         objects = required("plotly.graph_objects", "a scene", extra="notebook")
         return objects.Figure(self.spec)
@@ -178,29 +182,34 @@ class Scene:
             script.write_text(offline.get_plotlyjs(), encoding="utf-8")
         return path
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> dict[str, object]:
         # Jupyter draws this by an extension of plotly, other programs show the title
         bundle = {key: value for key, value in self.spec.items() if value}
         return {_MIME: json.loads(json.dumps(bundle)), "text/plain": repr(self)}
 
 
-@checked_late
+@checked
 def scene(
-    shown: Shown | Sequence[Shown],
+    shown: Arm
+    | Trajectory
+    | VibrationModes
+    | Sequence[Arm | Trajectory | VibrationModes],
     q: ArrayLike | Sequence[ArrayLike] | None = None,
     *,
-    scale: float | Sequence[float] = 1.0,
+    scale: Scale | Sequence[Scale] = 1.0,
     undeformed: bool = True,
     labels: Sequence[str] | None = None,
     trace: bool = True,
-    fps: float = 25.0,
-    speed: float = 1.0,
+    fps: Positive = 25.0,
+    speed: Positive = 1.0,
     solid: bool = False,
-    color_by: Annotated[str, Choice("deflection", "stress")] | None = None,
-    visuals: Any = None,
+    color_by: Annotated[str, Choice(*QUANTITIES)] | None = None,
+    visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None = None,
     mode: int = 0,
     plane: bool = False,
-    frames: bool | Sequence[str] = False,
+    frames: bool | str | Sequence[str] = False,
 ) -> Scene:
     """Arms or motions in space, side by side, with deflections exaggerated.
 
@@ -241,7 +250,7 @@ def scene(
         Number of the mode of vibration.
     plane : bool
         Draw the plane through the base across gravity.
-    frames : bool or sequence of str
+    frames : bool, str or sequence of str
         Draw axes x, y, z (red, green, blue) of all bodies, or of those named, and of
         the tip.
 
@@ -290,27 +299,22 @@ def scene(
     <Scene: arm, deflections to scale>
     """
     from ..mode_results import VibrationModes
-    from ..simulation.methods import Trajectory
 
-    items = list(shown) if isinstance(shown, list | tuple) else [shown]
-    for item in items:
-        if not isinstance(item, Arm | Trajectory | VibrationModes):
-            raise ArgumentError(
-                f"shown has {type(item).__name__}, expected an Arm, a Trajectory of "
-                "arms, VibrationModes, or a list of these"
-            )
-    extras = Extras(solid, color_by, visuals, plane, frames, items)
+    alone = isinstance(shown, Arm | Trajectory | VibrationModes)
+    given: list[Arm | Trajectory | VibrationModes] = []
+    given += [shown] if isinstance(shown, Arm | Trajectory | VibrationModes) else shown
+    extras = Extras(solid, color_by, visuals, plane, frames, given)
     items = [
         motion_of_mode(item, mode) if isinstance(item, VibrationModes) else item
-        for item in items
+        for item in given
     ]
     if not items:
         raise ArgumentError("shown is empty, expected at least one arm or motion")
     scales = real_array("scale", scale)
-    check_numbers("scale", scales)
-    factors = _each("scale", np.broadcast_to(scales, scales.shape or len(items)), items)
+    scales = np.broadcast_to(scales, scales.shape or len(items))
+    factors = _each("scale", scales.tolist(), items)
     names = _each("labels", _labels(items) if labels is None else labels, items)
-    poses = _poses(items, q, alone=not isinstance(shown, list | tuple))
+    poses = _poses(items, q, alone=alone)
     times = _times(items, fps, speed)
     members = _members(items, poses, times, factors, names)
     motions = [item for item in items if not isinstance(item, Arm)]
@@ -318,7 +322,7 @@ def scene(
     return _compose(members, times, undeformed, trace, fps, extras, note)
 
 
-def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
+def _each(what: str, given: Sequence[T], items: Sequence[object]) -> list[T]:
     """Check that each item has an entry."""
     if len(given) != len(items):
         raise ArgumentError(
@@ -328,13 +332,13 @@ def _each(what: str, given: Any, items: list[Any]) -> list[Any]:
     return list(given)
 
 
-def _labels(items: list[Any]) -> list[str]:
+def _labels(items: Sequence[Arm | Trajectory]) -> list[str]:
     names = [_arm_of(item).name for item in items]
     many = len(set(names)) < len(names)
     return [f"{name} {i + 1}" if many else name for i, name in enumerate(names)]
 
 
-def _arm_of(item: Any) -> Arm:
+def _arm_of(item: Arm | Trajectory) -> Arm:
     arm = item if isinstance(item, Arm) else item.arm
     if not isinstance(arm, Arm):
         raise ArgumentError(
@@ -344,7 +348,12 @@ def _arm_of(item: Any) -> Arm:
     return arm
 
 
-def _poses(items: list[Any], q: Any, *, alone: bool) -> list[Any]:
+def _poses(
+    items: Sequence[Arm | Trajectory],
+    q: Any,
+    *,
+    alone: bool,
+) -> list[Array | None]:
     """Configurations (k, nq) of each arm, None for a motion."""
     arms = [item for item in items if isinstance(item, Arm)]
     if q is None:
@@ -357,7 +366,7 @@ def _poses(items: list[Any], q: Any, *, alone: bool) -> list[Any]:
     else:
         given = [q] if alone else list(q)
     each = iter(_each("q", given, arms))
-    result: list[Any] = []
+    result: list[Array | None] = []
     for item in items:
         if not isinstance(item, Arm):
             result.append(None)
@@ -367,7 +376,7 @@ def _poses(items: list[Any], q: Any, *, alone: bool) -> list[Any]:
     return result
 
 
-def _times(items: list[Any], fps: float, speed: float) -> Array | None:
+def _times(items: Sequence[Arm | Trajectory], fps: float, speed: float) -> Array | None:
     """Times of the frames, of motions that play together."""
     motions = [item for item in items if not isinstance(item, Arm)]
     if not motions:
@@ -383,8 +392,8 @@ def _times(items: list[Any], fps: float, speed: float) -> Array | None:
 
 
 def _members(
-    items: list[Any],
-    poses: list[Any],
+    items: Sequence[Arm | Trajectory],
+    poses: list[Array | None],
     times: Array | None,
     factors: list[float],
     names: list[str],
@@ -393,7 +402,9 @@ def _members(
     members = []
     for item, q, factor, name in zip(items, poses, factors, names, strict=True):
         arm, motions = _arm_of(item), None
-        if q is None:
+        if isinstance(item, Arm):
+            every = np.asarray(q)[:, np.newaxis]
+        else:
             at = nearest(item.t, np.asarray(times))
             every, qd, tau = (
                 x.reshape(-1, len(item.t), x.shape[-1])[:, at]
@@ -401,8 +412,6 @@ def _members(
             )
             forces = np.broadcast_to(tau, (len(qd), *tau.shape[1:]))
             motions = list(zip(qd, forces, strict=True))
-        else:
-            every = q[:, np.newaxis]
         for i, frames in enumerate(every):
             label = f"{name}, {i + 1}" if len(every) > 1 else name
             state = None if motions is None else motions[i]

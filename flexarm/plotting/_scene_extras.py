@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
-from .._support.checks import short_text
 from ..arm import Arm
 from ..errors import ArgumentError
+from ..mode_results import VibrationModes
 from ._scene_meshes import Parts, Shapes, moved_parts
-from ._scene_parts import Member, coded
+from ._scene_parts import Member, Trace, coded
 from ._scene_solids import (
     QUANTITIES,
     SolidLink,
-    check_quantity,
     intensities,
     solid_links,
     surfaces,
@@ -27,6 +26,7 @@ from ._skeleton import find_shapes, magnify
 
 if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
+    from ..urdf import Report, Robot, Visual
 
 Array = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ _EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_NORMALS}
 _LIGHT = {"ambient": 0.45, "diffuse": 0.75, "specular": 0.1, **_NORMALS}
 
 
-def motion_of_mode(modes: Any, mode: int) -> Trajectory:
+def motion_of_mode(modes: VibrationModes, mode: int) -> Trajectory:
     """One swing of a mode of vibration of one posture, as a motion."""
     from ..simulation.trajectory import Trajectory
 
@@ -79,25 +79,24 @@ class Extras:
 
     def __init__(
         self,
-        solid: Any,
-        color_by: Any,
-        visuals: Any,
-        plane: Any,
-        frames: Any,
-        items: list[Any],
+        solid: bool,
+        color_by: str | None,
+        visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None,
+        plane: bool,
+        frames: bool | str | Sequence[str],
+        items: Sequence[Arm | Trajectory | VibrationModes],
     ) -> None:
-        check_quantity(color_by)
         self._solid, self._color_by = bool(solid or color_by), color_by
         self._shapes = None if visuals is None else Shapes(visuals)
         self._plane = bool(plane)
         self._frames = _names(frames)
-        self._modes = [item for item in items if hasattr(item, "displaced")]
+        self._modes = [item for item in items if isinstance(item, VibrationModes)]
         if self._modes and color_by == "stress":
             raise ArgumentError(
                 "color_by is 'stress' for a mode of vibration, expected 'deflection': "
                 "the size of a mode is free"
             )
-        self._surfaces: list[list[tuple[dict[str, Any], Array]]] = []
+        self._surfaces: list[list[tuple[Trace, Array]]] = []
         self._values: list[Array | None] = []
         self.extent: list[Array] = []
 
@@ -121,7 +120,7 @@ class Extras:
         _check_count(members, found)
         for m, (links, parts) in zip(members, found, strict=True):
             q = magnify(m.arm, m.q, m.scale)
-            own: list[tuple[dict[str, Any], Array]] = []
+            own: list[tuple[dict[str, object], Array]] = []
             values = None
             if links:
                 points, triangles = surfaces(m.arm, links, q)
@@ -148,9 +147,9 @@ class Extras:
             return None
         return intensities(m.arm, links, m.q, self._color_by, m.motion)
 
-    def traces(self, i: int, m: Member, size: float) -> list[list[dict[str, Any]]]:
+    def traces(self, i: int, m: Member, size: float) -> list[list[Trace]]:
         """Traces of one member in each frame, those that a frame changes."""
-        result: list[list[dict[str, Any]]] = [[] for _ in m.q]
+        result: list[list[Trace]] = [[] for _ in m.q]
         values = self._values[i]
         for trace, points in self._surfaces[i]:
             plain = "color" in trace
@@ -166,8 +165,8 @@ class Extras:
         return result
 
     def dressed(
-        self, i: int, label: str, first: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
+        self, i: int, label: str, first: list[dict[str, object]]
+    ) -> list[dict[str, object]]:
         """The traces of the first frame with triangles, colors and names."""
         looks = [dict(trace) for trace, _ in self._surfaces[i]]
         values = [v for v in self._values if v is not None]
@@ -184,7 +183,7 @@ class Extras:
                 "cmax": top or 1.0,
                 "showscale": not any(v is not None for v in self._values[:i]),
                 "colorbar": {
-                    "title": {"text": QUANTITIES[self._color_by]},
+                    "title": {"text": QUANTITIES[self._color_by or ""]},
                     "len": 0.7,
                 },
             }
@@ -197,15 +196,13 @@ class Extras:
             for part, look in zip(first, looks, strict=True)
         ]
 
-    def thin(self, i: int, first: list[dict[str, Any]]) -> None:
+    def thin(self, i: int, first: list[Trace]) -> None:
         """Make the lines along links thin, where surfaces are around them."""
         if self._surfaces[i]:
             for trace, width in zip(first, (2, 1), strict=False):
                 trace["line"] = {**trace["line"], "width": width}
 
-    def still(
-        self, members: Sequence[Member], box: tuple[Array, Array]
-    ) -> list[dict[str, Any]]:
+    def still(self, members: Sequence[Member], box: tuple[Array, Array]) -> list[Trace]:
         """The plane through the base."""
         if not self._plane:
             return []
@@ -250,18 +247,11 @@ def _check_count(
         )
 
 
-def _names(frames: Any) -> tuple[str, ...] | None:
+def _names(frames: bool | str | Sequence[str]) -> tuple[str, ...] | None:
     """Names of the bodies with axes; none means all of them."""
-    if frames is True:
-        return ()
-    if frames is False or frames is None:
-        return None
-    given = [frames] if isinstance(frames, str) else frames
-    if not isinstance(given, Sequence) or not all(isinstance(x, str) for x in given):
-        raise ArgumentError(
-            f"frames is {short_text(frames)}, expected True, False or names of bodies"
-        )
-    return tuple(given)
+    if isinstance(frames, bool | np.bool_):
+        return () if frames else None
+    return (frames,) if isinstance(frames, str) else tuple(frames)
 
 
 def _triads(m: Member, names: tuple[str, ...], length: float) -> list[list[Array]]:
@@ -282,11 +272,11 @@ def _triads(m: Member, names: tuple[str, ...], length: float) -> list[list[Array
     return result
 
 
-def _xyz(points: Array) -> dict[str, Any]:
+def _xyz(points: Array) -> dict[str, object]:
     return dict(zip("xyz", map(coded, points.T), strict=True))
 
 
-def _mesh(triangles: Any, hue: str | None) -> dict[str, Any]:
+def _mesh(triangles: object, hue: str | None) -> dict[str, object]:
     """Entries of a surface that do not change."""
     plain = np.ascontiguousarray(triangles, dtype="<i4")
     numbers = {
@@ -294,7 +284,7 @@ def _mesh(triangles: Any, hue: str | None) -> dict[str, Any]:
         for key, column in zip("ijk", plain.T.copy(), strict=True)
     }
     light = _EVEN if hue is None else _LIGHT
-    look: dict[str, Any] = {"flatshading": True, "lighting": light}
+    look: dict[str, object] = {"flatshading": True, "lighting": light}
     if hue is not None:
         look |= {"color": hue, "hoverinfo": "skip"}
     return {**numbers, **look}

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from base64 import b64decode
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._frames import write_film
+from ._scene_parts import Trace
 from .canvas import pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from mpl_toolkits.mplot3d import Axes3D
+    from mpl_toolkits.mplot3d.art3d import Line3D, Poly3DCollection
 
 Array = NDArray[np.float64]
 
@@ -20,12 +26,12 @@ _INSIDE = (1, 2, 4, 10)  # widths of lines along links
 _LIGHT = np.array([0.4, -0.5, 0.77])
 
 
-def decoded(entry: Any) -> Array:
+def decoded(entry: Trace) -> Array:
     """Numbers of an entry of plotly.js."""
     return np.frombuffer(b64decode(entry["bdata"]), f"<{entry['dtype']}").astype(float)
 
 
-def _points(trace: dict[str, Any]) -> Array:
+def _points(trace: Trace) -> Array:
     return np.stack([decoded(trace[axis]) for axis in "xyz"], axis=1)
 
 
@@ -40,10 +46,10 @@ class Film:
         Time of each frame.
     """
 
-    def __init__(self, spec: dict[str, Any], times: Array | None) -> None:
+    def __init__(self, spec: Trace, times: Array | None) -> None:
         self._spec, self._times = spec, times
         self.figure = pyplot().figure(figsize=(8.0, 6.0))
-        self._ax: Any = self.figure.add_axes(
+        self._ax: Axes3D = self.figure.add_axes(
             (0.0, 0.0, 0.88, 0.93), projection="3d", computed_zorder=False
         )
         self._artists = [self._add(trace) for trace in spec["data"]]
@@ -52,7 +58,7 @@ class Film:
         self._view(spec["layout"]["scene"])
         self._bar()
 
-    def _view(self, space: dict[str, Any]) -> None:
+    def _view(self, space: Trace) -> None:
         """Axes and eye of the scene."""
         ax = self._ax
         for name in "xyz":
@@ -90,7 +96,7 @@ class Film:
                 self.figure.colorbar(colors, cax=place, label=label)
                 return
 
-    def _add(self, trace: dict[str, Any]) -> Any:
+    def _add(self, trace: Trace) -> Poly3DCollection | Line3D:
         points = _points(trace)
         if trace["type"] == "mesh3d":
             from mpl_toolkits.mplot3d.art3d import Poly3DCollection
@@ -104,7 +110,7 @@ class Film:
             return solid
         line, marker = trace.get("line", {}), trace.get("marker")
         inside = line.get("width") in _INSIDE and "opacity" not in trace
-        look: dict[str, Any] = {
+        look: Trace = {
             "color": line.get("color", "black"),
             "linewidth": 0.4 * line.get("width", 2),
             "linestyle": _DASHES.get(line.get("dash"), "-"),
@@ -124,7 +130,7 @@ class Film:
         return self._ax.plot(*points.T, **look)[0]
 
     def _fill(
-        self, solid: Any, first: dict[str, Any], now: dict[str, Any], points: Array
+        self, solid: Poly3DCollection, first: Trace, now: Trace, points: Array
     ) -> None:
         """Triangles of a surface, shaded by their direction."""
         from matplotlib import colormaps
@@ -146,7 +152,7 @@ class Film:
         solid.set_verts(corners)
         solid.set_facecolor(np.hstack([colors * light[:, np.newaxis], alpha]))
 
-    def draw(self, frame: int) -> list[Any]:
+    def draw(self, frame: int) -> list[Artist]:
         """Show a frame, and return what moved."""
         now = self._spec["frames"][frame]
         moved = []
@@ -166,7 +172,7 @@ class Film:
 
 
 def record(
-    path: Path, spec: dict[str, Any], times: Array | None, fps: float, dpi: float
+    path: Path, spec: Trace, times: Array | None, fps: float, dpi: float
 ) -> None:
     """Write a film of a scene, or a picture of its first frame."""
     film = Film(spec, times)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ._scene_parts import GROUND, Member, moved
+from ._scene_parts import GROUND, Member, Trace, moved
 from ._skeleton import bends, find_plane
 
 Array = NDArray[np.float64]
@@ -23,7 +21,7 @@ _CAMERAS = {
 _ROOM = 0.75
 
 
-def ground() -> dict[str, Any]:
+def ground() -> Trace:
     """Mark of the base."""
     marker = {"size": 7, "color": GROUND, "symbol": "square"}
     return {
@@ -36,7 +34,7 @@ def ground() -> dict[str, Any]:
     }
 
 
-def path(points: Array, label: str, hue: str) -> dict[str, Any]:
+def path(points: Array, label: str, hue: str) -> Trace:
     return {
         **moved(points),
         "mode": "lines",
@@ -66,13 +64,13 @@ def title(members: list[Member]) -> str:
 
 def layout(
     members: list[Member], box: tuple[Array, Array, float], heading: str
-) -> dict[str, Any]:
+) -> Trace:
     """Axes in m of equal scale that hold all frames, and the place of the eye."""
     low, high, size = box
     middle, half = (low + high) / 2.0, (high - low) / 2.0
     half = np.maximum(half + 0.08 * size, 0.15 * size)
     part = half / half.max()
-    axes: dict[str, dict[str, Any]] = {
+    axes: dict[str, Trace] = {
         f"{name}axis": {
             "title": {"text": f"{name} (m)", "font": {"size": 12}},
             "tickfont": {"size": 11},
@@ -88,7 +86,7 @@ def layout(
     longest = 1.0
     if plane is None:
         eye = _stand_off(part / 2.0).tolist()
-        camera: dict[str, Any] = {"eye": dict(zip("xyz", eye, strict=True))}
+        camera: Trace = {"eye": dict(zip("xyz", eye, strict=True))}
     else:
         camera = {**_CAMERAS[plane], "projection": {"type": "orthographic"}}
         (across,) = {"x", "y", "z"} - set(plane)
@@ -129,7 +127,7 @@ def _stand_off(corner: Array) -> Array:
     return np.asarray((corners @ back + across / slope).max() * back)
 
 
-def controls(times: Array, fps: float) -> dict[str, Any]:
+def controls(times: Array, fps: float) -> Trace:
     """A button that plays, one that stops, and a slider of time."""
     # buttons
     now = {"mode": "immediate", "transition": {"duration": 0}, "fromcurrent": True}

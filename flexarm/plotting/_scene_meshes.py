@@ -115,18 +115,15 @@ def _checked(surface: Surface) -> Surface:
     return Surface(points[used], own.reshape(-1, 3).astype(np.intp))
 
 
-def shapes_by_link(given: Any) -> tuple[dict[str, Sequence[Visual]], Robot | None]:
+def shapes_by_link(
+    given: Robot | Report | Mapping[str, Sequence[Visual]],
+) -> tuple[dict[str, Sequence[Visual]], Robot | None]:
     """Shapes of each link of a robot, or as they are given, by its name."""
     robot = given.robot if isinstance(given, Report) else given
     if isinstance(robot, Robot):
         return dict(robot.visuals), robot
-    if not isinstance(robot, Mapping) or not all(
-        isinstance(each, Visual) for some in robot.values() for each in some
-    ):
-        raise ArgumentError(
-            f"visuals is {type(given).__name__}, expected the result of "
-            "flexarm.urdf.read, or urdf.Visual by the names of links"
-        )
+    if not all(isinstance(each, Visual) for some in robot.values() for each in some):
+        raise ArgumentError("visuals has other values than urdf.Visual, expected these")
     return dict(robot), None
 
 
@@ -139,7 +136,9 @@ class Shapes:
         The shapes.
     """
 
-    def __init__(self, visuals: Any) -> None:
+    def __init__(
+        self, visuals: Robot | Report | Mapping[str, Sequence[Visual]]
+    ) -> None:
         self._links, self._robot = shapes_by_link(visuals)
         self._meshes: dict[str, Surface | None] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ..bodies.models import RigidBody
 from ._skeleton import Shape, magnify
 
 Array = NDArray[np.float64]
+
+# what plotly.js draws: a part, or entries of one
+Trace: TypeAlias = dict[str, Any]
 
 GHOST = "#8c8c8c"
 GROUND = "#6e6e6e"
@@ -75,7 +78,7 @@ def coded(values: Array) -> dict[str, str]:
     return {"dtype": "f4", "bdata": b64encode(plain.tobytes()).decode("ascii")}
 
 
-def moved(points: Array) -> dict[str, Any]:
+def moved(points: Array) -> Trace:
     """Entries of a trace that a frame changes: points (n, 3), NaN rows are gaps."""
     return {"type": "scatter3d", **dict(zip("xyz", map(coded, points.T), strict=True))}
 
@@ -129,7 +132,7 @@ def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
 
 def traces(
     arm: Arm, q: Array, look: Look, shapes: list[Shape], straight: list[Shape]
-) -> list[list[dict[str, Any]]]:
+) -> list[list[Trace]]:
     """Traces of each configuration of q (k, nq), the same ones in the same order.
 
     `shapes` are those of the drawn arm, `straight` those without deflections, or none.
@@ -152,19 +155,21 @@ def traces(
     return result
 
 
-def dress(arm: Arm, parts: list[dict[str, Any]], look: Look) -> list[dict[str, Any]]:
+def dress(
+    arm: Arm, parts: list[dict[str, object]], look: Look
+) -> list[dict[str, object]]:
     """Return the traces of a first configuration with names, colors and widths."""
     # texts under the mouse, and styles
     kinds = [
         f"{b.name}: {b.joint.kind}" for b in arm.bodies if free_joint(b.joint).n_dof
     ]
     loads = [f"{name}: {mass:.4g} kg" for name, mass, _, _ in payloads(arm)]
-    line: dict[str, Any] = {"mode": "lines", "hoverinfo": "skip"}
-    dots: dict[str, Any] = {"mode": "markers", "hoverinfo": "text"}
+    line: dict[str, object] = {"mode": "lines", "hoverinfo": "skip"}
+    dots: dict[str, object] = {"mode": "markers", "hoverinfo": "text"}
     ring = {"color": look.color, "width": 3}
 
     # links, offsets, axes, joints, payloads, links without deflections
-    looks: list[dict[str, Any]] = [
+    looks: list[dict[str, object]] = [
         {
             "mode": "lines",
             "line": {"color": look.color, "width": 10},

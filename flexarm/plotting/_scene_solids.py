@@ -13,7 +13,6 @@ from .. import dynamics, kinematics
 from .._calls.links import link_name
 from ..arm import Arm
 from ..bodies.sections import Section
-from ..errors import ArgumentError
 from ..loads import link_loads
 from ._skeleton import POINTS, interpolate, magnify
 from ._surfaces import CORNERS, circle, rectangle, sides, swept
@@ -194,15 +193,6 @@ def _stresses(
         stress[link_name(arm.bodies[link.body])][:, link.cuts][:, link.kept]
         for link in links
     ]
-
-
-def check_quantity(quantity: Any) -> None:
-    """Refuse all but a known quantity or none."""
-    if quantity is not None and quantity not in QUANTITIES:
-        raise ArgumentError(
-            f"color_by is {quantity!r}, expected None, "
-            f"{' or '.join(map(repr, QUANTITIES))}"
-        )
 
 
 assert CORNERS != 4  # outlines of circles and rectangles differ by their corners

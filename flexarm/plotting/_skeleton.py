@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import kinematics
-from .._calls.arguments import finite_number, real_array
+from .._calls.arguments import real_array
 from ..arm import Arm
 from ..bodies.joints import JOINT_KINDS
 from ..errors import ArgumentError
@@ -56,7 +56,7 @@ def magnify(arm: Arm, q: ArrayLike, scale: float) -> Array:
             f"q has shape {result.shape}, the arm has {arm.nq} positions, expected "
             f"(..., {arm.nq}); see arm.position_names"
         )
-    result[..., arm.motor_position_slice.stop :] *= finite_number("scale", scale)
+    result[..., arm.motor_position_slice.stop :] *= scale
     return result
 
 

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Choice
-from .._calls.doors import checked_late
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked
 from .._support.checks import short_text
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
-from .canvas import COLORS, check_motion, draw_legend, pyplot
+from .canvas import COLORS, Plane, Scale, draw_legend, pyplot
 
 if TYPE_CHECKING:
-    from ..optimize import OptimalMotion
+    from matplotlib.axes import Axes
+
+    from ..optimize import Capsule, HalfSpace, OptimalMotion, Sphere
     from ..simulation.trajectory import Trajectory
 
 Array = NDArray[np.float64]
+Times: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 # Shapes of one picture at most.
 MAX_SHAPES = 1000
 # Frames of an animation at most, an hour at the usual rate.
 MAX_FRAMES = 100_000
 
 
-@checked_late
+@checked
 def snapshots(
     traj: Trajectory | OptimalMotion,
-    times: ArrayLike | int = 6,
+    times: Times = 6,
     *,
-    scale: float = 1.0,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
-    obstacles: Any = None,
-    ax: Any = None,
+    scale: Scale = 1.0,
+    plane: Plane | None = None,
+    obstacles: HalfSpace
+    | Sphere
+    | Capsule
+    | Sequence[HalfSpace | Sphere | Capsule]
+    | None = None,
+    ax: Axes | None = None,
 ) -> ArmDrawing:
     """Arm at several times of one motion, from light to dark.
 
@@ -43,7 +51,7 @@ def snapshots(
     traj : Trajectory or OptimalMotion
         Result of `flexarm.simulate` for one initial state; or of a function of
         `flexarm.optimize`, of which the simulated motion is drawn, if there is one.
-    times : (k,) array_like of float, or int
+    times : float or (k,) array_like of float, or int
         Times in s, for which the nearest stored states are drawn; or their number.
     scale : float
         Factor of all modal coordinates, to make small deflections visible.
@@ -78,11 +86,10 @@ def snapshots(
     from ..optimize import OptimalMotion
 
     if isinstance(traj, OptimalMotion):
-        known = traj.details.get("limits")
+        known = traj.limits
         if obstacles is None and known is not None:
             obstacles = known.obstacles
         traj = _simulated(traj)
-    check_motion(traj)
     if traj.q.ndim != 2:
         raise ArgumentError(
             f"traj holds a batch of shape {traj.q.shape[:-2]}, expected one motion"
@@ -96,10 +103,8 @@ def snapshots(
             )
         times = np.linspace(t[0], t[-1], int(times))
     wanted = np.atleast_1d(real_array("times", times))
-    if wanted.ndim > 1 or not wanted.size:
-        raise ArgumentError(
-            f"times has shape {wanted.shape}, expected a list of one time or more"
-        )
+    if not wanted.size:
+        raise ArgumentError("times is empty, expected one time or more")
     check_numbers("times", wanted)
     slack = 1e-9 * float(t[-1] - t[0])
     if np.any((wanted < t[0] - slack) | (wanted > t[-1] + slack)):
@@ -130,7 +135,7 @@ def _simulated(motion: OptimalMotion) -> Trajectory:
 
 def count_frames(span: float, fps: float, speed: float) -> int:
     """Return the number of frames of a motion that lasts `span` seconds, or raise."""
-    count = span * positive_number("fps", fps) / positive_number("speed", speed) + 1.0
+    count = span * fps / speed + 1.0
     if not count <= MAX_FRAMES:
         raise ArgumentError(
             f"fps is {fps:g} and speed {speed:g}, {count:.3g} frames for {span:g} s, "

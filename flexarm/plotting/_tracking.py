@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._histories import _draw
 from .canvas import color, finish, make_axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
     from ..arm import Arm
     from ..control import LoopRun
 
@@ -23,14 +25,14 @@ Array = NDArray[np.float64]
 _KINDS = ("motion", "errors", "commands")
 
 
-@checked_late
+@checked
 def tracking(
     run: LoopRun,
-    kind: Annotated[str, Choice("motion", "errors", "commands")] = "motion",
+    kind: Annotated[str, Choice(*_KINDS)] = "motion",
     *,
     degrees: bool = False,
-    ax: Any = None,
-) -> list[Any]:
+    ax: Axes | None = None,
+) -> list[Line2D]:
     """Motion of the joints beside the desired one, its errors, or the commands.
 
     Parameters
@@ -75,7 +77,6 @@ def tracking(
     >>> [line.get_label() for line in fa.plotting.tracking(run, degrees=True)]
     ['rod', 'desired']
     """
-    check_choice("kind", kind, _KINDS)
     compared, t = run.comparison, run.sample_times
     if kind != "commands" and compared is None:
         raise ArgumentError(

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import kinematics
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
-from .canvas import COLORS, GREY, finish, make_axes
+from .canvas import COLORS, GREY, Plane, finish, make_axes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import Collection
+
     from ..statics import WorkspaceMap
 
 Array = NDArray[np.float64]
@@ -33,14 +35,14 @@ _QUANTITIES = {
 }
 
 
-@checked_late
+@checked
 def vibration(
     modes: VibrationModes,
     mode: int = 0,
     *,
     amplitude: float | None = None,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
-    ax: Any = None,
+    plane: Plane | None = None,
+    ax: Axes | None = None,
 ) -> ArmDrawing:
     """Mode shape of a whole arm: both ends of the motion, and the posture in grey.
 
@@ -78,11 +80,6 @@ def vibration(
     >>> drawing.ax.get_title()
     'mode 1, 8.77 Hz'
     """
-    if not isinstance(modes, VibrationModes):
-        raise ArgumentError(
-            f"modes is {type(modes).__name__}, expected the result of "
-            "flexarm.vibration_modes"
-        )
     if modes.q.ndim != 1:
         raise ArgumentError(
             f"modes holds a batch of shape {modes.q.shape[:-1]}, expected those of one "
@@ -122,15 +119,15 @@ def _size(modes: VibrationModes, mode: int) -> float:
     return 1.0 / far if far > 0.0 else 0.0
 
 
-@checked_late
+@checked
 def workspace(
     found: WorkspaceMap,
-    quantity: Annotated[str, Choice("frequency", "sag", "softness")] = "frequency",
+    quantity: Annotated[str, Choice(*_QUANTITIES)] = "frequency",
     *,
     mode: int = 0,
-    plane: Annotated[str, Choice("xy", "xz", "yz", "3d")] | None = None,
-    ax: Any = None,
-) -> Any:
+    plane: Plane | None = None,
+    ax: Axes | None = None,
+) -> Collection:
     """Map of a frequency, of the static displacement or of the compliance.
 
     Parameters
@@ -179,28 +176,27 @@ def workspace(
     pose = np.asarray(kinematics.node_pose(found.arm, found.q, found.node))
     plane = _choose_plane(found.arm, plane, ax)
     columns = (0, 1, 2) if plane == "3d" else plane_axes(plane)
-    ax = make_axes(ax, (5.6, 4.4), solid=plane == "3d")
+    on = make_axes(ax, (5.6, 4.4), solid=plane == "3d")
     shown = [pose[..., i, 3] for i in columns]
     if plane != "3d" and values.ndim == 2 and min(values.shape) > 1:
-        colors = ax.pcolormesh(
+        colors: Collection = on.pcolormesh(
             *shown, np.ma.masked_invalid(values), shading="gouraud", cmap="viridis"
         )
     else:
         fine = np.isfinite(values)
-        colors = ax.scatter(
+        colors = on.scatter(
             *(x[fine] for x in shown), c=values[fine], s=12, cmap="viridis"
         )
         if not fine.all():
-            ax.scatter(*(x[~fine] for x in shown), color=GREY, marker="x", s=12)
+            on.scatter(*(x[~fine] for x in shown), color=GREY, marker="x", s=12)
     label = _QUANTITIES[quantity].format(mode)
-    ax.figure.colorbar(colors, ax=ax, label=label, pad=0.1 if plane == "3d" else 0.03)
-    ax.set_aspect("equal", adjustable="datalim")
-    finish(ax, *(f"{'xyz'[i]} (m)" for i in columns))
+    on.figure.colorbar(colors, ax=on, label=label, pad=0.1 if plane == "3d" else 0.03)
+    on.set_aspect("equal", adjustable="datalim")
+    finish(on, *(f"{'xyz'[i]} (m)" for i in columns))
     return colors
 
 
 def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
-    check_choice("quantity", quantity, _QUANTITIES)
     if quantity != "frequency":
         return np.asarray(getattr(found, quantity))
     n = found.squares.shape[-1]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
 
+from .._calls.declared import Choice, Number
 from .._support.optional import required
-from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..simulation.methods import Trajectory
+
 
 # Okabe and Ito, distinct for colour-blind readers and in grey
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -17,26 +23,17 @@ GREY = "0.55"
 # Zoom of axes in space, which leaves room for the label of z.
 ZOOM = 0.85
 
+# what many figures take: the plane of a drawing, the factor of modal coordinates
+Plane: TypeAlias = Annotated[str, Choice("xy", "xz", "yz", "3d")]
+Scale: TypeAlias = Annotated[float, Number()]
+
 
 def pyplot() -> Any:
     """Return ``matplotlib.pyplot``; without it the message says how to install it."""
     return required("matplotlib.pyplot", "a plot", extra="plot")
 
 
-def check_motion(traj: Any) -> None:
-    """Refuse all but a motion."""
-    from ..simulation.methods import Trajectory
-
-    if not isinstance(traj, Trajectory):
-        kind = type(traj).__name__
-        hint = "; plotting.arm draws an arm" if kind == "Arm" else ""
-        raise ArgumentError(
-            f"traj is {kind}, expected flexarm.Trajectory, the result of "
-            f"flexarm.simulate{hint}"
-        )
-
-
-def early_end(motions: Sequence[Any]) -> str:
+def early_end(motions: Sequence[Trajectory]) -> str:
     """Note on the earliest end of motions that are incomplete, or nothing."""
     ends = [
         float(motion.t[max(int(np.min(motion.completed)) - 1, 0)])
@@ -46,34 +43,22 @@ def early_end(motions: Sequence[Any]) -> str:
     return f", incomplete: ends at {min(ends):.4g} s" if ends else ""
 
 
-def check_axes(ax: Any) -> Any:
-    """Return `ax` if it is one object of axes, or raise."""
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
-        raise ArgumentError(
-            f"ax is of type {type(ax).__name__}, expected one matplotlib Axes, such as "
-            "the second result of plt.subplots()"
-        )
-    return ax
-
-
 def make_axes(
-    ax: Any, size: tuple[float, float] = (6.4, 3.6), *, solid: bool = False
+    ax: Axes | None, size: tuple[float, float] = (6.4, 3.6), *, solid: bool = False
 ) -> Any:
     """Return `ax`, or the axes of a new figure (with three axes if `solid`)."""
     plt = pyplot()
     if ax is not None:
-        return check_axes(ax)
+        return ax
     figure = plt.figure(figsize=size, layout="constrained")
-    ax = figure.add_subplot(projection="3d" if solid else None)
+    made = figure.add_subplot(projection="3d" if solid else None)
     if solid:
-        ax.set_box_aspect((1.0, 1.0, 1.0), zoom=ZOOM)
-        ax.locator_params(nbins=5)
-    return ax
+        made.set_box_aspect((1.0, 1.0, 1.0), zoom=ZOOM)
+        made.locator_params(nbins=5)
+    return made
 
 
-def is_solid(ax: Any) -> bool:
+def is_solid(ax: Axes) -> bool:
     """Return whether the axes have three dimensions."""
     return hasattr(ax, "get_zlim")
 
@@ -88,7 +73,7 @@ def style(i: int) -> str:
     return STYLES[i // len(COLORS) % len(STYLES)]
 
 
-def finish(ax: Any, *labels: str, legend: bool = False) -> None:
+def finish(ax: Axes, *labels: str, legend: bool = False) -> None:
     """Label the axes, draw a light grid, and the legend above the axes."""
     for setter, label in zip(
         ("set_xlabel", "set_ylabel", "set_zlabel"), labels, strict=False
@@ -102,7 +87,7 @@ def finish(ax: Any, *labels: str, legend: bool = False) -> None:
         draw_legend(ax)
 
 
-def draw_legend(ax: Any) -> None:
+def draw_legend(ax: Axes) -> None:
     """Draw the legend above the axes, in rows of equal length."""
     names = ax.get_legend_handles_labels()[1]
     if not names:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Annotated, Any
 
+from .._calls.declared import Choice
 from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.files import check_size, read_file, shown_path
 from .._support.optional import required
-from .._support.options import check_choice
 from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ModelError
@@ -32,7 +32,9 @@ class SdfWarning(UserWarning):
 
 
 @checked
-def load(source: Any, *, base: str | None = None, **options: Any) -> Arm:
+def load(
+    source: Any, *, base: Annotated[str, Choice("fixed")] | None = None, **options: Any
+) -> Arm:
     """Arm of a model in the Simulation Description Format.
 
     Parameters
@@ -96,8 +98,6 @@ def load(source: Any, *, base: str | None = None, **options: Any) -> Arm:
     >>> fa.sdf.load(text).coordinate_names  # doctest: +SKIP
     ('hinge',)
     """
-    if base is not None:
-        check_choice("base", base, ("fixed",), ModelError)
     text = _text(source)
     parsing = required(
         "pydrake.multibody.parsing", "sdf.load", package="drake", extra="sdf"
@@ -132,7 +132,7 @@ def load(source: Any, *, base: str | None = None, **options: Any) -> Arm:
     return arm
 
 
-def _is_text(source: Any) -> bool:
+def _is_text(source: object) -> bool:
     return isinstance(source, str) and "<" in source
 
 

@@ -14,6 +14,7 @@ from .joint_feedback import JointFeedback
 from .run import Run
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 # Rounds of the search for zeros of events at most.
 _MAX_ROUNDS = 100
@@ -165,7 +166,7 @@ class Again:
     """
 
     def __init__(
-        self, run: Run, method: str, options: Options, i: Any, k: Any, core: bool
+        self, run: Run, method: str, options: Options, i: Rows, k: Rows, core: bool
     ) -> None:
         self.run, self.method, self.options = run, method, options
         self.i, self.k, self.core = i, k, core
@@ -173,7 +174,7 @@ class Again:
         size = np.maximum(abs(run.t[k]), abs(run.t[k + 1]))
         self.resolution = 4.0 * np.finfo(float).eps * size / self.span
 
-    def times(self, part: Any) -> Array:
+    def times(self, part: Array | float) -> Array:
         """Times of parts of the intervals."""
         return np.asarray(self.run.t[self.k] + part * self.span)
 
@@ -188,7 +189,9 @@ class Again:
         ends = [self._one(m, part[m]) for m in range(len(part))]
         return np.array([q for q, _ in ends]), np.array([qd for _, qd in ends])
 
-    def _cut(self, rows: Array, part: Any, at: Any = slice(None)) -> Array:
+    def _cut(
+        self, rows: Array, part: Array | float, at: int | Rows | slice = slice(None)
+    ) -> Array:
         """Samples at the start of the intervals and within them."""
         i, k = self.i[at] % len(rows), self.k[at]
         first = rows[i, k]
@@ -205,7 +208,7 @@ class Again:
             q[rows], qd[rows] = self._ends(part, rows, int(substeps))
         return q, qd
 
-    def _ends(self, part: Array, rows: Any, substeps: int) -> tuple[Array, Array]:
+    def _ends(self, part: Array, rows: Rows, substeps: int) -> tuple[Array, Array]:
         """States at parts of some intervals, by one run with equal substeps."""
         run, i, k, n = self.run, self.i[rows], self.k[rows], len(rows)
         q, qd = np.full((n, 2, run.arm.nq), np.nan), np.full((n, 2, run.arm.nv), np.nan)
@@ -248,7 +251,7 @@ class Again:
         if part == 0.0:
             return run.q[self.i[m], k], run.qd[self.i[m], k]
         whole = run.function is not None
-        which: Any = slice(None) if whole else slice(self.i[m], self.i[m] + 1)
+        which = slice(None) if whole else slice(self.i[m], self.i[m] + 1)
         batch = run.batch if whole else ()
         t = np.array([run.t[k], self.times(part)[m]])
         # torque of the interval

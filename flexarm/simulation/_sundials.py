@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._calls.records import Options
 from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar
+
+Array = NDArray[np.float64]
 
 # Steps between two samples at most, some seconds.
 MAX_STEPS = 10**6
@@ -56,12 +58,14 @@ def run_cvode(run: Run, options: Options, progress: bool | None) -> str:
     return note
 
 
-def _filling(rate: Callable[[float, Any], Any]) -> Callable[[float, Any, Any], None]:
-    def fill(t: float, y: Any, yp: Any) -> None:
+def _filling(
+    rate: Callable[[float, Array], Array],
+) -> Callable[[float, Array, Array], None]:
+    def fill(t: float, y: Array, yp: Array) -> None:
         yp[:] = rate(t, y.copy())
 
     return fill
 
 
-def _sentence(message: Any) -> str:
+def _sentence(message: object) -> str:
     return "CVODE: " + re.sub(r"\s+", " ", str(message)).strip().rstrip(".")

@@ -132,7 +132,7 @@ def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
     warn(sentence, AccuracyWarning)
 
 
-def forget(report: Array, work: Any) -> None:
+def forget(report: Array, work: Array) -> None:
     """Let the work of a feedback between two runs of held forces damp their errors.
 
     As R7 of ``csrc/kernels/time/step_errors.h`` within runs; changes the report.
@@ -143,7 +143,9 @@ def forget(report: Array, work: Any) -> None:
     report[:, REPORT_COLUMNS["work"].start] *= np.where(size > 0.0, kept, 1.0)
 
 
-def _beginning(run: Run, method: str, h: float, errors: Array, bad: Any) -> str:
+def _beginning(
+    run: Run, method: str, h: float, errors: Array, bad: NDArray[np.bool_]
+) -> str:
     """Beginning of a sentence on steps: their largest error, and how many runs."""
     many = f" of {int(bad.sum())} of {len(bad)} trajectories" if run.batch else ""
     share = f"{100.0 * min(float(errors[bad].max()), 1.0):.0f}"

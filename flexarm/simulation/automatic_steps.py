@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 from typing import Any
 
@@ -108,7 +108,9 @@ def _is_affordable(arm: AnyArm, t: Array, step: float) -> bool:
     return step < inf and float(t[-1] - t[0]) * arm.nv <= _MAX_COST * step
 
 
-def _stable(arm: ArmLike, q: Array, span: float, gains: Any = None) -> float:
+def _stable(
+    arm: ArmLike, q: Array, span: float, gains: Sequence[Array] | None = None
+) -> float:
     """Longest stable step of rk4 in s, infinite if a span is or none is known."""
     if arm.fidelity == "linear" or arm._held:
         return inf

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import any_of
@@ -22,12 +23,14 @@ from .automatic_steps import finer_substeps
 from .run import Run, progress_bar
 from .stability import CONDITIONAL, instability
 
+Array = NDArray[np.float64]
+
 # Repetitions with finer steps at most: errors of steps near the stable one fall slower
 # than their order says.
 _MAX_REPEATS = 3
 
 
-def substeps_of(t: Any, method: str, max_step: float) -> int:
+def substeps_of(t: ArrayLike, method: str, max_step: float) -> int:
     """Number of equal steps between two samples."""
     spans = np.diff(t, axis=-1)
     if method == "Rodas4P" or max_step == inf or not spans.size:
@@ -65,13 +68,14 @@ def _rollout(
     substeps: int,
     options: Options,
     progress: bool | None,
-    rows: Any = None,
+    rows: NDArray[np.intp] | None = None,
 ) -> None:
     """Integrate trajectories, all or those of some rows, which take new substeps."""
     torque: Any = run.call if run.function is not None else None
     if run.samples is not None:
         torque = run.forces
-    arrays, feedback, arms = (run.q, run.qd, run.tau, run.report), run.gains, run.flat
+    arrays: tuple[Array, ...] = run.q, run.qd, run.tau, run.report
+    feedback, arms = run.gains, run.flat
     if rows is not None:
         run.restart(rows, substeps)
         arrays = tuple(x[rows] for x in arrays)

@@ -11,19 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, check_numbers, real_array
+from .._calls.arguments import check_numbers, real_array
 from .._calls.arm_like import ArmLike
-from .._calls.declared import Vector
-from .._calls.doors import checked_class, checked_late
+from .._calls.declared import Number, Vector
+from .._calls.doors import checked, checked_class
 from .._calls.nodes import one_node
 from .._support.options import check_choice
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
+
+Array = NDArray[np.float64]
 
 __all__ = ["Event", "at_rest", "joint_reaches", "node_reaches"]
 
@@ -67,7 +70,7 @@ class Event:
     "ended by event 'low' at t = 0.59196 s"
     """
 
-    function: Callable[[Any, Any, Any], Any]
+    function: Callable[..., ArrayLike]
     direction: int = 0
     terminal: bool = False
     name: str = "event"
@@ -91,7 +94,7 @@ class Event:
                 "1 (rising) or -1 (falling)"
             )
 
-    def __call__(self, t: Any, q: Any, qd: Any) -> Any:
+    def __call__(self, t: ArrayLike, q: Array, qd: Array) -> Array:
         """Return checked values at times and states."""
         with np.errstate(all="ignore"):  # samples that were not reached are NaN
             given = self.function(t, q, qd)
@@ -129,16 +132,16 @@ class Occurrence(NamedTuple):
     name: str
     trajectory: tuple[int, ...]
     t: float
-    q: Any
-    qd: Any
+    q: Array
+    qd: Array
 
 
-@checked_late
+@checked
 @recorded("events.joint_reaches", maker=True)
 def joint_reaches(
     arm: ArmLike,
     joint: int | str,
-    value: float,
+    value: Annotated[float, Number(words="a finite number")],
     *,
     direction: int = 0,
     terminal: bool = False,
@@ -172,7 +175,6 @@ def joint_reaches(
     >>> fa.events.joint_reaches(fa.library.pendulum(), 0, -1.2).name
     'rod reaches -1.2'
     """
-    check_arm(arm)
     names = list(arm.position_names)
     if isinstance(joint, str):
         check_choice("joint", joint, names)
@@ -184,22 +186,22 @@ def joint_reaches(
             f"joint is {joint!r}, expected a number below {len(names)}, its place in "
             "q, or a name of arm.position_names"
         )
-    level = _number("value", value)
+    level = float(value)
 
-    def distance(t: Any, q: Any, qd: Any) -> Any:
+    def distance(t: ArrayLike, q: Array, qd: Array) -> Array:
         return q[..., at] - level
 
     return Event(distance, direction, terminal, f"{names[at]} reaches {level:g}")
 
 
-@checked_late
+@checked
 @recorded("events.node_reaches", maker=True)
 def node_reaches(
     arm: ArmLike,
     target: Vector,
-    distance: float,
+    distance: Annotated[float, Number(above=0.0, words="a positive length")],
     *,
-    node: Any = None,
+    node: object = None,
     direction: int = -1,
     terminal: bool = False,
 ) -> Event:
@@ -235,27 +237,27 @@ def node_reaches(
     >>> fa.events.node_reaches(arm, [0.0, 0.0, -1.0], 0.01).direction
     -1
     """
-    check_arm(arm)
-    point = np.array(real_array("target", target))
-    if point.shape != (3,):
-        raise ArgumentError(f"target has shape {point.shape}, expected (3,)")
+    point, radius = np.array(real_array("target", target)), float(distance)
     check_numbers("target", point)
-    radius = _number("distance", distance)
-    if not radius > 0.0:
-        raise ArgumentError(f"distance is {distance!r}, expected a positive length")
     number = arm.tip_node if node is None else one_node(arm, node)
     pose = arm._model.quiet("node_pose")
 
-    def clearance(t: Any, q: Any, qd: Any) -> Any:
-        return np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1) - radius
+    def clearance(t: ArrayLike, q: Array, qd: Array) -> Array:
+        away = np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1)
+        return np.asarray(away - radius)
 
     where = ", ".join(f"{x:g}" for x in point)
     return Event(clearance, direction, terminal, f"node {number} reaches ({where})")
 
 
-@checked_late
+@checked
 @recorded("events.at_rest", maker=True)
-def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
+def at_rest(
+    arm: ArmLike,
+    speed: Annotated[float, Number(above=0.0, words="a positive speed in m/s")],
+    *,
+    terminal: bool = False,
+) -> Event:
     """Event: the whole arm becomes slower than a speed.
 
     Parameters
@@ -284,10 +286,7 @@ def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
     >>> fa.events.at_rest(fa.library.pendulum(), 1e-3, terminal=True).terminal
     True
     """
-    check_arm(arm)
-    slow = _number("speed", speed)
-    if not slow > 0.0:
-        raise ArgumentError(f"speed is {speed!r}, expected a positive speed in m/s")
+    slow = float(speed)
     mass = float(sum(body.total_mass for body in arm.bodies))
     mass += sum(rotor(m).mass + m.drive.stator_mass for m in mounts(arm))
     if not mass > 0.0:
@@ -297,13 +296,13 @@ def at_rest(arm: ArmLike, speed: float, *, terminal: bool = False) -> Event:
         )
     kinetic = arm._model.quiet("kinetic_energy")
 
-    def excess(t: Any, q: Any, qd: Any) -> Any:
-        return np.sqrt(2.0 * kinetic(q, qd) / mass) - slow
+    def excess(t: ArrayLike, q: Array, qd: Array) -> Array:
+        return np.asarray(np.sqrt(2.0 * kinetic(q, qd) / mass) - slow)
 
     return Event(excess, -1, terminal, "at rest")
 
 
-def check_events(events: Any) -> tuple[Event, ...]:
+def check_events(events: object) -> tuple[Event, ...]:
     """Return the events of a call of `simulate` as a tuple."""
     given = (events,) if isinstance(events, Event) else events
     if not isinstance(given, Iterable):
@@ -316,10 +315,3 @@ def check_events(events: Any) -> tuple[Event, ...]:
                 "fa.events.Event(function) makes one"
             )
     return wanted
-
-
-def _number(name: str, value: Any) -> float:
-    number = float(value) if isinstance(value, Real) else np.nan
-    if not np.isfinite(number):
-        raise ArgumentError(f"{name} is {value!r}, expected a finite number")
-    return number

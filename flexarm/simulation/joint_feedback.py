@@ -169,7 +169,7 @@ class JointFeedback(Description):
         return JointFeedback(self.kp, self.kd, coupled=self.coupled, **rows)
 
 
-def _finite(name: str, value: Any) -> Array:
+def _finite(name: str, value: object) -> Array:
     array = np.array(real_array(name, value))
     if array.ndim == 0:
         raise ArgumentError(f"{name} is one number, expected one for each joint")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated
 
 from numpy.typing import ArrayLike
 
@@ -54,16 +54,16 @@ def simulate(
     arm: AnyArm,
     q0: Positions,
     qd0: Velocities,
-    t: Annotated[ArrayLike, Floats("(n,)")],
+    t: Annotated[ArrayLike, Floats()],
     *,
-    torque: Any = None,
+    torque: object = None,
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
     method: str = "rk4",
     max_step: StepLength | None = None,
     rtol: Positive = 1e-8,
     atol: Positive = 1e-10,
     spectral_radius: Share = 0.9,
-    events: Any = (),
+    events: object = (),
     progress: bool | None = None,
     threads: Threads = ONE,
 ) -> Trajectory:
@@ -81,7 +81,9 @@ def simulate(
     torque : None, (..., n, nu) array_like of float, callable, or JointFeedback
         None, samples at the times `t`, or a function ``torque(t, q, qd)`` that returns
         ``(..., nu)`` for the whole batch.  ``nv`` entries are forces on all
-        coordinates.  A `flexarm.control.JointFeedback` is computed in C.
+        coordinates.  Its method ``reset(q, qd)``, if there is one, is called before,
+        as for all laws of `flexarm.control`.  A `flexarm.control.JointFeedback` is
+        computed in C.
     interpolation : {"linear", "hold"}
         Forces between samples of `torque`: linear, or held until the next sample.
     method : str
@@ -255,7 +257,7 @@ def simulate(
     with held() as ctrl_c:
         try:
             with allowed():
-                run.start()
+                run.begin()
                 automatic = max_step is None and method == "rk4"
                 if automatic and run.function is not None:
                     options = options._replace(max_step=first_step(run))

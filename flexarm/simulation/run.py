@@ -22,6 +22,7 @@ from .._support.progress import LateBar
 from ..errors import ArgumentError
 from .events import Occurrence
 from .joint_feedback import JointFeedback
+from .laws import Function, law_of
 from .trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -48,7 +49,7 @@ def check_step(max_step: float | None, t: Array) -> None:
         )
 
 
-def times(t: Any) -> Array:
+def times(t: object) -> Array:
     """Return increasing times of samples, or raise."""
     array = np.array(real_array("t", t))
     if array.ndim != 1 or len(array) == 0:
@@ -69,7 +70,7 @@ def times(t: Any) -> Array:
     return array
 
 
-def state(arm: AnyArm, name: str, value: Any) -> Array:
+def state(arm: AnyArm, name: str, value: object) -> Array:
     """Return a copy of finite states of the right length, or raise."""
     array = np.array(real_array(name, value))
     ((size, counted),) = expected(arm, name).items()
@@ -100,7 +101,7 @@ def _constant_hint(array: Array, sizes: tuple[int, ...]) -> str:
     return ""
 
 
-def check_torque(function: Any) -> None:
+def check_torque(function: Function) -> None:
     """Raise if a torque function does not take a time and a state."""
     try:
         signature = inspect.signature(function)
@@ -123,7 +124,7 @@ class Run(Flattened):
     """
 
     def __init__(
-        self, arm: AnyArm, q0: Array, qd0: Array, t: Array, torque: Any
+        self, arm: AnyArm, q0: Array, qd0: Array, t: Array, torque: object
     ) -> None:
         self.arm, self.t, self.hold = arm, t, False
         self.threads = 1  # largest number in C
@@ -143,7 +144,7 @@ class Run(Flattened):
         # feedback and samples of the torque
         self.samples = None
         self.feedback: JointFeedback | None = None
-        self.function = torque if callable(torque) else None
+        self.function: Function | None = torque if callable(torque) else None
         self.n_tau, name = arm.nu, "torque"
         if isinstance(torque, JointFeedback):
             self.feedback = torque = torque.fit(any_of(arm), len(t))
@@ -201,7 +202,7 @@ class Run(Flattened):
         """Numbers that the time loop in C returns for each trajectory."""
         return new_report(len(self.q))
 
-    def _check_samples(self, torque: Any) -> Array:
+    def _check_samples(self, torque: object) -> Array:
         arm, n = self.arm, len(self.t)
         array: Array = real_array("torque", torque)
         if (
@@ -218,6 +219,13 @@ class Run(Flattened):
             raise ArgumentError("torque has samples that are not finite")
         return array
 
+    def begin(self) -> None:
+        """Reset the law of the torque, and start."""
+        if self.function is not None and len(self.q):
+            starts = (self.shaped(x[:, 0].copy()) for x in (self.q, self.qd))
+            law_of(self.function).reset(*starts)
+        self.start()
+
     def start(self) -> None:
         """Call the torque function once, to find the width of its result."""
         if self.function is not None and len(self.q):
@@ -226,7 +234,7 @@ class Run(Flattened):
             self.n_tau = tau.shape[-1]
             self.widths = {self.n_tau}
 
-    def restart(self, rows: Any, substeps: int) -> None:
+    def restart(self, rows: NDArray[np.intp], substeps: int) -> None:
         """Forget all but the start of some trajectories, which take new substeps."""
         self.substeps[rows] = substeps
         for array in (self.q, self.qd):
@@ -354,7 +362,7 @@ class Run(Flattened):
         success = wild is None and not self.unsolved and not self.lost
         return success, "".join([", but " * bool(doubts), "; ".join(doubts)])
 
-    def is_whole(self) -> Any:
+    def is_whole(self) -> NDArray[np.bool_]:
         """Whether each trajectory reached its end, and did not grow without bound."""
         last = np.concatenate([self.q[:, -1], self.qd[:, -1]], axis=-1)
         ends = np.asarray(np.isfinite(last).all(axis=-1))
@@ -461,7 +469,7 @@ class Run(Flattened):
         many = f"{len(self.ended)} of {len(self.q)} trajectories"
         return f"{many} ended by events, the first by {name!r} at t = {t:g} s"
 
-    def _counts(self, reached: Any) -> tuple[Any, Any]:
+    def _counts(self, reached: Array) -> tuple[Any, Any]:
         """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
             steps, rejected = reported(self.report, "steps", "rejected").astype(int)

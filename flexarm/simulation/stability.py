@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+
+Complex = NDArray[np.complex128]
 
 Array = NDArray[np.float64]
 
@@ -17,7 +20,9 @@ CONDITIONAL = ("rk4", "linear-acceleration")
 _MAX_SIZE = 200
 
 
-def linearized(arm: ArmLike, q: Any, gains: Any = None) -> tuple[Array, Array, Array]:
+def linearized(
+    arm: ArmLike, q: Array, gains: Sequence[Array] | None = None
+) -> tuple[Array, Array, Array]:
     """Mass, damping and stiffness of an arm at rest, with the gains of a feedback."""
     rest = np.zeros(arm.nv)
     quiet = arm._model.quiet
@@ -49,7 +54,11 @@ def _ray(rate: complex) -> float:
 
 
 def stable_step(
-    arm: ArmLike, q: Any, method: str, gains: Any = None, step: float | None = None
+    arm: ArmLike,
+    q: Array,
+    method: str,
+    gains: Sequence[Array] | None = None,
+    step: float | None = None,
 ) -> tuple[float, complex]:
     """Longest stable step in s, and the eigenvalue in 1/s that limits it.
 
@@ -76,10 +85,10 @@ def stable_step(
 
 def instability(
     arm: ArmLike,
-    q: Any,
+    q: Array,
     method: str,
     step: float,
-    gains: Any = None,
+    gains: Sequence[Array] | None = None,
     other: str = "ROS34PW2",
 ) -> str:
     """Return a sentence if a step is above the stability limit, or nothing.

@@ -75,7 +75,7 @@ class Trajectory(Labelled, Printed):
     steps: Any = None
     rejected: Any = None
     events: tuple[Occurrence, ...] = ()
-    estimated_error: Any = None
+    estimated_error: Array | None = None
 
     @property
     def completed(self) -> Any:
@@ -98,7 +98,7 @@ class Trajectory(Labelled, Printed):
     def energy(self) -> Array:
         """Total energy in J, (..., n)."""
 
-        def total(q: Array, qd: Array) -> Any:
+        def total(q: Array, qd: Array) -> Array:
             V = self._quiet("potential_energy", q)
             return V + self._quiet("kinetic_energy", q, qd)
 
@@ -108,7 +108,7 @@ class Trajectory(Labelled, Printed):
     def tip(self) -> Array:
         """Position of the tip in m, (..., n, 3)."""
 
-        def place(q: Array) -> Any:
+        def place(q: Array) -> Array:
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
 
         return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
@@ -127,8 +127,8 @@ class Trajectory(Labelled, Printed):
         if not any_of(self.arm).constraint_names:
             return np.where(np.isfinite(self.q).all(axis=-1), 0.0, np.nan)
 
-        def largest(q: Array) -> Any:
-            return np.abs(self._quiet("constraint_violation", q)).max(axis=-1)
+        def largest(q: Array) -> Array:
+            return np.asarray(np.abs(self._quiet("constraint_violation", q)).max(-1))
 
         return np.asarray(in_chunks(self.arm, largest, (self.q,), (1,)))
 
@@ -138,16 +138,16 @@ class Trajectory(Labelled, Printed):
         if not any_of(self.arm).constraint_names:
             return np.where(np.isfinite(self.q).all(axis=-1), 0.0, np.nan)
 
-        def largest(q: Array, qd: Array) -> Any:
+        def largest(q: Array, qd: Array) -> Array:
             A = self._quiet("constraint_jacobian", q)
-            return np.abs((A @ qd[..., np.newaxis])[..., 0]).max(axis=-1)
+            return np.asarray(np.abs((A @ qd[..., np.newaxis])[..., 0]).max(axis=-1))
 
         return np.asarray(in_chunks(self.arm, largest, (self.q, self.qd), (1, 1)))
 
-    def _quiet(self, kernel: str, *operands: Any) -> Any:
+    def _quiet(self, kernel: str, *operands: object) -> Array:
         one = any_of(self.arm) is self.arm
         arm = self.arm if one else self.arm[..., np.newaxis]
-        return arm._model.quiet(kernel)(*operands)
+        return np.asarray(arm._model.quiet(kernel)(*operands))
 
     def _labels(self) -> Labels:
         arm = any_of(self.arm)
@@ -189,7 +189,7 @@ def motion_coordinates(arm: ArmLike, t: Array, tau: Array) -> dict[str, Variable
     return {"time": time, **coordinates_of(arm, np.shape(tau)[-1])}
 
 
-def motion_variables(motion: Any, batch: tuple[str, ...]) -> dict[str, Variable]:
+def motion_variables(motion: object, batch: tuple[str, ...]) -> dict[str, Variable]:
     """Positions, velocities, accelerations if there are any, and forces."""
     found = {}
     for name, axis, meaning in (

@@ -88,7 +88,7 @@ def _modes(run: Run, i: int) -> tuple[Any, Array]:
     return roots, np.hypot(y, a / rates) / scale
 
 
-def _error(run: Run, i: Any, roots: Any, shares: Array, finer: float = 1.0) -> float:
+def _error(run: Run, i: int, roots: Array, shares: Array, finer: float = 1.0) -> float:
     """Largest error of the velocities with steps that are finer than those taken."""
     if not len(roots):
         return 0.0
@@ -97,7 +97,7 @@ def _error(run: Run, i: Any, roots: Any, shares: Array, finer: float = 1.0) -> f
     return error if np.isfinite(error) else 0.0
 
 
-def _missed(run: Run, i: Any, roots: Any, finer: float = 1.0) -> Array:
+def _missed(run: Run, i: int, roots: Array, finer: float = 1.0) -> Array:
     """Missed share of each mode after some numbers of steps, (numbers, modes)."""
     substeps = run.substeps[i] * finer
     steps = np.diff(run.t) / substeps

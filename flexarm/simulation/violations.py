@@ -138,7 +138,7 @@ class Judge:
         row = int(np.argmax(size / self.allowed))
         return self._text(row, size[row])
 
-    def _share(self, bad: Any) -> str:
+    def _share(self, bad: NDArray[np.bool_]) -> str:
         count = int(bad.any(axis=-1).sum())
         return f" of {count} of {len(bad)} trajectories" if self.run.batch else ""
 
@@ -147,7 +147,7 @@ class Judge:
         warn(sentence, ConstraintWarning)
 
 
-def judged(run: Finished, report: Any = None, step: float = 0.0) -> Finished:
+def judged(run: Finished, report: Array | None = None, step: float = 0.0) -> Finished:
     """Return the run of a loop with doubts in its message, after warnings.
 
     Of its constraints, of the slopes of its links, and of steps of at most `step` with

@@ -164,7 +164,7 @@ def equilibrium(
     q: Positions,
     *,
     held: Any = "joints",
-    wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
+    wrench: Annotated[ArrayLike, Floats()] | None = None,
     node: Any = None,
     frame: JacobianFrame = "node",
     tau: Forces | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,12 @@ from ..errors import ArgumentError
 from ._points import Parameter, Points, with_unit
 from ._task import FAILED, NOT_RUN, OK, Part, differs, put
 
+if TYPE_CHECKING:
+    from xarray import Dataset
+
+# values of axes of results, and their units
+Coordinates: TypeAlias = Mapping[str, tuple[np.ndarray, str | None]]
+
 
 @dataclass(frozen=True)
 class Output:
@@ -26,23 +32,20 @@ class Output:
     unit: str | None = None
 
 
-def outputs_of(given: Any) -> dict[str, Output]:
+def outputs_of(
+    given: str | Mapping[str, object] | Iterable[str] | None,
+) -> dict[str, Output]:
     """Declared outputs by name."""
     if given is None:
         return {}
     if isinstance(given, str):
         return {given: Output()}
-    if not isinstance(given, Mapping | Iterable):
-        raise ArgumentError(
-            f"outputs is {type(given).__name__}, expected names of results, or a "
-            "mapping of them to their units"
-        )
     if not isinstance(given, Mapping):
         return {str(name): Output() for name in given}
     return {str(name): _output(str(name), x) for name, x in given.items()}
 
 
-def _output(name: str, given: Any) -> Output:
+def _output(name: str, given: object) -> Output:
     if given is None or isinstance(given, str):
         return Output(None, given)
     if isinstance(given, tuple) and len(given) == 2:
@@ -58,14 +61,9 @@ def _output(name: str, given: Any) -> Output:
     )
 
 
-def coordinates_of(given: Any) -> dict[str, tuple[Any, str | None]]:
+def coordinates_of(given: Mapping[str, object] | None) -> Coordinates:
     """Coordinates of axes of results, values and unit."""
-    found: dict[str, tuple[Any, str | None]] = {}
-    if given is not None and not isinstance(given, Mapping):
-        raise ArgumentError(
-            f"coords is {type(given).__name__}, expected a mapping of axes to values, "
-            'such as {"time": (t, "s")}'
-        )
+    found: dict[str, tuple[np.ndarray, str | None]] = {}
     for name, value in (given or {}).items():
         values, unit = with_unit(value)
         array = np.array(values)
@@ -86,7 +84,7 @@ class Results:
     points: Points
 
     def __post_init__(self) -> None:
-        self.values: dict[str, NDArray[Any]] = {}
+        self.values: dict[str, np.ndarray] = {}
         self.status = np.full(self.points.count, NOT_RUN, dtype=np.int8)
         self.failed: dict[int, str] = {}
         self.doubts: dict[int, str] = {}
@@ -134,7 +132,7 @@ class Results:
     def check(
         self,
         outputs: Mapping[str, Output],
-        coordinates: Mapping[str, tuple[Any, str | None]],
+        coordinates: Coordinates,
     ) -> None:
         """Refuse axes and names that do not fit the results."""
         lengths = self.points.sizes
@@ -177,10 +175,10 @@ class Results:
     def dataset(
         self,
         outputs: Mapping[str, Output],
-        coordinates: Mapping[str, tuple[Any, str | None]],
+        coordinates: Coordinates,
         seed: int,
         title: str,
-    ) -> Any:
+    ) -> Dataset:
         """Return the results as an `xarray.Dataset`."""
         xarray = required("xarray", "a study", extra="studies")
 
@@ -232,12 +230,13 @@ class Results:
                 "one length for each axis"
             ) from None
         order = dict.fromkeys(p.axis for p in self.points.parameters)
-        return found.transpose(*order, ...)
+        ordered: Dataset = found.transpose(*order, ...)
+        return ordered
 
     def _declared(
         self,
         outputs: Mapping[str, Output],
-        coordinates: Mapping[str, tuple[Any, str | None]],
+        coordinates: Coordinates,
     ) -> dict[str, NDArray[np.float64]]:
         """Outputs that no point has returned, as NaN, where their shape is known."""
         lengths = {axis: len(values) for axis, (values, _) in coordinates.items()}
@@ -249,7 +248,7 @@ class Results:
         return declared
 
 
-def part_of(dataset: Any, points: Points) -> Part:
+def part_of(dataset: Dataset, points: Points) -> Part:
     """All points of a study as one part, from its dataset."""
     axes = tuple(points.sizes)
     outcome = dataset[["status", "message"]].transpose(*axes)
@@ -258,7 +257,7 @@ def part_of(dataset: Any, points: Points) -> Part:
     failed = {int(i): str(messages[i]) for i in np.flatnonzero(status != OK)}
     said = np.flatnonzero((status == OK) & (messages != ""))
     doubts = {int(i): str(messages[i]) for i in said}
-    values: dict[str, NDArray[Any]] = {}
+    values: dict[str, np.ndarray] = {}
     types = json.loads(dataset.attrs.get("types", "{}"))
     if len(failed) == points.count:  # variables are declared, not computed
         return Part(0, points.count, values, failed)
@@ -270,15 +269,15 @@ def part_of(dataset: Any, points: Points) -> Part:
         elif name in types:
             array[status != OK] = 0
             array = array.astype(types[name])
-        values[name] = array
+        values[str(name)] = array
     return Part(0, points.count, values, failed, doubts)
 
 
-def _units(unit: str | None, **others: Any) -> dict[str, Any]:
+def _units(unit: str | None, **others: object) -> dict[str, object]:
     return others if unit is None else {"units": unit, **others}
 
 
-def _coordinates(parameters: Iterable[Parameter]) -> Iterable[tuple[str, Any]]:
+def _coordinates(parameters: Iterable[Parameter]) -> Iterable[tuple[str, object]]:
     """Values of the parameters; of rows and objects their numbers or labels."""
     for p in parameters:
         attrs = _units(p.unit)
@@ -293,7 +292,7 @@ def _coordinates(parameters: Iterable[Parameter]) -> Iterable[tuple[str, Any]]:
 
 
 def _row_axes(p: Parameter) -> tuple[str, ...]:
-    n = np.ndim(p.values) - 1
+    n = (p.values.ndim if isinstance(p.values, np.ndarray) else 1) - 1
     return tuple(f"{p.name}_entry{i or ''}" for i in range(n))
 
 
@@ -318,7 +317,7 @@ def _own_axes(
     return output.axes
 
 
-def _blanked(x: NDArray[Any], status: NDArray[np.int8]) -> NDArray[Any]:
+def _blanked(x: np.ndarray, status: NDArray[np.int8]) -> np.ndarray:
     """Results with NaN, or empty text, at points without any."""
     missing = status != OK
     if x.dtype.kind == "U":

@@ -50,10 +50,12 @@ class Content:
     def __init__(self) -> None:
         self.has_code = False
         self._open: dict[int, int] = {}  # objects that are being read, by depth
-        self._known: dict[int, tuple[Any, str]] = {}  # with the object, to keep its id
+        self._known: dict[
+            int, tuple[object, str]
+        ] = {}  # with the object, to keep its id
         self._path: list[str] = []
 
-    def digest(self, thing: Any, name: str = "") -> str:
+    def digest(self, thing: object, name: str = "") -> str:
         """Return the digest of an object; `name` is for messages."""
         if type(thing) in _PLAIN:
             return _joined(type(thing).__name__, repr(thing))
@@ -78,7 +80,7 @@ class Content:
         self._known[at] = thing, found
         return found
 
-    def pieces(self, function: Any) -> dict[str, str]:
+    def pieces(self, function: object) -> dict[str, str]:
         """Digests of a function and, by name, of what it depends on."""
         if isinstance(function, functools.partial):
             found = self.pieces(function.func)
@@ -140,10 +142,10 @@ class Content:
         else:
             yield from self._reduced(thing)
 
-    def _all(self, things: Iterable[Any]) -> list[str]:
+    def _all(self, things: Iterable[object]) -> list[str]:
         return [self.digest(x) for x in things]
 
-    def _alone(self, thing: Any) -> str:
+    def _alone(self, thing: object) -> str:
         """Digest of an element of a set, which does not depend on their order."""
         known, self._known = self._known, dict(self._known)
         try:
@@ -151,20 +153,20 @@ class Content:
         finally:
             self._known = known
 
-    def _pairs(self, things: Mapping[Any, Any]) -> list[str]:
+    def _pairs(self, things: Mapping[object, object]) -> list[str]:
         return sorted(
             self.digest(key) + self.digest(x, key if isinstance(key, str) else "")
             for key, x in things.items()
         )
 
-    def _of_array(self, array: Any) -> Iterator[str]:
+    def _of_array(self, array: np.ndarray) -> Iterator[str]:
         yield from ("array", repr(array.dtype), str(array.shape))
         if array.dtype.hasobject:
             yield from self._all(array.reshape(-1).tolist())
         else:
             yield hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
 
-    def _of_function(self, function: Any) -> Iterator[str]:
+    def _of_function(self, function: types.FunctionType) -> Iterator[str]:
         if _of_library(function):
             yield from ("function", function.__module__, function.__qualname__)
             return
@@ -172,7 +174,7 @@ class Content:
         for name, value in sorted(_dependencies(function), key=lambda pair: pair[0]):
             yield from (name, self.digest(value, name))
 
-    def _of_code(self, function: Any) -> Iterator[str]:
+    def _of_code(self, function: types.FunctionType) -> Iterator[str]:
         """Code and defaults of a function."""
         yield from ("function", function.__name__)
         yield from self._code(function.__code__)
@@ -188,7 +190,7 @@ class Content:
         yield getattr(code, "co_exceptiontable", b"").hex()
         yield from self._all(code.co_consts)
 
-    def _of_class(self, kind: Any) -> Iterator[str]:
+    def _of_class(self, kind: type) -> Iterator[str]:
         """Name of a class, and the code of one that is not of a library."""
         yield from ("class", kind.__qualname__)
         if _installed(kind.__module__):
@@ -200,7 +202,7 @@ class Content:
             if not data or isinstance(x, types.FunctionType | staticmethod):
                 yield from (name, self.digest(x, name))
 
-    def _reduced(self, thing: Any) -> Iterator[str]:
+    def _reduced(self, thing: object) -> Iterator[str]:
         """Content of any other object, as pickle takes it apart."""
         reducer = pickle.dispatch_table.get(type(thing))  # type: ignore[attr-defined]
         try:
@@ -217,7 +219,7 @@ class Content:
         yield from self._all(items if items is not None else ())
         yield from self._pairs(dict(pairs) if pairs is not None else {})
 
-    def _place(self, thing: Any, name: str) -> str:
+    def _place(self, thing: object, name: str) -> str:
         """Name of an object that its module has under this name."""
         module = getattr(thing, "__module__", None) or _module_of(thing, name)
         place = sys.modules.get(str(module))
@@ -227,13 +229,13 @@ class Content:
             raise self._without(thing)
         return f"{module}.{name}"
 
-    def _without(self, thing: Any) -> NoContent:
+    def _without(self, thing: object) -> NoContent:
         kind = f"{type(thing).__module__}.{type(thing).__qualname__}"
         where = ".".join(self._path[-3:])
         return NoContent(f"{where} ({kind})" if where else kind)
 
 
-def _module_of(thing: Any, name: str) -> str | None:
+def _module_of(thing: object, name: str) -> str | None:
     """Module that has an object under a name; looking into some of them warns."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -249,7 +251,7 @@ def _joined(*words: str) -> str:
     return found.hexdigest()
 
 
-def _dependencies(function: Any) -> Iterator[tuple[str, Any]]:
+def _dependencies(function: types.FunctionType) -> Iterator[tuple[str, object]]:
     """Values of enclosing functions and of modules that a function names."""
     code = function.__code__
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -294,11 +296,11 @@ def _names(code: types.CodeType) -> set[str]:
     return {name for part in _inside(code) for name in part.co_names}
 
 
-def _of_library(function: Any) -> bool:
+def _of_library(function: types.FunctionType) -> bool:
     """Return whether an installed package has this function under its name."""
     if not _installed(function.__module__):
         return False
-    place: Any = sys.modules.get(function.__module__)
+    place: object = sys.modules.get(function.__module__)
     for part in function.__qualname__.split("."):
         place = getattr(place, part, None)
     return place is not None

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pickle import PicklingError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .._calls.arguments import count_of
 from .._support.optional import required
 from ..errors import ArgumentError
 from ._task import Part, Task
+
+if TYPE_CHECKING:
+    pass
 
 Span = tuple[int, int]
 Done = Iterator[tuple[Span, Part | Exception]]
 
 
-def check_place(on: Any, workers: Any) -> int:
+def check_place(on: Any, workers: int | None) -> int:
     """Return the number of workers."""
     if not is_client(on) and on not in ("serial", "threads", "processes"):
         raise ArgumentError(
             f"on is {on!r}, expected 'serial', 'threads', 'processes' or a "
             "dask.distributed.Client"
         )
-    if workers is None:
-        if is_client(on):
-            return max(1, sum(map(int, on.nthreads().values())))
-        return 1 if on == "serial" else os.cpu_count() or 1
-    return count_of("workers", workers)
+    if workers is not None:
+        return workers
+    if is_client(on):
+        threads: Mapping[str, int] = on.nthreads()
+        return max(1, sum(threads.values()))
+    return 1 if on == "serial" else os.cpu_count() or 1
 
 
-def is_client(on: Any) -> bool:
+def is_client(on: object) -> bool:
     """Return whether this is a client of a Dask cluster."""
     return hasattr(on, "scheduler_info") and hasattr(on, "submit")
 
@@ -54,7 +57,9 @@ def _on_threads(task: Task, spans: Sequence[Span], workers: int) -> Done:
         yield from _finished(pool, task.run, spans)
 
 
-def _finished(pool: Any, run: Callable[..., Part], spans: Sequence[Span]) -> Done:
+def _finished(
+    pool: futures.Executor, run: Callable[..., Part], spans: Sequence[Span]
+) -> Done:
     spans_by_future = {}
     for span in spans:
         try:

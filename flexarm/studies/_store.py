@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from ._lock import cannot_write, locked
 from ._study import Study, study_in
 from ._task import Part
 from .stored import Damaged, read_dataset, write_dataset
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 _HEAD = b"flexarm part 1\n"
 _PART = ".part"
@@ -164,7 +167,7 @@ class Store:
 
     # results
 
-    def seen(self) -> tuple[Study, Any] | None:
+    def seen(self) -> tuple[Study, Dataset] | None:
         """Return what `finished` does if nothing is about to change it."""
         if self.has_parts:
             return None
@@ -173,7 +176,7 @@ class Store:
         except ArgumentError:  # damaged, or replaced just now by the owner of the lock
             return None
 
-    def finished(self) -> tuple[Study, Any] | None:
+    def finished(self) -> tuple[Study, Dataset] | None:
         """Study and dataset of a file of results, if there is one."""
         if not os.path.lexists(self.path):
             return None
@@ -189,7 +192,7 @@ class Store:
             "the file as it was written, or a new name to compute the study again"
         )
 
-    def finish(self, study: Study, dataset: Any) -> None:
+    def finish(self, study: Study, dataset: Dataset) -> None:
         """Write the results, then remove the parts; where that fails, keep them."""
         work = self._named(self.path, _WORK)
 
@@ -232,14 +235,9 @@ class Store:
         _remove(old)
 
 
-def store_at(path: Any) -> Store:
+def store_at(path: str | os.PathLike[str]) -> Store:
     """Return the store of a path."""
-    try:
-        place = Path(path)
-    except TypeError:
-        raise ArgumentError(
-            f"path is {type(path).__name__}, expected the name of a file"
-        ) from None
+    place = Path(path)
     if place.suffix not in (".nc", ".zarr"):
         raise ArgumentError(
             f"path is {str(path)!r}, expected a name that ends in .nc (netCDF) or .zarr"
@@ -251,7 +249,7 @@ def store_at(path: Any) -> Store:
 
 def _encoded(study: Study, parts: Sequence[Part]) -> bytes:
     """Bytes of a file of parts: a head, a checksum, the study and the arrays."""
-    arrays: dict[str, Any] = {}
+    arrays: dict[str, np.ndarray] = {}
     spans = []
     for i, part in enumerate(parts):
         spans.append([part.start, part.stop])

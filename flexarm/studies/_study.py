@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from .._support.checks import short_text
 from .._version import __version__
@@ -101,11 +100,11 @@ def study_in(record: str) -> Study:
 
 
 def study_of(
-    function: Any,
-    arm: Any,
+    function: object,
+    arm: object,
     points: Points,
-    labels: tuple[Any, Any],
-    options: tuple[int, Any, str | None],
+    labels: tuple[Iterable[str], object],
+    options: tuple[int, object, str | None],
     name: str,
 ) -> Study:
     """Identify a study by content, equally for calls that continue it.
@@ -115,7 +114,7 @@ def study_of(
     (outputs, coordinates), (seed, vectorized, key) = labels, options
     content = Content()
 
-    def digests(what: str, thing: Any, *, pieces: bool = False) -> dict[str, str]:
+    def digests(what: str, thing: object, *, pieces: bool = False) -> dict[str, str]:
         try:
             if pieces:
                 return content.pieces(thing)

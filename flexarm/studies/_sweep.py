@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from .._calls.arguments import count_of
-from .._calls.doors import checked_late
+from .._calls.declared import Instance, Text, Whole
+from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.optional import required
 from .._support.warn import warn
@@ -18,12 +19,15 @@ from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning, StudyWarning
 from ..simulation.run import progress_bar
 from ..stacks import ArmStack
-from ._dataset import Output, Results, coordinates_of, outputs_of, part_of
+from ._dataset import Coordinates, Output, Results, coordinates_of, outputs_of, part_of
 from ._points import Points, points_of
 from ._runners import Span, check_place, computed
 from ._store import Store, store_at
 from ._study import LABELS, MENDED, Study, study_of
 from ._task import FAILED, OK, Task, accepted
+
+if TYPE_CHECKING:
+    from xarray import Dataset
 
 # Parts of a study by default, each the loss by an interrupt or a dead worker.
 _DEFAULT_PARTS = 100
@@ -31,26 +35,28 @@ _DEFAULT_PARTS = 100
 MIN_CALL, MAX_CALL = 256, 16384
 
 
-@checked_late
+@checked
 def sweep(
-    function: Callable[..., Any],
-    grid: Mapping[str, Any] | None = None,
+    function: Annotated[
+        Callable[..., object], Instance(Callable, hint="an arm is given as arm")
+    ],
+    grid: Mapping[str, object] | None = None,
     *,
-    draws: Mapping[str, Any] | None = None,
-    n_draws: int | None = None,
-    seed: int | None = None,
+    draws: Mapping[str, object] | None = None,
+    n_draws: Annotated[int, Whole(least=1)] | None = None,
+    seed: Annotated[int, Whole(least=0)] | None = None,
     arm: Arm | ArmStack | Callable[..., Arm] | None = None,
-    vectorized: Any = False,
-    outputs: Any = None,
-    coords: Mapping[str, Any] | None = None,
-    on: Any = "serial",
-    workers: int | None = None,
-    chunk: int | None = None,
-    path: Any = None,
+    vectorized: bool | str | Iterable[str] = False,
+    outputs: str | Mapping[str, object] | Iterable[str] | None = None,
+    coords: Mapping[str, object] | None = None,
+    on: object = "serial",
+    workers: Annotated[int, Whole(least=1)] | None = None,
+    chunk: Annotated[int, Whole(least=1)] | None = None,
+    path: str | PathLike[str] | None = None,
     retry_failed: bool = False,
-    key: str | None = None,
+    key: Annotated[str, Text("a text, another one for each study")] | None = None,
     progress: bool | None = None,
-) -> Any:
+) -> Dataset:
     """Compute a function at all points of a grid and of random draws.
 
     Parameters
@@ -199,26 +205,14 @@ def sweep(
     """
     # arguments
     required("xarray", "a study", extra="studies")
-    if not callable(function):
-        raise ArgumentError(
-            f"function is {type(function).__name__}, expected a function of the "
-            "parameters; an arm is given as arm"
-        )
-    if not (arm is None or callable(arm) or isinstance(arm, Arm | ArmStack)):
-        raise ArgumentError(
-            f"arm is {type(arm).__name__}, expected flexarm.Arm or a function that "
-            "makes one"
-        )
     count = check_place(on, workers)
     wanted, known = outputs_of(outputs), coordinates_of(coords)
     store = None if path is None else store_at(path)
-    if not isinstance(retry_failed, bool) or (retry_failed and store is None):
+    if retry_failed and store is None:
         raise ArgumentError(
-            f"retry_failed is {retry_failed!r}{'' if store else ' without path'}, "
-            "expected True or False, and True with the path of an earlier call"
+            "retry_failed is True without path, expected the path of an earlier call"
         )
-
-    if key is not None and (not isinstance(key, str) or not key or store is None):
+    if key is not None and (not key or store is None):
         raise ArgumentError(
             f"key is {short_text(key)}{'' if store else ' without path'}, expected a "
             "text that is another one for each study, and the path of one"
@@ -255,13 +249,13 @@ class Plan:
     study: Study | None
     seed: int
     outputs: Mapping[str, Output]
-    coordinates: Mapping[str, tuple[Any, str | None]]
+    coordinates: Coordinates
 
     def check(self, results: Results) -> None:
         """Refuse axes and names that do not fit the results."""
         results.check(self.outputs, self.coordinates)
 
-    def dataset(self, results: Results) -> Any:
+    def dataset(self, results: Results) -> Dataset:
         """Return the results as an `xarray.Dataset`."""
         title = self.task.name
         return results.dataset(self.outputs, self.coordinates, self.seed, title)
@@ -270,7 +264,7 @@ class Plan:
 class _Where(NamedTuple):
     """Place of the computation."""
 
-    on: Any
+    on: object
     workers: int
     chunk: int | None
     progress: bool | None
@@ -280,8 +274,8 @@ Planned = Callable[[Study | None], Plan]
 
 
 def _there(
-    found: tuple[Study, Any] | None, plan: Planned, retry: bool, store: Store
-) -> tuple[Any, Points] | None:
+    found: tuple[Study, Dataset] | None, plan: Planned, retry: bool, store: Store
+) -> tuple[Dataset, Points] | None:
     """Results of a study that is done, if none are left to compute."""
     if found is None:
         return None
@@ -299,7 +293,7 @@ def _there(
 
 def _continued(
     store: Store, plan: Planned, retry: bool, where: _Where
-) -> tuple[Any, Points]:
+) -> tuple[Dataset, Points]:
     """Compute what earlier calls have left of a study, and write the results."""
     # what is there, of this study or of another one
     kept, finished = store.kept(), store.finished()
@@ -338,15 +332,15 @@ def _hash(study: Study) -> str:
     return study.hash
 
 
-def _seed(seed: Any, before: Study | None) -> int:
+def _seed(seed: int | None, before: Study | None) -> int:
     if seed is None:
         return secrets.randbits(31) if before is None else before.seed
-    return count_of("seed", seed, 0)
+    return seed
 
 
 def _task(
-    function: Callable[..., Any],
-    arm: Any,
+    function: Callable[..., object],
+    arm: Arm | ArmStack | Callable[..., Arm] | None,
     points: Points,
     vectorized: bool,
     wanted: tuple[str, ...],
@@ -429,15 +423,15 @@ def _another(store: Store, before: Study, study: Study) -> ArgumentError:
     )
 
 
-def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list[Span]:
+def _spans(
+    results: Results, chunk: int | None, workers: int, vectorized: bool
+) -> list[Span]:
     """Parts of the points that are left, of whole calls."""
     points = results.points
     if chunk is None:
         chunk = ceil(points.count / max(_DEFAULT_PARTS, 4 * workers))
         if vectorized:
             chunk = min(max(chunk, MIN_CALL), MAX_CALL)
-    else:
-        chunk = count_of("chunk", chunk)
     size = points.block * ceil(chunk / points.block)
     return [
         (first, min(first + size, stop))
@@ -448,7 +442,7 @@ def _spans(results: Results, chunk: Any, workers: int, vectorized: bool) -> list
 
 def _computed(
     plan: Plan, store: Store | None, where: _Where, results: Results
-) -> tuple[Any, Points, bool]:
+) -> tuple[Dataset, Points, bool]:
     """Compute and keep parts; return the dataset, and whether all are finished."""
     task, points = plan.task, plan.task.points
     spans = _spans(results, where.chunk, where.workers, task.vectorized)
@@ -491,7 +485,7 @@ def _computed(
     return plan.dataset(results), points, whole
 
 
-def _with_warning(ds: Any, points: Points) -> Any:
+def _with_warning(ds: Dataset, points: Points) -> Dataset:
     """Return the results, with warnings of points that failed or are doubtful."""
     status = ds.status.transpose(*points.sizes).values.reshape(-1)
     failed = (status == FAILED).nonzero()[0]
@@ -516,7 +510,7 @@ def _with_warning(ds: Any, points: Points) -> Any:
     return ds
 
 
-def _kinds(messages: Any) -> str:
+def _kinds(messages: Iterable[str]) -> str:
     """Counts of the kinds of errors, if there are several."""
     heads = [str(message).partition(":")[0] for message in messages]
     kinds = Counter(h if h.isidentifier() else "results that differ" for h in heads)

@@ -15,7 +15,7 @@ from .._support.interrupts import allowed, held
 from .._support.warn import kept_warnings
 from ..arm import Arm
 from ..errors import ArgumentError, DeflectionWarning
-from ..stacks import stack
+from ..stacks import ArmStack, stack
 from ._points import Points
 
 OK, FAILED, NOT_RUN = 0, 1, 2  # of a point, its status
@@ -35,7 +35,7 @@ class Part:
 
     start: int
     stop: int
-    values: dict[str, NDArray[Any]]
+    values: dict[str, np.ndarray]
     failed: dict[int, str]  # why, by the number of the point
     # sentences on slopes of links; those of a call for many points at its first one
     doubts: dict[int, str] = field(default_factory=dict)
@@ -48,8 +48,8 @@ class Task:
     `arm` is None, an arm, or a function of the parameters `of_arm` that makes one.
     """
 
-    function: Callable[..., Any]
-    arm: Any
+    function: Callable[..., object]
+    arm: Arm | ArmStack | Callable[..., Arm] | None
     of_arm: tuple[str, ...]
     of_function: tuple[str, ...]
     points: Points
@@ -58,7 +58,7 @@ class Task:
     name: str  # of a result that has none
     recent: dict[tuple[int, ...], Arm] = field(default_factory=dict, repr=False)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "recent": {}}  # arms are made where they are needed
 
     def keep(self, key: tuple[int, ...], arm: Arm) -> None:
@@ -91,7 +91,7 @@ class _Work:
                 p.axis for p in task.points.parameters if p.name in task.of_arm
             )
         )
-        self._done: list[tuple[Numbers, dict[str, NDArray[Any]]]] = []
+        self._done: list[tuple[Numbers, dict[str, np.ndarray]]] = []
         self._failed: dict[int, str] = {}
         self._doubts: dict[int, str] = {}
 
@@ -165,8 +165,9 @@ class _Work:
             for p in task.points.parameters
             if p.name in task.of_arm
         }
+        make: Callable[..., object] = task.arm if callable(task.arm) else stack
         try:
-            arm = task.arm(**given)
+            arm = make(**given)
         except Exception as error:
             self._no_arms[key] = _message(error)
             return
@@ -178,7 +179,7 @@ class _Work:
                 f"arm returned {type(arm).__name__}, expected flexarm.Arm"
             )
 
-    def _arm(self, numbers: Numbers) -> tuple[Any, ...]:
+    def _arm(self, numbers: Numbers) -> tuple[Arm | ArmStack, ...]:
         """The first argument: nothing, an arm, or a stack with one for each point."""
         task = self._task
         if not callable(task.arm):
@@ -190,7 +191,7 @@ class _Work:
             return (arms[0],)
         return (stack(arms)[np.array([distinct[key] for key in keys])],)
 
-    def _given(self, numbers: Numbers) -> dict[str, Any]:
+    def _given(self, numbers: Numbers) -> dict[str, object]:
         task, at = self._task, self._task.points.indices(numbers)
         given = {}
         for p in task.points.parameters:
@@ -202,7 +203,7 @@ class _Work:
 
     def part(self, stop: int) -> Part:
         """Results, in one array for each output."""
-        values: dict[str, NDArray[Any]] = {}
+        values: dict[str, np.ndarray] = {}
         count = stop - self._start
         for numbers, found in self._done:
             if values and (why := differs(found, values)):
@@ -221,9 +222,9 @@ def _message(error: Exception) -> str:
 
 
 def put(
-    found: Mapping[str, NDArray[Any]],
-    values: dict[str, NDArray[Any]],
-    place: Any,
+    found: Mapping[str, np.ndarray],
+    values: dict[str, np.ndarray],
+    place: Numbers,
     count: int,
 ) -> None:
     """Put results of some points among those of `count`, of a type for both."""
@@ -235,7 +236,7 @@ def put(
         values[name][place] = x
 
 
-def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
+def differs(found: Mapping[str, np.ndarray], first: Mapping[str, np.ndarray]) -> str:
     """Describe how results differ in form from the first ones, or return nothing."""
     if set(found) != set(first):
         return (
@@ -255,7 +256,7 @@ def differs(found: Mapping[str, Any], first: Mapping[str, Any]) -> str:
     return ""
 
 
-def _check_leading(values: Mapping[str, Any], count: int) -> None:
+def _check_leading(values: Mapping[str, np.ndarray], count: int) -> None:
     for name, x in values.items():
         if not x.ndim or len(x) != count:
             raise ArgumentError(
@@ -265,7 +266,7 @@ def _check_leading(values: Mapping[str, Any], count: int) -> None:
             )
 
 
-def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, NDArray[Any]]:
+def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, np.ndarray]:
     """Arrays of the results of a function, by name."""
     if isinstance(result, Mapping):
         found = {str(key): value for key, value in result.items()}
@@ -288,7 +289,7 @@ def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, NDArray
     return {key: _array(key, found[key]) for key in (wanted or found)}
 
 
-def _array(name: str, value: Any) -> NDArray[Any]:
+def _array(name: str, value: object) -> np.ndarray:
     try:
         array = np.asarray(value)
     except ValueError:
@@ -301,7 +302,7 @@ def _array(name: str, value: Any) -> NDArray[Any]:
     return array
 
 
-def accepted(function: Callable[..., Any]) -> tuple[set[str], bool, set[str]]:
+def accepted(function: Callable[..., object]) -> tuple[set[str], bool, set[str]]:
     """Names of arguments, whether any other is accepted, and required names."""
     try:
         signature = inspect.signature(function)

@@ -16,13 +16,17 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.optional import required
 from ..errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from xarray import Dataset, Variable
 
 _COMPLEX = "complex_part_of"  # attribute of the two variables of complex numbers
 # "seconds" stay numbers
@@ -48,7 +52,7 @@ class Damaged(Exception):
 
 
 def write_dataset(
-    work: Path, dataset: Any, record: str, *, zarr: bool, kind: str = "study"
+    work: Path, dataset: Dataset, record: str, *, zarr: bool, kind: str = "study"
 ) -> None:
     """Write a dataset under a name of its own, with a record and a digest.
 
@@ -84,8 +88,9 @@ def write_dataset(
         raise _cannot_hold(", ".join(map(str, names[:4])) or "the attributes")
 
 
-def _same(found: Any, dataset: Any, name: Any) -> bool:
-    return name in found and found.variables[name].identical(dataset.variables[name])
+def _same(found: Dataset, dataset: Dataset, name: Hashable) -> bool:
+    one: Any = found.variables.get(name)
+    return one is not None and bool(one.identical(dataset.variables[name]))
 
 
 def _cannot_hold(what: str) -> ArgumentError:
@@ -139,7 +144,7 @@ def _sealed(path: Path) -> dict[str, bytes]:
 # ---- reading
 
 
-def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Any]:
+def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Dataset]:
     """Return the record and the dataset of a file; raise `Damaged`."""
     contents = _sealed(path)
     with warnings.catch_warnings():
@@ -157,7 +162,7 @@ def read_dataset(path: Path, *, kind: str = "study") -> tuple[str, Any]:
             raise Damaged(f"its record {kind!r} cannot be read") from error
 
 
-def _as_it_was(found: Any, types: Mapping[str, str]) -> Any:
+def _as_it_was(found: Dataset, types: Mapping[str, str]) -> Dataset:
     """Dataset with the types of the one that was written."""
     exact = {
         name: (x.dims, _cast(x.values, types[str(name)]), x.attrs)
@@ -169,7 +174,7 @@ def _as_it_was(found: Any, types: Mapping[str, str]) -> Any:
     return type(found)(data, coords, attrs)
 
 
-def _cast(x: NDArray[Any], kind: str) -> NDArray[Any]:
+def _cast(x: np.ndarray, kind: str) -> np.ndarray:
     if np.dtype(kind).kind == "O":
         texts = np.empty(x.shape, dtype=object)
         texts.reshape(-1)[:] = [str(text) for text in x.reshape(-1).tolist()]
@@ -177,7 +182,7 @@ def _cast(x: NDArray[Any], kind: str) -> NDArray[Any]:
     return x.astype(kind)
 
 
-def _opened(path: Path, contents: Mapping[str, bytes], *, bounded: bool) -> Any:
+def _opened(path: Path, contents: Mapping[str, bytes], *, bounded: bool) -> Dataset:
     """Dataset of a file; `bounded`: not much larger than the file."""
     xarray = required("xarray", "a file of results", extra="studies")
     if path.is_dir():
@@ -196,7 +201,7 @@ def _opened(path: Path, contents: Mapping[str, bytes], *, bounded: bool) -> Any:
 # ---- types that netCDF lacks
 
 
-def _in_netcdf(dataset: Any) -> Any:
+def _in_netcdf(dataset: Dataset) -> Dataset:
     """Replace what netCDF of version 3 lacks: complex numbers, some kinds of others."""
     if 0 in dataset.sizes.values():
         raise _cannot_hold(f"an axis of length 0, {_ZARR}")
@@ -207,7 +212,7 @@ def _in_netcdf(dataset: Any) -> Any:
                 f"{name}_real": (x.dims, x.values.real, attrs),
                 f"{name}_imag": (x.dims, x.values.imag, attrs),
             }
-            dataset = dataset.drop_vars(name).assign(parts)
+            dataset = dataset.drop_vars([name]).assign(parts)
         elif x.dtype.kind in "iuf":
             dataset = dataset.assign({name: dataset[name].astype(_third(x))})
     for name, x in dataset.variables.items():
@@ -216,7 +221,7 @@ def _in_netcdf(dataset: Any) -> Any:
     return dataset
 
 
-def _third(x: Any) -> Any:
+def _third(x: Variable) -> type[np.generic]:
     """Type of numbers in netCDF of version 3 that holds all of them exactly."""
     if x.dtype.kind == "f":
         return np.float32 if x.dtype.itemsize <= 4 else np.float64
@@ -227,9 +232,13 @@ def _third(x: Any) -> Any:
     return np.float64 if -_MAX_EXACT <= low <= high <= _MAX_EXACT else np.str_
 
 
-def _in_one(dataset: Any) -> Any:
+def _in_one(dataset: Dataset) -> Dataset:
     """Complex variables from their parts."""
-    names = {x.attrs.get(_COMPLEX) for x in dataset.data_vars.values()} - {None}
+    names = {
+        str(x.attrs[_COMPLEX])
+        for x in dataset.data_vars.values()
+        if _COMPLEX in x.attrs
+    }
     for name in sorted(names):
         real, imag = dataset[f"{name}_real"], dataset[f"{name}_imag"]
         whole = np.empty(real.shape, np.result_type(real.dtype, 1j))

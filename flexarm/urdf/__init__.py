@@ -9,20 +9,24 @@ TOML files of flexible links on Python 3.10.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated
 
-from .._calls.doors import checked_late
+from .._calls.declared import Choice
+from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from .._support.warn import warn
 from ..arm import Arm
 from ..bodies.joints import Joint
 from ._arm import Flexible, built
-from ._meshes import MeshFinder
+from ._findings import Massless, Repair
+from ._meshes import Folders, MeshFinder
 from ._report import Report, merged_links
 from ._robot import Robot, RobotLink, read
 from ._save import save
 from ._visuals import Visual
 from ._warning import UrdfWarning
+from ._xml import Source
 
 __all__ = [
     "Report",
@@ -36,19 +40,19 @@ __all__ = [
 ]
 
 
-@checked_late
+@checked
 def load(
-    source: Any,
+    source: Source,
     *,
     flexible: Mapping[str, Flexible | Callable[[RobotLink], Flexible]] | None = None,
-    sidecar: Any = None,
-    base: str | Joint = "fixed",
-    repair: str | None = None,
-    massless: str | None = None,
+    sidecar: str | PathLike[str] | Mapping[str, object] | None = None,
+    base: Annotated[str, Choice("fixed", "free")] | Joint = "fixed",
+    repair: Repair | None = None,
+    massless: Massless | None = None,
     friction_velocity: float | None = 0.01,
     stops: float | None = None,
-    xacro_arguments: Mapping[str, Any] | None = None,
-    **options: Any,
+    xacro_arguments: Mapping[str, object] | None = None,
+    **options: object,
 ) -> Arm:
     """Arm of a robot description in the Unified Robot Description Format.
 
@@ -213,20 +217,20 @@ def load(
     return arm
 
 
-@checked_late
+@checked
 def report(
-    source: Any,
+    source: Source,
     *,
     flexible: Mapping[str, Flexible | Callable[[RobotLink], Flexible]] | None = None,
-    sidecar: Any = None,
-    base: str | Joint = "fixed",
-    repair: str | None = None,
-    massless: str | None = None,
+    sidecar: str | PathLike[str] | Mapping[str, object] | None = None,
+    base: Annotated[str, Choice("fixed", "free")] | Joint = "fixed",
+    repair: Repair | None = None,
+    massless: Massless | None = None,
     friction_velocity: float | None = 0.01,
     stops: float | None = None,
-    xacro_arguments: Mapping[str, Any] | None = None,
-    package_directories: Any = (),
-    **options: Any,
+    xacro_arguments: Mapping[str, object] | None = None,
+    package_directories: Folders = (),
+    **options: object,
 ) -> Report:
     """Arm of a robot description, with all that was read, changed and left out.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from os import PathLike
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +22,12 @@ from ..bodies.segments import SegmentedLink
 from ..errors import ModelError, UnitsWarning
 from ..model.loops import Coupling
 from ..model.units import check_units_of_arm, doubtful_inertias
-from ._findings import Finding, Findings
+from ._findings import Finding, Findings, Table
 from ._inertia import joints_that_move_mass, physical_links
 from ._meshes import MeshFinder
 from ._robot import OF_ONE_FREEDOM, Robot, RobotJoint, RobotLink, content
 from ._sidecar import NODE, Sidecar, beside, link_of
+from ._xml import Source
 
 KINDS = {
     "revolute": "revolute",
@@ -39,21 +41,25 @@ KINDS = {
 
 Array = NDArray[np.float64]
 Flexible: TypeAlias = FlexibleBody | SegmentedLink
+# flexible bodies of links, or functions that make them
+Maker: TypeAlias = Flexible | Callable[[RobotLink], Flexible]
+Makers: TypeAlias = Mapping[str, Maker]
+T = TypeVar("T")
 
 
 def built(
-    source: Any,
+    source: Source,
     finder: MeshFinder | None,
     *,
-    flexible: Mapping[str, Any] | None,
-    sidecar: Any,
+    flexible: Makers | None,
+    sidecar: str | PathLike[str] | Mapping[str, object] | None,
     base: str | Joint,
     repair: str | None,
     massless: str | None,
     friction_velocity: float | None,
     stops: float | None,
-    xacro_arguments: Mapping[str, Any] | None,
-    options: dict[str, Any],
+    xacro_arguments: Mapping[str, object] | None,
+    options: Table,
 ) -> tuple[Arm, Robot, list[Finding]]:
     """Arm of a description, its content, and what is otherwise; as `load` has it."""
     # content of the file, with inertias that some mass has
@@ -101,7 +107,8 @@ def built(
         bodies[link.name] = _body(link, held, makers, taken)
     constraints = options.pop("constraints", ())
     more = side.options.pop("constraints", ())
-    if isinstance(constraints, Iterable):  # the arm refuses other objects
+    # the arm refuses other objects
+    if isinstance(constraints, Iterable) and isinstance(more, Iterable):
         constraints = [*constraints, *more, *_couplings(joints)]
     if not bodies:
         raise ModelError("the robot is one link without inertial, expected joints")
@@ -120,11 +127,11 @@ class _Taken:
     stops: float | None
     names: dict[str, str]  # of links in the arm
     findings: Findings
-    joints: Mapping[str, Any]  # arguments of joints of the sidecar
+    joints: Mapping[str, Table]  # arguments of joints of the sidecar
     frames: Mapping[str, str]  # nodes that links stand for, by their joints
 
 
-def _frames(robot: Robot, makers: Mapping[str, Any]) -> dict[str, str]:
+def _frames(robot: Robot, makers: Makers) -> dict[str, str]:
     """Nodes of rigid links that are links in a file of `save`, by their joints."""
     links = {link.name: link for link in robot.links}
     root = robot.links[0].name
@@ -147,9 +154,11 @@ def _other_name(links: Mapping[str, RobotLink]) -> str:
     return name
 
 
-def _arm(bodies: list[Any], constraints: Any, options: dict[str, Any]) -> Arm:
+def _arm(
+    bodies: Sequence[Body | SegmentedLink], constraints: Any, options: Table
+) -> Arm:
     """The arm; inertias that look wrong are those of the file, so that they warn."""
-    arm = Arm(bodies, constraints=constraints, **{"check_units": False} | options)
+    arm = Arm(bodies, constraints=constraints, **{"check_units": False, **options})
     if options.get("check_units", True):
         check_units_of_arm(arm, inertia=False)
         doubtful = list(doubtful_inertias(arm))
@@ -160,12 +169,8 @@ def _arm(bodies: list[Any], constraints: Any, options: dict[str, Any]) -> Arm:
 
 
 def _base_joint(base: str | Joint) -> Joint:
-    if isinstance(base, str) and base in ("fixed", "free"):
+    if isinstance(base, str):
         return Joint(base, parent=GROUND)
-    if not isinstance(base, Joint):
-        raise ModelError(
-            f"base of the robot is {base!r}, expected 'fixed', 'free' or a Joint"
-        )
     if base.parent not in (None, GROUND):
         raise ModelError(
             f"base of the robot is a joint on {base.parent!r}, expected one on the "
@@ -176,15 +181,11 @@ def _base_joint(base: str | Joint) -> Joint:
 
 
 def _makers(
-    flexible: Mapping[str, Any] | None,
-    described: Mapping[str, Any],
+    flexible: Makers | None,
+    described: Mapping[str, object],
     links: Mapping[str, RobotLink],
-) -> dict[str, Any]:
+) -> dict[str, Maker]:
     """Bodies of flexible links, or functions that make them, by name."""
-    if flexible is not None and not isinstance(flexible, Mapping):
-        raise ModelError(
-            f"flexible is {type(flexible).__name__}, expected a mapping of link names"
-        )
     result = dict(flexible or {})
     for name in [*result, *described]:
         if name not in links:
@@ -201,7 +202,7 @@ def _makers(
 
 
 def _body(
-    link: RobotLink, joint: Joint, makers: Mapping[str, Any], taken: _Taken
+    link: RobotLink, joint: Joint, makers: Makers, taken: _Taken
 ) -> Body | SegmentedLink:
     """The body of a link on its joint."""
     # rigid, with nodes at the joints on it
@@ -250,7 +251,7 @@ def _body(
     return result
 
 
-def _nodes(link: RobotLink, taken: _Taken) -> list[tuple[str, Any]]:
+def _nodes(link: RobotLink, taken: _Taken) -> list[tuple[str, Array]]:
     """Nodes of a rigid link: those that the file names, and where joints start."""
     frames = taken.frames
     named = [where for joint, where in link.ends if joint in frames]
@@ -267,7 +268,7 @@ def _nodes(link: RobotLink, taken: _Taken) -> list[tuple[str, Any]]:
     ]
 
 
-def _named(who: str, make: Callable[[], Any]) -> Any:
+def _named(who: str, make: Callable[[], T]) -> T:
     """Result of a function, or its refusal with a name in front."""
     try:
         return make()
@@ -291,7 +292,7 @@ def _held(
         node = taken.joints.get(joint.name, {}).get(NODE, _node(joint, parent))
         position = position - parent.node_position[parent.node_index(node)]
     turns = joint.type not in ("fixed", "floating", "spherical")
-    said: dict[str, Any] = {
+    said: Table = {
         "kind": KINDS[joint.type],
         "axis": joint.axis if turns else (0.0, 0.0, 1.0),
         "limits": joint.limits,
@@ -324,9 +325,9 @@ def _node(joint: RobotJoint, parent: Body | SegmentedLink) -> str:
     return str(parent.node_names[int(nearest[-1 if last else 0])])
 
 
-def _forces(joint: RobotJoint, taken: _Taken) -> dict[str, Any]:
+def _forces(joint: RobotJoint, taken: _Taken) -> Table:
     """Friction, stops and largest force and speed of a joint."""
-    result: dict[str, Any] = {}
+    result: Table = {}
     for key in ("effort", "velocity"):
         value = getattr(joint, key)
         if value is not None and 0.0 < value < np.inf and joint.type != "fixed":

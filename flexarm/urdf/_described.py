@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from .._support.checks import short_text
 from ..bodies.body import Body
 from ..bodies.segments import SegmentedLink, link_profile
 from ..errors import ModelError
+from ._findings import Table
 from ._links import described_link
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ _ARRAYS = (
 )
 
 
-def sidecar_table(name: str, pieces: Sequence[Body]) -> dict[str, Any]:
+def sidecar_table(name: str, pieces: Sequence[Body]) -> dict[str, object]:
     """Table of a flexible link that gives the same bodies.
 
     Raises
@@ -56,7 +56,7 @@ def sidecar_table(name: str, pieces: Sequence[Body]) -> dict[str, Any]:
     )
 
 
-def _candidates(pieces: Sequence[Body]) -> Iterator[dict[str, Any]]:
+def _candidates(pieces: Sequence[Body]) -> Iterator[dict[str, object]]:
     """Tables that may describe a link: what is known of it, in each basis."""
     profile = link_profile(list(pieces))
     if profile is None or not profile.at.max() > 0.0:
@@ -65,7 +65,7 @@ def _candidates(pieces: Sequence[Body]) -> Iterator[dict[str, Any]]:
     mass = sum(piece.total_mass for piece in pieces)
     _, GJ, EI_y, EI_z = map(float, profile.stiffness[0])
     axes = profile.axes[0]
-    table: dict[str, Any] = {
+    table: dict[str, object] = {
         "length": length,
         "mass_per_length": _plain(mass / length),
         "bending_stiffness": [EI_y, EI_z] if EI_y and EI_z else EI_y or EI_z,
@@ -102,8 +102,8 @@ def _plain(value: float) -> float:
 
 
 def _of_pieces(
-    pieces: Sequence[Body], table: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
+    pieces: Sequence[Body], table: dict[str, object]
+) -> Iterator[dict[str, object]]:
     """Table of a link of pieces, with the ratio of each motion if they are damped."""
     given = np.concatenate([np.diag(piece.damping) for piece in pieces])
     if not given.any():
@@ -158,7 +158,7 @@ def _close(a: Array, b: Array) -> bool:
     return bool(np.abs(a - b).max(initial=0.0) <= _TOLERANCE * largest)
 
 
-def toml_of(tables: dict[str, dict[str, Any]]) -> str:
+def toml_of(tables: dict[str, Table]) -> str:
     """Text of a sidecar."""
     lines = ["# flexible links of a robot description, read by flexarm.urdf.load"]
     for name, table in tables.items():
@@ -171,7 +171,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

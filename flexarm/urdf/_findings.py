@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
+from .._calls.declared import Choice
 from .._calls.doors import checked_class
 from .._support.checks import listed
 from .._support.description import Description
 from ..errors import ModelError
 
-REPAIRS = ("nearest",)
+# a table of a sidecar, as TOML or JSON has it, or arguments of a constructor
+Table: TypeAlias = dict[str, Any]
+# what to do about defects of a file
+Repair: TypeAlias = Annotated[str, Choice("nearest")]
+# what links get that have to move without a mass
+Massless: TypeAlias = Annotated[str, Choice("unit")]
 
 
 @checked_class
@@ -62,8 +68,6 @@ class Findings:
     """
 
     def __init__(self, repair: str | None) -> None:
-        if repair is not None and repair not in REPAIRS:
-            raise ModelError(f"repair is {repair!r}, expected None or 'nearest'")
         self.repairs = repair is not None
         self._defects: dict[str, list[str]] = {}
         self._first = ""
@@ -109,7 +113,7 @@ class Findings:
 
     def note(self, who: str, what: str, text: str, **values: Any) -> None:
         """Something to know of what the arm has as the file says."""
-        self.found.append(Finding("noted", *place_of(who), what, **values, text=text))
+        self.found.append(Finding("noted", *place_of(who), what, text=text, **values))
 
     def refuse(self) -> None:
         """Raise if there are defects, with all of them in one sentence."""

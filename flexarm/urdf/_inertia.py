@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from .._support.checks import check_inertia, listed, short_text
+from .._support.checks import check_inertia, listed
 from ..errors import ModelError
 from ._findings import Findings
 from ._robot import Robot, RobotJoint, RobotLink
@@ -59,7 +59,9 @@ def _refusal(who: str, mass: float, com: Array, about_origin: Array) -> str | No
 def _at(link: RobotLink, point: Array) -> Array:
     """Inertia of a link about a point, in its axes."""
     c = link.com - point
-    return np.asarray(link.inertia + link.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+    return np.asarray(
+        link.inertia + (link.mass or 0.0) * (c @ c * np.eye(3) - np.outer(c, c))
+    )
 
 
 def physical_links(
@@ -185,8 +187,6 @@ def joints_that_move_mass(
 
     With ``massless="unit"`` the links that they move get a mass of one in `links`.
     """
-    if massless not in (None, "unit"):
-        raise ModelError(f"massless is {short_text(massless)}, expected None or 'unit'")
     heavy = {x.name: bool(x.mass) or bool(np.any(x.inertia)) for x in links.values()}
     if robot.joints and not own and not any(heavy.values()) and massless is None:
         _without_mass(robot, links, findings)

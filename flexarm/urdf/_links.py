@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,11 +17,12 @@ from ..bodies.axes import unit_vector
 from ..bodies.models import FlexibleBody
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
+from ._findings import Table
 
 Array = NDArray[np.float64]
 
 _NEEDED = ("length", "mass_per_length", "bending_stiffness")
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: Table = {
     "modes": "craig-bampton",
     "n_modes": None,
     "max_frequency": None,
@@ -54,21 +54,16 @@ _PASSED = (
 MAX_BYTES = {"TOML": 1_000_000, "JSON": 1 << 24}  # of a sidecar
 
 
-def _read(source: Any) -> Any:
+def _read(source: object) -> Any:
     if isinstance(source, Mapping):
         return source
-    if not isinstance(source, str | os.PathLike):
-        raise ModelError(
-            f"sidecar is {type(source).__name__}, expected a TOML or JSON file or a "
-            "mapping of link names"
-        )
     name = shown_path(source)
     kind = "JSON" if name[:-1].endswith(".json") else "TOML"
     content = read_file("sidecar", source, MAX_BYTES[kind])
     return read_tables(content, kind, name)
 
 
-def link_tables(source: Any) -> Mapping[str, Any]:
+def link_tables(source: object) -> Mapping[str, object]:
     """Descriptions of flexible links by the names of the links."""
     tables = _read(source)
     if not isinstance(tables, Mapping):
@@ -83,7 +78,7 @@ def link_tables(source: Any) -> Mapping[str, Any]:
     return tables
 
 
-def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
+def described_link(name: str, table: object) -> FlexibleBody | SegmentedLink:
     """Flexible body, or link of several, of a description."""
     who = f"flexible link {short_text(name)}"
     if not isinstance(table, Mapping):
@@ -126,7 +121,7 @@ def described_link(name: str, table: Any) -> FlexibleBody | SegmentedLink:
     return _placed(body, R, at)
 
 
-def _motions(who: str, values: Mapping[str, Any]) -> list[str]:
+def _motions(who: str, values: Mapping[str, object]) -> list[str]:
     """Deformations: bending in the given planes, torsion with its stiffness."""
     planes = values["planes"]
     if not isinstance(planes, str) or planes not in ("y", "z", "yz"):
@@ -149,7 +144,7 @@ def _outboard(who: str, values: Mapping[str, Any]) -> list[beams.Payload]:
     return [beams.Payload(at, mass=0.0 if mass is None else mass, inertia=inertia)]
 
 
-def _place(who: str, values: Mapping[str, Any]) -> tuple[Array, Array]:
+def _place(who: str, values: Mapping[str, object]) -> tuple[Array, Array]:
     """Axes of a beam, as columns, and its base in the frame of the link."""
     # axes of the beam in those of the link
     x = unit_vector(f"axis of {who}", values["axis"])

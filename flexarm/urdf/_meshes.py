@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 from urllib.parse import unquote
 
 from .._support.checks import short_text
 from ..errors import ModelError
+
+# folders of packages, or that of each by its name
+Folders: TypeAlias = (
+    str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Mapping[str, object]
+)
 
 _SEARCHED = (("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share"))
 # Folders above the file in which meshes are looked for.
@@ -27,7 +32,7 @@ class MeshFinder:
         As of `read`.
     """
 
-    def __init__(self, source: Any, directories: Any) -> None:
+    def __init__(self, source: object, directories: Folders) -> None:
         self._own: dict[str, Path] = {}
         folders: list[Path] = []
         if isinstance(directories, Mapping):
@@ -35,13 +40,8 @@ class MeshFinder:
                 self._own[str(name)] = _folder(folder)
         elif isinstance(directories, str | os.PathLike):
             folders.append(_folder(directories))
-        elif isinstance(directories, Sequence) and not isinstance(directories, bytes):
-            folders += [_folder(each) for each in directories]
         else:
-            raise ModelError(
-                f"package_directories is {short_text(directories)}, expected folders, "
-                "or the folder of each package by its name"
-            )
+            folders += [_folder(each) for each in directories]
         for variable, below in _SEARCHED:
             given = os.environ.get(variable, "").split(os.pathsep)
             folders += [Path(each, below) for each in given if each]
@@ -102,7 +102,7 @@ class MeshFinder:
                 yield folder / inner
 
 
-def _folder(given: Any) -> Path:
+def _folder(given: object) -> Path:
     if not isinstance(given, str | os.PathLike) or isinstance(given, bytes):
         raise ModelError(
             f"package_directories has {short_text(given)}, expected paths of folders"
@@ -110,7 +110,7 @@ def _folder(given: Any) -> Path:
     return Path(os.path.abspath(os.fspath(given)))
 
 
-def _first_file(candidates: Any) -> tuple[str | None, str]:
+def _first_file(candidates: Iterable[Path]) -> tuple[str | None, str]:
     for path in candidates:
         try:
             if path.is_file():

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_class, checked_late
+from .._calls.doors import checked, checked_class
 from .._support.checks import as_array, listed, short_text
 from .._support.description import Description
 from .._support.options import did_you_mean
 from ..errors import ModelError
-from ._findings import Finding, Findings
-from ._meshes import MeshFinder
+from ._findings import Finding, Findings, Repair
+from ._meshes import Folders, MeshFinder
 from ._transmissions import armatures
 from ._visuals import Visual, link_visuals, named_colors
 from ._xacro import check_arguments, expanded, has_macros
-from ._xml import SDF_ADVICE, Element, parse, read_source
+from ._xml import SDF_ADVICE, Element, Source, parse, read_source
 from ._xml_values import finite, numbers, origin_of, word
 
 Array = NDArray[np.float64]
+T = TypeVar("T", "RobotLink", "RobotJoint")
 
 JOINT_TYPES = (
     "revolute",
@@ -71,9 +72,9 @@ class RobotLink(Description):
     name: str
     line: int
     mass: float | None
-    com: Any
-    inertia: Any
-    ends: tuple[tuple[str, Any], ...] = ()
+    com: Array
+    inertia: Array
+    ends: tuple[tuple[str, Array], ...] = ()
     visuals: tuple[Visual, ...] = ()
     node: str = ""
 
@@ -115,9 +116,9 @@ class RobotJoint(Description):
     parent: str
     child: str
     line: int
-    position: Any
-    rotation: Any
-    axis: Any
+    position: Array
+    rotation: Array
+    axis: Array
     limits: tuple[float, float] | None = None
     effort: float | None = None
     velocity: float | None = None
@@ -364,8 +365,8 @@ def _name_of(element: Element) -> str:
     return ""
 
 
-def _unique(kind: str, items: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unique(kind: str, items: Sequence[T]) -> dict[str, T]:
+    found: dict[str, T] = {}
     for item in items:
         if item.name in found:
             raise ModelError(
@@ -447,13 +448,13 @@ def _without_unknown(
     return result
 
 
-@checked_late
+@checked
 def read(
-    source: Any,
+    source: Source,
     *,
-    repair: str | None = None,
-    xacro_arguments: Mapping[str, Any] | None = None,
-    package_directories: Any = (),
+    repair: Repair | None = None,
+    xacro_arguments: Mapping[str, object] | None = None,
+    package_directories: Folders = (),
 ) -> Robot:
     """Read a robot description, without making an arm of it.
 
@@ -513,9 +514,9 @@ def read(
 
 
 def content(
-    source: Any,
+    source: Source,
     repair: str | None,
-    xacro_arguments: Mapping[str, Any] | None,
+    xacro_arguments: Mapping[str, object] | None,
     finder: MeshFinder | None,
 ) -> Robot:
     """Content of a file or text, with shapes to draw if there is a finder of meshes."""

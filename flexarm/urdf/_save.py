@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import listed, short_text
 from .._support.warn import warn
 from ..arm import Arm
@@ -22,7 +21,7 @@ from ._writer import Writer
 from ._written import tag
 
 
-@checked_late
+@checked
 def save(
     arm: Arm,
     path: str | os.PathLike[str],
@@ -30,7 +29,7 @@ def save(
     sidecar: str | os.PathLike[str] | None = None,
     frames: bool = True,
     incomplete: bool = False,
-    visuals: Any = None,
+    visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None = None,
 ) -> Path:
     """Write an arm as a robot description (URDF) and a sidecar, which `load` reads.
 
@@ -106,8 +105,6 @@ def save(
     >>> again.coordinate_names == arm.coordinate_names
     True
     """
-    if not isinstance(arm, Arm):
-        raise ModelError(f"arm is {type(arm).__name__}, expected flexarm.Arm")
     path = _path_for("path", path, ".urdf")
     written = Writer(arm, frames, _shapes(arm, visuals))
     parts = written.parts()
@@ -138,20 +135,20 @@ def save(
     return path
 
 
-def _shapes(arm: Arm, visuals: Any) -> dict[str, Any]:
+def _shapes(
+    arm: Arm, visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None
+) -> dict[str, Sequence[Visual]]:
     """Shapes by the names of links in the file."""
     if visuals is None:
         return {}
     robot = visuals.robot if isinstance(visuals, Report) else visuals
     if isinstance(robot, Robot):
-        found = dict(robot.visuals)
+        found: dict[str, Sequence[Visual]] = {**robot.visuals}
         root = robot.links[0].name
         if root not in [body.name for body in arm.bodies]:
             found[GROUND] = found.pop(root)
         return found
-    if not isinstance(robot, Mapping) or not all(
-        isinstance(each, Visual) for some in robot.values() for each in some
-    ):
+    if not all(isinstance(each, Visual) for some in robot.values() for each in some):
         raise ModelError(
             f"visuals is {short_text(visuals)}, expected the result of urdf.read, or "
             "urdf.Visual by the names of links"
@@ -159,9 +156,7 @@ def _shapes(arm: Arm, visuals: Any) -> dict[str, Any]:
     return dict(robot)
 
 
-def _path_for(what: str, path: Any, *endings: str) -> Path:
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise ModelError(f"{what} is {short_text(path)}, expected that of a file")
+def _path_for(what: str, path: str | os.PathLike[str], *endings: str) -> Path:
     result = Path(path)
     if result.suffix not in endings:
         raise ModelError(

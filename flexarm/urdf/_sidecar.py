@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,14 +17,16 @@ from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from .._support.tables import MAX_DOTS
 from ..arm import Arm
+from ..bodies.body import Body
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 from ..files.trees import TYPE, pretty, thing_of, tree_of_description
 from ._described import toml_of
-from ._findings import Findings
+from ._findings import Findings, Table
 from ._links import MAX_BYTES, described_link, link_tables
+from ._xml import Source
 
 # tables beside those of links
 JOINTS, ARM = "joints", "arm"
@@ -42,7 +43,7 @@ _OF_ARM = (*_OPTIONS, "tip", "constraints", "order")
 # writing
 
 
-def body_table(body: Any) -> dict[str, Any]:
+def body_table(body: Body | SegmentedLink) -> Table:
     """Table of a flexible link by all of its numbers.
 
     Parameters
@@ -54,7 +55,7 @@ def body_table(body: Any) -> dict[str, Any]:
     return {BODY: tree_of_description(bare, f"link {body.name!r}")}
 
 
-def beyond(joint: Joint, said: Any) -> dict[str, Any]:
+def beyond(joint: Joint, said: Callable[[str], bool]) -> Table:
     """Fields of a joint that the file does not say, as trees.
 
     Parameters
@@ -68,9 +69,11 @@ def beyond(joint: Joint, said: Any) -> dict[str, Any]:
     return {k: x for k, x in tree.items() if k not in _PLACED and not said(k)}
 
 
-def arm_table(arm: Arm, constraints: list[Any], tip: Any) -> dict[str, Any]:
+def arm_table(
+    arm: Arm, constraints: Sequence[object], tip: Sequence[str] | None
+) -> Table:
     """Options of an arm that differ from the default, as trees."""
-    table: dict[str, Any] = {}
+    table: Table = {}
     for key in _OPTIONS:
         value, default = getattr(arm, key), Arm.__dataclass_fields__[key].default
         if not np.array_equal(value, np.asarray(default)):
@@ -82,7 +85,7 @@ def arm_table(arm: Arm, constraints: list[Any], tip: Any) -> dict[str, Any]:
     return table
 
 
-def text_of(tables: Mapping[str, Any], path: Path) -> str:
+def text_of(tables: Mapping[str, Table], path: Path) -> str:
     """Text of a sidecar, in TOML or JSON by the name of its file."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     text = pretty(dict(tables)) + "\n" if kind == "JSON" else toml_of(dict(tables))
@@ -95,7 +98,7 @@ def text_of(tables: Mapping[str, Any], path: Path) -> str:
     return text
 
 
-def ending_of(tables: Mapping[str, Any]) -> str:
+def ending_of(tables: Mapping[str, Table]) -> str:
     """Ending of the file for tables: TOML, or JSON where they are not for people."""
     numbers = any(BODY in table for table in tables.values())
     if numbers or "null" in json.dumps(tables):
@@ -122,7 +125,12 @@ class Sidecar:
         Links in the order of the arm, empty where it is that of the file.
     """
 
-    def __init__(self, source: Any, links: Any, joints: Mapping[str, bool]) -> None:
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | Mapping[str, object] | None,
+        links: Collection[str],
+        joints: Mapping[str, bool],
+    ) -> None:
         tables = {} if source is None else link_tables(source)
         own = {
             key: tables[key]
@@ -136,7 +144,7 @@ class Sidecar:
         self.order: tuple[str, ...] = order if isinstance(order, tuple) else ()
 
 
-def _joints(found: Any, joints: Mapping[str, bool]) -> dict[str, dict[str, Any]]:
+def _joints(found: object, joints: Mapping[str, bool]) -> dict[str, Table]:
     """Arguments of joints; `joints` are those of the robot, and whether they move."""
     if not isinstance(found, Mapping):
         raise ModelError(
@@ -157,11 +165,11 @@ def _joints(found: Any, joints: Mapping[str, bool]) -> dict[str, dict[str, Any]]
     return result
 
 
-def _options(table: Any) -> dict[str, Any]:
+def _options(table: object) -> dict[str, object]:
     return _values(f"{ARM} of the sidecar", table, _OF_ARM)
 
 
-def _values(who: str, table: Any, known: tuple[str, ...]) -> dict[str, Any]:
+def _values(who: str, table: object, known: tuple[str, ...]) -> dict[str, object]:
     if not isinstance(table, Mapping):
         raise ModelError(
             f"{who} has {short_text(table)}, expected a table of arguments"
@@ -175,7 +183,7 @@ def _values(who: str, table: Any, known: tuple[str, ...]) -> dict[str, Any]:
     return {key: thing_of(tree, f"{who}, {key}") for key, tree in table.items()}
 
 
-def link_of(name: str, table: Any) -> FlexibleBody | SegmentedLink:
+def link_of(name: str, table: object) -> FlexibleBody | SegmentedLink:
     """Flexible body or link of several, by its parameters or by all its numbers."""
     if not isinstance(table, Mapping) or BODY not in table:
         return described_link(name, table)
@@ -194,7 +202,7 @@ def link_of(name: str, table: Any) -> FlexibleBody | SegmentedLink:
     return found
 
 
-def beside(source: Any, named: str, findings: Findings) -> Path | None:
+def beside(source: Source, named: str, findings: Findings) -> Path | None:
     """The sidecar that a robot description names, None without one."""
     if not named:
         return None
@@ -215,4 +223,4 @@ def beside(source: Any, named: str, findings: Findings) -> Path | None:
             named,
         )
         return None
-    return Path(os.fspath(source)).parent / named
+    return Path(os.fsdecode(source)).parent / named

@@ -55,8 +55,8 @@ class Visual(Description):
 
     kind: str
     size: tuple[float, ...]
-    position: Any
-    rotation: Any
+    position: Array
+    rotation: Array
     color: tuple[float, ...] | None = None
     address: str | None = None
     path: str | None = None

@@ -18,11 +18,12 @@ from ..bodies.models import RigidBody
 from ..bodies.node_sums import modal_integrals
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
-from ..model.loops import Coupling
+from ..model.loops import Coupling, Loop
 from ..model.motors import rigid_couplings
 from ..model.sliders import Slider
 from ._arm import KINDS
 from ._described import sidecar_table
+from ._findings import Table
 from ._robot import OWN
 from ._sidecar import ARM, JOINTS, NODE, arm_table, beyond, body_table
 from ._visuals import Visual
@@ -64,16 +65,16 @@ class Writer:
         self, arm: Arm, frames: bool, visuals: Mapping[str, Sequence[Visual]]
     ) -> None:
         self.arm, self._frames, self._visuals = arm, frames, visuals
-        self.tables: dict[str, dict[str, Any]] = {}
+        self.tables: dict[str, Table] = {}
         self.lost: list[str] = []
         self.notes: list[str] = []
         self._firsts = [k for k, own in enumerate(arm._links) if own.start == k]
         self._taken = {joint_name(arm.bodies[k]) for k in self._moving()}
         self._links = {GROUND, *(link_name(arm.bodies[k]) for k in self._firsts)}
         self._unlimited: list[str] = []  # joints whose largest force is not known
-        self._joints: dict[str, dict[str, Any]] = {}  # tables of the sidecar
+        self._joints: dict[str, Table] = {}  # tables of the sidecar
         self._motors: list[str] = []  # elements of joints with armature
-        self._constraints: list[Any] = []  # of the sidecar
+        self._constraints: list[Coupling | Loop | Slider] = []  # of the sidecar
         self._names: dict[int, str] = {}  # of joints in the file
 
     def _moving(self) -> list[int]:
@@ -289,7 +290,7 @@ class Writer:
         low, high = (-np.inf, np.inf)
         if joint.limits is not None:
             low, high = map(float, joint.limits[:, 0])
-        given: dict[str, Any] = {}
+        given: Table = {}
         type_ = joint.kind
         if not np.isfinite([low, high]).any():
             type_ = "continuous" if joint.kind == "revolute" else joint.kind
@@ -302,7 +303,7 @@ class Writer:
             }
         return type_, self._sizes(joint, name, given)
 
-    def _sizes(self, joint: Joint, name: str, given: dict[str, Any]) -> list[str]:
+    def _sizes(self, joint: Joint, name: str, given: Table) -> list[str]:
         """Element of limits with the largest force and speed."""
         sizes = {
             "effort": _size(joint.effort_limit),
@@ -389,14 +390,15 @@ class Writer:
         body = self.arm.bodies[k]
         return link_name(body), body.node_names[node - self.arm.node_slice(k).start]
 
-    def _placed(self, constraint: Any) -> Any:
+    def _placed(
+        self, constraint: Coupling | Loop | Slider
+    ) -> Coupling | Loop | Slider | None:
         """A constraint with the ends of a loop or slider in the arm of the file."""
         if isinstance(constraint, Coupling):
             return constraint
-        slides = isinstance(constraint, Slider)
         given = (
             ((constraint.line, constraint.ends[0]), constraint.point)
-            if slides
+            if isinstance(constraint, Slider)
             else constraint._ends
         )
         ends: list[Any] = [
@@ -408,9 +410,11 @@ class Writer:
                 "nodes need"
             )
             return None
-        if slides:
-            return constraint.replace(line=ends[0][0], point=ends[1])
-        return constraint.replace(first=ends[0], second=ends[1])
+        names = {"line": ends[0][0], "point": ends[1]}
+        if not isinstance(constraint, Slider):
+            names = {"first": ends[0], "second": ends[1]}
+        placed: Loop | Slider = constraint.replace(**names)
+        return placed
 
     def _place(self, node: int) -> tuple[str, str] | None:
         """Body and node in the arm of the file for a node of the arm, None without."""
@@ -422,7 +426,7 @@ class Writer:
         return None if bare and own[1].removesuffix(" joint") not in starts else own
 
 
-def _size(limit: Any) -> float:
+def _size(limit: float) -> float:
     """The largest size of all velocities or forces, zero for none."""
     value = 0.0 if limit is None or np.size(limit) != 1 else float(np.ravel(limit)[0])
     return value if np.isfinite(value) else 0.0
@@ -443,7 +447,7 @@ def _motor(name: str, armature: float) -> str:
     )
 
 
-def _table_of(name: str, pieces: list[Body]) -> dict[str, Any]:
+def _table_of(name: str, pieces: list[Body]) -> Table:
     """Table of a flexible link: by its parameters, or else by all of its numbers."""
     try:
         return sidecar_table(name, pieces)
@@ -459,7 +463,7 @@ def _simple(body: Body) -> bool:
 
 
 def _follower(
-    coupling: Any, singles: dict[str, int], found: dict[str, str]
+    coupling: object, singles: dict[str, int], found: dict[str, str]
 ) -> tuple[str, str, float, float] | None:
     """Joint that follows, the other one, factor and offset; None if it is no mimic."""
     if not isinstance(coupling, Coupling):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import short_text
 from ..errors import ModelError
@@ -16,12 +15,12 @@ from ._xml import MAX_NAME
 Array = NDArray[np.float64]
 
 
-def words(values: Any) -> str:
+def words(values: ArrayLike) -> str:
     """Numbers that are read back bit by bit."""
     return " ".join(repr(float(x) + 0.0) for x in np.ravel(values))
 
 
-def tag(kind: str, /, *inner: str, **attributes: Any) -> str:
+def tag(kind: str, /, *inner: str, **attributes: ArrayLike) -> str:
     """An element with attributes and lines inside."""
     given = "".join(
         f" {key}={quoteattr(x if isinstance(x, str) else words(x))}"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from .._support.checks import short_text
 from .._support.files import check_size, read_file, shown_path
 from .._support.optional import required
 from ..errors import ModelError
-from ._xml import MAX_BYTES
+from ._xml import MAX_BYTES, Source
 
 
-def has_macros(source: Any) -> bool:
+def has_macros(source: object) -> bool:
     """Whether a source is the path of a file for xacro."""
     if not isinstance(source, str | os.PathLike):
         return False
@@ -21,13 +21,11 @@ def has_macros(source: Any) -> bool:
     return isinstance(name, str) and "<" not in name and name.endswith(".xacro")
 
 
-def check_arguments(arguments: Any, source: Any) -> None:
+def check_arguments(arguments: Mapping[str, object] | None, source: object) -> None:
     """Refuse what are not arguments of a file for xacro."""
     if arguments is None:
         return
-    if not isinstance(arguments, Mapping) or any(
-        not isinstance(name, str) for name in arguments
-    ):
+    if any(not isinstance(name, str) for name in arguments):
         raise ModelError(
             f"xacro_arguments is {short_text(arguments)}, expected a mapping of names "
             "to values"
@@ -39,7 +37,7 @@ def check_arguments(arguments: Any, source: Any) -> None:
         )
 
 
-def expanded(path: Any, arguments: Mapping[str, Any] | None) -> str:
+def expanded(path: Source, arguments: Mapping[str, object] | None) -> str:
     """Plain URDF of a file with macros.
 
     Parameters
@@ -50,7 +48,7 @@ def expanded(path: Any, arguments: Mapping[str, Any] | None) -> str:
         Values of its ``<xacro:arg>``.
     """
     xacro = required("xacro", "a .xacro file", extra="urdf")
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     read_file("robot description", name, MAX_BYTES)  # there, regular, not too large
     given = {key: str(value) for key, value in (arguments or {}).items()}
     try:

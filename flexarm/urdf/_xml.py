@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 from xml.parsers import expat
 
 from .._core import MAX_BODIES
@@ -37,6 +37,10 @@ MAX_TEXT = 200
 # Bytes that the parser gets at a time, between which limits are looked at.
 _PIECE_SIZE = 65536
 SDF_ADVICE = "; flexarm.sdf.load reads SDF"
+
+
+# path or text of a description
+Source: TypeAlias = str | bytes | os.PathLike[str]
 
 
 @dataclass(slots=True)
@@ -64,7 +68,7 @@ class Element:
         return found[0] if found else None
 
 
-def read_source(source: Any) -> str | bytes:
+def read_source(source: Source) -> str | bytes:
     """Text of a description, given as text or by its path."""
     if isinstance(source, str) and any(sign in source for sign in "<\n\0"):
         check_size("the text of the robot description", len(source), MAX_BYTES)
@@ -72,11 +76,6 @@ def read_source(source: Any) -> str | bytes:
     if isinstance(source, bytes):
         check_size("the text of the robot description", len(source), MAX_BYTES)
         return _declared_first(source)
-    if not isinstance(source, str | os.PathLike):
-        raise ModelError(
-            f"robot description is {type(source).__name__}, expected its path or its "
-            "text"
-        )
     if not os.fspath(source):
         raise ModelError("robot description is empty, expected its path or its text")
     return _declared_first(read_file("robot description", source, MAX_BYTES))
@@ -161,7 +160,7 @@ def parse(
         if stack and not inside and len(stack[-1].text) < MAX_TEXT:
             stack[-1].text += text[:MAX_TEXT]
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise ModelError(
             f"line {parser.CurrentLineNumber} declares a document type, expected none "
             "in a robot description: entities are not expanded"

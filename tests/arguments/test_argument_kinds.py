@@ -77,7 +77,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "number for text": ({"name": 3}, "name is 3, expected a string or None"),
     "names": ({"names": 3}, "names is 3, expected a list, of each entry a string"),
-    "one of names": ({"names": ["a", 3]}, "names is of type list, expected a list"),
+    "one of names": ({"names": ["a", 3]}, "names[1] is 3, expected a string"),
     "table": ({"table": [1]}, "table is of type list, expected a dictionary or None"),
     "law": ({"law": 3}, "law is 3, expected a function"),
     "arm": ({"arm": 3}, "arm is int, expected flexarm.Arm or None"),
@@ -114,7 +114,7 @@ def test_class() -> None:
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "covariance": (
         lambda: kalman_predict(np.eye(2), np.eye(3), np.eye(2)),
-        "A has shape (3, 3), expected (..., 2, 2)",
+        "A has shape (3, 3), expected (..., n, n) with n = 2 of P",
     ),
     "text as covariance": (
         lambda: kalman_update("x", np.eye(2), np.eye(2)),
@@ -154,11 +154,11 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "axes": (
         lambda: plotting().arm(ARM, ax=3),
-        "ax is of type int, expected one matpl",
+        "ax is int, expected an Axes or None; the second result of matplotlib",
     ),
     "pair of axes": (
         lambda: plotting().bode(MODEL, ax=[1, 2]),
-        "ax is of type int, expected one matplotlib Axes",
+        "ax[0] is int, expected an Axes; the second result of matplotlib",
     ),
     "model": (lambda: plotting().bode(ARM), "model is"),
     "frames": (

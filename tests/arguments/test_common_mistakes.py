@@ -255,7 +255,7 @@ CALLS: dict[str, Mistake] = {
     "no posture": (lambda: fa.natural_frequencies(ARM), ["lacks q"]),  # type: ignore[call-arg]
     "a position with a quaternion": (
         lambda: fa.inverse_kinematics(ARM, [0.4, 0, 0, 0, 0, 0, 1]),
-        ["(..., 4, 4) or positions"],
+        ["(..., 4, 4) or (..., 3)"],
     ),
     "start": (
         lambda: fa.inverse_kinematics(ARM, np.eye(4), start=REST),  # type: ignore[call-arg]

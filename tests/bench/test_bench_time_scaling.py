@@ -77,6 +77,6 @@ def test_fastest_motion_along_a_path(
             Contender("toppra", lambda: by_toppra(toppra), POINTS),
         ],
     )
-    table([f"of flexarm, in the solver: {1e3 * found.timings['solver']:.2f} ms"])
+    table([f"of flexarm, in the solver: {1e3 * found.timings.solver:.2f} ms"])
     # inverse dynamics in batches, and linear programs by Newton's method in C
     assert SMOKE or result.ratios[1, 1] > 4.0

@@ -13,7 +13,7 @@ import pytest
 from beam_frames import frame_frequencies, frame_sag
 from each import each
 from numpy.testing import assert_allclose, assert_array_equal
-from refusals import model_refused
+from refusals import argument_refused, model_refused
 from scipy.linalg import eigh, null_space
 
 import flexarm as fa
@@ -620,7 +620,7 @@ def test_refusals_of_uniform_links(message: str) -> None:
 
 
 def test_unknown_bases_of_chains() -> None:
-    model_refused(
+    argument_refused(
         ["modes is 'cb', expected one of 'craig-bampton'"],
         lambda: fa.library.planar_chain(2, n_modes=2, modes="cb"),
     )

@@ -252,8 +252,8 @@ def tip_fault(seed: int, motion: OptimalMotion, parts: Checks) -> str:
     """Fault of a flexible arm on the path of its tip."""
     if motion.success and motion.duration > simple(seed, motion.duration):
         return "a simple motion is faster"
-    if motion.success and not 0.0 <= motion.details["gap"] < 0.5:
-        return f"the gap is {motion.details['gap']:.3g}"
+    if motion.success and not 0.0 <= motion.gap < 0.5:
+        return f"the gap is {motion.gap:.3g}"
     return beyond(motion, parts)
 
 

@@ -70,7 +70,7 @@ def parts_of(found: OptimalMotion, ends: Any, limits: dict[str, Any]) -> Checks:
     parts = within(found, seen, limits)
     goal = fa.tip_pose(arm, rest.q)[:3, 3]
     off = np.linalg.norm(seen.tip[seen.t > found.duration] - goal, axis=1).max()
-    parts["goal"] = float(off / found.details["options"].tip_tolerance / 1.04)
+    parts["goal"] = float(off / found.fastest.tip_tolerance / 1.04)
     return parts
 
 
@@ -90,7 +90,7 @@ def beside_the_linear_link(
     part = found.duration / best
     if part > 1.02:
         return part, "slower than the linear program"
-    if part * (1.0 - found.details["gap"]) >= 1.0:
+    if part * (1.0 - found.gap) >= 1.0:
         return part, "the lower bound is above the linear program"
     if found.duration > shaped(known, way, force)[0]:
         return part, "slower than shaped bang-bang"

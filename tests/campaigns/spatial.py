@@ -36,13 +36,13 @@ def faults_of(found: OptimalMotion, ends: Any, n_modes: int) -> Iterator[str]:
     possible, longest = KNOWN[n_modes]
     if not found.success:
         yield "no answer"
-    if off > 1e-4 or found.details["tip_error"] > 1e-4:
+    if off > 1e-4 or found.errors.tip > 1e-4:
         yield f"the tip is {1e3 * off:.3f} mm beside its goal"
     if np.abs(run.q[after][0, :4] - ends[1]).max() > 2e-4:
         yield "joints do not reach their goals"
     if found.verification is None or found.verification.final_rate > 0.05:
         yield "no rest at the end"
-    if not found.duration * (1.0 - found.details["gap"]) < possible:
+    if not found.duration * (1.0 - found.gap) < possible:
         yield "the lower bound is above a known duration"
     if not found.duration < longest:
         yield f"slower than {longest} s"

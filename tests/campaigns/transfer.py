@@ -96,7 +96,7 @@ def rows(problems: int, seed: int) -> Iterator[Row]:
         count[kind] += 1
         good[kind] += motion.success
         fault = f"a success with a wrong {', '.join(wrong)}" if wrong else ""
-        gap, took = motion.details["gap"], motion.timings["solver"]
+        gap, took = motion.gap, motion.timings.solver
         yield row(kind, k, motion, fault, gap=f"{gap:.3g}", s=f"{took:.1f}")
     for kind in KINDS:
         yield solved(kind, good[kind], count[kind], 0.8)

@@ -563,7 +563,7 @@ def test_options_of_predictive_control_have_to_fit() -> None:
         r"output_limits has no 'tip'|no output 'tip'|'tip'": {
             "output_limits": {"tip": 1}
         },
-        r"offset_free is 2, expected a part from 0 to 1": {"offset_free": 2},
+        r"offset_free is 2, expected a number from 0 to 1": {"offset_free": 2},
         r"observer is int, expected a KalmanFilter": {"observer": 3},
         r"observer has the sample time 0.002 s": {"observer": other},
         r"u0 has shape \(3,\)": {"u0": [1, 2, 3]},

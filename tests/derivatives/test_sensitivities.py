@@ -275,8 +275,14 @@ def test_one_time_and_shapes() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"method": "Rodas4P"}, "'Rodas4P', whose steps are not differentiated"),
-        ({"torque": lambda t, q, qd: [0.0]}, "torque is function"),
+        (
+            {"method": "Rodas4P"},
+            "method is 'Rodas4P', expected one of 'rk4', 'newmark'",
+        ),
+        (
+            {"torque": lambda t, q, qd: [0.0]},
+            "torque is of type function, expected an array",
+        ),
         ({"torque": [[0.0]]}, "torque has shape"),
         ({"interpolation": "spline"}, "interpolation is 'spline'"),
         ({"p": [1.0]}, "p is given without make_arm"),

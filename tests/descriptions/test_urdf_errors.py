@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import model_refused
+from refusals import argument_refused, model_refused
 from robot_texts import LIMIT, SIDECAR, TWO, beam_of, hinge, robot_of
 
 from flexarm import Joint, urdf
@@ -134,7 +134,6 @@ def one(inner: str, kind: str = "revolute") -> str:
         ),
         ("<a>" * 5000, ["is inside of 100 others"]),
         (b"<?xml version='1.0' encoding='klingon'?><robot/>", ["klingon", "UTF-8"]),
-        (7, ["robot description is int", "its path or its text"]),
         ("robot>" + robot_of(TWO), ["line 1 of", "is not XML (syntax error)"]),
         (
             one(LIMIT).replace('value="2"', 'value="1e300"'),
@@ -164,9 +163,7 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"base": "floating"}, ["base of the robot is 'floating'", "'fixed', 'free'"]),
         ({"base": Joint(parent="rod1")}, ["a joint on 'rod1'", "on the ground"]),
-        ({"flexible": [beam_of()]}, ["flexible is list", "mapping"]),
         ({"flexible": {"rod9": beam_of()}}, ["'rod9' is not in the robot", "'rod1'"]),
         ({"flexible": {"rod1": 7}}, ["flexible link 'rod1' is int", "FlexibleBody"]),
         ({"flexible": {"rod1": lambda link: link}}, ["'rod1' is RobotLink"]),
@@ -184,7 +181,6 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
             {"flexible": {"rod1": beam_of()}, "sidecar": {"rod1": SIDECAR}},
             ["'rod1' is given twice"],
         ),
-        ({"sidecar": 7}, ["sidecar is int", "TOML or JSON"]),
         ({"sidecar": {"rod1": 7}}, ["flexible link 'rod1' is 7", "table"]),
         ({"sidecar": {"rod1": {}}}, ["flexible link 'rod1' has no length"]),
         (
@@ -238,6 +234,23 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
 )
 def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
     model_refused(told, lambda: urdf.load(robot_of(TWO), **options))
+
+
+def test_what_is_no_source_is_refused_at_the_door() -> None:
+    wrong: Any = 7
+    argument_refused(["source is 7", "bytes or a path"], lambda: urdf.load(wrong))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"base": "floating"}, ["base is 'floating'", "'fixed', 'free'"]),
+        ({"flexible": [beam_of()]}, ["flexible is of type list", "dictionary"]),
+        ({"sidecar": 7}, ["sidecar is 7", "a path or a dictionary"]),
+    ],
+)
+def test_options_refused_at_the_door(options: dict[str, Any], told: list[str]) -> None:
+    argument_refused(told, lambda: urdf.load(robot_of(TWO), **options))
 
 
 def test_sentences_stay_short_in_large_robots() -> None:

@@ -65,7 +65,7 @@ def test_repaired_inertia_and_what_is_said() -> None:
     assert_allclose(np.diag(arm.bodies[0].inertia), [0.24, 0.43, 0.67], rtol=1e-9)
     assert "link 'rod1' (line 1) has the principal moments of inertia 0.24, " in said
     assert "in place of 0.01, 0.2, 0.9 kg m^2" in said
-    with pytest.raises(fa.ModelError, match="expected None or 'nearest'"):
+    with pytest.raises(fa.ArgumentError, match="expected 'nearest' or None"):
         urdf.load(text, repair="all")
     # a body that replaces the link has its own
     assert urdf.load(

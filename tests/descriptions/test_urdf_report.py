@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from each import each
 from numpy.testing import assert_allclose
-from refusals import model_refused
+from refusals import argument_refused, model_refused
 from robot_texts import LIMIT, TWO, beam_of, hinge, robot_of
 
 import flexarm as fa
@@ -113,7 +113,7 @@ def test_arms_for_kinematics_alone() -> None:
     assert report.arm.coordinate_names == ("h1", "h2", "h3")
     assert [body.total_mass for body in report.arm.bodies] == [2.0, 2.0, 1.0]
     assert urdf.report(wheel, repair="nearest").arm.nv == 2
-    model_refused(["massless is 1, expected"], lambda: urdf.load(empty, massless=1))  # type: ignore[arg-type]
+    argument_refused(["massless is 1, expected"], lambda: urdf.load(empty, massless=1))  # type: ignore[arg-type]
 
 
 def test_shapes_of_links() -> None:
@@ -213,7 +213,8 @@ def test_addresses_of_meshes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (text,) = urdf.report(shaped('<mesh filename="a.stl"/>')).left_out
     assert text.before == "is relative, and the description is text, not a file"
     for wrong in (7, [7], {"a": None}):
-        model_refused(
+        refuse = model_refused if isinstance(wrong, dict) else argument_refused
+        refuse(
             ["package_directories"],
             lambda wrong=wrong: urdf.read(path, package_directories=wrong),
         )

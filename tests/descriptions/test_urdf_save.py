@@ -12,7 +12,7 @@ import pytest
 from each import each
 from kept_cases import LIBRARY
 from numpy.testing import assert_allclose
-from refusals import model_refused
+from refusals import argument_refused, model_refused
 from robot_texts import LIMIT, TWO, hinge, random_robot, robot_of
 
 import flexarm as fa
@@ -336,9 +336,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     beside = path.with_suffix(".toml")
     for words, call in (
         ("is no name for URDF", lambda: urdf.save(fa.Arm([odd]), path)),
-        ("expected flexarm.Arm", lambda: urdf.save(hub, path)),  # type: ignore[arg-type]
         ("ends in '.xml'", lambda: urdf.save(rods(fa.Joint()), tmp_path / "a.xml")),
-        ("path is 7", lambda: urdf.save(rods(fa.Joint()), 7)),  # type: ignore[arg-type]
         (
             "expected .json",
             lambda: urdf.save(fa.Arm([hub]), path, sidecar=beside),
@@ -347,6 +345,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
         ("says of joints, a name of a link", lambda: urdf.save(named, path)),
     ):
         model_refused([words], call)
+    for words, call in (
+        ("expected flexarm.Arm", lambda: urdf.save(hub, path)),  # type: ignore[arg-type]
+        ("path is 7", lambda: urdf.save(rods(fa.Joint()), 7)),  # type: ignore[arg-type]
+    ):
+        argument_refused([words], call)
     assert not list(tmp_path.iterdir())
     with pytest.warns(urdf.UrdfWarning, match="as neither file can say it"):
         urdf.save(closed(), path, frames=False, incomplete=True)
@@ -435,7 +438,7 @@ def test_shapes_come_back(tmp_path: Path) -> None:
         assert_allclose(two.rotation, one.rotation, atol=1e-15)
         assert two.replace(rotation=one.rotation) == one
     assert urdf.load(path) == urdf.load(urdf.save(arm, tmp_path / "b.urdf"))
-    model_refused(["visuals is 7"], lambda: urdf.save(arm, path, visuals=7))
+    argument_refused(["visuals is int"], lambda: urdf.save(arm, path, visuals=7))
 
 
 def test_two_rods_as_text(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from closeness import assert_close
 from each import each
 from numpy.testing import assert_allclose
-from refusals import model_refused
+from refusals import argument_refused, model_refused
 from scipy.linalg import eigh
 from trees import SEVERAL, random_state
 
@@ -425,7 +425,7 @@ def test_other_refusals():
     words = ["no node 'nowhere'", "base"]
     model_refused(words, lambda: body.replace(attachment="nowhere"))
     words = ["attachments is 1.5", "from 0 to 1"]
-    model_refused(words, lambda: tree(1, attachments=1.5))
+    argument_refused(words, lambda: tree(1, attachments=1.5))
 
 
 def test_trees_without_attachments_are_those_of_old():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,20 @@ import pytest
 from each import each
 from few_modes import planar_chain
 from kept_cases import assert_same
+from numpy.testing import assert_array_equal
 from refusals import argument_refused, model_refused
 
 import flexarm as fa
 from flexarm._calls.units import force_units, position_units, velocity_units
 from flexarm.optimize import paths
+from flexarm.optimize._aim import Branch
+from flexarm.optimize._parts import (
+    Excited,
+    MoreModes,
+    StableInverse,
+    Start,
+    TipErrors,
+)
 from flexarm.simulation import Event
 
 xarray = pytest.importorskip("xarray")
@@ -121,6 +131,35 @@ def test_nothing_of_optimal_motions_is_lost(tmp_path: Path, name: str) -> None:
         ),
     }[name]()
     assert_same(motion, kept(motion, tmp_path / "a.nc"), name)
+
+
+def test_parts_of_optimal_motions_are_kept(tmp_path: Path) -> None:
+    """Also those whose searches take long."""
+    motion, zeros = results()["motion"], np.array([1.0 + 2.0j, 1.0 - 2.0j])
+    one, two = np.array([1.0]), np.array([1.0, 2.0])
+    run = kept(
+        replace(
+            motion,
+            gap=np.nan,
+            errors=TipErrors(two, 0.1),
+            starts=(Start("rigid", 1.0, True),),
+            branches=(Branch(one, two[:1], 2.0, False),),
+            more_modes=MoreModes(1e-3, 2e-3, ROD, {"velocity of 'rod'": 0.2}),
+            tracking=StableInverse(zeros, two, 0.1, 0.2, np.zeros(0)),
+            excited=Excited(("m",), one, np.eye(1), 1.0, np.array([1, 2])),
+        ),
+        tmp_path / "a.json",
+    )
+    assert np.isnan(run.gap) and run.verification is not None
+    assert_array_equal(run.errors.tip, two)
+    assert run.errors.orientation == 0.1
+    assert run.starts == (("rigid", 1.0, True),)
+    assert run.branches[0].end == 1.0
+    assert run.more_modes.excess == {"velocity of 'rod'": 0.2}
+    assert_array_equal(run.tracking.zeros, zeros)
+    assert run.excited.harmonics.dtype.kind == "i"
+    assert run.path.length == run.on_path.way.path.length == 0.5
+    assert_array_equal(run.limits.torque, [[-30.0], [30.0]])
 
 
 def test_a_folder_of_other_files_is_left(tmp_path: Path) -> None:

@@ -440,7 +440,7 @@ REFUSED: list[tuple[fa.Arm, dict[str, Any], str]] = [
     (BENT, {"method": "newmark"}, "method is 'newmark', expected"),
     (BENT, {"method": "rk4"}, "method='rk4' has no max_step"),
     (BENT, {"method": "rk4", "max_step": 0.1}, "above the stability limit of"),
-    (BENT, {"q0": [0.0]}, r"q0 has shape \(1,\), expected \(6,\)"),
+    (BENT, {"q0": [0.0]}, r"q0 has shape \(1,\), expected a last axis of 6 coord"),
     (BENT, {"qd0": np.full(6, np.nan)}, "qd0"),
     (BENT, {"outputs": "tip xy"}, "expected outputs that are linear in the state"),
     (BENT, {"name": "a b"}, "expected a name of a variable in C"),

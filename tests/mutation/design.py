@@ -32,7 +32,7 @@ DESIGN = [
     ),
     mutant(
         CONTROL + "_loops/arrays.py",
-        "steps: Any = np.ceil(",
+        "steps: Array = np.ceil(",
         "steps: Any = np.floor(",
         "steps longer than asked",
         "control_loop sampled_loop delay_law",
@@ -618,8 +618,8 @@ DESIGN = [
     ),
     mutant(
         PLOTS + "_skeleton.py",
-        "arm.motor_position_slice.stop :] *= finite_number",
-        "arm.motor_position_slice.start :] *= finite_number",
+        "arm.motor_position_slice.stop :] *= scale",
+        "arm.motor_position_slice.start :] *= scale",
         "motors magnified as deformations are",
         "plotting_linear plotting_optimal plotting_arms scene",
     ),

@@ -170,7 +170,7 @@ def test_the_thesis_sees_the_wrong_sign_first_and_then_no_end() -> None:
         5.0 / 3.0 * 0.02 * np.abs(farid_link.point_to_point(t / 0.5)[2]).max() / 0.25
     )
     assert largest < 2.0 * rigid
-    constant = motion.details["time_constants"][0]
+    constant = motion.tracking.time_constants[0]
     assert constant == pytest.approx(0.1 / np.sqrt(80.0), rel=1e-6)
-    assert constant < motion.details["before"] < 8.0 * constant
+    assert constant < motion.tracking.before < 8.0 * constant
     assert motion.verification.path_error[1] < 1e-7

@@ -96,9 +96,9 @@ def test_a_strip_in_a_hurry(T: float, n_modes: int, weight: float) -> None:
         )
     assert motion.success
     assert motion.method == "exact steps"
-    assert motion.details["searches"][-1]["scheme"] == "exact"
+    assert motion.least_cost.searches[-1].scheme == "exact"
     assert abs(motion.tau).max() <= (4.0 + 0.2 * weight) * (1.0 + 1e-9)
-    assert 0.0 <= motion.details["gap"] < 0.1
+    assert 0.0 <= motion.gap < 0.1
     # an independent integrator leads its tip to the goal, at rest
     _, q, qd = integrated(motion, 1)
     tips = [fa.tip_pose(arm, x)[:3, 3] for x in (q[-1], motion.q[-1])]

@@ -116,7 +116,7 @@ def test_limits_hold_and_information_counts() -> None:
     assert not motion.verification.excess
     most = np.abs(motion.tau).max(), np.abs(motion.qd[:, 0]).max()
     assert max(most) > 0.95 * 2.0  # a limit is active
-    C = motion.details["covariance"] / np.outer(P, P)
+    C = motion.excited.covariance / np.outer(P, P)
     half = 0.5 * np.linalg.slogdet(C)[1] / len(P)
     assert half == pytest.approx(motion.objective, abs=1e-6)
     assert motion.q[-1, 0] == pytest.approx(0.0, abs=0.05)
@@ -130,7 +130,7 @@ def test_predicted_deviations_are_those_of_an_integrator_of_scipy() -> None:
     motion = excited()
     F = information(motion.tau[:, 0])
     std = P * np.sqrt(np.diag(np.linalg.inv(F)))
-    np.testing.assert_allclose(motion.details["std"], std, rtol=2e-3)
+    np.testing.assert_allclose(motion.excited.std, std, rtol=2e-3)
     others = {name: information(tau, 1e-6) for name, tau in other_motions().items()}
     assert scale_of(others["chirp"]) > 1.3 * scale_of(F)
     assert scale_of(others["to and back"]) > 3.0 * scale_of(F)
@@ -142,7 +142,7 @@ def test_estimates_scatter_as_predicted() -> None:
     """The sum of squares of 6 errors in predicted deviations, of all parameters."""
     motion = excited()
     run = fa.simulate(link(P), [0, 0], [0, 0], T, torque=motion.tau, max_step=0.005)
-    inverse = np.linalg.inv(motion.details["covariance"])
+    inverse = np.linalg.inv(motion.excited.covariance)
     squares = []
     for seed in range(6):
         record = simulated_record(run, outputs=OUTPUTS, noise=SIGMA, seed=seed)
@@ -179,13 +179,11 @@ def test_base_parameters_of_a_rigid_arm() -> None:
         Y = fa.inertial_regressor(arm, motion.q, motion.qd, motion.qdd, **which)
         Y = Y[..., columns].reshape(-1, len(columns))
         std = 0.5 * np.sqrt(np.diag(np.linalg.inv(Y.T @ Y)))
-        np.testing.assert_allclose(motion.details["std"], std, rtol=1e-6)
-        assert motion.details["condition"] == pytest.approx(np.linalg.cond(Y), rel=1e-6)
-    conditions = [motion.details["condition"] for motion in found.values()]
+        np.testing.assert_allclose(motion.excited.std, std, rtol=1e-6)
+        assert motion.excited.condition == pytest.approx(np.linalg.cond(Y), rel=1e-6)
+    conditions = [motion.excited.condition for motion in found.values()]
     assert conditions[1] < conditions[0]
-    assert (
-        found["determinant"].details["names"] == fa.base_parameters(arm, **which).names
-    )
+    assert found["determinant"].excited.names == fa.base_parameters(arm, **which).names
 
 
 @each(
@@ -218,4 +216,4 @@ def test_parameters_that_nothing_shows() -> None:
             limits=LIMITS,
         )
     assert not motion.success
-    assert np.isinf(motion.details["std"][1])
+    assert np.isinf(motion.excited.std[1])

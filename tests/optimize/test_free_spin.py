@@ -152,7 +152,7 @@ def test_an_orientation_that_cannot_be_held_warns() -> None:
     assert not motion.success
     left, needed = (float(x) for x in re.findall(r"(\S+) rad", motion.message))
     best = track(ARM, WAY, 1.0, start=START, search={"intervals": 20}, check=False)
-    assert left == pytest.approx(best.details["orientation_error"], rel=0.05)
+    assert left == pytest.approx(best.errors.orientation, rel=0.05)
     assert needed == pytest.approx(3.2e-4, rel=0.1)
 
 
@@ -167,5 +167,5 @@ def test_the_fastest_motion_with_a_tool_that_points_down() -> None:
     assert far.max() < 4.1e-4
     assert tilt(poses).max() < 3.1e-3
     assert (np.abs(motion.tau) <= np.array(limits["torque"]) + 1e-6).all()
-    rigid = motion.details["rigid"]
+    rigid = motion.fastest.rigid
     assert motion.duration > 0.9 * rigid.duration

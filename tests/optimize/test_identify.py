@@ -37,7 +37,7 @@ from flexarm.optimize import (
 )
 from flexarm.optimize._arms import Arms
 from flexarm.optimize._identification.driver import _first_noise
-from flexarm.optimize._identification.prediction import OutputError
+from flexarm.optimize._identification.prediction import OutputError, Steps
 
 # derivatives
 
@@ -69,14 +69,14 @@ def test_derivatives_of_signals_are_exact(make, p, outputs, options) -> None:
     rng = np.random.default_rng(0)
     q0 = 0.2 * np.ones(arm.nq)
     resting = options.get("at_rest", False)
-    steps = {"method": "rk4", "interpolation": "linear", "max_step": 0.0025}
+    steps = Steps("linear", "rk4", 0.0025)
     names = fa.linearize(arm, arm.neutral, outputs=outputs).outputs
     records = tuple(
         Record(t, np.zeros((n, len(names))), tau, q0, at_rest=resting)
         for tau in 3.0 * rng.normal(size=(2, n, arm.nu))
     )
     state = options.get("state", False)
-    problem = OutputError(Arms(make), np.array(p), records, outputs, state, dict(steps))
+    problem = OutputError(Arms(make), np.array(p), records, outputs, state, steps)
     assert problem.signals == names
     x = np.concatenate([p, np.zeros(problem.n - len(p))])
     size = np.where(x == 0.0, 0.1, np.abs(x))
@@ -408,7 +408,7 @@ def test_result_reads_well() -> None:
     for word in ("mass", "friction", "95 % interval", "noise (estimated)", "rod"):
         assert word in text
     assert repr(found).startswith("<Identification by output error: mass = ")
-    assert found.timings["total"] >= found.timings["search"] > 0.0
+    assert found.timings.total >= found.timings.search > 0.0
     argument_refused(["level", "1.5"], lambda: found.interval(1.5))
 
 

@@ -149,7 +149,7 @@ def test_no_success_beyond_limits(search: Any, excess: Any) -> None:
     verified, run = motion.verification.excess, dense(motion)
     # derivatives of accelerations by forces as parts of their ranges
     # the other start is left when the first one has come to rest
-    starts = motion.details.get("starts", ())
+    starts = motion.starts
     assert not starts or any(start.success for start in starts)
     for name, of in excess.items():
         expected = max(of(run), 0.0)

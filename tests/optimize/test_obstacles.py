@@ -224,7 +224,7 @@ def test_rigid_arm_goes_around_a_sphere() -> None:
     assert abs(run[-1] - ends[1]).max() < 0.01
     assert -0.011 * (RADIUS + ROOM) <= own_gap(run, sphere) < 2e-3
     assert found.objective > free.objective
-    firsts = [note["first"] for note in found.details["searches"]]
+    firsts = [note.first for note in found.least_cost.searches]
     assert firsts[0] == "smooth"
     assert "around 1" in firsts
 

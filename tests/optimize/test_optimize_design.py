@@ -214,8 +214,8 @@ def test_the_largest_payload_of_a_hoist_is_bang_bang() -> None:
     )
     assert motion.success
     f = 2.0 + np.sqrt(4.0 + 9.81**2)  # F / M with f^2 - 4 f h / T^2 - g^2 = 0
-    assert_allclose(motion.details["payload"], 30.0 / f - 0.5, rtol=3e-3)
-    assert_allclose(motion.objective, -motion.details["payload"])
+    assert_allclose(motion.least_cost.payload, 30.0 / f - 0.5, rtol=3e-3)
+    assert_allclose(motion.objective, -motion.least_cost.payload)
     assert motion.arm.bodies[-1].name == "payload"
 
 
@@ -238,9 +238,9 @@ def test_the_largest_payload_of_a_link_that_moves_slowly() -> None:
         )
 
     expected = 40.0 / 9.81 - 0.5
-    assert_allclose(most().details["payload"], expected, rtol=2e-3)
+    assert_allclose(most().least_cost.payload, expected, rtol=2e-3)
     held = most(payload_limits=(0.0, 2.0))
-    assert_allclose(held.details["payload"], 2.0, rtol=1e-6)
+    assert_allclose(held.least_cost.payload, 2.0, rtol=1e-6)
 
 
 def test_the_largest_payload_of_flexible_links() -> None:
@@ -265,9 +265,9 @@ def test_the_largest_payload_of_flexible_links() -> None:
         assert_allclose(motion.q[-1], rest, atol=1e-7)
         assert motion.verification is not None
         assert motion.verification.final_error < 5e-3
-    assert found[0].details["payload"] > found[1].details["payload"] > 1.0
+    assert found[0].least_cost.payload > found[1].least_cost.payload > 1.0
     # the same mass as part of the arm
-    loaded = with_payload(arm, found[0].details["payload"])
+    loaded = with_payload(arm, found[0].least_cost.payload)
     assert_allclose(
         loaded.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
         found[0].arm.inverse_dynamics(found[0].q, found[0].qd, found[0].qdd),
@@ -300,7 +300,7 @@ def test_a_design_is_that_of_a_scan() -> None:
     search = {"intervals": 20}
     found = optimize.trajectory(design, *ends, cost=cost, search=search, **options)
     assert found.success
-    best = float(found.details["parameters"][0])
+    best = float(found.least_cost.parameters[0])
 
     def total(k: float) -> float:
         motion = optimize.trajectory(
@@ -324,7 +324,7 @@ def test_a_design_is_that_of_a_scan() -> None:
     again = optimize.trajectory(
         plain, *ends, cost=cost, check=False, search=search, **options
     )
-    assert_allclose(again.details["parameters"], found.details["parameters"], rtol=1e-6)
+    assert_allclose(again.least_cost.parameters, found.least_cost.parameters, rtol=1e-6)
 
 
 def test_a_section_under_its_weight() -> None:
@@ -347,12 +347,12 @@ def test_a_section_under_its_weight() -> None:
         cost={"effort": 1.0, "design": 5.0},
     )
     assert motion.success
-    p = motion.details["parameters"]
+    p = motion.least_cost.parameters
     fixed = optimize.trajectory(
         make_arm(p), [0.0], [0.8], duration=0.8, search={"intervals": 24}, check=False
     )
     assert_allclose(motion.q[0], fa.equilibrium(make_arm(p), [0.0, 0.0]).q, atol=1e-8)
-    assert_allclose(motion.details["costs"]["effort"], fixed.objective, rtol=1e-6)
+    assert_allclose(motion.least_cost.costs["effort"], fixed.objective, rtol=1e-6)
 
 
 def test_the_longest_link_that_passes_a_wall() -> None:
@@ -374,7 +374,7 @@ def test_the_longest_link_that_passes_a_wall() -> None:
         search={"intervals": 12},
     )
     assert motion.success
-    length = motion.details["parameters"][0]
+    length = motion.least_cost.parameters[0]
     assert_allclose(length, 0.83, atol=1e-3)
     # the end of this link in the simulated motion
     assert motion.verification is not None
@@ -402,7 +402,7 @@ def test_the_size_of_a_satellite_that_turns() -> None:
     )
     assert motion.success
     expected = (300.0 / 96.0) ** (1.0 / 3.0)
-    assert_allclose(motion.details["parameters"], expected, rtol=1e-5)
+    assert_allclose(motion.least_cost.parameters, expected, rtol=1e-5)
 
 
 def test_the_largest_payload_that_a_ball_joint_turns() -> None:
@@ -427,7 +427,7 @@ def test_the_largest_payload_that_a_ball_joint_turns() -> None:
     )
     assert motion.success
     expected = 4.0 / (4.0 * 0.8) - (0.1 + 0.25)
-    assert_allclose(motion.details["payload"], expected, rtol=5e-3)
+    assert_allclose(motion.least_cost.payload, expected, rtol=5e-3)
 
 
 @pytest.mark.slow
@@ -452,7 +452,7 @@ def test_a_long_arm_goes_around_a_sphere_to_a_place() -> None:
     )
     assert motion.success
     _, q, _ = integrated(motion, 4)
-    length = motion.details["parameters"][0]
+    length = motion.least_cost.parameters[0]
     assert 0.6 < length < 1.4
     elbow = np.stack([np.cos(q[:, 0]), np.sin(q[:, 0])], axis=1)
     both = q[:, 0] + q[:, 1]
@@ -496,7 +496,7 @@ def test_the_strain_of_the_link_that_is_found() -> None:
     free, bent = found()
     bound, held = found(outputs={given: most})
     assert bent > 1.1 * most and held < 1.015 * most
-    assert bound.details["parameters"][0] > free.details["parameters"][0]
+    assert bound.least_cost.parameters[0] > free.least_cost.parameters[0]
 
 
 def test_refusals_of_designs() -> None:

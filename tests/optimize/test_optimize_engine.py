@@ -22,6 +22,7 @@ from flexarm.optimize._collocation.transcription import (
     answer,
     tableau,
 )
+from flexarm.optimize._parts import Timings
 from flexarm.optimize._programs.program import NonlinearProgram, derivative_errors
 from flexarm.optimize._programs.solution import Solution
 from flexarm.optimize._programs.solvers import solve
@@ -318,7 +319,7 @@ def test_an_answer_says_how_it_was_found() -> None:
     pytest.importorskip("casadi")
     motion, program, z0 = swing(FREE)
     found = solve(program, z0)
-    result = answer(motion, found, method="test", timings={"total": 1.0})
+    result = answer(motion, found, method="test", timings=Timings(total=1.0))
     assert result.success
     assert result.check() is result
     assert result.variables == motion.n

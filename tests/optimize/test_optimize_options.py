@@ -41,10 +41,21 @@ def test_a_record_is_a_mapping_of_its_names() -> None:
     assert_array_equal(one.tau, other.tau)
     assert len(one.t) == 51
     # checked limits are limits again
-    again = fastest(limits=one.details["limits"], search=coarse)()
+    again = fastest(limits=one.limits, search=coarse)()
     assert_array_equal(one.tau, again.tau)
-    assert_array_equal(again.details["limits"].torque, [[-3.0], [3.0]])
-    assert again.details["limits"].tip_speed == np.inf
+    assert_array_equal(again.limits.torque, [[-3.0], [3.0]])
+    assert again.limits.tip_speed == np.inf
+
+
+def test_a_motion_says_which_parts_it_has() -> None:
+    motion: Any = fastest(limits={"torque": 3.0})()
+    with pytest.raises(AttributeError, match=r"expected one of limits, path, gap, err"):
+        _ = motion.details
+    with pytest.raises(AttributeError, match="did you mean 'duration'"):
+        _ = motion.duraton
+    assert motion.path is WAY and motion.errors is None and motion.gap < 0.01
+    assert_array_equal(motion.on_path.way.s, motion.on_path.scaling.s)
+    assert motion.timings.total >= motion.timings.solver > 0.0
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,7 @@ def test_half_turn_of_a_symmetric_body() -> None:
         limits = {"torque": 1.0}
         motion = time_optimal(satellite((1.0,) * 3), [start, end], limits=limits)
         assert motion.success
-        by_start = {x.name: x.duration for x in motion.details["starts"]}
+        by_start = {x.name: x.duration for x in motion.starts}
         assert by_start["rigid"] == pytest.approx(2.0 * np.sqrt(np.pi), rel=2e-3)
         durations.append(motion.duration)
 

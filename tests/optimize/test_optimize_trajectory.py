@@ -69,7 +69,7 @@ def test_least_effort_of_a_mass_is_a_cubic() -> None:
     assert motion.verification is not None
     assert motion.verification.final_error < 1e-9
     assert motion.verification.final_rate < 1e-9
-    assert set(motion.timings) == {"setup", "solver", "verification", "total"}
+    assert set(motion.timings._fields) == {"setup", "solver", "verification", "total"}
 
 
 def test_the_scipy_solver_finds_the_same() -> None:
@@ -206,8 +206,8 @@ def test_vibration_that_is_left_costs() -> None:
         )
         for w in (1e1, 1e4, 1e7)
     ]
-    left = [x.details["costs"]["vibration"] for x in found]
-    effort = [x.details["costs"]["effort"] for x in found]
+    left = [x.least_cost.costs["vibration"] for x in found]
+    effort = [x.least_cost.costs["effort"] for x in found]
     assert left[0] > left[1] > left[2]
     assert effort[0] < effort[1] < effort[2] <= rest.objective * (1.0 + 1e-6)
     assert_allclose(effort[2], rest.objective, rtol=1e-3)

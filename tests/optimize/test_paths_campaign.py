@@ -24,7 +24,7 @@ def test_the_program_knows_a_cart() -> None:
     # the estimate of what finer grids would save is what they save
     motion = time_optimal(arm, way, limits={"torque": 3.0}, search={"intervals": 100})
     left = motion.duration / exact - 1.0
-    assert motion.details["gap"] == pytest.approx(left, rel=0.5, abs=1e-6)
+    assert motion.gap == pytest.approx(left, rel=0.5, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -33,13 +33,13 @@ def test_accelerations_hold_and_an_answer_starts_another() -> None:
     arm, path, start, limits, options = tip_problem(2)
     motion, found = tip_row(2)
     assert motion.success and found["acceleration"] < HELD
-    assert len(motion.details["refinement"]) > 2
+    assert len(motion.fastest.refinement) > 2
     again = searched(
         lambda: time_optimal(
             arm, path, start=start, limits=limits, initial=motion, **options
         )
     )
-    assert again.details["starts"][0].name == "initial"
+    assert again.starts[0].name == "initial"
     assert again.success and again.duration == pytest.approx(motion.duration, rel=1e-2)
     # rates of torques are kept, too
     calm = {"torque": limits["torque"], "torque_rate": 15.0 * limits["torque"]}

@@ -443,7 +443,7 @@ def test_rigid_arms_are_fastest_along_poses_as_by_toppra() -> None:
     assert max(check.excess.values(), default=0.0) < 2e-3
     assert check.orientation_error < 1e-3
     assert check.path_error.max() < 1e-3
-    way = found.details["path"]
+    way = found.on_path.way
     limits = read_limits(None, arm, ("torque", "velocity"), "a test")
 
     class Theirs(toppra.SplineInterpolator):  # type: ignore[misc, name-defined]
@@ -466,7 +466,7 @@ def test_rigid_arms_are_fastest_along_poses_as_by_toppra() -> None:
         constraints, Theirs(s, way.q), gridpoints=s, solver_wrapper="seidel"
     )
     _, sd, _ = solver.compute_parameterization(0.0, 0.0)
-    assert_allclose(found.details["scaling"].sd[1:-1], sd[1:-1], rtol=1e-4)
+    assert_allclose(found.on_path.scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
 
 
 SPIN = paths.with_orientation(LOW, [1.0, 0.0, 0.0], axis="x")

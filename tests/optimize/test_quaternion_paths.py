@@ -285,7 +285,7 @@ def test_torques_of_a_ball_joint_are_limited_as_by_toppra() -> None:
         [limit], Theirs(s, way.q), gridpoints=s, solver_wrapper="seidel"
     )
     _, sd, _ = solver.compute_parameterization(0.0, 0.0)
-    assert_allclose(found.details["scaling"].sd[1:-1], sd[1:-1], rtol=1e-4)
+    assert_allclose(found.on_path.scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
     bound = (np.abs(found.tau[:, 3:]) > 0.99 * torque[3:]).any(axis=1)
     assert bound.mean() > 0.95  # but where another one takes over
 
@@ -327,7 +327,7 @@ def test_carts_that_float_are_fastest_in_closed_form() -> None:
     assert_allclose(ends, [0.3, 0.3 - share * 1.2], atol=1e-9)
     assert motion.verification is not None
     assert motion.verification.path_error.max() < 1e-4
-    own = paths.follow(plane, turn, S, start=motion.details["path"]._start)
+    own = paths.follow(plane, turn, S, start=motion.on_path.way._start)
     slopes_hold(own, plane, H)
 
 
@@ -364,12 +364,12 @@ def test_tips_of_robots_in_space_follow_paths() -> None:
         momentum = momentum @ check.trajectory.qd[:, :, None]
         assert_allclose(momentum, 0.0, atol=1e-6)
         assert not motion.tau[:, :6].any()
-        own = paths.follow(arm, way, S, start=motion.details["path"]._start)
+        own = paths.follow(arm, way, S, start=motion.on_path.way._start)
         slopes_hold(own, arm, H)
         assert_allclose(own.tip_second, 0.0, atol=1e-9)
         # the base starts where it is wanted
         assert_allclose(own.q[0, :7], start[:7], atol=1e-12)
-        assert isinstance(motion.details["path"]._start, Afloat)
+        assert isinstance(motion.on_path.way._start, Afloat)
 
 
 # flexible arms
@@ -554,7 +554,7 @@ def test_arms_with_ball_joints_go_around_obstacles() -> None:
     upper, lower = share * middle, middle + share * (tip - middle)
     far = [np.linalg.norm(x - ball.center, axis=-1).min() for x in (upper, lower)]
     assert min(far) > 0.05 + 0.03 + 0.02 - 1e-6
-    assert_allclose(tip, line(motion.details["scaling"].s).position, atol=1e-9)
+    assert_allclose(tip, line(motion.on_path.scaling.s).position, atol=1e-9)
     # in the coordinates of a search, too
     away: dict[str, Any] = {"obstacles": [Sphere((9.0, 0.0, 0.0), 0.1)]}
     away |= {"link_radius": 0.03, "clearance": 0.01}

@@ -24,7 +24,7 @@ import flexarm as fa
 from flexarm.errors import ModelError
 from flexarm.optimize import Record, Sensor, identify, predicted_signals
 from flexarm.optimize._arms import Arms
-from flexarm.optimize._identification.prediction import OutputError
+from flexarm.optimize._identification.prediction import OutputError, Steps
 from flexarm.optimize._identification.sensors import Sensing
 
 HUB, MASS, CENTER, INERTIA = 0.4, 0.8, 0.25, 0.02  # m, kg, m, kg m^2
@@ -197,10 +197,10 @@ def test_derivatives_through_sensors_are_exact():
         (rod, records, through_sensors, "rod rate", np.array([*p, 0.1, -0.2])),
         (soft, (sags,), gauge, False, np.array([1.0, 0.1])),
     )
-    steps = {"method": "rk4", "interpolation": "linear", "max_step": 0.002}
+    steps = Steps("linear", "rk4", 0.002)
     for make, given, outputs, state, x in cases:
         k = 7 if make is rod else 2
-        problem = OutputError(Arms(make), x[:k], given, outputs, state, dict(steps))
+        problem = OutputError(Arms(make), x[:k], given, outputs, state, steps)
         size = np.where(np.arange(len(x)) < k, np.abs(x), 1.0)
         exact = np.concatenate(problem.derivatives(x, size))
         by_steps = differences(problem, x, size)

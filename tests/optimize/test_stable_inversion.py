@@ -133,10 +133,10 @@ def test_shooting_finds_the_same_forces() -> None:
         search={"intervals": 50, "steps": 5},
         smoothing=1e-8,
     )
-    at = found.details["nodes"]
+    at = found.tracking.nodes
     inner = (at > -0.05) & (at < 0.55)  # ends are weakly determined
     theirs = np.array([exact.torque(t) for t in at[inner]])
-    off = np.abs(found.details["nodal_tau"][inner] - theirs).max(axis=0)
+    off = np.abs(found.tracking.nodal_tau[inner] - theirs).max(axis=0)
     assert (off < 5e-3 * np.ptp(exact.tau, axis=0)).all(), off
 
 
@@ -184,7 +184,7 @@ def test_what_acts_in_advance_decays_with_the_slowest_zero() -> None:
         axes="y",
         check=False,
     )
-    rate = 1.0 / motion.details["time_constants"][0]
+    rate = 1.0 / motion.tracking.time_constants[0]
     t, tau = motion.t, motion.tau[:, 0]
     early = (t > -0.08) & (t < -0.03)
     slope = np.polyfit(t[early], np.log(np.abs(tau[early])), 1)[0]

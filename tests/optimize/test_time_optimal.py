@@ -36,7 +36,7 @@ def test_mass_on_a_slide_is_fastest_by_full_force() -> None:
     )
     exact = 2.0 * np.sqrt(0.5 * 2.0 / 3.0)
     assert found.duration == pytest.approx(exact, rel=0.01)
-    assert found.duration * (1.0 - found.details["gap"]) < exact * 1.0001
+    assert found.duration * (1.0 - found.gap) < exact * 1.0001
     assert found.verification is not None
     assert found.verification.final_error < 1e-3
 
@@ -107,7 +107,7 @@ def test_flexible_joint_is_fastest_by_three_switches(way: float) -> None:
     )
     assert found.success
     assert exact * 0.995 < found.duration < exact * 1.02
-    assert exact * 0.99 < found.duration * (1.0 - found.details["gap"]) < exact
+    assert exact * 0.99 < found.duration * (1.0 - found.gap) < exact
     assert found.verification is not None
     assert found.verification.final_error < 2e-3
 
@@ -124,7 +124,7 @@ def test_calm_torques_bring_a_spatial_arm_to_rest() -> None:
     )
     assert found.success, found.message
     assert (abs(found.tau) <= torque * (1.0 + 1e-6)).all()
-    assert found.details["tip_error"] < 1e-4
+    assert found.errors.tip < 1e-4
     # and by another integrator, which damps nothing that matters
     run, goal = held(found, ends)
     after = run.t >= found.duration
@@ -230,7 +230,7 @@ def test_a_goal_that_is_not_reached_warns() -> None:
             search={"intervals": 4, "max_iterations": 1},
         )  # fmt: skip
     assert found.status == "iterations" and not found.success
-    assert [start.success for start in found.details["starts"]] == [False, False]
+    assert [start.success for start in found.starts] == [False, False]
     assert np.isfinite(found.tau).all()
     assert told[0].filename == __file__
 
@@ -241,11 +241,9 @@ def test_a_search_that_failed_has_no_duration(monkeypatch: pytest.MonkeyPatch) -
 
     def search(arm: Any, path: Any, tip_tolerance: float, **_: Any) -> Any:
         fine = tip_tolerance > 0.01
-        details = {"tip_error": tip_tolerance}
+        errors = SimpleNamespace(tip=tip_tolerance)
         status = "solved" if fine else "failed"
-        return SimpleNamespace(
-            duration=0.4, success=fine, status=status, details=details
-        )
+        return SimpleNamespace(duration=0.4, success=fine, status=status, errors=errors)
 
     module = sys.modules["flexarm.optimize._minimum_time.trade_offs"]
     monkeypatch.setattr(module, "time_optimal", search)

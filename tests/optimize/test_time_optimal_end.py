@@ -116,7 +116,7 @@ def test_the_shortest_duration_of_a_cart_is_known() -> None:
     found = time_optimal(
         arm, [[0.0], [0.5]], limits={"torque": 3.0}, search={"intervals": 20}
     )
-    bound = found.duration * (1.0 - found.details["gap"])
+    bound = found.duration * (1.0 - found.gap)
     # forces jump at steps of the linearized arm, and the goal has some room
     assert 0.998 * exact < bound < 1.0001 * exact
     # with other limits nothing is known but what grids told
@@ -125,7 +125,7 @@ def test_the_shortest_duration_of_a_cart_is_known() -> None:
         search={"intervals": 20},
     )  # fmt: skip
     exact = 0.5 / 0.5 + 0.5 * 2.0 / 3.0
-    assert free.duration * (1.0 - free.details["gap"]) < exact < 1.002 * free.duration
+    assert free.duration * (1.0 - free.gap) < exact < 1.002 * free.duration
 
 
 def test_intervals_are_halved_without_a_change_of_forces() -> None:
@@ -163,10 +163,10 @@ def test_few_intervals_suffice_for_rest() -> None:
         search={"intervals": 10, "max_iterations": 8},
     )  # fmt: skip
     assert found.success, found.message
-    assert found.details["options"].intervals == 10
+    assert found.fastest.intervals == 10
     fastest = fa.natural_frequencies(arm, found.q[0])[-1]
     assert fastest * found.duration / 10 > 2.0 * np.pi
-    assert found.details["tip_error"] <= 2e-5
+    assert found.errors.tip <= 2e-5
     assert (np.abs(found.tau) <= 10.0 * (1.0 + 1e-9)).all()
     assert found.verification is not None
     run = found.verification.trajectory

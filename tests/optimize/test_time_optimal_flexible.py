@@ -61,7 +61,7 @@ def test_farid_is_faster_with_torques_before_and_after(along: OptimalMotion) -> 
     assert along.success, along.message
     assert along.duration < 0.4850
     assert along.duration == pytest.approx(0.410, abs=0.005)
-    assert along.details["tip_error"] <= 0.4e-3
+    assert along.errors.tip <= 0.4e-3
     assert (np.abs(along.tau) <= LIMITS * (1.0 + 1e-6)).all()
     assert along.t[0] == pytest.approx(-0.2 * along.duration, rel=0.05)
     assert along.verification is not None
@@ -73,7 +73,7 @@ def test_the_gap_holds_what_finer_grids_gain(along: OptimalMotion) -> None:
 
     Sixteen are too coarse for the vibration, so that no order is seen.
     """
-    grids, gap = along.details["refinement"], along.details["gap"]
+    grids, gap = along.fastest.refinement, along.gap
     assert len(grids) == 3 and grids[0] > 1.05 * grids[1]
     assert along.duration * (1.0 - gap) < 0.4089
     assert gap < 0.02
@@ -109,7 +109,7 @@ def test_without_torques_in_advance_it_is_slower(along: OptimalMotion) -> None:
     late = fastest(search=few, tip_tolerance=3.5e-3)
     assert late.success, late.message
     assert along.duration < late.duration < 0.4940
-    assert late.details["tip_error"] <= 3.5e-3
+    assert late.errors.tip <= 3.5e-3
     assert late.t[0] == 0.0
 
 
@@ -184,7 +184,7 @@ def test_a_limit_of_a_strain_is_kept_and_takes_time(
     assert most <= 0.2 * (1.0 + 1e-3)
     told = max(calm.verification.excess.values(), default=0.0)
     assert told == pytest.approx(max(most / 0.2 - 1.0, 0.0), abs=1e-6)
-    assert calm.details["tip_error"] <= 0.4e-3
+    assert calm.errors.tip <= 0.4e-3
 
 
 def test_another_integrator_finds_the_strain_within_its_limit(

@@ -98,7 +98,7 @@ def as_fast_as_the_linear_program(options: dict[str, Any]) -> OptimalMotion:
     part, fault = beside_the_linear_link(found, WAY, FORCE)
     assert not fault
     # no forces save more than the gap; those of the program jump at its 150 intervals
-    assert part * (1.0 - found.details["gap"]) > 0.985
+    assert part * (1.0 - found.gap) > 0.985
     return found
 
 
@@ -109,10 +109,10 @@ def test_a_flexible_link_is_as_fast_as_the_linear_program() -> None:
     full = (np.abs(u[1:] + u[:-1]) > 1.99 * FORCE) & (np.abs(np.diff(u)) < 0.01 * FORCE)
     assert np.diff(t)[full].sum() > 0.7 * found.duration
     # all starts are reported, and what refinement may still gain
-    names = [start.name for start in found.details["starts"]]
+    names = [start.name for start in found.starts]
     assert names == ["rigid", "shaped"]
-    assert 0.0 <= found.details["gap"] < 5e-3
-    assert found.details["refinement"][-1] == found.duration
+    assert 0.0 <= found.gap < 5e-3
+    assert found.fastest.refinement[-1] == found.duration
 
 
 def test_small_motions_end_as_near_beside_their_ways() -> None:
@@ -129,11 +129,11 @@ def test_small_motions_end_as_near_beside_their_ways() -> None:
     for way in (2.2e-5, 2.2e-3):
         found = time_optimal(arm, [[0.0], [way]], limits={"torque": 0.05})
         assert found.success, found.message
-        assert found.details["tip_error"] < 3e-4 * way
-        assert found.details["options"].tip_tolerance < 2e-3 * way
+        assert found.errors.tip < 3e-4 * way
+        assert found.fastest.tip_tolerance < 2e-3 * way
         exact = through_a_spring(0.05, way, known.inertia, known.frequency[0])
         assert 0.9999 * exact < found.duration < 1.01 * exact
-        assert found.duration * (1.0 - found.details["gap"]) < exact
+        assert found.duration * (1.0 - found.gap) < exact
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_limits_of_velocities_hold_between_nodes_and_an_answer_starts_another() 
         arm, ends, limits=limits, initial=free, search={"intervals": 20}
     )
     assert slow.success, slow.message
-    assert slow.details["starts"][0].name == "initial"
+    assert slow.starts[0].name == "initial"
     assert slow.verification is not None and free.verification is not None
     assert np.abs(free.verification.trajectory.qd[:, 0]).max() > 3.2
     assert np.abs(slow.verification.trajectory.qd[:, 0]).max() <= 3.0 * 1.01
@@ -203,7 +203,7 @@ def test_a_gap_that_no_refinement_shows_is_not_known() -> None:
         for n in (40, 80)
     )
     assert found.success and finer.success
-    gap, grids = found.details["gap"], found.details["refinement"]
+    gap, grids = found.gap, found.fastest.refinement
     if found.status == "acceptable" and np.ptp(grids[-3:]) == 0.0:
         assert np.isnan(gap)
         assert "finer intervals may save an unknown part of it" in found.message

@@ -199,7 +199,7 @@ def test_the_thesis_optimum_converges() -> None:
     )
     assert coarse.duration == pytest.approx(0.42296, abs=5e-5)
     # the structure: T1 at its limit, then T2, one switch, then T1 at its other limit
-    s, tau = found.details["path"].s, found.tau
+    s, tau = found.on_path.way.s, found.tau
     assert_allclose(tau[(s > 0.01) & (s < 0.38), 0], 300.0, rtol=1e-3)
     assert_allclose(tau[(s > 0.4) & (s < 0.77), 1], 120.0, rtol=1e-3)
     assert_allclose(tau[(s > 0.78) & (s < 0.99), 0], -300.0, rtol=1e-3)
@@ -317,7 +317,7 @@ def test_limits_hold_and_one_is_always_reached(seed: int) -> None:
         limits={"torque": IIWA_TORQUE, "velocity": speed, "acceleration": 15.0},
         search={"intervals": 399},
     )
-    scaling, rows = found.details["scaling"], found.details["rows"]
+    scaling, rows = found.on_path.scaling, found.on_path.rows
     assert found.violation < 1e-8
     assert (abs(found.tau) <= IIWA_TORQUE * (1.0 + 1e-9)).all()
     assert (abs(found.qd) <= speed * (1.0 + 1e-9)).all()
@@ -341,7 +341,7 @@ def test_motion_between_the_points_is_exact() -> None:
     found = time_optimal(
         IIWA, random_path(1), limits={"torque": IIWA_TORQUE}, search={"intervals": 199}
     )
-    scaling = found.details["scaling"]
+    scaling = found.on_path.scaling
     t = np.linspace(0.0, found.duration, 1717)
     s, sd, _ = scaling.at(t)
     assert (np.diff(s) >= 0.0).all()
@@ -362,7 +362,7 @@ def test_answer_in_a_simulation_of_its_own() -> None:
     assert check.final_error < 2e-5
     assert check.step < 0.3 * np.diff(found.t).max()
     assert found.success
-    assert found.timings["total"] >= found.timings["verification"] > 0.0
+    assert found.timings.total >= found.timings.verification > 0.0
 
 
 def test_limits_that_depend_on_the_posture() -> None:
@@ -446,7 +446,7 @@ def test_toppra_finds_the_same(seed: int, scheme: str) -> None:
         limits={"torque": IIWA_TORQUE, "velocity": 2.0},
         search={"scheme": scheme, "intervals": 150},
     )
-    scaling = found.details["scaling"]
+    scaling = found.on_path.scaling
     assert_allclose(scaling.sd[1:-1], sd[1:-1], rtol=1e-4)
     theirs_duration = float((2.0 * np.diff(s) / (sd[1:] + sd[:-1])).sum())
     assert found.duration == pytest.approx(theirs_duration, rel=1e-5)

@@ -176,13 +176,13 @@ def test_the_cheapest_branch_is_chosen() -> None:
     ]
     assert_allclose(motion.objective, min(efforts), rtol=1e-6)
     assert_allclose(motion.q[-1], ends[int(np.argmin(efforts))], atol=1e-6)
-    branches = motion.details["branches"]
+    branches = motion.branches
     assert len(branches) == 2 and all(x.success for x in branches)
     assert_allclose(sorted(x.objective for x in branches), sorted(efforts), rtol=1e-6)
     # a motion to begin with chooses the branch
     dear = trajectory(arm, start, ends[int(np.argmax(efforts))], duration=1.0)
     again = trajectory(arm, start, {"tip": place}, duration=1.0, initial=dear)
-    assert len(again.details["branches"]) == 1
+    assert len(again.branches) == 1
     assert_allclose(again.objective, dear.objective, rtol=1e-6)
 
 
@@ -286,7 +286,7 @@ def test_the_fastest_motion_to_a_goal() -> None:
     limits = {"torque": [60.0, 30.0]}
     motion = time_optimal(arm, (start, {"tip": place}), limits=limits, search=FEW)
     assert motion.success
-    branches = motion.details["branches"]
+    branches = motion.branches
     assert len(branches) == 2
     assert motion.duration == min(x.objective for x in branches if x.success)
     assert_allclose(motion.tip[-1], place, atol=1e-4)
@@ -344,7 +344,7 @@ def test_an_industrial_arm_comes_to_a_pose() -> None:
     T = pose(np.array(POSTURE))
     motion = trajectory(arm, START, {"tip": T}, duration=1.5, search=FEW)
     assert motion.success
-    assert len(motion.details["branches"]) == 3
+    assert len(motion.branches) == 3
     q, v = ended(motion)
     way = np.linalg.norm(np.diff(motion.tip, axis=0), axis=1).sum()
     assert np.linalg.norm(pose(q)[:3, 3] - T[:3, 3]) < 2e-3 * way

@@ -43,18 +43,16 @@ def test_e7_with_the_variables_of_the_thesis() -> None:
     assert motion.success
     assert motion.variables == 28
     # the digest, by average acceleration with 5 ms
-    assert 1e3 * motion.details["tip_error"] == pytest.approx(
-        [0.0994, 0.2659], abs=6e-5
-    )
+    assert 1e3 * motion.errors.tip == pytest.approx([0.0994, 0.2659], abs=6e-5)
     assert 1e6 * motion.objective == pytest.approx(0.583, abs=5e-4)
     # nodal torques; the last ones are weakly determined
     first = [177.5, 175.4, 206.5, 305.5, 387.2, 375.7, 284.3, 148.8, 23.8, -46.5]
     second = [69.7, 68.7, 77.7, 111.5, 141.1, 140.1, 113.8, 69.4, 23.5, -5.6]
-    ours = motion.details["nodal_tau"][:10]
+    ours = motion.tracking.nodal_tau[:10]
     assert np.abs(ours - np.stack([first, second], axis=-1)).max() < 0.051
     assert motion.iterations <= 4
-    assert motion.details["simulations"] <= 5
-    assert motion.details["nodes"] == pytest.approx(np.arange(-2, 13) * 0.05)
+    assert motion.tracking.simulations <= 5
+    assert motion.tracking.nodes == pytest.approx(np.arange(-2, 13) * 0.05)
 
 
 def test_e7_verified_below_the_errors_of_the_thesis() -> None:
@@ -69,9 +67,7 @@ def test_e7_verified_below_the_errors_of_the_thesis() -> None:
     assert error[1] < 0.27
     # sums of squares, finer steps: what the thesis minimizes has larger errors
     squares = shot(search={"steps": 20})
-    assert 1e3 * squares.details["tip_error"] == pytest.approx(
-        [0.1018, 0.2769], abs=6e-5
-    )
+    assert 1e3 * squares.errors.tip == pytest.approx([0.1018, 0.2769], abs=6e-5)
     assert 1e3 * squares.verification.path_error[1] > error[1]
 
 
@@ -89,13 +85,13 @@ def test_e7_with_finer_nodes() -> None:
     assert motion.verification.path_error.max() == pytest.approx(off.max(), rel=1e-6)
     assert motion.verification.final_error < 1e-5
     # three steps, half a second
-    assert motion.details["simulations"] <= 6
+    assert motion.tracking.simulations <= 6
 
 
 def test_e7_without_pre_actuation() -> None:
     motion = shot(search={"pre_actuation": 0.0})
     assert motion.variables == 24
-    error = 1e3 * motion.details["tip_error"]
+    error = 1e3 * motion.errors.tip
     assert error == pytest.approx([3.32, 3.76], abs=6e-3)
 
 
@@ -109,7 +105,7 @@ def test_e7_with_other_elements_and_steps(
     motion = shot(
         arm=fa.library.farid_two_link(elements=elements), search={"steps": steps}
     )
-    assert 1e3 * motion.details["tip_error"] == pytest.approx(expected, abs=6e-5)
+    assert 1e3 * motion.errors.tip == pytest.approx(expected, abs=6e-5)
 
 
 # derivatives and searches
@@ -161,9 +157,9 @@ def test_bfgs_takes_hundreds_of_simulations() -> None:
         motion = shot(search={"solver": "bfgs", "max_iterations": 12}, check=False)
     assert motion.status == "iterations"
     assert not motion.success
-    assert motion.details["simulations"] > 12 * 29
+    assert motion.tracking.simulations > 12 * 29
     assert motion.objective > 10.0 * plain().objective
-    history = motion.details["history"]
+    history = motion.tracking.history
     assert (np.diff(history) <= 0.0).all()
     with pytest.raises(ConvergenceError, match="shooting") as caught:
         motion.check()
@@ -174,14 +170,14 @@ def test_bfgs_takes_hundreds_of_simulations() -> None:
 def test_bfgs_arrives_at_the_same_optimum() -> None:
     motion = shot(search={"solver": "bfgs", "max_iterations": 400, "tolerance": 1e-8})
     assert motion.objective == pytest.approx(plain().objective, rel=1e-3)
-    assert motion.details["simulations"] > 50 * plain().details["simulations"]
+    assert motion.tracking.simulations > 50 * plain().tracking.simulations
 
 
 def test_limits_end_a_search_with_the_best_so_far() -> None:
     with pytest.warns(ConvergenceWarning, match="1 iterations are done"):
         one = shot(search={"max_iterations": 1}, check=False)
     assert one.status == "iterations"
-    assert one.objective < 1e-3 * one.details["history"][0]
+    assert one.objective < 1e-3 * one.tracking.history[0]
     with pytest.warns(ConvergenceWarning, match="time limit"):
         short = shot(search={"time_limit": 1e-9}, check=False)
     assert short.status == "time"
@@ -224,11 +220,11 @@ def test_smoothing_calms_the_forces() -> None:
         for s in (0.0, 1e-7)
     )
     bends = [
-        np.square(np.diff(m.details["nodal_tau"], 2, axis=0)).sum()
+        np.square(np.diff(m.tracking.nodal_tau, 2, axis=0)).sum()
         for m in (rough, smooth)
     ]
     assert bends[1] < 0.2 * bends[0]
-    assert smooth.details["tip_error"].max() < 1e-5
+    assert smooth.errors.tip.max() < 1e-5
 
 
 def test_collocation_finds_calm_forces_within_the_tolerance() -> None:
@@ -237,7 +233,7 @@ def test_collocation_finds_calm_forces_within_the_tolerance() -> None:
     calm = shot(method="collocation", search=few)
     exact = shot(method="stable inversion", check=False)
     assert calm.success
-    assert (calm.details["tip_error"] < 5e-5).all()
+    assert (calm.errors.tip < 5e-5).all()
     assert calm.verification.path_error.max() < 5e-5
     assert calm.verification.final_error < 7e-5
     # no peaks where the third derivative of the trajectory jumps
@@ -274,7 +270,7 @@ def test_the_same_trajectory_in_four_ways() -> None:
     ]
     for path, T in ways:
         motion = shot(path, T, check=False)
-        off = motion.details["nodal_tau"] - plain().details["nodal_tau"]
+        off = motion.tracking.nodal_tau - plain().tracking.nodal_tau
         assert np.abs(off[:-1]).max() < 1e-3
         assert motion.duration == pytest.approx(0.5)
 
@@ -326,7 +322,7 @@ def test_the_verification_is_independent() -> None:
     motion = plain()
     assert motion.verification.trajectory.method == "rk4"
     # the Newmark error of 5 ms steps shows
-    difference = motion.verification.path_error[:2] - motion.details["tip_error"]
+    difference = motion.verification.path_error[:2] - motion.errors.tip
     assert 5e-6 < np.abs(difference).max() < 2e-5
     # very fast modes are damped, not resolved
     arm = fa.library.farid_two_link(bending_stiffness=1e9, joint_stiffness=1e6)

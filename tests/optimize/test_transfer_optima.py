@@ -52,9 +52,9 @@ def test_least_cost_of_linear_links_by_default(EI: float, cost: str) -> None:
     assert motion.success and len(motion.t) == 41
     assert 0.98 * exact < motion.objective < 1.05 * exact
     # the linear model tells what is left
-    gap = motion.details["gap"]
+    gap = motion.gap
     assert_allclose(1.0 + gap, motion.objective / exact, atol=0.03)
-    assert len(motion.details["searches"]) == 1
+    assert len(motion.least_cost.searches) == 1
 
 
 @each("EI, way, force", [(10.0, 1.5, 0.5), (40.0, 0.6, 0.1), (100.0, 1.5, 0.5)])
@@ -73,7 +73,7 @@ def test_the_gap_of_the_least_time_holds_what_is_left(
         arm, [0.0], [way], cost="time", limits={"torque": force}
     )
     assert motion.success
-    gap, left = motion.details["gap"], 1.0 - exact / motion.duration
+    gap, left = motion.gap, 1.0 - exact / motion.duration
     assert 0.0 < left < gap < 0.05
     large = "finer intervals may save up to" in motion.message
     assert large == (gap > 0.02)
@@ -89,7 +89,7 @@ def test_the_gap_of_a_grid_is_that_to_exact_steps() -> None:
         arm, [0.0], [way], duration=T, cost="torque rate", search={"intervals": 80}
     )
     exact = least_cost(arm, [way], T, "torque rate", 800)
-    gap = motion.details["gap"]
+    gap = motion.gap
     assert motion.success and motion.objective > 1.4 * exact
     assert_allclose(motion.objective * (1.0 - gap), exact, rtol=0.03)
     percent = f"finer intervals may save up to {100 * gap:.2g} % of it (gap)"
@@ -160,7 +160,7 @@ def test_limits_of_velocity_hold_between_nodes(
     _, q, qd = integrated(motion)
     assert abs(qd[:, 0]).max() <= 0.5 * 1.015
     assert_allclose(q[-1], motion.q[-1], atol=5e-3)
-    assert motion.details["gap"] < 0.1
+    assert motion.gap < 0.1
 
 
 def test_limits_of_strain_hold_between_nodes() -> None:
@@ -174,11 +174,11 @@ def test_limits_of_strain_hold_between_nodes() -> None:
     assert motion.success and motion.objective > free.objective
     assert abs(integrated(motion)[1] @ rows).max() <= 1.015 * most
     # what narrowed limits cost is in the gap
-    last = motion.details["searches"][-1]
-    assert last["narrowed"] == motion.details["narrowed"]
-    whole = [x for x in motion.details["searches"] if not x["narrowed"]][-1]
-    more = motion.objective - whole["objective"]
-    assert motion.details["gap"] >= 0.99 * more / motion.objective >= 0.0
+    last = motion.least_cost.searches[-1]
+    assert last.narrowed == motion.least_cost.narrowed
+    whole = [x for x in motion.least_cost.searches if not x.narrowed][-1]
+    more = motion.objective - whole.objective
+    assert motion.gap >= 0.99 * more / motion.objective >= 0.0
 
 
 def test_a_limit_that_does_not_hold_is_named() -> None:
@@ -202,7 +202,7 @@ def test_searches_begin_with_given_motions() -> None:
     again = optimize.trajectory(arm, *ends, duration=1.0, initial=first)
     assert again.success and again.iterations < first.iterations
     assert_allclose(again.objective, first.objective, rtol=1e-6)
-    assert [x["first"] for x in again.details["searches"]] == ["initial"]
+    assert [x.first for x in again.least_cost.searches] == ["initial"]
     # a simulated one, other intervals and a slower motion
     assert first.verification is not None
     run = first.verification.trajectory
@@ -248,7 +248,7 @@ def test_further_first_motions_lead_to_the_same_optimum() -> None:
     # that of the linear model is nearly as cheap, before any search
     cost = problem.program.objective(linear) * problem.size
     assert_allclose(cost, found[0].objective, rtol=0.1)
-    assert [x["first"] for x in searches.notes] == ["smooth", "linear", "calm"]
+    assert [x.first for x in searches.notes] == ["smooth", "linear", "calm"]
 
 
 def test_calmer_forces() -> None:
@@ -285,8 +285,8 @@ def test_a_payload_from_the_motion_of_least_effort() -> None:
     """A smooth motion leads the solver astray."""
     motion, wrong = motion_of(58)
     assert motion.success and not wrong
-    assert_allclose(motion.details["payload"], 3.0)
-    firsts = [x["first"] for x in motion.details["searches"]]
+    assert_allclose(motion.least_cost.payload, 3.0)
+    firsts = [x.first for x in motion.least_cost.searches]
     # how often the smooth one is tried on finer grids depends on rounding
     assert set(firsts[:-1]) == {"smooth"}
     assert firsts[-1] == "first payload"

@@ -409,7 +409,7 @@ def fastest() -> Any:
     quick = fa.optimize.time_optimal(arm, way, limits=limits)
     slow = fa.optimize.time_optimal(arm, way, limits=limits | {"velocity": [2.0]})
     gentle = fa.optimize.trajectory(arm, [0.0], [2.5], duration=2.0)
-    return slow.duration, gentle.details["costs"]["effort"], quick.duration
+    return slow.duration, gentle.least_cost.costs["effort"], quick.duration
 
 
 def measured_by_hand() -> Any:

@@ -176,7 +176,10 @@ def test_sliders_refuse_poses_and_options_that_do_not_fit() -> None:
         couplings="constrained",
     )
     for words, call in (
-        (["q has shape (2, 6)", "one pose"], lambda: interact(PAPER, np.zeros((2, 6)))),
+        (
+            ["q has shape (2, 6)", "expected (nq,) with nq = 6"],
+            lambda: interact(PAPER, np.zeros((2, 6))),
+        ),
         (["arm is str"], lambda: interact("arm")),  # type: ignore[arg-type]
         (["payload is -1"], lambda: interact(PAPER, payload=-1)),
         (["scale is 'large'"], lambda: interact(PAPER, scale="large")),  # type: ignore[arg-type]

@@ -190,7 +190,7 @@ def test_tip_path_in_a_plane(mixed: fa.Trajectory) -> None:
         assert_array_equal(lines[3 + i].get_xydata(), mixed.tip[i, -1:, :2])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("tip x (m)", "tip y (m)")
     assert ax.get_aspect() == 1.0
-    with pytest.raises(fa.ArgumentError, match="plane is 'zx', expected 'xy'"):
+    with pytest.raises(fa.ArgumentError, match="plane is 'zx', expected one of 'xy'"):
         plotting.tip(mixed, plane="zx")
 
 

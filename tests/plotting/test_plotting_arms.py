@@ -227,7 +227,7 @@ def test_arm_refuses_what_does_not_fit() -> None:
     chain, puma = fa.library.planar_chain(2), fa.library.puma560()
     _, flat = plt.subplots()
     for arm, q, options, message in (
-        (chain, [0.0], {}, r"q has shape \(1,\), the arm has 2 positions"),
+        (chain, [0.0], {}, r"q has shape \(1,\), expected a last axis of 2 coord"),
         (chain, [0.0, 0.0], {"plane": "zx"}, "plane is 'zx'"),
         (chain, [0.0, 0.0], {"labels": ["a", "b"]}, "2 labels for 1 configurations"),
         (chain, [0.0, 0.0], {"plane": "3d", "ax": flat}, "ax has 2 dimensions"),

@@ -72,5 +72,5 @@ def test_figures_of_loads_take_loads_of_links(loads: dict[str, LinkLoads]) -> No
 
 
 def test_an_arm_is_no_modes() -> None:
-    with pytest.raises(fa.ArgumentError, match="modes is Arm, expected the result of"):
+    with pytest.raises(fa.ArgumentError, match="modes is Arm, expected a Vibration"):
         fa.plotting.vibration(fa.library.pendulum())  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ def motion() -> OptimalMotion:
 
 def test_phase_plane_has_the_rates_of_the_motion(motion: OptimalMotion) -> None:
     lines = fa.plotting.time_scaling(motion)
-    scaling = motion.details["scaling"]
+    scaling = motion.on_path.scaling
     assert_array_equal(lines[0].get_ydata(), scaling.sd)
     assert (lines[1].get_ydata() >= lines[0].get_ydata() - 1e-9).all()
     assert lines[0].axes.get_xlabel() == "path parameter s"

@@ -252,7 +252,7 @@ def test_scenes_refuse_poses_and_labels_that_do_not_fit(
     run: Any = swings[0]
     for words, call in (
         (["q has shape (3,)", "23 positions"], lambda: plotting.scene(ARM, [0.0] * 3)),
-        (["shown has str", "Trajectory"], lambda: plotting.scene("arm")),  # type: ignore[arg-type]
+        (["shown is str", "Trajectory"], lambda: plotting.scene("arm")),  # type: ignore[arg-type]
         (["shown is empty"], lambda: plotting.scene([])),
         (["q is given with motions"], lambda: plotting.scene(run, run.q)),
         (["labels has 1 entries for 2"], lambda: plotting.scene(swings, labels=["a"])),

@@ -187,6 +187,7 @@ ROOMS: layers.Rooms = [
                 "floating",
                 "link_shapes",
                 "orientation",
+                "parts",
                 "postures",
                 "records",
                 "rigid",

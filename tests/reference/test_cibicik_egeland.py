@@ -216,14 +216,14 @@ def test_damping_is_a_ratio_of_critical():
 def test_options_of_the_arm_of_cibicik_and_egeland_are_known():
     with pytest.raises(fa.ModelError, match="n_modes is -1, expected zero or more"):
         fa.library.cibicik_egeland(n_modes=-1)
-    with pytest.raises(fa.ModelError, match="bending is 'free', expected one of"):
+    with pytest.raises(fa.ArgumentError, match="bending is 'free', expected one of"):
         fa.library.cibicik_egeland(bending="free")
     with pytest.raises(fa.ModelError, match="expected at most 20"):
         fa.library.cibicik_egeland(n_modes=21)
     for make in (fa.library.cibicik_egeland, cibicik_egeland_order):
-        with pytest.raises(fa.ModelError, match="n_modes is None, expected a whole"):
+        with pytest.raises(fa.ArgumentError, match="n_modes is None, expected a whole"):
             make(n_modes=None)
-    with pytest.raises(fa.ModelError, match="fidelity of the arm is 'small'"):
+    with pytest.raises(fa.ArgumentError, match="fidelity is 'small', expected one"):
         fa.library.cibicik_egeland(fidelity="small")
-    with pytest.raises(fa.ModelError, match=r"n is 601\.0, expected a whole number"):
+    with pytest.raises(fa.ArgumentError, match=r"n is 601\.0, expected a whole number"):
         fa.library.cibicik_egeland_maneuver(fa.library.cibicik_egeland(), 601.0)

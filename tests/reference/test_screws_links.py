@@ -449,7 +449,7 @@ def test_arguments_of_dual_screws_of_links_have_to_fit() -> None:
         lambda: screws.mode_twists([1], [1], [1], [1], [1], slope_sign=0),
     )
     argument_refused(
-        ["numbers of modes differ", "slope_z 2"],
+        ["slope_z has shape (2,)", "n = 1 of torsion"],
         lambda: screws.mode_twists([1], [1], [1], [1], [1, 2]),
     )
     argument_refused(

@@ -164,7 +164,7 @@ def test_rates_of_a_joint_without_inertia_grow_with_modes() -> None:
             for x in (arm, arm.refined(4))
         ]
         most = [abs(run.qd[:, 0]).max() for run in runs]
-        motion: Any = SimpleNamespace(arm=arm, details={"limits": limits})
+        motion: Any = SimpleNamespace(arm=arm, limits=limits)
         found = _more_modes._beyond(motion, runs)
         if found:
             own = max(most[0] / rate - 1.0, 0.0)
@@ -186,7 +186,7 @@ def test_the_rest_of_a_fast_motion_beside_a_beam_of_one_s_own() -> None:
     with pytest.warns(fa.ModeWarning, match="with more modes in its links"):
         motion = time_optimal(arm, [[0.0], [0.1]], limits={"torque": 0.4})
     assert motion.success
-    found = motion.details["more_modes"]
+    found = motion.more_modes
     finer = found.arm
     after = np.linspace(0.0, 0.5, 200)
     after[0] = 1e-7
@@ -224,4 +224,4 @@ def test_the_rest_of_a_fast_motion_beside_a_beam_of_one_s_own() -> None:
     # modes that a source names are its own
     named = planar_chain(1, n_modes=1, gravity=(0, 0, 0))
     fast = time_optimal(named, [[0.0], [0.2]], limits={"torque": 5.0})
-    assert "more_modes" not in fast.details
+    assert fast.more_modes is None

@@ -494,9 +494,9 @@ def test_arguments_of_sweeps_have_to_fit(tmp_path: Path) -> None:
         argument_refused(words, lambda: sweep(*args, **options))
 
     arm = fa.library.pendulum()
-    refuse(["function is Arm", "given as arm"], arm, GRID)
+    refuse(["function is of type Arm", "given as arm"], arm, GRID)
     refuse(["arm is str"], product, GRID, arm="puma")
-    refuse(["grid is list"], product, [1, 2])
+    refuse(["grid is of type list"], product, [1, 2])
     refuse(["grid and draws are empty"], product, {})
     refuse(["grid['x'] is 3.0", "along one axis"], product, {"x": 3.0})
     refuse(["grid['x'] is empty"], product, {"x": []})

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import check_numbers, common_batch, count_of, real_array
+from ..._calls.arguments import check_numbers, common_batch, real_array
 from ..._calls.chunks import all_finite, parts
 from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
 from ...arm import Arm
@@ -31,6 +31,7 @@ from .linear_controller import LinearController, rows_of
 from .record import LoopRun, ending
 
 Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 # Part of a sample time within which two times are one.
 _TIME_TOLERANCE = 1e-9
@@ -64,7 +65,7 @@ def grid_of(t: Array, sample_time: float, delay: float, max_step: float) -> Grid
     knots = ordered[new]
     knots[knot[: len(t)]] = t  # as they were given
     outputs, samples, acting = np.split(knot, [len(t), len(t) + n])
-    steps: Any = np.ceil(np.diff(knots) / max_step * (1.0 - 1e-12))
+    steps: Array = np.ceil(np.diff(knots) / max_step * (1.0 - 1e-12))
     return Grid(
         times, knots, samples, acting, outputs, np.maximum(steps, 1).astype(np.intc)
     )
@@ -87,18 +88,13 @@ class Loop(Flattened):
         sample_time: float,
         delay: float,
         max_step: float,
-        u0: Any,
+        u0: object,
     ) -> None:
         self.arm, self.law, self.t = arm, law, t
         self.sample_time, self.delay = sample_time, delay
         self.grid = grid_of(t, sample_time, delay, max_step)
         self.linear = law if isinstance(law, LinearController) else None
         self._u0 = np.zeros(arm.nu) if u0 is None else real_array("u0", u0)
-        if self._u0.ndim == 0 or self._u0.shape[-1] != arm.nu:
-            raise ArgumentError(
-                f"u0 has shape {self._u0.shape}, expected a last axis of {arm.nu}, one "
-                "force per actuator"
-            )
         check_numbers("u0", self._u0)
         self._start = start
         self._shapes = {"q0": start[0].shape[:-1], "qd0": start[1].shape[:-1]}
@@ -137,7 +133,9 @@ class Loop(Flattened):
 
     # sensors and actuators
 
-    def measure(self, sensors: Any, noise: Any, quantization: Any, seed: Any) -> None:
+    def measure(
+        self, sensors: object, noise: object, quantization: object, seed: int | None
+    ) -> None:
         """Take the sensors, their resolution and their noise, and draw that."""
         arm = self.arm
         if sensors is None:
@@ -164,7 +162,7 @@ class Loop(Flattened):
             self.seed = _seed(seed)
         self._allocate(p)
 
-    def limit(self, saturation: Any, command_resolution: Any) -> None:
+    def limit(self, saturation: object, command_resolution: object) -> None:
         """Take limits and resolution of the actuators."""
         arm = self.arm
         names = tuple(arm.coordinate_names[i] for i in arm.actuator_indices)
@@ -211,7 +209,9 @@ class Loop(Flattened):
         with np.errstate(invalid="ignore"):
             free = self.u if self.step is None else round_to(self.u, self.step)
             saturated = (free < self.limits[0]) | (free > self.limits[1])
-        success, message = ending(self.shaped(reached), self.t, note, self._why)
+        success, message = ending(
+            self.shaped(reached).astype(bool), self.t, note, self._why
+        )
         remark = getattr(self.law, "remark", "")  # of a law with limits of its own
         return LoopRun(
             self.arm,
@@ -227,7 +227,7 @@ class Loop(Flattened):
             sensor_names=self.sensors.names,
             u=self.shaped(self.u),
             command=self.shaped(self.command),
-            saturated=self.shaped(saturated),
+            saturated=self.shaped(saturated).astype(bool),
             states=self.shaped(self.states),
             sample_time=self.sample_time,
             delay=self.delay,
@@ -249,7 +249,7 @@ class Loop(Flattened):
             "long for the arm"
         )
 
-    def _limits_text(self, saturated: Any, done: Any) -> str:
+    def _limits_text(self, saturated: Bools, done: Bools) -> str:
         """Clause about how often limits were active."""
         if not self.limited:
             return ""
@@ -265,7 +265,7 @@ class Loop(Flattened):
         )
 
 
-def ordinary(q: Array, qd: Array) -> Any:
+def ordinary(q: Array, qd: Array) -> Bools:
     """Whether states of many members and times are finite and of ordinary size."""
     result = np.empty(q.shape[:-1], dtype=bool)
     for part in parts(result.shape):
@@ -273,13 +273,13 @@ def ordinary(q: Array, qd: Array) -> Any:
     return result
 
 
-def _seed(seed: Any) -> int:
+def _seed(seed: int | None) -> int:
     if seed is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-    return count_of("seed", seed, 0)
+    return int(seed)
 
 
-def _limits(saturation: Any, nu: int) -> Array:
+def _limits(saturation: object, nu: int) -> Array:
     """Smallest and largest forces (2, nu)."""
     if saturation is None:
         return np.array([[-np.inf], [np.inf]]) * np.ones(nu)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import real_array
 from ..._calls.doors import checked_class
@@ -71,7 +71,7 @@ class Comparison:
     integrator: str = "rk4"
     max_step: float | None = None
 
-    def predict(self, tau: Any) -> tuple[Array, Array]:
+    def predict(self, tau: ArrayLike) -> tuple[Array, Array]:
         """State of the model after `span` under joint forces that are held.
 
         Parameters

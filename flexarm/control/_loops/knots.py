@@ -11,6 +11,7 @@ from ..._calls.records import Rollout, SampledLoop, new_report, reported
 from ..._core import METHODS, REPORT_COLUMNS
 from ...kinematics.positions import quiet_difference
 from ...simulation.accuracy import forget
+from ...simulation.laws import law_of
 from ..checks import check_finite, check_rows
 from ..states import is_ordinary
 from .arrays import Loop
@@ -81,7 +82,7 @@ class _Plant:
         self._out = np.empty((count, 2, arm.nu))
         self._report = new_report(count)
 
-    def advance(self, span: Any, substeps: int, tau: Array) -> None:
+    def advance(self, span: Array, substeps: int, tau: Array) -> None:
         """Move all members to the end of a span; those that diverge become NaN."""
         loop, arm = self.loop, self.loop.arm
         lost = ~(is_ordinary(self.q, self.qd) & _finite(tau))
@@ -115,11 +116,11 @@ class _Plant:
         lost |= failed | ~is_ordinary(self.q, self.qd)
         self.q[lost] = self.qd[lost] = np.nan
 
-    def _power(self, tau: Array) -> Any:
+    def _power(self, tau: Array) -> Array:
         """Power of the forces, without signs."""
         acting = self.loop.arm.actuator_indices
         with np.errstate(all="ignore"):
-            return np.abs(tau * self._qd[:, 1, acting]).sum(axis=-1)
+            return np.asarray(np.abs(tau * self._qd[:, 1, acting]).sum(axis=-1))
 
 
 def run_callback(loop: Loop) -> None:
@@ -216,17 +217,15 @@ class _Function(_Law):
 
     def __init__(self, loop: Loop) -> None:
         super().__init__(loop)
-        reset = getattr(loop.law, "reset", None)
-        if callable(reset):
-            q, qd = (loop.shaped(x[:, 0].copy()) for x in (loop.q, loop.qd))
-            reset(q, qd)
+        self.law = law_of(loop.law)
+        self.law.reset(*(loop.shaped(x[:, 0].copy()) for x in (loop.q, loop.qd)))
 
     def sample(self, k: int, q: Array, qd: Array, tau: Array) -> None:
         """Measure, and call the function at sample k."""
         loop = self.loop
         t, nu = float(loop.grid.times[k]), loop.arm.nu
         y = self.read(k, q, qd, tau)
-        given = loop.law(t, *y) if loop.sensors.is_state else loop.law(t, y)
+        given = self.law(t, *(y if loop.sensors.is_state else (y,)))
         what = f"result of the law at {self.at(k)}"
         u = check_rows(what, given, loop.batch, nu, "one force per actuator")
         check_finite(what, u, is_ordinary(loop.shaped(q), loop.shaped(qd)))
@@ -235,5 +234,5 @@ class _Function(_Law):
         loop.command[:, k] = loop.actuate(rows)
 
 
-def _finite(x: Array) -> Any:
-    return np.isfinite(x).all(-1)
+def _finite(x: Array) -> NDArray[np.bool_]:
+    return np.asarray(np.isfinite(x).all(-1))

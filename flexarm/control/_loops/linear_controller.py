@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_numbers, common_batch, positive_number, real_array
-from ..._calls.declared import ActuatorValues, Floats
-from ..._calls.doors import checked_class
+from ..._calls.arguments import check_numbers, common_batch, real_array
+from ..._calls.declared import ActuatorValues, Floats, Positive
+from ..._calls.doors import checked, checked_class
 from ..._support.arrays import MAX_AXES
 from ..._support.description import Description
 from ...errors import ArgumentError
@@ -18,6 +19,10 @@ from .._matrices import times
 from ..sensors import JOINTS, is_named
 
 Array = NDArray[np.float64]
+
+# references and feedforward: numbers, or functions of the time
+Signal: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
+Held: TypeAlias = Array | Callable[[float], ArrayLike]
 
 _MATRICES = ("A", "B", "C", "D", "anti_windup")
 
@@ -88,22 +93,23 @@ class LinearController(Description):
     C: Array
     D: Array
     dt: float
-    sensors: Any
-    reference: Any
-    feedforward: Any
+    sensors: object
+    reference: Held | None
+    feedforward: Held | None
     anti_windup: Array | None
     x0: Array | None
 
+    @checked
     def __init__(
         self,
         A: Annotated[ArrayLike, Floats("(..., m, m)")] | None,
         B: Annotated[ArrayLike, Floats("(..., m, p)")] | None,
         C: Annotated[ArrayLike, Floats("(..., nu, m)")] | None,
         D: Annotated[ArrayLike, Floats("(..., nu, p)")],
-        dt: float,
-        sensors: Any = JOINTS,
-        reference: Any = None,
-        feedforward: Any = None,
+        dt: Positive,
+        sensors: object = JOINTS,
+        reference: Signal | None = None,
+        feedforward: Signal | None = None,
         anti_windup: Annotated[ArrayLike, Floats("(..., m, nu)")] | None = None,
         x0: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
     ) -> None:
@@ -121,19 +127,13 @@ class LinearController(Description):
         A = _array("A", A, 2)
         m = A.shape[-1]
         B, C = _array("B", B, 2), _array("C", C, 2)
-        for name, matrix, core in (
-            ("A", A, (m, m)),
-            ("B", B, (m, p)),
-            ("C", C, (nu, m)),
-        ):
-            _check_core(name, matrix, core, f"{m} states, {p} outputs, {nu} forces")
         if anti_windup is not None:
             anti_windup = _array("anti_windup", anti_windup, 2)
             _check_core("anti_windup", anti_windup, (m, nu), f"{m} states, {nu} forces")
         if x0 is not None:
             x0 = _array("x0", x0, 1)
             _check_core("x0", x0, (m,), f"{m} states")
-        self._set(A=A, B=B, C=C, D=D, dt=positive_number("dt", dt), x0=x0)
+        self._set(A=A, B=B, C=C, D=D, dt=float(dt), x0=x0)
         self._set(anti_windup=anti_windup, sensors=_sensors(sensors, p))
 
         # constants or samples; functions wait for the times of the samples
@@ -150,13 +150,13 @@ class LinearController(Description):
     @classmethod
     def state_feedback(
         cls,
-        K: Annotated[Any, Floats("(..., nu, 2 nv)")],
-        q: Annotated[Any, Floats("(nv,)", "(..., n, nv)")],
-        qd: Annotated[Any, Floats("(nv,)", "(..., n, nv)")] = None,
-        tau: Annotated[Any, Floats("(nu,)", "(..., n, nu)")] = None,
+        K: Annotated[ArrayLike, Floats("(..., nu, 2 nv)")],
+        q: Annotated[ArrayLike, Floats("(nv,)", "(..., n, nv)")],
+        qd: Annotated[ArrayLike, Floats("(nv,)", "(..., n, nv)")] | None = None,
+        tau: Annotated[ArrayLike, Floats("(nu,)", "(..., n, nu)")] | None = None,
         *,
         dt: float,
-        sensors: Any = "state",
+        sensors: object = "state",
     ) -> LinearController:
         """Static feedback of the whole state, as LQR gives it: tau - K (x - x0).
 
@@ -256,7 +256,7 @@ class LinearController(Description):
         self._check_sample(z, error)
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
-    def _check_sample(self, z: Any, error: Any) -> None:
+    def _check_sample(self, z: ArrayLike, error: ArrayLike) -> None:
         """Raise for a state or an error of another length."""
         for name, x, n in (("z", z, self.n_states), ("error", error, self.n_outputs)):
             shape = np.shape(x)
@@ -311,7 +311,7 @@ class LinearController(Description):
         )
 
 
-def rows_of(name: str, value: Any, times: Array, width: int) -> Array:
+def rows_of(name: str, value: Held | None, times: Array, width: int) -> Array:
     """References or feedforward (..., 1 or n, width) for the times of the samples."""
     if value is None:
         return np.zeros((1, width))
@@ -335,7 +335,7 @@ def rows_of(name: str, value: Any, times: Array, width: int) -> Array:
     return np.stack(given, axis=-2)
 
 
-def _array(name: str, value: Any, axes: int) -> Array:
+def _array(name: str, value: object, axes: int) -> Array:
     array = np.array(real_array(name, value))
     if array.ndim < axes:
         kind = "a matrix" if axes == 2 else "a vector"
@@ -353,7 +353,7 @@ def _check_core(name: str, array: Array, core: tuple[int, ...], counted: str) ->
         )
 
 
-def _sensors(given: Any, p: int) -> Any:
+def _sensors(given: object, p: int) -> object:
     """Sensors that can be compared: names as a tuple, rows as an array."""
     if given is None:
         return JOINTS

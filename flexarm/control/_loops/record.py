@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +65,7 @@ class LoopRun(Trajectory):
     sensor_names: tuple[str, ...]
     u: Array
     command: Array
-    saturated: Any
+    saturated: NDArray[np.bool_]
     states: Array
     comparison: Comparison | None = None
     sample_time: float | None = None
@@ -74,13 +73,13 @@ class LoopRun(Trajectory):
     seed: int | None = None
 
     @property
-    def saturation(self) -> Any:
+    def saturation(self) -> Array:
         """(..., nu) share of the samples at which the limits of each input were active.
 
         Of the samples that were reached.
         """
         reached = np.isfinite(self.u).all(-1).sum(-1)[..., np.newaxis]
-        return self.saturated.sum(axis=-2) / np.maximum(reached, 1)
+        return np.asarray(self.saturated.sum(axis=-2) / np.maximum(reached, 1))
 
     @property
     def tracking_error(self) -> Array:
@@ -128,7 +127,7 @@ class LoopRun(Trajectory):
 
 
 def ending(
-    reached: Any, t: Array, note: str, why: Callable[[int], str]
+    reached: NDArray[np.bool_], t: Array, note: str, why: Callable[[int], str]
 ) -> tuple[bool, str]:
     """Whether all loops (..., n) reached the last time, and a sentence about it.
 

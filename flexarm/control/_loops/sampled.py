@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from math import inf
-from numbers import Real
 from typing import Annotated, Any
 
 from numpy.typing import ArrayLike
 
 from ..._calls.arguments import any_of, positive_number
 from ..._calls.declared import (
+    ActuatorValues,
     Floats,
+    Number,
     Positions,
     Positive,
     Share,
     StepLength,
     Threads,
     Velocities,
+    Whole,
 )
 from ..._calls.doors import checked
 from ..._calls.records import Options
@@ -26,6 +28,7 @@ from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.automatic_steps import step_of_loop
+from ...simulation.laws import AnyLaw
 from ...simulation.methods import check_method
 from ...simulation.run import check_step, state, times
 from ...simulation.stiffening import warn_of_stiffening
@@ -42,20 +45,20 @@ from .spillover import warn_of_spillover
 @recorded("control.simulate_loop")
 def simulate_loop(
     arm: Arm | ArmStack,
-    law: Any,
+    law: LinearController | AnyLaw,
     q0: Positions,
     qd0: Velocities,
-    t: Annotated[ArrayLike, Floats("(n,)")],
+    t: Annotated[ArrayLike, Floats()],
     *,
     sample_time: float | None = None,
-    delay: float = 0.0,
+    delay: Annotated[float, Number(least=0.0, unit="s")] = 0.0,
     saturation: Annotated[ArrayLike, Floats("()", "(nu,)", "(2, nu)")] | None = None,
     noise: Annotated[ArrayLike, Floats("()", "(..., p)")] | None = None,
     quantization: Annotated[ArrayLike, Floats("()", "(p,)")] | None = None,
     command_resolution: Annotated[ArrayLike, Floats("()", "(nu,)")] | None = None,
-    sensors: Any = None,
-    seed: int | None = None,
-    u0: Any = None,
+    sensors: object = None,
+    seed: Annotated[int, Whole(least=0)] | None = None,
+    u0: ActuatorValues | None = None,
     method: str = "rk4",
     max_step: StepLength | None = None,
     rtol: Positive = 1e-8,
@@ -207,8 +210,6 @@ def simulate_loop(
     check_method(one, method, METHODS)
     check_step(max_step, t)
     sample = _sample_time(law, sample_time, t)
-    if isinstance(delay, bool) or not isinstance(delay, Real) or not 0.0 <= delay < inf:
-        raise ArgumentError(f"delay is {delay!r}, expected a time in s, zero or more")
 
     # arrays of the loop
     starts = state(arm, "q0", q0), state(arm, "qd0", qd0)
@@ -245,7 +246,7 @@ def simulate_loop(
     except KeyboardInterrupt:
         note = "interrupted"
     except Exception as error:
-        error.run = loop.result("stopped by an exception")
+        vars(error)["run"] = loop.result("stopped by an exception")
         raise
     run = loop.result(note)
     warn_of_spillover(given, arm, q0, sample)
@@ -253,13 +254,8 @@ def simulate_loop(
     return judged(run, loop.report, loop.longest_step)
 
 
-def _sample_time(law: Any, sample_time: Any, t: Any) -> float:
+def _sample_time(law: object, sample_time: float | None, t: Any) -> float:
     """Sample time of the call or of the law."""
-    if not isinstance(law, LinearController) and not callable(law):
-        raise ArgumentError(
-            f"law is {type(law).__name__}, expected a control.LinearController or a "
-            "function of t, q, qd that returns forces"
-        )
     own = getattr(law, "dt", None)
     if sample_time is None:
         if own is None:

@@ -20,6 +20,7 @@ from ...frequency_errors import has_few_modes
 from ...linear_models import linearize
 from ...mode_accuracy import without_warning
 from ...refinement import ADDED_MODES, undeformed
+from ...stacks import ArmStack
 from ...statics import equilibrium
 from ..sensors import JOINTS, is_named
 from .linear_controller import LinearController
@@ -58,8 +59,8 @@ class Spillover(Printed):
         largest part in the motion that decays least or grows.
     """
 
-    arm: Any
-    finer: Any
+    arm: Arm
+    finer: Arm
     radius: float
     finer_radius: float
     gain_margin: float
@@ -84,7 +85,7 @@ class Spillover(Printed):
 
 @checked
 def spillover(
-    law: Any,
+    law: object,
     arm: Arm,
     q: Posture | None = None,
     *,
@@ -170,7 +171,9 @@ CompositeControl or Inversion
     return found
 
 
-def _linear(law: Any, arm: Arm, q: Any, dt: float | None) -> LinearController | None:
+def _linear(
+    law: object, arm: Arm, q: Array | None, dt: float | None
+) -> LinearController | None:
     """A law as one of matrices about rest in a posture; None if it is not known."""
     near = getattr(law, "_near", None)
     if near is not None:
@@ -198,7 +201,7 @@ def _compared(law: LinearController, arm: Arm, q: Any, more: int) -> Spillover |
     return Spillover(arm, finer, radius, finer_radius, margin, fine.mode_of(motion))
 
 
-def warn_of_spillover(law: Any, arm: Any, q: Array, dt: float) -> None:
+def warn_of_spillover(law: object, arm: Arm | ArmStack, q: Array, dt: float) -> None:
     """Warn once of a loop that is stable, and grows with more modes in the links."""
     if not isinstance(law, LinearController) and not hasattr(law, "_near"):
         return
@@ -227,7 +230,7 @@ def warn_of_spillover(law: Any, arm: Any, q: Array, dt: float) -> None:
 class _Plant:
     """A discrete linear model of an arm, with the outputs of a law."""
 
-    def __init__(self, arm: Arm, like: Arm, law: LinearController, q: Any) -> None:
+    def __init__(self, arm: Arm, like: Arm, law: LinearController, q: Array) -> None:
         at = like.neutral if q is None else np.asarray(q, dtype=float)
         rest = equilibrium(arm, undeformed(arm, like, at), held="joints")
         self.law, self.nv = law, arm.nv
@@ -276,7 +279,7 @@ class _Plant:
         return float(np.sqrt(max(values[k].real, 0.0)) / (2.0 * np.pi))
 
 
-def _rows(arm: Arm, like: Arm, sensors: Any, q: Array, width: int) -> Array | None:
+def _rows(arm: Arm, like: Arm, sensors: object, q: Array, width: int) -> Array | None:
     """Rows (p, 2 nv) of what is measured of an arm; None if forces are felt.
 
     Rows and states, and amplitudes that are a number of outputs other than the width,

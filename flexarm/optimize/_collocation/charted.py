@@ -6,8 +6,6 @@ Limits and costs are those of w = (x, v, a, tau, p); the unknowns of a motion ar
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -90,7 +88,7 @@ class _Charted:
         return np.asarray(H + 0.5 * (bend + bend.swapaxes(1, 2)))
 
 
-def of_velocities(local: Any, arm: Arm) -> Any:
+def of_velocities(local: Local, arm: Arm) -> Local:
     """The function of the unknowns of a motion; itself where they are velocities."""
     chart = chart_of(arm)
     return local if chart is None else _Charted(local, chart)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,7 @@ class OfParameters:
 
     name, rows = "design", 1
 
-    def __init__(self, cost: Callable[[Array], Any], scale: Array) -> None:
+    def __init__(self, cost: Callable[[Array], object], scale: Array) -> None:
         self._cost, self._scale = cost, scale
         self.slopes = np.ones((1, len(scale)), dtype=bool)
         self.curvature = np.ones((len(scale), len(scale)), dtype=bool)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium
 from .._aim import Aim, branches_of, read_aim
+from .._programs.program import Term
 from ..limits import limits_of_joints
 from .local import EquationOfMotion, Local
 from .of_design import Family, OfDesign
@@ -61,7 +61,7 @@ class End:
 def read_end(
     arm: Arm,
     name: str,
-    value: Any,
+    value: object,
     near: Array | None = None,
     limits: Array | None = None,
 ) -> End:
@@ -102,7 +102,7 @@ def _check_quaternions(arm: Arm, name: str, q: Array) -> None:
             q[at] /= size
 
 
-def _at_joints(arm: Arm, name: str, joints: Any, near: Array) -> End:
+def _at_joints(arm: Arm, name: str, joints: object, near: Array) -> End:
     """Some joints at positions, the others free."""
     if not isinstance(joints, Mapping) or not joints:
         raise ArgumentError(
@@ -138,7 +138,7 @@ def _rested(arm: Arm, name: str, q: Array) -> Array:
 def _at_aim(
     arm: Arm,
     name: str,
-    value: Mapping[str, Any],
+    value: Mapping[str, object],
     near: Array | None,
     limits: Array | None,
 ) -> End:
@@ -165,7 +165,7 @@ def hold(
     first: Array,
     floating: NDArray[np.bool_] | None = None,
     family: Family | None = None,
-) -> list[Any]:
+) -> list[Term]:
     """Bounds and constraints by which the arm rests at a node.
 
     `first` are the parameters of the first motion, of a `family` of arms if the tip
@@ -179,7 +179,7 @@ def hold(
         return []
     # the deflection is not known beforehand
     arm = motion.arm
-    terms: list[Any] = []
+    terms: list[Term] = []
     if arm.nv > arm.nu:
         rest = Rest(equation, len(motion.p), floating)
         columns = np.concatenate([motion.q[node], motion.p])

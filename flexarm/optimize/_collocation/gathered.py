@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._programs.program import Pattern
@@ -34,11 +32,11 @@ class Gathered:
     def __init__(
         self,
         local: Local,
-        columns: Any,
-        lower: Any = 0.0,
-        upper: Any = 0.0,
-        scale: Any = 1.0,
-        weights: Any = None,
+        columns: ArrayLike,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        weights: ArrayLike | None = None,
     ) -> None:
         self.local, self.name = local, local.name
         self.convex = bool(getattr(local, "convex", False))
@@ -95,10 +93,10 @@ class Linear:
 
     def __init__(
         self,
-        matrix: Any,
-        lower: Any = 0.0,
-        upper: Any = 0.0,
-        scale: Any = 1.0,
+        matrix: Array | sparse.sparray,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
         name: str = "linear limit",
     ) -> None:
         self.convex = True

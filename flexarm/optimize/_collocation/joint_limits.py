@@ -6,10 +6,8 @@ unknowns: they are rows of the map of the chart.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...arm import Arm
 from .._charts import chart_of
@@ -63,7 +61,7 @@ def turning(arm: Arm) -> NDArray[np.bool_]:
 
 
 def rows_at_nodes(
-    motion: Collocation, rows: Array, low: Any, high: Any, size: Any
+    motion: Collocation, rows: Array, low: ArrayLike, high: ArrayLike, size: ArrayLike
 ) -> Gathered:
     """Rows (p, 2 nv) of positions and velocities of the arm at all nodes."""
     local = of_velocities(StateRows(motion.arm, rows, len(motion.p)), motion.arm)
@@ -71,7 +69,7 @@ def rows_at_nodes(
 
 
 def gathered(
-    motion: Collocation, local: Local, low: Any, high: Any, size: Any
+    motion: Collocation, local: Local, low: ArrayLike, high: ArrayLike, size: ArrayLike
 ) -> Gathered:
     """A function of positions, velocities and parameters at all nodes."""
     arm, columns = motion.arm, np.hstack([motion.q, motion.v])

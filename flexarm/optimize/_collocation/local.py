@@ -7,10 +7,10 @@ sparse matrices of a program hold nothing else.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...arm import Arm
 
@@ -72,7 +72,7 @@ class EquationOfMotion:
         self.curvature = np.zeros((self._k, self._k), dtype=bool)
         self.curvature[: 3 * n, : 3 * n] = True
 
-    def _call(self, name: str, *operands: Any) -> Array:
+    def _call(self, name: str, *operands: Array) -> Array:
         return np.asarray(self.arm._model.quiet(name)(*operands))
 
     def _split(self, w: Array) -> tuple[Array, Array, Array]:
@@ -127,7 +127,9 @@ class Squares:
     rows = 1
     convex = True
 
-    def __init__(self, weights: Any, target: Any = 0.0, name: str = "squares") -> None:
+    def __init__(
+        self, weights: ArrayLike, target: float | Array = 0.0, name: str = "squares"
+    ) -> None:
         """Store weights (k,) of the entries of w, or a symmetric matrix (k, k)."""
         self.name = name
         form = np.asarray(weights, dtype=np.float64)
@@ -137,7 +139,9 @@ class Squares:
         self.slopes = self.curvature.any(axis=0)[None, :]
 
     @classmethod
-    def of_forces(cls, arm: Arm, weights: Any = 1.0, parameters: int = 0) -> Squares:
+    def of_forces(
+        cls, arm: Arm, weights: ArrayLike = 1.0, parameters: int = 0
+    ) -> Squares:
         """Squares of the forces of the actuators, with weights (nu,)."""
         n = 3 * arm.nv
         every = np.zeros(n + arm.nu + parameters)

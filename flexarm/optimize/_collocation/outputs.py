@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ Array = NDArray[np.float64]
 ACCEPTED_EXCESS = 1e-3
 
 
-def output_limits(motion: Collocation, name: Any, limits: Array) -> Linear:
+def output_limits(motion: Collocation, name: object, limits: Array) -> Linear:
     """Outputs at all nodes between their limits (2, p) or (2, nodes, p)."""
     names, rows = output_rows(motion.arm, name)
     nodes = len(motion.q)
@@ -47,9 +46,9 @@ class Narrowed:
     Between nodes outputs exceed limits that hold at the nodes, most where they turn.
     """
 
-    def __init__(self, arm: Arm, limits: Mapping[Any, Array]) -> None:
+    def __init__(self, arm: Arm, limits: Mapping[object, Array]) -> None:
         self._arm, self._given = arm, limits
-        self.limits: dict[Any, Array] = dict(limits)
+        self.limits: dict[object, Array] = dict(limits)
 
     def narrow(self, nodes: Array, t: Array, q: Array, qd: Array) -> None:
         """Narrow by the excess of a motion at times t in the intervals of nodes (N,).
@@ -75,7 +74,7 @@ class Narrowed:
             self.limits[name] = now
 
 
-def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> float:
+def exceeded(arm: Arm, limits: Mapping[object, Array], q: Array, qd: Array) -> float:
     """Largest excess of a motion (n, nv), as part of the size of its limits."""
     most = 0.0
     for given, between in limits.items():
@@ -85,7 +84,7 @@ def exceeded(arm: Arm, limits: Mapping[Any, Array], q: Array, qd: Array) -> floa
     return most
 
 
-def refuse_at_rest(arm: Arm, limits: Mapping[Any, Array], q: Array) -> None:
+def refuse_at_rest(arm: Arm, limits: Mapping[object, Array], q: Array) -> None:
     """Refuse limits (2, p) that the arm at rest at one of both ends (2, nv) exceeds."""
     for given, (low, high) in limits.items():
         names, rows = output_rows(arm, given)

@@ -8,10 +8,10 @@ of the interval.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._programs.program import Pattern
 from .gathered import Gathered, Linear
@@ -74,8 +74,8 @@ class AtPoints:
         self,
         motion: Collocation,
         local: Local,
-        lower: Any = 0.0,
-        upper: Any = 0.0,
+        lower: ArrayLike = 0.0,
+        upper: ArrayLike = 0.0,
         *,
         integrate: bool = False,
     ) -> None:

@@ -45,20 +45,21 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_arm, check_numbers, positive_number
 from ..._support.checks import listed
 from ...arm import Arm
 from ...errors import ArgumentError
 from .._charts import real_arm, real_motion
+from .._parts import Timings
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
-from .._result import OptimalMotion, Verification
+from .._result import OptimalMotion
 from .._verify import between
 from .continuity import Continuity
 from .grid import Grid, tableau
@@ -66,6 +67,7 @@ from .grid import Grid, tableau
 __all__ = ["Collocation", "Grid", "Motion", "answer", "tableau"]
 
 Array = NDArray[np.float64]
+At: TypeAlias = int | NDArray[np.intp]  # places of unknowns
 Index = NDArray[np.intp]
 
 
@@ -168,22 +170,22 @@ class Collocation:
         """Sizes, (n,)."""
         return np.asarray(self._bounds[0][2])
 
-    def bound(self, index: Any, lower: Any, upper: Any) -> None:
+    def bound(self, index: At, lower: ArrayLike, upper: ArrayLike) -> None:
         """Narrow the bounds of some unknowns."""
         table = self._bounds[0]
         table[0, index] = np.maximum(table[0, index], lower)
         table[1, index] = np.minimum(table[1, index], upper)
 
-    def resize(self, index: Any, size: Any) -> None:
+    def resize(self, index: At, size: ArrayLike) -> None:
         """Set the sizes of some unknowns."""
         self._bounds[0][2, index] = size
 
-    def fix_state(self, node: int, q: Any, v: Any) -> None:
+    def fix_state(self, node: int, q: ArrayLike, v: ArrayLike) -> None:
         """Positions and velocities at a node, (nv,) each."""
         self.bound(self.q[node], q, q)
         self.bound(self.v[node], v, v)
 
-    def limit_forces(self, lower: Any, upper: Any) -> None:
+    def limit_forces(self, lower: ArrayLike, upper: ArrayLike) -> None:
         """Bounds of the forces of the actuators, (nu,) each."""
         self.bound(self.tau, lower, upper)
 
@@ -316,13 +318,7 @@ class Collocation:
 
 
 def answer(
-    motion: Collocation,
-    found: Solution,
-    *,
-    method: str,
-    timings: Mapping[str, float],
-    verification: Verification | None = None,
-    details: Mapping[str, Any] | None = None,
+    motion: Collocation, found: Solution, *, method: str, timings: Timings
 ) -> OptimalMotion:
     """The motion of a solution, with the report of its solver."""
     at = motion.read(found.z)
@@ -344,9 +340,7 @@ def answer(
         variables=len(found.z),
         iterations=found.iterations,
         violation=found.violation,
-        timings=dict(timings),
-        verification=verification,
-        details=dict(details or {}),
+        timings=timings,
     )
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.doors import checked_late
+from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters import BaseParameters, base_parameters, inertial_regressor
 from .equation_error import MeasuredForces, read_rigid
-from .fit import fit
+from .fit import FitOptions, fit
 from .identified import identified
 from .records import Record, read_records
 from .result import Identification
 
 Array = NDArray[np.float64]
+Names: TypeAlias = str | Sequence[str] | None
+Bodies: TypeAlias = str | int | Sequence[str | int] | None
 
 
 class LinearForces(MeasuredForces):
@@ -30,15 +32,20 @@ class LinearForces(MeasuredForces):
         self,
         arm: Arm,
         records: tuple[Record, ...],
-        outputs: Any,
+        outputs: object,
         base: BaseParameters,
-        which: Any,
+        bodies: Bodies,
+        families: Names,
     ) -> None:
         super().__init__(arm, records, outputs)
         columns = list(base.independent)
         self.n = len(columns)
         self._Y = [
-            np.asarray(inertial_regressor(arm, m.q, m.qd, m.qdd, **which))[..., columns]
+            np.asarray(
+                inertial_regressor(
+                    arm, m.q, m.qd, m.qdd, bodies=bodies, families=families
+                )
+            )[..., columns]
             for m in self.motion
         ]
 
@@ -55,14 +62,14 @@ class LinearForces(MeasuredForces):
         return self._Y
 
 
-@checked_late
+@checked
 @recorded("optimize.identify_base_parameters")
 def identify_base_parameters(
     arm: Arm,
     measured: Record | Sequence[Record],
     *,
-    bodies: Any = None,
-    families: Any = ("inertia", "joint"),
+    bodies: Bodies = None,
+    families: Names = ("inertia", "joint"),
     outputs: str = "joint positions",
 ) -> Identification:
     r"""Base parameters of the forces of a rigid arm, from its measured motion.
@@ -75,7 +82,9 @@ def identify_base_parameters(
         Rigid tree with known geometry; its masses are not used.
     measured : Record or list of Record
         Recorded joint positions and forces.
-    bodies, families : str or sequence of str, optional
+    bodies : str, int or sequence of str or int, optional
+        Names or numbers of bodies.
+    families : str or sequence of str, optional
         Parameters to identify, as in `inertial_parameters`; by default inertia and
         friction of all bodies.
     outputs : str
@@ -121,9 +130,8 @@ def identify_base_parameters(
     started = time.perf_counter()
     records = read_records(measured)
     read_rigid(arm, outputs)
-    which = {"bodies": bodies, "families": families}
-    base = base_parameters(arm, **which)
-    problem = LinearForces(arm, records, outputs, base, which)
+    base = base_parameters(arm, bodies=bodies, families=families)
+    problem = LinearForces(arm, records, outputs, base, bodies, families)
     if not any(y.any() for y in problem.measured):
         raise ArgumentError(
             "measured has no forces, without which parameters are known but for a "
@@ -144,12 +152,13 @@ def identify_base_parameters(
         np.zeros(problem.n),
         size,
         (-free, free),
-        sigma=np.where(scatter > 0.0, scatter, 1.0),
-        noise_is_known=False,
-        tolerance=1e-8,
-        max_iterations=1000,
-        time_limit=np.inf,
-        progress=False,
+        FitOptions(
+            sigma=np.where(scatter > 0.0, scatter, 1.0),
+            noise_is_known=False,
+            tolerance=1e-8,
+            max_iterations=1000,
+            time_limit=np.inf,
+        ),
     )
     return identified(
         problem,

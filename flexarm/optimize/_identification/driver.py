@@ -5,37 +5,44 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_numbers, real_array
-from ..._calls.declared import Choice, Floats
-from ..._calls.doors import checked_late
+from ..._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
+from ..._calls.doors import checked
 from ..._support.interrupts import held
-from ..._support.options import check_choice
 from ..._support.recorded import recorded
 from ..._support.warn import warn
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceWarning
+from ...parameters.trajectory_sensitivity import INTEGRATORS
 from .._arms import Arms
 from ..search import Search, read_search
 from .equation_error import EquationError
+from .fit import FitOptions
 from .identified import identified
-from .prediction import OutputError, step_options
+from .prediction import OutputError, Steps
 from .records import Record, read_records, standard_deviations
 from .result import Identification
 from .staged import existing, in_stages
 
 Array = NDArray[np.float64]
+Bounds: TypeAlias = Annotated[
+    Sequence[Sequence[float | None]],
+    Sequenced(
+        kind_of_annotation(Sequence[float | None]),
+        "pairs (lower, upper), one for each of p0, None for no bound",
+    ),
+]
 
-_METHODS = ("output error", "inverse dynamics")
-_SEARCH: dict[str, Any] = {"tolerance": 1e-8, "max_iterations": 200}
+_SEARCH: dict[str, object] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
 
 
-@checked_late
+@checked
 @recorded("optimize.identify")
 def identify(
     make_arm: Callable[[Array], Arm],
@@ -43,18 +50,16 @@ def identify(
     measured: Record | Sequence[Record],
     *,
     names: Sequence[str] | None = None,
-    bounds: Any = None,
+    bounds: Bounds | None = None,
     sigma: Annotated[ArrayLike, Floats("(m,)", "()")] | None = None,
-    outputs: Any = "joint positions",
+    outputs: object = "joint positions",
     method: Annotated[str, Choice("output error", "inverse dynamics")] = "output error",
     estimate_state: bool | str | Sequence[str] = False,
     stages: Sequence[float] | None = None,
     scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
-    integrator: Annotated[
-        str, Choice("rk4", "newmark", "linear-acceleration", "generalized-alpha")
-    ] = "rk4",
-    max_step: float | None = None,
+    integrator: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
+    max_step: Positive | None = None,
     search: Search | Mapping[str, Any] | None = None,
 ) -> Identification:
     r"""Parameters of an arm from measured motion, with confidence intervals.
@@ -208,13 +213,12 @@ def identify(
     """
     started = time.perf_counter()
     records = read_records(measured)
-    check_choice("method", method, _METHODS)
-    steps = step_options(interpolation, integrator, max_step)
+    steps = Steps(interpolation, integrator, max_step)
     options = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms = Arms(make_arm)
-    problem: Any
+    problem: OutputError | EquationError
     if method == "inverse dynamics":
         _refuse_unused(estimate_state, sigma)
         problem = EquationError(arms, p, records, outputs)
@@ -231,12 +235,18 @@ def identify(
     x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
     problem.settle(x0)
     noise = _first_noise(problem, sigma)
-    options |= {"sigma": noise, "noise_is_known": sigma is not None}
     size = np.concatenate([size, problem.check_start(x0)])
     limits = existing(problem.exists, p, size[: len(p)], limits)
     limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
     with held():
-        found = in_stages(problem, x0, size, limits, parts, **options)
+        found = in_stages(
+            problem,
+            x0,
+            size,
+            limits,
+            parts,
+            FitOptions(noise, sigma is not None, **options),
+        )
         searched = time.perf_counter()
         result = identified(
             problem,
@@ -267,7 +277,9 @@ def _widened(bounds: Array, end: float, x0: Array) -> Array:
     return result
 
 
-def _first_noise(problem: Any, sigma: Any) -> Array:
+def _first_noise(
+    problem: OutputError | EquationError, sigma: ArrayLike | None
+) -> Array:
     """Noise as given, or the scatter of the signals as first weights."""
     m = len(problem.signals)
     if sigma is not None:
@@ -276,7 +288,7 @@ def _first_noise(problem: Any, sigma: Any) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def _refuse_unused(estimate_state: Any, sigma: Any) -> None:
+def _refuse_unused(estimate_state: object, sigma: object) -> None:
     if estimate_state is not False:
         raise ArgumentError(
             "estimate_state is given for method 'inverse dynamics', which needs no "
@@ -290,7 +302,10 @@ def _refuse_unused(estimate_state: Any, sigma: Any) -> None:
 
 
 def unknowns(
-    p0: Any, names: Any, scale: Any, bounds: Any
+    p0: ArrayLike,
+    names: Sequence[str] | None,
+    scale: ArrayLike | None,
+    bounds: Bounds | None,
 ) -> tuple[Array, tuple[str, ...], Array, tuple[Array, Array]]:
     """Start, names, sizes and bounds of the parameters."""
     p = np.array(real_array("p0", p0))
@@ -298,9 +313,7 @@ def unknowns(
         raise ArgumentError(f"p0 has shape {p.shape}, expected one axis of parameters")
     check_numbers("p0", p)
     k = len(p)
-    listed = names is None or isinstance(names, list | tuple)
-    labels = tuple(names or ()) if listed else ()
-    labels = labels if names is not None else tuple(f"p[{i}]" for i in range(k))
+    labels = tuple(f"p[{i}]" for i in range(k)) if names is None else tuple(names)
     if len(labels) != k or len(set(labels)) != k:
         raise ArgumentError(
             f"names is {names!r}, expected {k} different ones, one for each of p0"
@@ -323,32 +336,25 @@ def unknowns(
     return p, labels, size, (low, high)
 
 
-def _read_bounds(bounds: Any, k: int) -> tuple[Array, Array]:
+def _read_bounds(bounds: Bounds | None, k: int) -> tuple[Array, Array]:
     """Lower and upper bounds from k pairs, in which None is no bound."""
     if bounds is None:
         return np.full(k, -np.inf), np.full(k, np.inf)
-    try:
-        pairs = [tuple(pair) for pair in bounds]
-    except TypeError:
-        pairs = []
+    pairs = [tuple(pair) for pair in bounds]
     if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
         raise ArgumentError(
             f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
             "bound"
         )
-    ends = zip(*pairs, strict=True)
-    low, high = (
-        np.array([real_array("bounds", none if x is None else x) for x in end])
-        for end, none in zip(ends, (-np.inf, np.inf), strict=True)
-    )
-    return low, high
+    low = np.array([-np.inf if x is None else x for x, _ in pairs], dtype=float)
+    return low, np.array([np.inf if x is None else x for _, x in pairs], dtype=float)
 
 
-def _parts(stages: Any) -> list[float] | None:
+def _parts(stages: Sequence[float] | None) -> list[float] | None:
     """Parts of the records that are fitted one after the other, None to choose."""
     if stages is None:
         return None
-    parts = [float(x) for x in np.atleast_1d(real_array("stages", stages))]
+    parts = [float(x) for x in stages]
     rises = all(a < b for a, b in pairwise(parts))
     if not parts or not rises or not parts[0] > 0.0 or parts[-1] != 1.0:
         raise ArgumentError(

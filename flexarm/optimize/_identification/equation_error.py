@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import BSpline
 
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
@@ -35,7 +36,7 @@ class MeasuredForces:
     state_names: tuple[str, ...] = ()
     chooses = False  # a step
 
-    def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: Any) -> None:
+    def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: object) -> None:
         read_rigid(arm, outputs)
         refuse_prescribed(records, "inverse dynamics")
         for number, record in enumerate(records):
@@ -61,7 +62,7 @@ class EquationError(MeasuredForces):
     """Predictions of forces: the unknowns are the parameters."""
 
     def __init__(
-        self, arms: Arms, p: Array, records: tuple[Record, ...], outputs: Any
+        self, arms: Arms, p: Array, records: tuple[Record, ...], outputs: object
     ) -> None:
         super().__init__(arms(p), records, outputs)
         self.arms, self.n, self.k = arms, len(p), len(p)
@@ -89,7 +90,7 @@ class EquationError(MeasuredForces):
         return self.derivatives(x, size)
 
 
-def read_rigid(arm: Arm, outputs: Any) -> None:
+def read_rigid(arm: Arm, outputs: object) -> None:
     """Refuse arms whose coordinates are not all measured joint positions."""
     if arm.nv != arm.nu or arm.nq != arm.nv or arm._held:
         raise ArgumentError(
@@ -124,7 +125,7 @@ def smoothed(record: Record, n: int) -> Smoothed:
     return Smoothed(at, q, qd, qdd, tau[keep])
 
 
-def _spline(t: Array, y: Array) -> tuple[Any, float]:
+def _spline(t: Array, y: Array) -> tuple[BSpline, float]:
     """The spline of a signal, and the length of its intervals."""
     from scipy.interpolate import make_lsq_spline
 
@@ -132,7 +133,7 @@ def _spline(t: Array, y: Array) -> tuple[Any, float]:
     t, y = t[there], y[there]
     n = len(t)
     # try more and more intervals
-    best: tuple[float, Any, float] | None = None
+    best: tuple[float, BSpline, float] | None = None
     count = 2
     while count + _DEGREE <= n // 2:
         ends = [t[0]] * _DEGREE, [t[-1]] * _DEGREE

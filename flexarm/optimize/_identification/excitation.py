@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ...simulation.methods import simulate
 from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import stable_step
 from ...simulation.trajectory import Trajectory
-from ...stacks import stack
+from ...stacks import ArmStack, stack
 from ...statics import equilibrium
 from ...vibration import natural_frequencies
 from .._arms import Arms
@@ -30,7 +30,7 @@ from .records import signals_of, values_of
 
 Array = NDArray[np.float64]
 
-FAMILIES: dict[str, Any] = {"families": ("inertia", "joint")}  # of base parameters
+FAMILIES = ("inertia", "joint")  # of base parameters
 # Harmonics of each joint by default: more excite more parameters and make the search
 # longer.
 _DEFAULT_HARMONICS = 8
@@ -89,13 +89,12 @@ class Fourier:
         return place, rate, second
 
 
-def harmonics_of(arm: Arm, q: Array, t: Array, given: Any) -> Array:
+def harmonics_of(arm: Arm, q: Array, t: Array, given: Sequence[int] | None) -> Array:
     """Harmonics as given, or some up to the first mode of the links."""
     most = (len(t) - 1) // _MIN_SAMPLES
     if given is not None:
-        array = np.unique(np.atleast_1d(np.asarray(given)))
-        whole = array.dtype.kind in "iu" and array.min(initial=1) >= 1
-        if array.ndim != 1 or len(array) < 2 or not whole or array[-1] > most:
+        array = np.unique(given)
+        if len(array) < 2 or array[0] < 1 or array[-1] > most:
             raise ArgumentError(
                 f"harmonics is {given!r}, expected two or more different whole numbers "
                 f"from 1 to {most}, for eight samples in a period of the highest"
@@ -139,9 +138,9 @@ class Excitation:
         t: Array,
         q0: Array,
         limits: Limits,
-        outputs: Any,
-        sigma: Any,
-        harmonics: Any,
+        outputs: object,
+        sigma: Array,
+        harmonics: Sequence[int] | None,
     ) -> None:
         self.t, self.limits, self.size = t, limits, size
         self.rigid = isinstance(arms, Arm)
@@ -153,7 +152,7 @@ class Excitation:
             self._perturb(arms, p)
             self.outputs = [signals_of(a, outputs)[0] for a in self.arms]
         else:
-            self.columns = list(base_parameters(arm, **FAMILIES).independent)
+            self.columns = list(base_parameters(arm, families=FAMILIES).independent)
         self.sigma = sigma
         self.harmonics = harmonics_of(arm, self.q0, t, harmonics)
         self.series = Fourier(t, self.harmonics, arm.nu)
@@ -189,10 +188,7 @@ class Excitation:
             if len(row) == 1:  # a wall: no arm on the other side
                 row[0] = -sum(row.values())
             weights.append(
-                (
-                    row,
-                    2.0 * _STEP if len(row) == 2 and 0 not in row else _STEP,
-                )
+                (row, 2.0 * _STEP if len(row) == 2 and 0 not in row else _STEP)
             )
         self.weights = np.zeros((len(p), len(self.arms)))
         for j, (row, h) in enumerate(weights):
@@ -224,7 +220,9 @@ class Excitation:
         many = stack(arms)[:, np.newaxis]
         return self._simulated(many, q0, np.broadcast_to(tau, shape))
 
-    def _simulated(self, arm: Any, q0: Array, torque: Any) -> Trajectory:
+    def _simulated(
+        self, arm: Arm | ArmStack, q0: Array, torque: JointFeedback | Array
+    ) -> Trajectory:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)
             run = simulate(
@@ -296,7 +294,7 @@ class Excitation:
             )
         return np.array(smooth), np.array(hard), tuple(names)
 
-    def _jacobians(self, run: Trajectory, there: Any) -> Array:
+    def _jacobians(self, run: Trajectory, there: NDArray[np.bool_]) -> Array:
         """Derivatives (b, N, k) of the signals in units of noise and sizes."""
         q, qd, tau = (x[:, there] for x in (run.q, run.qd, run.tau))
         if self.rigid:
@@ -312,7 +310,7 @@ class Excitation:
     def rigid_rows(self, q: Array, qd: Array, tau: Array) -> Array:
         """Rows (b, N, k) of forces over their noise by base parameters."""
         qdd = self.arm.forward_dynamics(q, qd, tau)
-        Y = np.asarray(inertial_regressor(self.arm, q, qd, qdd, **FAMILIES))
+        Y = np.asarray(inertial_regressor(self.arm, q, qd, qdd, families=FAMILIES))
         Y = Y[..., self.columns] / self.sigma[:, np.newaxis]
         return np.asarray(Y.reshape(len(Y), -1, Y.shape[-1]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,9 @@ from scipy.optimize import minimize
 
 from ..._calls.arguments import check_actuated, check_arm, check_numbers, real_array
 from ..._calls.declared import Choice, Floats, Posture
-from ..._calls.doors import checked_late
+from ..._calls.doors import checked
 from ..._support.checks import as_generator
 from ..._support.interrupts import allowed, held
-from ..._support.options import check_choice
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
@@ -25,27 +24,22 @@ from ...simulation.run import times
 from ...simulation.trajectory import Trajectory
 from .._arms import Arms
 from .._excess import excess_of
+from .._parts import Excited, Timings
 from .._result import OptimalMotion, Verification, unverified, warned
 from .._verify import verified
-from ..limits import Limits, read_limits
+from ..limits import LimitsLike, read_limits
 from ..search import Search, read_search
 from .driver import unknowns
 from .equation_error import read_rigid
 from .excitation import FAMILIES, Excitation, Seen
 from .identified import covariance_of
-from .prediction import OutputError
+from .prediction import OutputError, Steps
 from .records import Record, signals_of, standard_deviations
 
 Array = NDArray[np.float64]
 
-_SEARCH: dict[str, Any] = {
-    "tolerance": 1e-3,
-    "max_iterations": 60,
-    "time_limit": np.inf,
-}
 _KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
 _BOUNDING = ("torque", "position", "velocity", "acceleration")
-_CRITERIA = ("determinant", "condition")
 # Random motions, of which the best begin searches.
 _DRAWS = 32
 # Searches from the best of them, each as long as the first.
@@ -76,16 +70,16 @@ _MESSAGES = {
 }
 
 
-@checked_late
+@checked
 @recorded("optimize.exciting_motion")
 def exciting_motion(
     make_arm: Callable[[Array], Arm] | Arm,
-    p: Annotated[ArrayLike, Floats("(k,)")],
+    p: Annotated[ArrayLike, Floats("(k,)")] | None,
     t: Annotated[ArrayLike, Floats("(n,)")],
     *,
     sigma: Annotated[ArrayLike, Floats("(m,)", "()")],
-    limits: Limits | Mapping[str, Any] | None = None,
-    outputs: Any = "joint positions",
+    limits: LimitsLike = None,
+    outputs: object = "joint positions",
     q0: Posture | None = None,
     harmonics: Sequence[int] | None = None,
     criterion: Annotated[str, Choice("determinant", "condition")] = "determinant",
@@ -140,9 +134,9 @@ def exciting_motion(
     motion : OptimalMotion
         Motion and forces at `t`.  ``objective`` is the logarithm of the geometric mean
         of the half axes of the region of one standard deviation, in units of `scale`,
-        or of the condition number.  ``details`` has ``"std"`` (k,) and ``"covariance"``
-        (k, k) of estimates from one record, ``"condition"``, ``"names"`` of base
-        parameters or of parameters, and ``"harmonics"``.  ``verification`` is a
+        or of the condition number.  ``excited`` has ``std`` (k,) and ``covariance``
+        (k, k) of estimates from one record, ``condition``, ``names`` of base parameters
+        or of parameters, and ``harmonics``.  ``verification`` is a
         simulation with finer steps; a motion that exceeds a limit there by more than
         1 % fails and warns.
 
@@ -166,7 +160,7 @@ def exciting_motion(
     `make_arm` what counts is the motion under these forces alone, as `identify`
     simulates it, with known initial state; J has
     differences of simulated motions in the search, the exact derivatives of `identify`
-    at its end.  For a linear model with white noise, ``details["covariance"]`` is the
+    at its end.  For a linear model with white noise, ``excited.covariance`` is the
     Cramer-Rao bound, which the estimates of `identify` reach.  The search is sequential
     quadratic programming (SLSQP of SciPy) with smooth largest values of what is
     limited; the best motion is then scaled until it touches a limit.  Links bend to
@@ -199,12 +193,13 @@ def exciting_motion(
     ...     limits={"torque": 20.0, "velocity": 3.0},
     ...     q0=[-np.pi / 2],
     ... )
-    >>> motion.success, bool((motion.details["std"] < [0.01, 0.01]).all())
+    >>> motion.success, bool((motion.excited.std < [0.01, 0.01]).all())
     (True, True)
     """
     started = time.perf_counter()
-    check_choice("criterion", criterion, _CRITERIA)
-    options = read_search(search, _SEARCH, "exciting_motion")
+    options = _Options(
+        **read_search(search, _Options._field_defaults, "exciting_motion")
+    )
     clock = times(t)
     if len(clock) < 3 or np.ptp(np.diff(clock)) > 1e-6 * (clock[1] - clock[0]):
         raise ArgumentError(
@@ -221,25 +216,23 @@ def exciting_motion(
         motion = _motion(
             best, make_arm, values, outputs, names, status, iterations, criterion
         )
-        motion.timings.update(  # type: ignore[attr-defined]
-            setup=setup - started,
-            solver=found - setup,
-            verification=time.perf_counter() - found,
-            total=time.perf_counter() - started,
+        ended = time.perf_counter()
+        timings = Timings(
+            setup - started, found - setup, ended - found, ended - started
         )
-    return warned(motion)
+    return warned(replace(motion, timings=timings))
 
 
 def _problem(
-    make_arm: Any,
-    p: Any,
+    make_arm: Callable[[Array], Arm] | Arm,
+    p: ArrayLike | None,
     t: Array,
-    sigma: Any,
-    limits: Any,
-    outputs: Any,
-    q0: Any,
-    harmonics: Any,
-    scale: Any,
+    sigma: ArrayLike,
+    limits: LimitsLike,
+    outputs: object,
+    q0: ArrayLike | None,
+    harmonics: Sequence[int] | None,
+    scale: ArrayLike | None,
 ) -> tuple[Excitation, tuple[str, ...], Array]:
     """Motions and their information, names and values of the parameters."""
     arms: Arms | Arm
@@ -250,12 +243,14 @@ def _problem(
             )
         arms = arm = make_arm
         read_rigid(arm, "joint positions")
-        base = base_parameters(arm, **FAMILIES)
+        base = base_parameters(arm, families=FAMILIES)
         names, values = tuple(base.names), np.asarray(base.values)
         scale = np.ones(len(values)) if scale is None else scale
         size = unknowns(values, list(names), scale, None)[2]
         noise = standard_deviations("sigma", sigma, arm.nu, least=None)
     else:
+        if p is None:
+            raise ArgumentError("p is None, expected parameters of make_arm")
         values, names, size, _ = unknowns(p, None, scale, None)
         arms = Arms(make_arm)
         arm = arms(values)
@@ -283,6 +278,14 @@ def _problem(
         arms, values, size, t, start, bounds, outputs, noise, harmonics
     )
     return problem, names, values
+
+
+class _Options(NamedTuple):
+    """Options of the search."""
+
+    tolerance: float = 1e-3
+    max_iterations: int = 60
+    time_limit: float = np.inf
 
 
 class _Best:
@@ -358,10 +361,10 @@ class _Best:
 
 
 def _searched(
-    best: _Best, rng: np.random.Generator, options: dict[str, Any], begin: float
+    best: _Best, rng: np.random.Generator, options: _Options, begin: float
 ) -> tuple[str, int]:
     """Search from the best of random motions; its status and number of iterations."""
-    until, count = begin + options["time_limit"], best.problem.series.count
+    until, count = begin + options.time_limit, best.problem.series.count
     status, iterations = "failed", 0
     try:
         with allowed():
@@ -384,7 +387,7 @@ class _TimeIsOver(Exception):
 
 
 def _descended(
-    best: _Best, begin: Array, options: dict[str, Any], until: float
+    best: _Best, begin: Array, options: _Options, until: float
 ) -> tuple[str, int]:
     """Search by sequential quadratic programming from one motion."""
     n, size = len(begin), float(np.abs(begin).max())
@@ -422,10 +425,7 @@ def _descended(
             jac=lambda x: slopes(x)[0],
             method="SLSQP",
             constraints={"type": "ineq", "fun": room, "jac": lambda x: slopes(x)[1]},
-            options={
-                "ftol": options["tolerance"],
-                "maxiter": options["max_iterations"],
-            },
+            options={"ftol": options.tolerance, "maxiter": options.max_iterations},
         )
     except _TimeIsOver:
         return "time", 0
@@ -434,9 +434,9 @@ def _descended(
 
 def _motion(
     best: _Best,
-    make_arm: Any,
+    make_arm: Callable[[Array], Arm] | Arm,
     values: Array,
-    outputs: Any,
+    outputs: object,
     names: tuple[str, ...],
     status: str,
     iterations: int,
@@ -478,15 +478,15 @@ def _motion(
         variables=problem.series.count,
         iterations=iterations,
         violation=over,
-        timings={},
+        timings=Timings(),
         verification=checked,
-        details={
-            "names": names,
-            "std": np.sqrt(np.diag(covariance)),
-            "covariance": covariance,
-            "condition": condition,
-            "harmonics": problem.harmonics.astype(int),
-        },
+        excited=Excited(
+            names,
+            np.sqrt(np.diag(covariance)),
+            covariance,
+            condition,
+            problem.harmonics.astype(int),
+        ),
     )
     return motion if checked is not None else unverified(motion)
 
@@ -504,13 +504,7 @@ def _checked(problem: Excitation, c: Array) -> tuple[Trajectory, Verification | 
     run = _single(arm, problem.runs(tau, only=True))
     still = np.zeros(arm.nv)
     checked = verified(
-        arm,
-        problem.t,
-        problem.q0,
-        still,
-        tau[0],
-        problem.step,
-        limits=problem.limits,
+        arm, problem.t, problem.q0, still, tau[0], problem.step, limits=problem.limits
     )
     return run, checked
 
@@ -521,16 +515,20 @@ def _single(arm: Arm, run: Trajectory) -> Trajectory:
 
 
 def _information(
-    problem: Excitation, make_arm: Any, values: Array, outputs: Any, run: Trajectory
+    problem: Excitation,
+    make_arm: Callable[[Array], Arm] | Arm,
+    values: Array,
+    outputs: object,
+    run: Trajectory,
 ) -> Array:
     """Derivatives (N, k) of the signals over their noise by the parameters."""
-    if problem.rigid:
+    if isinstance(make_arm, Arm):
         parts = (run.q, run.qd, run.tau)
         return np.asarray(problem.rigid_rows(*(x[np.newaxis] for x in parts))[0])
     empty = np.zeros((len(problem.t), len(problem.sigma)))
     resting = problem.arm.nv > problem.arm.nu
     record = Record(problem.t, empty, run.tau, problem.q0, None, resting)
-    steps = {"interpolation": "linear", "method": "rk4", "max_step": None}
+    steps = Steps("linear", "rk4")
     exact = OutputError(Arms(make_arm), values, (record,), outputs, False, steps)
     exact.settle(values)
     J = exact.derivatives(values, problem.size)[0] / problem.sigma[:, np.newaxis]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from ...errors import NotFiniteError
 from ...simulation.run import progress_bar
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 # Estimates of the noise at most, each followed by a search.
 MAX_PASSES = 20
@@ -85,6 +86,22 @@ class Fit:
     evaluations: int
 
 
+class FitOptions(NamedTuple):
+    """How a fit searches.
+
+    `sigma` (m,) is the noise, or its first estimate where it is not known; derivatives
+    are "rough" differences, "exact", or "both" of them in this order.
+    """
+
+    sigma: Array
+    noise_is_known: bool
+    tolerance: float
+    max_iterations: int
+    time_limit: float
+    progress: bool | None = False
+    derivatives: str = "both"
+
+
 class _Stopped(Exception):
     """Time limit of the search."""
 
@@ -105,8 +122,7 @@ class _Known:
                 return None
             return made
 
-        result: list[Array] | None = self._once("predict", z, found)
-        return result
+        return self._once("predict", z, found)
 
     def derivatives(self, z: Array) -> list[Array]:
         """Derivatives of the signals by unknowns in units of their sizes."""
@@ -115,8 +131,7 @@ class _Known:
             made = self.problem.derivatives(z * self.size, self.size)
             return [J * self.size for J in made]
 
-        result: list[Array] = self._once("derivatives", z, found)
-        return result
+        return self._once("derivatives", z, found)
 
     def differences(self, z: Array) -> list[Array]:
         """The same to about 1e-6, cheaper; exact ones if they are known."""
@@ -129,15 +144,15 @@ class _Known:
             made = self.problem.differences(z * self.size, self.size, here)
             return [J * self.size for J in made]
 
-        result: list[Array] = self._once("differences", z, found)
-        return result
+        return self._once("differences", z, found)
 
-    def _once(self, what: str, z: Array, made: Callable[[], Any]) -> Any:
+    def _once(self, what: str, z: Array, made: Callable[[], T]) -> T:
         key, kept = z.tobytes(), self._kept.get(what)
         if kept is None or kept[0] != key:
             kept = key, made()
             self._kept[what] = kept
-        return kept[1]
+        result: T = kept[1]
+        return result
 
     def knows(self, what: str, z: Array) -> bool:
         """Whether predictions or derivatives at z need no work."""
@@ -211,31 +226,24 @@ def fit(
     x0: Array,
     size: Array,
     bounds: tuple[Array, Array],
-    *,
-    sigma: Array,
-    noise_is_known: bool,
-    tolerance: float,
-    max_iterations: int,
-    time_limit: float,
-    progress: bool | None,
-    derivatives: str = "both",
+    options: FitOptions,
 ) -> Fit:
     """Minimize the squares of residuals over their noise, known or estimated.
 
     With unknown noise the weights come from the last residuals, repeatedly until they
-    settle: the most likely parameters and standard deviations.  `derivatives` are
-    "rough" differences, "exact", or "both" of them in this order.  Raises
+    settle: the most likely parameters and standard deviations.  Raises
     KeyboardInterrupt after Ctrl-C before the first residuals.
     """
+    sigma, noise_is_known, tolerance, max_iterations, time_limit, _, _ = options
     until = time.perf_counter() + time_limit
-    bar = progress_bar(max_iterations, progress, "motions")
+    bar = progress_bar(max_iterations, options.progress, "motions")
     known, z = _Known(problem, size), x0 / size
     limits = bounds[0] / size, bounds[1] / size
     iterations = evaluations = 0
     best: list[Array] | None = None
     loose = tolerance if noise_is_known else max(tolerance, _ROUGH_TOLERANCE)
-    rough = derivatives != "exact"
-    both = derivatives == "both"
+    rough = options.derivatives != "exact"
+    both = options.derivatives == "both"
     try:
         for _ in range(MAX_PASSES):
             search = Search(known, sigma, until, bar, rough)
@@ -265,7 +273,7 @@ def fit(
     finally:
         if bar is not None:
             bar.close()
-    last = Search(known, sigma, np.inf, None, derivatives == "rough")
+    last = Search(known, sigma, np.inf, None, options.derivatives == "rough")
     if status == "interrupted":
         if best is None:
             raise KeyboardInterrupt

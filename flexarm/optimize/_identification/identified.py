@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,11 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed
 from ...arm import Arm
 from .colour import coloured
+from .equation_error import MeasuredForces
 from .fit import MESSAGES, MIN_EFFECT, Fit, seen_at
+from .prediction import OutputError
 from .prescribed import notes_on_following
-from .result import Identification, whiteness_of
+from .result import FitTimings, Identification, whiteness_of
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ MAX_MOVE = 0.1
 
 
 def identified(
-    problem: Any,
+    problem: OutputError | MeasuredForces,
     found: Fit,
     *,
     arm: Arm,
@@ -63,7 +64,7 @@ def identified(
     measured = problem.measured
     notes = _on_bounds(names, x, free)
     notes += _on_combinations(names, s, right[:, :k], rank)
-    if method == "output error" and status != "interrupted":
+    if isinstance(problem, OutputError) and status != "interrupted":
         try:
             with allowed():
                 notes += _on_steps(problem, found, plain, names, size, bounds)
@@ -98,11 +99,7 @@ def identified(
         method=method,
         iterations=found.iterations,
         evaluations=found.evaluations,
-        timings={
-            "search": times[1] - times[0],
-            "statistics": done - times[1],
-            "total": done - times[0],
-        },
+        timings=FitTimings(times[1] - times[0], done - times[1], done - times[0]),
     )
     poor = None
     if method == "output error" and status == "solved":
@@ -156,7 +153,7 @@ def covariance_of(
 
 
 def _of_coloured_noise(
-    problem: Any,
+    problem: OutputError | MeasuredForces,
     found: Fit,
     plain: Array,
     size: Array,
@@ -257,7 +254,7 @@ def largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]
 
 
 def _on_steps(
-    problem: Any,
+    problem: OutputError,
     found: Fit,
     covariance: Array,
     names: tuple[str, ...],
@@ -271,7 +268,7 @@ def _on_steps(
         for i, run in enumerate(runs or [])
         if run.message != "reached the last time"
     ]
-    result += notes_on_following(problem, runs or [])
+    result += notes_on_following(problem.prescribed, runs or [])
     # steps chosen here were judged by derivatives of shorter ones
     if problem.chooses:
         share = moved_by_steps(problem, found, covariance)
@@ -289,7 +286,7 @@ def _on_steps(
     return result
 
 
-def moved_by_steps(problem: Any, found: Fit, covariance: Array) -> Array | None:
+def moved_by_steps(problem: OutputError, found: Fit, covariance: Array) -> Array | None:
     """Changes of the estimates by half the step, in their standard deviations."""
     finer = problem.predict(found.x, 2)
     if finer is None:
@@ -304,7 +301,7 @@ def moved_by_steps(problem: Any, found: Fit, covariance: Array) -> Array | None:
 
 
 def moved_by_half_steps(
-    problem: Any,
+    problem: OutputError,
     found: Fit,
     covariance: Array,
     size: Array,
@@ -334,7 +331,10 @@ def moved_by_half_steps(
 
 
 def plain_covariance(
-    problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
+    problem: OutputError | MeasuredForces,
+    found: Fit,
+    size: Array,
+    bounds: tuple[Array, Array],
 ) -> Array:
     """Covariance of the unknowns for white noise."""
     level = MIN_EFFECT * _size_of(problem.measured, found.sigma)

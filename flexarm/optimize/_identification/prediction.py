@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.arguments import positive_number
 from ..._support.interrupts import uninterrupted
-from ..._support.options import check_choice
 from ...arm import Arm
 from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from ...errors import (
@@ -27,11 +25,7 @@ from ...linear_models.outputs import state_names
 from ...linear_models.strain import Output
 from ...parameters.directional import solved
 from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
-from ...parameters.trajectory_sensitivity import (
-    INTEGRATORS,
-    refuse_undifferentiated,
-    sensitivities,
-)
+from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ...simulation.methods import Trajectory, simulate
 from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import CONDITIONAL, stable_step
@@ -64,6 +58,14 @@ def _diverged(run: Trajectory) -> bool:
     return not bent or max(np.abs(run.q).max(), np.abs(run.qd).max()) >= RUNAWAY_RATE
 
 
+class Steps(NamedTuple):
+    """How motions are simulated: forces between samples, integrator, step in s."""
+
+    interpolation: str
+    method: str
+    max_step: float | None = None
+
+
 class OutputError:
     """Predictions of signals by simulation.
 
@@ -75,15 +77,13 @@ class OutputError:
         arms: Callable[[Array], Arm],
         p: Array,
         records: tuple[Record, ...],
-        outputs: Any,
-        state: Any,
-        options: dict[str, Any],
+        outputs: object,
+        state: bool | str | Sequence[str],
+        steps: Steps,
     ) -> None:
-        self.arms, self.records, self.options = arms, records, options
+        self.arms, self.records, self.steps = arms, records, steps
         self._outputs = outputs
-        # the step is chosen here if none is given
-        self.chooses, self.finer = options["max_step"] is None, 1
-        self._given_step = options["max_step"]
+        self._given_step, self.finer = steps.max_step, 1
         self.k = len(p)
         arm = arms(p)
         sensing = self.sensing(arm, p)
@@ -91,15 +91,13 @@ class OutputError:
         for number, record in enumerate(records):
             check_record(arm, record, number, len(self.signals))
             refuse_uneven(sensing, record.t, number)
-            refuse_undifferentiated(
-                arm, options["method"], record.tau, options["interpolation"]
-            )
+            refuse_undifferentiated(arm)
         # joints that are led, and arms with springs that lead them
         self.prescribed = [
             Prescribed(arm, record, i) if record.prescribed else None
             for i, record in enumerate(records)
         ]
-        if any(self.prescribed) and options["interpolation"] == "hold":
+        if any(self.prescribed) and steps.interpolation == "hold":
             raise ArgumentError(
                 "interpolation is 'hold' with prescribed joints, whose springs it "
                 "would move in steps; expected 'linear'"
@@ -119,19 +117,22 @@ class OutputError:
         if not self.chooses and not any(self.prescribed):
             return
         gap = min(float(np.diff(record.t).max()) for record in self.records)
-        step = gap if self.chooses else float(self._given_step)
-        if self.options["method"] in CONDITIONAL:
+        step = gap if self._given_step is None else self._given_step
+        method = self.steps.method
+        if method in CONDITIONAL:
             for number, arms in enumerate(self._led):
                 if not self.chooses and self.prescribed[number] is None:
                     continue
                 arm = arms(x[: self.k])
                 q0, _ = self._start(arm, x, number)
-                step = min(
-                    step, _STEP_SHARE * stable_step(arm, q0, self.options["method"])[0]
-                )
-        self.options = self.options | {
-            "max_step": max(step, gap / _MAX_SUBSTEPS) / self.finer
-        }
+                step = min(step, _STEP_SHARE * stable_step(arm, q0, method)[0])
+        step = max(step, gap / _MAX_SUBSTEPS) / self.finer
+        self.steps = self.steps._replace(max_step=step)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the step is chosen here, since none is given."""
+        return self._given_step is None
 
     @property
     def measured(self) -> list[Array]:
@@ -155,8 +156,8 @@ class OutputError:
         gap = min(float(np.diff(record.t).max()) for record in self.records)
         result: OutputError = object.__new__(OutputError)
         vars(result).update(vars(self))
-        half = 0.5 * min(self.options["max_step"] or gap, gap)
-        result.options = self.options | {"max_step": half}
+        half = 0.5 * min(self.steps.max_step or gap, gap)
+        result.steps = self.steps._replace(max_step=half)
         return result
 
     def predict(
@@ -208,10 +209,11 @@ class OutputError:
     ) -> Trajectory:
         """The simulated motion of a record."""
         record, arm = self.records[number], self._led[number](x[: self.k])
-        options = dict(self.options)
+        steps = self.steps
         if finer > 1:
             gap = float(np.diff(record.t).max())
-            options["max_step"] = min(options["max_step"] or gap, gap) / finer
+            finest = min(steps.max_step or gap, gap) / finer
+            steps = steps._replace(max_step=finest)
         with np.errstate(all="ignore"), warnings.catch_warnings():
             if quiet:
                 warnings.simplefilter("ignore", SimulationWarning)
@@ -220,7 +222,15 @@ class OutputError:
             q0, qd0 = self._start(arm, x, number)
             tau = self._forces(arm, number)
             run = simulate(
-                arm, q0, qd0, record.t, torque=tau, progress=False, **options
+                arm,
+                q0,
+                qd0,
+                record.t,
+                torque=tau,
+                interpolation=steps.interpolation,
+                method=steps.method,
+                max_step=steps.max_step,
+                progress=False,
             )
         return uninterrupted(run)
 
@@ -285,7 +295,7 @@ class OutputError:
                 q0, qd0 = self._start(arm, x, number)
                 tau = self._forces(arm, number)
                 maps = sensitivities(
-                    arm, q0, qd0, record.t, tangent, torque=tau, **self.options
+                    arm, q0, qd0, record.t, tangent, torque=tau, **self.steps._asdict()
                 )
             begin = self._start_derivatives(arm, tangent, q0, number)
             states = np.zeros((len(record.t), 2 * arm.nv, self.n))
@@ -366,7 +376,12 @@ class OutputError:
         return np.concatenate(columns, axis=1)
 
     def _direct(
-        self, run: Trajectory, qdd: Array, p: Array, scale: Array, arms: Any
+        self,
+        run: Trajectory,
+        qdd: Array,
+        p: Array,
+        scale: Array,
+        arms: Callable[[Array], Arm],
     ) -> Array:
         """Derivatives (n, m, k) of the signals by parameters at fixed motion."""
 
@@ -406,14 +421,6 @@ def _accelerations(
     return np.asarray(result)
 
 
-def step_options(interpolation: str, method: str, max_step: Any) -> dict[str, Any]:
-    """Checked options of the simulation."""
-    check_choice("integrator", method, INTEGRATORS)
-    if max_step is not None:
-        max_step = positive_number("max_step", max_step)
-    return {"interpolation": interpolation, "method": method, "max_step": max_step}
-
-
 def _refuse_led_states(problem: OutputError) -> None:
     """Refuse unknown initial states of joints whose motion is given."""
     for number, way in enumerate(problem.prescribed):
@@ -439,17 +446,13 @@ def _positions(arm: Arm, at: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _estimated(
-    arm: Arm, given: Any, records: tuple[Record, ...]
+    arm: Arm, given: bool | str | Sequence[str], records: tuple[Record, ...]
 ) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """Names and places in (q, qd) of the unknowns of initial states."""
     every = state_names(arm.coordinate_names)
-    if given is False or given is None:
-        return (), np.zeros(0, dtype=np.intp)
-    chosen = every if given is True else (given,) if isinstance(given, str) else given
-    if not isinstance(chosen, list | tuple):
-        raise ArgumentError(
-            f"estimate_state is {given!r}, expected True, False or names of coordinates"
-        )
+    if isinstance(given, str):
+        given = (given,)
+    chosen: Sequence[str] = given if not isinstance(given, bool) else every * given
     # coordinates that settle are not free where a record starts at rest
     resting = any(record.at_rest for record in records)
     free = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from ..._support.options import did_you_mean
 from ...arm import Arm
 from ...bodies.body import Body
 from ...errors import ArgumentError
+from ...simulation.trajectory import Trajectory
 from .records import Record
 
 Array = NDArray[np.float64]
@@ -97,12 +97,14 @@ class Prescribed:
         return np.asarray(off / np.where(span > 0.0, span, 1.0))
 
 
-def notes_on_following(problem: Any, runs: list[Any]) -> list[str]:
+def notes_on_following(
+    ways: Sequence[Prescribed | None], runs: Sequence[Trajectory]
+) -> list[str]:
     """Notes on joints that do not follow their given motion."""
     result: list[str] = []
     if not runs:
         return result
-    for number, (run, way) in enumerate(zip(runs, problem.prescribed, strict=True)):
+    for number, (run, way) in enumerate(zip(runs, ways, strict=True)):
         if way is None:
             continue
         for name, far in zip(way.names, way.following(run.q), strict=True):

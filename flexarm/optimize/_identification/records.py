@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_numbers, real_array
 from ..._calls.declared import Floats
@@ -100,7 +100,7 @@ class Record:
         self._keep(t=t, y=y, tau=tau, q0=self.q0, qd0=self.qd0)
         object.__setattr__(self, "count", count)
 
-    def _keep(self, **arrays: Any) -> None:
+    def _keep(self, **arrays: ArrayLike | None) -> None:
         for name, value in arrays.items():
             if value is not None:
                 value = np.array(real_array(name, value))
@@ -145,7 +145,7 @@ class Record:
         )
 
 
-def _led(given: Any, n: int) -> Mapping[str, Array] | None:
+def _led(given: Mapping[str, ArrayLike], n: int) -> Mapping[str, Array] | None:
     """Positions of joints that are inputs, as read-only arrays."""
     if not isinstance(given, Mapping):
         raise ArgumentError(
@@ -176,20 +176,12 @@ def refuse_prescribed(records: Sequence[Record], what: str) -> None:
             )
 
 
-def read_records(given: Any) -> tuple[Record, ...]:
+def read_records(given: Record | Sequence[Record]) -> tuple[Record, ...]:
     """One record or several as a tuple."""
-    found = (given,) if isinstance(given, Record) else given
-    if not isinstance(found, list | tuple) or not found:
-        raise ArgumentError(
-            f"measured is {type(given).__name__}, expected a Record or a list of some"
-        )
-    for item in found:
-        if not isinstance(item, Record):
-            raise ArgumentError(
-                f"measured has an entry {type(item).__name__}, expected "
-                "flexarm.optimize.Record"
-            )
-    return tuple(found)
+    found = (given,) if isinstance(given, Record) else tuple(given)
+    if not found:
+        raise ArgumentError("measured is empty, expected a Record or a list of some")
+    return found
 
 
 def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
@@ -217,7 +209,7 @@ def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
         check_numbers(f"{name} of {this}", value)
 
 
-def signals_of(arm: Arm, outputs: Any) -> tuple[list[Output], tuple[str, ...]]:
+def signals_of(arm: Arm, outputs: object) -> tuple[list[Output], tuple[str, ...]]:
     """Outputs and the names of their signals; without those that have no value."""
     found = read_outputs(arm, outputs)
     names = tuple(name for output in found for name in output.names(arm))
@@ -247,7 +239,9 @@ def values_of(
     return np.concatenate([o.tangent(point).value for o in outputs], axis=-1)
 
 
-def standard_deviations(name: str, given: Any, m: int, least: float | None) -> Array:
+def standard_deviations(
+    name: str, given: ArrayLike, m: int, least: float | None
+) -> Array:
     """(m,) sizes of noise, positive ones or not below `least`."""
     array = real_array(name, given)
     try:

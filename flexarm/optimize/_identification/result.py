@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,20 @@ from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
+
+
+class FitTimings(NamedTuple):
+    """Seconds that parts of an identification took.
+
+    Attributes
+    ----------
+    search, statistics, total : float
+        Of the search, of the uncertainty of its answer, and of both.
+    """
+
+    search: float
+    statistics: float
+    total: float
 
 
 @checked_class
@@ -68,8 +83,8 @@ class Identification(Labelled):
         ``"output error"``, ``"inverse dynamics"`` or ``"base parameters"``.
     iterations, evaluations : int
         Steps of the search, and motions that were computed for them.
-    timings : dict of float
-        Seconds by part: ``"search"``, ``"statistics"``, ``"total"``.
+    timings : FitTimings
+        Seconds: ``search``, ``statistics``, ``total``.
     """
 
     names: tuple[str, ...]
@@ -96,7 +111,7 @@ class Identification(Labelled):
     method: str
     iterations: int
     evaluations: int
-    timings: Mapping[str, float]
+    timings: FitTimings
 
     def interval(self, level: float = 0.95) -> Array:
         """Intervals that contain the true parameters in a part of all experiments.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,13 +93,13 @@ class Sensor:
     array([0. , 0.9, 1.9])
     """
 
-    output: Any
+    output: object
     gain: float = 1.0
     offset: float = 0.0
     low_pass: float | None = None
     damping: float | None = None
     delay: float = 0.0
-    start: Annotated[Any, Floats("(2,)")] = None
+    start: Annotated[Array, Floats("(2,)")] | None = None
 
     def __post_init__(self) -> None:
         for name in ("gain", "offset"):
@@ -118,7 +118,7 @@ class Sensor:
                     "of the filter in rad/s as well"
                 )
 
-    def _keep(self, name: str, value: Any) -> None:
+    def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def _shown(self, t: Array, signal: Array) -> Array:
@@ -133,16 +133,15 @@ class Sensor:
                 shown = shown - np.multiply.outer(self._fading(t)[0], first)
         return shown
 
-    def _level(self, t: Array) -> Any:
+    def _level(self, t: Array) -> float | Array:
         """Offset, and what is left of a given start."""
         if self.start is None:
             return self.offset
         first, rate = self._fading(t)
-        return (
-            self.offset + (self.start[0] - self.offset) * first + (self.start[1] * rate)
-        )
+        begun, rising = map(float, self.start)
+        return self.offset + (begun - self.offset) * first + rising * rate
 
-    def _fading(self, t: Array) -> tuple[Array, Any]:
+    def _fading(self, t: Array) -> tuple[Array, float | Array]:
         """Responses of the filter to a first value and to a first rate of one."""
         from scipy.linalg import expm
 
@@ -161,15 +160,15 @@ class Sensor:
 class Sensing:
     """Signals of an arm, and what sensors show of them."""
 
-    def __init__(self, arm: Arm, outputs: Any, p: Array | None = None) -> None:
+    def __init__(self, arm: Arm, outputs: object, p: Array | None = None) -> None:
         given = made(outputs, p)
         self.outputs: list[Output] = []
         self.names: tuple[str, ...] = ()
         self._sensors: list[Sensor | None] = []
-        listed = isinstance(given, list | tuple)
-        if not any(isinstance(x, Sensor) for x in (given if listed else (given,))):
-            given, listed = [given], True  # as a whole
-        for item in given if listed else (given,):
+        parts = list(given) if isinstance(given, list | tuple) else [given]
+        if not any(isinstance(x, Sensor) for x in parts):
+            parts = [given]  # as a whole
+        for item in parts:
             sensor = item if isinstance(item, Sensor) else None
             found, names = signals_of(arm, item if sensor is None else sensor.output)
             self.outputs += found
@@ -196,7 +195,7 @@ class Sensing:
         return np.stack(columns, axis=1)
 
 
-def made(outputs: Any, p: Array | None) -> Any:
+def made(outputs: object, p: Array | None) -> object:
     """Outputs, of the parameters p if they are a function of these."""
     if not callable(outputs) or isinstance(outputs, Output | Sensor):
         return outputs

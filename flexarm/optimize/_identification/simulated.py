@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import check_arm
-from ..._calls.declared import Floats
-from ..._calls.doors import checked_late
+from ..._calls.declared import Choice, Floats, Positive
+from ..._calls.doors import checked
 from ..._support.checks import as_generator
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...parameters.trajectory_sensitivity import INTEGRATORS
 from ...simulation.trajectory import Trajectory
-from .prediction import OutputError, step_options
+from .prediction import OutputError, Steps
 from .records import Record, read_records, standard_deviations
 from .sensors import Sensing, refuse_uneven
 
 Array = NDArray[np.float64]
 
 
-@checked_late
+@checked
 def simulated_record(
     run: Trajectory,
     *,
-    outputs: Any = "joint positions",
+    outputs: object = "joint positions",
     noise: Annotated[ArrayLike, Floats("(m,)", "()")] = 0.0,
     seed: int = 0,
     at_rest: bool = False,
@@ -92,15 +93,15 @@ def simulated_record(
     return Record(run.t, y, run.tau, run.q[0], qd0, at_rest=at_rest)
 
 
-@checked_late
+@checked
 def predicted_signals(
     arm: Arm,
     measured: Record | Sequence[Record],
     *,
-    outputs: Any = "joint positions",
-    interpolation: str = "linear",
-    integrator: str = "rk4",
-    max_step: float | None = None,
+    outputs: object = "joint positions",
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
+    integrator: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
+    max_step: Positive | None = None,
 ) -> list[Array]:
     """Signals that an arm shows in recorded runs, by simulation.
 
@@ -149,9 +150,9 @@ def predicted_signals(
     """
     m = len(Sensing(arm, outputs).names)
     blank = [replace(r, y=np.zeros((len(r.t), m))) for r in read_records(measured)]
-    options = step_options(interpolation, integrator, max_step)
+    steps = Steps(interpolation, integrator, max_step)
     problem = OutputError(
-        lambda p: arm, np.zeros(0), tuple(blank), outputs, False, options
+        lambda p: arm, np.zeros(0), tuple(blank), outputs, False, steps
     )
     x = np.zeros(0)
     problem.settle(x)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed
 from ...errors import ModelError, NotFiniteError
-from .fit import Fit, fit
-from .identified import (
-    MAX_MOVE,
-    moved_by_half_steps,
-    moved_by_steps,
-    plain_covariance,
-)
+from .equation_error import EquationError
+from .fit import Fit, FitOptions, fit
+from .identified import MAX_MOVE, moved_by_half_steps, moved_by_steps, plain_covariance
+from .prediction import OutputError
 
 Array = NDArray[np.float64]
+Bounds: TypeAlias = tuple[Array, Array]
+Predictions: TypeAlias = OutputError | EquationError
 
 # Tolerance of stages before the last one, which only have to lead near.
 _STAGE_TOLERANCE = 1e-3
@@ -40,12 +40,12 @@ _MIN_SAMPLES = 3
 
 
 def in_stages(
-    problem: Any,
+    problem: Predictions,
     x0: Array,
     size: Array,
     bounds: tuple[Array, Array],
     parts: list[float] | None,
-    **options: Any,
+    options: FitOptions,
 ) -> Fit:
     """Fit of the first parts of the records, then of whole records.
 
@@ -58,8 +58,9 @@ def in_stages(
             stages.grow()
         else:
             for part in parts[:-1]:
-                if stages.go_on():
-                    stages.fit(problem.first(part), tolerance=_STAGE_TOLERANCE)
+                if stages.go_on() and isinstance(problem, OutputError):
+                    rough = stages.rest._replace(tolerance=_STAGE_TOLERANCE)
+                    stages.fit(problem.first(part), rough)
         stages.whole()
     except KeyboardInterrupt:
         if stages.found is None:
@@ -91,17 +92,17 @@ class _Stages:
 
     def __init__(
         self,
-        problem: Any,
+        problem: Predictions,
         x0: Array,
         size: Array,
         bounds: tuple[Array, Array],
-        options: dict[str, Any],
+        options: FitOptions,
     ) -> None:
         self.problem, self.x0, self.size, self.bounds = problem, x0, size, bounds
         self.options = options
         self.found: Fit | None = None
         self.iterations = self.evaluations = 0
-        self._until = time.perf_counter() + options["time_limit"]
+        self._until = time.perf_counter() + options.time_limit
 
     @property
     def x(self) -> Array:
@@ -112,62 +113,74 @@ class _Stages:
         """Whether there is time left."""
         return self.found is None or self.found.status not in ("interrupted", "time")
 
-    def fit(self, problem: Any, bounds: Any = None, **changed: Any) -> Fit:
+    @property
+    def rest(self) -> FitOptions:
+        """Options with the motions and the time that are left."""
+        return self.options._replace(
+            max_iterations=max(self.options.max_iterations - self.evaluations, 1),
+            time_limit=max(self._until - time.perf_counter(), 0.0),
+        )
+
+    def fit(
+        self, problem: Predictions, options: FitOptions, bounds: Bounds | None = None
+    ) -> Fit:
         """Fit on from the last unknowns."""
         problem.settle(self.x)
-        own = {
-            "max_iterations": max(self.options["max_iterations"] - self.evaluations, 1),
-            "time_limit": max(self._until - time.perf_counter(), 0.0),
-        }
         bounds = self.bounds if bounds is None else bounds
-        own = self.options | own | changed
-        self.found = found = fit(problem, self.x, self.size, bounds, **own)
+        self.found = found = fit(problem, self.x, self.size, bounds, options)
         self.iterations += found.iterations
         self.evaluations += found.evaluations
         return found
 
     def grow(self) -> None:
         """Fit parts that grow as far as the last fit predicts the motion."""
-        near = _near(self.x0, self.bounds)
-        rough: dict[str, Any] = {"tolerance": 1e-2, "derivatives": "rough"}
-        rough |= {"sigma": _scatter(self.problem), "noise_is_known": True}
-        part, half = 0.0, self.options["max_iterations"] // 2
+        near, problem = _near(self.x0, self.bounds), self.problem
+        part, half = 0.0, self.options.max_iterations // 2
         while self.go_on() and self.evaluations < half:
+            if not isinstance(problem, OutputError):
+                break
             with allowed():
-                part = _next_part(self.problem, self.x, part)
+                part = _next_part(problem, self.x, part)
             if part >= 1.0:
                 break
-            most = min(_MAX_MOTIONS, half - self.evaluations)
-            self.fit(self.problem.first(part), near, max_iterations=most, **rough)
+            rough = self.rest._replace(
+                sigma=_scatter(problem),
+                noise_is_known=True,
+                tolerance=1e-2,
+                max_iterations=min(_MAX_MOTIONS, half - self.evaluations),
+                derivatives="rough",
+            )
+            self.fit(problem.first(part), rough, near)
 
     def whole(self) -> None:
         """Fit whole records; after Ctrl-C or the time limit only the statistics."""
         if self.found is not None and self.found.status == "interrupted":
             return
-        rough = {"derivatives": "rough"} if self.problem.chooses else {}
+        problem = self.problem
+        chooses = isinstance(problem, OutputError) and problem.chooses
+        how = "rough" if chooses else "both"
         try:
-            found = self.fit(self.problem, **rough)
+            found = self.fit(problem, self.rest._replace(derivatives=how))
         except NotFiniteError:
             if self.found is None:
                 raise
             self.found = None  # parts of the records led astray
-            found = self.fit(self.problem, **rough)
-        if not rough:
+            found = self.fit(problem, self.rest._replace(derivatives=how))
+        if not (isinstance(problem, OutputError) and chooses):
             return
         if found.status == "solved":
-            found = self._with_fine_steps(found)
+            found = self._with_fine_steps(problem, found)
         if found.status == "interrupted":
             return
         # the end with exact derivatives, or what is said of an early end
-        own: dict[str, Any] = {"sigma": found.sigma, "derivatives": "exact"}
         early = found.status in ("iterations", "time")
-        last = self.fit(self.problem, **own | ({"time_limit": 0.0} if early else {}))
+        options = self.rest._replace(sigma=found.sigma, derivatives="exact")
+        last = self.fit(problem, options._replace(time_limit=0.0) if early else options)
         if early and last.status != "interrupted":
             self.found = replace(last, status=found.status)
 
-    def _with_fine_steps(self, found: Fit) -> Fit:
+    def _with_fine_steps(self, problem: OutputError, found: Fit) -> Fit:
         """Fit with steps so short that shorter ones would not move the estimates."""
-        problem = self.problem
         while found.status == "solved" and problem.finer < _MAX_DIVISION:
             with allowed():
                 share = _by_steps(problem, found, self.size, self.bounds)
@@ -175,7 +188,8 @@ class _Stages:
                 break
             # errors of order four, or two
             problem.finer *= 2 if share < 16.0 * MAX_MOVE else 4
-            new = self.fit(problem, sigma=found.sigma, derivatives="rough")
+            options = self.rest._replace(sigma=found.sigma, derivatives="rough")
+            new = self.fit(problem, options)
             if not _rms(problem, new) < 1.01 * _rms(problem, found):
                 # the record itself has the error of long steps
                 problem.finer = 1
@@ -185,7 +199,9 @@ class _Stages:
         return found
 
 
-def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> Any:
+def existing(
+    arms: Callable[[Array], object], p: Array, size: Array, bounds: Bounds
+) -> Bounds:
     """Bounds, with zero where no arm has a negative parameter: no bound but a wall."""
     low = bounds[0].copy()
     for j in np.flatnonzero((p >= 0.0) & ~np.isfinite(low)):
@@ -201,7 +217,7 @@ def existing(arms: Any, p: Array, size: Array, bounds: tuple[Array, Array]) -> A
     return low, bounds[1]
 
 
-def _near(x0: Array, bounds: tuple[Array, Array]) -> Any:
+def _near(x0: Array, bounds: Bounds) -> Bounds:
     """Bounds of first stages, which short records would leave far behind."""
     most = np.where(x0 != 0.0, _MAX_FACTOR * np.abs(x0), np.inf)
     least = np.where(x0 != 0.0, np.abs(x0) / _MAX_FACTOR, -np.inf)
@@ -209,9 +225,7 @@ def _near(x0: Array, bounds: tuple[Array, Array]) -> Any:
     return np.maximum(bounds[0], low), np.minimum(bounds[1], high)
 
 
-def _by_steps(
-    problem: Any, found: Fit, size: Array, bounds: tuple[Array, Array]
-) -> float:
+def _by_steps(problem: OutputError, found: Fit, size: Array, bounds: Bounds) -> float:
     """Largest change of an estimate by half the step, in standard deviations."""
     covariance = plain_covariance(problem, found, size, bounds)
     share = moved_by_steps(problem, found, covariance)
@@ -220,22 +234,22 @@ def _by_steps(
     return 0.0 if share is None else float(share.max(initial=0.0))
 
 
-def _rms(problem: Any, found: Fit) -> float:
+def _rms(problem: OutputError, found: Fit) -> float:
     """Residuals in scatters of their signals."""
     pairs = zip(problem.measured, found.predicted, strict=True)
     left = np.concatenate([(y - f) / _scatter(problem) for y, f in pairs])
     return float(np.sqrt(np.nanmean(left**2)))
 
 
-def _scatter(problem: Any) -> Array:
+def _scatter(problem: OutputError) -> Array:
     """(m,) standard deviations of the signals, one where there is none."""
     size = np.nanstd(np.concatenate(problem.measured), axis=0)
     return np.where(size > 0.0, size, 1.0)
 
 
-def _next_part(problem: Any, x: Array, last: float) -> float:
+def _next_part(problem: OutputError, x: Array, last: float) -> float:
     """Part of the records to fit next: as far as x predicts them, one for all."""
-    if last >= 1.0 or not hasattr(problem, "first"):
+    if last >= 1.0:
         return 1.0
     samples = sum(len(y) for y in problem.measured)
     least = min(_MIN_SAMPLES * problem.n / samples, 1.0)

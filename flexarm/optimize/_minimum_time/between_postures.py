@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,10 @@ from .._collocation.outputs import ACCEPTED_EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
 from .._excess import MAX_EXCESS
 from .._floating import floating
+from .._parts import Start, Timings, TipErrors
+from .._programs.solution import Progress
 from .._programs.solvers import printed
-from .._result import OptimalMotion, Verification
+from .._result import Fastest, OptimalMotion, Verification
 from .._verify import verify
 from ..limits import Limits, constant_torque, refuse_touching
 from . import posture_numbers as numbers
@@ -32,26 +33,6 @@ from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, length_of_way, static_postures
 
 Array = NDArray[np.float64]
-
-
-class Start(NamedTuple):
-    """One of the first motions, and what became of it.
-
-    Attributes
-    ----------
-    name : str
-        ``"rigid"``, ``"shaped"``, ``"aside"``, ``"initial"``, ``"around 1"`` or
-        ``"around 2"``.
-    duration : float
-        Of the motion found from it, in s.
-    success : bool
-        Whether that comes to rest at its goal; False, too, of one that was left when
-        another had.
-    """
-
-    name: str
-    duration: float
-    success: bool
 
 
 @dataclass
@@ -447,7 +428,7 @@ class Between:
         )
 
 
-def _tell(said: Any, rounds: int, state: State, missed: float) -> None:
+def _tell(said: bool | Progress, rounds: int, state: State, missed: float) -> None:
     """Tell of a round, as solvers of nonlinear programs do of an iteration."""
     said = printed if said is True else said
     if callable(said):
@@ -467,23 +448,19 @@ def fastest_between(
     Returns
     -------
     motion : OptimalMotion
-        With ``details`` as of `time_optimal`.
+        With ``errors``, ``fastest``, ``starts`` and ``gap`` as of `time_optimal`.
     """
     began = time.perf_counter()
     between = Between(arm, rigid, limits, options, initial, around)
     prepared = time.perf_counter()
     with held():
         found = between.search()
-        spent = {
-            "setup": prepared - began,
-            "solver": time.perf_counter() - prepared,
-            "verification": 0.0,
-            "total": time.perf_counter() - began,
-        }
+        ended = time.perf_counter()
+        spent = Timings(prepared - began, ended - prepared, 0.0, ended - began)
         return _answer(between, found, spent)
 
 
-def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalMotion:
+def _answer(between: Between, found: Found, spent: Timings) -> OptimalMotion:
     """The result, with all starts and the gap that refinements leave."""
     assert found.best is not None
     forces, run = found.best.forces, found.best.run
@@ -499,14 +476,6 @@ def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalM
     error = np.nan
     if checked is not None:
         error = checked.final_error if checked.trajectory.success else np.inf
-    details: dict[str, Any] = {
-        "tip_error": error,
-        "rigid": real_answer(between.rigid),
-        "options": options,
-        "starts": tuple(found.starts),
-        "gap": _gap(between, found),
-        "refinement": tuple(found.durations),
-    }
     status, message = _judged(between, found, error)
     q, v, a = real_motion(arm, x[:, :nv], x[:, nv:], a)
     return OptimalMotion(
@@ -528,7 +497,15 @@ def _answer(between: Between, found: Found, spent: dict[str, float]) -> OptimalM
         violation=max(found.excess.values(), default=0.0),
         timings=spent,
         verification=checked,
-        details=details,
+        gap=_gap(between, found),
+        errors=TipErrors(error),
+        starts=tuple(found.starts),
+        fastest=Fastest(
+            real_answer(between.rigid),
+            tuple(found.durations),
+            options.intervals,
+            options.tip_tolerance,
+        ),
     )
 
 

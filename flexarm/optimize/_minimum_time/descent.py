@@ -542,10 +542,7 @@ class Descent:
             other = np.clip(forces.tau + changed * size, problem.low, problem.high)
             new = Forces(forces.shares, other, T)
             ends = flow.ends(T, other, x[::steps] + scaled @ changed.ravel())
-            sampled = (
-                flow.states(E, other, ends),
-                at_samples(new.tau, steps * places),
-            )
+            sampled = (flow.states(E, other, ends), at_samples(new.tau, steps * places))
             found = self._cost(new, *sampled), slope, new, price
             if not problem.cut(*sampled, chosen):
                 break

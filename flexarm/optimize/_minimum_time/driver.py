@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
 from ..._calls.arm_like import ArmLike
-from ..._calls.declared import Floats
+from ..._calls.declared import Floats, Number, Positive
 from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
@@ -30,6 +30,7 @@ from .._result import OptimalMotion, warned
 from .._rigid import RigidLevel
 from ..limits import (
     Limits,
+    LimitsLike,
     checked_limits,
     constant_torque,
     read_limits,
@@ -61,9 +62,9 @@ _OF_STATES = ("torque", "position", "velocity", "acceleration", "tip_speed")
 _KEPT = (*_OF_STATES, "obstacles", "self_collision")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH: dict[str, Any] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}
+_SEARCH: dict[str, object] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": None, "progress": False}
-_PROGRAMS: dict[str, Any] = {"intervals": 40, "max_iterations": 16}
+_PROGRAMS: dict[str, object] = {"intervals": 40, "max_iterations": 16}
 _PROGRAMS |= {"progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
@@ -81,14 +82,14 @@ def time_optimal(
     arm: Arm,
     path: Any,
     *,
-    limits: Limits | Mapping[str, Any] | None = None,
-    start: Any = None,
+    limits: LimitsLike = None,
+    start: ArrayLike | None = None,
     initial: OptimalMotion | Trajectory | None = None,
-    rates: Annotated[Any, Floats("(2,)")] = None,
-    tip_tolerance: float | None = None,
-    orientation_tolerance: float | None = None,
-    rest_speed: float | None = None,
-    smoothness: float | None = None,
+    rates: Annotated[ArrayLike, Floats("(2,)")] | None = None,
+    tip_tolerance: Positive | None = None,
+    orientation_tolerance: Positive | None = None,
+    rest_speed: Positive | None = None,
+    smoothness: Annotated[float, Number(least=0.0, most=10.0)] | None = None,
     search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
@@ -168,22 +169,16 @@ def time_optimal(
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"limits"`` and the ``"path"``: of a rigid arm the
-        `PathMotion`, beside it ``"scaling"`` with s, its rates and their limits, and
-        ``scaling.at(t)``, and ``"gap"``, the part of the duration that finer intervals
-        would save, from one search with half of them.
+        With ``limits`` and ``path``.  Of a rigid arm ``on_path.scaling`` has s, its
+        rates and their limits, and ``scaling.at(t)``, ``on_path.way`` is the
+        `PathMotion`; ``gap`` is the part of the duration that finer intervals would
+        save, from one search with half of them.
 
-        Of a search it has ``"rigid"``, the motion of the rigid arm, and
-        ``"tip_error"``, the largest distance of the simulated tip from its path, or
-        after the motion from its goal, in m; ``"starts"``, for each start its name, the
-        duration found from it (on a path with half the intervals) and whether it was a
-        success; ``"refinement"``, durations from grid to grid, on a path by default
-        the last one of a rough search for comparison; and ``"gap"``, the part of the
-        duration that is left to gain at most, as far as is known, see Notes.  Of a
-        goal of the tip also ``"branches"``, as of `trajectory`.  ``"more_modes"``, with
-        `during`, `after` and `arm`: how far in m the same forces lead the tip of the
-        arm with more modes in its links (`Arm.refined`) from that of the arm; and
-        `excess`, the limits of velocities and positions that only that arm exceeds.
+        Of a search ``errors.tip`` is the largest distance of the simulated tip from its
+        path, or after the motion from its goal, in m; ``starts`` have the durations
+        found from each (on a path with half the intervals); ``gap`` is the part of the
+        duration that is left to gain at most, as far as is known, see Notes; beside
+        them ``fastest``, ``branches`` and ``more_modes``, see `OptimalMotion`.
 
     Raises
     ------
@@ -289,7 +284,12 @@ def time_optimal(
         _refuse_rates(limits)
     if isinstance(arm, ArmLike) and isinstance(path, Path) and arm.nu < arm.nj:
         whole, every = all_actuated(arm, limits)
-        given = {"start": start, "initial": initial, "rates": rates, "check": check}
+        given: dict[str, Any] = {
+            "start": start,
+            "initial": initial,
+            "rates": rates,
+            "check": check,
+        }
         given |= {"tip_tolerance": tip_tolerance, "rest_speed": rest_speed}
         given |= {"orientation_tolerance": orientation_tolerance}
         given |= {"smoothness": smoothness, "search": search}
@@ -324,8 +324,8 @@ def time_optimal(
             return warned(
                 afloat_optimum(level, path, limits, start, rates, bases, exact)
             )
-        start = clear_start(level.arm, path, start, limits)
-        return warned(rigid_optimum(level, path, limits, start, rates, **exact))
+        begin = clear_start(level.arm, path, start, limits)
+        return warned(rigid_optimum(level, path, limits, begin, rates, **exact))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
     own |= {"check": check}
@@ -333,7 +333,7 @@ def time_optimal(
     return warned(beside_more_modes(found))
 
 
-def _refuse_rates(limits: Any) -> None:
+def _refuse_rates(limits: LimitsLike) -> None:
     """Refuse limits of torque_rate between two postures."""
     rate = record_of(Limits, "limits", limits).torque_rate
     if (
@@ -347,7 +347,7 @@ def _refuse_rates(limits: Any) -> None:
         )
 
 
-def _refuse(options: Mapping[str, Any], what: str) -> None:
+def _refuse(options: Iterable[str], what: str) -> None:
     """Refuse options without effect."""
     for name in options:
         raise ArgumentError(f"{name} is given for {what}; leave it out")
@@ -357,10 +357,10 @@ def _searched(
     level: RigidLevel,
     path: Any,
     limits: Limits,
-    start: Any,
-    initial: Any,
+    start: ArrayLike | None,
+    initial: OptimalMotion | Trajectory | None,
     own: dict[str, Any],
-    search: Any,
+    search: Search | Mapping[str, Any] | None,
 ) -> OptimalMotion:
     """Fastest motion of a search from the optimum of the rigid arm."""
     arm = level.arm
@@ -376,10 +376,10 @@ def _searched(
         options = FlexibleOptions(**_ON_PATH | own | given)
         known = None if initial is None else _known(initial, arm)
         bases_of(level, path, limits)
-        start = clear_start(arm, path, start, limits)
-        rigid = rigid_optimum(level, path, without_obstacles(limits), start, **_EXACT)
+        begin = clear_start(arm, path, start, limits)
+        rigid = rigid_optimum(level, path, without_obstacles(limits), begin, **_EXACT)
         found = flexible_optimum(arm, path, rigid, limits, options, known)
-        return _detailed(found, path, limits)
+        return replace(found, path=path, limits=limits)
     aim = read_aim("path[1]", path[1]) if _has_goal(path) else None
     if "orientation_tolerance" in own and (aim is None or aim.rotation is None):
         _refuse({"orientation_tolerance": 0.0}, "two postures")
@@ -396,7 +396,7 @@ def _searched(
         pairs = postures_of_goal(level, path[0], aim, limits)
         ways = [partial(_between, level, x, limits, asked, first) for x in pairs]
         found = fastest_of(ways, aim, turn)
-    return _detailed(found, None, limits)
+    return replace(found, limits=limits)
 
 
 def _has_goal(path: Any) -> bool:
@@ -431,17 +431,12 @@ def _between(
     return rigid.duration, search
 
 
-def _given(initial: Any) -> dict[str, Any]:
+def _given(initial: object) -> dict[str, object]:
     return {} if initial is None else {"initial": initial}
 
 
-def _forces_of(motion: Any, arm: Arm) -> tuple[Array, Array]:
+def _forces_of(motion: OptimalMotion | Trajectory, arm: Arm) -> tuple[Array, Array]:
     """Times (n,) of a motion and forces (n, nu) of its actuators."""
-    if not isinstance(motion, OptimalMotion | Trajectory):
-        raise ArgumentError(
-            f"initial is {type(motion).__name__}, expected an OptimalMotion or a "
-            "Trajectory"
-        )
     t, tau = np.asarray(motion.t), np.asarray(motion.tau)
     if tau.ndim == 2 and tau.shape[1] == arm.nv != arm.nu:
         tau = tau[:, arm.actuator_indices]
@@ -453,7 +448,7 @@ def _forces_of(motion: Any, arm: Arm) -> tuple[Array, Array]:
     return t, tau
 
 
-def _known(motion: Any, arm: Arm) -> Known:
+def _known(motion: OptimalMotion | Trajectory, arm: Arm) -> Known:
     """A motion along a path to begin with."""
     t, tau = _forces_of(motion, arm)
     q, qd = np.asarray(motion.q), np.asarray(motion.qd)
@@ -466,14 +461,6 @@ def _known(motion: Any, arm: Arm) -> Known:
     kept = np.append(True, np.diff(t) > 1e-9 * (t[-1] - t[0]))
     ended = getattr(motion, "duration", float(t[-1] - max(t[0], 0.0)))
     return Known(t[kept], q[kept], qd[kept], tau[kept], float(ended))
-
-
-def _detailed(
-    motion: OptimalMotion, path: Path | None, limits: Limits
-) -> OptimalMotion:
-    """The motion with its path and its limits."""
-    details = {**motion.details, "path": path, "limits": limits}
-    return replace(motion, details=details)
 
 
 def _in_coordinates(arm: Any, path: Any, limits: Any) -> Any:

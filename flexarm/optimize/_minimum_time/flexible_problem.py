@@ -19,11 +19,7 @@ from .._charts import (
 )
 from .._clearance import CLEARANCE
 from .._collocation.costs import force_changes, rate_limits
-from .._collocation.joint_limits import (
-    acceleration_limits,
-    turning,
-    velocity_limits,
-)
+from .._collocation.joint_limits import acceleration_limits, turning, velocity_limits
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.outputs import (
     ACCEPTED_EXCESS,
@@ -41,7 +37,7 @@ from .._excess import MAX_EXCESS, REST, TIP_SPEED
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
-from .._result import OptimalMotion, Verification
+from .._result import OptimalMotion, Verification, on_path_of
 from .._verify import beside_path, between, tip_rotations, verify
 from ..limits import Limits, constant_torque, refuse_touching
 from ..paths import time_law
@@ -140,7 +136,7 @@ class FlexibleProblem:
 
     def rigid(self, rigid: OptimalMotion) -> Known:
         """The fastest motion of the rigid arm, slower, with static deflection."""
-        scaling = rigid.details["scaling"]
+        scaling = on_path_of(rigid).scaling
         shapes = CubicSpline(self.shares, self.postures)
         s, sd = scaling.s, scaling.sd[:, np.newaxis] / _FIRST_RATIO
         return Known(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from .._collocation.transcription import answer
+from .._parts import Spent, Start, TipErrors
 from .._path import Path
 from .._programs.solution import NO_LIMIT, Solution, interrupted
 from .._programs.solvers import chosen, solve
-from .._result import UNVERIFIED, OptimalMotion, Verification
+from .._result import UNVERIFIED, Fastest, OptimalMotion, Verification
 from ..limits import Limits
-from .between_postures import Start
 from .flexible_problem import FlexibleProblem, Known
 from .options import FlexibleOptions
 from .rest_postures import static_postures
@@ -74,8 +74,8 @@ def flexible_optimum(
     Returns
     -------
     motion : OptimalMotion
-        With ``details["tip_error"]``, the largest distance of the simulated tip from
-        the path in m, ``"rigid"``, ``"starts"``, ``"refinement"`` and ``"gap"``.
+        With ``errors.tip``, the largest distance of the simulated tip from the path in
+        m, ``fastest``, ``starts`` and ``gap``.
     """
     began = time.perf_counter()
     search = _Search(arm, path, rigid, limits, options)
@@ -87,11 +87,23 @@ def flexible_optimum(
         except KeyboardInterrupt:
             stopped = True
         best = search.best(stopped)
-        checked, problem = best.checked, best.problem
-        search.spent["total"] = time.perf_counter() - began
-        details = {"tip_error": best.error, "rigid": rigid, **search.report(best)}
-        result = _answered(problem, best.found, checked, search.spent, details)
-        return _judged(result)
+        refinement, gap = search.left(best)
+        result = answer(
+            best.problem.motion,
+            best.found,
+            method="collocation with free duration",
+            timings=search.spent.of(time.perf_counter() - began),
+        )
+        options = best.problem.options
+        result = replace(
+            result,
+            verification=best.checked,
+            errors=TipErrors(best.error),
+            starts=tuple(search.starts),
+            gap=gap,
+            fastest=Fastest(rigid, refinement, options.main, options.tip_tolerance),
+        )
+        return _judged(result, best.error, options)
 
 
 class _Pass(NamedTuple):
@@ -148,7 +160,7 @@ class _Search:
         self._task = arm, path, rigid, limits
         self._rest: tuple[Array, Array] | None = None  # static postures on the path
         self.options, self.refinable = options, options.intervals is None
-        self.spent = {"setup": 0.0, "solver": 0.0, "verification": 0.0}
+        self.spent = Spent()
         self.passes: list[_Pass] = []
         self.rough: _Pass | None = None  # the best one of the coarse grid
         self.starts: list[Start] = []
@@ -253,13 +265,13 @@ class _Search:
             self._rest = static_postures(*self._task[:3])
         options = replace(self.options, intervals=n)
         problem = FlexibleProblem(*self._task, options, self._rest)
-        self.spent["setup"] += time.perf_counter() - began
+        self.spent.setup += time.perf_counter() - began
         return problem
 
     def _left(self) -> float:
         """Seconds that are left, a lot without a limit."""
         limit = self.options.time_limit
-        return (NO_LIMIT if limit is None else limit) - self.spent["solver"]
+        return (NO_LIMIT if limit is None else limit) - self.spent.solver
 
     def _stopped(self) -> bool:
         """True after Ctrl-C."""
@@ -292,13 +304,13 @@ class _Search:
             barrier=barrier,
             options=_IPOPT if chosen(options.solver) == "ipopt" else None,
         )
-        self.spent["solver"] += found.seconds
+        self.spent.solver += found.seconds
         self.passes.append(_Pass(problem, found, None, np.nan))
         if not options.check or rough or found.status == "interrupted":
             return self.passes[-1]
         tick = time.perf_counter()
         checked, error = problem.simulated(found.z)
-        self.spent["verification"] += time.perf_counter() - tick
+        self.spent.verification += time.perf_counter() - tick
         self.passes[-1] = _Pass(problem, found, checked, error)
         return self.passes[-1]
 
@@ -325,8 +337,8 @@ class _Search:
             message = f"{UNVERIFIED}: {best.found.message}"
         return best._replace(found=interrupted(best.found, message))
 
-    def report(self, best: _Pass) -> dict[str, Any]:
-        """Starts, durations from grid to grid, and what they leave to gain."""
+    def left(self, best: _Pass) -> tuple[tuple[float, ...], float]:
+        """Durations from grid to grid, and the part that they leave to gain."""
         T, n = best.duration, best.problem.motion.grid.main
         every = self.grids if self.finer is None else [*self.grids, self.finer]
         gap = np.nan
@@ -334,11 +346,7 @@ class _Search:
             narrowed = max(T - dict(self.grids).get(n, T), 0.0)
             gap = (_left(every[-2], every[-1], n) + narrowed) / T
             gap += 0.0 if self.finer is None else _ROUGH_TOLERANCE
-        return {
-            "starts": tuple(self.starts),
-            "refinement": tuple(duration for _, duration in every),
-            "gap": gap,
-        }
+        return tuple(duration for _, duration in every), gap
 
 
 def _left(coarse: tuple[int, float], fine: tuple[int, float], n: int) -> float:
@@ -351,27 +359,10 @@ def _left(coarse: tuple[int, float], fine: tuple[int, float], n: int) -> float:
     return slope / n
 
 
-def _answered(
-    problem: FlexibleProblem,
-    found: Solution,
-    checked: Verification | None,
-    spent: dict[str, float],
-    details: dict[str, Any],
+def _judged(
+    result: OptimalMotion, error: float, options: FlexibleOptions
 ) -> OptimalMotion:
-    """The result with the status of the solver."""
-    return answer(
-        problem.motion,
-        found,
-        method="collocation with free duration",
-        timings=spent,
-        verification=checked,
-        details={**details, "options": problem.options},
-    )
-
-
-def _judged(result: OptimalMotion) -> OptimalMotion:
     """The result, failed if the simulated tip strays."""
-    error, options = result.details["tip_error"], result.details["options"]
     if not result.success:
         return result
     if not error > options.tip_tolerance:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...arm import Arm
 from ...errors import ArgumentError
@@ -16,7 +16,13 @@ from .._path import Path
 from .._records import record_of
 from .._result import OptimalMotion
 from .._rigid import RigidLevel
-from ..limits import Limits, checked_limits, constant_torque, refuse_unbounded
+from ..limits import (
+    Limits,
+    LimitsLike,
+    checked_limits,
+    constant_torque,
+    refuse_unbounded,
+)
 from .rigid_time import rigid_optimum
 
 Array = NDArray[np.float64]
@@ -48,8 +54,8 @@ def afloat_optimum(
     level: RigidLevel,
     path: Path,
     limits: Limits,
-    start: Any,
-    rates: Any,
+    start: ArrayLike | None,
+    rates: ArrayLike,
     bases: Mask,
     exact: dict[str, Any],
 ) -> OptimalMotion:
@@ -61,14 +67,14 @@ def afloat_optimum(
     refuse_unbounded(own)
     found = rigid_optimum(level, path, own, Afloat(start, bases), rates, **exact)
     tau = np.where(bases, 0.0, found.tau)  # by momentum, but for rounding
-    return replace(found, tau=tau, details={**found.details, "limits": limits})
+    return replace(found, tau=tau, limits=limits)
 
 
 def _along_all(
     level: RigidLevel,
     path: Path,
     limits: Limits,
-    rates: Any,
+    rates: ArrayLike,
     bases: Mask,
     exact: dict[str, Any],
 ) -> OptimalMotion:
@@ -90,7 +96,7 @@ def undriven(limits: Limits, bases: Mask) -> Limits:
     return replace(limits, torque=torque)
 
 
-def all_actuated(arm: Arm, limits: Any) -> tuple[Arm, Limits]:
+def all_actuated(arm: Arm, limits: LimitsLike) -> tuple[Arm, Limits]:
     """The arm with an actuator at each joint, and limits with which none is more."""
     asked = record_of(Limits, "limits", limits)
     checked = checked_limits(asked, arm)
@@ -106,21 +112,17 @@ def all_actuated(arm: Arm, limits: Any) -> tuple[Arm, Limits]:
 
 def of_actuators(found: OptimalMotion, arm: Arm) -> OptimalMotion:
     """The motion with the forces of the actuators alone."""
-    acting, details = arm._actuated, dict(found.details)
-    limits, checked = details["limits"], found.verification
-    details["limits"] = replace(
-        limits,
-        torque=limits.torque[:, acting],
-        torque_rate=limits.torque_rate[:, acting],
-    )
+    acting, limits, checked = arm._actuated, found.limits, found.verification
+    if limits is not None:
+        limits = replace(
+            limits,
+            torque=np.asarray(limits.torque)[:, acting],
+            torque_rate=np.asarray(limits.torque_rate)[:, acting],
+        )
     if checked is not None:
         run = checked.trajectory
         run = replace(run, arm=arm, tau=run.tau[:, acting])
         checked = replace(checked, trajectory=run)
     return replace(
-        found,
-        arm=arm,
-        tau=found.tau[:, acting],
-        verification=checked,
-        details=details,
+        found, arm=arm, tau=found.tau[:, acting], verification=checked, limits=limits
     )

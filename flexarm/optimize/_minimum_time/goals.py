@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +27,7 @@ _MAX_RATIO = 1.5
 
 
 def postures_of_goal(
-    level: RigidLevel, start: Any, aim: Aim, limits: Limits
+    level: RigidLevel, start: object, aim: Aim, limits: Limits
 ) -> list[Array]:
     """Joint positions (2, nu) at the start and at a goal, in each branch."""
     arm = level.arm
@@ -79,7 +78,7 @@ def fastest_of(ways: Sequence[Way], aim: Aim, tolerance: float) -> OptimalMotion
         Branch(x.q[0, :n].copy(), x.q[-1, :n].copy(), x.duration, x.success)
         for x in motions
     )
-    return replace(best, details={**best.details, "branches": branches})
+    return replace(best, branches=branches)
 
 
 def _aimed(motion: OptimalMotion, aim: Aim, tolerance: float) -> OptimalMotion:

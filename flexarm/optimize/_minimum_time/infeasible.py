@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ...errors import ArgumentError
 from .._follow import PathMotion
-from .time_scaling import START, Infeasible, Rows
+from .._parts import Rows
+from .time_scaling import START, Infeasible
 
 Array = NDArray[np.float64]
 

@@ -12,22 +12,8 @@ from .._programs.solution import Progress
 
 # Intervals along a path by default; they are doubled where limits do not hold.
 _DEFAULT_INTERVALS = 32
-
-
-def check_tip(**tolerances: float) -> None:
-    """Refuse tolerances of the tip that are not positive."""
-    for name, value in tolerances.items():
-        if not 0.0 < value < np.inf:
-            raise ArgumentError(
-                f"{name} is {value!r}, expected a positive number: a flexible arm "
-                "follows a path within a tolerance"
-            )
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse shares and weights beyond reason."""
-    if not 0.0 <= value <= 10.0:
-        raise ArgumentError(f"{name} is {value!r}, expected a share from 0 to 10")
+# Longest window, in durations: a longer one is a slip of its unit.
+_MAX_WINDOW = 10.0
 
 
 @dataclass(frozen=True)
@@ -57,10 +43,6 @@ class PostureOptions:
     progress: bool | Progress
     check: bool
     part: float = np.inf
-
-    def __post_init__(self) -> None:
-        check_tip(tip_tolerance=self.tip_tolerance, rest_speed=self.rest_speed)
-        check_share("smoothness", self.smoothness)
 
     def on_way(self, length: float) -> PostureOptions:
         """The same with a tolerance for a way of this length in m, and in rad."""
@@ -108,10 +90,12 @@ class FlexibleOptions:
     check: bool
 
     def __post_init__(self) -> None:
-        names = ("tip_tolerance", "orientation_tolerance", "rest_speed")
-        check_tip(**{name: getattr(self, name) for name in names})
-        for name in ("pre_actuation", "post_actuation", "smoothness"):
-            check_share(name, getattr(self, name))
+        for name in ("pre_actuation", "post_actuation"):
+            value = getattr(self, name)
+            if value > _MAX_WINDOW:
+                raise ArgumentError(
+                    f"search.{name} is {value!r}, expected a share from 0 to 10"
+                )
 
     @property
     def main(self) -> int:

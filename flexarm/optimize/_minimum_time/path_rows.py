@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._follow import PathMotion
+from .._parts import Rows
 from .._rigid import RigidLevel
 from ..limits import Limits, torques_at
-from .time_scaling import Rows, force_rows
+from .time_scaling import force_rows
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from .._aim import Aim
 from .._charts import coordinates, positions, real_arm
 from .._follow import Led, pose_of
 from .._path import Path
-from .._result import OptimalMotion
+from .._result import OptimalMotion, on_path_of
 from .._verify import between
 
 Array = NDArray[np.float64]
@@ -47,7 +47,7 @@ def static_postures(
     if path.is_oriented:
         targets = pose_of(path.orientation(shares).rotation, places)
         turned = " with its orientation"
-    way = rigid.details["path"]
+    way = on_path_of(rigid).way
     led = isinstance(way._start, Led)
     joints = between(shares, way.s, way.q)
     for i, (s, place, target) in enumerate(zip(shares, places, targets, strict=True)):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from ..._calls.arguments import count_of, real_array
@@ -17,7 +16,8 @@ from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
 from .._afloat import Afloat
 from .._excess import excess_of
-from .._follow import PathMotion, follow
+from .._follow import Led, PathMotion, follow
+from .._parts import OnPath, Rows, TimeScaling, Timings
 from .._path import Path
 from .._result import OptimalMotion, Verification, unverified
 from .._rigid import RigidLevel
@@ -25,15 +25,7 @@ from .._verify import verified
 from ..limits import Limits, refuse_positions, refuse_touching
 from .infeasible import explain
 from .path_rows import rows_of
-from .time_scaling import (
-    SCHEMES,
-    Infeasible,
-    Rows,
-    TimeScaling,
-    dry_friction,
-    friction,
-    solve,
-)
+from .time_scaling import SCHEMES, Infeasible, dry_friction, friction, solve
 
 Array = NDArray[np.float64]
 
@@ -45,8 +37,8 @@ def rigid_optimum(
     level: RigidLevel,
     path: Path,
     limits: Limits,
-    start: Any = None,
-    rates: Any = (0.0, 0.0),
+    start: ArrayLike | Led | Afloat | None = None,
+    rates: ArrayLike = (0.0, 0.0),
     *,
     intervals: int,
     scheme: str,
@@ -88,7 +80,7 @@ def rigid_optimum(
     # errors are of the first order in the distance of points, or of the second
     saved = coarse.duration - found.duration
     gap = abs(saved) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
-    return replace(found, details={**found.details, "gap": gap})
+    return replace(found, gap=gap)
 
 
 def _found(
@@ -127,14 +119,13 @@ def _found(
         variables=2 * len(rows.s) - 1,
         iterations=scaling.passes,
         violation=_violation(rows, scaling),
-        timings={
-            "setup": prepared - began,
-            "solver": solved - prepared,
-            "verification": ended - solved,
-            "total": ended - began,
-        },
+        timings=Timings(
+            prepared - began, solved - prepared, ended - solved, ended - began
+        ),
         verification=verification,
-        details={"path": motion, "scaling": scaling, "rows": rows, "limits": limits},
+        limits=limits,
+        path=motion.path,
+        on_path=OnPath(scaling, motion, rows),
     )
     return unverified(result) if check and verification is None else result
 
@@ -149,7 +140,7 @@ def _message(rows: Rows) -> str:
     )
 
 
-def _rates(rates: Any) -> tuple[float, float]:
+def _rates(rates: ArrayLike) -> tuple[float, float]:
     array = real_array("rates", rates)
     if array.shape != (2,) or not ((array >= 0.0) & np.isfinite(array)).all():
         raise ArgumentError(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +9,7 @@ from ... import _core
 from ..._calls.records import ScalingRun
 from ...errors import ConvergenceError
 from .._follow import PathMotion
+from .._parts import Rows, TimeScaling
 from .._rigid import RigidLevel
 
 Array = NDArray[np.float64]
@@ -25,82 +23,6 @@ SCHEMES = _core.SCALING_SCHEMES
 MAX_PASSES = 100
 # Change of x at which these passes end.
 _PASS_TOLERANCE = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Limits ``lower <= a u + b x + c + friction <= upper`` along a path.
-
-    Attributes
-    ----------
-    s : (n,) ndarray of float
-        Path parameters of the grid.
-    a, b, c, lower, upper : (n, m) ndarray of float
-        With ``u = sdd`` and ``x = sd**2``.
-    x_max : (n,) ndarray of float
-        From limits of velocities.
-    viscous : (n, m) ndarray of float
-        Friction over sd.
-    dry : list of (w, f, v)
-        Friction ``f r / sqrt(r^2 + v^2)`` with the rate ``r = w sd``; w (n,), f (m,).
-    names : tuple of str
-        Of the rows, such as ``"force of 'link1'"``.
-    units : tuple of str
-        Of the rows.
-    """
-
-    s: Array
-    a: Array
-    b: Array
-    c: Array
-    lower: Array
-    upper: Array
-    x_max: Array
-    viscous: Array
-    dry: list[tuple[Array, Array, float]]
-    names: tuple[str, ...]
-    units: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class TimeScaling:
-    """Fastest motion along a path.
-
-    Attributes
-    ----------
-    s, sd, t : (n,) ndarray of float
-        Path parameters, their rate in 1/s and the times in s at which they are reached.
-    sdd : (n - 1,) ndarray of float
-        Between them, in 1/s^2.
-    controllable : (n, 2) ndarray of float
-        Least and largest rates from which the end can be reached, in 1/s.
-    curve : (n,) ndarray of float
-        Maximum velocity curve: the rate at which the limits leave no acceleration.
-    passes : int
-        Runs of the solver, more than one with friction.
-    """
-
-    s: Array
-    sd: Array
-    t: Array
-    sdd: Array
-    controllable: Array
-    curve: Array
-    passes: int
-
-    @property
-    def duration(self) -> float:
-        """Of the motion, in s."""
-        return float(self.t[-1])
-
-    def at(self, t: Any) -> tuple[Array, Array, Array]:
-        """Path parameter and its derivatives at times in s, exact between points."""
-        times = np.clip(np.asarray(t, dtype=float), 0.0, self.t[-1])
-        k = np.clip(np.searchsorted(self.t, times, side="right") - 1, 0, None)
-        k = np.minimum(k, len(self.sdd) - 1)
-        tau, u = times - self.t[k], self.sdd[k]
-        s = self.s[k] + tau * (self.sd[k] + 0.5 * tau * u)
-        return np.clip(s, self.s[k], self.s[k + 1]), self.sd[k] + tau * u, u
 
 
 class Infeasible(Exception):

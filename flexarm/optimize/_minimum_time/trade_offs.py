@@ -146,7 +146,7 @@ def trade_off(
     return TradeOff(
         tolerances[:done].copy(),
         np.array([m.duration if m.success else np.nan for m in motions]),
-        np.array([m.details["tip_error"] for m in motions]),
+        np.array([m.errors.tip for m in motions if m.errors]),
         tuple(motions),
         good == n,
         message,

@@ -12,8 +12,8 @@ line-search algorithm for large-scale nonlinear programming", *Mathematical Prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ from .program import Merged, NonlinearProgram
 from .solution import Solution, Watch
 
 Array = NDArray[np.float64]
-Named = tuple[str, Any]  # name and CasADi sparsity of an operand or a result
+Buffer: TypeAlias = memoryview | None  # of CasADi
+F = TypeVar("F", bound=float | Array)
+Named = tuple[str, object]  # name and CasADi sparsity of an operand or a result
 
 _STATUS = {
     "Solve_Succeeded": "solved",
@@ -42,7 +44,7 @@ def solve_ipopt(
     z: Array,
     watch: Watch,
     barrier: float | None,
-    options: dict[str, Any],
+    options: Mapping[str, object],
 ) -> Solution:
     """Solve by Ipopt, from a start within the bounds."""
     ca: Any = required("casadi", "the solver 'ipopt'")
@@ -67,7 +69,7 @@ def _run(
     scaled: _Scaled,
     z: Array,
     barrier: float | None,
-    options: dict[str, Any],
+    options: Mapping[str, object],
     ctrl_c: Held,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Results of CasADi, and statistics."""
@@ -75,7 +77,7 @@ def _run(
     functions = _functions(ca, scaled, ctrl_c)
     x, objective, constraints = functions.pop("problem")  # kept while it runs
     steps = functions["iteration_callback"]
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         "print_level": 0,
         "sb": "yes",
         "tol": watch.tolerance,
@@ -129,7 +131,7 @@ class _Scaled:
         )
         self._hessian = program.scale[hessian.columns] * program.scale[hessian.indices]
 
-    def _call(self, f: Callable[..., Any], x: Array, *rest: Any) -> Any:
+    def _call(self, f: Callable[..., F], x: Array, *rest: object) -> F:
         return f(x * self.program.scale, *rest)
 
     def objective(self, given: list[Array], result: list[Array | None]) -> None:
@@ -179,7 +181,7 @@ class _Scaled:
             self._store(result[0], lambda: float(stop))
 
     @staticmethod
-    def _store(place: Array | None, value: Callable[[], Any]) -> None:
+    def _store(place: Array | None, value: Callable[[], float | Array]) -> None:
         # results that are not finite stay NaN: Ipopt then shortens its step
         if place is not None and len(place):
             with np.errstate(all="ignore"):
@@ -217,16 +219,16 @@ def _function_class(ca: Any, ctrl_c: Held) -> Any:
         def get_name_out(self, i: int) -> str:
             return self._gives[i][0]
 
-        def get_sparsity_in(self, i: int) -> Any:
+        def get_sparsity_in(self, i: int) -> object:
             return self._takes[i][1]
 
-        def get_sparsity_out(self, i: int) -> Any:
+        def get_sparsity_out(self, i: int) -> object:
             return self._gives[i][1]
 
         def has_eval_buffer(self) -> bool:
             return True
 
-        def eval_buffer(self, given: Any, result: Any) -> int:
+        def eval_buffer(self, given: Sequence[Buffer], result: Sequence[Buffer]) -> int:
             if not self.active:
                 return 0
             if ctrl_c.pressed:
@@ -280,11 +282,11 @@ def _functions(ca: Any, scaled: _Scaled, ctrl_c: Held) -> dict[str, Any]:
     }
 
 
-def _sparsity(ca: Any, pattern: Merged) -> Any:
+def _sparsity(ca: Any, pattern: Merged) -> object:
     return ca.Sparsity(
         *pattern.shape, pattern.indptr.tolist(), pattern.indices.tolist()
     )
 
 
-def _numbers(part: Any) -> Array | None:
+def _numbers(part: Buffer) -> Array | None:
     return None if part is None or not len(part) else np.frombuffer(part)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 Array = NDArray[np.float64]
@@ -84,7 +84,13 @@ class _Rows:
 
 
 def minimized(
-    P: Any, q: Any, C: Any, low: Any, high: Any, lower: Any, upper: Any
+    P: ArrayLike,
+    q: ArrayLike,
+    C: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    lower: ArrayLike,
+    upper: ArrayLike,
 ) -> tuple[Array, Array] | None:
     """Minimum of a convex quadratic program; None if none is found.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class _Stop(Exception):
 
 
 def solve_scipy(
-    program: NonlinearProgram, z: Array, watch: Watch, options: dict[str, Any]
+    program: NonlinearProgram, z: Array, watch: Watch, options: Mapping[str, object]
 ) -> Solution:
     """Solve by SLSQP with few unknowns, else by the method "trust-constr"."""
     x = z / program.scale
@@ -51,7 +52,7 @@ def solve_scipy(
         tight = {"gtol": watch.tolerance, "xtol": 1e-2 * watch.tolerance}
         arguments["options"] = {**limits, **tight, "sparse_jacobian": True, **options}
 
-    def look(x: Array, *_: Any) -> None:
+    def look(x: Array, *_: object) -> None:
         if watch.step(watch.iterations + 1, np.array(x) * program.scale):
             raise _Stop
 
@@ -72,7 +73,9 @@ def solve_scipy(
     return watch.solution(z, status, f"scipy {method}", multipliers, note)
 
 
-def _status(found: Any, method: str, violation: float, watch: Watch) -> str:
+def _status(
+    found: optimize.OptimizeResult, method: str, violation: float, watch: Watch
+) -> str:
     feasible = violation <= 10.0 * watch.tolerance
     if method == "SLSQP":
         if found.status == 0:
@@ -98,12 +101,14 @@ def _full_hessian(
     return sparse.csr_array(scale @ (upper + sparse.triu(upper, 1).T) @ scale)
 
 
-def _objective_hessian(program: NonlinearProgram) -> Any:
+def _objective_hessian(
+    program: NonlinearProgram,
+) -> Callable[[Array], sparse.csr_array]:
     none = np.zeros(program.m)
     return lambda x: _full_hessian(program, x, 1.0, none)
 
 
-def _sparse(program: NonlinearProgram) -> Any:
+def _sparse(program: NonlinearProgram) -> optimize.NonlinearConstraint | tuple[()]:
     if not program.m:
         return ()
     return optimize.NonlinearConstraint(
@@ -115,7 +120,7 @@ def _sparse(program: NonlinearProgram) -> Any:
     )
 
 
-def _dense(program: NonlinearProgram) -> list[dict[str, Any]]:
+def _dense(program: NonlinearProgram) -> list[dict[str, object]]:
     """Equations, then inequalities above zero."""
     below, above = program.below / program.row_scale, program.above / program.row_scale
     equal = below == above
@@ -128,7 +133,7 @@ def _dense(program: NonlinearProgram) -> list[dict[str, Any]]:
     def slopes(x: Array) -> Array:
         return np.asarray(_scaled_jacobian(program, x).toarray())
 
-    parts: list[dict[str, Any]] = []
+    parts: list[dict[str, object]] = []
     if equal.any():
         parts.append(
             {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from .program import NonlinearProgram
 
 Array = NDArray[np.float64]
 
-Progress = Callable[[int, float, float], Any]
+Progress = Callable[[int, float, float], object]
 
 
 # Time limit in s of a search that is not asked to end: Ipopt has to have one.

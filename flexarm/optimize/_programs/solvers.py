@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
 from ..._support.interrupts import held
@@ -29,7 +30,7 @@ def printed(iteration: int, objective: float, violation: float) -> None:
 
 def solve(
     program: NonlinearProgram,
-    z0: Any,
+    z0: ArrayLike,
     *,
     solver: str = "auto",
     tolerance: float = 1e-6,
@@ -37,7 +38,7 @@ def solve(
     time_limit: float = NO_LIMIT,
     progress: bool | Progress = False,
     barrier: float | None = None,
-    options: dict[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> Solution:
     """Solve a nonlinear program from a start.
 

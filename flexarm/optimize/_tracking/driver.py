@@ -8,9 +8,9 @@ from dataclasses import fields, replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..._calls.arguments import positive_number
-from ..._calls.declared import Choice
+from ..._calls.declared import Choice, Number, Positive
 from ..._calls.doors import checked
 from ..._support.interrupts import held
 from ..._support.recorded import recorded
@@ -21,9 +21,10 @@ from ...simulation.trajectory import Trajectory
 from .._charts import real_motion
 from .._excess import excess_of
 from .._more_modes import beside_more_modes
+from .._parts import Timings
 from .._result import UNVERIFIED, OptimalMotion, Verification, warned
 from .._verify import verified
-from ..limits import Limits, read_limits
+from ..limits import Limits, LimitsLike, read_limits
 from ..search import Search, read_search
 from .frequency import by_frequencies
 from .shooting_search import by_shooting
@@ -39,8 +40,8 @@ class _Method(NamedTuple):
     """A search, with the defaults of its own options and of its record `Search`."""
 
     find: Callable[..., Answer]
-    own: dict[str, Any]
-    search: dict[str, Any]
+    own: Mapping[str, object]
+    search: Mapping[str, object]
     adds: bool = True  # its positions are coordinates that add
 
 
@@ -89,7 +90,7 @@ _RIGID_STEPS = 500
 def track(
     arm: Arm,
     path: Any,
-    duration: float | None = None,
+    duration: Positive | None = None,
     *,
     method: Annotated[
         str, Choice("shooting", "stable inversion", "collocation", "frequency domain")
@@ -97,14 +98,14 @@ def track(
     law: Annotated[
         str, Choice("cycloidal", "quintic", "septic", "ninth_degree")
     ] = "cycloidal",
-    start: Any = None,
+    start: ArrayLike | None = None,
     axes: str | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
+    limits: LimitsLike = None,
     weights: tuple[float, float] | None = None,
-    power: float | None = None,
-    smoothing: float | None = None,
-    tip_tolerance: float | None = None,
-    orientation_tolerance: float | None = None,
+    power: Annotated[float, Number(least=2.0)] | None = None,
+    smoothing: Annotated[float, Number(least=0.0)] | None = None,
+    tip_tolerance: Positive | None = None,
+    orientation_tolerance: Positive | None = None,
     search: Search | Mapping[str, Any] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
@@ -169,17 +170,16 @@ def track(
     Returns
     -------
     motion : OptimalMotion
-        Motion, forces and their verification.  ``details`` of shooting: ``"nodes"`` and
-        ``"nodal_tau"``; ``"tip_error"``, the largest ones along the axes in m;
-        ``"history"`` of the sum of squares; ``"simulations"``, their number.  Of
-        collocation ``"tip_error"`` at the nodes.  Of the other methods: ``"zeros"`` of
-        the arm at the start (half way, in the frequency domain) in 1/s; of stable
-        inversion ``"time_constants"`` of the slowest motion before and after that of
-        the tip, and how long ``"before"`` and ``"after"`` it the forces differ from
-        those at rest by more than a thousandth, all in s.  ``"path"``, if the tip
-        follows in all its axes, and ``"limits"``.  With an orientation
-        ``"orientation_error"`` in rad beside ``"tip_error"``.  ``"more_modes"`` as of
-        `time_optimal`.
+        Motion, forces and their verification.  Of shooting and collocation (at the
+        nodes) ``errors.tip``, the largest ones along the axes in m, with an orientation
+        ``errors.orientation`` in rad.  ``tracking`` of shooting: ``nodes`` and
+        ``nodal_tau``, ``history`` of the sum of squares, ``simulations``, their number.
+        Of the other methods: ``zeros`` of the arm at the start (half way, in the
+        frequency domain) in 1/s; of stable inversion ``time_constants`` of the slowest
+        motion before and after that of the tip, and how long ``before`` and ``after``
+        it the forces differ from those at rest by more than a thousandth, all in s.
+        Also ``path``, if the tip follows in all its axes, ``limits`` and
+        ``more_modes``, see `OptimalMotion`.
 
     Raises
     ------
@@ -284,11 +284,11 @@ def track(
     >>> line = paths.line([1.8, 0.2], [1.6, 0.7])
     >>> elbow_up = fa.library.poses(arm)["A"]
     >>> motion = track(arm, line, 0.5, start=elbow_up)
-    >>> print(motion.variables, (1e3 * motion.details["tip_error"]).round(3))
+    >>> print(motion.variables, (1e3 * motion.errors.tip).round(3))
     28 [0.099 0.266]
     >>> finer = {"intervals": 50, "steps": 8}
     >>> motion = track(arm, line, 0.5, start=elbow_up, search=finer)
-    >>> print((1e3 * motion.details["tip_error"]).round(3))
+    >>> print((1e3 * motion.errors.tip).round(3))
     [0.001 0.001]
 
     Before the motion errors cost nothing, the verification has them too:
@@ -300,7 +300,7 @@ def track(
     its slowest motion with the tip at rest has a time constant of 5 ms:
 
     >>> motion = track(arm, line, 0.5, method="stable inversion", start=elbow_up)
-    >>> print((1e3 * motion.details["time_constants"]).round(1))
+    >>> print((1e3 * motion.tracking.time_constants).round(1))
     [5.2 5.2]
     >>> bool(motion.verification.path_error.max() < 2e-6)
     True
@@ -334,7 +334,7 @@ def track(
         answer = _METHODS[method].find(task, **options)
         q, qd, qdd = real_motion(task.arm, answer.q, answer.qd, answer.qdd)
         answer = answer._replace(q=q, qd=qd, qdd=qdd)
-    times = [began, ready, time.perf_counter()]
+    times = began, ready, time.perf_counter()
     with held():
         motion = _motion(task, answer, method, check, times, options)
     warn_of_stiffening(arm, motion.q, motion.qd)
@@ -346,7 +346,7 @@ def _motion(
     answer: Answer,
     method: str,
     check: bool,
-    times: list[float],
+    times: tuple[float, float, float],
     options: Mapping[str, Any],
 ) -> OptimalMotion:
     """The result, verified unless Ctrl-C ended the search."""
@@ -380,20 +380,21 @@ def _motion(
             message = f"{UNVERIFIED}: {answer.message}"
             answer = answer._replace(status="interrupted", message=message)
     answer = _judged(answer, verification, task)
-    marks = np.diff([*times, time.perf_counter()]).tolist()
-    timings = dict(zip(("setup", "solver", "verification"), marks, strict=True))
+    ended = time.perf_counter()
+    began, ready, found_at = times
     found = answer._asdict()
     del found["step"]
-    found["details"] = {**answer.details, "limits": task.limits}
-    if task.whole:
-        found["details"]["path"] = task.to.path
     return OptimalMotion(
         arm=task.real,
         duration=task.to.duration,
         success=answer.status in ("solved", "acceptable"),
         method=method,
-        timings={**timings, "total": sum(marks)},
+        timings=Timings(
+            ready - began, found_at - ready, ended - found_at, ended - began
+        ),
         verification=verification,
+        limits=task.limits,
+        path=task.to.path if task.whole else None,
         **found,
     )
 
@@ -426,8 +427,7 @@ def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
                 f"{name} is given, which method {method!r} does not have; expected it "
                 f"with {' or '.join(others)} alone"
             )
-        is_free = name == "weights" or (name == "smoothing" and value == 0.0)
-        options[name] = value if is_free else positive_number(name, value)
+        options[name] = value
     return options
 
 
@@ -444,19 +444,5 @@ def _rigid(task: TipTask) -> Answer:
     tau = task.level.inverse_dynamics(q, qd, qdd)
     miss = float(np.abs(task.miss(t, q)).max())
     message = "the arm is rigid, its forces are those of inverse dynamics"
-    return Answer(
-        t,
-        q,
-        qd,
-        qdd,
-        tau,
-        float(t[1]),
-        miss,
-        "solved",
-        message,
-        "closed form",
-        0,
-        0,
-        miss,
-        {},
-    )
+    found = t, q, qd, qdd, tau, float(t[1])
+    return Answer(*found, miss, "solved", message, "closed form", 0, 0, miss)

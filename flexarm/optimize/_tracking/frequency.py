@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
+from .._parts import FrequencyInverse
 from .stable_inversion import check_square, refuse_what_has_no_tangent
 from .tip_task import Answer, TipTask
 from .zero_dynamics import zeros_at_rest
@@ -138,23 +139,9 @@ def by_frequencies(
     )
     q, qd, qdd, tau = parts
     miss = float(np.abs(task.miss(t, q)).max())
-    details = {"zeros": zeros.values, "shift": shift, "frequencies": count // 2 + 1}
-    return Answer(
-        t,
-        q,
-        qd,
-        qdd,
-        tau,
-        h,
-        miss,
-        status,
-        message,
-        "fft",
-        0,
-        steps,
-        size,
-        details,
-    )
+    tracking = FrequencyInverse(zeros.values, shift, count // 2 + 1)
+    how = status, message, "fft", 0, steps, size
+    return Answer(t, q, qd, qdd, tau, h, miss, *how, tracking=tracking)
 
 
 def _corrected(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .tip_task import Rests, TipTask
 from .zero_dynamics import Zeros, most_real
@@ -102,7 +103,7 @@ class StableInversion:
         body = np.concatenate([gap, miss], axis=1).ravel()
         return np.append(body, self.rows @ (x.q[0] - self.ends.rests.q[0]))
 
-    def tangent(self, x: State) -> Any:
+    def tangent(self, x: State) -> sparse.csc_array:
         """Sparse derivatives of the residual."""
         from scipy.sparse import bmat, bsr_array, csc_array
 

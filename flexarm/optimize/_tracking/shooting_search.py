@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import real_array, refuse_linear
 from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
 from ...simulation.run import progress_bar
+from .._parts import NodalForces
 from .newmark_tangent import Motion
 from .shooting import Shooting, windows_of
 from .tip_task import Answer, TipTask
@@ -268,29 +268,14 @@ def by_shooting(
         best = search(problem, best.x, *limits)
         history, iterations = history + best.history, iterations + best.iterations
     run, nodes = best.run, np.vstack([problem.tau0, best.x.reshape(problem.shape)])
-    details = {
-        "nodes": windows.nodes,
-        "nodal_tau": nodes,
-        **task.largest(task.miss(run.t, run.q)[problem.on]),
-        "history": np.array(history),
-        "simulations": problem.simulations,
-    }
     h = task.to.duration / (intervals * steps)
-    return Answer(
-        *run,
-        h,
-        best.cost,
-        best.status,
-        best.message,
-        solver,
-        best.x.size,
-        iterations,
-        0.0,
-        details,
-    )
+    errors = task.largest(task.miss(run.t, run.q)[problem.on])
+    forces = NodalForces(windows.nodes, nodes, np.array(history), problem.simulations)
+    how = solver, best.x.size, iterations, 0.0
+    return Answer(*run, h, best.cost, best.status, best.message, *how, errors, forces)
 
 
-def _check(task: TipTask, solver: Any, weights: Any, power: float) -> None:
+def _check(task: TipTask, solver: str, weights: ArrayLike, power: float) -> None:
     arm = task.arm
     refuse_linear(arm, "derivatives of motions")
     if arm._held:
@@ -305,5 +290,3 @@ def _check(task: TipTask, solver: Any, weights: Any, power: float) -> None:
             f"weights is {weights!r}, expected two numbers, zero or more: of the "
             "motion and of the time after it"
         )
-    if power < 2.0:
-        raise ArgumentError(f"power is {power:g}, expected 2 or more")

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from ..._calls.arguments import refuse_linear
 from ...arm import Arm
 from ...errors import ArgumentError
+from .._parts import StableInverse
 from .inverse_motion import Ends, Grid, StableInversion, State
 from .sparse_newton import newton
 from .tip_task import Answer, TipTask
@@ -108,31 +109,13 @@ def by_stable_inversion(
     tau = np.vstack([ends.rests.tau[0], inner])
     miss = float(np.abs(task.miss(t[1:], q)).max())
     early, late = _extent(t, tau, ends, task.to.duration)
-    details = {
-        "zeros": ends.first.values,
-        "time_constants": np.array(
-            [1.0 / ends.first.slowest(1), 1.0 / ends.last.slowest(-1)]
-        ),
-        "before": early,
-        "after": late,
-        "vibration": x.free,
-    }
-    return Answer(
-        t,
-        np.vstack([ends.rests.q[0], q]),
-        np.vstack([rest, qd]),
-        np.vstack([rest, qdd]),
-        tau,
-        grid.step,
-        miss,
-        status,
-        message,
-        "newton",
-        x.q.size + x.tau.size + x.free.size,
-        iterations,
-        miss,
-        details,
-    )
+    constants = np.array([1.0 / ends.first.slowest(1), 1.0 / ends.last.slowest(-1)])
+    q = np.vstack([ends.rests.q[0], q])
+    qd, qdd = np.vstack([rest, qd]), np.vstack([rest, qdd])
+    how = "newton", x.q.size + x.tau.size + x.free.size, iterations, miss
+    inverse = StableInverse(ends.first.values, constants, early, late, x.free)
+    found_motion = t, q, qd, qdd, tau, grid.step
+    return Answer(*found_motion, miss, status, message, *how, tracking=inverse)
 
 
 def check_square(task: TipTask) -> None:

@@ -105,22 +105,10 @@ def by_collocation(
     message = found.message
     if not found.success and found.status != "interrupted":
         message = _held(task, tip_tolerance, orientation_tolerance) + message
-    return Answer(
-        at.t,
-        at.q,
-        at.v,
-        at.a,
-        at.tau,
-        float(motion.steps(z).max()),
-        found.objective,
-        found.status,
-        message,
-        found.solver,
-        len(found.z),
-        found.iterations,
-        found.violation,
-        task.largest(task.miss(at.t[nodes], at.q[nodes])),
-    )
+    motion_found = at.t, at.q, at.v, at.a, at.tau, float(motion.steps(z).max())
+    how = found.solver, len(found.z), found.iterations, found.violation
+    errors = task.largest(task.miss(at.t[nodes], at.q[nodes]))
+    return Answer(*motion_found, found.objective, found.status, message, *how, errors)
 
 
 def _solved(

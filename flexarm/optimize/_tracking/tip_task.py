@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from .._aside import clear_start
 from .._charts import charted_along, whole_motion
 from .._collocation.tip import Place
 from .._collocation.tip_turn import Turn, turning_rows
-from .._follow import follow, posture_of
+from .._follow import Begin, follow, posture_of
+from .._parts import FrequencyInverse, NodalForces, StableInverse, TipErrors
 from .._rigid import RigidLevel
 from ..limits import Limits
 from .tip_trajectory import Timed
@@ -50,7 +51,8 @@ class Answer(NamedTuple):
     variables: int
     iterations: int
     violation: float
-    details: dict[str, Any]
+    errors: TipErrors | None = None
+    tracking: NodalForces | StableInverse | FrequencyInverse | None = None
 
 
 class Rests(NamedTuple):
@@ -83,8 +85,8 @@ class TipTask:
         self,
         arm: Arm,
         to: Timed,
-        start: Any,
-        axes: Any,
+        start: Begin,
+        axes: str | None,
         limits: Limits | None = None,
         *,
         add: bool = False,
@@ -178,14 +180,13 @@ class TipTask:
         """Angles (n,) in rad between rotations (n, 3, 3) and the orientation."""
         return self.to.path._angles(self.to.along(t).s, rotations)
 
-    def largest(self, miss: Array) -> dict[str, Any]:
-        """Largest errors of rows (n, m), for the details of an answer."""
+    def largest(self, miss: Array) -> TipErrors:
+        """Largest errors of rows (n, m)."""
         m = len(self.axes)
-        found: dict[str, Any] = {"tip_error": np.abs(miss[:, :m]).max(axis=0)}
+        turned = np.nan
         if self.turns:
-            turned = np.linalg.norm(miss[:, m:], axis=1)
-            found["orientation_error"] = float(turned.max())
-        return found
+            turned = float(np.linalg.norm(miss[:, m:], axis=1).max())
+        return TipErrors(np.abs(miss[:, :m]).max(axis=0), turned)
 
     def rigid(self, t: Array) -> tuple[Array, Array, Array]:
         """Coordinates, rates and accelerations of the arm with its modes at rest."""
@@ -310,7 +311,7 @@ def _solved(A: Array, b: Array) -> Array:
     return np.asarray(columns * np.linalg.lstsq(scaled, b * rows, rcond=1e-13)[0])
 
 
-def _chosen(axes: Any, can: NDArray[np.intp]) -> NDArray[np.intp]:
+def _chosen(axes: str | None, can: NDArray[np.intp]) -> NDArray[np.intp]:
     """Numbers of the axes with these names."""
     named = "".join(_AXES[k] for k in can)
     if not (isinstance(axes, str) and axes and len(set(axes)) == len(axes)):

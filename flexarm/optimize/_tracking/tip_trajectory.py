@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_numbers, positive_number, real_array
-from ..._support.options import check_choice
+from ..._calls.arguments import check_numbers, real_array
 from ...errors import ArgumentError
 from .._path import Path, PathPoints
-from ..paths import LAWS, TimeLaw, time_law
+from ..paths import TimeLaw, time_law
 
 Array = NDArray[np.float64]
 
@@ -81,7 +79,7 @@ class Timed:
         return PathPoints(p, first * sd, second * sd**2 + first * sdd)
 
 
-def timed(path: Any, duration: Any, law: str) -> Timed:
+def timed(path: object, duration: float | None, law: str) -> Timed:
     """Trajectory from a path, a function of time, samples, or samples with times."""
     if path is None:
         raise ArgumentError(
@@ -96,7 +94,6 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
                 "no inverse of the tip"
             )
         T = _duration(duration)
-        check_choice("law", law, LAWS)
 
         def point(t: Array) -> Array:
             return path(np.clip(time_law(law, t, T).s, 0.0, 1.0)).position
@@ -127,13 +124,13 @@ def timed(path: Any, duration: Any, law: str) -> Timed:
     return Timed(curve, T, "", lambda t: curve(np.clip(t / T, 0.0, 1.0)).position)
 
 
-def _duration(duration: Any) -> float:
+def _duration(duration: float | None) -> float:
     if duration is None:
         raise ArgumentError("duration is missing, expected a positive time in s")
-    return positive_number("duration", duration)
+    return float(duration)
 
 
-def _called(function: Any, t: Array) -> Array:
+def _called(function: Callable[[Array | float], ArrayLike], t: Array) -> Array:
     """Values of a function of time, which may accept single times only."""
     try:
         values = np.asarray(function(t), dtype=np.float64)
@@ -156,7 +153,7 @@ def _called(function: Any, t: Array) -> Array:
     return np.pad(values, ((0, 0), (0, 3 - values.shape[1])))
 
 
-def _points(name: str, value: Any) -> Array:
+def _points(name: str, value: object) -> Array:
     points: Array = real_array(name, value)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or len(points) < 6:
         raise ArgumentError(
@@ -167,7 +164,7 @@ def _points(name: str, value: Any) -> Array:
     return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
 
 
-def _sampled(times: Any, places: Any) -> tuple[Array, Array]:
+def _sampled(times: ArrayLike, places: ArrayLike) -> tuple[Array, Array]:
     t: Array = real_array("times of the path", times)
     points = _points("places of the path", places)
     if t.shape != (len(points),):

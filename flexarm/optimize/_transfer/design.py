@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,10 +67,10 @@ class Design:
     """
 
     make_arm: Callable[[Array], Arm]
-    first: Annotated[Any, Floats("(k,)")]
-    lower: Annotated[Any, Floats("(k,)")]
-    upper: Annotated[Any, Floats("(k,)")]
-    cost: Callable[[Array], Any] | None = None
+    first: Annotated[Array, Floats("(k,)")]
+    lower: Annotated[Array, Floats("(k,)")]
+    upper: Annotated[Array, Floats("(k,)")]
+    cost: Callable[[Array], object] | None = None
 
     def __post_init__(self) -> None:
         for name in ("make_arm", *(("cost",) if self.cost is not None else ())):
@@ -293,9 +293,9 @@ class ParametricEquation(EquationOfMotion):
         self.curvature[moving, self._shared] = True
         self.curvature[self._shared, moving] = True
 
-    def _mixed(self, f: Callable[..., Array], w: Array, *operands: Any) -> Array:
+    def _mixed(self, f: Callable[..., Array], w: Array, *operands: Array) -> Array:
         """Value of a function of one arm for the arm of the parameters in w."""
-        total: Any = 0.0
+        total: float | Array = 0.0
         p = np.array(w[0, self._shared])
         for weight, arm in self.family.mixture(p):
             self.arm = arm

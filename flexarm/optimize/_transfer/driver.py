@@ -16,7 +16,7 @@ from ...arm import Arm
 from ...simulation.trajectory import Trajectory
 from .._more_modes import beside_more_modes
 from .._result import OptimalMotion, warned
-from ..limits import Limits
+from ..limits import LimitsLike
 from ..search import Search, read_search
 from .branches import worth_a_search
 from .design import Design
@@ -24,8 +24,8 @@ from .path import Path, read_initial
 from .searches import searched
 from .task import Task, read_tasks
 
-_GRID: dict[str, Any] = {"intervals": None, "scheme": None, "points": None}
-_SEARCH: dict[str, Any] = _GRID | {"solver": "auto", "tolerance": 1e-8}
+_GRID: dict[str, object] = {"intervals": None, "scheme": None, "points": None}
+_SEARCH = _GRID | {"solver": "auto", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 
 
@@ -38,7 +38,7 @@ def trajectory(
     *,
     duration: float | tuple[float, float, float] | None = None,
     cost: str | Mapping[str, float] | None = None,
-    limits: Limits | Mapping[str, Any] | None = None,
+    limits: LimitsLike = None,
     payload: Annotated[str, Choice("maximize")] | None = None,
     payload_limits: Annotated[ArrayLike, Floats("(2,)")] = (0.0, inf),
     losses: Annotated[ArrayLike, Floats("()", "(nu,)")] | None = None,
@@ -96,13 +96,11 @@ def trajectory(
     Returns
     -------
     motion : OptimalMotion
-        ``details`` has ``"costs"`` (each without its weight), ``"limits"``, ``"gap"``
-        and ``"narrowed"`` (see Notes) and ``"searches"``, one record of each; of a
-        Design or a maximized payload also ``"parameters"``, (k,), of the latter
-        ``"payload"`` in kg, too; ``arm`` is that of the parameters found.  With a goal
-        of the tip ``"branches"`` tells what became of the search in each: ``start``,
-        ``end`` (nu,), ``objective`` and ``success``.  ``"more_modes"`` as of
-        `time_optimal`.
+        With ``limits`` and ``gap`` (see Notes); ``least_cost`` has ``costs`` (each
+        without its weight), ``narrowed`` (see Notes) and ``searches``, one record of
+        each; of a Design or a maximized payload also ``parameters``, (k,), of the
+        latter ``payload`` in kg, too; ``arm`` is that of the parameters found.  Also
+        ``branches`` and ``more_modes``, see `OptimalMotion`.
 
     Raises
     ------
@@ -152,7 +150,7 @@ def trajectory(
     A linear model of the arm tells what rest of the modes costs on a grid and on a fine
     one, and so chooses the scheme: evenly spaced Gauss points, or, mostly for stiff
     links, Radau points and intervals that are shorter at both ends.
-    ``details["gap"]`` is the part of the cost that finer forces would save: by this
+    ``gap`` is the part of the cost that finer forces would save: by this
     model against exact steps, with limits or for the least time or largest payload also
     by a search with half the intervals, a third of what it costs more (Richardson), all
     of that where forces jump, or of what it costs less; NaN if this fails.  What
@@ -180,16 +178,16 @@ def trajectory(
 
     Where the simulation exceeds limits, or ends elsewhere, they are narrowed or the
     intervals doubled, up to 160, or to the number that is given, until it does not.
-    ``details["narrowed"]`` is the largest part by which the limits of the answer were
+    ``least_cost.narrowed`` is the largest part by which the limits of the answer were
     narrowed.  Where modes swing faster than intervals resolve, collocation gives them
     an energy that they do not have, and the simulated motion ends elsewhere.  Between
     joint positions, with a given duration, the costs effort and torque rate and no
     limits of rates, a search with exact steps follows: quadratic programs for the arm
     linearized about the simulated motion, by the exponentials of its matrices as in
-    `time_optimal`; ``method`` is then ``"exact steps"``, ``"scheme"`` of its record
+    `time_optimal`; ``method`` is then ``"exact steps"``, `scheme` of its record
     ``"exact"``.  Where this does not help, rates of the forces and their jumps at both
-    ends become a part of what the search minimizes, ``"calmed"`` of its record in
-    ``"searches"``; what that costs is in the gap.
+    ends become a part of what the search minimizes, `calmed` of its record in
+    ``searches``; what that costs is in the gap.
 
     Of joints with quaternions the unknowns are rotation vectors about the middle of
     the way, up to a full turn from it; limits and forces are those of the velocity
@@ -226,19 +224,10 @@ def trajectory(
     48.0
     """
     began = time.perf_counter()
-    task = read_tasks(
-        arm,
-        start,
-        end,
-        cost,
-        losses,
-        payload,
-        payload_limits,
-        duration,
-        limits,
-        initial,
+    payloads = payload, payload_limits
+    tasks = worth_a_search(
+        read_tasks(arm, start, end, cost, losses, *payloads, duration, limits, initial)
     )
-    tasks = worth_a_search(task)
 
     def first(task: Task) -> Path | None:
         return read_initial(initial, task.arm, len(task.first))

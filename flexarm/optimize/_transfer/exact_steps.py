@@ -10,7 +10,6 @@ a quadratic program finds the cheapest forces of the linearized arm.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, State
 from .._minimum_time.limit_rows import LimitRows
 from .._minimum_time.posture_problem import PostureProblem
-from .._programs.solution import Solution
+from .._programs.solution import Progress, Solution
 from .._programs.solvers import printed
 from .force_costs import ForceProgram, quadratic_forms
 from .path import Path
@@ -208,7 +207,7 @@ class ExactSteps:
     def _from(self, forces: Forces) -> FixedTime:
         return FixedTime(self._problem, forces, self._costs, self._program)
 
-    def go(self, rounds: int, progress: Any) -> None:
+    def go(self, rounds: int, progress: bool | Progress) -> None:
         """Rounds until they gain no more, then to the goal."""
         said = printed if progress is True else progress
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...arm import Arm
 from .._around import Way
@@ -22,7 +21,9 @@ Mask = NDArray[np.bool_]
 CORRECTIONS = 3
 
 
-def smooth(start: Array, end: Array, T: float, t: Any) -> tuple[Array, Array, Array]:
+def smooth(
+    start: Array, end: Array, T: float, t: ArrayLike
+) -> tuple[Array, Array, Array]:
     """Positions, velocities, accelerations from rest to rest at times (n,).
 
     Of ninth degree: deflections follow the accelerations, and are then smooth, too.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +74,9 @@ class ForceProgram:
         none = np.full(len(limits.low), np.inf)
         # rows of changes and of both kinds of slacks, with their limits
 
-        def rows(changes: Array, goal: Any = 0.0, limit: Any = 0.0) -> Array:
+        def rows(
+            changes: Array, goal: float | Array = 0.0, limit: float | Array = 0.0
+        ) -> Array:
             slacks = [np.broadcast_to(goal, (len(changes), 2 * m))]
             slacks.append(np.broadcast_to(limit, (len(changes), r)))
             return np.hstack([changes, *slacks])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from ..._support.checks import short_text
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation.trajectory import Trajectory
@@ -65,18 +63,20 @@ class Path:
 
 def path_of(motion: OptimalMotion, arm: Arm) -> Path:
     """Of an answer, in the coordinates of an arm."""
-    return _path(motion, arm, motion.details.get("parameters"))
+    return _path(motion, arm, _parameters(motion))
 
 
-def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
+def _parameters(motion: OptimalMotion) -> Array | None:
+    """Parameters of a design that a motion has, None without one."""
+    return None if motion.least_cost is None else motion.least_cost.parameters
+
+
+def read_initial(
+    given: OptimalMotion | Trajectory | None, arm: Arm, parameters: int
+) -> Path | None:
     """Of what the user gave as `initial`."""
     if given is None:
         return None
-    if not isinstance(given, OptimalMotion | Trajectory):
-        raise ArgumentError(
-            f"initial is {short_text(given)}, expected an OptimalMotion or a "
-            "Trajectory of this arm, such as the last answer"
-        )
     nq = real_arm(arm).nq
     if given.q.ndim != 2 or given.q.shape[1] != nq or len(given.t) < 2:
         raise ArgumentError(
@@ -88,7 +88,7 @@ def read_initial(given: Any, arm: Arm, parameters: int) -> Path | None:
             "initial has positions or velocities that are not finite, expected a "
             "motion that reached its end"
         )
-    known = getattr(given, "details", {}).get("parameters")
+    known = _parameters(given) if isinstance(given, OptimalMotion) else None
     if known is not None and len(known) != parameters:
         known = None
     return _path(given, arm, known)

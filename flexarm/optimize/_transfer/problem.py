@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
 from .._excess import AIM, GOAL, HELD, MAX_EXCESS, REST, SWING, sentence
 from .._orientation import angle_between
+from .._parts import LeastCost, Spent, Timings
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._rest import MAX_SWING, way_of_tip
@@ -177,7 +178,7 @@ class Transfer:
         self,
         found: Solution,
         check: bool,
-        timings: dict[str, float],
+        spent: Spent,
         method: str = "collocation",
         costs: Mapping[str, float] | None = None,
     ) -> OptimalMotion:
@@ -191,12 +192,13 @@ class Transfer:
         if task.family is not None:
             arm = motion.arm = task.family.arm(p)
         costs = {**self.costs_of(found.z), **(costs or {})}
-        details: dict[str, Any] = {"limits": task.limits, "costs": costs}
-        if task.family is not None:
-            details["parameters"] = p.copy()
-        if task.family is not None and task.designs is None:
-            details["payload"] = float(p[0])
-        result = answer(motion, found, method=method, timings=timings, details=details)
+        alone = task.family is not None and task.designs is None
+        least = LeastCost(
+            costs,
+            parameters=None if task.family is None else p.copy(),
+            payload=float(p[0]) if alone else None,
+        )
+        result = answer(motion, found, method=method, timings=Timings())
         verification = None
         check = check and found.status != "interrupted"
         if check:
@@ -223,12 +225,14 @@ class Transfer:
                 rest_speed=fast if rests else np.inf,
                 swing=MAX_SWING if rests else np.inf,
             )
-            timings["verification"] += time.perf_counter() - started
+            spent.verification += time.perf_counter() - started
         result = dataclasses.replace(
             result,
             objective=sum(w * costs[name] for name, w in task.weights.items()),
             verification=verification,
             message=self._message(found),
+            limits=task.limits,
+            least_cost=least,
         )
         return unverified(result) if check and verification is None else result
 

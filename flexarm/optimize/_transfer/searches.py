@@ -20,9 +20,10 @@ from .._collocation.ends import End
 from .._collocation.grid import Grid
 from .._collocation.outputs import ACCEPTED_EXCESS
 from .._collocation.separation import passes_through
-from .._programs.solution import Solution
+from .._parts import Searched, Spent, Timings
+from .._programs.solution import Progress, Solution
 from .._programs.solvers import solve
-from .._result import OptimalMotion
+from .._result import OptimalMotion, least_cost_of
 from . import search_numbers as numbers
 from .exact_steps import ExactSteps, suits
 from .path import Path, path_of
@@ -68,14 +69,12 @@ class Searches:
     """
 
     task: Task
-    options: dict[str, Any]
-    given: dict[str, Any]
+    options: Mapping[str, Any]
+    given: Mapping[str, Any]
     check: bool
     like: Searches | None = None
-    notes: list[dict[str, Any]] = field(default_factory=list)
-    timings: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("setup", "solver", "verification"), 0.0)
-    )
+    notes: list[Searched] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
     passes: list[Pass] = field(default_factory=list)
     calmed: int = 0  # times that forces were made calmer
     exact: bool = False  # whether a search with exact steps was tried
@@ -91,7 +90,7 @@ class Searches:
         else:
             self.grid, self.gap = self.like.grid, self.like.gap
         self.within = Within(self.task.arm, self.task.limits, self.task.designs)
-        self.timings["setup"] += time.perf_counter() - began
+        self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Path | None) -> None:
         """Search until a motion is as wanted; from further first motions if not."""
@@ -141,18 +140,18 @@ class Searches:
         tried = [x for x in self.passes if x.motion.method == "collocation"]
         return (solved or tried)[-1]
 
-    def lost(self, note: Mapping[str, Any]) -> float:
+    def lost(self, note: Searched) -> float:
         """Part of the cost that narrowed limits and calmer forces take at most."""
-        if not (note["narrowed"] or note["calmed"]):
+        if not (note.narrowed or note.calmed):
             return 0.0
         whole = [
-            other["objective"]
+            other.objective
             for other in self.notes
-            if not (other["narrowed"] or other["calmed"])
-            and other["intervals"] == note["intervals"]
+            if not (other.narrowed or other.calmed)
+            and other.intervals == note.intervals
         ]
-        more = note["objective"] - min(whole, default=note["objective"])
-        return float(max(more, 0.0) / max(abs(note["objective"]), 1e-300))
+        more = note.objective - min(whole, default=note.objective)
+        return float(max(more, 0.0) / max(abs(note.objective), 1e-300))
 
     def richardson(self, best: Pass) -> float:
         """Part of the cost that finer forces would save, by a coarser search.
@@ -174,7 +173,9 @@ class Searches:
             near, fine = search.near, motion.objective
             return _left(search.total - fine, fine, 2) if near else np.nan
         if task.designs is not None:
-            arm = task.designs.arm(motion.details["parameters"])
+            parameters = least_cost_of(motion).parameters
+            assert parameters is not None
+            arm = task.designs.arm(parameters)
             begin, end = (End(x, None) for x in coordinates(arm, motion.q)[[0, -1]])
             task = replace(task, arm=arm, start=begin, end=end)
             task = without_design(task)
@@ -185,10 +186,10 @@ class Searches:
             numbers.MAX_COARSE_STEPS, limited["max_iterations"]
         )
         found = solve(problem.program, z, barrier=numbers.BARRIER, **limited)
-        self.timings["solver"] += found.seconds
+        self.spent.solver += found.seconds
         if not found.success:
             return np.nan
-        costs = motion.details["costs"]
+        costs = least_cost_of(motion).costs
         fine = sum(w * costs.get(name, 0.0) for name, w in task.weights.items())
         order = 2 if _FORCE_COSTS.intersection(task.weights) else 1
         return _left(problem.cost(found.z) - fine, fine, order)
@@ -300,10 +301,10 @@ class Searches:
         shares = grid.lengths()[1]
         return ExactSteps(self.task, shares, firsts, unit, tolerances(like))
 
-    def _go(self, search: ExactSteps, progress: Any) -> None:
+    def _go(self, search: ExactSteps, progress: bool | Progress) -> None:
         began = time.perf_counter()
         search.go(int(self.options["max_iterations"]), progress)
-        self.timings["solver"] += time.perf_counter() - began
+        self.spent.solver += time.perf_counter() - began
 
     def _exact_pass(
         self, name: str, problem: Transfer, search: ExactSteps
@@ -311,7 +312,7 @@ class Searches:
         """Add the pass of the motion found; limits that it exceeds, by parts."""
         found = search.solution(problem, self.check)
         motion = problem.result(
-            found, self.check, self.timings, "exact steps", search.costs_of_best
+            found, self.check, self.spent, "exact steps", search.costs_of_best
         )
         self._note(name, Pass(problem, found, motion, {}), search.narrowed)
         checked = motion.verification
@@ -357,7 +358,7 @@ class Searches:
         began = time.perf_counter()
         calm = (0.0, *numbers.RATE_SHARES)[self.calmed]
         problem = Transfer(self.task, grid, self.within, calm)
-        self.timings["setup"] += time.perf_counter() - began
+        self.spent.setup += time.perf_counter() - began
         return problem
 
     @property
@@ -376,7 +377,7 @@ class Searches:
 
     def _left(self) -> float:
         limit = float(self.options["time_limit"])
-        return max(limit - self.timings["solver"], 1e-3)
+        return max(limit - self.spent.solver, 1e-3)
 
     def _ended(self) -> bool:
         """True after Ctrl-C, or without time."""
@@ -389,8 +390,8 @@ class Searches:
         """Solve and simulate; adds a pass."""
         limited = {**self.options, "time_limit": self._left()}
         found = solve(problem.program, z, barrier=barrier, **limited)
-        self.timings["solver"] += found.seconds
-        motion = problem.result(found, self.check, self.timings)
+        self.spent.solver += found.seconds
+        motion = problem.result(found, self.check, self.spent)
         made = Pass(problem, found, motion, {})
         return self._note(name, made, self.within.narrowed)
 
@@ -402,16 +403,16 @@ class Searches:
         motion = judged(motion)
         self.passes.append(Pass(problem, found, motion, excess))
         self.notes.append(
-            {
-                "first": name,
-                "intervals": grid.main,
-                "scheme": grid.scheme if motion.method == "collocation" else "exact",
-                "status": motion.status,
-                "iterations": found.iterations,
-                "objective": motion.objective,
-                "narrowed": narrowed,
-                "calmed": problem.calm,
-            }
+            Searched(
+                name,
+                grid.main,
+                grid.scheme if motion.method == "collocation" else "exact",
+                motion.status,
+                found.iterations,
+                motion.objective,
+                narrowed,
+                problem.calm,
+            )
         )
         return self.passes[-1]
 
@@ -424,7 +425,7 @@ class Searches:
         of_arm = Transfer(without_design(task), problem.motion.grid, self.within)
         limited = {**self.options, "time_limit": self._left()}
         found = solve(of_arm.program, of_arm.z0, **limited)
-        self.timings["solver"] += found.seconds
+        self.spent.solver += found.seconds
         if not found.success:
             return None
         at, T = of_arm.motion.read(found.z), of_arm.motion.duration(found.z)
@@ -463,7 +464,7 @@ class Searches:
             )
             limited = {**self.options, "time_limit": self._left()}
             found = solve(program, z, **limited)
-            self.timings["solver"] += found.seconds
+            self.spent.solver += found.seconds
             if not found.success:
                 return None
             z = found.z
@@ -507,7 +508,7 @@ def searched(
                     now = Searches(task, limited, given, check, like)
                     every.append(now)
                     now.run(initial(task))
-                    left -= now.timings["solver"]
+                    left -= now.spent.solver
                     if now.interrupted:
                         break
         except KeyboardInterrupt:
@@ -528,20 +529,24 @@ def searched(
             motion = replace(
                 motion, success=False, status="interrupted", message=message
             )
-        timings = {
-            name: sum(other.timings[name] for other in every)
-            for name in searches.timings
-        }
-        timings["setup"] += setup
-        timings["total"] = time.perf_counter() - began
+        timings = Timings(
+            setup + sum(other.spent.setup for other in every),
+            sum(other.spent.solver for other in every),
+            sum(other.spent.verification for other in every),
+            time.perf_counter() - began,
+        )
         note = searches.notes[searches.passes.index(best)]
         gap += searches.lost(note)
-        notes = [note for other in every for note in other.notes]
-        details = {**motion.details, "searches": tuple(notes)}
-        details |= {"gap": gap, "narrowed": note["narrowed"]}
+        least = least_cost_of(motion)._replace(
+            searches=tuple(note for other in every for note in other.notes),
+            narrowed=note.narrowed,
+        )
+        branches: tuple[Branch, ...] = ()
         if any(end.aim is not None for end in (tasks[0].start, tasks[0].end)):
-            details["branches"] = tuple(_branch(other.best()) for other in every)
-        return replace(motion, timings=timings, details=details)
+            branches = tuple(_branch(other.best()) for other in every)
+        return replace(
+            motion, timings=timings, gap=gap, least_cost=least, branches=branches
+        )
 
 
 def _dear(searches: Searches) -> tuple[bool, bool, float]:
@@ -589,10 +594,5 @@ def linear_transfer(task: Task) -> Quadratic | None:
     if not weights:  # of least time or most payload: bang-bang
         return None
     return Quadratic.of(
-        task.arm,
-        task.start.q,
-        task.end.q,
-        task.first_duration,
-        weights,
-        task.floating,
+        task.arm, task.start.q, task.end.q, task.first_duration, weights, task.floating
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import (
-    check_arm,
     check_numbers,
     positive_number,
     real_array,
@@ -19,12 +18,15 @@ from ..._calls.arguments import (
 from ..._support.options import place_of
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...simulation.trajectory import Trajectory
 from .._charts import chart_of, charted, coordinates
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops
 from .._floating import floating
+from .._result import OptimalMotion
 from ..limits import (
     Limits,
+    LimitsLike,
     constant_torque,
     read_limits,
     refuse_positions,
@@ -35,6 +37,8 @@ from .design import Design, Designs, Family, Payloads
 from .first_motion import torque_used
 
 Array = NDArray[np.float64]
+Costs: TypeAlias = str | Mapping[str, float] | None
+Duration: TypeAlias = float | tuple[float, float, float]
 
 _KEPT = (
     *("torque", "torque_rate", "position", "velocity", "acceleration"),
@@ -88,7 +92,7 @@ class Task:
     losses: Array | None
     limits: Limits
     floating: NDArray[np.bool_]
-    design_cost: Callable[[Array], Any] | None
+    design_cost: Callable[[Array], object] | None
 
     @property
     def first_duration(self) -> float:
@@ -115,16 +119,16 @@ def sizes(first: Array, bounds: Array) -> Array:
 
 
 def read_tasks(
-    given: Any,
-    start: Any,
-    end: Any,
-    cost: Any,
-    losses: Any,
-    payload: Any,
-    payload_limits: Any,
-    duration: Any,
-    limits: Any,
-    initial: Any = None,
+    given: Arm | Design,
+    start: object,
+    end: object,
+    cost: Costs,
+    losses: ArrayLike | None,
+    payload: str | None,
+    payload_limits: ArrayLike,
+    duration: Duration | None,
+    limits: LimitsLike,
+    initial: OptimalMotion | Trajectory | None = None,
 ) -> list[Task]:
     """Arguments of `trajectory`, checked, for each branch that reaches its goals.
 
@@ -144,10 +148,10 @@ def read_tasks(
                     else "a Design with a cost"
                 )
             )
-    limits = read_limits(limits, arm, _KEPT, "trajectory")
-    torque = constant_torque(limits, "trajectory")
+    kept = read_limits(limits, arm, _KEPT, "trajectory")
+    torque = constant_torque(kept, "trajectory")
     # ends of the motion
-    begin, finish = _ends(arm, start, end, np.asarray(limits.position), initial)
+    begin, finish = _ends(arm, start, end, np.asarray(kept.position), initial)
     refused = _refusal(arm, family, weights, losses, finish)
     if payload is not None and not np.isfinite([*torque.ravel(), bounds[1, 0]]).any():
         refused = refused or (
@@ -156,8 +160,9 @@ def read_tasks(
         )
     if refused:
         raise ArgumentError(refused)
-    if "energy" in weights:
-        losses = _losses(arm, losses)
+    lost = None
+    if "energy" in weights and losses is not None:
+        lost = _losses(arm, losses)
     bases = floating(arm, torque)
     if family is not None and arm.nq != arm.nv and bases.any():
         raise ArgumentError(
@@ -169,12 +174,12 @@ def read_tasks(
     def between(begin: End, finish: End) -> Task:
         ends = np.array([begin.q, finish.q])
         refuse_positions(
-            arm, limits, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
+            arm, kept, ends, "the motion", lambda i: f"at its {('start', 'end')[i]}"
         )
         for end, place in ((begin, "at its start"), (finish, "at its end")):
             # links of a Design may become shorter
             if end.aim is None and not isinstance(family, Designs):
-                refuse_touching(arm, limits, end.q[None], "the motion", [place])
+                refuse_touching(arm, kept, end.q[None], "the motion", [place])
         # from here on in coordinates whose rates are the velocities
         own, arms = charted(arm, begin.q, finish.q), family
         if family is not None and own is not arm:
@@ -182,27 +187,19 @@ def read_tasks(
             own = arms.arm(first)
         begin, finish = (replace(x, q=coordinates(own, x.q)) for x in (begin, finish))
         span = _duration(own, duration, begin.q, finish.q, torque, weights)
-        _check_limits(own, (begin, finish), span, torque, limits.velocity)
-        return Task(
-            own,
-            arms,
-            first,
-            bounds,
-            begin,
-            finish,
-            span,
-            weights,
-            losses,
-            limits,
-            bases,
-            design_cost,
-        )
+        _check_limits(own, (begin, finish), span, torque, kept.velocity)
+        design, costs = (own, arms, first, bounds), (weights, lost, kept, bases)
+        return Task(*design, begin, finish, span, *costs, design_cost)
 
     return [between(a, b) for a in begin.branches() for b in finish.branches()]
 
 
 def _refusal(
-    arm: Arm, family: Family | None, weights: Mapping[str, float], losses: Any, end: End
+    arm: Arm,
+    family: Family | None,
+    weights: Mapping[str, float],
+    losses: object,
+    end: End,
 ) -> str:
     """Words on what does not go together, or ""."""
     if "vibration" in weights and (family is not None or not end.is_posture):
@@ -220,30 +217,32 @@ def _refusal(
 
 
 def _ends(
-    arm: Arm, start: Any, end: Any, limits: Array, initial: Any
+    arm: Arm,
+    start: object,
+    end: object,
+    limits: Array,
+    initial: OptimalMotion | Trajectory | None,
 ) -> tuple[End, End]:
     """Both ends; an initial motion chooses the branches of goals of the tip."""
-    known: Any = getattr(initial, "q", None)
-    if np.shape(known)[1:] != (arm.nq,) or not np.isfinite(known).all():
+    known = np.zeros(0) if initial is None else initial.q
+    if known.shape[1:] != (arm.nq,) or not np.isfinite(known).all():
         begin = read_end(arm, "start", start, None, limits)
         return begin, read_end(arm, "end", end, begin.q, limits)
-    near = np.asarray(known)[[0, -1]]
+    near = known[[0, -1]]
     at = near[0] if _has_tip(start) else None
     begin = replace(read_end(arm, "start", start, at, limits), others=())
     at = near[1] if _has_tip(end) else begin.q
     return begin, replace(read_end(arm, "end", end, at, limits), others=())
 
 
-def _has_tip(end: Any) -> bool:
+def _has_tip(end: object) -> bool:
     return isinstance(end, Mapping) and "tip" in end
 
 
 def _family(
-    given: Any, payload: Any, limits: Any
-) -> tuple[Arm, Family | None, Array, Array, Callable[[Array], Any] | None]:
+    given: Arm | Design, payload: str | None, limits: ArrayLike
+) -> tuple[Arm, Family | None, Array, Array, Callable[[Array], object] | None]:
     """First arm, family of arms, first parameters, their bounds, cost of a design."""
-    if payload not in (None, "maximize"):
-        raise ArgumentError(f"payload is {payload!r}, expected 'maximize' or None")
     if isinstance(given, Design):
         if payload is not None:
             raise ArgumentError(
@@ -253,7 +252,6 @@ def _family(
         bounds = np.stack([given.lower, given.upper])
         family = Designs(given.make_arm, sizes(given.first, bounds))
         return family.arm(given.first), family, given.first, bounds, given.cost
-    check_arm(given)
     if payload is None:
         return given, None, np.zeros(0), np.zeros((2, 0)), None
     bounds = real_array("payload_limits", limits)
@@ -266,7 +264,7 @@ def _family(
 
 
 def _check_limits(
-    arm: Arm, ends: tuple[End, End], duration: Any, torque: Array, velocity: Array
+    arm: Arm, ends: tuple[End, End], duration: Duration, torque: Array, velocity: Array
 ) -> None:
     """Refuse limits that do not hold the arm at rest, or are too slow for its way."""
     still, at = np.zeros(arm.nv), arm.actuator_indices
@@ -314,13 +312,13 @@ def _refuse_idle_loads(arm: Arm, name: str, end: End, tau: Array) -> None:
         )
 
 
-def _weights(cost: Any, payload: Any) -> dict[str, float]:
+def _weights(cost: Costs, payload: object) -> dict[str, float]:
     """Weights of the costs by their names."""
     if cost is None:
         cost = "effort" if payload is None else "payload"
     if isinstance(cost, str):
         cost = {cost: 1.0}
-    if not isinstance(cost, Mapping) or not cost:
+    if not cost:
         raise ArgumentError(
             f"cost is {cost!r}, expected one of {', '.join(map(repr, COSTS))}, or a "
             "mapping of some of them to weights"
@@ -334,7 +332,7 @@ def _weights(cost: Any, payload: Any) -> dict[str, float]:
     return weights
 
 
-def _losses(arm: Arm, losses: Any) -> Array:
+def _losses(arm: Arm, losses: ArrayLike) -> Array:
     array: Array = real_array("losses", losses)
     if array.shape not in ((), (arm.nu,)):
         raise ArgumentError(
@@ -351,7 +349,7 @@ def _losses(arm: Arm, losses: Any) -> Array:
 
 def _duration(
     arm: Arm,
-    given: Any,
+    given: Duration | None,
     start: Array,
     end: Array,
     torque: Array,

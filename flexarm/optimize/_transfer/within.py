@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,11 @@ from ...simulation.trajectory import Trajectory
 from .._charts import real_arm, scalar_positions
 from .._collocation.charted import of_velocities
 from .._collocation.joint_limits import StateRows, gathered, rows_at_nodes, turning
+from .._collocation.local import Local
 from .._collocation.of_design import Family, OfDesign
 from .._collocation.points import AtPoints, Linear
 from .._collocation.separation import Separation
-from .._collocation.transcription import Collocation
+from .._collocation.transcription import Collocation, Index
 from .._excess import limit_sizes, position_sizes
 from .._programs.program import Term
 from ..limits import Limits, output_rows
@@ -153,7 +153,7 @@ class Within:
         """Rows (p, 2 nv) of an arm of the family."""
         return self.rows if self._family is None else self._rows_of(arm)
 
-    def _local(self, motion: Collocation, kept: Mask) -> Any:
+    def _local(self, motion: Collocation, kept: Mask) -> Local:
         """Rows at an instant, as functions of the parameters if they change."""
         arm = motion.arm
         if (
@@ -177,7 +177,7 @@ class Within:
         )
 
     def _at_nodes(
-        self, motion: Collocation, columns: Any, kept: Any, low: Array, high: Array
+        self, motion: Collocation, columns: Index, kept: Index, low: Array, high: Array
     ) -> Linear:
         nodes, p = len(columns), len(kept)
         rows = self._rows_like(motion.arm)[kept]

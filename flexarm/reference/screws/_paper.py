@@ -377,11 +377,11 @@ def paper_screw_basis(n: int, *, projecting: bool = False) -> Array:
 
 @checked
 def paper_mode_matrix(
-    torsion: Annotated[ArrayLike, Floats("(n,)")],
-    bending_y: Annotated[ArrayLike, Floats("(n,)")],
-    slope_y: Annotated[ArrayLike, Floats("(n,)")],
-    bending_z: Annotated[ArrayLike, Floats("(n,)")],
-    slope_z: Annotated[ArrayLike, Floats("(n,)")],
+    torsion: Annotated[ArrayLike, Floats()],
+    bending_y: Annotated[ArrayLike, Floats()],
+    slope_y: Annotated[ArrayLike, Floats()],
+    bending_z: Annotated[ArrayLike, Floats()],
+    slope_z: Annotated[ArrayLike, Floats()],
     *,
     slope_sign: Annotated[int, Choice(-1, 1)] = -1,
 ) -> Array:
