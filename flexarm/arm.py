@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from . import constraints as _constraints
 from . import dynamics, kinematics, mode_accuracy, model, refinement
 from ._calls.arm_like import ArmLike, has_motor
-from ._calls.declared import Choice, Vector
-from ._calls.doors import checked_class
+from ._calls.declared import Choice
+from ._calls.doors import checked_record
+from ._calls.kept import Kept
 from ._calls.links import joint_name, link_name
-from ._core import FIDELITIES, Model
-from ._support.checks import as_array, as_vector, short_text
+from ._core import Model
+from ._support.checks import as_vector, not_negative, short_text
 from ._support.later import Later
-from ._support.options import check_choice, missing_attribute
+from ._support.options import missing_attribute
 from ._support.printing import Sheet, Table
 from .bodies.body import GROUND, Body
 from .bodies.following import free_joint
-from .bodies.segments import flattened, link_frequencies
+from .bodies.models import FlexibleBody, RigidBody
+from .bodies.segments import SegmentedLink, link_frequencies
 from .errors import ModelError
 from .model import motors
 from .model.followers import (
-    COUPLINGS,
     eliminated,
     followers,
     freed,
@@ -70,7 +71,25 @@ def _size_of(error: str) -> float:
     return float("inf") if error == "unknown" else float(error)
 
 
-@checked_class
+def _bodies(what: str, value: object) -> tuple[Body, ...]:
+    """Bodies with the pieces of links in place of the links."""
+    if not isinstance(value, Iterable) or isinstance(value, str | dict):
+        raise ModelError(
+            f"{what} is {type(value).__name__}, expected a sequence of RigidBody or "
+            "FlexibleBody, such as [body]; urdf.load makes an arm from a file"
+        )
+    result: list[Body] = []
+    for body in value:
+        if not isinstance(body, RigidBody | FlexibleBody | SegmentedLink):
+            raise ModelError(
+                f"a body of the arm is {type(body).__name__}, expected RigidBody or "
+                "FlexibleBody"
+            )
+        result += body.pieces if isinstance(body, SegmentedLink) else (body,)
+    return tuple(result)
+
+
+@checked_record("{field} of the arm")
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm(ArmLike):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
@@ -145,25 +164,19 @@ class Arm(ArmLike):
     ('rod',)
     """
 
-    bodies: Any
-    gravity: Vector = (0.0, 0.0, -9.81)
+    bodies: Annotated[Any, Kept(_bodies)]
+    gravity: Annotated[Any, Kept(as_vector, (0.0, 0.0, -9.81))] = (0.0, 0.0, -9.81)
     name: str = "arm"
     tip: Any = None
     check_units: bool = True
     constraints: Any = ()
-    stabilization: float = 10.0
+    stabilization: Annotated[float, Kept(not_negative, "1/s")] = 10.0
     fidelity: Annotated[str, Choice("full", "linear", "ruthless")] = "full"
     couplings: Annotated[str, Choice("eliminated", "constrained")] = "eliminated"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.bodies, Iterable) or isinstance(self.bodies, str | dict):
-            raise ModelError(
-                f"bodies of the arm is {type(self.bodies).__name__}, expected a "
-                "sequence of RigidBody or FlexibleBody, such as [body]; urdf.load "
-                "makes an arm from a file"
-            )
         # tree of bodies
-        bodies = flattened(self.bodies)
+        bodies = self.bodies
         parents = find_parents(bodies)
         bodies = self._tied(with_named_nodes(bodies, parents))
         check_mass(bodies, parents)
@@ -181,7 +194,6 @@ class Arm(ArmLike):
         # sizes and indices, on which the following checks rely
         self._set(
             bodies=bodies,
-            gravity=as_vector("gravity of the arm", self.gravity, (0.0, 0.0, -9.81)),
             _parents=parents,
             _node_offset=_starts(b.n_nodes for b in bodies),
             _modes_at=_starts(b.n_modes for b in bodies),
@@ -214,7 +226,6 @@ class Arm(ArmLike):
                 f"constraints of the arm is {type(self.constraints).__name__}, "
                 "expected a sequence of Loop, Slider or Coupling"
             )
-        check_choice("couplings of the arm", self.couplings, COUPLINGS, ModelError)
         self._set(constraints=tuple(self.constraints))
         bodies = freed(bodies)
         if self.couplings == "constrained":
@@ -225,13 +236,6 @@ class Arm(ArmLike):
         return eliminated(bodies, constraints, self.fidelity)
 
     def _set_options(self) -> None:
-        check_choice("fidelity of the arm", self.fidelity, FIDELITIES, ModelError)
-        rate = float(as_array("stabilization of the arm", self.stabilization, ()))
-        if rate < 0.0:
-            raise ModelError(
-                f"stabilization of the arm is {rate:g} 1/s, expected zero or more"
-            )
-        self._set(stabilization=rate)
         self._set(constraints=motors.with_gears(self))
         check_constraints(self)
 
@@ -365,14 +369,14 @@ class Arm(ArmLike):
         fast = fastest(self)
         return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
-    def __getitem__(self, name: str) -> Body:
+    def __getitem__(self, body: str) -> Body:
         """Return the body of a name, the first one of a link in pieces."""
-        if not isinstance(name, str):
+        if not isinstance(body, str):
             raise TypeError(
-                f"an arm has no item {short_text(name)}, expected the name of a body, "
+                f"an arm has no item {short_text(body)}, expected the name of a body, "
                 "such as arm['upper'], or arm.bodies for all of them"
             )
-        return self.bodies[self.body_index(name)]  # type: ignore[no-any-return]
+        return self.bodies[self.body_index(body)]  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
         raise TypeError(

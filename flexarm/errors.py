@@ -9,7 +9,7 @@ from typing import Any
 MAX_LETTERS = 395
 
 
-def _sentence(message: Any) -> Any:
+def _sentence(message: object) -> Any:
     """Text in one line, without the middle of what a user has made too long."""
     if not isinstance(message, str):
         return message
@@ -28,16 +28,16 @@ def _sentence(message: Any) -> Any:
 class FlexarmError(Exception):
     """Base class of all exceptions of flexarm: a message in one line."""
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: object) -> None:
         super().__init__(*map(_sentence, args))
-
-
-class ModelError(FlexarmError, ValueError):
-    """A description (joint, body, arm, beam) that cannot be a physical arm."""
 
 
 class ArgumentError(FlexarmError, ValueError):
     """An argument of a function with the wrong shape, kind or value."""
+
+
+class ModelError(ArgumentError):
+    """A description (joint, body, arm, beam) that cannot be a physical arm."""
 
 
 class NotFiniteError(FlexarmError, ArithmeticError):

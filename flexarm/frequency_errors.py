@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calls.arm_like import AnyArm, ArmLike, StackLike
+from ._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from ._core import MAX_MODES
 from ._support.printing import percent
 from ._support.warn import warn
@@ -23,7 +23,6 @@ from .statics.spectrum import (
     without_flutter,
 )
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Error of a frequency without a warning; default links have 1.4 % in the fourth.

@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ._calls.arguments import check_arm, check_finite, real_array
-from ._calls.arm_like import ArmLike
+from ._calls.arguments import check_finite, real_array
+from ._calls.arm_like import ArmLike, Array
 from ._calls.declared import Posture
-from ._calls.doors import checked_class, checked_late
+from ._calls.doors import checked, checked_class
 from ._calls.links import link_name, link_ranges
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
@@ -35,11 +35,9 @@ from .bodies.body import Body
 from .bodies.left_out import share_left_out
 from .bodies.mode_bounds import largest_frequency_error
 from .bodies.unreduced import LinearBody, UnreducedLink, about_origin, spatial_inertia
-from .errors import ArgumentError, ModeWarning
+from .errors import ModeWarning
 from .kinematics import link_poses, node_poses
-from .model.motors import hidden_bodies, merged, mounts_by_carrier
-
-Array = NDArray[np.float64]
+from .model.motors import Mount, hidden_bodies, merged, mounts_by_carrier
 
 # Error of a basis without a warning.
 MAX_ERROR = 0.01
@@ -202,7 +200,7 @@ def _hertz(found: LinkModeErrors | ModeErrors) -> str:
     return ", ".join(f"{f:.4g}" for f in found.unreduced_frequencies)
 
 
-@checked_late
+@checked
 def mode_errors(arm: ArmLike, q: Posture | None = None) -> ModeErrors:
     r"""Errors of the modes of all links, against the links before reduction.
 
@@ -270,12 +268,7 @@ def mode_errors(arm: ArmLike, q: Posture | None = None) -> ModeErrors:
     errors of the modes of <Arm 'arm': 2 bodies, 2 joint and 4 modal coordinates>
     link    node  carries kg  ...
     """
-    check_arm(arm)
     posture = arm.neutral if q is None else real_array("q", q)
-    if posture.shape != (arm.nq,):
-        raise ArgumentError(
-            f"q has shape {posture.shape}, expected ({arm.nq},), one posture"
-        )
     check_finite("q", posture)
     locked = Locked(arm, posture)
     known = {k: arm.bodies[k].unreduced for k in locked.flexible}
@@ -476,7 +469,7 @@ def _moments(m: Array) -> Array:
     return spatial_inertia(m[0], m[1:4], J)
 
 
-def _inertia_of(arm: ArmLike, k: int, motors: Any) -> Array:
+def _inertia_of(arm: ArmLike, k: int, motors: dict[int, list[Mount]]) -> Array:
     """Spatial inertia of an undeformed body, with motor parts that belong to it."""
     body = arm.bodies[k]
     if motors:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import kinematics
 from ._calls.arguments import finite_number
-from ._calls.arm_like import StackLike
+from ._calls.arm_like import Array, StackLike
 from ._calls.declared import Choice
 from ._calls.doors import checked_class
 from ._support.checks import short_text
@@ -20,7 +20,6 @@ from .frequency_errors import frequency_errors
 from .kinematics import positions
 from .statics.spectrum import rounding, signed_frequencies
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ._calls.arm_like import ArmLike
+from ._calls.arm_like import AnArm, ArmLike, Array
 from ._calls.doors import checked
 from ._support.checks import whole_number
 from .bodies.refined import refined_link
@@ -69,7 +68,7 @@ def refined(arm: ArmLike, more: int = ADDED_MODES) -> Any:
     return with_modes(arm, whole_number("more", more, 1))
 
 
-def with_modes(arm: ArmLike, more: int = ADDED_MODES, stretch: bool = False) -> Any:
+def with_modes(arm: AnArm, more: int = ADDED_MODES, stretch: bool = False) -> AnArm:
     """Return the arm with more modes, and the stretch that its links leave out."""
     locked, bodies = Locked(arm, arm.neutral), list(arm.bodies)
     for k in locked.flexible:
@@ -79,10 +78,11 @@ def with_modes(arm: ArmLike, more: int = ADDED_MODES, stretch: bool = False) -> 
         if link is not None:
             bodies[k] = link
     with without_warning():
-        return arm.replace(bodies=bodies)
+        finer: AnArm = arm.replace(bodies=bodies)
+    return finer
 
 
-def undeformed(arm: ArmLike, like: ArmLike, q: Any) -> NDArray[np.float64]:
+def undeformed(arm: ArmLike, like: ArmLike, q: Array) -> Array:
     """Posture of an arm with the joints of another one at q, its links undeformed."""
     joints = like.nq - sum(body.n_modes for body in like.bodies)
     posture = np.array(arm.neutral)

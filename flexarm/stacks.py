@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from . import _core
 from ._calls import groups
 from ._calls.arguments import refuse_followers
-from ._calls.arm_like import StackLike, has_motor
-from ._calls.doors import checked_class, checked_late
+from ._calls.arm_like import Array, StackLike, has_motor
+from ._calls.declared import Several
+from ._calls.doors import checked, checked_class
 from ._calls.failures import explained_of_stack
 from ._calls.links import joint_name, link_name
 from ._calls.operands import converted
 from ._calls.records import Rollout, SampledLoop
 from ._support.checks import short_text
 from .arm import Arm
+from .bodies.body import Body
 from .errors import ArgumentError, ModelError
 from .model.lumps import rigid_nodes, union
 from .model.packing import Packed, pack
@@ -61,10 +63,12 @@ class _Gufuncs:
     arms in the lanes are computed arm by arm.
     """
 
-    def __init__(self, arms: tuple[Arm, ...], shared: _Shared, index: Any) -> None:
+    def __init__(
+        self, arms: tuple[Arm, ...], shared: _Shared, index: NDArray[np.int64]
+    ) -> None:
         self._arms, self._shared, self._index = arms, shared, index
 
-    def _bound(self, name: str, quiet: bool, threads: int) -> Any:
+    def _bound(self, name: str, quiet: bool, threads: int) -> _Bound:
         core, made = self._shared
         key = (name, quiet, threads)
         gufunc = made.get(key)
@@ -77,8 +81,8 @@ class _Gufuncs:
         view = self._arms, self._index, self._shared
         return _Bound(view, name, gufunc, quiet)
 
-    def _grouped(self, name: str, quiet: bool, threads: int) -> Any:
-        def gufunc(arm: int) -> Any:
+    def _grouped(self, name: str, quiet: bool, threads: int) -> groups.Grouped:
+        def gufunc(arm: int) -> _core.Gufunc:
             model = self._arms[arm]._model
             if quiet:
                 return model.quiet(name, threads)
@@ -106,17 +110,17 @@ class _Gufuncs:
         else:
             groups.sampled_loop(self._arms, self._index, run)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> _Bound:
         if name.startswith("_"):
             raise AttributeError(name)
         bound = self._bound(name, False, 1)
         setattr(self, name, bound)  # the next access does not call __getattr__
         return bound
 
-    def quiet(self, name: str, threads: int = 1) -> Any:
+    def quiet(self, name: str, threads: int = 1) -> _Bound:
         return self._bound(name, True, threads)
 
-    def threaded(self, name: str, threads: int) -> Any:
+    def threaded(self, name: str, threads: int) -> _Bound:
         return self._bound(name, False, threads)
 
 
@@ -125,25 +129,25 @@ class _Bound:
 
     def __init__(
         self,
-        view: tuple[tuple[Arm, ...], Any, _Shared],
+        view: tuple[tuple[Arm, ...], NDArray[np.int64], _Shared],
         name: str,
-        gufunc: Any,
+        gufunc: _core.Gufunc | groups.Grouped,
         quiet: bool,
     ) -> None:
         # not the gufuncs of the stack: they keep this one, in a circle
         self._view, self._name, self._quiet = view, name, quiet
         self._gufunc, self.signature = gufunc, gufunc.signature
 
-    def __call__(self, *operands: Any, **options: Any) -> Any:
+    def __call__(self, *operands: object, **options: object) -> Array:
         """Compute each state with its arm; failures are those of the stack."""
         arms, index, _ = self._view
-        if not all(map(_core.is_plain, operands)):
-            one = arms[0]._model.quiet(self._name)
-            operands = converted(one, operands, None)
         try:
+            if not all(map(_core.is_plain, operands)):
+                one = arms[0]._model.quiet(self._name)
+                operands = converted(one, operands, None)
             return self._gufunc(index, *operands, **options)
         except Exception as error:
-            if self._quiet:
+            if self._quiet or isinstance(error, ArgumentError):
                 raise
             one = arms[0]._model.quiet(self._name)
             raise explained_of_stack(
@@ -189,7 +193,9 @@ class ArmStack(StackLike):
     arms: tuple[Arm, ...]
     index: NDArray[np.int64]
 
-    def __init__(self, arms: tuple[Arm, ...], index: Any, shared: _Shared) -> None:
+    def __init__(
+        self, arms: tuple[Arm, ...], index: NDArray[np.int64], shared: _Shared
+    ) -> None:
         self.arms, self.index, self._shared = arms, index, shared
         self._model = _Gufuncs(arms, shared, index)
 
@@ -201,19 +207,19 @@ class ArmStack(StackLike):
     def __len__(self) -> int:
         return len(self.index)
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         try:
-            index = self.index[key]
+            found = self.index[index]
         except (IndexError, TypeError, ValueError):
             raise _StackIndexError(
-                f"index of a stack of shape {self.index.shape} is {short_text(key)}, "
-                "expected numbers within it, slices or a mask"
+                f"index of a stack of shape {self.index.shape} is "
+                f"{short_text(index)}, expected numbers within it, slices or a mask"
             ) from None
-        if isinstance(index, np.integer):
-            return self.arms[index]
-        return self._of(index)
+        if isinstance(found, np.integer):
+            return self.arms[found]
+        return self._of(found)
 
-    def _of(self, index: Any) -> ArmStack:
+    def _of(self, index: NDArray[np.int64]) -> ArmStack:
         """Return a stack of the arms of these numbers."""
         return ArmStack(self.arms, index, self._shared)
 
@@ -229,7 +235,8 @@ class ArmStack(StackLike):
 
     def _changed(self, change: Callable[[Arm], Arm]) -> ArmStack:
         """Return the stack of the arms that a function returns for each arm."""
-        return stack(change(arm) for arm in self.arms)._of(self.index)
+        changed: ArmStack = stack(change(arm) for arm in self.arms)
+        return changed._of(self.index)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -242,7 +249,7 @@ class ArmStack(StackLike):
             "common; expected one arm of it, such as stack[0]"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _again, (self.arms, self.index)
 
     def __repr__(self) -> str:
@@ -306,7 +313,9 @@ class ArmStack(StackLike):
     linearize = Arm.linearize
 
 
-def _list_difference(what: str, first: Any, other: Any) -> str:
+def _list_difference(
+    what: str, first: Sequence[object], other: Sequence[object]
+) -> str:
     """Text of the first difference of two sequences, or nothing."""
     if len(first) != len(other):
         return f"{len(other)} {what} in place of {len(first)}"
@@ -316,7 +325,7 @@ def _list_difference(what: str, first: Any, other: Any) -> str:
     return ""
 
 
-def _value_difference(what: str, first: Any, other: Any) -> str:
+def _value_difference(what: str, first: object, other: object) -> str:
     """Text of the difference of two values, or nothing."""
     return "" if first == other else f"{other!r} in place of {first!r} as {what}"
 
@@ -339,7 +348,7 @@ def _models(arms: tuple[Arm, ...]) -> list[_core.Model]:
     ]
 
 
-def _topology(model: _core.Model) -> tuple[Any, ...]:
+def _topology(model: _core.Model) -> tuple[object, ...]:
     """Numbers that must be equal in all arms of a stack."""
     packed = Packed._make(model.__reduce__()[1])
     acting = packed.acting if len(packed.passive) else None
@@ -351,7 +360,7 @@ def _topology(model: _core.Model) -> tuple[Any, ...]:
     )
 
 
-def _names_of(body: Any) -> tuple[Any, ...]:
+def _names_of(body: Body) -> tuple[object, ...]:
     """Names of a body, its joint, coordinates and nodes."""
     joint = body.joint
     return (
@@ -409,8 +418,10 @@ def _again(arms: tuple[Arm, ...], index: NDArray[np.int64]) -> ArmStack:
     return ArmStack(whole.arms, index, whole._shared)
 
 
-@checked_late
-def stack(arms: Iterable[Arm]) -> ArmStack:
+@checked
+def stack(
+    arms: Annotated[Iterable[Arm], Several("a sequence of flexarm.Arm, such as [arm]")],
+) -> ArmStack:
     """Stack arms of one topology, for sweeps of payloads, lengths or stiffness.
 
     A stack takes the place of an arm: `forward_dynamics` of a stack and of states
@@ -477,12 +488,6 @@ def stack(arms: Iterable[Arm]) -> ArmStack:
     >>> fa.gravity_forces(stack[:, None], q).shape
     (2, 100, 1)
     """
-    if isinstance(arms, Arm) or not isinstance(arms, Iterable):
-        raise ArgumentError(
-            f"arms is {type(arms).__name__}, expected a sequence of flexarm.Arm, such "
-            "as [arm]"
-        )
-    # a sequence of arms
     arms = tuple(arms)
     if not arms:
         raise ArgumentError("stack has no arms, expected one at least")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from . import dynamics
 from ._calls.arguments import shaped
@@ -17,7 +16,7 @@ from .errors import ArgumentError
 from .simulation.methods import Trajectory
 
 
-def _acting(arm: Arm, size: int) -> Any:
+def _acting(arm: Arm, size: int) -> NDArray[np.intp] | slice:
     """Velocities on which forces with `size` entries act."""
     return arm.actuator_indices if size == arm.nu else slice(size)
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ._calls.arguments import check_finite, common_batch, real_array
-from ._calls.arm_like import AnyArm, StackLike
-from ._calls.declared import Positions, Velocities
-from ._calls.doors import checked_late
+from ._calls.arm_like import AnyArm, Array, StackLike
+from ._calls.declared import Count, JacobianFrame, Positions, Velocities
+from ._calls.doors import checked
 from ._calls.explain import leading
-from ._support.arrays import is_whole
-from ._support.checks import short_text
 from .dynamics.mass import mass_matrix
 from .errors import ArgumentError
 from .frequency_errors import warn_of_frequencies
@@ -34,21 +30,20 @@ from .statics.spectrum import (
     without_flutter,
 )
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@checked_late
+@checked
 def natural_frequencies(
     arm: AnyArm,
     q: Positions,
     *,
-    held: Any = None,
+    held: object = None,
     qd: Velocities | None = None,
-    wrench: Any = None,
-    node: Any = None,
-    frame: str = "node",
-    count: int | None = None,
+    wrench: ArrayLike | None = None,
+    node: object = None,
+    frame: JacobianFrame = "node",
+    count: Count | None = None,
 ) -> Array:
     r"""Natural frequencies of small motions about postures.
 
@@ -150,27 +145,23 @@ def natural_frequencies(
            [10.5, 25.9],
            [ nan,  nan]])
     """
-    if count is not None and (not is_whole(count) or count < 1):
-        raise ArgumentError(
-            f"count is {short_text(count)}, expected a whole number, 1 or more"
-        )
     job = _Job(arm, q, held, qd, wrench, node, frame, count)
     if qd is None:
         values = undamped(job.system()[0])[0]
         return signed_frequencies(without_flutter(values))[..., :count]
-    values = np.linalg.eigvals(job.first_order())
-    return _one_of_each_pair(values, grows(values, job.system()[0]))[..., :count]
+    found = np.linalg.eigvals(job.first_order())
+    return _one_of_each_pair(found, grows(found, job.system()[0]))[..., :count]
 
 
-@checked_late
+@checked
 def vibration_modes(
     arm: AnyArm,
     q: Positions,
     *,
-    held: Any = None,
-    wrench: Any = None,
-    node: Any = None,
-    frame: str = "node",
+    held: object = None,
+    wrench: ArrayLike | None = None,
+    node: object = None,
+    frame: JacobianFrame = "node",
 ) -> VibrationModes:
     """Natural frequencies, mode shapes and damping ratios of postures.
 
@@ -234,16 +225,16 @@ def vibration_modes(
     )
 
 
-@checked_late
+@checked
 def complex_modes(
     arm: AnyArm,
     q: Positions,
     qd: Velocities | None = None,
     *,
-    held: Any = None,
-    wrench: Any = None,
-    node: Any = None,
-    frame: str = "node",
+    held: object = None,
+    wrench: ArrayLike | None = None,
+    node: object = None,
+    frame: JacobianFrame = "node",
 ) -> ComplexModes:
     r"""Eigenvalues and shapes of motions with damping or about a steady rotation.
 
@@ -306,11 +297,11 @@ class _Job:
     def __init__(
         self,
         arm: AnyArm,
-        q: Any,
-        held: Any,
-        qd: Any,
-        wrench: Any,
-        node: Any,
+        q: ArrayLike,
+        held: object,
+        qd: ArrayLike | None,
+        wrench: ArrayLike | None,
+        node: object,
         frame: str,
         count: int | None = None,
     ) -> None:
@@ -361,7 +352,7 @@ class _Job:
         return first_order(K, D, np.linalg.solve(X, self.free.block(G) @ X))
 
 
-def _one_of_each_pair(values: Any, growing: Mask) -> Array:
+def _one_of_each_pair(values: NDArray[np.inexact], growing: Mask) -> Array:
     """Frequencies of eigenvalues (..., 2 n): |s| of complex pairs, real ones in pairs.
 
     Two real ones, the largest with the smallest, give the frequency of the square

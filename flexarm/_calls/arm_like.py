@@ -470,7 +470,7 @@ class StackLike:
         """Return a stack with one axis, an arm for each state of a batch."""
         raise NotImplementedError
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, index: object) -> Any:
         """Return an arm, or a stack of some arms."""
         raise NotImplementedError
 
@@ -495,7 +495,7 @@ AnyArm: TypeAlias = ArmLike | StackLike
 AnArm = TypeVar("AnArm", bound=ArmLike)
 
 
-def numbers_of(arm: AnyArm, function: Callable[[Any], Any], key: Any = None) -> Any:
+def numbers_of(arm: AnyArm, function: Callable[[Any], Any], key: object = None) -> Any:
     """Array that a function returns for an arm, or for those along a stack's axes.
 
     With a key the stack keeps the numbers of its arms.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arm_like import StackLike
+from .arm_like import Array, StackLike
 from .explain import check_out
 
 # States of a part, which bound the memory of functions that put several kernels
@@ -16,9 +16,9 @@ STATES = 4096
 
 
 def in_chunks(
-    arm: Any,
+    arm: object,
     compute: Callable[..., Any],
-    operands: tuple[Any, ...],
+    operands: tuple[object, ...],
     cores: tuple[int, ...],
     out: Any = None,
 ) -> Any:
@@ -90,7 +90,7 @@ def parts(
             yield (slice(i, i + step),)
 
 
-def all_finite(array: Any, axes: int) -> Any:
+def all_finite(array: Array, axes: int) -> Any:
     """Whether the last `axes` of an array are finite, without a mask of all entries."""
     result = np.empty(array.shape[: array.ndim - axes], dtype=bool)
     last = tuple(range(-axes, 0))
@@ -100,7 +100,9 @@ def all_finite(array: Any, axes: int) -> Any:
     return result
 
 
-def _batch(operands: tuple[Any, ...], cores: tuple[int, ...]) -> Any:
+def _batch(
+    operands: tuple[object, ...], cores: tuple[int, ...]
+) -> tuple[int, ...] | None:
     """Batch shape of arrays, or None for a single state or shapes that do not fit."""
     shapes = []
     for x, core in zip(operands, cores, strict=True):

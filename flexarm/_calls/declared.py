@@ -18,6 +18,7 @@ from typing import (
     Any,
     Literal,
     TypeAlias,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -38,20 +39,20 @@ class Kind:
 
     words = "anything"
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         """Whether a value is of this kind."""
         return True
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         """Sentence on a value that does not fit."""
         given = self.given(value)
         return f"{name} is {given}, expected {self.words}{self.hint(value)}"
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         """Text of a value that does not fit."""
         return shown(value)
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         """What to do about a value that does not fit, or nothing."""
         return ""
 
@@ -99,7 +100,7 @@ class Number(Kind):
             self.words = "a positive number"
         self.words = words or self.words
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         if type(value) is not float:
             try:
                 value = _one_number(value)
@@ -110,7 +111,7 @@ class Number(Kind):
         inside = math.isinf(value) or self.above < value < self.below
         return bool(inside and self.least <= value <= self.most)
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         if self.unit and isinstance(value, float | int):
             return f"{value:g} {self.unit}"
         return short_text(value) if isinstance(value, list | tuple) else shown(value)
@@ -127,10 +128,10 @@ class Whole(Kind):
         if most is not None:
             self.words += f", at most {most}"
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         return short_text(value)
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         return (
             is_whole(value)
             and (self.least is None or value >= self.least)
@@ -143,24 +144,24 @@ class Flag(Kind):
 
     words = "True or False"
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         return isinstance(value, bool | np.bool_)
 
 
 class Choice(Kind):
     """One of several strings, or of other constants; `hint` is for other types."""
 
-    def __init__(self, *choices: Any, hint: str = "") -> None:
+    def __init__(self, *choices: object, hint: str = "") -> None:
         self.choices, self.said = choices, hint
         self.words = "one of " * (len(choices) > 1) + ", ".join(map(repr, choices))
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         return isinstance(value, str | int) and value in self.choices
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         return f"{name} is {short_text(value)}, expected {self.words}{self.hint(value)}"
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         if self.said and not isinstance(value, str):
             return f"; {self.said}"
         return did_you_mean(value, [c for c in self.choices if isinstance(c, str)])
@@ -185,17 +186,17 @@ class Floats(Kind):
         if each:
             self.words = f"{' or '.join(each)} real numbers"
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         if type(value) is np.ndarray:
             return value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
         if isinstance(value, float | int) and not isinstance(value, np.generic):
             return True
         return not self._fault("", value)
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         return self._fault(name, value)
 
-    def _fault(self, name: str, value: Any) -> str:
+    def _fault(self, name: str, value: object) -> str:
         dtype = getattr(value, "dtype", None)
         lazy = dtype is not None and not isinstance(value, np.generic | np.ndarray)
         if lazy and getattr(dtype, "kind", "") in ("f", "i", "u", "b"):
@@ -222,10 +223,10 @@ class Instance(Kind):
         except TypeError:  # a protocol
             return True
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         return shown(value) if self.made in _WORDS else kind_of(value)
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         if self.said:
             return f"; {self.said}"
         if isinstance(value, type) and value.__name__ == self.name:
@@ -247,7 +248,7 @@ class AnArm(Instance):
     def fits(self, value: Any) -> bool:
         return isinstance(value, self.every)
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         return arm_hint(value)
 
 
@@ -259,10 +260,10 @@ class Text(Kind):
     def __init__(self, words: str) -> None:
         self.words = words
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         return isinstance(value, self.made)
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         return super().refusal(name, value).replace("{given}", short_text(value))
 
 
@@ -271,14 +272,26 @@ class Dictionary(Text):
 
     made = Mapping
 
+    def given(self, value: object) -> str:
+        return short_text(value)
+
 
 class Called(Text):
     """A function, or another object that is called, with both in words."""
 
-    made = Callable
+    made: Any = Callable
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         return kind_of(value)
+
+
+class Several(Called):
+    """Objects one after the other, also of an iterator, in words; no array of one."""
+
+    made = Iterable
+
+    def fits(self, value: object) -> bool:
+        return super().fits(value) and getattr(value, "shape", None) != ()
 
 
 class Seed(Kind):
@@ -286,11 +299,11 @@ class Seed(Kind):
 
     words = "a numpy.random.Generator or a seed, 0 or more"
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         seed = is_whole(value) and value >= 0
         return value is None or seed or isinstance(value, np.random.Generator)
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         return f"{name} is {short_text(value)}, expected {self.words}"
 
 
@@ -301,19 +314,23 @@ class Sequenced(Kind):
         self.inside = inside
         self.words = words or f"a list, of each entry {inside.words}"
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         alone = not isinstance(value, list | tuple | np.ndarray)
         return (
             "; put it in brackets, [...]" if alone and self.inside.fits(value) else ""
         )
 
     def fits(self, value: Any) -> bool:
-        return _is_list(value) and all(map(self.inside.fits, value))
+        # of a range, which may be endless, both ends
+        ends = isinstance(value, range) and value
+        some = (value[0], value[-1]) if ends else value
+        return _is_list(value) and all(map(self.inside.fits, some))
 
     def refusal(self, name: str, value: Any) -> str:
         for i, each in enumerate(value if _is_list(value) else ()):
             if not self.inside.fits(each):
-                return self.inside.refusal(f"{name}[{i}]", each)
+                field, of, owner = name.partition(" of ")
+                return self.inside.refusal(f"{field}[{i}]{of}{owner}", each)
         return super().refusal(name, value)
 
 
@@ -327,11 +344,11 @@ class OneOf(Kind):
             words = [*(w for w in words if w != "None"), "None"]
         self.words = " or ".join(dict.fromkeys(words))
 
-    def fits(self, value: Any) -> bool:
+    def fits(self, value: object) -> bool:
         # without a generator, in whose end Ctrl-C would be lost
         return any(map(methodcaller("fits", value), self.kinds))
 
-    def refusal(self, name: str, value: Any) -> str:
+    def refusal(self, name: str, value: object) -> str:
         kinds = [k for k in self.kinds if k.words != "None"]
         if len(kinds) == 1 and isinstance(kinds[0], Floats):
             return kinds[0].refusal(name, value)
@@ -340,14 +357,14 @@ class OneOf(Kind):
             return lists[0].refusal(name, value)
         return super().refusal(name, value)
 
-    def given(self, value: Any) -> str:
+    def given(self, value: object) -> str:
         return self.kinds[0].given(value)
 
-    def hint(self, value: Any) -> str:
+    def hint(self, value: object) -> str:
         return next(filter(None, (kind.hint(value) for kind in self.kinds)), "")
 
 
-_WORDS: dict[Any, str] = {
+_WORDS: dict[object, str] = {
     str: "a string",
     bytes: "bytes",
     types.NoneType: "None",
@@ -360,6 +377,7 @@ _WORDS: dict[Any, str] = {
 # how users get an object of a class
 _MADE_BY = {
     "Axes": "the second result of matplotlib's subplots() is one",
+    "BendingModes": "flexarm.beams.clamped_beam_modes returns them",
     "CoulombFriction": "flexarm.CoulombFriction(force, smoothing_velocity) makes one",
     "Limits": "flexarm.optimize.Limits(torque=...) makes one",
     "KalmanFilter": "flexarm.control.kalman_filter(..., dt=...) makes one",
@@ -374,12 +392,13 @@ _MADE_BY = {
     "Path": "flexarm.optimize.paths.line(start, end) makes one",
     "OptimalMotion": "a function of flexarm.optimize finds one",
     "StateSpace": "flexarm.linearize(arm, q) makes one",
+    "TorsionModes": "flexarm.beams.clamped_rod_modes returns them",
     "Trajectory": "flexarm.simulate returns one; flexarm.plotting.arm draws postures",
     "VibrationModes": "flexarm.vibration_modes returns them",
     "WorkspaceMap": "flexarm.workspace_map returns one",
 }
 _ANY = Kind()
-_PLAIN: dict[Any, Kind] = {
+_PLAIN: dict[object, Kind] = {
     float: Number(infinite=True),
     int: Whole(),
     bool: Flag(),
@@ -406,6 +425,8 @@ def kind_of_annotation(hint: Any) -> Kind:
     if origin is np.ndarray or hint is np.ndarray:
         return Floats() if "float" in str(hint) else _ANY
     made = hint if origin is None else origin
+    if isinstance(made, TypeVar):
+        made = made.__bound__
     if getattr(made, "__name__", "") == "Arm":
         made = ArmLike  # with charts of searches, which are arms below
     if made in (ArmLike, StackLike):
@@ -413,7 +434,7 @@ def kind_of_annotation(hint: Any) -> Kind:
     return Instance(made) if isinstance(made, type) else _ANY
 
 
-def _union(parts: tuple[Any, ...]) -> Kind:
+def _union(parts: tuple[object, ...]) -> Kind:
     """Kind of a union; of arms and their stacks one."""
     kinds = [kind_of_annotation(part) for part in parts]
     arms = [made for k in kinds if isinstance(k, AnArm) for made in k.every]
@@ -425,7 +446,7 @@ def _union(parts: tuple[Any, ...]) -> Kind:
     return rest[0] if len(rest) == 1 else OneOf(rest)
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> bool:
     """Whether a value is one of several others."""
     lists = isinstance(value, list | tuple | range)
     return lists or (isinstance(value, np.ndarray) and value.ndim > 0)
@@ -436,7 +457,7 @@ def _axes_of(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.strip("()").split(",") if part.strip())
 
 
-def _one_number(value: Any) -> float:
+def _one_number(value: object) -> float:
     """Return one real number as a float, or raise."""
     if isinstance(value, numbers.Real):
         return float(value)
@@ -446,7 +467,7 @@ def _one_number(value: Any) -> float:
     return float(as_floats(array))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Text of a plain value; of others their type."""
     plain = value is None or isinstance(value, bool | int | float | complex | str)
     return short_text(value) if plain else f"of type {kind_of(value)}"
@@ -455,7 +476,6 @@ def shown(value: Any) -> str:
 ARRAY_LIKE = Annotated[Any, Floats()]
 
 # arrays of states of an arm, and what else is the same in many functions
-Threads: TypeAlias = Annotated[int, Whole(least=1)]
 Count: TypeAlias = Annotated[int, Whole(least=1)]
 Finite: TypeAlias = Annotated[float, Number()]
 Positive: TypeAlias = Annotated[float, Number(above=0.0)]

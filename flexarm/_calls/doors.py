@@ -10,27 +10,30 @@ from __future__ import annotations
 import builtins
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import FrozenInstanceError
-from functools import cache, wraps
+from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from functools import cache, partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from .._support.arrays import plain_array
+from .._support.checks import short_text
 from .._support.options import unknown_name
 from ..errors import ArgumentError, FlexarmError, ModelError
 from .arm_like import ArmLike, StackLike
-from .declared import ARRAY_LIKE, Floats, Kind, OneOf, kind_of_annotation
+from .declared import ARRAY_LIKE, AnArm, Floats, Kind, OneOf, kind_of_annotation
 from .explain import ARM_SIZES, size_text
+from .kept import check_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
 # annotations of lists of several things, parameters that take many values
-_LISTS = ("Iterable", "Sequence")
+_LISTS = ("Iterable", "Sequence", "Annotated[Iterable")
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-# rooms whose arguments describe an arm
-_DESCRIBING = ("arm", "beams", "bodies", "finite_elements", "model")
+# rooms whose functions and classes without an arm among their arguments describe one
+_DESCRIBING = ("arm", "beams", "bodies", "descriptions", "finite_elements", "model")
 _TERM = re.compile(r"(?:(\d+) ?)?([A-Za-z_]\w*)|(\d+)")
 
 
@@ -43,19 +46,28 @@ class Door:
         The function, whose annotations are evaluated where it stands.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
         room = function.__module__.partition(".")[2].partition(".")[0]
-        self.error = ModelError if room in _DESCRIBING else ArgumentError
-        names = _Names(getattr(inspect.unwrap(function), "__globals__", {}))
+        scope = getattr(inspect.unwrap(function), "__globals__", {})
+        owner = scope.get(function.__qualname__.partition(".")[0])
+        for base in getattr(owner, "__mro__", ()):  # whose fields `__init__` may have
+            scope = vars(sys.modules[base.__module__]) | scope
+        names = _Names(scope)
         hints = inspect.get_annotations(inspect.unwrap(function))
         parameters = inspect.signature(function).parameters
         self.many = any(p.kind in _MANY for p in parameters.values())
         self.kinds: dict[str, Kind | None] = {}
         for name, parameter in parameters.items():
-            kind = kind_of_annotation(_evaluated(hints.get(name, Any), names))
+            hint = hints.get(name, Any)
+            if isinstance(hint, str):
+                hint = eval(hint, {}, names)
+            kind = kind_of_annotation(hint)
             free = type(kind) is Kind or parameter.kind in _MANY
             self.kinds[name] = None if free else kind
+        with_arm = any(isinstance(kind, AnArm) for kind in self.kinds.values())
+        describes = room in _DESCRIBING and not with_arm
+        self.error = ModelError if describes else ArgumentError
         self.places = tuple(
             name
             for name, p in parameters.items()
@@ -70,8 +82,21 @@ class Door:
         shapes = {name: _shapes_of(kind) for name, kind in self.kinds.items()}
         self.shapes = {name: found for name, found in shapes.items() if found}
 
-    def check(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    def check(self, args: tuple[object, ...], options: dict[str, object]) -> None:
         """Raise if arguments are not as declared."""
+        given = self._named(args, options)
+        for name, value in given.items():
+            kind = self.kinds.get(name)
+            if kind is None or kind.fits(value) or value is self.defaults[name]:
+                continue
+            raise self.error(kind.refusal(name, value))
+        if self.shapes and not self.shapes.keys().isdisjoint(given):
+            self._check_shapes(given, "{field}".format)
+
+    def _named(
+        self, args: tuple[object, ...], options: Mapping[str, object]
+    ) -> dict[str, Any]:
+        """Arguments by their names, if the function has these and no others."""
         given = dict(zip(self.places, args, strict=False))
         unfit = len(args) > len(self.places) or not options.keys().isdisjoint(given)
         given.update(options)
@@ -79,19 +104,16 @@ class Door:
             unfit = unfit or not self.kinds.keys() >= options.keys()
             if unfit or not given.keys() >= self.needed:
                 raise _misfit(self.function, args, options)
-        for name, value in given.items():
-            kind = self.kinds.get(name)
-            if kind is None or kind.fits(value) or value is self.defaults[name]:
-                continue
-            raise self.error(kind.refusal(name, value))
-        if self.shapes and not self.shapes.keys().isdisjoint(given):
-            if self.function.__name__ == "__init__":  # of an object without sizes
-                given.pop("self")
-            self._check_shapes(given)
+        return given
 
-    def _check_shapes(self, given: Mapping[str, Any]) -> None:
+    def _check_shapes(
+        self, given: Mapping[str, object], said: Callable[..., str]
+    ) -> None:
         """Raise for the first array whose shape contradicts the declared ones."""
-        arm = _arm_of(given)
+        owners = dict(given)
+        if self.function.__name__ == "__init__":
+            del owners["self"]  # it has no sizes yet
+        arm = _arm_of(owners)
         known = {s: (getattr(arm, s), "the arm") for s in ARM_SIZES if arm is not None}
         for name, value in given.items():
             shapes = self.shapes.get(name)
@@ -102,10 +124,67 @@ class Door:
             shape = _shape_of(value)
             found = [_matched(axes, shape, known) for axes in shapes]
             if not any(sizes is not None for sizes in found):
-                text = _wrong_shape(name, shape, shapes, known, arm)
+                text = _wrong_shape(said(field=name), shape, shapes, known, arm)
                 raise self.error(text)
             if len(shapes) == 1 and found[0]:
                 known |= {symbol: (n, name) for symbol, n in found[0].items()}
+
+
+class Constructor(Door):
+    """What makes something of its arguments, and the form in which it wants them.
+
+    Parameters
+    ----------
+    function : callable
+        The function, or the ``__init__`` of a dataclass.
+    words : str
+        An argument in sentences, such as ``"{field} of the drive"`` or ``"{field} of
+        body {name!r}"`` with the argument `name`.
+    parts : sequence of Field
+        Fields of the dataclass.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], words: str, parts: Sequence[Field[Any]]
+    ) -> None:
+        self.words = words
+        super().__init__(function)
+        found = {name: check_of(kind) for name, kind in self.kinds.items()}
+        self.kept = {name: check for name, check in found.items() if check}
+        for each in parts:
+            if each.default_factory is not MISSING:
+                self.defaults[each.name] = each.default_factory()
+        self.filled: dict[str, Any] = {}  # defaults as they are kept
+
+    def read(
+        self, args: tuple[object, ...], options: Mapping[str, object]
+    ) -> dict[str, Any]:
+        """Arguments by their names as they are kept, or raise."""
+        given = self._named(args, options)
+        owner = given.get("name", self.defaults.get("name"))
+        owner = owner if isinstance(owner, str) else short_text(owner)
+        said = partial(self.words.format, name=owner)
+        for name, value in given.items():
+            kind, kept = self.kinds.get(name), self.kept.get(name)
+            if value is self.defaults[name] or kind is None:
+                continue
+            if kept is not None and (value is not None or kind is kept):
+                given[name] = kept.kept(said(field=name), value)
+            elif not kind.fits(value):
+                raise self.error(kind.refusal(said(field=name), value))
+        if self.shapes and not self.shapes.keys().isdisjoint(given):
+            self._check_shapes(given, said)
+        for name, kept in self.kept.items():
+            default = self.defaults[name]
+            if given.get(name, default) is default:
+                if name not in self.filled:
+                    self.filled[name] = (
+                        None
+                        if default is None
+                        else kept.kept(said(field=name), default)
+                    )
+                given[name] = self.filled[name]
+        return given
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -153,8 +232,8 @@ def checked_late(function: Callable[P, R]) -> Callable[P, R]:
 def checked_class(made: C) -> C:
     """Apply `checked_late` to the constructor and the public methods of a class.
 
-    A constructor says itself what is wrong with its arguments.  Functions of other
-    modules that a class has as its methods stay as they are.
+    For results, which users do not make, and classes with an ``__init__`` by hand.
+    Functions of other modules that a class has as its methods stay as they are.
     """
     for name, member in list(vars(made).items()):
         inner = getattr(member, "__func__", member)
@@ -172,11 +251,60 @@ def checked_class(made: C) -> C:
     return made
 
 
+def checked_as(
+    words: str, parts: Sequence[Field[Any]] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Check the arguments of a function, which has them in their `Kept` forms.
+
+    Parameters
+    ----------
+    words : str
+        As those of `Constructor`.
+    parts : sequence of Field
+        As those of `Constructor`.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        inner: Callable[..., R] = function
+        door: Constructor | None = None
+
+        @wraps(function)
+        def call(*args: P.args, **options: P.kwargs) -> R:
+            nonlocal door
+            if door is None:
+                door = Constructor(inner, words, parts)
+            return inner(**door.read(args, options))
+
+        return call
+
+    return decorate
+
+
+def checked_record(words: str) -> Callable[[C], C]:
+    """Check the fields of a dataclass before it is made, as `checked` arguments.
+
+    Fields that declare a `Kept` form have it when ``__post_init__`` begins, which looks
+    at what several fields together make.  Methods are checked as in `checked_class`.
+
+    Parameters
+    ----------
+    words : str
+        As those of `Constructor`.
+    """
+
+    def decorate(made: C) -> C:
+        record: Any = made
+        record.__init__ = checked_as(words, fields(record))(record.__init__)
+        return checked_class(made)
+
+    return decorate
+
+
 def _explain_frozen(made: Any) -> None:
     """Say how to change a frozen dataclass, where one assigns to its fields."""
     inner = made.__setattr__
 
-    def assign(self: Any, name: str, value: Any) -> None:
+    def assign(self: object, name: str, value: object) -> None:
         try:
             inner(self, name, value)
         except FrozenInstanceError:
@@ -196,7 +324,7 @@ def _explain_frozen(made: Any) -> None:
 class _Names(dict[str, Any]):
     """Names of annotations; one that is imported for type checkers alone is a class."""
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, object]) -> None:
         super().__init__(names)
         # in unions its own parts cannot be told from others
         self["ArrayLike"] = ARRAY_LIKE
@@ -210,18 +338,13 @@ class _Names(dict[str, Any]):
 class _ByName(type):
     """Class that knows its instances by the names of their classes."""
 
-    def __instancecheck__(cls, value: Any) -> bool:
+    def __instancecheck__(cls, value: object) -> bool:
         return any(kind.__name__ == cls.__name__ for kind in type(value).__mro__)
 
 
-def by_name(made: Any) -> bool:
+def by_name(made: object) -> bool:
     """Whether a class stands for one that is imported for type checkers alone."""
     return isinstance(made, _ByName)
-
-
-def _evaluated(hint: Any, names: _Names) -> Any:
-    """Return the kind that an annotation means."""
-    return eval(hint, {}, names) if isinstance(hint, str) else hint
 
 
 # --- shapes ---------------------------------------------------------------------
@@ -233,7 +356,7 @@ def _shapes_of(kind: Kind | None) -> list[tuple[str, ...]]:
     return [axes for k in kinds if isinstance(k, Floats) for axes in k.axes]
 
 
-def _shape_of(value: Any) -> tuple[int, ...]:
+def _shape_of(value: object) -> tuple[int, ...]:
     """Shape of what is an array, or can be made one."""
     shape = getattr(value, "shape", None)
     return shape if isinstance(shape, tuple) else plain_array(value).shape
@@ -245,7 +368,7 @@ def _is_other(kind: Kind | None, value: object) -> bool:
     return any([k.fits(value) for k in kinds if not isinstance(k, Floats)])
 
 
-def _arm_of(given: Mapping[str, Any]) -> Any:
+def _arm_of(given: Mapping[str, object]) -> Any:
     """The arm among the arguments, or that of an object that has one."""
     for value in given.values():
         if isinstance(value, ArmLike | StackLike):
@@ -326,7 +449,7 @@ def _wrong_shape(
 def _misfit(
     function: Callable[..., object],
     args: tuple[object, ...],
-    options: dict[str, object],
+    options: Mapping[str, object],
 ) -> ArgumentError:
     """Error that says why arguments do not fit the signature of a function."""
     signature = inspect.signature(function)

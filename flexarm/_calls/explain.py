@@ -6,7 +6,7 @@ their indices.  All of it runs on the failing path only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from .._support.checks import short_text
 from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
-from .arm_like import AnyArm, ArmLike, StackLike
+from .arm_like import AnyArm, ArmLike, Array, StackLike
 from .operands import check_class_of_out
 
 # arguments with nq entries
@@ -30,6 +30,9 @@ _INVERSES = (
     "operational_space_compliance",
 )
 
+
+# size of an argument above which it is named if numbers overflow
+_LARGE = 1e9
 
 # sizes of an arm, with which the last axes of arguments agree
 ARM_SIZES = ("nq", "nv", "nu", "nj")
@@ -73,7 +76,7 @@ def expected(arm: AnyArm, name: str) -> dict[int, str]:
 
 
 def leading(
-    arm: AnyArm, arrays: dict[str, Any], extra: tuple[Any, ...]
+    arm: AnyArm, arrays: Mapping[str, Array], extra: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Return the batch shape of all arguments, or raise if shapes do not fit."""
     for name, array in arrays.items():
@@ -100,7 +103,7 @@ def leading(
     return common_batch(shapes)
 
 
-def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
+def check_out(out: object, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
     """Raise if an array cannot store a result."""
     check_class_of_out(out)
     if not isinstance(out, np.ndarray):
@@ -122,7 +125,7 @@ def check_out(out: Any, batch: tuple[int, ...], core: tuple[int, ...]) -> None:
         raise ArgumentError(f"out is of type {out.dtype}, expected float64")
 
 
-def zero_quaternion(arm: ArmLike, name: str, array: Any) -> str:
+def zero_quaternion(arm: ArmLike, name: str, array: Array) -> str:
     """Text of the place of the first quaternion of length zero, or nothing."""
     for k, body in enumerate(arm.bodies):
         if name in POSITIONS and body.joint.has_pose:
@@ -141,7 +144,7 @@ def _public_name(kernel: str) -> str:
     return kernel
 
 
-def massless(arm: AnyArm, M: Any) -> str:
+def massless(arm: AnyArm, M: Array) -> str:
     """Text of the coordinates that move nothing with a mass, by mass matrices."""
     size = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).reshape(-1, arm.nv)
     least = 4.0 * np.finfo(float).eps * size.max(axis=-1, initial=0.0, keepdims=True)
@@ -155,7 +158,7 @@ def massless(arm: AnyArm, M: Any) -> str:
     )
 
 
-def off_line(arm: ArmLike, q: Any) -> str:
+def off_line(arm: ArmLike, q: object) -> str:
     """Text of the first slider with a point beyond the ends of its line at q (nq,)."""
     sliders = [c for c in arm._held if hasattr(c, "line")]
     if not sliders:
@@ -174,10 +177,10 @@ def off_line(arm: ArmLike, q: Any) -> str:
 def not_finite(
     arm: ArmLike,
     kernel: str,
-    arrays: dict[str, Any],
+    arrays: Mapping[str, Array],
     core: tuple[int, ...],
-    again: Callable[[], Any],
-    out: Any,
+    again: Callable[[], Array],
+    out: Array | None,
 ) -> FlexarmError:
     """Second look: find the states that failed and a faulty input."""
     # the result once more, unless out has taken the place of an argument
@@ -229,6 +232,10 @@ def not_finite(
             )
     # the model, or numbers that are too large
     why = "numbers overflow"
+    sizes = {k: np.abs(a).max(initial=0.0) for k, a in arrays.items() if k not in lost}
+    largest = max(sizes, key=sizes.__getitem__, default="")
+    if largest and sizes[largest] > _LARGE:
+        why = f"{largest} is up to {sizes[largest]:.3g}: numbers overflow"
     if "q" in arrays and "q" not in lost and not isinstance(arm, StackLike) and count:
         q = np.broadcast_to(arrays["q"], (*result.shape[: bad.ndim], arm.nq))
         away = off_line(arm, q[index])
@@ -257,10 +264,10 @@ def explain(
     kernel: str,
     error: Exception,
     *,
-    extra: tuple[Any, ...] = (),
+    extra: tuple[object, ...] = (),
     out: Any = None,
-    again: Callable[[], Any] | None = None,
-    **given: Any,
+    again: Callable[[], Array] | None = None,
+    **given: object,
 ) -> BaseException:
     """Return the exception to raise in place of `error`.
 
@@ -300,7 +307,7 @@ def explain(
     if not isinstance(error, NotFiniteError):
         return error
 
-    def repeat() -> Any:
+    def repeat() -> Array:
         return gufunc(*extra, *arrays.values(), out=out)
 
     return not_finite(one, kernel, arrays, core, again or repeat, out)

@@ -17,7 +17,7 @@ from .operands import operand_names
 
 def explained(
     owner: Callable[[], ArmLike | None] | None,
-    gufunc: Any,
+    gufunc: _core.Gufunc,
     name: str,
     error: Exception,
     index: tuple[Any, ...],
@@ -57,10 +57,10 @@ def explained(
 def explained_of_stack(
     stack: StackLike,
     name: str,
-    gufunc: Any,
+    gufunc: _core.Gufunc,
     error: Exception,
     operands: tuple[Any, ...],
-    out: Any,
+    out: object,
 ) -> BaseException:
     """Return the exception to raise in place of that of a stack.
 

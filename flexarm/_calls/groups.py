@@ -8,9 +8,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._support.arrays import plain_array
+from .. import _core
+from .._support.arrays import MAX_AXES, plain_array
 from .arm_like import ArmLike
 from .explain import check_out
 from .records import Gains, Rollout, SampledLoop
@@ -19,7 +20,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-def groups(numbers: Any) -> Iterator[tuple[int, Places]]:
+def groups(numbers: Places) -> Iterator[tuple[int, Places]]:
     """Yield the number of each arm that occurs in `numbers`, and its places."""
     order = np.argsort(numbers, kind="stable")
     arms, first = np.unique(numbers[order], return_index=True)
@@ -27,7 +28,7 @@ def groups(numbers: Any) -> Iterator[tuple[int, Places]]:
         yield from zip(map(int, arms), np.split(order, first[1:]), strict=True)
 
 
-def rows(array: Any, batch: tuple[int, ...], core: int, at: Places) -> Any:
+def rows(array: ArrayLike, batch: tuple[int, ...], core: int, at: Places) -> Array:
     """States of an operand that broadcasts to a batch, by their flat places."""
     array = np.asarray(array)
     if array.ndim < core:
@@ -39,9 +40,9 @@ def rows(array: Any, batch: tuple[int, ...], core: int, at: Places) -> Any:
 
 
 def by_arm(
-    index: Any,
-    compute: Callable[[int, list[Any]], Any],
-    arrays: list[Any],
+    index: Places | int,
+    compute: Callable[[int, list[Array]], Array],
+    arrays: list[Array],
     cores: list[int],
     core: tuple[int, ...],
 ) -> Array:
@@ -60,7 +61,9 @@ def by_arm(
     core : tuple of int
         Shape of a result.
     """
-    shapes = (x.shape[: max(x.ndim - n, 0)] for x, n in zip(arrays, cores, strict=True))
+    shapes = [x.shape[: max(x.ndim - n, 0)] for x, n in zip(arrays, cores, strict=True)]
+    if max(map(len, shapes)) > MAX_AXES:
+        raise ValueError("operands have too many axes")
     batch = np.broadcast_shapes(np.shape(index), *shapes)
     result = np.empty((prod(batch), *core))
     for arm, at in groups(np.broadcast_to(index, batch).reshape(-1)):
@@ -78,7 +81,7 @@ class Grouped:
         Number of an arm to its gufunc.
     """
 
-    def __init__(self, gufuncs: Callable[[int], Any]) -> None:
+    def __init__(self, gufuncs: Callable[[int], _core.Gufunc]) -> None:
         self._gufuncs = gufuncs
         signature = str(gufuncs(0).signature)
         self.signature = f"(),{signature}"
@@ -120,7 +123,7 @@ def _part(x: Any, at: Places) -> Any:
 
 def _each(
     arms: tuple[ArmLike, ...],
-    numbers: Any,
+    numbers: Places,
     threads: int,
     of_arm: Callable[[ArmLike, Places], None],
 ) -> None:
@@ -144,7 +147,7 @@ def _each(
 
 
 def _with_parts(
-    run: Any,
+    run: object,
     at: Places,
     written: tuple[str, ...],
     call: Callable[[dict[str, Any]], None],
@@ -160,7 +163,7 @@ def _with_parts(
             getattr(run, name)[at] = part
 
 
-def sampled_loop(arms: tuple[ArmLike, ...], numbers: Any, run: SampledLoop) -> None:
+def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -> None:
     """Run sampled loops arm by arm, as many arms at once as the run has threads.
 
     Parameters
@@ -195,7 +198,7 @@ def _rows_or_all(x: Any, at: Places) -> Any:
     return x if x is None or len(x) == 1 else np.ascontiguousarray(x[at])
 
 
-def rollout(arms: tuple[ArmLike, ...], numbers: Any, run: Rollout) -> None:
+def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
     """Run trajectories arm by arm, as many arms at once as the run has threads.
 
     Parameters

@@ -63,7 +63,7 @@ def link_ranges(bodies: Sequence[Any]) -> tuple[range, ...]:
     return tuple(result)
 
 
-def piece_with(pieces: Sequence[Any], node: Any) -> tuple[int, int]:
+def piece_with(pieces: Sequence[Any], node: object) -> tuple[int, int]:
     """Piece of a link and its own number of a node, by name, number or distance."""
     if len(pieces) == 1:
         return 0, pieces[0].node_index(node)

@@ -6,6 +6,7 @@ Runs on the failing path only, as `_calls.explain` does for arms.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,14 @@ def core_array(name: str, value: object, core: tuple[int | None, ...]) -> Array:
     return array
 
 
+def core_arrays(**given: tuple[object, tuple[int, ...]]) -> list[Array]:
+    """Return such arrays of several arguments, whose leading axes broadcast."""
+    arrays = {name: core_array(name, *each) for name, each in given.items()}
+    batches = {k: x.shape[: x.ndim - len(given[k][1])] for k, x in arrays.items()}
+    common_batch(batches)
+    return list(arrays.values())
+
+
 def _cores(name: str) -> list[tuple[int, ...]]:
     """Core shapes of the inputs and of the output of a map."""
     signature = str(getattr(_core, name).signature).replace("->", ",")
@@ -41,7 +50,9 @@ def _cores(name: str) -> list[tuple[int, ...]]:
     return [tuple(int(n) for n in part.split(",") if n) for part in parts]
 
 
-def _batch(arrays: dict[str, Any], cores: list[tuple[int, ...]]) -> tuple[int, ...]:
+def _batch(
+    arrays: Mapping[str, Array], cores: list[tuple[int, ...]]
+) -> tuple[int, ...]:
     """Return the batch shape of all arguments, or raise if shapes do not fit."""
     shapes = {}
     for (key, array), core in zip(arrays.items(), cores, strict=False):
@@ -71,7 +82,9 @@ def _hint(shape: tuple[int, ...], core: tuple[int, ...]) -> str:
     )
 
 
-def _place(key: str, array: Any, index: tuple[int, ...], core: tuple[int, ...]) -> str:
+def _place(
+    key: str, array: Array, index: tuple[int, ...], core: tuple[int, ...]
+) -> str:
     """Name an element of an argument by the index of its state in the batch."""
     own = array.ndim - len(core)
     last = index[len(index) - own :] if own else ()
@@ -129,7 +142,10 @@ def _fault(name: str, key: str, x: Array) -> str:
 
 
 def _why(
-    name: str, arrays: dict[str, Any], batch: tuple[int, ...], index: tuple[int, ...]
+    name: str,
+    arrays: Mapping[str, Array],
+    batch: tuple[int, ...],
+    index: tuple[int, ...],
 ) -> str:
     """Say why the state at an index of the batch failed."""
     for (key, array), core in zip(arrays.items(), _cores(name), strict=False):
@@ -142,7 +158,7 @@ def _why(
 
 
 def explain(
-    name: str, error: Exception, *, out: Any = None, **given: Any
+    name: str, error: Exception, *, out: Any = None, **given: object
 ) -> BaseException:
     """Return the exception to raise in place of that of a map.
 
@@ -177,7 +193,7 @@ def explain(
 
 
 def not_finite(
-    name: str, arrays: dict[str, Any], result: Any, n_core: int, lost: bool
+    name: str, arrays: Mapping[str, Array], result: Array, n_core: int, lost: bool
 ) -> NotFiniteError:
     """Second look: find the states that failed and the faulty argument."""
     axes = tuple(range(result.ndim - n_core, result.ndim))

@@ -16,7 +16,7 @@ from .arm_like import AnyArm
 MAX_NUMBERS = 2**40
 
 
-def node_of(arm: AnyArm, node: Any) -> Any:
+def node_of(arm: AnyArm, node: object) -> Any:
     """Return node numbers from None (the tip), a number, (body, node) or an array.
 
     Whether there are nodes of these numbers, the kernel finds out.
@@ -58,7 +58,7 @@ def node_of(arm: AnyArm, node: Any) -> Any:
     return index.astype(np.int64, copy=False)
 
 
-def one_node(arm: AnyArm, node: Any) -> int:
+def one_node(arm: AnyArm, node: object) -> int:
     """Return the number of one node, or raise."""
     index = node_of(arm, node)
     if type(index) is int and 0 <= index < arm.n_nodes:
@@ -71,7 +71,7 @@ def one_node(arm: AnyArm, node: Any) -> int:
     return int(index)
 
 
-def node_numbers(arm: AnyArm, nodes: Any) -> list[int]:
+def node_numbers(arm: AnyArm, nodes: object) -> list[int]:
     """Return the numbers of one node or of a list of nodes."""
     if nodes is None or type(nodes) is int:
         return [one_node(arm, nodes)]

@@ -6,8 +6,6 @@ these: masks are not lost, and results of data frames and matrices are plain arr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .. import _core
@@ -15,13 +13,13 @@ from .._support.arrays import Unsuitable, has_unit, kind_of, plain_array
 from ..errors import ArgumentError
 
 
-def operand_names(gufunc: Any) -> list[str]:
+def operand_names(gufunc: _core.Gufunc) -> list[str]:
     """Names of the inputs of a gufunc, from the last line of its docstring."""
-    line = gufunc.__doc__.strip().splitlines()[-1]
+    line = str(gufunc.__doc__).strip().splitlines()[-1]
     return [name.strip() for name in line.partition(" -> ")[0].split(",")]
 
 
-def check_class_of_out(out: Any) -> None:
+def check_class_of_out(out: object) -> None:
     """Raise for an array for results that is not one of NumPy, or has a mask."""
     foreign = hasattr(out, "__array__") and not isinstance(out, np.ndarray)
     if foreign or isinstance(out, np.ma.MaskedArray | np.matrix):
@@ -31,7 +29,7 @@ def check_class_of_out(out: Any) -> None:
         )
 
 
-def plain_operand(name: str, value: Any) -> Any:
+def plain_operand(name: str, value: object) -> object:
     """Return an operand as a plain array, or raise with its name.
 
     NumPy gets what asks for the gufunc itself by its class: subclasses of arrays whose
@@ -49,8 +47,8 @@ def plain_operand(name: str, value: Any) -> Any:
 
 
 def converted(
-    gufunc: Any, given: tuple[Any, ...], options: tuple[str, ...] | None
-) -> tuple[Any, ...]:
+    gufunc: _core.Gufunc, given: tuple[object, ...], options: tuple[str, ...] | None
+) -> tuple[object, ...]:
     """Return the arguments of a gufunc with plain arrays in place of others.
 
     Parameters

@@ -90,13 +90,13 @@ class Rollout(NamedTuple):
     method: str
     substeps: int  # from sample to sample
     # samples (c|1, s, f), a function of t, q and qd, or None for zero; f is nu or nv
-    tau: Array | Callable[[float, Array, Array], Any] | None
+    tau: Array | Callable[[float, Array, Array], object] | None
     hold: bool  # forces between samples; linear otherwise
     tau_out: Array  # (c, s, f), written
     feedback: Gains | None = None
     options: Options = Options()
     report: Array | None = None  # (c, columns of _core.REPORT_COLUMNS), written
-    tick: Callable[[int], Any] | None = None  # gets the number of steps so far
+    tick: Callable[[int], object] | None = None  # gets the number of steps so far
     threads: int = 1
     arms: NDArray[np.int64] | None = None  # (c,) numbers of the arms, of a stack
 

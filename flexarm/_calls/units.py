@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .._support.labelled import Variable, named
 from .._support.recorded import Call
 from .arguments import any_of
@@ -46,7 +44,7 @@ def force_units(arm: ArmLike) -> list[str]:
 
 def coordinates_of_call(call: Call | None, n_forces: int) -> dict[str, Variable]:
     """Names and units of coordinates of the arm of a call; nothing if it has none."""
-    known: Any = None if call is None else call.arguments.get("arm")
+    known: object = None if call is None else call.arguments.get("arm")
     if not isinstance(known, ArmLike | StackLike):
         return {}
     return coordinates_of(any_of(known), n_forces)

@@ -59,7 +59,11 @@ def plain_array(value: object) -> NDArray[Any]:
         )
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.asarray(np.from_dlpack(value))
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except MemoryError as error:  # that of Python has no text
+        text = f"{kind_of(value)} of more numbers than fit into the memory"
+        raise MemoryError(str(error) or text) from None
     if array.dtype.kind == "O" and hasattr(value, "to_numpy"):
         # columns of a data frame that could have missing values
         return as_floats(array) if all(map(_is_real, array.flat)) else array
@@ -73,7 +77,7 @@ def has_unit(value: object) -> bool:
 
 
 def _plain_lists(
-    value: Any, around: tuple[int, ...], done: dict[int, tuple[Any, int]]
+    value: object, around: tuple[int, ...], done: dict[int, tuple[Any, int]]
 ) -> tuple[Any, int]:
     """Lists with plain arrays in place of other ones, and the number of their items.
 

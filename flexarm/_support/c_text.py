@@ -19,13 +19,13 @@ struct switch typedef union unsigned void volatile while"""
 _WIDTH = 86
 
 
-def check_name(name: Any) -> None:
+def check_name(what: str, name: object) -> None:
     """Refuse a text that cannot be the name of a variable in C."""
     valid = isinstance(name, str) and re.fullmatch(r"(?!fa_)[A-Za-z]\w*", name, re.A)
     if not valid or name in _KEYWORDS.split():
         raise ArgumentError(
-            f"name is {short_text(name)}, expected a name of a variable in C, such as "
-            "'arm'; those with '_' or 'fa_' in front belong to the compiler and the "
+            f"{what} is {short_text(name)}, expected a name of a variable in C, such "
+            "as 'arm'; those with '_' or 'fa_' in front belong to the compiler and the "
             "library"
         )
 
@@ -50,7 +50,7 @@ def filled(words: Iterable[str], indent: str = "    ") -> list[str]:
     return [*lines, line.rstrip()] if line.strip() else lines
 
 
-def array(name: str, array: NDArray[Any]) -> list[str]:
+def array(name: str, array: NDArray[np.generic]) -> list[str]:
     """Definition of an array, or nothing for an empty one."""
     if not array.size:
         return []

@@ -25,6 +25,8 @@ POSE_TOLERANCE = LIE_TOLERANCE
 MODEL_TOLERANCE = 1e-9
 # Sizes of physical numbers, the least and the largest: products of five of them are far
 # from over- and underflow.
+_UNTURNED: Array = np.eye(3)
+_UNTURNED.flags.writeable = False
 MIN_MAGNITUDE, MAX_MAGNITUDE = 1e-60, 1e60
 
 
@@ -37,7 +39,7 @@ class _Bounded(reprlib.Repr):
         self.maxset = self.maxfrozenset = self.maxdict = 20
         self.maxstring = self.maxlong = self.maxother = 200
 
-    def repr1(self, x: Any, level: int) -> str:
+    def repr1(self, x: object, level: int) -> str:
         try:
             return super().repr1(x, level)
         except Exception:  # of the object itself
@@ -52,14 +54,14 @@ class _Bounded(reprlib.Repr):
 
     repr_bytearray = repr_bytes
 
-    def repr_ndarray(self, x: NDArray[Any], level: int) -> str:
+    def repr_ndarray(self, x: NDArray[np.generic], level: int) -> str:
         if x.size <= 60:
             return repr(x)
         numbers = (x.flat[i] for i in range(3))
         first = ", ".join(self.repr1(each, level - 1)[:20] for each in numbers)
         return f"array([{first}, ...]) of shape {x.shape}"
 
-    def repr_instance(self, x: Any, level: int) -> str:
+    def repr_instance(self, x: object, level: int) -> str:
         if isinstance(x, np.ndarray):
             return self.repr_ndarray(x, level)
         if isinstance(x, np.number):
@@ -227,6 +229,18 @@ def check_rotation(what: str, matrix: Array) -> None:
     fault = rotation_fault(matrix, MODEL_TOLERANCE)
     if fault:
         raise ModelError(f"{what} is {fault}")
+
+
+def unturned() -> Array:
+    """Return the rotation that turns nothing, one array for all."""
+    return _UNTURNED
+
+
+def model_rotation(what: str, value: object) -> Array:
+    """Return a read-only rotation of a model, or raise."""
+    matrix = as_array(what, value, (3, 3))
+    check_rotation(what, matrix)
+    return matrix
 
 
 def inertia_matrix(what: str, value: object) -> Array:

@@ -26,7 +26,7 @@ class Described(type):
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
-        def __getattr__(cls, name: str) -> Any:
+        def __getattr__(cls, name: str) -> object:
             instead = ON_CLASSES.get(f"{cls.__name__}.{name.lower()}")
             if instead is not None:
                 text = f"class {cls.__name__} has no attribute {name!r}"
@@ -37,8 +37,8 @@ class Described(type):
 class Description(metaclass=Described):
     """Equality, hash and replacement by content, for dataclasses that hold arrays."""
 
-    def _content(self) -> tuple[Any, ...]:
-        def plain(value: Any) -> Any:
+    def _content(self) -> tuple[object, ...]:
+        def plain(value: object) -> object:
             if isinstance(value, np.ndarray):
                 return (value.shape, value.tobytes())
             if isinstance(value, tuple):
@@ -56,17 +56,17 @@ class Description(metaclass=Described):
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._content()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # through the constructor, which checks and makes the arrays read-only again
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return (type(self), tuple(getattr(self, f.name) for f in fields if f.init))
 
-    def replace(self, **changes: Any) -> Any:
+    def replace(self, **changes: object) -> Any:
         """Return a copy with the named fields changed."""
         return dataclasses.replace(self, **changes)  # type: ignore[type-var]
 
     @classmethod
-    def _of_checked(cls, **values: Any) -> Any:
+    def _of_checked(cls, **values: object) -> Any:
         """Return an object of values as the constructor leaves them, without checks.
 
         Their arrays become those of the object, read-only.  Other fields have their
@@ -79,6 +79,6 @@ class Description(metaclass=Described):
             object.__setattr__(result, name, value)
         return result
 
-    def _set(self, **values: Any) -> None:
+    def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)

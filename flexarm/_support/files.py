@@ -22,7 +22,7 @@ _KINDS = (
 _NOT_OF_FOLDERS = (errno.EINVAL, errno.ENOTSUP)  # some systems do not write these
 
 
-def shown_path(path: Any) -> str:
+def shown_path(path: object) -> str:
     """Path in quotes, of a long one the end."""
     text = os.fsdecode(path) if isinstance(path, bytes) else str(path)
     return repr(text if len(text) < 120 else f"...{text[-110:]}")
@@ -34,6 +34,8 @@ def open_file(what: str, path: Any) -> BinaryIO:
     for flag in ("O_BINARY", "O_NOCTTY", "O_NONBLOCK"):  # of some systems only
         flags |= getattr(os, flag, 0)
     try:
+        if not os.fspath(path):
+            raise ValueError
         descriptor = os.open(os.fspath(path), flags)
     except (TypeError, ValueError):  # no path; a null byte or a letter without code
         raise ModelError(
@@ -52,7 +54,7 @@ def open_file(what: str, path: Any) -> BinaryIO:
         raise
 
 
-def read_file(what: str, path: Any, limit: int) -> bytes:
+def read_file(what: str, path: object, limit: int) -> bytes:
     """Return the bytes of a regular file, or raise if there are too many."""
     with open_file(what, path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -73,7 +75,7 @@ def check_size(what: str, size: int, limit: int) -> None:
 # writing, whole or not at all
 
 
-def unbroken(work: Callable[[], Any]) -> None:
+def unbroken(work: Callable[[], object]) -> None:
     """Do work that Ctrl-C does not break.
 
     A thread does it, since Ctrl-C reaches the main thread alone, which then waits: no

@@ -55,7 +55,7 @@ class Held:
         self._again = False
         self._lost = False
 
-    def __call__(self, number: int, frame: Any) -> None:
+    def __call__(self, number: int, frame: object) -> None:
         """Handle a signal: the user's handler decides whether it raises."""
         if self.over:
             self.before[number](number, frame)

@@ -29,7 +29,7 @@ class Labels:
 
     variables: Mapping[str, Variable]
     coordinates: Mapping[str, Variable]
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, object] = field(default_factory=dict)
 
 
 class Labelled(Recorded):
@@ -78,7 +78,7 @@ class Labelled(Recorded):
         return xarray.Dataset(*parts, {**words, **source})
 
 
-def _with_attributes(x: Variable) -> Any:
+def _with_attributes(x: Variable) -> object:
     attributes = {"long_name": x.meaning} if x.meaning else {}
     if x.units is not None:
         attributes["units"] = x.units
@@ -106,7 +106,7 @@ def batch_axes(ndim: int) -> tuple[str, ...]:
     return tuple(f"batch{i}" for i in range(ndim))
 
 
-def named(axis: str, names: Any, units: Any = None) -> dict[str, Variable]:
+def named(axis: str, names: object, units: object = None) -> dict[str, Variable]:
     """Coordinates of an axis: its names and, beside them, their units."""
     found = {axis: Variable((axis,), np.array(names, dtype=str))}
     if units is not None:

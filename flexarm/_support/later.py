@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
 
 
 class Later:
@@ -22,7 +21,7 @@ class Later:
     def __set_name__(self, owner: type, name: str) -> None:
         self._place = owner, name
 
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         package, module, name = self._from
         function = getattr(import_module(f".{module}", package), name)
         # from now on the class has the function itself
@@ -32,7 +31,7 @@ class Later:
 
 def loader(
     package: str, names: Mapping[str, str], missing: Callable[[str], str]
-) -> Callable[[str], Any]:
+) -> Callable[[str], object]:
     """Return ``__getattr__`` of a package whose modules load at their first use.
 
     Parameters
@@ -45,7 +44,7 @@ def loader(
         Hint for a name that does not exist.
     """
 
-    def load(name: str) -> Any:
+    def load(name: str) -> object:
         if name not in names:
             text = f"module {package!r} has no attribute {name!r}{missing(name)}"
             raise AttributeError(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from .options import missing_from
 
@@ -110,14 +109,14 @@ def moved(module: str, name: str) -> str:
 
 def missing_or_moved(
     module: str, names: Collection[str], otherwise: str = ""
-) -> Callable[[str], Any]:
+) -> Callable[[str], object]:
     """Return ``__getattr__`` of a module, which tells where a name has gone.
 
     Of a name that never was, it hints at the one that was meant.
     """
     refuse = missing_from(module, names, otherwise)
 
-    def missing(name: str) -> Any:
+    def missing(name: str) -> object:
         if hint := moved(module, name):
             raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
         return refuse(name)

@@ -42,10 +42,10 @@ def did_you_mean(given: object, names: Collection[str]) -> str:
 
 def missing_from(
     module: str, names: Collection[str], otherwise: str = ""
-) -> Callable[[str], Any]:
+) -> Callable[[str], object]:
     """Return ``__getattr__`` of a module, which hints at the name that was meant."""
 
-    def missing(name: str) -> Any:
+    def missing(name: str) -> object:
         hint = "" if name.startswith("_") else did_you_mean(name, names)
         if not hint and name in FUNCTIONS:
             hint = f"; expected {FUNCTIONS[name]}"

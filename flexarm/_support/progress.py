@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 # Time in s before a bar is shown: what ends earlier needs none.
@@ -23,7 +24,7 @@ class LateBar:
         Arguments of `make`.
     """
 
-    def __init__(self, make: Any, **options: Any) -> None:
+    def __init__(self, make: Callable[..., Any], **options: object) -> None:
         self._make, self._options = make, options
         self._bar: Any = None
         self._due = time.monotonic() + _DELAY

@@ -49,7 +49,7 @@ class NotKept:
 
     name: str
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: object, **options: object) -> object:
         """Raise, since the function is not there."""
         raise ArgumentError(
             f"the {self.name} is known by name only, expected the function itself; "
@@ -90,7 +90,7 @@ class Call:
         names = ", ".join(self.arguments)
         return f"<Call of {self.function}({names}), {self.versions.get('flexarm')}>"
 
-    def again(self, **changes: Any) -> Any:
+    def again(self, **changes: object) -> Any:
         """Compute the result again.
 
         Parameters
@@ -132,13 +132,13 @@ class Recorded:
         return call_of(self)
 
 
-def remember(thing: Any, call: Call | _Noted) -> Any:
+def remember(thing: object, call: Call | _Noted) -> Any:
     """Give an object its call, which copies by `replace` do not have."""
     object.__setattr__(thing, "_call", call)
     return thing
 
 
-def call_of(thing: Any) -> Call | None:
+def call_of(thing: object) -> Call | None:
     """Return the call that made an object, None if it is not known."""
     made = getattr(thing, "__dict__", {}).get("_call")
     if isinstance(made, _Noted):
@@ -222,7 +222,7 @@ def versions() -> dict[str, str]:
 
 def remaker(name: str, *, maker: bool = False) -> Any:
     """Return a recorded function of flexarm by its name; no other one."""
-    place: Any = sys.modules[_PACKAGE]
+    place: object = sys.modules[_PACKAGE]
     for part in name.split("."):
         place = getattr(place, part, None) if part.isidentifier() else None
     inner = place
@@ -237,7 +237,7 @@ def remaker(name: str, *, maker: bool = False) -> Any:
     return place
 
 
-def _same(array: Any, value: NDArray[Any]) -> bool:
+def _same(array: object, value: NDArray[np.generic]) -> bool:
     """Whether an array has the numbers of another one, compared in parts."""
     if not isinstance(array, np.ndarray) or array.shape != value.shape:
         return False
@@ -254,11 +254,11 @@ class _Large(Exception):
     """Lists that are too deep or too many."""
 
 
-def _begun(value: Any) -> Any:
+def _begun(value: object) -> Any:
     return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
 
-def kept_value(value: Any, known: Iterable[Any] = ()) -> Any:
+def kept_value(value: object, known: Iterable[object] = ()) -> Any:
     """Copy of an argument as results keep it: data, and names of functions.
 
     What cannot be copied, for whatever reason, does not disturb the call.
@@ -273,7 +273,7 @@ def kept_value(value: Any, known: Iterable[Any] = ()) -> Any:
         return NotKept(described(value))
 
 
-def _kept(value: Any, left: list[int], depth: int) -> Any:
+def _kept(value: object, left: list[int], depth: int) -> Any:
     """Copy of a value with few enough items, in lists that are not too deep."""
     if isinstance(value, _PLAIN):
         return value
@@ -308,7 +308,7 @@ def _kept(value: Any, left: list[int], depth: int) -> Any:
     return NotKept(described(value))
 
 
-def _copied(array: NDArray[Any]) -> NDArray[Any]:
+def _copied(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Copy of an array, without what a broadcast one repeats."""
     if 0 not in array.strides:
         return np.array(array, subok=False)
@@ -316,11 +316,11 @@ def _copied(array: NDArray[Any]) -> NDArray[Any]:
     return np.broadcast_to(np.array(array[some], subok=False), array.shape)
 
 
-def _is_of_package(value: Any) -> bool:
+def _is_of_package(value: object) -> bool:
     return type(value).__module__.partition(".")[0] == _PACKAGE
 
 
-def is_holdable(value: Any) -> bool:
+def is_holdable(value: object) -> bool:
     """Whether an object of flexarm is data alone."""
     if not _is_of_package(value):
         return False
@@ -342,7 +342,7 @@ def _is_maker(call: Call) -> bool:
     return True
 
 
-def _as_plain_array(value: Any) -> Any:
+def _as_plain_array(value: object) -> Any:
     try:
         array = np.array(value)
     except Exception:  # of the other package
@@ -350,7 +350,7 @@ def _as_plain_array(value: Any) -> Any:
     return array if array.dtype.kind in "biufcU" else NotKept(described(value))
 
 
-def described(value: Any) -> str:
+def described(value: object) -> str:
     """Kind and name of an object that is not kept."""
     kinds = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
     if isinstance(value, kinds):
@@ -364,7 +364,7 @@ def described(value: Any) -> str:
     return text
 
 
-def _lost(value: Any) -> NotKept | None:
+def _lost(value: object) -> NotKept | None:
     """The first object inside of an argument that is kept by name only."""
     if isinstance(value, NotKept):
         return value
@@ -378,7 +378,7 @@ def _lost(value: Any) -> NotKept | None:
     return next((x for x in map(_lost, inner) if x is not None), None)
 
 
-def _remade(value: Any) -> Any:
+def _remade(value: object) -> object:
     """Argument with the objects of its calls."""
     if isinstance(value, Call):
         return value.again()

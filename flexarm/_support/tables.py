@@ -43,7 +43,7 @@ def read_tables(content: bytes, kind: str, name: str) -> Any:
     raise ModelError(f"file {name} is not {kind} ({reason}), expected tables in UTF-8")
 
 
-def _read_toml(text: str, name: str) -> Any:
+def _read_toml(text: str, name: str) -> object:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MAX_DOTS:
             raise ModelError(
@@ -62,9 +62,9 @@ def _read_toml(text: str, name: str) -> Any:
     )
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Table of pairs; the reader of JSON takes the last one of a key given twice."""
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for key, value in pairs:
         if key in result:
             raise ValueError(f"key {short_text(key)} is given twice")
@@ -105,7 +105,7 @@ def _yaml_document(yaml: Any, loader: Any) -> Any:
     return value
 
 
-def _yaml_node(yaml: Any, loader: Any, event: Any, depth: int) -> Any:
+def _yaml_node(yaml: Any, loader: Any, event: Any, depth: int) -> object:
     line = f"line {event.start_mark.line + 1}"
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
         raise ValueError(f"{line} has an anchor or an alias, expected the values")
@@ -132,7 +132,7 @@ def _yaml_node(yaml: Any, loader: Any, event: Any, depth: int) -> Any:
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
-_WORDS: dict[str, Any] = {
+_WORDS: dict[str, object] = {
     "": None,
     "~": None,
     "null": None,
@@ -144,7 +144,7 @@ _WORDS: dict[str, Any] = {
 }
 
 
-def _yaml_scalar(text: str) -> Any:
+def _yaml_scalar(text: str) -> object:
     """Value of a word without quotes."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._calls.arm_like import Array
 from .._calls.declared import Text, shown
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
 from .._calls.forwarded import forwards
+from .._calls.kept import Kept
 from .._support.checks import as_array, as_numbers, positive, short_text
 from .._support.description import Description
 from .._support.options import missing_attribute
 from ..bodies.materials import Material, material_of
+from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
+from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 from ._choice import payload_list
 from ._element_link import finite_element_link
+from ._line import Sections
 from ._modal_link import flexible_link
 
 # what a beam says itself, and what only one of its links has
@@ -34,6 +40,7 @@ _NUMBERS = (
 )
 _SHAPES = ("bending_y", "bending_z", "torsion")
 _BASIS = ("modes", "max_frequency", "keep", "outboard", "frame")
+_Counts: TypeAlias = int | Mapping[str, int] | None
 LinkName = Annotated[
     str,
     Text(
@@ -43,13 +50,44 @@ LinkName = Annotated[
 ]
 
 
-def _options(function: Callable[..., Any], *without: str) -> list[inspect.Parameter]:
+def _options(function: Callable[..., object], *without: str) -> list[inspect.Parameter]:
     """Parameters of a function, except those that the beam gives."""
     found = inspect.signature(function).parameters.values()
     return [p for p in found if p.name not in (*_OWN, *without)]
 
 
-@checked_class
+def _parts(what: str, value: object) -> object:
+    """Sections as they are, lists and their pairs as tuples."""
+    if isinstance(value, Section) or (callable(value) and not isinstance(value, type)):
+        return value
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise ModelError(
+            f"{what} is {shown(value)}, expected a Section such as "
+            "Section.tube(0.04, 0.002), a function of the distance along the beam, or "
+            "pairs (length, section)"
+        )
+    return tuple(
+        tuple(item) if isinstance(item, Sequence) and len(item) == 2 else item
+        for item in value
+    )
+
+
+def _material(what: str, value: object) -> Material:
+    material = material_of(value)
+    if isinstance(material, Material):
+        return material
+    raise ModelError(
+        f"{what} is {short_text(value)}, expected 'steel', 'aluminium' or "
+        "flexarm.beams.Material(E, density)"
+    )
+
+
+def _roll(what: str, value: object) -> float | Array:
+    roll = as_numbers(what, value)
+    return roll if roll.ndim else float(roll)
+
+
+@checked_record("{field} of a beam")
 @dataclass(frozen=True, eq=False)
 class Beam(Description):
     """Beam by its parts, of which a link is made.
@@ -92,39 +130,25 @@ class Beam(Description):
     16
     """
 
-    section: Any
-    length: Any = None
-    material: Any = None
-    mass: Any = None
-    points: Any = None
-    roll: Any = 0.0
+    section: Annotated[Sections, Kept(_parts)]
+    length: Annotated[float, Kept(positive, "m")] | None = None
+    material: Annotated[Material | str, Kept(_material)] | None = None
+    mass: Annotated[float, Kept(positive, "kg")] | None = None
+    points: Annotated[ArrayLike, Kept(as_array, (None, 3))] | None = None
+    roll: Annotated[ArrayLike, Kept(_roll)] = 0.0
 
     def __post_init__(self) -> None:
-        material = material_of(self.material)
-        if material is not None and not isinstance(material, Material):
-            raise ModelError(
-                f"material of a beam is {short_text(self.material)}, expected 'steel', "
-                "'aluminium' or flexarm.beams.Material(E, density)"
-            )
         if (self.length is None) == (self.points is None):
             raise ModelError(
                 f"a beam has {'neither' if self.length is None else 'both'} of length "
                 "and points, expected length for a straight beam or points for a bent "
                 "one"
             )
-        if self.length is not None:
-            self._set(length=positive("length of a beam", self.length, "m"))
-        else:
-            points = as_array("points of a beam", self.points, (None, 3))
-            self._set(points=points)
-        if self.mass is not None:
-            self._set(mass=positive("mass of a beam", self.mass, "kg"))
-        roll = as_numbers("roll of a beam", self.roll)
-        self._set(roll=roll if roll.ndim else float(roll))
-        self._set(section=_parts(self.section), material=material)
 
     @forwards(_options(flexible_link, *_NUMBERS, *_SHAPES, "n_modes"), "Beam")
-    def modes(self, name: LinkName, n_modes: Any = None, **options: Any) -> Any:
+    def modes(
+        self, name: LinkName, n_modes: _Counts = None, **options: Any
+    ) -> FlexibleBody:
         """Make a link that bends and twists in the modes of a uniform beam.
 
         Parameters
@@ -150,8 +174,7 @@ class Beam(Description):
             If the beam is bent or not uniform.
         """
         section = self._sections(1.0)
-        straight = self.points is None and not np.any(self.roll)
-        if not isinstance(section, Section) or not straight:
+        if not isinstance(section, Section) or self.length is None or np.any(self.roll):
             raise ModelError(
                 f"the beam of link {short_text(name)} is bent or of several sections, "
                 "expected a straight one of one section for modes in closed form; "
@@ -167,24 +190,22 @@ class Beam(Description):
             own = section.mass_per_length * self.length
             section = _heavier(section, self.mass / own)
         inertia = section.rotary_inertia
-        # without polar inertia it does not twist
-        twist: dict[str, Any] = {
-            "torsional_stiffness": section.torsional_stiffness,
-            "polar_inertia_per_length": float(inertia[0]),
-        }
-        return flexible_link(
+        link: FlexibleBody = flexible_link(
             name,
             length=self.length,
             mass_per_length=section.mass_per_length,
             bending_stiffness=section.bending_stiffness,
             section_inertia=inertia,
             n_modes=n_modes,
-            **(twist if inertia[0] else {}),
+            # without polar inertia it does not twist
+            torsional_stiffness=section.torsional_stiffness if inertia[0] else None,
+            polar_inertia_per_length=float(inertia[0]) or None,
             **options,
         )
+        return link
 
     @forwards(_options(finite_element_link), "Beam")
-    def elements(self, name: LinkName, n: int = 4, **options: Any) -> Any:
+    def elements(self, name: LinkName, n: int = 4, **options: object) -> FlexibleBody:
         """Make a link of beam elements.
 
         Parameters
@@ -203,10 +224,11 @@ class Beam(Description):
         body : FlexibleBody
             The link of `finite_element_link`.
         """
-        return self._link(name, n_elements=n, **options)
+        link: FlexibleBody = self._link(name, n_elements=n, **options)
+        return link
 
     @forwards(_options(finite_element_link, *_BASIS), "Beam")
-    def segments(self, name: LinkName, n: int, **options: Any) -> Any:
+    def segments(self, name: LinkName, n: int, **options: object) -> SegmentedLink:
         """Make a link of pieces of equal lengths, for a beam that bends far.
 
         Parameters
@@ -224,33 +246,34 @@ class Beam(Description):
         link : SegmentedLink
             The link of ``finite_element_link(segments=n)``.
         """
-        return self._link(name, segments=n, **options)
+        link: SegmentedLink = self._link(name, segments=n, **options)
+        return link
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             # called for missing attributes
             raise missing_attribute(self, name)
 
     def _link(self, name: str, **options: Any) -> Any:
         """Link of elements or pieces with the mass of the beam."""
-        line = {"length": self.length, "points": self.points, "roll": self.roll}
+        options |= {"length": self.length, "points": self.points, "roll": self.roll}
 
         def make(factor: float) -> Any:
             sections = self._sections(factor)
-            return finite_element_link(name, sections=sections, **line, **options)
+            return finite_element_link(name, sections=sections, **options)
 
         if self.mass is None:
             return make(1.0)
         # the mass of the elements, whose rule decides for a section that is a function
-        loads = payload_list(name, "payloads", options.get("payloads", ()))
+        loads = payload_list(f"payloads of link {name!r}", options.get("payloads", ()))
         options["payloads"] = loads
         own = make(1.0).total_mass - sum(load.mass for load in loads)
         return make(self.mass / own)
 
-    def _sections(self, factor: float) -> Any:
+    def _sections(self, factor: float) -> Sections:
         """Sections with material, and density times a factor."""
-        made = partial(_of_material, self.material, factor)
+        made = partial(_of_material, material_of(self.material), factor)
         if isinstance(self.section, Section):
             return made(self.section)
         if callable(self.section):
@@ -261,30 +284,14 @@ class Beam(Description):
         ]
 
 
-def _parts(section: Any) -> Any:
-    """Sections as they are, lists and their pairs as tuples."""
-    if isinstance(section, Section):
-        return section
-    if callable(section) and not isinstance(section, type):
-        return section
-    if not isinstance(section, Sequence) or isinstance(section, str):
-        raise ModelError(
-            f"section of a beam is {shown(section)}, expected a Section such as "
-            "Section.tube(0.04, 0.002), a function of the distance along the beam, or "
-            "pairs (length, section)"
-        )
-    return tuple(
-        tuple(item) if isinstance(item, Sequence) and len(item) == 2 else item
-        for item in section
-    )
-
-
-def _at(section: Callable[[float], Any], made: Callable[[Any], Any], at: float) -> Any:
+def _at(
+    section: Callable[[float], Section], made: Callable[[Section], Section], at: float
+) -> Section:
     """Section at a place."""
     return made(section(at))
 
 
-def _of_material(material: Material | None, factor: float, section: Any) -> Any:
+def _of_material(material: Material | None, factor: float, section: Section) -> Section:
     """Section of a material, with its density times a factor."""
     if not isinstance(section, Section):
         return section  # refused by the link

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_late
+from .._calls.declared import Finite, Instance
+from .._calls.doors import checked
 from .._support.checks import real
 from ..bodies.models import FlexibleBody
-from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
+_HINT = "a link made without segments is one"
+_Whole: TypeAlias = Annotated[FlexibleBody, Instance(FlexibleBody, _HINT)]
 
 
-@checked_late
+@checked
 def buckling_load(
-    body: FlexibleBody, node: str | int = "tip", *, acceleration: Any = 0.0
+    body: _Whole, node: str | int = "tip", *, acceleration: Finite = 0.0
 ) -> float:
     r"""Compute the smallest force towards the base at which a straight link buckles.
 
@@ -77,16 +79,9 @@ def buckling_load(
     >>> round(beams.buckling_load(link) / (np.pi**2 * 100.0 / 4.0), 4)
     1.0001
     """
-    if isinstance(body, SegmentedLink):
-        raise ModelError(
-            f"link {body.name!r} is cut into {len(body.pieces)} pieces, expected one "
-            "body for its buckling load; make the same link without segments"
-        )
     # links with modes and foreshortening
-    if not isinstance(body, FlexibleBody) or body.n_modes == 0:
-        raise ModelError(
-            f"body is {type(body).__name__} without modes, expected a flexible link"
-        )
+    if body.n_modes == 0:
+        raise ModelError(f"body {body.name!r} has no modes, expected a link that bends")
     kappa = body.node_foreshortening
     if kappa is None:
         raise ModelError(
@@ -128,7 +123,7 @@ def _turning_weight(body: FlexibleBody, inward: Array) -> Array:
     return np.asarray(0.5 * (fall + fall.T))
 
 
-def _least_load(stiffness: Any, work: Any) -> float:
+def _least_load(stiffness: Array, work: Array) -> float:
     """Smallest P at which K - P W is singular, W positive or zero."""
     from scipy.linalg import eigh
 

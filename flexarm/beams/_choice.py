@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
-from .._support.checks import listed, positive, short_text, whole_number
+from .._support.checks import listed, short_text, whole_number
 from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._line import Payload
@@ -19,17 +18,17 @@ NATURAL = ("clamped-free", "tip-loaded", "pinned")
 FREE = "free"
 
 
-def known_modes(name: str, modes: Any, outboard: Sequence[Payload], free: bool) -> str:
+def known_modes(name: str, modes: object, loads: Sequence[Payload], free: bool) -> str:
     """Return the name of a basis, or raise if `outboard` contradicts it."""
     who = f"link {name!r}"
     words = (*HELD, *NATURAL, *([FREE] if free else []))
     check_modes(f"modes of {who}", modes, words)
-    if outboard and modes != "tip-loaded":
+    if loads and modes != "tip-loaded":
         raise ModelError(
             f"{who} has modes {modes!r} and outboard masses, which shape natural modes "
             "only, expected modes='tip-loaded' with them"
         )
-    if not outboard and modes == "tip-loaded":
+    if not loads and modes == "tip-loaded":
         raise ModelError(
             f"{who} has modes 'tip-loaded' without outboard, expected the masses that "
             "hang on it, or modes='clamped-free'"
@@ -37,23 +36,23 @@ def known_modes(name: str, modes: Any, outboard: Sequence[Payload], free: bool) 
     return str(modes)
 
 
-def counts_of(name: str, n_modes: Any, motions: Sequence[str]) -> dict[str, int] | None:
+def counts_of(name: str, given: object, kinds: Sequence[str]) -> dict[str, int] | None:
     """Numbers of coordinates by motion; None if they are not given."""
     who = f"n_modes of link {name!r}"
-    if n_modes is None:
+    if given is None:
         return None
-    if not isinstance(n_modes, Mapping):
-        count = whole_number(who, n_modes, 1)
-        return dict.fromkeys(motions, count)
-    for key in n_modes:
-        if key not in motions:
+    if not isinstance(given, Mapping):
+        count = whole_number(who, given, 1)
+        return dict.fromkeys(kinds, count)
+    for key in given:
+        if key not in kinds:
             raise ModelError(
                 f"{who} has {short_text(key)}, expected motions of the link, some of "
-                f"{listed(motions)}{did_you_mean(key, motions)}"
+                f"{listed(kinds)}{did_you_mean(key, kinds)}"
             )
     result = {
-        kind: whole_number(f"{who} for {kind!r}", n_modes.get(kind, 0), 0)
-        for kind in motions
+        kind: whole_number(f"{who} for {kind!r}", given.get(kind, 0), 0)
+        for kind in kinds
     }
     if not any(result.values()):
         raise ModelError(
@@ -63,18 +62,13 @@ def counts_of(name: str, n_modes: Any, motions: Sequence[str]) -> dict[str, int]
     return result
 
 
-def no_static_count(name: str, n_modes: Any, max_frequency: Any) -> None:
+def no_static_count(name: str, n_modes: object, max_frequency: object) -> None:
     """Refuse numbers beside a basis of static shapes, which has its own."""
     if n_modes is not None or max_frequency is not None:
         raise ModelError(
             f"link {name!r} has modes 'static' and n_modes or max_frequency, expected "
             "modes='craig-bampton' with them"
         )
-
-
-def hertz(name: str, value: Any) -> float:
-    """Return a highest frequency in Hz."""
-    return positive(f"max_frequency of link {name!r}", value, "Hz")
 
 
 def check_count(what: str, wanted: int, there: int) -> None:
@@ -86,24 +80,24 @@ def check_count(what: str, wanted: int, there: int) -> None:
         )
 
 
-def payload_list(name: str, what: str, payloads: Any) -> list[Payload]:
+def payload_list(what: str, payloads: Iterable[Payload]) -> tuple[Payload, ...]:
     """Payloads of a link, checked."""
     try:
-        loads = list(islice(payloads, MAX_PAYLOADS + 1))
+        loads = tuple(islice(payloads, MAX_PAYLOADS + 1))
     except TypeError:
         raise ModelError(
-            f"{what} of link {name!r} is {type(payloads).__name__}, expected a list "
+            f"{what} is {type(payloads).__name__}, expected a list "
             "of flexarm.beams.Payload"
         ) from None
     if len(loads) > MAX_PAYLOADS:
         raise ModelError(
-            f"link {name!r} has more than {MAX_PAYLOADS} {what}, expected fewer; give "
-            "those at one place as one"
+            f"{what} are more than {MAX_PAYLOADS}, expected fewer; give those at one "
+            "place as one"
         )
     for load in loads:
         if not isinstance(load, Payload):
             raise ModelError(
-                f"an item of {what} of link {name!r} is {type(load).__name__}, "
+                f"an item of {what} is {type(load).__name__}, "
                 "expected flexarm.beams.Payload"
             )
     return loads

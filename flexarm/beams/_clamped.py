@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ CUBIC_POINTS = 6
 NORMALIZATIONS = ("mass", "link", "tip")
 
 
-def payload(what: str, value: Any, unit: str, link: float) -> float:
+def payload(what: str, value: object, unit: str, link: float) -> float:
     """Return a mass or inertia from zero to 1e9 times that of the link."""
     number = not_negative(what, value, unit)
     if number > MAX_TIP_RATIO * link:
@@ -46,7 +46,7 @@ def payload(what: str, value: Any, unit: str, link: float) -> float:
     return number
 
 
-def known_normalization(value: Any) -> str:
+def known_normalization(value: object) -> str:
     """Return the name of a normalization, or raise with the nearest one."""
     check_choice("normalization", value, NORMALIZATIONS, ModelError)
     return str(value)

@@ -9,7 +9,6 @@ lock or limit the time step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ MOTIONS: dict[str, list[tuple[int, bool, str]]] = {
 OF_AXIS = {name: motion for motion, rows in MOTIONS.items() for _, _, name in rows}
 
 
-def names_of(what: str, value: Any) -> tuple[str, ...]:
+def names_of(what: str, value: object) -> tuple[str, ...]:
     """Return one name, or a sequence of names, as a tuple."""
     names = (value,) if isinstance(value, str) else value
     if not isinstance(names, Sequence) or not all(isinstance(x, str) for x in names):
@@ -40,7 +39,7 @@ def names_of(what: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def known_motions(name: str, motions: Any, line: Line) -> tuple[str, ...]:
+def known_motions(name: str, motions: object, line: Line) -> tuple[str, ...]:
     """Return the motions of a link in order, or raise if they do not fit."""
     who = f"motions of link {name!r}"
     # known names, each once
@@ -152,7 +151,7 @@ def _bent_chord(name: str, line: Line, T: Array) -> Array:
     return result
 
 
-def columns_of_nodes(name: str, labels: Sequence[str], keep: Any) -> list[int]:
+def columns_of_nodes(name: str, labels: Sequence[str], keep: object) -> list[int]:
     """Coordinates of the nodes that a condensation keeps."""
     wanted = names_of(f"keep of link {name!r}", keep)
     own = [label.rsplit(" ", 1)[0] for label in labels]

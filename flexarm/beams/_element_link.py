@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_late
+from .._calls.declared import Choice, Dictionary, Floats, Kind
+from .._calls.doors import checked_as
+from .._calls.kept import Kept
 from .._core import MAX_MODES
-from .._support.checks import flag
-from ..bodies.body import check_name
+from .._support.checks import as_array, flag, positive, whole_number
 from ..bodies.joints import Joint
+from ..bodies.models import Name
 from ..errors import ModelError
 from ._beam_body import beam_body
 from ._choice import (
     HELD,
     counts_of,
-    hertz,
     known_modes,
     no_static_count,
     payload_list,
@@ -45,38 +45,42 @@ from ._reduction import (
     own_shapes,
     unreduced,
 )
-from ._segments import segment_count, segmented_link, twists_twice
+from ._segments import refuse_beside_pieces, segmented_link, twists_twice
 from ._stations import Stations, make_stations, moved_along
-from .limits import MAX_NODES, point_count
+from .limits import MAX_ELEMENTS, MAX_NODES, MAX_SEGMENTS, point_count
 
 Array = NDArray[np.float64]
 
 
-@checked_late
+_Switch: TypeAlias = Annotated[bool, Kept(flag)]
+_AT = "distances along it by names, such as {'middle': 0.5}"
+
+
+@checked_as("{field} of link {name!r}")
 def finite_element_link(
-    name: str,
+    name: Name,
     *,
-    sections: Sections,
-    length: float | None = None,
-    points: Annotated[ArrayLike, Floats("(k, 3)")] | None = None,
-    n_elements: int = 4,
+    sections: Annotated[Sections, Kind()],
+    length: Annotated[float, Kept(positive, "m")] | None = None,
+    points: Annotated[ArrayLike, Kept(as_array, (None, 3))] | None = None,
+    n_elements: Annotated[int, Kept(whole_number, 1, MAX_ELEMENTS)] = 4,
     joint: Joint | None = None,
     motions: str | Sequence[str] = ("bending y", "bending z", "torsion"),
     frame: Annotated[str, Choice("tangent", "chord")] | None = None,
-    payloads: Sequence[Payload] = (),
-    nodes: Mapping[str, float] | None = None,
+    payloads: Annotated[Sequence[Payload], Kept(payload_list)] = (),
+    nodes: Annotated[Mapping[str, float], Dictionary(_AT)] | None = None,
     modes: str | ArrayLike = "craig-bampton",
     n_modes: int | Mapping[str, int] | None = None,
-    max_frequency: float | None = None,
+    max_frequency: Annotated[float, Kept(positive, "Hz")] | None = None,
     keep: str | Sequence[str] = "tip",
-    outboard: Sequence[Payload] = (),
-    rotary_inertia: bool = True,
-    shear: bool = True,
+    outboard: Annotated[Sequence[Payload], Kept(payload_list)] = (),
+    rotary_inertia: _Switch = True,
+    shear: _Switch = True,
     damping_ratio: Annotated[ArrayLike, Floats("()", "(m,)")] = 0.0,
     roll: Annotated[ArrayLike, Floats("()", "(k - 1,)")] = 0.0,
-    geometric_stiffening: bool = True,
-    n_points: int | None = None,
-    segments: int | None = None,
+    geometric_stiffening: _Switch = True,
+    n_points: Annotated[int, Kept(point_count, 3)] | None = None,
+    segments: Annotated[int, Kept(whole_number, 1, MAX_SEGMENTS)] | None = None,
 ) -> Any:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
@@ -267,21 +271,22 @@ def finite_element_link(
     ('base rz', 'n1 y', 'n1 rz', 'tip rz')
     """
     # line, cut into elements at corners, breaks, payloads and named nodes
-    name = check_name("body", name)
-    rotary_inertia = flag(f"rotary_inertia of link {name!r}", rotary_inertia)
-    geometric_stiffening = flag(
-        f"geometric_stiffening of link {name!r}", geometric_stiffening
-    )
-    shear = flag(f"shear of link {name!r}", shear)
     corners = corners_of(name, length, points)
     axes = piece_axes(name, corners, roll)
-    carried = payload_list(name, "payloads", payloads)
-    shaping = payload_list(name, "outboard", outboard)
     breaks, section_at = section_breaks(name, sections, corners)
-    per_element = _n_points(name, n_points, sections)
+    per_element = n_points or (6 if callable(sections) else 4)
     if segments is not None:
         named_basis = isinstance(modes, str) and modes in HELD
         middle_twist = twists_twice(n_modes)
+        refuse_beside_pieces(
+            name,
+            modes=None if named_basis else modes,
+            n_modes=n_modes if middle_twist is None else None,
+            max_frequency=max_frequency,
+            frame=None if frame == "tangent" else frame,
+            keep=None if isinstance(keep, str) and keep == "tip" else keep,
+            outboard=outboard or None,
+        )
         return segmented_link(
             name,
             joint,
@@ -289,21 +294,12 @@ def finite_element_link(
             axes,
             breaks,
             section_at,
-            segments=segment_count(
-                name,
-                segments,
-                modes=None if named_basis else modes,
-                n_modes=n_modes if middle_twist is None else None,
-                max_frequency=max_frequency,
-                frame=None if frame == "tangent" else frame,
-                keep=None if keep == "tip" else keep,
-                outboard=shaping or None,
-            ),
+            segments=segments,
             middle_twist=bool(middle_twist),
             n_elements=n_elements,
             per_element=per_element,
             motions=motions,
-            payloads=carried,
+            payloads=payloads,
             nodes=nodes,
             rotary_inertia=rotary_inertia,
             shear=shear,
@@ -311,10 +307,10 @@ def finite_element_link(
             geometric_stiffening=geometric_stiffening,
         )
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
-    named = places(name, total, [*carried, *shaping], nodes)
+    named = places(name, total, [*payloads, *outboard], nodes)
     line = cut(name, corners, axes, breaks, named, n_elements)
     frame = _frame(name, frame, modes)
-    choice = _choice(name, modes, n_modes, max_frequency, keep, shaping)
+    choice = _choice(name, modes, n_modes, max_frequency, keep, outboard)
     _check_size(name, line.n_elements, per_element, choice.word == "")
     line = with_sections(line, section_at, per_element, shear)
     # coordinates of the elements, nodes at Gauss points
@@ -325,11 +321,11 @@ def finite_element_link(
         section_at,
         T,
         per_element,
-        carried,
+        payloads,
         "torsion" in kinds,
         rotary_inertia,
     )
-    mass = stations.mass_matrix(shaping)
+    mass = stations.mass_matrix(outboard)
     _check_mass(name, mass, labels)
     # coordinates of the body
     basis = _basis(name, choice, stations, mass, labels, kinds)
@@ -368,24 +364,23 @@ class _Choice:
     """
 
     word: str
-    shapes: Any
-    n_modes: Any
+    shapes: object
+    n_modes: object
     max_frequency: float | None
     keep: tuple[str, ...]
 
 
 def _choice(
     name: str,
-    modes: Any,
-    n_modes: Any,
-    max_frequency: Any,
-    keep: Any,
+    modes: object,
+    n_modes: object,
+    max_frequency: float | None,
+    keep: object,
     outboard: Sequence[Payload],
 ) -> _Choice:
     """Return the choice of a basis, or raise for options that contradict each other."""
     nodes = names_of(f"keep of link {name!r}", keep)
-    limit = None if max_frequency is None else hertz(name, max_frequency)
-    counted = n_modes is not None or limit is not None
+    counted = n_modes is not None or max_frequency is not None
     own = not isinstance(modes, str)
     if own and (counted or outboard):
         raise ModelError(
@@ -402,10 +397,10 @@ def _choice(
             f"link {name!r} has keep, but no static shapes of nodes, expected "
             "modes='static', or 'craig-bampton' and n_modes or max_frequency, with it"
         )
-    return _Choice(word, modes if own else None, n_modes, limit, nodes)
+    return _Choice(word, modes if own else None, n_modes, max_frequency, nodes)
 
 
-def _frame(name: str, frame: Any, modes: Any) -> str:
+def _frame(name: str, frame: str | None, modes: object) -> str:
     """Return the frame, by default that of the basis, or raise if they differ."""
     word = modes if isinstance(modes, str) else ""
     result = ("chord" if word == "pinned" else "tangent") if frame is None else frame
@@ -414,7 +409,7 @@ def _frame(name: str, frame: Any, modes: Any) -> str:
             f"link {name!r} has modes {word!r} and frame {result!r}, expected "
             "'clamped-free' in 'tangent' or 'pinned' in 'chord'"
         )
-    return str(result) if isinstance(result, str) else result
+    return result
 
 
 def _basis(
@@ -462,12 +457,6 @@ def _check_size(name: str, n_elements: int, n_points: int, whole: bool) -> None:
         )
     if whole and n_elements > MAX_MODES:
         raise _too_many(name, f"{n_elements} or more")
-
-
-def _n_points(name: str, n_points: int | None, sections: Sections) -> int:
-    if n_points is None:
-        return 6 if callable(sections) else 4
-    return point_count(f"n_points of link {name!r}", n_points, 3)
 
 
 def _check_mass(name: str, mass: Array, labels: Sequence[str]) -> None:

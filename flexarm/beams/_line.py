@@ -17,8 +17,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -30,7 +30,6 @@ from .._support.checks import (
     positive,
     real,
     short_text,
-    whole_number,
 )
 from .._support.description import Description
 from .._support.quadrature import gauss_rule
@@ -39,7 +38,7 @@ from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
 from ..finite_elements.elements import bending_shapes, varying_bending, varying_rod
-from .limits import MAX_ELEMENTS, check_elements
+from .limits import check_elements
 
 Array = NDArray[np.float64]
 # Ratio of bending stiffness in one element, from which cubics are better than static
@@ -50,7 +49,19 @@ SAMPLES = np.linspace(0.0, 1.0, 65)
 Sections = Section | Sequence[Any] | Callable[[float], Section]
 
 
-@checked_class
+def vector_of(what: str, value: object, unit: str) -> Array:
+    """Return a read-only vector of three numbers of physical sizes."""
+    return in_range(what, as_array(what, value, (3,)), unit)
+
+
+def _inertia(what: str, value: object) -> Array:
+    return in_range(what, inertia_matrix(what, value), "kg m^2")
+
+
+_NO_INERTIA = as_array("", np.zeros((3, 3)), (3, 3))
+
+
+@checked_record("{field} of a payload")
 @dataclass(frozen=True, eq=False)
 class Payload(Description):
     """Mass carried by a link at one place of its line.
@@ -87,14 +98,13 @@ class Payload(Description):
     array([0.005, 0.   , 0.005])
     """
 
-    at: float
-    mass: Any = None
-    com: Vector = (0.0, 0.0, 0.0)
-    inertia: Annotated[ArrayLike, Floats("(3, 3)", "(3,)", "(6,)")] | None = None
+    at: Annotated[float, Kept(real, "m")]
+    mass: Annotated[Any, Kept(not_negative, "kg")] = None
+    com: Annotated[Any, Kept(vector_of, "m")] = (0.0, 0.0, 0.0)
+    inertia: Annotated[Any, Kept(_inertia)] = None
     name: str = ""
 
     def __post_init__(self) -> None:
-        com = as_array("com of a payload", self.com, (3,))
         if not isinstance(self.name, str) or self.name:
             check_name("node", self.name)
         elif self.mass is None and self.inertia is None:
@@ -103,15 +113,8 @@ class Payload(Description):
                 "name; expected Payload(at, mass), such as Payload(1.0, mass=0.5) for "
                 "half a kilogram at 1 m"
             )
-        about = (0.0, 0.0, 0.0) if self.inertia is None else self.inertia
-        inertia = inertia_matrix("inertia of a payload", about)
-        mass = 0.0 if self.mass is None else self.mass
-        self._set(
-            at=real("at of a payload", self.at, "m"),
-            mass=not_negative("mass of a payload", mass, "kg"),
-            com=in_range("com of a payload", com, "m"),
-            inertia=in_range("inertia of a payload", inertia, "kg m^2"),
-        )
+        inertia = _NO_INERTIA if self.inertia is None else self.inertia
+        self._set(mass=self.mass or 0.0, inertia=inertia)
 
     def about_place(self) -> Array:
         """Inertia about the place, (3, 3), in kg m^2."""
@@ -220,7 +223,7 @@ class Line:
         h, series = float(self.h[element]), self.varying.get((element, motion))
         if series is None:
             return np.array([1.0 - s, s]), np.array([-1.0, 1.0]) / h
-        found: Any = np.polynomial.legendre.legval(2.0 * s - 1.0, series)
+        found = np.asarray(np.polynomial.legendre.legval(2.0 * s - 1.0, series))
         part, rate = found[0], found[1] / h
         return np.array([1.0 - part, part]), np.array([-rate, rate])
 
@@ -274,11 +277,9 @@ def corners_of(name: str, length: float | None, points: ArrayLike | None) -> Arr
         )
     # straight: base and tip
     if length is not None:
-        return np.array(
-            [[0.0, 0.0, 0.0], [positive(f"length of {who}", length, "m"), 0, 0]]
-        )
+        return np.array([[0.0, 0.0, 0.0], [length, 0.0, 0.0]])
     # bent: the given points, from the origin
-    corners = as_array(f"points of {who}", points, (None, 3))
+    corners = np.asarray(points)
     check_elements(name, len(corners) - 1)
     in_range(f"points of {who}", corners, "m")
     if len(corners) < 2:
@@ -343,11 +344,6 @@ def places(
     who = f"link {name!r}"
     # payloads and named nodes
     wanted = [(load.at, load.name, "payload") for load in payloads]
-    if nodes is not None and not isinstance(nodes, Mapping):
-        raise ModelError(
-            f"nodes of {who} are {short_text(nodes)}, expected distances along it by "
-            "names, such as {'middle': 0.5}"
-        )
     for key, at in dict(nodes or {}).items():
         check_name("node", key)
         where = float(as_array(f"node {key!r} of {who}", at, ()))
@@ -377,10 +373,9 @@ def cut(
     axes: Array,
     breaks: Sequence[float],
     named: Mapping[float, str],
-    n_elements: Any,
+    n_elements: int,
 ) -> Line:
     """Cut the line at breaks and in between, into elements of similar lengths."""
-    count = whole_number(f"n_elements of link {name!r}", n_elements, 1, MAX_ELEMENTS)
     check_elements(name, len(corners) - 1 + len(breaks) + len(named))
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
     ends = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -390,7 +385,7 @@ def cut(
     for x in sorted([*breaks, *named]):
         if min(abs(x - y) for y in sure) > 1e-9 * total:
             sure.append(x)
-    at = _fill(np.sort(np.array(sure)), count)
+    at = _fill(np.sort(np.array(sure)), n_elements)
     check_elements(name, len(at) - 1)
     # points and axes by straight pieces
     middle = 0.5 * (at[1:] + at[:-1])

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_late
+from .._calls.declared import Floats, Kind
+from .._calls.doors import checked_as
+from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -26,21 +27,21 @@ from .._support.checks import (
     inertia_matrix,
     positive,
     real,
+    whole_number,
 )
 from .._support.quadrature import gauss_rule, node_fractions
-from ..bodies.body import check_name
 from ..bodies.joints import Joint, default_joint
-from ..bodies.models import FlexibleBody
+from ..bodies.models import FlexibleBody, Name
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ._bending import BendingModes
 from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
-from ._line import Payload
+from ._line import Payload, vector_of
 from ._modal_shapes import cuts_across, foreshortening, node_shapes, stiffness_of
 from ._reduction import damping_matrix, damping_ratios, spread_over
-from ._segments import segment_count, segmented_link, twists_twice
+from ._segments import refuse_beside_pieces, segmented_link, twists_twice
 from ._uniform_modes import (
     Uniform,
     given_modes,
@@ -49,41 +50,56 @@ from ._uniform_modes import (
     tip_moments,
     uniform,
 )
-from .limits import point_count
+from .limits import MAX_SEGMENTS, point_count
 
 Array = NDArray[np.float64]
 
 
-@checked_late
+def _inertia(what: str, value: Any) -> Array:
+    """3 x 3 inertia; a number is that of a thin disc about z."""
+    if type(value) is float and value == 0.0:
+        return np.zeros((3, 3))
+    if as_numbers(what, value).ndim == 0:
+        about_z = float(as_array(what, value, ()))
+        value = (0.5 * about_z, 0.5 * about_z, about_z)
+    return in_range(what, inertia_matrix(what, value), "kg m^2")
+
+
+def _both(what: str, value: object) -> Array:
+    """Bending stiffness along y and z."""
+    given = as_numbers(what, value)
+    return as_array(what, np.full(2, given) if given.ndim == 0 else given, (2,))
+
+
+@checked_as("{field} of link {name!r}")
 def flexible_link(
-    name: str,
+    name: Name,
     *,
-    length: float,
-    mass_per_length: float,
-    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
+    length: Annotated[float, Kept(positive, "m")],
+    mass_per_length: Annotated[float, Kept(positive, "kg/m")],
+    bending_stiffness: Annotated[Any, Kept(_both)] | None = None,
     torsional_stiffness: float | None = None,
     polar_inertia_per_length: float | None = None,
     joint: Joint | None = None,
     motions: str | Sequence[str] | None = None,
-    modes: str | None = None,
+    modes: Annotated[str | None, Kind()] = None,
     n_modes: int | Mapping[str, int] | None = None,
-    max_frequency: float | None = None,
-    outboard: Sequence[Payload] = (),
+    max_frequency: Annotated[float, Kept(positive, "Hz")] | None = None,
+    outboard: Annotated[Sequence[Payload], Kept(payload_list)] = (),
     bending_y: BendingModes | None = None,
     bending_z: BendingModes | None = None,
     torsion: TorsionModes | None = None,
     modal_damping: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
     damping_ratio: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
-    base_mass: float = 0.0,
-    base_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")] = 0.0,
-    tip_mass: float = 0.0,
-    tip_com: Vector = (0.0, 0.0, 0.0),
-    tip_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")]
-    | None = None,
-    section_inertia: Vector | None = None,
-    n_points: int | None = None,
-    geometric_stiffening: bool = True,
-    segments: int | None = None,
+    base_mass: Annotated[float, Kept(real, "kg")] = 0.0,
+    base_inertia: Annotated[Any, Kept(_inertia)] = 0.0,
+    tip_mass: Annotated[float, Kept(real, "kg")] = 0.0,
+    tip_com: Annotated[Any, Kept(vector_of, "m")] = (0.0, 0.0, 0.0),
+    tip_inertia: Annotated[Any, Kept(_inertia)] | None = None,
+    section_inertia: Annotated[Any, Kept(vector_of, "kg m")] | None = None,
+    n_points: Annotated[int, Kept(point_count, 2)] | None = None,
+    geometric_stiffening: Annotated[bool, Kept(flag)] = True,
+    segments: Annotated[int, Kept(whole_number, 1, MAX_SEGMENTS)] | None = None,
 ) -> Any:
     r"""Make a straight uniform link along x that bends and twists.
 
@@ -260,29 +276,35 @@ def flexible_link(
     ('bending y 1', 'bending y 2')
     """
     # description of the link and of what it carries
-    name = check_name("body", name)
+    if tip_inertia is None:
+        point: Any = float(tip_com @ tip_com) * np.eye(3) - np.outer(tip_com, tip_com)
+        point = tip_mass * point if tip_mass or tip_com.any() else 0.0
+        tip_inertia = _inertia(f"tip_inertia of link {name!r}", point)
     link = _Link(
         name,
         joint,
-        positive(f"length of link {name!r}", length, "m"),
-        positive(f"mass_per_length of link {name!r}", mass_per_length, "kg/m"),
-        _carried(name, base_mass, base_inertia, tip_mass, tip_com, tip_inertia),
+        length,
+        mass_per_length,
+        _Carried(base_mass, base_inertia, tip_mass, tip_com, tip_inertia),
         section_inertia,
         n_points,
-        flag(f"geometric_stiffening of link {name!r}", geometric_stiffening),
+        geometric_stiffening,
     )
-    stiffness: dict[str, Any] = {
-        "bending_stiffness": bending_stiffness,
-        "torsional_stiffness": torsional_stiffness,
-        "polar_inertia_per_length": polar_inertia_per_length,
-    }
-    options: dict[str, Any] = {
-        "motions": motions,
-        "modes": modes,
-        "n_modes": n_modes,
-        "max_frequency": max_frequency,
-        "outboard": payload_list(name, "outboard", outboard),
-    }
+    beam = partial(
+        uniform,
+        *link.shaping,
+        bending_stiffness=bending_stiffness,
+        torsional_stiffness=torsional_stiffness,
+        polar_inertia_per_length=polar_inertia_per_length,
+    )
+    named = partial(
+        modes_by_name,
+        motions=motions,
+        modes=modes,
+        n_modes=n_modes,
+        max_frequency=max_frequency,
+        outboard=outboard,
+    )
     own = {"bending_y": bending_y, "bending_z": bending_z, "torsion": torsion}
     given = any(value is not None for value in own.values())
     # pieces, modes of its own, or modes by name
@@ -291,11 +313,11 @@ def flexible_link(
             "modal_damping": modal_damping if np.any(modal_damping) else None,
             "modes of its own": own if given else None,
         }
-        return _in_pieces(link, segments, stiffness, options, others, damping_ratio)
+        return _in_pieces(link, segments, beam, named.keywords, others, damping_ratio)
     if given:
-        basis = given_modes(name, link.length, own, stiffness | options)
+        basis = given_modes(name, length, own, beam.keywords | named.keywords)
     else:
-        basis = modes_by_name(link.uniform(**stiffness), **options)
+        basis = named(beam())
     body = _of_modes(link, basis)
     return _damped(body, basis, modal_damping, damping_ratio)
 
@@ -320,67 +342,42 @@ class _Link:
     length: float
     density: float
     carried: _Carried
-    section_inertia: Any
-    n_points: Any
+    section_inertia: Array | None
+    n_points: int | None
     geometric_stiffening: bool
 
-    def uniform(self, **stiffness: Any) -> Uniform:
-        """Data of the link that shape its modes."""
+    @property
+    def shaping(self) -> tuple[str, float, float, Array]:
+        """Name, length and density; moments of the payload, which shape the modes."""
         own = self.carried
         tip = tip_moments(own.payload, own.com, own.about_tip)
-        return uniform(self.name, self.length, self.density, tip, **stiffness)
-
-
-def _carried(
-    name: str,
-    base_mass: Any,
-    base_inertia: Any,
-    tip_mass: Any,
-    tip_com: Any,
-    tip_inertia: Any,
-) -> _Carried:
-    """Hub and payload, checked; by default the payload is a point."""
-    what = f"tip_com of link {name!r}"
-    com = in_range(what, as_array(what, tip_com, (3,)), "m")
-    payload = real(f"tip_mass of link {name!r}", tip_mass, "kg")
-    if tip_inertia is None and payload == 0.0 and not np.count_nonzero(com):
-        tip_inertia = 0.0
-    elif tip_inertia is None:
-        tip_inertia = payload * (float(com @ com) * np.eye(3) - np.outer(com, com))
-    return _Carried(
-        real(f"base_mass of link {name!r}", base_mass, "kg"),
-        _inertia(f"base_inertia of link {name!r}", base_inertia),
-        payload,
-        com,
-        _inertia(f"tip_inertia of link {name!r}", tip_inertia),
-    )
+        return self.name, self.length, self.density, tip
 
 
 def _in_pieces(
     link: _Link,
-    segments: Any,
-    stiffness: Mapping[str, Any],
-    options: Mapping[str, Any],
-    others: Mapping[str, Any],
+    segments: int,
+    make_beam: Callable[[], Uniform],
+    options: Mapping[str, object],
+    others: Mapping[str, object],
     damping_ratio: ArrayLike,
 ) -> SegmentedLink:
     """Link of pieces of equal lengths, which have no other modes."""
     name, length = link.name, link.length
     modes, n_modes = options["modes"], options["n_modes"]
     middle_twist = twists_twice(n_modes)
-    count = segment_count(
+    refuse_beside_pieces(
         name,
-        segments,
         modes=None if isinstance(modes, str) and modes in HELD else modes,
         n_modes=n_modes if middle_twist is None else None,
         max_frequency=options["max_frequency"],
         outboard=options["outboard"] or None,
         **others,
     )
-    beam = link.uniform(**stiffness)
+    beam = make_beam()
     kinds = known_kinds(beam, options["motions"])
     polar = beam.torsion[1] if beam.torsion and "torsion" in kinds else 0.0
-    inertia = _section_inertia(name, link.section_inertia, polar)
+    inertia = _section_inertia(link.section_inertia, polar)
     n_points = link.n_points
     return segmented_link(
         name,
@@ -389,7 +386,7 @@ def _in_pieces(
         np.eye(3)[np.newaxis],
         [],
         _section_of(beam, inertia),
-        segments=count,
+        segments=segments,
         middle_twist=bool(middle_twist),
         n_elements=1,
         per_element=4
@@ -409,7 +406,7 @@ def _of_modes(link: _Link, basis: dict[str, LinkModes]) -> FlexibleBody:
     """Link of one body in given modes, without damping."""
     name, length, carried = link.name, link.length, link.carried
     # nodes at base, Gauss points and tip, and their motion in the modes
-    n_points = _points_of_link(name, link.n_points, basis)
+    n_points = link.n_points or max(own.n_points for own in basis.values())
     weight = gauss_rule(n_points)[1]
     position = np.zeros((n_points + 2, 3))
     position[:, 0] = length * node_fractions(n_points)
@@ -446,7 +443,7 @@ def _node_inertia(link: _Link, basis: Mapping[str, LinkModes], weight: Array) ->
     """Inertia of hub, sections and payload about their nodes, (nodes, 3, 3)."""
     twists = basis.get("torsion")
     polar = twists.polar_inertia_per_length if isinstance(twists, TorsionModes) else 0.0
-    section = _section_inertia(link.name, link.section_inertia, polar)
+    section = _section_inertia(link.section_inertia, polar)
     inertia = np.zeros((len(weight) + 2, 3, 3))
     inertia[0] = link.carried.at_base
     spread = np.multiply.outer(link.length * weight, section)
@@ -489,15 +486,6 @@ def _ends(name: str, length: float, carried: _Carried) -> list[Payload]:
     return loads
 
 
-def _points_of_link(
-    name: str, n_points: int | None, modes: dict[str, LinkModes]
-) -> int:
-    if n_points is None:
-        return max(own.n_points for own in modes.values())
-    # one point has no moment of inertia
-    return point_count(f"n_points of link {name!r}", n_points, 2)
-
-
 def _damped(
     body: FlexibleBody,
     basis: dict[str, LinkModes],
@@ -526,19 +514,6 @@ def _damped(
     return result
 
 
-def _inertia(what: str, value: ArrayLike) -> Array:
-    """3 x 3 inertia; a number is that of a thin disc about z."""
-    if type(value) is float and value == 0.0:
-        return np.zeros((3, 3))
-    if as_numbers(what, value).ndim == 0:
-        about_z = float(as_array(what, value, ()))
-        value = (0.5 * about_z, 0.5 * about_z, about_z)
-    return in_range(what, inertia_matrix(what, value), "kg m^2")
-
-
-def _section_inertia(name: str, value: ArrayLike | None, polar: float) -> Array:
-    if value is not None:
-        what = f"section_inertia of link {name!r}"
-        return in_range(what, as_array(what, value, (3,)), "kg m")
+def _section_inertia(value: Array | None, polar: float) -> Array:
     # the polar moment of a flat section is the sum of the other two
-    return polar * np.array([1.0, 0.5, 0.5])
+    return polar * np.array([1.0, 0.5, 0.5]) if value is None else value

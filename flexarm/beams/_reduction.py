@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +107,7 @@ def unreduced(labels: Sequence[str]) -> Basis:
     return Basis(np.eye(n), tuple(labels), np.ones((n, n), dtype=bool))
 
 
-def own_shapes(name: str, modes: Any, labels: Sequence[str]) -> Basis:
+def own_shapes(name: str, modes: object, labels: Sequence[str]) -> Basis:
     """Shapes that the user gives as columns."""
     n = len(labels)
     W = as_array(f"modes of link {name!r}", modes, (n, None))

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._support.checks import as_numbers, whole_number
+from .._support.checks import as_numbers
 from ..bodies.joints import Joint
 from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
@@ -25,24 +24,21 @@ from ._coordinates import columns_of_nodes, coordinates, known_motions
 from ._line import Line, Payload, cut, places, with_sections
 from ._reduction import craig_bampton, damping_ratios, groups
 from ._stations import Stations, make_stations, moved_along, with_middle_twist
-from .limits import MAX_SEGMENTS
 
 Array = NDArray[np.float64]
 
 
-def segment_count(name: str, segments: Any, **others: Any) -> int:
-    """Return the number of pieces; refuse options that pieces do not have."""
-    count = whole_number(f"segments of link {name!r}", segments, 1, MAX_SEGMENTS)
+def refuse_beside_pieces(name: str, **others: object) -> None:
+    """Refuse options that pieces do not have."""
     for what, value in others.items():
         if value is not None:
             raise ModelError(
                 f"link {name!r} has segments and {what}, expected one of them: each "
                 "piece has its static shapes; leave out segments, or give more of them"
             )
-    return count
 
 
-def twists_twice(n_modes: Any) -> bool | None:
+def twists_twice(n_modes: object) -> bool | None:
     """Whether pieces twist in their middle too; None for other numbers of modes."""
     if n_modes is None:
         return False
@@ -60,9 +56,9 @@ def segmented_link(
     *,
     segments: int,
     middle_twist: bool,
-    n_elements: Any,
+    n_elements: int,
     per_element: int,
-    motions: Any,
+    motions: object,
     payloads: Sequence[Payload],
     nodes: Mapping[str, float] | None,
     rotary_inertia: bool,
@@ -80,8 +76,7 @@ def segmented_link(
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
     inner = [total * k / segments for k in range(1, segments)]
     named = places(name, total, payloads, nodes)
-    wanted = whole_number(f"n_elements of link {name!r}", n_elements, 1)
-    count = max(wanted, segments)
+    count = max(n_elements, segments)
     line = cut(name, corners, axes, [*breaks, *inner], named, count)
     kinds = known_motions(name, motions, line)
     ends = [int(np.argmin(np.abs(line.at - x))) for x in [0.0, *inner, total]]

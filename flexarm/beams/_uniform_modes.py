@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .._support.checks import as_array, as_numbers, listed
+from .._support.checks import listed
 from ..errors import ModelError
-from ._bending import BeamModes, BendingModes
-from ._choice import counts_of, hertz, known_modes, no_static_count
-from ._clamped import LinkModes, RodModes, TorsionModes
+from ._bending import BeamModes
+from ._choice import counts_of, known_modes, no_static_count
+from ._clamped import LinkModes, RodModes
 from ._coordinates import names_of
 from ._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
 from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
@@ -64,16 +63,12 @@ def uniform(
     density: float,
     tip: Array,
     *,
-    bending_stiffness: ArrayLike | None,
+    bending_stiffness: Array | None,
     torsional_stiffness: float | None,
     polar_inertia_per_length: float | None,
 ) -> Uniform:
     """Data of a uniform link, checked."""
-    bending, torsion = None, None
-    if bending_stiffness is not None:
-        what = f"bending_stiffness of link {name!r}"
-        given = as_numbers(what, bending_stiffness)
-        bending = as_array(what, np.full(2, given) if given.ndim == 0 else given, (2,))
+    bending, torsion = bending_stiffness, None
     polar_inertia = polar_inertia_per_length
     if (torsional_stiffness is None) != (polar_inertia is None):
         raise ModelError(
@@ -115,10 +110,10 @@ def outboard_moments(name: str, length: float, loads: Sequence[Payload]) -> Arra
 def modes_by_name(
     link: Uniform,
     *,
-    motions: Any,
-    modes: Any,
-    n_modes: Any,
-    max_frequency: Any,
+    motions: object,
+    modes: object,
+    n_modes: object,
+    max_frequency: float | None,
     outboard: Sequence[Payload],
 ) -> dict[str, LinkModes]:
     """Modes by motion of a named basis."""
@@ -132,7 +127,7 @@ def modes_by_name(
         no_static_count(name, n_modes, max_frequency)
     kinds = known_kinds(link, motions)
     counts = counts_of(name, n_modes, kinds)
-    limit = None if max_frequency is None else hertz(name, max_frequency)
+    limit = max_frequency
     if counts is None:
         few, static = limit is None, dict(zip(KINDS, (2, 2, 1), strict=True))
         counts = {
@@ -155,7 +150,7 @@ def modes_by_name(
     return result
 
 
-def known_kinds(link: Uniform, motions: Any) -> tuple[str, ...]:
+def known_kinds(link: Uniform, motions: object) -> tuple[str, ...]:
     """Motions of a uniform link, by default all whose stiffness is given."""
     who = f"motions of link {link.name!r}"
     given = link.motions if motions is None else names_of(who, motions)
@@ -206,7 +201,10 @@ def _maker(link: Uniform, word: str, kind: str) -> Callable[[int], LinkModes]:
 
 
 def given_modes(
-    name: str, length: float, given: Mapping[str, Any], others: Mapping[str, Any]
+    name: str,
+    length: float,
+    given: Mapping[str, LinkModes | None],
+    others: Mapping[str, object],
 ) -> dict[str, LinkModes]:
     """Modes that the user made, by motion, checked against the link."""
     said = [
@@ -225,17 +223,10 @@ def given_modes(
     for argument, modes in given.items():
         if modes is None:
             continue
-        kind = argument.replace("_", " ")
-        expected = TorsionModes if kind == "torsion" else BendingModes
-        if not isinstance(modes, expected):
-            raise ModelError(
-                f"{argument} of link {name!r} is {type(modes).__name__}, expected "
-                f"{'RodModes' if kind == 'torsion' else 'BeamModes'}"
-            )
         if abs(modes.length - length) > 1e-12 * length:
             raise ModelError(
                 f"{argument} of link {name!r} are modes of length {modes.length:g} m, "
                 f"the link is {length:g} m long; compute them for the link"
             )
-        result[kind] = modes
+        result[argument.replace("_", " ")] = modes
     return result

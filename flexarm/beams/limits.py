@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from .._support.checks import short_text, whole_number
 from .._support.options import check_choice
@@ -23,7 +22,7 @@ MAX_NODES = 4096
 MAX_PAYLOADS = 1000
 
 
-def mode_count(n_modes: Any, rigid: bool = False) -> int:
+def mode_count(n_modes: object, rigid: bool = False) -> int:
     """Return a number of modes from 1 to 20, from 0 if the link may be rigid."""
     count = whole_number("n_modes", n_modes, 0 if rigid else None)
     if count < 1 and not rigid:
@@ -39,7 +38,7 @@ def mode_count(n_modes: Any, rigid: bool = False) -> int:
     return count
 
 
-def check_modes(what: str, modes: Any, words: Collection[str]) -> None:
+def check_modes(what: str, modes: object, words: Collection[str]) -> None:
     """Raise if a basis is not one of the names; numbers of modes have another one."""
     if isinstance(modes, int):
         raise ModelError(
@@ -49,7 +48,7 @@ def check_modes(what: str, modes: Any, words: Collection[str]) -> None:
     check_choice(what, modes, words, ModelError)
 
 
-def point_count(what: str, n_points: Any, minimum: int) -> int:
+def point_count(what: str, n_points: object, minimum: int) -> int:
     """Return a number of Gauss points."""
     return whole_number(what, n_points, minimum, MAX_POINTS)
 

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._support.checks import short_text
 from ..errors import ModelError
-from .drives import CoulombFriction, Drive, Stops, finite_number
+
+if TYPE_CHECKING:
+    from .joints import Joint
 
 
-def check_joint_forces(joint: Any) -> None:
-    """Check and set drive, spring, dry friction and stops of a joint."""
-    # types and values
-    joint._set(
-        stiffness=finite_number("stiffness of the joint", joint.stiffness),
-        rest=finite_number("rest of the joint", joint.rest, minimum=None),
-    )
-    for name, kind in (
-        ("drive", Drive),
-        ("coulomb_friction", CoulombFriction),
-        ("stops", Stops),
-    ):
-        value = getattr(joint, name)
-        if value is not None and not isinstance(value, kind):
-            fields = dataclasses.fields(kind)
-            needed = [f.name for f in fields if f.default is dataclasses.MISSING]
-            raise ModelError(
-                f"{name} of the joint is {short_text(value)}, expected "
-                f"{kind.__name__} or None; {name}=flexarm.{kind.__name__}"
-                f"({', '.join(needed)})"
-            )
+def check_joint_forces(joint: Joint) -> None:
+    """Check drive, spring, dry friction and stops of a joint."""
     if joint.rest != 0.0 and joint.stiffness == 0.0:
         raise ModelError(
             f"the joint has the rest position {joint.rest:g} and no spring, expected "

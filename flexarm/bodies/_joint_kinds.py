@@ -5,20 +5,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeAlias, TypedDict, TypeVar
 
+from numpy.typing import ArrayLike
+
+from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
 from .._calls.forwarded import forwards
 from .._support.description import Description
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from .drives import CoulombFriction, Drive, Stops
-    from .joints import Joint
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_Axis: TypeAlias = Vector | str
+_Twists: TypeAlias = Annotated[ArrayLike, Floats("(6, n)")]
+_Screws: TypeAlias = Annotated[ArrayLike, Floats("(6,)", "(6, n)")]
 
 
 class Placed(TypedDict, total=False):
@@ -26,34 +31,34 @@ class Placed(TypedDict, total=False):
 
     parent: str | None
     node: str | int | float
-    position: Any
-    rotation: Any
+    position: ArrayLike
+    rotation: ArrayLike
     name: str | None
 
 
 class Moving(Placed, total=False):
     """Those of joints that move."""
 
-    damping: Any
-    armature: Any
-    velocity_limit: Any
-    acceleration_limit: Any
-    effort_limit: Any
+    damping: ArrayLike
+    armature: ArrayLike
+    velocity_limit: ArrayLike | None
+    acceleration_limit: ArrayLike | None
+    effort_limit: ArrayLike | None
     actuated: bool
 
 
 class Limited(Moving, total=False):
     """Those of joints whose positions are angles and displacements."""
 
-    limits: Any
+    limits: ArrayLike | None
 
 
 class Single(Limited, total=False):
     """Those of joints of one freedom."""
 
     drive: Drive | None
-    stiffness: Any
-    rest: Any
+    stiffness: float
+    rest: float
     coulomb_friction: CoulombFriction | None
     stops: Stops | None
 
@@ -82,9 +87,13 @@ def _takes(options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
 class JointKinds(Description):
     """Constructors by kind, which `Joint` documents."""
 
+    if TYPE_CHECKING:  # that of `Joint`
+
+        def __init__(self, kind: str, **options: object) -> None: ...
+
     @classmethod
     @_takes(Placed)
-    def fixed(cls: Any, **options: Unpack[Placed]) -> Joint:
+    def fixed(cls, **options: Unpack[Placed]) -> Self:
         """Weld: the body does not move at its node.
 
         Parameters
@@ -103,12 +112,11 @@ class JointKinds(Description):
         >>> fa.Joint.fixed(parent="boom").n_dof
         0
         """
-        joint: Joint = cls("fixed", **options)
-        return joint
+        return cls("fixed", **options)
 
     @classmethod
     @_takes(Single)
-    def revolute(cls: Any, axis: Any = "z", **options: Unpack[Single]) -> Joint:
+    def revolute(cls, axis: _Axis = "z", **options: Unpack[Single]) -> Self:
         """Hinge that turns about an axis.
 
         Parameters
@@ -131,12 +139,11 @@ class JointKinds(Description):
         >>> fa.Joint.revolute("y", limits=(-2.0, 2.0)).axis
         array([0., 1., 0.])
         """
-        joint: Joint = cls("revolute", axis=axis, **options)
-        return joint
+        return cls("revolute", axis=axis, **options)
 
     @classmethod
     @_takes(Single)
-    def prismatic(cls: Any, axis: Any = "z", **options: Unpack[Single]) -> Joint:
+    def prismatic(cls, axis: _Axis = "z", **options: Unpack[Single]) -> Self:
         """Slider along an axis.
 
         Parameters
@@ -159,14 +166,13 @@ class JointKinds(Description):
         >>> fa.Joint.prismatic("x").screws[:, 0]
         array([0., 0., 0., 1., 0., 0.])
         """
-        joint: Joint = cls("prismatic", axis=axis, **options)
-        return joint
+        return cls("prismatic", axis=axis, **options)
 
     @classmethod
     @_takes(Single)
     def helical(
-        cls: Any, axis: Any = "z", *, pitch: float, **options: Unpack[Single]
-    ) -> Joint:
+        cls, axis: _Axis = "z", *, pitch: float, **options: Unpack[Single]
+    ) -> Self:
         """Spindle: turns about an axis and advances along it.
 
         Parameters
@@ -191,12 +197,11 @@ class JointKinds(Description):
         >>> fa.Joint.helical("x", pitch=0.01).screws[:, 0]
         array([1.  , 0.  , 0.  , 0.01, 0.  , 0.  ])
         """
-        joint: Joint = cls("helical", axis=axis, pitch=pitch, **options)
-        return joint
+        return cls("helical", axis=axis, pitch=pitch, **options)
 
     @classmethod
     @_takes(Limited)
-    def cylindrical(cls: Any, axis: Any = "z", **options: Unpack[Limited]) -> Joint:
+    def cylindrical(cls, axis: _Axis = "z", **options: Unpack[Limited]) -> Self:
         """Turns about an axis and slides along it.
 
         Parameters
@@ -218,14 +223,13 @@ class JointKinds(Description):
         >>> fa.Joint.cylindrical("x").position_names
         ('rotation', 'translation')
         """
-        joint: Joint = cls("cylindrical", axis=axis, **options)
-        return joint
+        return cls("cylindrical", axis=axis, **options)
 
     @classmethod
     @_takes(Limited)
     def universal(
-        cls: Any, axis: Any = "z", axis2: Any = None, **options: Unpack[Limited]
-    ) -> Joint:
+        cls, axis: _Axis = "z", axis2: _Axis | None = None, **options: Unpack[Limited]
+    ) -> Self:
         """Cardan joint: turns about two axes, of which the first turns the second.
 
         Parameters
@@ -249,14 +253,13 @@ class JointKinds(Description):
         >>> fa.Joint.universal("x", "y").n_dof
         2
         """
-        joint: Joint = cls("universal", axis=axis, axis2=axis2, **options)
-        return joint
+        return cls("universal", axis=axis, axis2=axis2, **options)
 
     @classmethod
     @_takes(Limited)
     def planar(
-        cls: Any, axis: Any = "z", axis2: Any = None, **options: Unpack[Limited]
-    ) -> Joint:
+        cls, axis: _Axis = "z", axis2: _Axis | None = None, **options: Unpack[Limited]
+    ) -> Self:
         """Two displacements in a plane, then a rotation about its normal.
 
         Parameters
@@ -280,12 +283,11 @@ class JointKinds(Description):
         >>> fa.Joint.planar("z").position_names
         ('translation 1', 'translation 2', 'rotation')
         """
-        joint: Joint = cls("planar", axis=axis, axis2=axis2, **options)
-        return joint
+        return cls("planar", axis=axis, axis2=axis2, **options)
 
     @classmethod
     @_takes(Moving)
-    def spherical(cls: Any, **options: Unpack[Moving]) -> Joint:
+    def spherical(cls, **options: Unpack[Moving]) -> Self:
         """Ball joint; positions are a quaternion (w, x, y, z).
 
         Parameters
@@ -305,12 +307,11 @@ class JointKinds(Description):
         >>> fa.Joint.spherical(damping=0.1).neutral
         array([1., 0., 0., 0.])
         """
-        joint: Joint = cls("spherical", **options)
-        return joint
+        return cls("spherical", **options)
 
     @classmethod
     @_takes(Moving)
-    def free(cls: Any, **options: Unpack[Moving]) -> Joint:
+    def free(cls, **options: Unpack[Moving]) -> Self:
         """No constraint at all: a body that floats.
 
         Parameters
@@ -330,12 +331,11 @@ class JointKinds(Description):
         >>> fa.Joint.free().n_positions
         7
         """
-        joint: Joint = cls("free", **options)
-        return joint
+        return cls("free", **options)
 
     @classmethod
     @_takes(Moving)
-    def subspace(cls: Any, subspace: Any, **options: Unpack[Moving]) -> Joint:
+    def subspace(cls, subspace: _Twists, **options: Unpack[Moving]) -> Self:
         """Joint whose velocities are amplitudes of given twists.
 
         Parameters
@@ -358,12 +358,11 @@ class JointKinds(Description):
         >>> fa.Joint.subspace([[0], [0], [1], [0.1], [0], [0]]).n_dof
         1
         """
-        joint: Joint = cls("subspace", subspace=subspace, **options)
-        return joint
+        return cls("subspace", subspace=subspace, **options)
 
     @classmethod
     @_takes(Single)
-    def screw(cls: Any, screw: Any, **options: Unpack[Single]) -> Joint:
+    def screw(cls, screw: _Screws, **options: Unpack[Single]) -> Self:
         """Product of one to six screws in the frame of the body.
 
         Parameters
@@ -386,5 +385,4 @@ class JointKinds(Description):
         >>> fa.Joint.screw((0, 0, 1, 0, -0.5, 0)).n_dof
         1
         """
-        joint: Joint = cls("screw", screw=screw, **options)
-        return joint
+        return cls("screw", screw=screw, **options)

@@ -14,7 +14,8 @@ LINK_TOLERANCE = 1e-6
 def unreduced_link(body: Body) -> UnreducedLink | None:
     """Return the link before reduction, None if the body has no beam, or another."""
     beam = body.beam
-    if beam is None or beam.flexibility is None:
+    known = None if beam is None else beam.modal_stiffness
+    if beam is None or beam.flexibility is None or known is None:
         return None
     E, p = beam.flexibility.shape[:2]
     if body.n_nodes != 1 + E * (p + 1) or not body.n_modes:
@@ -31,7 +32,6 @@ def unreduced_link(body: Body) -> UnreducedLink | None:
             return None
         # a node has its mass itself or in the integrals
         mass, com, inertia = mass + rest, com + centre, inertia + turn
-    known = beam.modal_stiffness
     if np.count_nonzero(known != body.stiffness):
         size = np.sqrt(np.outer(np.diag(known), np.diag(known)))
         if (np.abs(known - body.stiffness) > LINK_TOLERANCE * size).any():

@@ -21,10 +21,12 @@ from ..errors import ModelError
 Array = NDArray[np.float64]
 
 _WHAT = "Section.from_outline"
+# Perimeter of a unit area at most: elements as wide as thinner walls fill the memory.
+_MAX_PERIMETER = 250.0
 
 
 def meshed(
-    outline: Any,
+    outline: object,
     holes: Sequence[ArrayLike],
     angle: float,
     n_elements: int,
@@ -45,6 +47,11 @@ def meshed(
     shape = affinity.translate(shape, x, y)
     shape = affinity.rotate(shape, float(turn), origin=(0, 0), use_radians=True)
     shape = affinity.scale(shape, 1.0 / size, 1.0 / size, origin=(0, 0))
+    if shape.length > _MAX_PERIMETER:
+        raise ModelError(
+            f"outline of a section is {shape.length:.3g} times as long as the side of "
+            f"a square of its area, expected at most {_MAX_PERIMETER:g} times"
+        )
     _check_axes(shape)
     unit = pre.Material("of unit stiffness", 1.0, nu, 1.0, 1.0, "grey")
     geometry = pre.Geometry(shape, unit)
@@ -73,7 +80,7 @@ def meshed(
     }
 
 
-def _polygon(outline: Any, holes: Sequence[ArrayLike]) -> Any:
+def _polygon(outline: object, holes: Sequence[ArrayLike]) -> Any:
     """One polygon of shapely, checked."""
     what = "outline of a section"
     geometry = required("shapely.geometry", _WHAT, extra="sections")

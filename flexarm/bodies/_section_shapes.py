@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+_Areas = float | tuple[float, float] | NDArray[np.float64]
 # the corner of a wall of thickness 1 between two lines of length 0 at its inner side,
 # by conformal mapping, and by Poisson's equation on grids of 8 to 64 cells a wall:
 # excess of the integrals of |grad psi|^2 and psi, harmonic, 0 outside and 1 inside, and
@@ -119,29 +120,29 @@ def _webs(m: float, nu: float, plate: float) -> float:
     return top / (bottom + plate)
 
 
-def _ellipse_areas(a: float, b: float, nu: float) -> Any:
+def _ellipse_areas(a: float, b: float, nu: float) -> NDArray[np.float64]:
     both = np.array([ellipse_shear(a, b, nu), ellipse_shear(b, a, nu)])
     return math.pi * a * b * both
 
 
-def _tube_areas(d: float, t: float, nu: float) -> Any:
+def _tube_areas(d: float, t: float, nu: float) -> float:
     return math.pi * t * (d - t) * tube_shear(1.0 - 2.0 * t / d, nu)
 
 
-def _rectangle_areas(y: float, z: float, nu: float) -> Any:
+def _rectangle_areas(y: float, z: float, nu: float) -> float:
     return y * z * rectangle_shear(nu)
 
 
-def _box_areas(y: float, z: float, t: float, nu: float) -> Any:
+def _box_areas(y: float, z: float, t: float, nu: float) -> tuple[float, float]:
     return box_shear(z, y, t, nu), box_shear(y, z, t, nu)
 
 
-def _i_beam_areas(y: float, z: float, t: float, s: float, nu: float) -> Any:
+def _i_beam_areas(y: float, z: float, t: float, s: float, nu: float) -> _Areas:
     flanges = 2.0 * y * t * rectangle_shear(nu)
     return flanges, i_beam_shear(y, z, t, s, nu)
 
 
-_AREAS: dict[str, Callable[..., Any]] = {
+_AREAS: dict[str, Callable[..., _Areas]] = {
     "ellipse": _ellipse_areas,
     "tube": _tube_areas,
     "rectangle": _rectangle_areas,
@@ -165,6 +166,6 @@ class ShapeShear:
     shape: str
     sizes: tuple[float, ...]
 
-    def areas(self, nu: float) -> Any:
+    def areas(self, nu: float) -> _Areas:
         """Shear areas along y and z, or one for both, in m^2."""
         return _AREAS[self.shape](*self.sizes, nu)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +47,7 @@ def unit_screw(what: str, screw: Array) -> Array:
     return unit
 
 
-def unit_vector(what: str, value: Any) -> Array:
+def unit_vector(what: str, value: object) -> Array:
     """Read-only unit vector, also by name; one that is unit already keeps its bits."""
     if isinstance(value, str) and value.lstrip("+-").lower() in _NAMES:
         sign = -1.0 if value[0] == "-" else 1.0

@@ -111,7 +111,7 @@ class Body(Printed, Description):
         return int(self.stiffness.shape[0])
 
     @cached_property
-    def _kept(self) -> dict[Any, Any]:
+    def _kept(self) -> dict[object, Any]:
         """Results of modules of the model for the body, for all arms with it."""
         return {}
 

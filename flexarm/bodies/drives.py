@@ -16,14 +16,14 @@ carrier in :math:`T_m`; M. Farid, PhD thesis, University of Calgary, 1997, eqs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from .._calls.declared import Floats
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -34,11 +34,13 @@ from .._support.checks import (
 from .._support.description import Description
 from ..errors import ArgumentError, ModelError
 
+Array = NDArray[np.float64]
+T = TypeVar("T")
 # Smallest smoothing velocity in m/s or rad/s, whose square does not underflow.
 MIN_SMOOTHING_VELOCITY = 1e-150
 
 
-def finite_number(what: str, value: Any, *, minimum: float | None = 0.0) -> float:
+def finite_number(what: str, value: object, *, minimum: float | None = 0.0) -> float:
     """Return a finite number of at least `minimum`, or raise."""
     number = finite(what, value)
     if minimum is not None and number < minimum:
@@ -46,15 +48,74 @@ def finite_number(what: str, value: Any, *, minimum: float | None = 0.0) -> floa
     return number
 
 
-def _positive(what: str, value: Any) -> float:
-    number = finite_number(what, value, minimum=None)
+def _positive(what: str, value: object) -> float:
+    number = finite(what, value)
     if not number > 0.0:
         text = f"{number:g}" if number else "zero"
         raise ModelError(f"{what} is {text}, expected a positive number")
     return number
 
 
-@checked_class
+def _speed(what: str, value: object) -> float:
+    speed = _positive(what, value)
+    if speed < MIN_SMOOTHING_VELOCITY:
+        raise ModelError(
+            f"{what} is {speed:g}, expected at least {MIN_SMOOTHING_VELOCITY:g}"
+        )
+    return speed
+
+
+def _bound(what: str, value: object) -> float:
+    bound = as_numbers(what, value)
+    if bound.ndim:
+        raise ModelError(f"{what} is {short_text(value)}, expected a number")
+    return float(bound)
+
+
+def _elastic_or_rigid(what: str, value: object) -> float:
+    stiffness = as_numbers(what, value)
+    if stiffness.ndim or not stiffness > 0.0:
+        raise ModelError(
+            f"{what} is {short_text(value)}, expected a positive number, infinite for "
+            "a rigid gear"
+        )
+    return float(stiffness)
+
+
+def _inertia(what: str, value: object) -> float | Array:
+    """Moment about the axis or matrix (3, 3) of the housing of a motor."""
+    inertia = as_numbers(what, value)
+    if inertia.ndim:
+        inertia = inertia_matrix(what, value)
+        lowest = float(np.linalg.eigvalsh(inertia)[0])
+        if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
+            raise ModelError(
+                f"{what} is not symmetric, expected that entries (i, j) and (j, i) are "
+                "equal"
+            )
+    else:
+        inertia = as_array(what, inertia, ())
+        lowest = float(inertia)
+    if lowest < -1e-9 * float(np.abs(inertia).max()):
+        raise ModelError(f"{what} has the negative moment {lowest:g}, expected none")
+    return inertia if inertia.ndim else float(inertia)
+
+
+def part(what: str, value: object, kind: type[T]) -> T:
+    """Return a drive, friction or stops of a joint, or raise."""
+    if isinstance(value, kind):
+        return value
+    needed = [f.name for f in fields(cast(Any, kind)) if f.default is MISSING]
+    raise ModelError(
+        f"{what} is {short_text(value)}, expected {kind.__name__} or None; "
+        f"{what.split()[0]}=flexarm.{kind.__name__}({', '.join(needed)})"
+    )
+
+
+NotNegative = Annotated[float, Kept(finite_number)]
+
+
+@checked_record("{field} of the friction")
 @dataclass(frozen=True, eq=False)
 class CoulombFriction(Description):
     r"""Dry friction, smooth around zero velocity.
@@ -81,18 +142,8 @@ class CoulombFriction(Description):
     0.0005773502691896258
     """
 
-    force: float
-    smoothing_velocity: float
-
-    def __post_init__(self) -> None:
-        force = finite_number("force of the friction", self.force)
-        speed = _positive("smoothing_velocity of the friction", self.smoothing_velocity)
-        if speed < MIN_SMOOTHING_VELOCITY:
-            raise ModelError(
-                f"smoothing_velocity of the friction is {speed:g}, expected at least "
-                f"{MIN_SMOOTHING_VELOCITY:g}"
-            )
-        self._set(force=force, smoothing_velocity=speed)
+    force: NotNegative
+    smoothing_velocity: Annotated[float, Kept(_speed)]
 
     def creep(self, force: float) -> float:
         """Velocity at which friction balances a smaller force, in rad/s or m/s.
@@ -121,7 +172,7 @@ class CoulombFriction(Description):
         return float(self.smoothing_velocity * force / rest)
 
 
-@checked_class
+@checked_record("{field} of the stops")
 @dataclass(frozen=True, eq=False)
 class Stops(Description):
     r"""Elastic stops at the ends of the range of a joint.
@@ -154,21 +205,17 @@ class Stops(Description):
     1.0
     """
 
-    lower: float = -np.inf
-    upper: float = np.inf
-    stiffness: float = 0.0
-    damping: float = 0.0
+    lower: Annotated[float, Kept(_bound)] = -np.inf
+    upper: Annotated[float, Kept(_bound)] = np.inf
+    stiffness: Annotated[float, Kept(_positive)] = 0.0
+    damping: NotNegative = 0.0
 
     def __post_init__(self) -> None:
-        lower, upper = (
-            as_numbers(f"{name} of the stops", value)
-            for name, value in (("lower", self.lower), ("upper", self.upper))
-        )
-        if lower.ndim or upper.ndim or not lower < upper:
+        lower, upper = self.lower, self.upper
+        if not lower < upper:
             raise ModelError(
-                f"the stops are at {short_text(self.lower)} and "
-                f"{short_text(self.upper)}, expected two numbers, the first below the "
-                "second"
+                f"lower and upper of the stops are {lower} and {upper}, expected two "
+                "numbers, the first below the second"
             )
         if np.isinf(lower) and np.isinf(upper):
             raise ModelError(
@@ -177,18 +224,12 @@ class Stops(Description):
             )
         if lower == np.inf or upper == -np.inf:
             raise ModelError(
-                f"the stops are at {lower:g} and {upper:g}, expected bounds that leave "
-                "room in between"
+                f"lower and upper of the stops are {lower:g} and {upper:g}, expected "
+                "bounds that leave room in between"
             )
-        self._set(
-            lower=float(lower),
-            upper=float(upper),
-            stiffness=_positive("stiffness of the stops", self.stiffness),
-            damping=finite_number("damping of the stops", self.damping),
-        )
 
 
-@checked_class
+@checked_record("{field} of the drive")
 @dataclass(frozen=True, eq=False)
 class Drive(Description):
     """Motor, gear and flexible shaft of a joint of one freedom.
@@ -250,83 +291,32 @@ class Drive(Description):
     ('rod', 'rod.motor')
     """
 
-    stiffness: float
-    gear_ratio: float = 1.0
-    rotor_inertia: float = 0.0
-    rotor_transverse_inertia: float = 0.0
-    rotor_mass: float = 0.0
-    stator_mass: float = 0.0
-    stator_inertia: Annotated[ArrayLike, Floats("()", "(3,)", "(6,)", "(3, 3)")] = 0.0
-    damping: float = 0.0
-    motor_damping: float = 0.0
-    motor_friction: CoulombFriction | None = None
-    locked: Any = None
+    stiffness: Annotated[float, Kept(_elastic_or_rigid)]
+    gear_ratio: Annotated[float, Kept(finite)] = 1.0
+    rotor_inertia: NotNegative = 0.0
+    rotor_transverse_inertia: NotNegative = 0.0
+    rotor_mass: NotNegative = 0.0
+    stator_mass: NotNegative = 0.0
+    stator_inertia: Annotated[Any, Kept(_inertia)] = 0.0
+    damping: NotNegative = 0.0
+    motor_damping: NotNegative = 0.0
+    motor_friction: Annotated[CoulombFriction, Kept(part, CoulombFriction)] | None = (
+        None
+    )
+    locked: Annotated[Any, Kept(finite)] = None
     rotary: bool = False
 
     def __post_init__(self) -> None:
-        # numbers of gear, rotor and damping
-        stiffness = as_numbers("stiffness of the drive", self.stiffness)
-        if stiffness.ndim or not stiffness > 0.0:
-            raise ModelError(
-                f"stiffness of the drive is {short_text(self.stiffness)}, expected a "
-                "positive number, infinite for a rigid gear"
-            )
-        names = (
-            "rotor_inertia",
-            "rotor_transverse_inertia",
-            "rotor_mass",
-            "stator_mass",
-            "damping",
-            "motor_damping",
-        )
-        self._set(
-            stiffness=float(stiffness),
-            gear_ratio=finite_number(
-                "gear_ratio of the drive", self.gear_ratio, minimum=None
-            ),
-            **{n: finite_number(f"{n} of the drive", getattr(self, n)) for n in names},
-        )
-        # combinations
         if self.gear_ratio == 0.0:
             raise ModelError(
                 "gear_ratio of the drive is zero, expected turns of the motor for one "
                 "turn of the joint"
             )
-        if self.motor_friction is not None and not isinstance(
-            self.motor_friction, CoulombFriction
-        ):
-            raise ModelError(
-                f"motor_friction of the drive is {short_text(self.motor_friction)}, "
-                "expected CoulombFriction"
-            )
-        self._check_stator()
         self._check_motor()
-
-    def _check_stator(self) -> None:
-        inertia = as_numbers("stator_inertia of the drive", self.stator_inertia)
-        if inertia.ndim:
-            inertia = inertia_matrix("stator_inertia of the drive", self.stator_inertia)
-            lowest = float(np.linalg.eigvalsh(inertia)[0])
-            if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max():
-                raise ModelError(
-                    "stator_inertia of the drive is not symmetric, expected that "
-                    "entries (i, j) and (j, i) are equal"
-                )
-        else:
-            inertia = as_array("stator_inertia of the drive", inertia, ())
-            lowest = float(inertia)
-        if lowest < -1e-9 * float(np.abs(inertia).max()):
-            raise ModelError(
-                f"stator_inertia of the drive has the negative moment {lowest:g}, "
-                "expected none"
-            )
-        self._set(stator_inertia=inertia if inertia.ndim else float(inertia))
 
     def _check_motor(self) -> None:
         rigid = bool(np.isinf(self.stiffness))
         if self.locked is not None:
-            locked = finite_number("locked of the drive", self.locked, minimum=None)
-            self._set(locked=locked)
             if rigid:
                 raise ModelError(
                     "the drive is rigid and locked, so that its joint cannot move; "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.doors import checked_record
 from .drives import Drive
 from .joints import Joint
 
@@ -24,6 +25,7 @@ class Following(NamedTuple):
     offset: float
 
 
+@checked_record("{field} of the joint")
 @dataclass(frozen=True, eq=False)
 class FollowingJoint(Joint):
     """A joint of one freedom whose coordinate an arm has eliminated.
@@ -33,7 +35,7 @@ class FollowingJoint(Joint):
     counts none.
     """
 
-    follows: Any = None
+    follows: Following = field(default=Following("", 1.0, 0.0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,6 +82,7 @@ def free_joint(joint: Joint) -> Joint:
     return joint.alone if isinstance(joint, FollowingJoint) else joint
 
 
+@checked_record("{field} of the drive")
 @dataclass(frozen=True, eq=False)
 class GearedDrive(Drive):
     r"""A rigid drive whose motor coordinate an arm has eliminated, q_motor = N q_joint.

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
@@ -104,14 +104,14 @@ class ModalIntegrals(Description):
 
     m: float
     mp0: Vector
-    mp1: Annotated[Any, Floats("(3, n)")]
-    E: Annotated[Any, Floats("(3, n)")]
-    F0: Annotated[Any, Floats("(3, n)")]
-    F1: Annotated[Any, Floats("(3, n, n)")]
-    G: Annotated[Any, Floats("(n, n)")]
-    J0: Annotated[Any, Floats("(3, 3)")]
-    J1s: Annotated[Any, Floats("(n, 3, 3)")]
-    J2s: Annotated[Any, Floats("(n, n, 3, 3)")]
+    mp1: Annotated[Array, Floats("(3, n)")]
+    E: Annotated[Array, Floats("(3, n)")]
+    F0: Annotated[Array, Floats("(3, n)")]
+    F1: Annotated[Array, Floats("(3, n, n)")]
+    G: Annotated[Array, Floats("(n, n)")]
+    J0: Annotated[Array, Floats("(3, 3)")]
+    J1s: Annotated[Array, Floats("(n, 3, 3)")]
+    J2s: Annotated[Array, Floats("(n, n, 3, 3)")]
     driven: DrivenShapes | None = None
 
     def __post_init__(self) -> None:
@@ -152,7 +152,7 @@ class ModalIntegrals(Description):
         """Number of modes."""
         return len(self.G)
 
-    def mass_matrix(self, eta: Annotated[Any, Floats("(..., n)")]) -> Array:
+    def mass_matrix(self, eta: Annotated[ArrayLike, Floats("(..., n)")]) -> Array:
         """Mass matrix of the deformed body (B1, B2).
 
         Parameters
@@ -230,7 +230,7 @@ class ModalIntegrals(Description):
             total["driven"] = self.driven.replace(integrals=both)
         return ModalIntegrals(**total)
 
-    def change_basis(self, W: Annotated[Any, Floats("(n, k)")]) -> ModalIntegrals:
+    def change_basis(self, W: Annotated[ArrayLike, Floats("(n, k)")]) -> ModalIntegrals:
         """Integrals for coordinates eta' with eta = W eta'.
 
         Parameters
@@ -371,7 +371,7 @@ class DrivenShapes(Description):
     nodal_integrals : makes them from ``foreshortening``.
     """
 
-    second: Any
+    second: Array
     integrals: ModalIntegrals
 
     def __post_init__(self) -> None:

@@ -18,16 +18,18 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Floats, Vector, shown
-from .._calls.doors import checked_class
+from .._calls.declared import Floats, Kind, shown
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._core import finite_copy
 from .._support.checks import (
     MAX_MAGNITUDE,
     as_array,
     as_numbers,
-    check_rotation,
     finite,
+    model_rotation,
     short_text,
+    unturned,
 )
 from .._support.doubtful import warn_of_degrees
 from .._support.options import did_you_mean
@@ -35,7 +37,7 @@ from ..errors import ModelError
 from ._joint_forces import check_joint_forces
 from ._joint_kinds import JointKinds
 from .axes import unit_screw, unit_vector
-from .drives import CoulombFriction, Drive, Stops
+from .drives import CoulombFriction, Drive, NotNegative, Stops, part
 
 Array = NDArray[np.float64]
 
@@ -69,7 +71,57 @@ def _word(kind: object) -> str:
     return text.replace("joint", "").strip(" _")
 
 
-@checked_class
+def _kind(what: str, value: object) -> str:
+    if isinstance(value, str) and value in JOINT_KINDS:
+        return value
+    hint = did_you_mean(_word(value), JOINT_KINDS)
+    if isinstance(value, str) and value in ("x", "y", "z"):
+        hint = f"; Joint(axis={value!r}) is a hinge about {value}"
+    raise ModelError(
+        f"unknown joint kind {short_text(value)}, expected one of "
+        f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
+    )
+
+
+def _parent(what: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    name = getattr(value, "name", None)
+    hint = f": parent={short_text(name)}" if isinstance(name, str) else ""
+    raise ModelError(
+        f"{what} is {shown(value)}, expected the name of a body or 'ground'{hint}"
+    )
+
+
+def _name(what: str, value: object) -> str:
+    if isinstance(value, str) and value:
+        return value
+    raise ModelError(f"{what} is {short_text(value)}, expected a word")
+
+
+def _rotation(what: str, value: object) -> Array:
+    given = finite_copy(value, (3, 3))
+    if given is not None and given.tobytes() == _EYE:
+        return given
+    rotation = as_numbers(what, value)
+    if rotation.shape != (3, 3):
+        raise ModelError(
+            f"{what} has shape {rotation.shape}, expected (3, 3), a matrix such as "
+            "se3.so3_exp([0, 0, angle]) or se3.rotation_from_quaternion([w, x, y, z])"
+        )
+    return model_rotation(what, rotation)
+
+
+def _pitch(what: str, value: object) -> float:
+    pitch = finite(what, value)
+    if abs(pitch) > MAX_MAGNITUDE:
+        raise ModelError(
+            f"{what} is {pitch:g} m/rad, expected at most {MAX_MAGNITUDE:g}"
+        )
+    return pitch
+
+
+@checked_record("{field} of the joint")
 @dataclass(frozen=True, eq=False)
 class Joint(JointKinds):
     """Connection of a body to a node of its parent.
@@ -202,68 +254,40 @@ class Joint(JointKinds):
            [ 2.]])
     """
 
-    kind: str = "revolute"
-    axis: Any = (0.0, 0.0, 1.0)
-    parent: str | None = None
-    node: str | int | float = "tip"
-    position: Vector = (0.0, 0.0, 0.0)
-    rotation: Annotated[Any, Floats("(3, 3)")] = field(
-        default_factory=lambda: np.eye(3)
-    )
+    kind: Annotated[str, Kept(_kind)] = "revolute"
+    axis: Annotated[Any, Kept(unit_vector)] = (0.0, 0.0, 1.0)
+    parent: Annotated[str, Kept(_parent)] | None = None
+    node: Annotated[str | int | float, Kind()] = "tip"
+    position: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
+    rotation: Annotated[Any, Kept(_rotation)] = field(default_factory=unturned)
     damping: Annotated[Any, Floats("()", "(n_dof,)")] = 0.0
-    axis2: Vector = None
-    pitch: Any = 0.0
+    axis2: Annotated[Any, Kept(unit_vector)] = None
+    pitch: Annotated[float, Kept(_pitch)] = 0.0
     # on the class these names are the constructors
     subspace: Any = field(default_factory=_none)
     screw: Any = field(default_factory=_none)
-    limits: Annotated[Any, Floats("(2,)", "(2, n_positions)")] = None
+    limits: Annotated[Any, Kept(as_numbers)] = None
     velocity_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
     acceleration_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
     effort_limit: Annotated[Any, Floats("()", "(n_dof,)")] = None
-    drive: Drive | None = None
-    stiffness: Any = 0.0
-    rest: Any = 0.0
-    coulomb_friction: CoulombFriction | None = None
-    stops: Stops | None = None
-    name: str | None = None
+    drive: Annotated[Drive, Kept(part, Drive)] | None = None
+    stiffness: NotNegative = 0.0
+    rest: Annotated[float, Kept(finite)] = 0.0
+    coulomb_friction: Annotated[CoulombFriction, Kept(part, CoulombFriction)] | None = (
+        None
+    )
+    stops: Annotated[Stops, Kept(part, Stops)] | None = None
+    name: Annotated[str, Kept(_name)] | None = None
     armature: Annotated[Any, Floats("()", "(n_dof,)")] = 0.0
     actuated: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in JOINT_KINDS:
-            hint = did_you_mean(_word(self.kind), JOINT_KINDS)
-            if isinstance(self.kind, str) and self.kind in ("x", "y", "z"):
-                hint = f"; Joint(axis={self.kind!r}) is a hinge about {self.kind}"
-            raise ModelError(
-                f"unknown joint kind {short_text(self.kind)}, expected one of "
-                f"{', '.join(map(repr, JOINT_KINDS))}{hint}"
-            )
-        if self.parent is not None and not isinstance(self.parent, str):
-            name = getattr(self.parent, "name", None)
-            hint = f": parent={short_text(name)}" if isinstance(name, str) else ""
-            raise ModelError(
-                f"parent of the joint is {shown(self.parent)}, expected the name of a "
-                f"body or 'ground'{hint}"
-            )
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise ModelError(
-                f"name of the joint is {short_text(self.name)}, expected a word"
-            )
         self._set(
-            rotation=self._check_rotation(),
-            axis=unit_vector("axis of the joint", self.axis),
-            position=as_array("position of the joint", self.position, (3,)),
-            pitch=self._check_pitch(),
             subspace=self._check_subspace(),
             screw=self._check_screw(),
         )
         self._refuse_unused()
         self._set(axis2=self._check_axis2(), limits=self._check_limits())
-        if not isinstance(self.actuated, bool | np.bool_):
-            raise ModelError(
-                f"actuated of the joint is {short_text(self.actuated)}, expected True "
-                "or False"
-            )
         self._set(
             actuated=bool(self.actuated),
             damping=self._check_of_rates("damping"),
@@ -279,30 +303,6 @@ class Joint(JointKinds):
             if self.stops is not None:
                 bounds = (self.stops.lower, self.stops.upper)
                 warn_of_degrees("stops of the joint", bounds)
-
-    def _check_rotation(self) -> Array:
-        given = finite_copy(self.rotation, (3, 3))
-        if given is not None and given.tobytes() == _EYE:
-            return given
-        rotation = as_numbers("rotation of the joint", self.rotation)
-        if rotation.shape != (3, 3):
-            raise ModelError(
-                f"rotation of the joint has shape {rotation.shape}, expected (3, 3), a "
-                "matrix such as se3.so3_exp([0, 0, angle]) or "
-                "se3.rotation_from_quaternion([w, x, y, z])"
-            )
-        rotation = as_array("rotation of the joint", rotation, (3, 3))
-        check_rotation("rotation of the joint", rotation)
-        return rotation
-
-    def _check_pitch(self) -> float:
-        pitch = finite("pitch of the joint", self.pitch)
-        if abs(pitch) > MAX_MAGNITUDE:
-            raise ModelError(
-                f"pitch of the joint is {pitch:g} m/rad, expected at most "
-                f"{MAX_MAGNITUDE:g}"
-            )
-        return pitch
 
     def _check_subspace(self) -> Array | None:
         if (self.subspace is None) != (self.kind != "subspace"):
@@ -362,7 +362,7 @@ class Joint(JointKinds):
                 "positions are angles or displacements; leave them out"
             )
         # a lower and an upper limit of each position
-        limits = as_numbers("limits of the joint", self.limits)
+        limits: Array = self.limits
         if limits.shape == (2,) and n == 1:
             limits = limits[:, np.newaxis]
         if limits.shape != (2, n):
@@ -380,7 +380,7 @@ class Joint(JointKinds):
         limits.flags.writeable = False
         return limits
 
-    def _check_size(self, name: str) -> Any:
+    def _check_size(self, name: str) -> float | Array | None:
         """Largest size of each velocity, or alike: a number, (n_dof,) or None."""
         given = getattr(self, name)
         if given is None:
@@ -409,7 +409,7 @@ class Joint(JointKinds):
             )
         if self.axis2 is not None and self.kind not in ("universal", "planar"):
             raise ModelError(
-                f"a {self.kind} joint has a second axis, expected it only of a "
+                f"a {self.kind} joint has a second axis, axis2, expected it only of a "
                 "universal or planar joint"
             )
         if self.axis.tolist() == [0.0, 0.0, 1.0]:
@@ -431,7 +431,7 @@ class Joint(JointKinds):
         if self.axis2 is None:
             nearest = np.eye(3)[int(np.argmin(np.abs(self.axis)))]
             return unit_vector("", nearest - (nearest @ self.axis) * self.axis)
-        axis2 = unit_vector("axis2 of the joint", self.axis2)
+        axis2: Array = self.axis2
         cosine = float(axis2 @ self.axis)
         if self.kind == "planar" and abs(cosine) > 1e-9:
             raise ModelError(
@@ -445,7 +445,7 @@ class Joint(JointKinds):
             )
         return axis2
 
-    def _check_of_rates(self, name: str) -> Any:
+    def _check_of_rates(self, name: str) -> float | Array:
         """Zero or more for all velocities, or (n_dof,) for each."""
         what, given = f"{name} of the joint", getattr(self, name)
         if type(given) is float and 0.0 <= given < np.inf:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ def left_out(body: Body, directions: tuple[int, ...]) -> UnreducedLink | None:
     link : UnreducedLink or None
         None if the body leaves out none of them, or if that is not known.
     """
-    key: Any = ("left out", *directions)
+    key = ("left out", *directions)
     if key not in body._kept:
         body._kept[key] = _left_out(body, directions)
     found: UnreducedLink | None = body._kept[key]

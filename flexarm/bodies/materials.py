@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from .._calls.doors import checked_class
-from .._support.checks import as_array, positive, short_text
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
+from .._support.checks import finite, positive, short_text
 from .._support.description import Description
 from .._support.doubtful import check_moduli
 from ..errors import ModelError
@@ -15,7 +16,14 @@ from ..errors import ModelError
 BY_STIFFNESS = "a section by its stiffness"
 
 
-@checked_class
+def _poisson(what: str, value: object) -> float:
+    nu = finite(what, value)
+    if not -1.0 < nu <= 0.5:
+        raise ModelError(f"{what} is {nu:g}, expected above -1 and at most 0.5")
+    return nu
+
+
+@checked_record("{field} of {name}")
 @dataclass(frozen=True, eq=False)
 class Material(Description):
     """Linear elastic material.
@@ -53,34 +61,25 @@ class Material(Description):
     81.0
     """
 
-    E: float
-    density: float
-    G: float | None = None
-    poisson: float | None = None
+    E: Annotated[float, Kept(positive, "Pa")]
+    density: Annotated[float, Kept(positive, "kg/m^3")]
+    G: Annotated[float, Kept(positive, "Pa")] | None = None
+    poisson: Annotated[float, Kept(_poisson)] | None = None
     name: str = "material"
 
     def __post_init__(self) -> None:
-        E = positive(f"E of {self.name}", self.E, "Pa")
-        density = positive(f"density of {self.name}", self.density, "kg/m^3")
-        if self.G is not None:
-            if self.poisson is not None:
-                raise ModelError(
-                    f"{self.name} has both G and poisson, expected one of them, since "
-                    "with E the other follows"
-                )
-            G = positive(f"G of {self.name}", self.G, "Pa")
-        else:
+        G = self.G
+        if G is None:
             nu = 0.3 if self.poisson is None else self.poisson
-            nu = float(as_array(f"poisson of {self.name}", nu, ()))
-            if not -1.0 < nu <= 0.5:
-                raise ModelError(
-                    f"poisson of {self.name} is {nu:g}, expected above -1 and at most "
-                    "0.5"
-                )
-            G = E / (2.0 * (1.0 + nu))
+            G = self.E / (2.0 * (1.0 + nu))
+        elif self.poisson is not None:
+            raise ModelError(
+                f"{self.name} has both G and poisson, expected one of them, since with "
+                "E the other follows"
+            )
         if self.name != BY_STIFFNESS:
-            check_moduli(self.name, E, G, density)
-        self._set(E=E, density=density, G=G, poisson=None)
+            check_moduli(self.name, self.E, G, self.density)
+        self._set(G=G, poisson=None)
 
 
 # structural steel: EN 1993-1-1 (2005), 3.2.6, density of EN 1991-1-1, table A.4
@@ -90,7 +89,7 @@ ALUMINIUM = Material(E=70e9, density=2700.0, G=27e9, name="aluminium")
 _NAMED = {"steel": STEEL, "aluminium": ALUMINIUM, "aluminum": ALUMINIUM}
 
 
-def material_of(given: Any) -> Any:
+def material_of(given: object) -> Any:
     """Material of a name; others are checked by the section that they make."""
     if isinstance(given, str):
         if given.lower() not in _NAMED:
@@ -102,7 +101,7 @@ def material_of(given: Any) -> Any:
     return given
 
 
-def poisson_of(material: Any) -> float:
+def poisson_of(material: object) -> float:
     """Poisson's ratio of E and G, or 0 for those of no isotropic material."""
     material = material_of(material)
     if not isinstance(material, Material) or material.G is None:

@@ -7,7 +7,7 @@ nodes.  A rigid body has no modes.  All vectors of a body are in its own frame.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -15,8 +15,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_class
+from .._calls.declared import Floats, Kind
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._core import MAX_MODES
 from .._support.arrays import kind_of
 from .._support.checks import (
@@ -41,20 +42,26 @@ from .unreduced import UnreducedLink
 Array = NDArray[np.float64]
 
 
-def _check_joint(name: str, joint: object) -> Joint:
-    if not isinstance(joint, Joint):
-        such = ""
-        if isinstance(joint, str):
-            such = f", such as flexarm.Joint({short_text(joint)})"
-        if joint is Joint:
-            such = ", an object of that class: flexarm.Joint()"
-        raise ModelError(
-            f"joint of body {name!r} is {kind_of(joint)}, expected flexarm.Joint{such}"
-        )
-    return joint
+def _joint(what: str, value: object) -> Joint:
+    if isinstance(value, Joint):
+        return value
+    such = ""
+    if isinstance(value, str):
+        such = f", such as flexarm.Joint({short_text(value)})"
+    if value is Joint:
+        such = ", an object of that class: flexarm.Joint()"
+    raise ModelError(f"{what} is {kind_of(value)}, expected flexarm.Joint{such}")
 
 
-@checked_class
+def _name(what: str, value: object) -> str:
+    return check_name("body", value)
+
+
+Name = Annotated[str, Kept(_name)]
+Mount = Annotated[Joint, Kept(_joint)]
+
+
+@checked_record("{field} of body {name!r}")
 @dataclass(frozen=True, eq=False)
 class RigidBody(Body):
     """Body that does not deform.
@@ -92,19 +99,15 @@ class RigidBody(Body):
     array([[0.3333]])
     """
 
-    name: str
-    joint: Joint = field(default_factory=default_joint)
-    mass: float = 0.0
-    com: Vector = (0.0, 0.0, 0.0)
-    inertia: Annotated[Any, Floats("(3, 3)", "(3,)", "(6,)")] = (0.0, 0.0, 0.0)
+    name: Name
+    joint: Mount = field(default_factory=default_joint)
+    mass: Annotated[float, Kept(finite)] = 0.0
+    com: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
+    inertia: Annotated[Any, Kept(inertia_matrix)] = (0.0, 0.0, 0.0)
     nodes: Any = ()
 
     def __post_init__(self) -> None:
-        name = check_name("body", self.name)
-        _check_joint(name, self.joint)
-        mass = finite(f"mass of body {name!r}", self.mass)
-        com = as_array(f"com of body {name!r}", self.com, (3,))
-        inertia = inertia_matrix(f"inertia of body {name!r}", self.inertia)
+        name = self.name
         # nodes, as a mapping or as pairs
         items = self.nodes.items() if isinstance(self.nodes, Mapping) else self.nodes
         try:
@@ -125,7 +128,8 @@ class RigidBody(Body):
                 f"body {name!r} has two nodes of one name, expected unique names "
                 "other than 'base'"
             )
-        self._set(mass=mass, com=com, inertia=inertia, nodes=tuple(nodes))
+        self._set(nodes=tuple(nodes))
+        mass, com = self.mass, self.com
         with np.errstate(all="ignore"):  # what overflows is refused
             whole = self._about_origin()
             check_inertia(f"body {name!r}", mass, com, whole)
@@ -139,7 +143,7 @@ class RigidBody(Body):
     def _sheet(self) -> Sheet:
         I = self.inertia
 
-        def row(what: str, values: Any, unit: str) -> tuple[str, ...]:
+        def row(what: str, values: Iterable[float], unit: str) -> tuple[str, ...]:
             return (what, *(f"{x + 0.0:.6g}" for x in values), unit)
 
         rows = [
@@ -217,7 +221,7 @@ class RigidBody(Body):
         return ()
 
 
-@checked_class
+@checked_record("{field} of body {name!r}")
 @dataclass(frozen=True, eq=False)
 class FlexibleBody(Body):
     """Body that deforms in a few assumed modes.
@@ -330,28 +334,27 @@ class FlexibleBody(Body):
     array([2.])
     """
 
-    name: str
-    joint: Joint = field(default_factory=default_joint)
-    node_position: Annotated[Any, Floats("(n, 3)")] = ()
-    node_mass: Annotated[Any, Floats("(n,)")] = ()
-    node_translation: Annotated[Any, Floats("(n, 3, m)")] = ()
-    node_rotation: Annotated[Any, Floats("(n, 3, m)")] = None
-    stiffness: Annotated[Any, Floats("(m, m)", "(m,)")] = ()
-    damping: Annotated[Any, Floats("(m, m)", "(m,)")] = None
-    node_com: Annotated[Any, Floats("(n, 3)")] = None
-    node_inertia: Annotated[Any, Floats("(n, 3, 3)")] = None
-    node_names: tuple[str, ...] = ()
-    mode_names: tuple[str, ...] = ()
+    name: Name
+    joint: Mount = field(default_factory=default_joint)
+    node_position: Annotated[Any, Floats()] = ()
+    node_mass: Annotated[Any, Floats()] = ()
+    node_translation: Annotated[Any, Floats()] = ()
+    node_rotation: Annotated[Any, Floats()] = None
+    stiffness: Annotated[Any, Floats()] = ()
+    damping: Annotated[Any, Floats()] = None
+    node_com: Annotated[Any, Floats()] = None
+    node_inertia: Annotated[Any, Floats()] = None
+    node_names: Annotated[tuple[str, ...], Kind()] = ()
+    mode_names: Annotated[tuple[str, ...], Kind()] = ()
     attachment: str | int | None = None
     integrals: ModalIntegrals | None = None
-    node_foreshortening: Annotated[Any, Floats("(n, 3, m, m)")] = None
+    node_foreshortening: Annotated[Any, Floats()] = None
     beam: BeamProfile | None = None
     section_nodes: Any = ()
     segment: Segment | None = None
 
     def __post_init__(self) -> None:
-        name = check_name("body", self.name)
-        _check_joint(name, self.joint)
+        name = self.name
         who = f"of body {name!r}"
         # numbers of nodes and modes
         position = as_array(f"node_position {who}", self.node_position, (None, 3))
@@ -367,7 +370,7 @@ class FlexibleBody(Body):
             )
 
         # shapes of all arrays; by default they are zero
-        def given(what: str, value: Any, shape: tuple[int, ...]) -> Array:
+        def given(what: str, value: object, shape: tuple[int, ...]) -> Array:
             if value is None:
                 return as_array(what, np.zeros(shape), shape)
             return as_array(f"{what} {who}", value, shape)
@@ -392,17 +395,7 @@ class FlexibleBody(Body):
         if self.integrals is not None:
             self._check_integrals(self.integrals)
         if self.beam is not None:
-            if not isinstance(self.beam, BeamProfile):
-                raise ModelError(
-                    f"beam of body {name!r} is {kind_of(self.beam)}, expected that of "
-                    "a link of flexarm.beams or None"
-                )
             self.beam.check(f"body {name!r}", n, m)
-        if self.segment is not None and not isinstance(self.segment, Segment):
-            raise ModelError(
-                f"segment of body {name!r} is {kind_of(self.segment)}, expected that "
-                "of a piece of a link or None"
-            )
         if self.node_foreshortening is not None:
             self._set(node_foreshortening=self._foreshortening())
         if m:
@@ -545,7 +538,7 @@ class FlexibleBody(Body):
             )
         integrals.check(who, self.mode_names)
 
-    def _names(self, kind: str, names: Any, n: int) -> tuple[str, ...]:
+    def _names(self, kind: str, names: Collection[object], n: int) -> tuple[str, ...]:
         if type(names) is tuple and len(names) == n and set(map(type, names)) == {str}:
             several = set(names)
             if len(several) == n and "" not in several:

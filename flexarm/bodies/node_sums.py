@@ -11,24 +11,27 @@ modes, then the place of its centre of mass.  What turns with the nodes is added
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats
-from .._calls.doors import checked_late
+from .._calls.declared import Floats, Instance
+from .._calls.doors import checked
 from .._core import MAX_DRIVEN
-from .._support.checks import as_array, short_text
-from ..errors import ModelError
+from .._support.checks import as_array
 from .foreshortening import driven_shapes
 from .integrals import DrivenShapes, ModalIntegrals
+
+if TYPE_CHECKING:
+    from .body import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # Rounding relative to inertia and rotation of a node: change of an inertia by turning
 # about an axis of revolution.
 ROUNDING = 1e-13
+_HINT = "RigidBody or FlexibleBody makes one"
 # Moments of turning nodes whose sums are finite, at most.
 _MAX_MOMENT = 1e290
 
@@ -131,8 +134,8 @@ def _leading(c: ModalIntegrals, n: int, driven: DrivenShapes) -> ModalIntegrals:
     return leading
 
 
-@checked_late
-def modal_integrals(body: Any) -> ModalIntegrals:
+@checked
+def modal_integrals(body: Annotated[Body, Instance(Body, _HINT)]) -> ModalIntegrals:
     """Return the modal integrals of a body: its own, or sums over its nodes.
 
     Nodes that are rigid bodies in an arm (see `FlexibleBody`) are in them: exact for
@@ -170,14 +173,10 @@ def modal_integrals(body: Any) -> ModalIntegrals:
     >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
     [0.1 0.1]
     """
-    if not hasattr(type(body), "_whole_integrals"):
-        raise ModelError(
-            f"body is {short_text(body)}, expected RigidBody or FlexibleBody"
-        )
-    return cast(ModalIntegrals, body._whole_integrals)
+    return body._whole_integrals
 
 
-@checked_late
+@checked
 def nodal_integrals(
     mass: Annotated[ArrayLike, Floats("(N,)")],
     com: Annotated[ArrayLike, Floats("(N, 3)")],

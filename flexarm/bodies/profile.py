@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..errors import ModelError
 from .sections import Section
 
 Array = NDArray[np.float64]
+E = TypeVar("E", bound=np.generic)
 
 _NAMED: ContextVar[bool] = ContextVar("named basis of links", default=False)
 
@@ -78,20 +79,20 @@ class BeamProfile(Description):
         stiffness and the link no such motion; zero elsewhere, as by default.
     """
 
-    at: Any
-    node: Any
-    axes: Any
-    strain: Any
-    stiffness: Any
-    mass_beyond: Any
-    beyond: Any
+    at: Array
+    node: NDArray[np.intp]
+    axes: Array
+    strain: Array
+    stiffness: Array
+    mass_beyond: Array
+    beyond: NDArray[np.bool_]
     sections: tuple[Section, ...] | None = None
-    carried: tuple[Any, ...] | None = None
-    flexibility: Any = None
+    carried: tuple[Array, ...] | None = None
+    flexibility: Array | None = None
     shear_centre: Any = None
-    modal_stiffness: Any = None
+    modal_stiffness: Array | None = None
     named: bool | None = None
-    left_out: Any = None
+    left_out: Array | None = None
 
     def __post_init__(self) -> None:
         # arrays of S cuts and N nodes
@@ -163,7 +164,7 @@ class BeamProfile(Description):
                 f"{n_nodes} and {n_modes}; expected as many, or beam=None"
             )
 
-    def node_at(self, who: str, distance: Any) -> int:
+    def node_at(self, who: str, distance: object) -> int:
         """Number of the node at a distance along the line, of two the first."""
         at, length = real(f"node of {who}", distance, "m"), float(self.at.max())
         away = np.abs(self.at - at)
@@ -186,7 +187,7 @@ class BeamProfile(Description):
         return result
 
 
-def _fixed(array: Any) -> Any:
+def _fixed(array: NDArray[E]) -> NDArray[E]:
     array = np.array(array)
     array.flags.writeable = False
     return array
@@ -282,23 +283,23 @@ def uniform_profile(
 class _UniformCuts(NamedTuple):
     """Arrays that profiles of uniform links share, read-only."""
 
-    node: Any
+    node: NDArray[np.intp]
     axes: Array
     mass_beyond: Array
-    beyond: Any
+    beyond: NDArray[np.bool_]
 
 
 @lru_cache(maxsize=64)
 def _uniform_cuts(n_points: int) -> _UniformCuts:
     """Arrays of all profiles with this number of Gauss points."""
     x, weight = node_fractions(n_points), gauss_rule(n_points)[1]
-    number = np.arange(n_points + 2)
+    number = np.arange(n_points + 2, dtype=np.intp)
     beyond = number > number[:, np.newaxis]
     beyond[-1, -1] = True  # the last cut is before the tip
     mass = beyond.astype(np.float64)
     mass[:, 1:-1] = integrals_beyond(x, weight)
     axes = np.tile(np.eye(3), (n_points + 2, 1, 1))
-    return _UniformCuts(*map(_fixed, (number.astype(np.intp), axes, mass, beyond)))
+    return _UniformCuts(_fixed(number), _fixed(axes), _fixed(mass), _fixed(beyond))
 
 
 def reciprocal(stiffness: Array) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -292,7 +292,7 @@ class Section(SectionNumbers):
         2.0
         """
         d = positive("diameter of a section", diameter, "m")
-        t = _wall(thickness, d)
+        t = _wall("thickness", thickness, d)
         # differences of powers without cancellation for thin walls
         mean, ring = d - t, math.pi * t * (d - t)
         I = 0.125 * ring * (mean**2 + t**2)
@@ -384,7 +384,7 @@ class Section(SectionNumbers):
         """
         y = positive("width of a section", width, "m")
         z = positive("height of a section", height, "m")
-        t = _wall(thickness, min(y, z))
+        t = _wall("thickness", thickness, min(y, z))
         a, b = y - 2.0 * t, z - 2.0 * t
         torsion, modulus = box_torsion(y, z, t)
         return cls(
@@ -445,7 +445,7 @@ class Section(SectionNumbers):
         """
         y = positive("width of a section", width, "m")
         z = positive("height of a section", height, "m")
-        t = _wall(flange, z)
+        t = _wall("flange", flange, z)
         s = positive("thickness of the web of a section", web, "m")
         if not s < y:
             raise ModelError(
@@ -468,7 +468,7 @@ class Section(SectionNumbers):
     @classmethod
     def from_outline(
         cls,
-        outline: Any,
+        outline: object,
         material: Material | str,
         *,
         holes: Sequence[ArrayLike] = (),
@@ -595,8 +595,8 @@ class Section(SectionNumbers):
         )
 
 
-def _wall(thickness: float, side: float) -> float:
-    t = positive("thickness of a section", thickness, "m")
+def _wall(name: str, thickness: float, side: float) -> float:
+    t = positive(f"{name} of a section", thickness, "m")
     if not 2.0 * t < side:
         raise ModelError(
             f"the walls of a section are {t:g} m thick, expected less than half of "

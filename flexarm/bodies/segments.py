@@ -8,7 +8,7 @@ whichever is asked for; numbers and names such as ``"boom#2"`` mean one body.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
 from .._calls.links import piece_with
-from .._support.arrays import kind_of
 from .._support.checks import short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
@@ -32,7 +31,7 @@ from .profile import BeamProfile, joined_profile
 Array = NDArray[np.float64]
 
 
-@checked_class
+@checked_record("{field} of link {name!r}")
 @dataclass(frozen=True, eq=False)
 class SegmentedLink(Printed, Description):
     """A flexible link cut into pieces, which an arm takes as one of its bodies.
@@ -93,11 +92,6 @@ class SegmentedLink(Printed, Description):
 
     def __post_init__(self) -> None:
         name = check_name("body", self.name)
-        if not isinstance(self.joint, Joint):
-            raise ModelError(
-                f"joint of link {name!r} is {kind_of(self.joint)}, expected "
-                "flexarm.Joint"
-            )
         given = self.pieces if isinstance(self.pieces, list | tuple) else ()
         if not given or not all(isinstance(piece, FlexibleBody) for piece in given):
             raise ModelError(
@@ -213,14 +207,6 @@ class SegmentedLink(Printed, Description):
             for piece in self.pieces
         ]
         return Sheet((head, Table(rows), f"natural frequencies, base at rest: {f} Hz"))
-
-
-def flattened(bodies: Iterable[Any]) -> tuple[Any, ...]:
-    """Bodies with the pieces of links in place of the links."""
-    result: list[Any] = []
-    for body in bodies:
-        result += body.pieces if isinstance(body, SegmentedLink) else (body,)
-    return tuple(result)
 
 
 def link_profile(pieces: Sequence[Body]) -> BeamProfile | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .body import Body
 
 Array = NDArray[np.float64]
 
@@ -14,7 +17,7 @@ Array = NDArray[np.float64]
 _LINE_TOLERANCE = 1e-6
 
 
-def slope_shapes(body: Any) -> Array:
+def slope_shapes(body: Body) -> Array:
     """Rotations of the nodes of a body that are slopes, (n, c, m).
 
     The c components are those across the line of the nodes, since the twist of a

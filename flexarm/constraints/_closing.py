@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from .._calls.arguments import check_arm, real_array
-from .._calls.arm_like import ArmLike
-from .._calls.declared import Positions, Velocities
-from .._calls.doors import checked_late
+from .._calls.arguments import real_array
+from .._calls.arm_like import ArmLike, Array
+from .._calls.declared import Number, Positions, Velocities, Whole
+from .._calls.doors import checked
 from .._support.options import place_of
 from ..errors import ConvergenceError
+from ..model.loops import Loop
 from ._functions import constraint_violation, need_constraints
 
-Array = NDArray[np.float64]
 
-
-@checked_late
+@checked
 def close_loops(
     arm: ArmLike,
     q: Positions,
@@ -27,8 +26,8 @@ def close_loops(
     *,
     hold: str | Sequence[str] = (),
     modes: bool = False,
-    tol: float = 1e-12,
-    max_steps: int = 50,
+    tol: Annotated[float, Number(least=0.0)] = 1e-12,
+    max_steps: Annotated[int, Whole(least=0)] = 50,
 ) -> Any:
     """Find the nearest positions, and velocities, that satisfy the constraints.
 
@@ -84,7 +83,6 @@ def close_loops(
     >>> fa.tip_pose(arm, q)[:3, 3].round(9) + 0.0
     array([1., 0., 0.])
     """
-    check_arm(arm)
     need_constraints(arm)
     constraint_violation(arm, q)  # raises for invalid positions
     move = _free_coordinates(arm, hold, modes)
@@ -149,7 +147,7 @@ def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
     return dq
 
 
-def _nearest_velocities(arm: ArmLike, q: Array, qd: Any, move: Array) -> Array:
+def _nearest_velocities(arm: ArmLike, q: Array, qd: ArrayLike, move: Array) -> Array:
     moving = arm._model.position_rates(q, qd)  # raises for invalid velocities
     batch = moving.shape[:-1]
     q = np.broadcast_to(q, (*batch, arm.nq))
@@ -195,10 +193,10 @@ def _check_turned(arm: ArmLike, q: Array) -> None:
             raise error
 
 
-def _loop_axes(arm: ArmLike, loop: Any, side: int, q: Array) -> Array:
+def _loop_axes(arm: ArmLike, loop: Loop, side: int, q: Array) -> Array:
     """Axes of one frame of a loop in the base, (..., 3, 3)."""
     end, rotation = ((loop.first, loop.rotation), (loop.second, loop.rotation2))[side]
     if end == "ground":
         return np.broadcast_to(rotation, (*q.shape[:-1], 3, 3))
     pose = arm._model.node_pose(arm.node(*end), q)
-    return np.asarray(pose[..., :3, :3] @ rotation)
+    return np.asarray(pose[..., :3, :3] @ np.asarray(rotation))

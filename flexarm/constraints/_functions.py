@@ -5,15 +5,15 @@ Arms without constraints raise `ArgumentError`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.arm_like import AnyArm, ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Posture, Velocities
-from .._calls.doors import checked_late
+from .._calls.doors import checked, checked_late
 from .._calls.threads import ONE, kernels
 from ..errors import ArgumentError
 
@@ -33,7 +33,7 @@ def constraint_violation(
     *,
     out: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     """Violation of the constraints: distances in m, angles in rad to first order.
 
     Parameters
@@ -80,7 +80,7 @@ def constraint_jacobian(
     *,
     out: Annotated[ArrayLike, Floats("(..., m, nv)")] | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     """Derivative of `constraint_violation` along the velocities.
 
     Parameters
@@ -126,7 +126,7 @@ def constraint_forces(
     *,
     out: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     """Forces of the constraints, which keep the loops closed.
 
     Parameters
@@ -174,7 +174,7 @@ def constraint_forces(
     return kernels(arm, threads).constraint_forces(q, qd, tau, out)
 
 
-@checked_late
+@checked
 def redundant_constraints(arm: ArmLike, q: Posture) -> tuple[str, ...]:
     """Names of the constraint rows that others imply at one position.
 
@@ -211,10 +211,6 @@ def redundant_constraints(arm: ArmLike, q: Posture) -> tuple[str, ...]:
     from scipy.linalg import qr
 
     A = constraint_jacobian(arm, q)
-    if A.ndim != 2:
-        raise ArgumentError(
-            f"q has shape {np.shape(q)}, expected one state, ({arm.nq},)"
-        )
     size = np.linalg.norm(A, axis=1)
     # a row that is rounding of zeros is zero
     rows = A / np.where(size > 1e-14 * size.max(), size, np.inf)[:, np.newaxis]

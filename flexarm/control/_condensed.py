@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,7 +219,9 @@ def condense(
         least,
         most,
     )
-    arrays: Any = [np.ascontiguousarray(x, dtype=np.float64) for x in scratch]
+    arrays: list[np.ndarray] = [
+        np.ascontiguousarray(x, dtype=np.float64) for x in scratch
+    ]
     less = tuple(x[..., n:] @ G.T for x in (forces, outputs))
     prediction = Prediction(u, y, (less[0], less[1]), at)
     arrays.append(np.array(later, dtype=np.intc))

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.mass import mass_matrix
+from ..errors import ArgumentError
 from ._matrices import closed_poles, solve, times
 from ._rigid_motion import RigidMotion
 
@@ -74,16 +75,19 @@ class Hold:
         Of postures (..., nq) under `decay` of errors (nu, 2, 2).
         """
         n, still = self.parts.size, np.zeros((*q.shape[:-1], self.arm.nv))
-        d = np.asarray(inverse_dynamics_derivatives(self.arm, q, still, still))
+        K, D = inverse_dynamics_derivatives(self.arm, q, still, still)
         M = mass_matrix(self.arm, q)
         none = np.zeros((*q.shape[:-1], n))
-        K, D = d[..., 0, :, :], d[..., 1, :, :]
         steps = self._steps(M, K, D, [none, none])[..., : 2 * n, :]
         A, B = steps[..., : 2 * n], steps[..., 2 * n + 1 :]
         E = self.E
         wanted = np.hstack([errors[:, 1, :1] * E, errors[:, 1, 1:] * E])
         gain = np.linalg.solve(E @ B[..., n:, :], wanted - E @ A[..., n:, :])
-        size = np.abs(closed_poles(A + B @ gain)).max(initial=1e-300)
+        loop = A + B @ gain
+        if not np.isfinite(loop).all():
+            text = f"dt is {self.dt:g} s, in which numbers overflow, expected less"
+            raise ArgumentError(text)
+        size = np.abs(closed_poles(loop)).max(initial=1e-300)
         speed = np.abs(np.linalg.eigvals(self._flow(M, K, D, [none, none])).imag).max()
         return float(np.log(size)) / self.dt, float(speed)
 

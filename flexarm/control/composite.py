@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, real_array
-from .._calls.declared import Choice, Floats, Positions, Velocities
-from .._calls.doors import checked, checked_class
+from .._calls.declared import Choice, Floats, Kind, Positions, Velocities
+from .._calls.doors import checked, checked_record
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
@@ -32,6 +32,7 @@ from .checks import gains, refuse_poses, rows
 from .states import gain_near, given_sample_time, read_state
 
 Array = NDArray[np.float64]
+Desired: TypeAlias = ArrayLike | Callable[[float], Sequence[ArrayLike]]
 
 # Corrections of the deflection, each of which leaves a part of the change of stiffness.
 _CORRECTIONS = 3
@@ -141,7 +142,7 @@ def fast_subsystem(arm: Arm, q: Positions) -> StateSpace:
     )
 
 
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class CompositeControl(Description, Memoryless):
     r"""Computed torque of the rigid motion, plus fast damping of the vibration.
@@ -244,11 +245,11 @@ class CompositeControl(Description, Memoryless):
     """
 
     arm: Arm
-    desired: Any
-    bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 2.0
-    damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
-    fast_damping: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
-    fast_gains: Annotated[Any, Floats("(..., nu, 2 nf)")] = None
+    desired: Annotated[Desired, Kind()]
+    bandwidth: Annotated[Any, Floats()] = 2.0
+    damping_ratio: Annotated[Any, Floats()] = 1.0
+    fast_damping: Annotated[Any, Floats()] = 0.0
+    fast_gains: Annotated[Any, Floats()] = None
     slow_coordinates: Annotated[str, Choice("rigid", "joints")] = "rigid"
     _parts: RigidMotion = field(init=False, repr=False)
 
@@ -256,11 +257,6 @@ class CompositeControl(Description, Memoryless):
         arm = self.arm
         parts = _parts(arm, "CompositeControl")
         self._set(_parts=parts)
-        if self.slow_coordinates not in ("rigid", "joints"):
-            raise ArgumentError(
-                f"slow_coordinates is {self.slow_coordinates!r}, expected 'rigid' or "
-                "'joints'"
-            )
         for name in ("bandwidth", "damping_ratio", "fast_damping"):
             self._set(**{name: gains(name, getattr(self, name), arm.nu)})
         if not callable(self.desired):
@@ -366,18 +362,15 @@ class CompositeControl(Description, Memoryless):
 
 
 def desired_at(
-    desired: Callable[[float], Sequence[ArrayLike]] | Array,
-    t: float,
-    order: int = 2,
-    most: int = 2,
+    desired: Desired, t: float, order: int = 2, most: int = 2
 ) -> tuple[Array, ...]:
     """Positions that a law should follow, and rates up to one of a number.
 
     If the motion has more, these too, up to the number `most`.
     """
     if not callable(desired):
-        still = np.zeros_like(desired)
-        return (desired, *[still] * max(order, most))
+        held = np.asarray(desired)
+        return (held, *[np.zeros_like(held)] * max(order, most))
     given = desired(t)
     enough = isinstance(given, list | tuple) and len(given) > order
     if order == 2 and not enough:

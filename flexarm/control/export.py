@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from .._calls.arguments import positive_number
 from .._calls.declared import Count
 from .._calls.doors import checked
+from .._calls.kept import Kept
 from .._support.arrays import kind_of
 from .._support.c_text import array, check_name, comment, number
+from .._support.writing import named
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._loops.linear_controller import Held, LinearController
@@ -32,7 +34,7 @@ def export_c(
     law: LinearController | StateFeedback | PredictiveControl | KalmanFilter | Shaper,
     file: str | os.PathLike[str],
     *,
-    name: str = "law",
+    name: Annotated[str, Kept(check_name)] = "law",
     arm: Arm | None = None,
     dt: float | None = None,
     width: Count = 1,
@@ -102,7 +104,6 @@ def export_c(
     >>> "static inline int hold_step(" in text, "HOLD_N_FORCES = 1" in text
     (True, True)
     """
-    check_name(name)
     if isinstance(law, StateFeedback):
         law = law.controller(dt)
     if isinstance(law, LinearController):
@@ -128,7 +129,8 @@ def export_c(
         "",
     ]
     text = "\n".join([*head, *lines, "", "#endif", ""])
-    Path(file).write_text(text, encoding="ascii")
+    with named(file):
+        Path(file).write_text(text, encoding="ascii")
 
 
 def _sizes(name: str, **sizes: int) -> list[str]:

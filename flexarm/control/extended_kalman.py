@@ -116,7 +116,9 @@ class ExtendedKalmanFilter:
                 "positions and velocities, such as joints and strains"
             )
         self.C = model.C
-        self._zero = model.y  # of the outputs at the neutral state, which is zero
+        self._zero = np.asarray(
+            model.y
+        )  # of the outputs at the neutral state, which is zero
         self.process = weight("process", process, n, definite=False)
         p = self.C.shape[-2]
         self.measurement = weight("measurement", measurement, p, definite=True)

@@ -27,7 +27,9 @@ from .checks import one_line, refuse_poses, rows
 from .linear_quadratic import lqr
 from .states import on_all_states, read_state, with_joints
 
-Target: TypeAlias = ArrayLike | Callable[[float], Sequence[ArrayLike]]
+Target: TypeAlias = (
+    Annotated[ArrayLike, Floats()] | Callable[[float], Sequence[ArrayLike]]
+)
 
 Array = NDArray[np.float64]
 
@@ -162,14 +164,14 @@ class GainSchedule(Description, Memoryless):
         array([[ 0.98, -0.19],
                [ 0.99, -0.17]])
         """
-        q = np.asarray(q, dtype=np.float64)
+        q = real_array("q", q)
         cells = [
             _place(name, values, q[..., i])
             for i, (name, values) in zip(self._at, self.axes.items(), strict=True)
         ]
-        total: Any = 0.0
+        total = np.zeros(())
         for corner in product((0, 1), repeat=len(cells)):
-            share: Any = 1.0
+            share = np.ones(())
             for up, (_, part) in zip(corner, cells, strict=True):
                 share = share * (part if up else 1.0 - part)
             index = tuple(k + up for up, (k, _) in zip(corner, cells, strict=True))
@@ -243,7 +245,7 @@ def scheduled_lqr(
     (100, 2)
     """
     refuse_poses(arm, "scheduled_lqr")
-    axes = {name: _increasing(name, values) for name, values in joints.items()}
+    axes = {k: _increasing(f"joints[{k!r}]", x) for k, x in joints.items()}
     model = linearize(arm, joint_grid(arm, axes), settle=True)
     found = lqr(model, Q, R, dt=dt)
     K = on_all_states(arm, model, found.K)
@@ -251,12 +253,12 @@ def scheduled_lqr(
 
 
 def _increasing(name: str, values: ArrayLike) -> Array:
-    x = np.array(real_array(f"axes[{name!r}]", values))
+    x = np.array(real_array(name, values))
     if x.ndim != 1 or len(x) < 2 or (np.diff(x) <= 0.0).any():
         raise ArgumentError(
-            f"axes[{name!r}] is {one_line(x)}, expected at least two increasing values"
+            f"{name} is {one_line(x)}, expected at least two increasing values"
         )
-    check_numbers(f"axes[{name!r}]", x)
+    check_numbers(name, x)
     x.flags.writeable = False
     return x
 
@@ -269,8 +271,8 @@ def _place(name: str, values: Array, x: Array) -> tuple[NDArray[np.intp], Array]
         bad = float(np.ravel(np.where(out, x, np.nan))[np.flatnonzero(out)[0]])
         many = f" in {int(out.sum())} of {out.size} states" if np.ndim(out) else ""
         raise ArgumentError(
-            f"{name!r} is {bad:.4g}{many}, outside of the grid from {values[0]:g} to "
-            f"{values[-1]:g}; expected a wider grid"
+            f"q of {name!r} is {bad:.4g}{many}, outside of the grid from "
+            f"{values[0]:g} to {values[-1]:g}; expected a wider grid"
         )
     k = np.clip(np.searchsorted(values, x, side="right") - 1, 0, len(values) - 2)
     return k, np.asarray((x - values[k]) / (values[k + 1] - values[k]))

@@ -21,9 +21,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Floats, Number, Positive
-from .._calls.doors import checked, checked_class
+from .._calls.doors import checked, checked_record
+from .._calls.kept import Kept
 from .._support.description import Description
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning
@@ -38,7 +39,14 @@ Array = NDArray[np.float64]
 _DAMPING_STEPS = 20
 
 
-@checked_class
+def _of_impulses(what: str, value: object) -> Array:
+    array = np.array(real_array(what, value))
+    check_numbers(what, array)
+    array.flags.writeable = False
+    return array
+
+
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class Shaper(Description):
     """Sequence of impulses, to be convolved with a command.
@@ -82,19 +90,16 @@ class Shaper(Description):
     array([0.156, 0.   , 0.156])
     """
 
-    times: Annotated[Any, Floats("(n,)")]
-    amplitudes: Annotated[Any, Floats("(n,)")]
+    times: Annotated[Any, Kept(_of_impulses)]
+    amplitudes: Annotated[Any, Kept(_of_impulses)]
 
     def __post_init__(self) -> None:
-        t = np.array(real_array("times", self.times))
-        A = np.array(real_array("amplitudes", self.amplitudes))
+        t, A = self.times, self.amplitudes
         if t.ndim != 1 or t.shape != A.shape or not t.size:
             raise ArgumentError(
                 f"times have shape {t.shape} and amplitudes {A.shape}, expected one of "
                 "each for every impulse"
             )
-        check_numbers("times", t)
-        check_numbers("amplitudes", A)
         if t[0] != 0.0 or (np.diff(t) <= 0.0).any():
             raise ArgumentError(
                 f"times are {one_line(t)}, expected increasing ones from zero"
@@ -103,9 +108,6 @@ class Shaper(Description):
             raise ArgumentError(
                 f"amplitudes sum to {A.sum():.6g}, expected one; divide by their sum"
             )
-        for array in (t, A):
-            array.flags.writeable = False
-        self._set(times=t, amplitudes=A)
 
     @property
     def duration(self) -> float:
@@ -196,6 +198,7 @@ class Shaper(Description):
             result += A * _linear(t, x, t[1:] - delay)
         return np.asarray(result[..., 0] if alone else result)
 
+    @checked
     def __call__(
         self, command: Callable[[float], ArrayLike]
     ) -> Callable[[float], Array]:
@@ -263,6 +266,7 @@ class Shaper(Description):
         """
         w = np.asarray(real_array("omega", omega))[..., np.newaxis]
         z = np.asarray(real_array("zeta", zeta))[..., np.newaxis]
+        common_batch({"omega": w.shape[:-1], "zeta": z.shape[:-1]})
         if not ((z >= 0.0) & (z < 1.0)).all() or not (w >= 0.0).all():
             raise ArgumentError(
                 "omega or zeta is out of range, expected frequencies of zero or more "

@@ -15,6 +15,7 @@ from .._calls.arguments import (
     check_numbers,
     positive_number,
     real_array,
+    shaped,
 )
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
@@ -34,7 +35,7 @@ from ._loops.linear_controller import LinearController
 from ._matrices import closed_poles, companion, solve
 from ._rigid_motion import RigidMotion, rigid_motion
 from .checks import gains, refuse_poses, rows
-from .composite import desired_at
+from .composite import Desired, desired_at
 from .feedforward import drive_feedforward
 from .states import gain_near, given_sample_time, read_state
 
@@ -273,7 +274,7 @@ class Inversion(Description):
     """
 
     arm: Arm
-    desired: Any
+    desired: Desired
     bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 4.0
     damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
     outputs: object = "joints"
@@ -305,6 +306,7 @@ class Inversion(Description):
         if q is None:
             y = desired_at(self.desired, 0.0, self.order)[0]
             q = self._parts.geared(solve(_of_rigid_arm(E, self._parts), y))
+        q = shaped("postures", q, arm.nq)
         q = uninterrupted(equilibrium(arm, q)).check(stable=False).q
         self._set(internal=_internal_dynamics(arm, q, E))
         if not self.internal.stable.all():
@@ -326,11 +328,12 @@ class Inversion(Description):
         one = errors.reshape(-1, *errors.shape[-3:])
         growth, fastest = max(hold.growth(q, x) for x in one)
         if growth > _MAX_GROWTH * float(self.bandwidth.min()):
+            period = 2.0 * np.pi / fastest if fastest else np.inf
             raise ArgumentError(
                 f"dt is {T:g} s, with which the loop grows with {growth:+.4g} 1/s, as "
                 f"modes of up to {fastest / (2.0 * np.pi):.4g} Hz move in a sample; "
                 "expected shorter samples, much below half of their period of "
-                f"{2.0 * np.pi / fastest:.3g} s, fewer modes, or CompositeControl"
+                f"{period:.3g} s, fewer modes, or CompositeControl"
             )
 
     def _held(self, sample_time: float) -> Inversion:

@@ -13,7 +13,7 @@ the gain.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -218,8 +218,9 @@ class KalmanFilter:
                     f"{name} has shape {x.shape}, expected (..., k, {width}), one row "
                     "for each sample"
                 )
-        batch = np.broadcast_shapes(self.model.batch, u.shape[:-2], y.shape[:-2])
-        x = np.zeros((*batch, A.shape[-1])) if x0 is None else real_array("x0", x0)
+        x = shaped("x0", np.zeros(A.shape[-1]) if x0 is None else x0, A.shape[-1])
+        shapes = {"u": u.shape[:-2], "y": y.shape[:-2], "x0": x.shape[:-1]}
+        batch = common_batch({"model": self.model.batch, **shapes})
         result = np.empty((*batch, u.shape[-2], A.shape[-1]))
         for k in range(u.shape[-2]):
             off = y[..., k, :] - times(C, x) - times(D, u[..., k, :])
@@ -318,6 +319,9 @@ def kalman_filter(
     for i in np.ndindex(batch):
         P[i], K = riccati(A[i].T, C[i].T, Q[i], R[i], none, discrete)
         L[i] = kalman_update(P[i], C[i], R[i]).gain if discrete else K.T
+    if not np.isfinite(L).all():
+        text = f"measurement is down to {np.abs(R).min():.3g}, which overflows the gain"
+        raise ArgumentError(f"{text}, expected more noise")
     error = A @ (np.eye(n) - L @ C) if discrete else A - L @ C
     return KalmanFilter(model, L, P, closed_poles(error))
 
@@ -409,7 +413,7 @@ def of_estimate(
     closed = A - B @ K
     # outputs about the point of the model
     q, qd, tau = point_of(model)
-    reference: Any = model.y if sensors is not None else None
+    reference: Array | None = model.y if sensors is not None else None
     if sensors is None:
         if C.ndim > 2:
             raise ArgumentError(

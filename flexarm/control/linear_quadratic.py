@@ -305,7 +305,7 @@ class StateFeedback(Memoryless):
             dq = q - q0
         else:
             raise ArgumentError(
-                f"the state has {q.shape[-1]} positions and {qd.shape[-1]} velocities, "
+                f"q has {q.shape[-1]} positions and qd {qd.shape[-1]} velocities, "
                 f"expected together the {self.model.n_states} states of the model; "
                 "name the arm, replace(arm=...), if it has quaternions or couplings"
             )
@@ -421,7 +421,7 @@ def weight(name: str, value: ArrayLike, n: int, *, definite: bool) -> Array:
     size = float(np.abs(W).max(initial=0.0))
     if np.abs(W - np.swapaxes(W, -1, -2)).max(initial=0.0) > 1e-9 * size:
         raise ArgumentError(f"{name} is not symmetric, expected a symmetric weight")
-    smallest = float(np.linalg.eigvalsh(W)[..., 0].min())
+    smallest = float(np.linalg.eigvalsh(W).min(initial=np.inf))
     if smallest < -1e-12 * size or (definite and not smallest > 0.0):
         kind = "positive definite" if definite else "positive semidefinite"
         raise ArgumentError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.records import PredictiveStep
@@ -487,7 +487,9 @@ class PredictiveControl:
         """Outputs (..., p) of a sample as deviations."""
         rest = self._rest_outputs[min(self._k, len(self._K) - 1)]
         if self.observer is None:
-            parts = np.broadcast_arrays(real_array("q", q), real_array("qd", rates(qd)))
+            both = {"q": real_array("q", q), "qd": real_array("qd", rates(qd))}
+            common_batch({name: x.shape for name, x in both.items()})
+            parts = np.broadcast_arrays(*both.values())
             x = np.concatenate(parts, axis=-1)
             if x.shape[-1] != len(rest):
                 raise ArgumentError(

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_actuated, common_batch
-from .._calls.declared import ActuatorValues, Choice, Floats, Positions, Velocities
-from .._calls.doors import checked_class
+from .._calls.declared import Choice, Floats, Positions, Velocities
+from .._calls.doors import checked_record
 from .._support.description import Description
 from .._support.interrupts import uninterrupted
-from .._support.options import check_choice
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import gravity_forces
@@ -28,8 +27,6 @@ from .checks import gains, one_line, refuse_poses, rows
 from .states import known, read_state, with_joints
 
 Array = NDArray[np.float64]
-
-_COMPENSATIONS = ("set point", "current", "gravity", "none")
 
 
 def _actuator_stiffness(arm: Arm, q: ArrayLike) -> Array:
@@ -53,7 +50,7 @@ def _condensed(arm: Arm, q: Array) -> Array:
     return np.asarray(aa - af @ np.linalg.solve(ff, np.swapaxes(af, -1, -2)))
 
 
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class SetPointPD(Description, Memoryless):
     r"""PD control to a set point, with compensation of gravity and deflection.
@@ -170,13 +167,13 @@ class SetPointPD(Description, Memoryless):
     """
 
     arm: Arm
-    kp: Annotated[Any, Floats("()", "(..., nu)")]
-    kd: Annotated[Any, Floats("()", "(..., nu)")]
-    target: ActuatorValues
+    kp: Annotated[Any, Floats()]
+    kd: Annotated[Any, Floats()]
+    target: Annotated[Any, Floats()]
     compensation: Annotated[str, Choice("set point", "current", "gravity", "none")] = (
         "set point"
     )
-    rotor_inertia: Annotated[Any, Floats("()", "(..., nu)")] = None
+    rotor_inertia: Annotated[Any, Floats()] = None
     q: Array = field(init=False, repr=False)
     reference: Array = field(init=False, repr=False)
     feedforward: Array = field(init=False, repr=False)
@@ -187,7 +184,6 @@ class SetPointPD(Description, Memoryless):
         refuse_poses(arm, "SetPointPD")
         check_actuated(arm, "SetPointPD")
         read_arm(arm, "SetPointPD")
-        check_choice("compensation", self.compensation, _COMPENSATIONS)
         target = rows("target", self.target, arm.nu, "one position for each joint")
         kp, kd = gains("kp", self.kp, arm.nu), gains("kd", self.kd, arm.nu)
         common_batch(

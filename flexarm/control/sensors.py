@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_numbers, real_array
-from .._calls.arm_like import AnyArm, StackLike
+from .._calls.arm_like import AnyArm, Array, StackLike
 from ..dynamics.equations import forward_dynamics
 from ..errors import ArgumentError
-from ..linear_models.operating_point import Point
+from ..linear_models.operating_point import Point, Tangent
 from ..linear_models.outputs import read_outputs, state_names
 from ..linear_models.strain import Output
 from ._matrices import times
 from .checks import check_rows
 from .states import advance
-
-Array = NDArray[np.float64]
 
 JOINTS = ("joint positions", "joint velocities")
 
@@ -95,7 +92,7 @@ def _known(arm: AnyArm, given: object) -> Sensors:
     words = (str, int, float)
     if not all(isinstance(x, words) for x in _flat(given)):
         return _named(arm, given)
-    known: dict[Any, Sensors] = vars(arm).setdefault("_loop_sensors", {})
+    known: dict[object, Sensors] = vars(arm).setdefault("_loop_sensors", {})
     if given not in known:
         known[given] = _named(arm, given)
     return known[given]
@@ -113,7 +110,7 @@ def _named(arm: AnyArm, given: object) -> Sensors:
     signals = read_outputs(one, given)
     names = tuple(name for x in signals for name in x.names(one))
 
-    def value(q: Array, qd: Array, qdd: Array) -> tuple[Array, list[Any]]:
+    def value(q: Array, qd: Array, qdd: Array) -> tuple[Array, list[Tangent]]:
         """Outputs, and their derivatives by displacements and velocities."""
         found = [x.tangent(Point(arm, q, qd, qdd)) for x in signals]
         return np.concatenate([y for y, *_ in found], axis=-1), found
@@ -207,7 +204,7 @@ class Flaws(NamedTuple):
         t: float,
         state: tuple[Array, Array, Array],
         n: Array | None,
-    ) -> Any:
+    ) -> Array | tuple[Array, Array]:
         """Measured (..., p), or (q, qd) of the whole state; `n` (..., p) is the noise.
 
         `state` is q, qd and the forces, with the batch axes of the user.

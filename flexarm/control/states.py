@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import positive_number, real_array
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.records import Options
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -16,8 +16,6 @@ from ..linear_models.outputs import state_names
 from ..simulation.core_loop import run_core
 from ..simulation.laws import Law
 from ..simulation.run import Run
-
-Array = NDArray[np.float64]
 
 INTEGRATORS = ("rk4", "euler")
 # Size of a state beyond which it diverges: its squares must not overflow.

@@ -141,7 +141,10 @@ class StrainFeedback(Description, Memoryless):
                     gauge = outputs.strain(body.name, 0.0)
                     S[at] = _rows(arm, found.q, gauge)[:, : arm.nv]
         else:
-            C = _rows(arm, found.q, self.gauges)
+            try:
+                C = _rows(arm, found.q, self.gauges)
+            except ArgumentError as fault:
+                raise ArgumentError(f"gauges: {fault}") from None
             if C.shape[-2] != arm.nu or C[..., arm.nv :].any():
                 raise ArgumentError(
                     f"gauges are {C.shape[-2]} signals, expected {arm.nu} of positions "

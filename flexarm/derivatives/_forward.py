@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_constraints
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Velocities
 from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
-
-Array = NDArray[np.float64]
 
 
 class ForwardDynamicsDerivatives(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 from numpy.typing import ArrayLike
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Positions
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
@@ -17,12 +17,12 @@ from .._support.options import strict, unknown_names
 def jacobian_derivatives(
     arm: ArmLike,
     q: Positions,
-    node: Any = None,
+    node: object = None,
     *,
     out: Annotated[ArrayLike, Floats("(..., 6, nv, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     r"""Exact derivatives of the Jacobian of a node with respect to the positions.
 
     The kinematic Hessian: derivatives of each column of the body-fixed `jacobian` by

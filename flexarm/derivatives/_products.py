@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import refuse_constraints
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Velocities
 from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
-
-Array = NDArray[np.float64]
 
 
 class InverseDynamicsGradients(NamedTuple):
@@ -59,7 +56,7 @@ def inverse_dynamics_jvp(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     r"""Change of the forces of a motion along a change of the motion.
 
     .. math:: \delta\tau = \frac{\partial\tau}{\partial q}\,\delta q
@@ -184,7 +181,7 @@ def forward_dynamics_jvp(
     *,
     out: Velocities | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     r"""Change of the accelerations along a change of state and forces.
 
     .. math:: \delta\ddot q = M^{-1}\left(\delta\tau

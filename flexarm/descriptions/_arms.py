@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._calls.doors import checked_late
+from .._calls.declared import Several
+from .._calls.doors import checked
 from ..arm import Arm
 from ..bodies.body import GROUND, Body
 from ..bodies.following import free_joint
@@ -22,28 +24,27 @@ from .poses import clean_screws
 Array = NDArray[np.float64]
 
 
-def _kind(screws: Array) -> dict[str, Any]:
-    """Kind of the joint with columns (6, n), a plain one where the axis permits it."""
+def _maker(screws: Array) -> Callable[..., Joint]:
+    """Maker of a joint with columns (6, n), a plain one where the axis permits it."""
     n = screws.shape[1]
     if n == 0:
-        return {"kind": "fixed"}
+        return partial(Joint, "fixed")
     turn, slide = screws[:3, 0], screws[3:, 0]
     if n == 1 and not turn.any():
-        return {"kind": "prismatic", "axis": slide}
+        return partial(Joint, "prismatic", axis=slide)
     if n == 1 and not slide.any():
-        return {"kind": "revolute", "axis": turn}
-    return {"kind": "screw", "screw": screws[:, 0] if n == 1 else screws}
+        return partial(Joint, "revolute", axis=turn)
+    return partial(Joint, "screw", screw=screws[:, 0] if n == 1 else screws)
 
 
 def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> Joint:
     """Joint with the geometry of a description and all else of the old joint."""
     # geometry of the description
-    joint = Joint(
+    joint = _maker(screws)(
         parent=parent,
         node=old.node,
         position=place[:3, 3],
         rotation=place[:3, :3],
-        **_kind(screws),
     )
 
     # friction, limits and the like, if they fit
@@ -83,15 +84,17 @@ def _joint(old: Joint, name: str, screws: Array, place: Array, parent: str) -> J
     return result
 
 
-@checked_late
+@checked
 def build_arm(
-    description: AnyDescription, bodies: Sequence[Body], **options: Any
+    description: AnyDescription | Arm,
+    bodies: Annotated[Iterable[Body], Several("one for each joint")],
+    **options: Any,
 ) -> Arm:
     """Arm with the joints of a description and given bodies.
 
     Parameters
     ----------
-    description : JointFrames, BodyScrews, SpatialScrews or DenavitHartenberg
+    description : JointFrames, BodyScrews, SpatialScrews, DenavitHartenberg or Arm
         Tree of joints.
     bodies : sequence of RigidBody or FlexibleBody
         One for each joint, in its order; its frame is the body frame of the
@@ -134,10 +137,6 @@ def build_arm(
     True
     """
     # refuse bodies that do not fit
-    if not isinstance(bodies, Iterable):
-        raise ModelError(
-            f"bodies are {type(bodies).__name__}, expected one for each joint"
-        )
     bodies, tree = tuple(bodies), body_screws(description)
     if len(bodies) != tree.n_bodies:
         raise ModelError(
@@ -167,13 +166,13 @@ def build_arm(
     return Arm(placed, **options)
 
 
-@checked_late
-def kinematic_arm(description: AnyDescription, **options: Any) -> Arm:
+@checked
+def kinematic_arm(description: AnyDescription | Arm, **options: Any) -> Arm:
     """Arm with the joints of a description, for kinematics alone.
 
     Parameters
     ----------
-    description : JointFrames, BodyScrews, SpatialScrews or DenavitHartenberg
+    description : JointFrames, BodyScrews, SpatialScrews, DenavitHartenberg or Arm
         Tree of joints.
     **options
         Of `flexarm.Arm`.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
 from .._calls.declared import Choice
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from ..arm import Arm
 from ..bodies.body import Body
 from ..bodies.following import free_joint
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
 
 
-@checked_late
+@checked
 def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     """Joint frames of the same tree.
 
@@ -67,7 +67,7 @@ def joint_frames(given: AnyDescription | Arm) -> JointFrames:
     return _frames_of_screws(body_screws(given))
 
 
-@checked_late
+@checked
 def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     """Body-fixed screws of the same tree, without joint frames.
 
@@ -100,10 +100,6 @@ def body_screws(given: AnyDescription | Arm) -> BodyScrews:
         return given
     if isinstance(given, SpatialScrews):
         return body_of_spatial(given)
-    if not isinstance(given, JointFrames | DenavitHartenberg | Arm):
-        raise ModelError(
-            f"{type(given).__name__} is given, expected flexarm.Arm or a description"
-        )
     frames = joint_frames(given)
     references, screws = [], []
     for i, offset in enumerate(frames._coordinates(frames.offsets)):
@@ -114,7 +110,7 @@ def body_screws(given: AnyDescription | Arm) -> BodyScrews:
     return BodyScrews(references, screws, frames.parents)
 
 
-@checked_late
+@checked
 def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     """Spatial screws of the same tree, a product of exponentials, by (11) and (12).
 
@@ -145,7 +141,7 @@ def spatial_screws(given: AnyDescription | Arm) -> SpatialScrews:
     return spatial_of_body(body_screws(given))
 
 
-@checked_late
+@checked
 def denavit_hartenberg(
     given: AnyDescription | Arm,
     convention: Annotated[str, Choice("standard", "modified")] = "standard",
@@ -209,7 +205,7 @@ def _frames_of_screws(given: BodyScrews) -> JointFrames:
     """Joint frames with z along the axes of single screws."""
     size = largest_length(given)
     on_bodies: list[Array] = []
-    screws: list[Any] = []
+    screws: list[Array] = []
     for X in given.screws:
         X = clean_screws(X, size)
         on_body, Z = pose(), X

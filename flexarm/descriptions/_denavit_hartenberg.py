@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
 from .._calls.declared import Choice, Floats
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles, short_text
 from .._support.doubtful import warn_of_quarters
-from .._support.options import check_choice
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
 from ._joint_frames import JointFrames
@@ -23,11 +22,10 @@ from .poses import check_pose, check_poses, is_list, pose
 
 Array = NDArray[np.float64]
 
-CONVENTIONS = ("standard", "modified")
 _KINDS = ("revolute", "prismatic")
 
 
-def _about_z(theta: Any, d: Any) -> Array:
+def _about_z(theta: ArrayLike, d: ArrayLike) -> Array:
     """Turn about z and slide along it, (..., 4, 4)."""
     theta, d = np.broadcast_arrays(theta, d)
     result = np.zeros((*theta.shape, 4, 4)) + np.eye(4)
@@ -43,17 +41,17 @@ def _about_x(alpha: float, a: float) -> Array:
     return pose([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]], (a, 0.0, 0.0))
 
 
-def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
+def _read_rows(rows: object) -> tuple[list[Array], list[str | None]]:
     """Numbers of each row, and its kind or None."""
     if not is_list(rows):
-        raise ModelError(f"rows are {rows!r}, expected one for each joint")
+        raise ModelError(f"rows are {short_text(rows)}, expected one for each joint")
     wanted = "expected a, alpha, d, theta and perhaps the kind"
     numbers: list[Array] = []
-    kinds: list[Any] = []
+    kinds: list[str | None] = []
     for i, row in enumerate(rows):
         what = f"Denavit-Hartenberg row {i} (counted from 0)"
         if not is_list(row):
-            raise ModelError(f"{what} is {row!r}, {wanted}")
+            raise ModelError(f"{what} is {short_text(row)}, {wanted}")
         entries = tuple(row)
         if len(entries) not in (4, 5):
             raise ModelError(f"{what} has {len(entries)} entries, {wanted}")
@@ -72,7 +70,7 @@ def _read_rows(rows: Any) -> tuple[list[Array], list[Any]]:
     return numbers, kinds
 
 
-def _known_kind(i: int, kind: Any) -> str:
+def _known_kind(i: int, kind: object) -> str:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise ModelError(
             f"kind of Denavit-Hartenberg row {i} (counted from 0) is "
@@ -81,7 +79,7 @@ def _known_kind(i: int, kind: Any) -> str:
     return kind
 
 
-def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
+def _given_kinds(kinds: object, named: list[str | None], n: int) -> list[str | None]:
     """Kinds of n joints that are given beside rows without them."""
     if any(named):
         raise ModelError(
@@ -89,14 +87,14 @@ def _given_kinds(kinds: Any, named: list[Any], n: int) -> list[Any]:
             "one of the two; replace(rows=..., kinds=None) changes both"
         )
     if not is_list(kinds):
-        raise ModelError(f"kinds are {kinds!r}, expected one for each row")
+        raise ModelError(f"kinds are {short_text(kinds)}, expected one for each row")
     given = list(kinds)
     if len(given) != n:
         raise ModelError(f"{len(given)} kinds are given, expected {n}, one a row")
     return [_known_kind(i, kind) for i, kind in enumerate(given)]
 
 
-@checked_class
+@checked_record("{field} of the chain")
 @dataclass(frozen=True, eq=False, repr=False)
 class DenavitHartenberg(JointTree):
     r"""Chain by Denavit-Hartenberg parameters.
@@ -157,7 +155,7 @@ class DenavitHartenberg(JointTree):
     rows: Any
     convention: Annotated[str, Choice("standard", "modified")] = "standard"
     base: Annotated[Any, Floats("(4, 4)")] = None
-    frames: Annotated[Any, Floats("(n, 4, 4)")] = None
+    frames: Any = None
     kinds: Any = None
 
     def _sheet(self) -> Sheet:
@@ -168,19 +166,15 @@ class DenavitHartenberg(JointTree):
         return Sheet((f"{self!r}, {self.convention}", Table(rows)))
 
     def __post_init__(self) -> None:
-        check_choice(
-            "Denavit-Hartenberg convention", self.convention, CONVENTIONS, ModelError
-        )
         numbers, kinds = _read_rows(self.rows)
         n = len(numbers)
         if self.kinds is not None:
             kinds = _given_kinds(self.kinds, kinds, n)
-        kinds = [kind or "revolute" for kind in kinds]
         frames = [np.eye(4)] * n if self.frames is None else self.frames
         base = np.eye(4) if self.base is None else self.base
         self._set(
             rows=as_array("rows", np.array(numbers), (n, 4)),
-            kinds=tuple(kinds),
+            kinds=tuple(kind or "revolute" for kind in kinds),
             base=check_pose("base of the chain", base),
             frames=check_poses("body frame", frames, n),
         )

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._support.options import check_choice
 from ..errors import ModelError
-from ._denavit_hartenberg import CONVENTIONS, DenavitHartenberg
+from ._denavit_hartenberg import DenavitHartenberg
 from ._screws import SpatialScrews
 from .poses import pose, turn_to
 
@@ -112,7 +111,6 @@ def _angle(axis: Array, a: Array, b: Array) -> float:
 
 def extract(description: SpatialScrews, convention: str) -> DenavitHartenberg:
     """Denavit-Hartenberg parameters of a chain of spatial screws."""
-    check_choice("Denavit-Hartenberg convention", convention, CONVENTIONS, ModelError)
     # common normals, and the numbers between them
     lines = _lines(description)
     normals = _normals(lines)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import se3
 from .._calls.declared import Floats, Posture
 from .._calls.doors import checked_class
-from .._support.checks import as_array
+from .._support.checks import as_array, short_text
 from ..errors import ModelError
 from ._joint_tree import JointTree
 from .poses import check_poses, product
@@ -95,7 +95,7 @@ class JointFrames(JointTree):
         kinds: Sequence[str],
         *,
         pitches: Annotated[ArrayLike, Floats("(n,)")] | None = None,
-        parents: Any = None,
+        parents: Sequence[int] | None = None,
         offsets: Annotated[ArrayLike, Floats("(n,)")] | None = None,
     ) -> JointFrames:
         """Joints of one screw along the third axis of their frames (l. 257).
@@ -133,7 +133,8 @@ class JointFrames(JointTree):
         array([0., 0., 1., 0., 0., 0.])
         """
         if isinstance(kinds, str) or not isinstance(kinds, Iterable):
-            raise ModelError(f"kinds are {kinds!r}, expected one for each joint")
+            text = short_text(kinds)
+            raise ModelError(f"kinds are {text}, expected one for each joint")
         kinds = list(kinds)
         pitch = np.zeros(len(kinds)) if pitches is None else pitches
         pitch = as_array("pitches of the joints", pitch, (len(kinds),))
@@ -141,8 +142,8 @@ class JointFrames(JointTree):
         for i, (kind, h) in enumerate(zip(kinds, pitch, strict=True)):
             if kind not in ("revolute", "prismatic", "helical"):
                 raise ModelError(
-                    f"kind of joint {i} (counted from 0) is {kind!r}, expected "
-                    "'revolute', 'prismatic' or 'helical'"
+                    f"kind of joint {i} (counted from 0) is {short_text(kind)}, "
+                    "expected 'revolute', 'prismatic' or 'helical'"
                 )
             if h and kind != "helical":
                 raise ModelError(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_finite, real_array
 from .._calls.declared import Positions, Posture
 from .._calls.doors import checked_class
 from .._core import MAX_BODIES
 from .._support.arrays import is_whole
-from .._support.checks import as_array, as_numbers
+from .._support.checks import as_array, as_numbers, short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..bodies.axes import unit_screw
@@ -23,28 +23,32 @@ Array = NDArray[np.float64]
 Tree = TypeVar("Tree", bound="JointTree")
 
 
-def check_parents(parents: Any, n: int) -> tuple[int, ...]:
+def check_parents(parents: object, n: int) -> tuple[int, ...]:
     """Parent of each of n joints, -1 for the base; a chain for None."""
     if parents is None:
         return tuple(range(-1, n - 1))
     if not is_list(parents):
-        raise ModelError(f"parents are {parents!r}, expected one number for each joint")
+        raise ModelError(
+            f"parents are {short_text(parents)}, expected one number for each joint"
+        )
     given = tuple(parents)
     if len(given) != n:
         raise ModelError(f"{len(given)} parents are given, expected {n}, one a joint")
     for i, p in enumerate(given):
         if not is_whole(p) or not -1 <= p < i:
             raise ModelError(
-                f"parent of joint {i} (counted from 0) is {p!r}, expected -1 for the "
-                f"base or the number of a joint before it"
+                f"parent of joint {i} (counted from 0) is {short_text(p)}, expected "
+                "-1 for the base or the number of a joint before it"
             )
     return tuple(int(p) for p in given)
 
 
-def check_screws(screws: Any) -> tuple[Array, ...]:
+def check_screws(screws: object) -> tuple[Array, ...]:
     """Unit screws of each joint, (6, n_i)."""
     if not is_list(screws):
-        raise ModelError(f"screws are {screws!r}, expected one or more for each joint")
+        raise ModelError(
+            f"screws are {short_text(screws)}, expected one or more for each joint"
+        )
     result = []
     for i, item in enumerate(screws):
         what = f"screw of joint {i} (counted from 0)"
@@ -161,7 +165,7 @@ class JointTree(Printed, Description):
     def _zero_at(self: Tree, q0: Array) -> Tree:
         raise NotImplementedError
 
-    def _coordinates(self, q: Any) -> list[Array]:
+    def _coordinates(self, q: ArrayLike) -> list[Array]:
         """Coordinates of each joint, (..., n_i)."""
         q = real_array("q", q)
         if q.ndim == 0 or q.shape[-1] != self.nq:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Vector
-from .._calls.doors import checked_late
-from .._support.checks import as_array
-from .._support.options import check_choice
+from .._calls.declared import Choice
+from .._calls.doors import checked_as
+from .._calls.kept import Kept
+from .._support.checks import as_array, finite
 from ..bodies.axes import unit_vector
 from ..errors import ModelError
 from .poses import turn_to
@@ -31,13 +33,13 @@ SUBGROUPS: dict[str, int] = {
 }
 
 
-@checked_late
+@checked_as("{field} of the motion subgroup")
 def motion_subgroup(
-    name: str,
-    axis: Vector = (0.0, 0.0, 1.0),
-    point: Vector = (0.0, 0.0, 0.0),
+    name: Annotated[str, Choice(*SUBGROUPS)],
+    axis: Annotated[Any, Kept(unit_vector)] = (0.0, 0.0, 1.0),
+    point: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0),
     *,
-    pitch: float = 0.0,
+    pitch: Annotated[float, Kept(finite)] = 0.0,
 ) -> Array:
     """Screws whose product of exponentials makes a motion subgroup, (6, n).
 
@@ -95,8 +97,6 @@ def motion_subgroup(
     array([[1., 0., 0., 0., 0., 0.],
            [0., 0., 0., 1., 0., 0.]])
     """
-    check_choice("motion subgroup", name, SUBGROUPS, ModelError)
-    pitch = float(as_array("pitch of the motion subgroup", pitch, ()))
     if pitch and not name.startswith("helical"):
         raise ModelError(
             f"motion subgroup {name!r} has the pitch {pitch:g} m/rad, expected it of "
@@ -104,8 +104,7 @@ def motion_subgroup(
         )
 
     # sliding and turning along x, y, z, and turning with a pitch
-    point = as_array("point of the motion subgroup", point, (3,))
-    along = turn_to(unit_vector("axis of the motion subgroup", axis)).T
+    along = turn_to(axis).T
     T = list(np.hstack([np.zeros((3, 3)), along]))
     R = list(np.hstack([along, np.cross(point, along) + 0.0]))
     H = R[2] + pitch * T[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -70,8 +71,8 @@ class BodyScrews(JointTree):
     def of_parent_screws(
         cls,
         references: Annotated[ArrayLike, Floats("(n, 4, 4)")],
-        screws: Any,
-        parents: Any = None,
+        screws: Sequence[ArrayLike],
+        parents: Sequence[int] | None = None,
     ) -> BodyScrews:
         """From screws in the frames of the parents, at q = 0 (7).
 

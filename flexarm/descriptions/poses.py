@@ -7,13 +7,13 @@ Mueller (2018), appendix A.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
-from .._support.checks import MODEL_TOLERANCE, as_array, pose_fault
+from .._support.checks import MODEL_TOLERANCE, as_array, pose_fault, short_text
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 _ROUNDING = 8.0 * np.finfo(float).eps
 
 
-def pose(turn: Any = None, origin: Any = (0.0, 0.0, 0.0)) -> Array:
+def pose(turn: ArrayLike | None = None, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """Pose of a rotation, none by default, and an origin, (4, 4)."""
     result = np.eye(4)
     result[:3, :3] = np.eye(3) if turn is None else turn
@@ -68,13 +68,13 @@ def turn_to(axis: Array) -> Array:
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def is_list(value: Any) -> bool:
+def is_list(value: object) -> TypeGuard[Iterable[Any]]:
     """Whether a value has entries, one behind the other."""
     single = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
     return isinstance(value, Iterable) and not single
 
 
-def check_pose(what: str, value: Any) -> Array:
+def check_pose(what: str, value: object) -> Array:
     """Return a read-only pose, or refuse another matrix."""
     C = as_array(what, value, (4, 4))
     fault = pose_fault(C, MODEL_TOLERANCE)
@@ -83,10 +83,11 @@ def check_pose(what: str, value: Any) -> Array:
     return C
 
 
-def check_poses(what: str, value: Any, n: int | None = None) -> Array:
+def check_poses(what: str, value: object, n: int | None = None) -> Array:
     """Return n read-only poses, (n, 4, 4)."""
     if not is_list(value):
-        raise ModelError(f"{what} is {value!r}, expected a 4 x 4 pose for each joint")
+        text = short_text(value)
+        raise ModelError(f"{what} is {text}, expected a 4 x 4 pose for each joint")
     items = list(value)
     if n is not None and len(items) != n:
         raise ModelError(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 from numpy.typing import ArrayLike
 
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.threads import ONE, kernels, threaded
@@ -22,7 +22,7 @@ def kinetic_energy(
     out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Kinetic energy in J, half of qd' M qd (Jain and Rodriguez 1996, eq. 23).
 
     Parameters
@@ -67,7 +67,7 @@ def potential_energy(
     out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Potential energy in J: gravity, zero at the origin of the base, and strain.
 
     Parameters
@@ -116,7 +116,7 @@ def dissipated_power(
     out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Power in W that friction, dampers and stops dissipate.
 
     By viscous friction of joints and motors, damping of shafts and modes, dry friction,
@@ -171,7 +171,7 @@ def energy(
     out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Total energy in J, kinetic plus potential.
 
     Parameters
@@ -214,10 +214,11 @@ def energy(
     try:
         model = arm._model if threads is ONE else threaded(arm, threads)
 
-        def total(q: Any, qd: Any) -> Any:
+        def total(q: ArrayLike, qd: ArrayLike) -> Array:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)
 
-        return in_chunks(arm, total, (q, qd), (1, 1), out)
+        result: Array = in_chunks(arm, total, (q, qd), (1, 1), out)
+        return result
     except Exception:  # one of the two raises with an explanation
         potential_energy(arm, q, threads=threads)
         kinetic_energy(arm, q, qd, out=out, threads=threads)

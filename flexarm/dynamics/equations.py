@@ -5,9 +5,9 @@ Every function is one call of a gufunc bound to the arm, computed by ``csrc/kern
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Choice, Forces, Positions, Velocities
 from .._calls.threads import ONE, kernels
 from .._support.options import check_choice, strict, unknown_names
@@ -27,7 +27,7 @@ def inverse_dynamics(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     r"""Generalized forces that produce a given motion.
 
     Evaluates the equation of motion
@@ -98,7 +98,7 @@ def forward_dynamics(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     r"""Accelerations under given forces.
 
     Solves :math:`M(q)\,\ddot q + C(q, \dot q) = \tau` for :math:`\ddot q`.
@@ -166,7 +166,9 @@ def forward_dynamics(
     if method is ARTICULATED:  # costs least
         return model.forward_dynamics(q, qd, tau, out)
     check_choice("method", method, _METHODS)
-    return getattr(model, "forward_dynamics" + _METHODS[method])(q, qd, tau, out)
+    name = "forward_dynamics" + _METHODS[method]
+    result: Array = getattr(model, name)(q, qd, tau, out)
+    return result
 
 
 @strict
@@ -178,7 +180,7 @@ def bias_forces(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Forces at zero acceleration: velocity, gravity, elastic and friction forces.
 
     Elastic forces are those of modes and of springs inside joints, stops included.
@@ -230,7 +232,7 @@ def gravity_forces(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Forces that hold the arm against gravity: gradient of the gravity potential.
 
     Parameters

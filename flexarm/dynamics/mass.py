@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, refuse_followers, refuse_linear
-from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.arm_like import AnyArm, ArmLike, Array
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked_late
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
-
-Array = NDArray[np.float64]
 
 
 @strict
@@ -26,7 +24,7 @@ def mass_matrix(
     out: Annotated[ArrayLike, Floats("(..., nv, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Mass matrix, by composite bodies (Jain and Rodriguez 1996, eq. 50).
 
     Parameters
@@ -71,7 +69,7 @@ def mass_matrix_inverse(
     out: Annotated[ArrayLike, Floats("(..., nv, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Inverse of the mass matrix by the innovations factorization, without forming M.
 
     Parameters
@@ -122,7 +120,7 @@ def apply_mass_matrix(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Product M x, by inverse dynamics at rest without gravity, O(N).
 
     Parameters
@@ -170,7 +168,7 @@ def apply_mass_matrix_inverse(
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Product of the inverse mass matrix and a vector, O(N).
 
     Parameters
@@ -217,7 +215,7 @@ def log_det_mass_matrix(
     out: Annotated[ArrayLike, Floats("(...)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Logarithm of the determinant of the mass matrix, O(N).
 
     Parameters

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import refuse_linear
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import Floats, JacobianFrame, Positions
 from .._calls.doors import checked_late
@@ -19,11 +20,11 @@ from .._support.options import check_choice
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, turn_spatial
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def _compliance(
-    arm: AnyArm, q: Any, nodes: list[int], frame: str, quiet: bool, threads: Any
+    arm: AnyArm, nodes: list[int], frame: str, threads: int, quiet: bool, q: ArrayLike
 ) -> Array:
     """Blocks of all pairs of nodes; those below the diagonal are transposed."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
@@ -53,12 +54,12 @@ def _compliance(
 def operational_space_compliance(
     arm: AnyArm,
     q: Positions,
-    nodes: Any = None,
+    nodes: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Annotated[ArrayLike, Floats("(..., 6 m, 6 m)")] | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     """Inverse inertia ``J M^-1 J'`` at nodes, without forming M.
 
     Parameters
@@ -113,17 +114,12 @@ def operational_space_compliance(
     refuse_linear(arm, "compliances by recursion")
     check_choice("frame", frame, FRAMES)
     numbers = node_numbers(arm, nodes)
+    compute = partial(_compliance, arm, numbers, frame, threads)
     try:
-
-        def compliance(q: Any) -> Any:
-            return _compliance(arm, q, numbers, frame, False, threads)
-
-        return in_chunks(arm, compliance, (q,), (1,), out)
+        result: Array = in_chunks(arm, partial(compute, False), (q,), (1,), out)
+        return result
     except Exception as error:
-
-        def again() -> Any:
-            return _compliance(arm, q, numbers, frame, True, threads)
-
+        again = partial(compute, True, q)
         name = "operational_space_compliance"
         raise explain(arm, name, error, again=again, q=q) from None
 
@@ -132,12 +128,12 @@ def operational_space_compliance(
 def operational_space_inertia(
     arm: AnyArm,
     q: Positions,
-    nodes: Any = None,
+    nodes: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Annotated[ArrayLike, Floats("(..., 6 m, 6 m)")] | None = None,
     threads: int = ONE,
-) -> Any:
+) -> Array:
     """Inertia at nodes, ``(J M^-1 J')^-1``.
 
     Parameters
@@ -192,11 +188,12 @@ def operational_space_inertia(
     numbers = node_numbers(arm, nodes)
     names = ("operational_space_inertia", "operational_space_compliance")
 
-    def inertia(q: Any) -> Any:
-        return inverse_of(_compliance(arm, q, numbers, frame, False, threads), *names)
+    def inertia(q: ArrayLike) -> Array:
+        return inverse_of(_compliance(arm, numbers, frame, threads, False, q), *names)
 
     try:
-        return in_chunks(arm, inertia, (q,), (1,), out)
+        result: Array = in_chunks(arm, inertia, (q,), (1,), out)
+        return result
     except Exception:  # the error of a part does not describe the whole batch
         whole = operational_space_compliance(
             arm, q, nodes, frame=frame, threads=threads
@@ -205,10 +202,9 @@ def operational_space_inertia(
         raise
 
 
-def inverse_of(compliance: Any, name: str, inverse: str) -> Any:
+def inverse_of(compliance: Array, name: str, inverse: str) -> Array:
     """Return the inverse of symmetric compliances, or raise for those of lower rank."""
     size = compliance.shape[-1]
-
     # in units in which its diagonal is one, as rad and m are not comparable
     scale = np.sqrt(np.diagonal(compliance, axis1=-2, axis2=-1))
     rigid = ~(scale > 0.0).all(axis=-1)
@@ -220,10 +216,10 @@ def inverse_of(compliance: Any, name: str, inverse: str) -> Any:
     if rigid.any():
         raise SingularityError(_rigid(rigid, size, name, inverse))
     root = vectors / np.sqrt(values)[..., np.newaxis, :]
-    return root @ np.swapaxes(root, -2, -1) / scale
+    return np.asarray(root @ np.swapaxes(root, -2, -1) / scale)
 
 
-def _rigid(rigid: Any, size: int, name: str, inverse: str) -> str:
+def _rigid(rigid: Mask, size: int, name: str, inverse: str) -> str:
     """Message for states with a compliance of lower rank."""
     where = "the state"
     if rigid.ndim:

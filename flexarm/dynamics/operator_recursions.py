@@ -7,12 +7,11 @@ US patent 5,546,508.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.nodes import node_numbers
 from ..bodies.maps import (
     body_displacement,
@@ -28,8 +27,6 @@ from .mass import body_rows
 
 if TYPE_CHECKING:
     from .spatial_operators import SpatialOperators
-
-Array = NDArray[np.float64]
 
 
 def maximal_rows(arm: ArmLike) -> list[slice]:
@@ -136,7 +133,7 @@ def shaping(arm: ArmLike, q: Array) -> Array:
     return q
 
 
-def pick_off(operators: SpatialOperators, nodes: Any) -> Array:
+def pick_off(operators: SpatialOperators, nodes: object) -> Array:
     """Map from wrenches on nodes to forces on maximal rows, (..., Nbar, 6 m) (5)."""
     arm, batch = operators.arm, operators.q.shape[:-1]
     q = shaping(arm, operators.q)

@@ -26,22 +26,21 @@ matrices.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import kinematics
 from .._calls.arguments import (
-    check_arm,
     real_array,
     refuse_followers,
     refuse_geared,
     refuse_linear,
 )
-from .._calls.arm_like import ArmLike
-from .._calls.declared import Floats, Positions
-from .._calls.doors import checked_class, checked_late
+from .._calls.arm_like import ArmLike, Array
+from .._calls.declared import Floats, Positions, Sequenced, Whole
+from .._calls.doors import checked, checked_class
 from .._support.options import check_choice
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
@@ -58,8 +57,6 @@ from .operator_recursions import (
     shaping,
     split_quantities,
 )
-
-Array = NDArray[np.float64]
 
 _MINIMAL_ROWS = ("H", "D", "factor", "inverse_factor")
 _MINIMAL_COLUMNS = ("G", "K", "D", "factor", "inverse_factor")
@@ -188,6 +185,7 @@ class SpatialOperators:
         """
         return body_rows(self.arm)[self.arm.body_index(body)]
 
+    @checked
     def block(
         self, operator: str, row: str | int, column: str | int | None = None
     ) -> Array:
@@ -227,7 +225,7 @@ class SpatialOperators:
     def in_arm_order(
         self,
         array: Annotated[ArrayLike, Floats("(...)")],
-        axes: tuple[int, ...] = (-2, -1),
+        axes: Annotated[tuple[int, ...], Sequenced(Whole())] = (-2, -1),
     ) -> Array:
         """Sort axes of minimal rows as the coordinates of the arm.
 
@@ -245,9 +243,20 @@ class SpatialOperators:
         -------
         sorted : (...) ndarray of float
             A copy, in the same units.
+
+        Raises
+        ------
+        ArgumentError
+            If the array has another number of rows along an axis, or no such axis.
         """
         result: Array = real_array("array", array)
+        n = len(self.order)
         for axis in axes:
+            if not -result.ndim <= axis < result.ndim or result.shape[axis] != n:
+                raise ArgumentError(
+                    f"array has shape {result.shape}, expected {n} minimal rows along "
+                    f"axis {axis} of axes"
+                )
             result = np.take(result, np.argsort(self.order), axis=axis)
         return result
 
@@ -309,7 +318,7 @@ class SpatialOperators:
         """
         return inverse_blocks(self)
 
-    def pick_off(self, nodes: Any = None) -> Array:
+    def pick_off(self, nodes: object = None) -> Array:
         """Operator B of nodes: their Jacobian is ``J = B' Phi' H'`` (eq. 5).
 
         Parameters
@@ -334,7 +343,7 @@ class SpatialOperators:
         """
         return pick_off(self, nodes)
 
-    def operational_space_compliance(self, nodes: Any = None) -> Array:
+    def operational_space_compliance(self, nodes: object = None) -> Array:
         """Inverse inertia ``J M^-1 J'`` at nodes, by `Omega_psi`.
 
         Parameters
@@ -384,7 +393,7 @@ def _refuse(arm: ArmLike) -> None:
         )
 
 
-@checked_late
+@checked
 def operators(arm: ArmLike, q: Positions) -> SpatialOperators:
     r"""Spatial operators of an arm: the factors of its mass matrix and of its inverse.
 
@@ -438,7 +447,6 @@ def operators(arm: ArmLike, q: Positions) -> SpatialOperators:
     >>> fa.operators(arm, np.zeros((100, arm.nq))).log_det.shape
     (100,)
     """
-    check_arm(arm)
     q = np.array(real_array("q", q))
     kinematics.link_poses(arm, q)  # raises for invalid positions
     _refuse(arm)

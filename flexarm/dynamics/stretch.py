@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.links import link_name, link_ranges
 from .._support.printing import percent
 from .._support.warn import warn
@@ -24,7 +23,6 @@ from ..errors import AccuracyWarning
 from ..kinematics.links import link_velocities
 from ..kinematics.nodes import link_poses, node_poses, node_velocity
 
-Array = NDArray[np.float64]
 Forces = dict[int, Any]  # (n, 3) in base axes, by numbers of nodes
 
 # Stretch of a link over the deflection of its tip above which results lack it.
@@ -71,7 +69,7 @@ def stretch_of_links(
     nodes = np.asarray(node_poses(arm, q))[..., :3, 3]
     pulls = _pulls(arm, _Field(arm, q, qd, pose), nodes, forces or {})
     found: dict[str, tuple[Array, Array]] = {}
-    sums: dict[str, list[Any]] = {}
+    sums: dict[str, list[Array]] = {}
     for k, link in flexible.items():
         body, turn, first = arm.bodies[k], pose[:, k, :3, :3], arm._node_offset[k]
         B = link.node_motion(np.arange(body.n_nodes))[:, 3:]
@@ -79,7 +77,7 @@ def stretch_of_links(
         longer = (turn @ (strain @ B[-1].T)[..., np.newaxis])[..., 0]
         # from the base of the first piece of a link to the tip of its last one
         name, end = link_name(body), nodes[:, first + body.n_nodes - 1]
-        part = sums.setdefault(name, [0.0, 0.0, pose[:, k], end])
+        part = sums.setdefault(name, [np.zeros(3), np.zeros(3), pose[:, k], end])
         part[0], part[1] = part[0] + longer, part[1] + body.node_position[-1]
         now = np.einsum("sba,sb->sa", part[2][:, :3, :3], end - part[2][:, :3, 3])
         lengths = (

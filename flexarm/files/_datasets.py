@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ _KIND = "flexarm"
 _OF_ZARR = (".zgroup", "zarr.json")
 
 
-def save_dataset(thing: Any, path: Path) -> list[str]:
+def save_dataset(thing: object, path: Path) -> list[str]:
     """Write a result; return the places of what it has by name only."""
     if not isinstance(thing, Labelled):
         raise ArgumentError(
@@ -103,7 +102,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def load_dataset(path: Path) -> Any:
+def load_dataset(path: Path) -> object:
     """Return the result of a file."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file {shown_path(path)}")

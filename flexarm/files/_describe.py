@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def _table(place: str, given: object, known: Collection[str], such_as: str) -> R
     return given
 
 
-def _rows(place: str, given: object) -> list[Any]:
+def _rows(place: str, given: object) -> list[object]:
     """Return a list of tables."""
     if not isinstance(given, list):
         raise at_place(place, f"{short_text(given)} is no list, expected tables in []")
@@ -287,7 +287,7 @@ def _joint(place: str, given: object) -> Joint:
     for key in ("axis", "axis2"):
         if isinstance(table.get(key), str):
             table[key] = _axis(f"{place}.{key}", table[key])
-    kinds: tuple[type[Any], ...] = Drive, CoulombFriction, Stops
+    kinds: tuple[type[object], ...] = Drive, CoulombFriction, Stops
     for key, kind in zip(("drive", "coulomb_friction", "stops"), kinds, strict=True):
         if table.get(key) is not None:
             table[key] = _part(f"{place}.{key}", kind, table[key])

@@ -150,7 +150,7 @@ class Encoder:
         if array.dtype.kind != "U" and large:
             return {TYPE: "array", "in": self._sink(array)}
         if plain and array.size and array.ndim and np.isfinite(array).all():
-            listed: list[Any] = array.tolist()
+            listed: list[Tree] = array.tolist()
             return listed
         return {TYPE: "array", **_array_node(array)}
 

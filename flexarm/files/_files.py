@@ -189,7 +189,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelError(text if name in text else f"file {name!r}: {text}") from None
 
 
-def _of_tables(place: Path) -> Any:
+def _of_tables(place: Path) -> object:
     """Object of a file of text."""
     kind = _TABLES.get(place.suffix)
     if kind is None:
@@ -197,7 +197,7 @@ def _of_tables(place: Path) -> Any:
         if place.suffix in _OTHERS:
             hint = f"; {_OTHERS[place.suffix]} reads such files"
         raise ModelError(
-            f"file {shown_path(place)} has the ending {short_text(place.suffix)}, "
+            f"path {shown_path(place)} has the ending {short_text(place.suffix)}, "
             f"expected .json, .yaml, .toml, .nc or .zarr{hint}"
         )
     content = read_file("file", place, MAX_TEXT if kind == "JSON" else _MAX_WRITTEN)

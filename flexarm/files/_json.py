@@ -139,7 +139,7 @@ def pretty(node: Tree, indent: int = 0) -> str:
     return "[\n" + inner + f",\n{inner}".join(parts) + "\n" + " " * indent + "]"
 
 
-def _has_objects(node: Record | list[Any]) -> bool:
+def _has_objects(node: Record | list[Tree]) -> bool:
     """Whether a node has objects inside of objects or lists, each on its own lines."""
     inner = node.values() if isinstance(node, dict) else node
     return any(isinstance(x, dict) and x for x in inner)
@@ -159,7 +159,7 @@ def _rows(words: list[str], indent: int) -> list[str]:
 # reading
 
 
-def object_of(tree: Tree, path: Path) -> Any:
+def object_of(tree: Tree, path: Path) -> object:
     """Return the object of a tree that was read from a file."""
     named = tree.get("arrays") if isinstance(tree, dict) else None
     content = bare(tree)

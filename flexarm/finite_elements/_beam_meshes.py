@@ -8,14 +8,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_late
+from .._calls.declared import Floats, Vector, Whole
+from .._calls.doors import checked
 from .._support.checks import (
     as_array,
     in_range,
     positive,
     positive_pair,
-    whole_number,
 )
 from .._support.quadrature import gauss_rule
 from .._support.sparse import scipy_sparse
@@ -29,10 +28,10 @@ Array = NDArray[np.float64]
 MAX_ELEMENTS = 100_000
 
 
-@checked_late
+@checked
 def beam_mesh(
     length: float,
-    n_elements: int,
+    n_elements: Annotated[int, Whole(least=1, most=MAX_ELEMENTS)],
     *,
     mass_per_length: float,
     bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")],
@@ -96,7 +95,7 @@ def beam_mesh(
     [3.516 7.032]
     """
     L = positive("length of the beam mesh", length, "m")
-    count = whole_number("n_elements", n_elements, 1, MAX_ELEMENTS)
+    count = int(n_elements)
     rho = positive("mass_per_length of the beam mesh", mass_per_length, "kg/m")
     EA = positive("axial_stiffness of the beam mesh", axial_stiffness, "N")
     GJ = positive("torsional_stiffness of the beam mesh", torsional_stiffness, "N m^2")

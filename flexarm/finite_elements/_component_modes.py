@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +93,7 @@ class MeshModes:
         joint: Joint | None = None,
         *,
         nodes: Sequence[str | int] = (),
-        damping_ratio: Annotated[Any, Floats("()", "(m,)")] = 0.0,
+        damping_ratio: Annotated[ArrayLike, Floats("()", "(m,)")] = 0.0,
         origin: Vector | None = None,
     ) -> FlexibleBody:
         r"""Make a flexible body with these modes and the inertia of the whole mesh.
@@ -229,11 +229,11 @@ class MeshModes:
         )
 
 
-def node_numbers(mesh: FiniteElementModel, what: str, nodes: Any) -> list[int]:
+def node_numbers(mesh: FiniteElementModel, what: str, nodes: object) -> list[int]:
     """Numbers of nodes of a mesh, given as a list of names or numbers."""
     if isinstance(nodes, str) or not isinstance(nodes, Iterable):
         raise ModelError(f"{what} is {short_text(nodes)}, expected a list of nodes")
-    return [mesh.node_index(node) for node in nodes]
+    return [mesh._place(node, f"{what}: ") for node in nodes]
 
 
 def clamped_modes(
@@ -353,7 +353,7 @@ def _orthogonal(modes: MeshModes) -> MeshModes:
 
 def user_modes(
     mesh: FiniteElementModel,
-    shapes: Any,
+    shapes: ArrayLike,
     attachment: int | None,
     names: tuple[str, ...],
 ) -> MeshModes:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from numpy.typing import ArrayLike
 
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import as_array
 from ._matrix_market import read_matrix
 from .mesh import FiniteElementModel
 
 
-@checked_late
+@checked
 def read_matrix_market(
     coordinates: ArrayLike | str | os.PathLike[str],
     mass: str | os.PathLike[str],
@@ -75,16 +75,11 @@ def read_matrix_market(
     ...     )
     <FiniteElementModel: 4 nodes, 24 degrees of freedom, 2 kg>
     """
-    points: Any = coordinates
+    given = coordinates
     if isinstance(coordinates, str | os.PathLike):
-        points = read_matrix(coordinates)
-        points = points.toarray() if hasattr(points, "toarray") else points
-    points = as_array("coordinates of the mesh", points, (None, 3))
+        given = read_matrix(coordinates)
+        given = given.toarray() if hasattr(given, "toarray") else given
+    points = as_array("coordinates of the mesh", given, (None, 3))
     rows, names = 6 * len(points), cast(tuple[str, ...], node_names)
-    return FiniteElementModel(
-        points,
-        read_matrix(mass, rows),
-        read_matrix(stiffness, rows),
-        dofs_per_node,
-        names,
-    )
+    M, K = (read_matrix(path, rows) for path in (mass, stiffness))
+    return FiniteElementModel(points, M, K, dofs_per_node, names)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -39,16 +40,16 @@ class _Lines(io.RawIOBase):
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         self._name = name
-        self._source: Any = file
+        self._read: Callable[[int], bytes] = file.read
         ending = name[:-1].rpartition(".")[2].lower()
         if ending == "gz":  # a module that some builds of Python lack, as the next
             import gzip
 
-            self._source = gzip.GzipFile(fileobj=file)
+            self._read = gzip.GzipFile(fileobj=file).read
         elif ending == "bz2":
             import bz2
 
-            self._source = bz2.BZ2File(file)
+            self._read = bz2.BZ2File(file).read
         self._seen = self._line = 0
         self._ended = False
         self.limit = HEAD_BYTES
@@ -84,7 +85,7 @@ class _Lines(io.RawIOBase):
 
     def _piece(self, size: int) -> bytes:
         try:
-            return bytes(self._source.read(size))
+            return self._read(size)
         except Exception as problem:  # also zlib.error, which is no OSError
             if isinstance(problem, OSError) and problem.errno is not None:
                 raise  # of the disk
@@ -182,7 +183,7 @@ def _table(name: str, text: io.TextIOBase, entries: int, columns: int) -> Array:
     return table[:-1]
 
 
-def read_matrix(path: Any, rows: int | None = None) -> Any:
+def read_matrix(path: object, rows: int | None = None) -> Any:
     """Read a matrix: a dense array, or a sparse matrix of ``coordinate`` form.
 
     Parameters

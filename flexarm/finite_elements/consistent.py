@@ -6,17 +6,18 @@ nodes, and these are products with the mass matrix.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.declared import Floats
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import as_array
 from .._support.sparse import as_matrix
 from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
 from ..errors import ModelError
+from .eigenproblems import Sparse
 
 Array = NDArray[np.float64]
 
@@ -24,9 +25,9 @@ Array = NDArray[np.float64]
 MIN_DIVISOR = 1e-300
 
 
-@checked_late
+@checked
 def consistent_integrals(
-    mass: Any,
+    mass: ArrayLike | Sparse,
     position: Annotated[ArrayLike, Floats("(N, 3)")],
     translation: Annotated[ArrayLike, Floats("(N, 3, n)")],
     rotation: Annotated[ArrayLike, Floats("(N, 3, n)")] | None = None,
@@ -145,22 +146,22 @@ def _misfit(
     return float(max(unequal, (symmetric / np.maximum(largest, MIN_DIVISOR)).max()))
 
 
-def _follow_centre(mass: Any, translation: Array, shapes: Array, swing: Array) -> None:
+def _follow_centre(mass: Sparse, moves: Array, shapes: Array, swing: Array) -> None:
     """Correct the momentum of each swinging column by a translation, in place.
 
     The momentum of a deflected body that turns becomes ``omega x E eta``, mass times
     velocity of its centre.  T remains a square, so its mass matrix remains definite.
     """
-    momentum = mass @ translation
-    m = np.trace(translation.T @ momentum) / 3.0
+    momentum = mass @ moves
+    m = np.trace(moves.T @ momentum) / 3.0
     E = momentum.T @ shapes
     for s in range(shapes.shape[1]):
         lacking = cross_rows(E[:, s][np.newaxis])[0] - momentum.T @ swing[:, s]
-        swing[:, s] += translation @ (lacking / m)
+        swing[:, s] += moves @ (lacking / m)
 
 
 def pair_sums(
-    mass: Any,
+    mass: Sparse,
     points: Array,
     shapes: Array,
     first: NDArray[np.intp],

@@ -7,7 +7,8 @@ allows mass matrices with zeros (lumped ones without rotary inertia).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,21 @@ MAX_NEGATIVE = 1e-6
 MIN_PIVOT = 1e-13
 
 
+class Sparse(Protocol):
+    """Matrix of ``scipy.sparse`` by rows or columns."""
+
+    shape: tuple[int, ...]
+
+    def diagonal(self) -> Array:
+        """Entries of the diagonal."""
+
+    def toarray(self) -> Array:
+        """All entries."""
+
+    def __matmul__(self, other: Array, /) -> Array: ...
+    def __getitem__(self, at: object, /) -> Sparse: ...
+
+
 class Factor:
     """Sparse triangular factors of a symmetric positive definite matrix.
 
@@ -36,7 +52,7 @@ class Factor:
     signs are those of the eigenvalues (Sylvester's law of inertia).
     """
 
-    def __init__(self, matrix: Any, shift: float = 0.0) -> None:
+    def __init__(self, matrix: Sparse, shift: float = 0.0) -> None:
         from scipy.sparse.linalg import splu
 
         sparse = scipy_sparse()
@@ -64,7 +80,7 @@ class Factor:
         return np.asarray(scale * self._lu.solve(scale * right))
 
 
-def is_indefinite(matrix: Any) -> bool:
+def is_indefinite(matrix: Sparse) -> bool:
     """Whether a symmetric matrix has a negative eigenvalue beyond rounding."""
     if matrix.shape[0] == 0:
         return False
@@ -73,7 +89,7 @@ def is_indefinite(matrix: Any) -> bool:
     return Factor(matrix, MAX_NEGATIVE).lowest_pivot <= 0.0
 
 
-def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any:
+def symmetric_matrix(what: str, value: object, n: int, check_definite: bool) -> Any:
     """Return a symmetric matrix without negative eigenvalues in CSC form."""
     matrix = scipy_sparse().csc_matrix(as_matrix(what, value, n))
     off = abs(matrix - matrix.T).tocoo()
@@ -95,7 +111,7 @@ def symmetric_matrix(what: str, value: Any, n: int, check_definite: bool) -> Any
     return matrix
 
 
-def stiffness_factor(stiffness: Any, what: str) -> Factor:
+def stiffness_factor(stiffness: Sparse, what: str) -> Factor:
     """Return the factors of a stiffness matrix, or raise if a part moves freely."""
     factor = Factor(stiffness)
     if factor.lowest_pivot < MIN_PIVOT:
@@ -107,7 +123,7 @@ def stiffness_factor(stiffness: Any, what: str) -> Factor:
     return factor
 
 
-def check_count(wanted: Any, possible: int) -> int:
+def check_count(wanted: object, possible: int) -> int:
     """Return a number of modes, or raise if the mesh has fewer or they are too many."""
     count = whole_number("n_modes", wanted)
     if not 0 <= count <= possible:
@@ -123,7 +139,7 @@ def check_count(wanted: Any, possible: int) -> int:
     return count
 
 
-def _finish(mass: Any, vectors: Array, omega2: Array | None) -> tuple[Array, Array]:
+def _finish(mass: Sparse, vectors: Array, omega2: Array | None) -> tuple[Array, Array]:
     """Modes of unit modal mass, ascending, with fixed signs."""
     weight = np.einsum("ij,ij->j", vectors, mass @ vectors)
     if not (weight > 1e-14 * weight.max(initial=0.0)).all():
@@ -146,13 +162,15 @@ def fix_signs(vectors: Array) -> Array:
     return np.asarray(vectors * np.sign(vectors[first, np.arange(vectors.shape[1])]))
 
 
-def _arpack(stiffness: Any, mass: Any, inverse: Any, n_modes: int) -> Any:
+def _arpack(
+    stiffness: Sparse, mass: Sparse, inverse: Callable[[Array], Array], n_modes: int
+) -> tuple[Array, Array]:
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
     n = mass.shape[0]
     start = np.random.default_rng(0).standard_normal(n)
     try:
-        return eigsh(
+        found: tuple[Array, Array] = eigsh(
             stiffness,
             n_modes,
             M=mass,
@@ -167,10 +185,11 @@ def _arpack(stiffness: Any, mass: Any, inverse: Any, n_modes: int) -> Any:
             f"ARPACK found {len(problem.eigenvalues)} of {n_modes} modes of the mesh, "
             "expected all; ask for fewer modes"
         ) from None
+    return found
 
 
 def clamped_eigenmodes(
-    stiffness: Any, mass: Any, factor: Factor, n_modes: int
+    stiffness: Sparse, mass: Sparse, factor: Factor, n_modes: int
 ) -> tuple[Array, Array]:
     """Lowest modes of a mesh with a positive definite stiffness.
 
@@ -205,7 +224,7 @@ def clamped_eigenmodes(
 
 
 def free_eigenmodes(
-    stiffness: Any, mass: Any, rigid: Array, n_modes: int
+    stiffness: Sparse, mass: Sparse, rigid: Array, n_modes: int
 ) -> tuple[Array, Array]:
     """Lowest elastic modes of a free mesh, without its rigid motions.
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_class
+from .._calls.declared import Floats, Kind, Vector
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
 from .._support.sparse import scipy_sparse
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 Node = str | int
 
 
-@checked_class
+@checked_record("{field} of the mesh")
 @dataclass(frozen=True, eq=False, repr=False)
 class FiniteElementModel:
     """Mesh of finite elements, not supported anywhere: nodes, mass and stiffness.
@@ -93,12 +94,12 @@ class FiniteElementModel:
     [27.404 35.378]
     """
 
-    coordinates: Annotated[Any, Floats("(N, 3)")]
+    coordinates: Annotated[Any, Kept(as_array, (None, 3))]
     mass: Any
     stiffness: Any
     dofs_per_node: Any = 6
-    node_names: tuple[str, ...] = ()
-    check_definite: bool = True
+    node_names: Annotated[tuple[str, ...], Kind()] = ()
+    check_definite: Annotated[bool, Kept(flag)] = True
 
     first_dof: NDArray[np.intp] = field(init=False)
     node_turns: NDArray[np.bool_] = field(init=False)
@@ -106,14 +107,13 @@ class FiniteElementModel:
     centre_of_mass: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        points = as_array("coordinates of the mesh", self.coordinates, (None, 3))
+        points = self.coordinates
         if len(points) == 0:
             raise ModelError("the mesh has no nodes, expected at least one")
         counts = self._counts(len(points))
         n = int(counts.sum())
         what = f"matrix of the mesh ({len(points)} nodes, {n} degrees of freedom)"
         self._set(
-            coordinates=points,
             dofs_per_node=counts,
             node_names=self._names(len(points)),
             first_dof=np.cumsum(counts) - counts,
@@ -125,7 +125,7 @@ class FiniteElementModel:
         )
         self._check_rigid_motion()
 
-    def _set(self, **values: Any) -> None:
+    def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -214,13 +214,16 @@ class FiniteElementModel:
         >>> tip, mesh.coordinates[tip]  # in m
         (8, array([1., 0., 0.]))
         """
+        return self._place(node)
+
+    def _place(self, node: Node, what: str = "") -> int:
         if isinstance(node, str) and node in self.node_names:
             return self.node_names.index(node)
         number = is_whole(node)
         if number and -self.n_nodes <= int(node) < self.n_nodes:
             return int(node) % self.n_nodes
         raise ModelError(
-            f"node {short_text(node)} is not in the mesh, expected one of its "
+            f"{what}node {short_text(node)} is not in the mesh, expected one of its "
             f"{self.n_nodes} "
             f"node names, {self.node_names[0]!r} to {self.node_names[-1]!r}, or a "
             "number below their count"
@@ -377,13 +380,13 @@ class FiniteElementModel:
 
     def _clamp(self, attachment: Node) -> tuple[int, NDArray[np.intp]]:
         """Index of the clamped node and the degrees of freedom that it leaves free."""
-        index = self._interface(attachment)
+        index = self._interface(attachment, "attachment: ")
         where = self.dofs(index)
         free = np.delete(np.arange(self.n_dof), np.r_[where])
         return index, free
 
-    def _interface(self, node: Node) -> int:
-        index = self.node_index(node)
+    def _interface(self, node: Node, what: str = "") -> int:
+        index = self._place(node, what)
         if not self.node_turns[index]:
             raise ModelError(
                 f"node {self.node_names[index]!r} of the mesh has no rotations, so "
@@ -573,7 +576,7 @@ class FiniteElementModel:
         >>> own.names, own.stiffness.round(6)  # EI times 2 squared, over 1 m
         (('parabola',), array([[12.]]))
         """
-        index = None if attachment is None else self._interface(attachment)
+        index = None if attachment is None else self._clamp(attachment)[0]
         if isinstance(names, str) or not isinstance(names, Sequence):
             raise ModelError(
                 f"names of the modes is {short_text(names)}, expected a list of names"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +40,9 @@ class InverseKinematics:
 
     q: Array
     residual: Array
-    success: Any
-    iterations: Any
-    out_of_reach: Any
+    success: NDArray[np.bool_] | bool
+    iterations: NDArray[np.signedinteger] | int
+    out_of_reach: NDArray[np.bool_] | bool
     message: str
 
     def check(self) -> InverseKinematics:

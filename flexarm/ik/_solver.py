@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import any_of, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.declared import (
     Choice,
+    Count,
     Floats,
     JacobianFrame,
     Positions,
     Positive,
     RandomSeed,
-    Threads,
     Twists,
     Whole,
 )
@@ -43,8 +43,6 @@ from .targets import (
     targets_of,
     weights_of,
 )
-
-Array = NDArray[np.float64]
 
 # poses or positions; least and largest positions; weights of the residual
 Targets: TypeAlias = Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")]
@@ -77,7 +75,7 @@ def inverse_kinematics(
     max_iterations: Annotated[int, Whole(least=1, most=2**31 - 1)] = 100,
     restarts: Annotated[int, Whole(least=0)] = 50,
     rng: RandomSeed = None,
-    threads: Threads = ONE,
+    threads: Count = ONE,
 ) -> InverseKinematics:
     r"""Joint positions that bring a node to target poses.
 

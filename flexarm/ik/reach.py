@@ -14,9 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
-
-Array = NDArray[np.float64]
+from .._calls.arm_like import ArmLike, Array
 
 # Sweeps over all axes, until their points are close together.
 _SWEEPS = 50

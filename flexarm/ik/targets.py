@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import common_batch, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.explain import leading
 from .._support.checks import short_text
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 EQUAL_WEIGHTS = (1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 

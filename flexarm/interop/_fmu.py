@@ -19,9 +19,11 @@ from .. import _core
 from .._calls.arguments import check_numbers, real_array
 from .._calls.declared import Choice, Floats, Positive, Posture, StepLength
 from .._calls.doors import checked
+from .._calls.kept import Kept
 from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text
+from .._support.writing import named
 from .._version import __version__
 from ..arm import Arm
 from ..control.sensors import sensors_of
@@ -57,7 +59,7 @@ def export_fmu(
     arm: Arm,
     file: str | os.PathLike[str],
     *,
-    name: str = "arm",
+    name: Annotated[str, Kept(check_name)] = "arm",
     q0: Posture | None = None,
     qd0: Rates | None = None,
     outputs: object = (),
@@ -146,7 +148,6 @@ def export_fmu(
     >>> files[0], files[1]
     ('modelDescription.xml', 'resources/arm.bin')
     """
-    check_name(name)
     q = _start("q0", q0, arm.neutral)
     qd = _start("qd0", qd0, np.zeros(arm.nv))
     _check_method(arm, method, max_step, q)
@@ -164,7 +165,7 @@ def export_fmu(
         "resources/arm.bin": content,
         binary: library,
     }
-    with zipfile.ZipFile(file, "w") as archive:
+    with named(file), zipfile.ZipFile(file, "w") as archive:
         for place, text in files.items():
             archive.writestr(_entry(place), text, compresslevel=1)
 

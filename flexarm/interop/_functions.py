@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Choice, Threads
+from .._calls.declared import Choice, Count
 from .._calls.doors import checked
 from ..arm import Arm
 from ..errors import ArgumentError
@@ -169,7 +169,7 @@ class ArmFunction:
 
     @checked
     def __init__(
-        self, arm: Arm, name: Annotated[str, Choice(*FUNCTIONS)], threads: Threads = 1
+        self, arm: Arm, name: Annotated[str, Choice(*FUNCTIONS)], threads: Count = 1
     ) -> None:
         row = FUNCTIONS_BY_NAME[name]
         if name == "forward_dynamics" and arm._held:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -127,7 +128,9 @@ def jax_function(
     return function
 
 
-def _checked(jax: Any, found: ArmFunction, arguments: tuple[Array, ...]) -> list[Array]:
+def _checked(
+    jax: ModuleType, found: ArmFunction, arguments: tuple[Array, ...]
+) -> list[Array]:
     """Arguments in double precision, all with equally many axes."""
     if not jax.config.jax_enable_x64:
         raise ArgumentError(

@@ -15,16 +15,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.chunks import in_chunks
 from .._calls.groups import by_arm
 from .._calls.links import link_name
 from ..bodies.body import Body
-
-Array = NDArray[np.float64]
 
 # Error without a warning, of the strain energy of a link or of its stiffness across the
 # plane in which it is stiff: a load of lateral buckling is wrong by as much.

@@ -8,20 +8,17 @@ one rotation or one lever (A. Mueller, Multibody System Dynamics 43, 2018, eqs. 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._support.checks import POSE_TOLERANCE, first_pose_fault
 from .._support.options import check_choice
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 FORMS = ("body", "spatial", "hybrid", "mixed")
 _ANGULAR_IN_BASE = ("spatial", "hybrid")
@@ -131,7 +128,7 @@ def _move(
 # arrays of users
 
 
-def check_form(name: str, form: Any) -> None:
+def check_form(name: str, form: object) -> None:
     """Raise if `form` is not a form of a twist, with the nearest name."""
     check_choice(name, form, FORMS)
 
@@ -146,7 +143,7 @@ def refuse_cut_models(arm: ArmLike, what: str) -> None:
         )
 
 
-def check_twists(name: str, V: Any, columns: bool) -> Array:
+def check_twists(name: str, V: object, columns: bool) -> Array:
     """Return twists as a float array whose last, or last but one, axis has length 6."""
     array: Array = real_array(name, V)
     axis = -2 if columns else -1
@@ -159,7 +156,7 @@ def check_twists(name: str, V: Any, columns: bool) -> Array:
     return array.astype(np.float64, copy=False)
 
 
-def check_poses(name: str, poses: Any) -> Array:
+def check_poses(name: str, poses: object) -> Array:
     """Return homogeneous matrices as a float array (..., 4, 4), or raise."""
     array: Array = real_array(name, poses)
     if array.ndim < 2 or array.shape[-2:] != (4, 4):

@@ -6,25 +6,27 @@ Results of one body are ``[..., arm.body_index(name), :]`` of twists and
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from collections.abc import Callable
+from typing import Annotated, NoReturn
 
 from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, Positions, TwistForm, Velocities
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
 from .forms import check_form, refuse_cut_models
 
 
-def _kernel(arm: AnyArm, name: str, form: str) -> str:
-    """Name of the gufunc of a form."""
+def _kernel(arm: AnyArm, name: str, form: str, threads: int) -> Callable[..., Array]:
+    """Gufunc of a form."""
     check_form("form", form)
-    if form == "body":
-        return name
-    refuse_cut_models(any_of(arm), f"{form} twists")
-    return f"{name}_{form}"
+    if form != "body":
+        refuse_cut_models(any_of(arm), f"{form} twists")
+        name = f"{name}_{form}"
+    found: Callable[..., Array] = getattr(kernels(arm, threads), name)
+    return found
 
 
 @strict
@@ -37,7 +39,7 @@ def link_velocities(
     out: Annotated[ArrayLike, Floats("(..., B, 6)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Twists of the frames of all bodies, body-fixed or in another form.
 
     Parameters
@@ -96,8 +98,7 @@ def link_velocities(
     """
     if other:
         raise unknown_names(link_velocities, other)
-    name = _kernel(arm, "link_velocities", form)
-    return getattr(kernels(arm, threads), name)(q, qd, out)
+    return _kernel(arm, "link_velocities", form, threads)(q, qd, out)
 
 
 @strict
@@ -111,7 +112,7 @@ def link_accelerations(
     out: Annotated[ArrayLike, Floats("(..., B, 6)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Time derivatives of the entries of the twists of all bodies.
 
     Parameters
@@ -175,8 +176,7 @@ def link_accelerations(
     """
     if other:
         raise unknown_names(link_accelerations, other)
-    name = _kernel(arm, "link_accelerations", form)
-    return getattr(kernels(arm, threads), name)(q, qd, qdd, out)
+    return _kernel(arm, "link_accelerations", form, threads)(q, qd, qdd, out)
 
 
 @strict
@@ -188,7 +188,7 @@ def link_jacobians(
     out: Annotated[ArrayLike, Floats("(..., B, 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Jacobians of all bodies: their twists are ``J @ qd``.
 
     Parameters
@@ -243,8 +243,7 @@ def link_jacobians(
     """
     if other:
         raise unknown_names(link_jacobians, other)
-    name = _kernel(arm, "link_jacobians", form)
-    return getattr(kernels(arm, threads), name)(q, out)
+    return _kernel(arm, "link_jacobians", form, threads)(q, out)
 
 
 @strict
@@ -257,7 +256,7 @@ def link_jacobian_rates(
     out: Annotated[ArrayLike, Floats("(..., B, 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Time derivatives of the Jacobians of all bodies.
 
     Parameters
@@ -306,5 +305,4 @@ def link_jacobian_rates(
     """
     if other:
         raise unknown_names(link_jacobian_rates, other)
-    name = _kernel(arm, "link_jacobian_rates", form)
-    return getattr(kernels(arm, threads), name)(q, qd, out)
+    return _kernel(arm, "link_jacobian_rates", form, threads)(q, qd, out)

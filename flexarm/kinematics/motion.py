@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 from numpy.typing import ArrayLike
 
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, JacobianFrame, Positions, Twists, Velocities
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, kernels
@@ -20,13 +20,13 @@ def node_acceleration(
     q: Positions,
     qd: Velocities,
     qdd: Velocities,
-    node: Any = None,
+    node: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Acceleration of a node, as a point and as a rotating frame.
 
     Parameters
@@ -87,7 +87,7 @@ def momentum(
     out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Momentum of the arm about the origin of the base, in base axes.
 
     Parameters
@@ -134,7 +134,7 @@ def center_of_mass(
     out: Annotated[ArrayLike, Floats("(..., 3)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Centre of mass of the arm in the base frame.
 
     Parameters

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import (
     Floats,
@@ -26,6 +26,7 @@ from .._calls.threads import ONE, kernels
 from .._support.options import check_choice, strict, unknown_names
 
 FRAMES = ("node", "base")
+_Kernel = Callable[..., Array]
 
 
 @strict
@@ -36,7 +37,7 @@ def link_poses(
     out: Annotated[ArrayLike, Floats("(..., B, 4, 4)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Poses of the frames of all bodies in the base frame.
 
     Parameters
@@ -81,7 +82,7 @@ def node_poses(
     out: Annotated[ArrayLike, Floats("(..., N, 4, 4)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Poses of all nodes, deformed, in the base frame.
 
     Parameters
@@ -123,12 +124,12 @@ def node_poses(
 def node_pose(
     arm: AnyArm,
     q: Positions,
-    node: Any = None,
+    node: object = None,
     *,
     out: Poses | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Poses of chosen nodes in the base frame.
 
     Parameters
@@ -177,7 +178,7 @@ def tip_pose(
     out: Poses | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Pose of the tip (``arm.tip``) in the base frame.
 
     Parameters
@@ -222,13 +223,13 @@ def tip_pose(
 def jacobian(
     arm: AnyArm,
     q: Positions,
-    node: Any = None,
+    node: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Annotated[ArrayLike, Floats("(..., 6, nv)")] | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Jacobian of a node: its twist is ``J @ qd``.
 
     Parameters
@@ -283,13 +284,13 @@ def node_velocity(
     arm: AnyArm,
     q: Positions,
     qd: Velocities,
-    node: Any = None,
+    node: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Twists | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Twist of a node, without forming its Jacobian.
 
     Parameters
@@ -341,13 +342,13 @@ def wrench_forces(
     arm: AnyArm,
     q: Positions,
     wrench: Twists,
-    node: Any = None,
+    node: object = None,
     *,
     frame: JacobianFrame = "node",
     out: Velocities | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Generalized forces of an external wrench that acts on a node, J' f.
 
     Parameters
@@ -400,29 +401,33 @@ def wrench_forces(
     )
 
 
-def _turned_columns(pose: Any, quantity: Any, index: Any, q: Any) -> Any:
-    return turn_spatial(pose(index, q), quantity(index, q))
+def _turned_columns(pose: _Kernel, quantity: _Kernel, *at: ArrayLike) -> Array:
+    return turn_spatial(pose(*at), quantity(*at))
 
 
-def turned_vector(pose: Any, quantity: Any, index: Any, q: Any, *rates: Any) -> Any:
+def turned_vector(
+    pose: _Kernel, quantity: _Kernel, index: ArrayLike, q: ArrayLike, *rates: ArrayLike
+) -> Array:
     """Spatial vector of a node, turned to base axes."""
     vector = quantity(index, q, *rates)
     return turn_spatial(pose(index, q), vector, -1)
 
 
-def _pushed(pose: Any, forces: Any, index: Any, q: Any, wrench: Any) -> Any:
+def _pushed(
+    pose: _Kernel, forces: _Kernel, index: ArrayLike, q: ArrayLike, wrench: ArrayLike
+) -> Array:
     return forces(index, q, _turn_back(pose(index, q), wrench))
 
 
 def in_base(
     arm: AnyArm,
     name: str,
-    turned: Callable[..., Any],
-    index: Any,
-    out: Any,
+    turned: Callable[..., Array],
+    index: ArrayLike,
+    out: ArrayLike | None,
     threads: int,
-    **given: Any,
-) -> Any:
+    **given: ArrayLike,
+) -> Array:
     """Quantity of a node in base axes.
 
     `turned` computes it from the gufunc of poses, that of the quantity, the number of
@@ -432,16 +437,18 @@ def in_base(
     try:
         model = kernels(arm, threads)
         compute = partial(turned, model.node_pose, getattr(model, name))
-        return in_chunks(arm, compute, operands, (0,) + (1,) * len(given), out)
+        cores = (0,) + (1,) * len(given)
+        result: Array = in_chunks(arm, compute, operands, cores, out)
+        return result
     except Exception as error:
 
-        def again() -> Any:
+        def again() -> Array:
             return turned(*map(arm._model.quiet, ("node_pose", name)), *operands)
 
         raise explain(arm, name, error, extra=(index,), again=again, **given) from None
 
 
-def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:
+def turn_spatial(pose: Array, spatial: Array, axis: int = -2) -> Array:
     """Turn both halves of spatial vectors along `axis` by the rotation of a pose."""
     R = pose[..., :3, :3]
     if axis == -1:
@@ -449,7 +456,7 @@ def turn_spatial(pose: Any, spatial: Any, axis: int = -2) -> Any:
     return np.concatenate([R @ spatial[..., :3, :], R @ spatial[..., 3:, :]], axis=-2)
 
 
-def _turn_back(pose: Any, wrench: Any) -> Any:
+def _turn_back(pose: Array, wrench: ArrayLike) -> Array:
     """Turn a wrench from base axes to those of the node."""
     given = real_array("wrench", wrench)
     if given.ndim == 0 or given.shape[-1] != 6:

@@ -6,22 +6,19 @@ convert between them.  For all other arms they are sums.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _core, se3
 from .._calls.arguments import any_of, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.declared import Positions, Velocities
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
 from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
 from ..bodies.joints import Joint
-
-Array = NDArray[np.float64]
 
 
 @strict
@@ -33,7 +30,7 @@ def integrate(
     out: Positions | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     r"""Positions after a unit of time at constant velocities.
 
     Parameters
@@ -88,7 +85,7 @@ def position_rates(
     out: Positions | None = None,
     threads: int = ONE,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Time derivative of the positions at given velocities.
 
     Parameters
@@ -132,7 +129,7 @@ _inverse, _compose, _log = (
 )
 
 
-def _pose(q: Array) -> Any:
+def _pose(q: Array) -> Array:
     position = q[:, 4:] if q.shape[1] > 4 else np.zeros(3)
     return se3.pose(se3.rotation_from_quaternion(q[:, :4]), position)
 
@@ -152,7 +149,7 @@ def difference(
     *,
     out: Velocities | None = None,
     **other: NoReturn,
-) -> Any:
+) -> Array:
     """Velocities that lead from one position to another in a unit of time.
 
     Parameters
@@ -211,7 +208,7 @@ def quiet_difference(arm: AnyArm, q0: Array, q1: Array) -> Array:
     if isinstance(arm, StackLike):
         arms = arm.arms
 
-        def one(i: int, given: list[Any]) -> Array:
+        def one(i: int, given: list[Array]) -> Array:
             return quiet_difference(arms[i], *given)
 
         return by_arm(arm.index, one, [q0, q1], [1, 1], (arm.nv,))

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.chunks import in_chunks
 from .._calls.declared import Positions
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._calls.explain import leading
 from .._calls.groups import by_arm
 from .._support.warn import warn
 from ..errors import DeflectionWarning
 from .coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Slope without a warning.  The deflection of a uniform link of one cubic element is
 # then wrong by 0.1 % under a force or a moment at its tip, and by 2 % under its weight;
@@ -36,8 +35,8 @@ _ERROR, _LINEAR_ERROR = 0.1, 0.5
 _MAX_PIECES = 16
 
 
-@checked_late
-def largest_slope(arm: AnyArm, q: Positions, *, by_body: bool = False) -> Any:
+@checked
+def largest_slope(arm: AnyArm, q: Positions, *, by_body: bool = False) -> Array:
     """Largest slope of the sections of flexible links in the frames of their links.
 
     Parameters
@@ -103,7 +102,7 @@ def largest_slope(arm: AnyArm, q: Positions, *, by_body: bool = False) -> Any:
     array = real_array("q", q)
     leading(arm, {"q": array}, ())
     check_finite("q", array)
-    result = in_chunks(arm, lambda part: _slopes(arm, part), (array,), (1,))
+    result: Array = in_chunks(arm, lambda part: _slopes(arm, part), (array,), (1,))
     if not by_body:
         result = result.max(axis=-1) if one.bodies else np.zeros(result.shape[:-1])
     return result if np.ndim(result) else result[()]
@@ -114,7 +113,7 @@ def _slopes(arm: AnyArm, q: Array) -> Array:
     if isinstance(arm, StackLike):
         arms, n = arm.arms, len(any_of(arm).bodies)
 
-        def of_one(i: int, given: list[Any]) -> Array:
+        def of_one(i: int, given: list[Array]) -> Array:
             one = in_chunks(arms[i], lambda x: _slopes(arms[i], x), tuple(given), (1,))
             return np.asarray(one)
 
@@ -209,7 +208,7 @@ def slope_sentence(arm: ArmLike, body: int, slope: float, where: str = "") -> st
     )
 
 
-def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
+def judge_slopes(arm: AnyArm, q: Array, among: Mask | bool = True) -> tuple[Array, str]:
     """Largest slope of each state, and a sentence if one is above the limit.
 
     If none is, a sentence on pieces whose twist does not follow their bending.
@@ -235,7 +234,7 @@ def judge_slopes(arm: AnyArm, q: Array, among: Any = True) -> tuple[Array, str]:
 
 
 def _worst(
-    arm: AnyArm, by_body: Array, limit: float, among: Any
+    arm: AnyArm, by_body: Array, limit: float, among: Mask | bool
 ) -> tuple[ArmLike, int, float, str] | None:
     """Arm, body and size of the largest of some numbers above a limit, and where."""
     largest = by_body.max(axis=-1)
@@ -253,7 +252,7 @@ def _worst(
     return one, int(by_body[at].argmax()), float(largest[at]), where
 
 
-def warn_of_slopes(arm: AnyArm, q: Any) -> None:
+def warn_of_slopes(arm: AnyArm, q: ArrayLike) -> None:
     """Warn if links bend too far in some of the states (..., nq)."""
     _, sentence = judge_slopes(arm, np.asarray(q, dtype=np.float64))
     if sentence:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
-
-Array = NDArray[np.float64]
+from .._calls.arm_like import ArmLike, Array
 
 
 @dataclass(frozen=True)

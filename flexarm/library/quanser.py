@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -236,7 +238,7 @@ class _Carried:
 
     @classmethod
     def of(
-        cls, given: Any, center: float, axis: float, end: list[float], rigid: bool
+        cls, given: object, center: float, axis: float, end: list[float], rigid: bool
     ) -> _Carried:
         """As given, or what link 2 and its load leave of the whole stage."""
         if given is not None:
@@ -279,17 +281,17 @@ class _Drives:
 
     def joint(self, k: int, axis: float, turned: float) -> Joint:
         """Joint of link k, with a hub or with a motor."""
-        where: dict[str, Any] = {}
+        made: Callable[..., Joint] = Joint
         if k:
-            position = (axis - _LENGTHS[0], 0.0, 0.0)
-            where = {"parent": "link1", "node": "tip", "position": position}
+            at = (axis - _LENGTHS[0], 0.0, 0.0)
+            made = partial(Joint, parent="link1", node="tip", position=at)
             if turned:
                 c, s = np.cos(turned), np.sin(turned)
-                where["rotation"] = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+                turn = [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+                made = partial(made, rotation=turn)
         N = _GEAR[k]
         if self.stiffness is None:
-            dry = self._dry(k, 1.0)
-            return Joint(damping=self.viscous[k], coulomb_friction=dry, **where)
+            return made(damping=self.viscous[k], coulomb_friction=self._dry(k, 1.0))
         drive = Drive(
             self.stiffness[k],
             gear_ratio=N,
@@ -297,7 +299,7 @@ class _Drives:
             motor_damping=self.viscous[k] / N**2,
             motor_friction=self._dry(k, N),
         )
-        return Joint(drive=drive, **where)
+        return made(drive=drive)
 
     def _dry(self, k: int, N: float) -> CoulombFriction | None:
         if not self.coulomb[k]:

@@ -43,7 +43,7 @@ def series(model: Model, second: Model) -> Model:
     >>> lag.series(mass).states
     ('x0', 'x1', 'lag')
     """
-    _check_same_time(model, second)
+    _check_same_time(model, "second", second)
     if len(second.inputs) != len(model.outputs):
         raise ArgumentError(
             f"the first model has {len(model.outputs)} outputs and the second "
@@ -113,7 +113,7 @@ def feedback(model: Model, controller: object, sign: Finite = -1.0) -> Model:
             )
         none = np.zeros
         controller = kind(none((0, 0)), none((0, p)), none((m, 0)), gain, dt=model.dt)
-    _check_same_time(model, controller)
+    _check_same_time(model, "controller", controller)
     if controller.D.shape[-2:] != (m, p):
         raise ArgumentError(
             f"the controller has {controller.D.shape[-1]} inputs and "
@@ -148,9 +148,9 @@ def feedback(model: Model, controller: object, sign: Finite = -1.0) -> Model:
     )
 
 
-def _check_same_time(model: LinearSystem, other: LinearSystem) -> None:
+def _check_same_time(model: LinearSystem, name: str, other: LinearSystem) -> None:
     if not isinstance(other, type(model)):
-        raise ArgumentError(f"{short_text(other)} is given, expected a StateSpace")
+        raise ArgumentError(f"{name} is {short_text(other)}, expected a StateSpace")
     if model.dt != other.dt:
         raise ArgumentError(
             f"models have the sample times {model.dt} and {other.dt}, expected the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +63,7 @@ def frequency_response(
     """
     w = np.atleast_1d(real_array("omega", omega))
     check_numbers("omega", w)
-    s: Any = 1j * w if model.dt is None else np.exp(1j * w * model.dt)
+    s = np.asarray(1j * w if model.dt is None else np.exp(1j * w * model.dt), complex)
     n, (p, m) = model.n_states, model.D.shape[-2:]
     result = np.empty((*model.batch, len(w), p, m), complex)
     for index in np.ndindex(*model.batch):

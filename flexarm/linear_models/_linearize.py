@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import any_of, check_finite, common_batch, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
-from .._calls.declared import Forces, Positions, Velocities
-from .._calls.doors import checked_late
-from .._calls.explain import leading, massless, zero_quaternion
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
+from .._calls.declared import Floats, Forces, JacobianFrame, Positions, Velocities
+from .._calls.doors import checked
+from .._calls.explain import massless, zero_quaternion
 from .._support.interrupts import uninterrupted
 from .._support.recorded import recorded
 from ..constraints import constraint_jacobian, constraint_violation
@@ -30,11 +30,10 @@ from .inputs import read_inputs
 from .operating_point import Point, lie_brackets
 from .outputs import read_outputs, state_names
 from .state_space import StateSpace
+from .strain import Output
 
-Array = NDArray[np.float64]
 
-
-@checked_late
+@checked
 @recorded("linearize")
 def linearize(
     arm: AnyArm,
@@ -45,9 +44,9 @@ def linearize(
     inputs: object = None,
     outputs: object = None,
     settle: bool = False,
-    wrench: ArrayLike | None = None,
+    wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
     node: object = None,
-    frame: str = "node",
+    frame: JacobianFrame = "node",
 ) -> StateSpace:
     r"""Linear model of an arm about states, with named inputs and outputs.
 
@@ -186,8 +185,8 @@ def linearize(
     known, loads = _read(arm, q, qd, tau, wrench, node, frame)
     batch = common_batch(
         {
-            **({"stack": arm.shape} if isinstance(arm, StackLike) else {}),
             **{name: x.shape[:-1] for name, x in known.items()},
+            **({"stack": arm.shape} if isinstance(arm, StackLike) else {}),
             **({} if loads is None else {"wrench": loads.batch}),
         }
     )
@@ -259,7 +258,6 @@ def _read(
     for name, value in (("qd", qd), ("tau", tau)):
         if value is not None:
             given[name] = real_array(name, value)
-    leading(arm, given, ())
     for name, array in given.items():
         check_finite(name, array)
     spot = zero_quaternion(any_of(arm), "q", given["q"])
@@ -414,7 +412,7 @@ def _accelerations(
 
 
 def _measured(
-    point: Point, signals: list[Any], basis: _Basis, A: Array, B2: Array
+    point: Point, signals: list[Output], basis: _Basis, A: Array, B2: Array
 ) -> tuple[Array, Array, Array]:
     """C, D and the value of the outputs at the point."""
     batch, n = A.shape[:-2], basis.n

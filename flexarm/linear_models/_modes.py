@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -320,7 +319,7 @@ class ModalTest:
         return np.asarray(self.measures <= self.tolerance)
 
     @property
-    def success(self) -> Any:
+    def success(self) -> NDArray[np.bool_] | np.bool_:
         """True where no mode is lacking, (...)."""
         return ~self.lacking.any(axis=-1)
 

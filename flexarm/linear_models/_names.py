@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import UnionType
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Instance, Number, OneOf, Sequenced, Text, Whole
 from .._calls.nodes import node_numbers
 from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..errors import ArgumentError
 
+# a node of an arm that is not known yet
+_PAIR = Sequenced(OneOf([Number(), Text("a name")]), "(body, node)")
+_NODE = OneOf([Whole(), Text("the name of a node"), _PAIR, Instance(NoneType)])
+Node: TypeAlias = Annotated[object, _NODE]
 _AXES = "xyz"
 
 
@@ -60,7 +65,7 @@ def node_of_words(
     return None
 
 
-def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
+def indices(what: str, wanted: object, names: tuple[str, ...]) -> list[int]:
     """Numbers of signals given by names or numbers."""
     if isinstance(wanted, slice):
         return list(range(len(names)))[wanted]
@@ -85,7 +90,7 @@ def indices(what: str, wanted: Any, names: tuple[str, ...]) -> list[int]:
     return found
 
 
-def items_of(what: str, given: Any, single: type | UnionType) -> list[Any]:
+def items_of(what: str, given: Any, single: type | UnionType) -> list[object]:
     """Return the entries of a list, or one of a `single` kind as a list, or raise."""
     if isinstance(given, single):
         return [given]

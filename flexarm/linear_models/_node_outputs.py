@@ -9,7 +9,7 @@ import numpy as np
 from .._calls.arm_like import ArmLike
 from .._calls.doors import checked
 from .._support.recorded import recorded
-from ._names import axes_of, node_and_name
+from ._names import Node, axes_of, node_and_name
 from .operating_point import Point, Tangent, cross_columns, turned
 from .strain import Output
 
@@ -57,7 +57,7 @@ def _own_velocity(point: Point, node: int) -> Tangent:
 
 @checked
 @recorded("outputs.node_position", maker=True)
-def node_position(node: object = None, axes: str = "xyz") -> Output:
+def node_position(node: Node = None, axes: str = "xyz") -> Output:
     """Position of a node, in base axes.
 
     Parameters
@@ -86,7 +86,7 @@ def node_position(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_rotation", maker=True)
-def node_rotation(node: object = None, axes: str = "xyz") -> Output:
+def node_rotation(node: Node = None, axes: str = "xyz") -> Output:
     """Small rotation of a node from its orientation at the point, in base axes.
 
     Parameters
@@ -115,7 +115,7 @@ def node_rotation(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_velocity", maker=True)
-def node_velocity(node: object = None, axes: str = "xyz") -> Output:
+def node_velocity(node: Node = None, axes: str = "xyz") -> Output:
     """Velocity of a node, in base axes.
 
     Parameters
@@ -144,7 +144,7 @@ def node_velocity(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_angular_velocity", maker=True)
-def node_angular_velocity(node: object = None, axes: str = "xyz") -> Output:
+def node_angular_velocity(node: Node = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node, in base axes.
 
     Parameters
@@ -173,7 +173,7 @@ def node_angular_velocity(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.gyroscope", maker=True)
-def gyroscope(node: object = None, axes: str = "xyz") -> Output:
+def gyroscope(node: Node = None, axes: str = "xyz") -> Output:
     """Angular velocity of a node in its own axes, as a gyroscope on it measures.
 
     Parameters
@@ -200,7 +200,7 @@ def gyroscope(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.node_acceleration", maker=True)
-def node_acceleration(node: object = None, axes: str = "xyz") -> Output:
+def node_acceleration(node: Node = None, axes: str = "xyz") -> Output:
     """Acceleration of a node, in base axes, without gravity.
 
     Parameters
@@ -229,7 +229,7 @@ def node_acceleration(node: object = None, axes: str = "xyz") -> Output:
 
 @checked
 @recorded("outputs.accelerometer", maker=True)
-def accelerometer(node: object = None, axes: str = "xyz") -> Output:
+def accelerometer(node: Node = None, axes: str = "xyz") -> Output:
     """Acceleration less gravity in axes of the node, as an accelerometer measures.
 
     Parameters

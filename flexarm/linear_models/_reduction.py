@@ -203,7 +203,7 @@ def modal_truncation(
     for size in _sizes(modal.A):
         part = slice(at, at + size)
         rates = np.abs(np.linalg.eigvals(modal.A[part, part]))
-        if rates.max() > 2.0 * np.pi * frequency:
+        if rates.max() > 2.0 * np.pi * float(frequency):
             fast += range(at, at + size)
         at += size
     slow = [i for i in range(model.n_states) if i not in fast]
@@ -261,10 +261,10 @@ class Reduction:
         A sentence on these.
     """
 
-    model: Any
+    model: Any  # of the class of the given one
     hankel: Array
     kept_apart: int
-    error_bound: Any
+    error_bound: Array | float
     message: str
 
     def __str__(self) -> str:

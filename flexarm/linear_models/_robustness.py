@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
-from .._calls.arm_like import ArmLike, StackLike
+from .._calls.arm_like import ArmLike, Array, StackLike
 from .._calls.chunks import parts
 from .._calls.declared import Choice, Dictionary, Positions
 from .._calls.doors import checked, checked_class
+from .._support.checks import short_text
 from .._support.printing import Printed, Sheet
-from ..errors import ArgumentError, ModelError
+from ..errors import ArgumentError
 from ._linearize import linearize
 from ._loci import damping_of
 from ._margins import Loops, margins
@@ -29,7 +30,6 @@ from .loops import (
 )
 from .state_space import StateSpace
 
-Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 # Part of the largest rate that counts as no decay: rounding.
@@ -124,6 +124,7 @@ class Robustness(Printed):
         }
         return {**where, quantity: float(values[at])}
 
+    @checked
     def least(
         self,
         quantity: Annotated[
@@ -166,12 +167,7 @@ class Robustness(Printed):
             return np.asarray(getattr(self, quantity))
         if quantity in ("gain_up", "phase"):
             return np.asarray(getattr(self, quantity).min(axis=-1))
-        if quantity == "gain_down":
-            return np.asarray(self.gain_down.max(axis=-1))
-        raise ArgumentError(
-            f"quantity is {quantity!r}, expected 'damping', 'decay', 'gain_up', "
-            "'gain_down', 'phase' or 'sensitivity'"
-        )
+        return np.asarray(self.gain_down.max(axis=-1))
 
     def _sheet(self) -> Sheet:
         """Counts, and the worst cases."""
@@ -318,7 +314,7 @@ def _linearized(
     """Models of arms along a grid, in lanes if they stack."""
     try:
         stack = None if arms[0].constraints else arms[0]._stacked(arms)
-    except (ArgumentError, ModelError):  # alike in the names of coordinates alone
+    except ArgumentError:  # alike in the names of coordinates alone
         stack = None
     if stack is None:
         return _joined([linearize(arm, q, **options) for arm in arms], shape)
@@ -338,6 +334,9 @@ def _read(ranges: Mapping[str, ArrayLike]) -> dict[str, Array]:
         )
     values = {}
     for name, given in ranges.items():
+        if not isinstance(name, str):
+            text = short_text(name)
+            raise ArgumentError(f"ranges has the key {text}, expected names of values")
         values[name] = real_array(f"ranges[{name!r}]", given)
         if values[name].ndim != 1 or not len(values[name]):
             raise ArgumentError(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._calls.arguments import check_finite, positive_number, real_array
+from .._calls.arm_like import Array
 from .._calls.doors import checked, checked_class
 from .._calls.units import coordinates_of_call
 from .._support.checks import short_text
@@ -35,11 +36,11 @@ class LinearSystem(Labelled, Printed):
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     dt: float | None = None
-    q: Any = None
-    qd: Any = None
-    tau: Any = None
-    y: Any = None
-    drift: Any = None
+    q: Array | None = None
+    qd: Array | None = None
+    tau: Array | None = None
+    y: Array | None = None
+    drift: Array | None = None
 
     def __post_init__(self) -> None:
         # shapes of the matrices
@@ -144,7 +145,7 @@ class LinearSystem(Labelled, Printed):
         """
         return dataclasses.replace(self, **changes)
 
-    def __getitem__(self: Model, index: Any) -> Model:
+    def __getitem__(self: Model, index: object) -> Model:
         """One model, or some, by an index into the leading axes."""
         if not self.batch:
             raise ArgumentError("the model is a single one, expected no index")

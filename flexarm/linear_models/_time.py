@@ -88,6 +88,8 @@ def discretize(
     rest = whole * h - late  # time for which the newer of two inputs acts
     rest = rest if rest > 1e-12 * h else 0.0
     A, B = held(model.A, model.B, h)
+    if not np.isfinite(A).all():
+        raise ArgumentError(f"dt is {h:g} s, in which numbers overflow, expected less")
     if not whole:
         return model.replace(A=A, B=B, dt=h, drift=None)
     # the input of `whole` samples before acts until h - rest, then the next one does

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Finite
 from .._calls.doors import checked
 from .._support.recorded import recorded
 from ..bodies.axes import on_axis
 from ..errors import ArgumentError
 from ..kinematics.nodes import link_poses
-from ._names import node_and_name
+from ._names import Node, node_and_name
 from .operating_point import Point, Tangent
 from .strain import Output
-
-Array = NDArray[np.float64]
 
 
 @checked
 @recorded("outputs.tip_angle", maker=True)
-def tip_angle(node: object = None, part: Finite = 1.0) -> Output:
+def tip_angle(node: Node = None, part: Finite = 1.0) -> Output:
     r"""Angle of a node of a link, seen from the hub on which it turns.
 
     .. math:: y = q + \lambda \alpha, \qquad

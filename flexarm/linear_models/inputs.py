@@ -10,23 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike
-from .._calls.doors import checked, checked_class
+from .._calls.arm_like import AnyArm, ArmLike, Array
+from .._calls.doors import checked, checked_record
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian
-from ._names import axes_of, items_of, node_and_name, node_of_words
-
-Array = NDArray[np.float64]
+from ._names import Node, axes_of, items_of, node_and_name, node_of_words
 
 # those without arguments have names in words
 __all__ = ["node_force", "node_moment"]
 
 
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True)
 class Input:
     """Forces that act on an arm.
@@ -114,7 +111,7 @@ def _wrench(node: object, axes: str, first: int, what: str) -> Input:
 
 @checked
 @recorded("inputs.node_force", maker=True)
-def node_force(node: object = None, axes: str = "xyz") -> Input:
+def node_force(node: Node = None, axes: str = "xyz") -> Input:
     """External forces on a node, in base axes: disturbances.
 
     Parameters
@@ -142,7 +139,7 @@ def node_force(node: object = None, axes: str = "xyz") -> Input:
 
 @checked
 @recorded("inputs.node_moment", maker=True)
-def node_moment(node: object = None, axes: str = "xyz") -> Input:
+def node_moment(node: Node = None, axes: str = "xyz") -> Input:
     """External moments on a node, in base axes.
 
     Parameters

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.groups import by_arm
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
@@ -38,8 +38,6 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.nodes import jacobian, node_pose
 from ..se3 import bracket
-
-Array = NDArray[np.float64]
 
 _SENSOR = "inertial sensor"
 
@@ -100,10 +98,11 @@ def lie_brackets(arm: AnyArm, qd: Array) -> Array | None:
     return result if result.any() else None
 
 
-def _unconstrained(arm: Any) -> Any:
+def _unconstrained(arm: ArmLike) -> ArmLike:
     """Arm of full fidelity with the same coordinates."""
     kept = arm.constraints if arm._following else ()
-    return arm.replace(constraints=kept, fidelity="full")
+    full: ArmLike = arm.replace(constraints=kept, fidelity="full")
+    return full
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +211,12 @@ class Point:
         return R, felt, base
 
 
-def _each(arm: AnyArm, change: Callable[[Any], Any]) -> Any:
+def _each(arm: AnyArm, change: Callable[[ArmLike], ArmLike]) -> AnyArm:
     """Arm that a function returns, or the stack of these."""
-    return arm._changed(change) if isinstance(arm, StackLike) else change(arm)
+    if not isinstance(arm, StackLike):
+        return change(arm)
+    changed: StackLike = arm._changed(change)
+    return changed
 
 
 def _sensor_positions(arm: AnyArm) -> slice:

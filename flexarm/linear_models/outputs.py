@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.options import place_of
@@ -53,8 +53,6 @@ from ._node_outputs import (
 from ._tip_angle import tip_angle
 from .operating_point import Point, Tangent
 from .strain import Output, strain
-
-Array = NDArray[np.float64]
 
 __all__ = [
     "accelerometer",
@@ -86,7 +84,7 @@ def _chosen(
 
     def tangent(point: Point) -> Tangent:
         at = np.arange(point.arm.nv)[columns(point.one)]
-        rows: list[Any] = [0.0, 0.0, 0.0]
+        rows: list[Array | float] = [0.0, 0.0, 0.0]
         rows[order] = point.rows(at)
         if order == 0:
             return Tangent(_positions(point, at), *rows)
@@ -327,7 +325,7 @@ def combination(
     array([[1., 1., 0., 0.]])
     """
 
-    def row(arm: ArmLike, given: Any) -> Any:
+    def row(arm: ArmLike, given: Any) -> Array | float:
         if not given:
             return 0.0
         known, result = arm.coordinate_names, np.zeros((1, arm.nv))

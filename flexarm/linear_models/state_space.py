@@ -110,7 +110,7 @@ def check_model(model: object) -> None:
 
 def _drift_lines(model: StateSpace) -> list[str]:
     """Line on the distance of the point from an equilibrium, unless it is one."""
-    drift = np.abs(model.drift)
+    drift = np.abs(np.asarray(model.drift))
     n = model.n_states // 2
     largest = drift.reshape(-1, model.n_states).max(axis=0, initial=0.0)
     parts = []

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike, numbers_of
+from .._calls.arm_like import ArmLike, Array, numbers_of
 from .._calls.declared import Choice
-from .._calls.doors import checked, checked_class
+from .._calls.doors import checked, checked_record
 from .._calls.links import link_name
 from .._support.recorded import recorded
+from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError, ModelError
 from .operating_point import Point, Tangent
 
-Array = NDArray[np.float64]
 
-
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True)
 class Output:
     """Signals of an arm.
@@ -140,7 +138,7 @@ def _beam(arm: ArmLike, body: str | int, at: float) -> int:
 
 def _strain_of(arm: ArmLike, k: int, at: float) -> Array:
     """Stretch, twist and curvatures (4, m) of the modes of a beam at a place."""
-    profile: Any = arm.bodies[k].beam
+    profile: BeamProfile = arm.bodies[k].beam
     x: Array = profile.at
     start, length = float(x[0]), float(x[-1])
     if not start <= at <= length * (1.0 + 1e-12):

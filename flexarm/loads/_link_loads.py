@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_finite, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import JacobianFrame, Positions, Twists, Velocities
 from .._calls.doors import checked, checked_class
 from .._calls.links import link_name
@@ -25,8 +23,6 @@ from ..model.expansion import expanded
 from ..model.loops import Loop
 from ..model.sliders import Slider
 from ._link_wrenches import Wrenches
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -240,7 +236,7 @@ def link_loads(
     qdd: Velocities,
     *,
     wrench: Twists | None = None,
-    node: Any = None,
+    node: object = None,
     frame: JacobianFrame = "node",
 ) -> dict[str, LinkLoads]:
     r"""Axial force, shear, torsion and bending moments along the links of an arm.

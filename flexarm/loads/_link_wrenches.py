@@ -6,13 +6,11 @@ are linear in the masses, so those of a part of a link follow from its integrals
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.nodes import one_node
 from .._support.options import check_choice
 from ..bodies.body import Body
@@ -25,7 +23,6 @@ from ..errors import ArgumentError
 from ..kinematics.links import link_accelerations, link_velocities
 from ..kinematics.nodes import FRAMES, link_poses, node_pose
 
-Array = NDArray[np.float64]
 Motion = tuple[Array, Array, Array]
 
 
@@ -174,7 +171,7 @@ class Wrenches:
         """Position of a node of the deformed body in its frame."""
         return node_place(self.arm.bodies[number], node, self.modes(number)[0])
 
-    def add_external(self, wrench: Any, node: Any, frame: str) -> None:
+    def add_external(self, wrench: ArrayLike, node: object, frame: str) -> None:
         """Add a wrench on a node; see `flexarm.wrench_forces`."""
         check_choice("frame", frame, FRAMES)
         given = real_array("wrench", wrench)

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from .._calls.doors import checked
 from .._support.checks import short_text
@@ -17,6 +18,9 @@ from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ModelError
 from ._compiled import Compiled
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
 
 __all__ = ["MjcfWarning", "load"]
 
@@ -29,7 +33,9 @@ class MjcfWarning(UserWarning):
 
 
 @checked
-def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any) -> Arm:
+def load(
+    source: object, *, friction_velocity: float | None = 0.01, **options: Any
+) -> Arm:
     """Arm of a model of MuJoCo.
 
     Parameters
@@ -108,26 +114,27 @@ def load(source: Any, *, friction_velocity: float | None = 0.01, **options: Any)
     bodies = found.bodies()
     if not bodies:
         raise ModelError("the model of MuJoCo has no bodies, expected at least one")
-    plain: dict[str, Any] = {"gravity": found.gravity, "name": found.name}
-    arm = Arm(bodies, constraints=constraints, **plain | options)
+    options.setdefault("gravity", found.gravity)
+    options.setdefault("name", found.name)
+    arm = Arm(bodies, constraints=constraints, **options)
     for note in found.notes():
         warn(note, MjcfWarning)
     return arm
 
 
-def _model(mujoco: Any, source: object) -> Any:
+def _model(mujoco: ModuleType, source: object) -> MjModel:
     """Compiled model of a source."""
     if isinstance(source, mujoco.MjModel):
         return source
     if not isinstance(source, str | os.PathLike):
         raise ModelError(
-            f"model of MuJoCo is {short_text(source)}, expected its path, its text or "
-            "a mujoco.MjModel"
+            f"source is {short_text(source)}, expected the path of a model of MuJoCo, "
+            "its text or a mujoco.MjModel"
         )
     try:
         if isinstance(source, str) and "<" in source:
             return mujoco.MjModel.from_xml_string(source)
-        read_file("model of MuJoCo", source, MAX_BYTES)  # there, and a regular file
+        read_file("source of the model", source, MAX_BYTES)  # there, and a regular file
         return mujoco.MjModel.from_xml_path(os.fspath(source))
     except ValueError as problem:
         if isinstance(problem, ModelError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from ..bodies.drives import CoulombFriction
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..model.loops import Coupling, Loop
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
 
 Array = NDArray[np.float64]
 
@@ -40,7 +44,7 @@ class Compiled:
     """
 
     def __init__(
-        self, mujoco: Any, model: Any, friction_velocity: float | None
+        self, mujoco: ModuleType, model: MjModel, friction_velocity: float | None
     ) -> None:
         self._mujoco, self._m = mujoco, model
         self._friction = friction_velocity
@@ -149,7 +153,7 @@ class Compiled:
             **own,
         )
 
-    def _forces(self, j: int, dof: int) -> dict[str, Any]:
+    def _forces(self, j: int, dof: int) -> dict[str, object]:
         """Limits, spring, friction and largest force of a joint of one freedom."""
         m, own = self._m, dict[str, Any]()
         if m.jnt_limited[j]:

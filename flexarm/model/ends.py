@@ -9,29 +9,30 @@ import numpy as np
 from .._support.checks import short_text
 from ..errors import ModelError
 
+_NAMES = (str, int, float, np.integer)  # of bodies and nodes
 
-def read_end(what: str, end: Any, ground: bool) -> Any:
+
+def read_end(what: str, end: object, ground: bool) -> Any:
     """Return a pair of a body and a node as a tuple, or ``"ground"`` if it may be."""
     if ground and isinstance(end, str) and end == "ground":
         return end
-    pair = isinstance(end, list | tuple) and len(end) == 2
-    if not pair or not all(isinstance(x, str | int | float | np.integer) for x in end):
+    pair = tuple(end) if isinstance(end, list | tuple) else ()
+    if len(pair) != 2 or not all(isinstance(x, _NAMES) for x in pair):
         raise ModelError(
             f"{what} is {short_text(end)}, expected a pair "
             "(body, node)" + (" or 'ground'" if ground else "")
         )
-    return tuple(end)
+    return pair
 
 
-def word_of(end: Any) -> str:
+def word_of(end: object) -> str:
     """Body of an end, its name or number, as part of a name; or the ground."""
     if end == "ground":
         return "ground"
     body = end[0] if isinstance(end, tuple) else end
     if isinstance(body, str):
         return body
-    whole = isinstance(body, float) and body.is_integer()
-    return short_text(int(body) if whole else body)
+    return short_text(int(body) if isinstance(body, float) and body % 1 == 0 else body)
 
 
 def check_name(kind: str, name: object) -> None:

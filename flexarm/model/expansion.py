@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import refuse_geared
 from .._calls.arm_like import AnArm, ArmLike
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._calls.links import joint_name
+from ..bodies.body import Body
+from ..bodies.drives import Drive
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
@@ -20,7 +21,7 @@ from .lumps import rigid_nodes
 Array = NDArray[np.float64]
 
 
-@checked_late
+@checked
 def expanded(arm: AnArm) -> AnArm:
     """Return an arm with motors as bodies, and without forces inside joints.
 
@@ -50,7 +51,7 @@ def expanded(arm: AnArm) -> AnArm:
     none = {"drive": None, "stiffness": 0.0, "rest": 0.0, "stops": None}
     none |= {"coulomb_friction": None}
     names = [body.name for body in arm.bodies]
-    bodies: list[Any] = []
+    bodies: list[Body] = []
     still: list[RigidBody] = []
     rotors: list[RigidBody] = []
     for k, (body, rigid) in enumerate(zip(arm.bodies, rigid_nodes(arm), strict=True)):
@@ -100,7 +101,7 @@ def nodes_as_bodies(arm: AnArm) -> tuple[AnArm, list[tuple[int, int]]]:
     These follow the other bodies; the second result has body and node of each.
     """
     names = [body.name for body in arm.bodies]
-    bodies: list[Any] = []
+    bodies: list[Body] = []
     more: list[RigidBody] = []
     origin: list[tuple[int, int]] = []
     for k, body in enumerate(arm.bodies):
@@ -114,7 +115,7 @@ def nodes_as_bodies(arm: AnArm) -> tuple[AnArm, list[tuple[int, int]]]:
     return result, origin
 
 
-def _without(body: Any, nodes: tuple[int, ...]) -> Any:
+def _without(body: Body, nodes: tuple[int, ...]) -> Body:
     """Return a body without the inertia of some nodes, which may leave it none."""
     if not nodes:
         return body
@@ -130,7 +131,7 @@ def _without(body: Any, nodes: tuple[int, ...]) -> Any:
     return light
 
 
-def node_body(body: Any, node: int, names: list[str] | None = None) -> RigidBody:
+def node_body(body: Body, node: int, names: list[str] | None = None) -> RigidBody:
     """Return the inertia of a node as a body fixed on it.
 
     Parameters
@@ -154,7 +155,7 @@ def node_body(body: Any, node: int, names: list[str] | None = None) -> RigidBody
     return result
 
 
-def _renamed(constraint: Any, arm: ArmLike) -> Any:
+def _renamed(constraint: object, arm: ArmLike) -> object:
     """Return a constraint in which motors have the names of their bodies."""
     if not isinstance(constraint, Coupling):
         return constraint
@@ -163,22 +164,22 @@ def _renamed(constraint: Any, arm: ArmLike) -> Any:
     return Coupling(pairs, constraint.constant, constraint.name)
 
 
-def motor_axis(joint: Any) -> tuple[Array, Array, bool]:
+def motor_axis(joint: Joint) -> tuple[Array, Array, bool]:
     """Axis of a motor, a point on it, and whether the motor turns."""
     turn, slide = joint.screws[:3, 0], joint.screws[3:, 0]
     if turn.any():
         return turn, np.cross(turn, slide), True
-    return slide, np.zeros(3), joint.drive.rotary
+    return slide, np.zeros(3), bool(joint.drive and joint.drive.rotary)
 
 
-def rotor_inertia(drive: Any, axis: Array) -> Array:
+def rotor_inertia(drive: Drive, axis: Array) -> Array:
     """Inertia of the rotor about a point on its axis, (3, 3)."""
     about = np.outer(axis, axis)
     across = drive.rotor_transverse_inertia * (np.eye(3) - about)
     return np.asarray(drive.rotor_inertia * about + across)
 
 
-def stator_inertia(drive: Any, axis: Array) -> Array:
+def stator_inertia(drive: Drive, axis: Array) -> Array:
     """Inertia of the stator, (3, 3)."""
     inertia = np.asarray(drive.stator_inertia)
     return inertia if inertia.ndim else inertia * np.outer(axis, axis)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from .._calls.arguments import check_arm
 from .._calls.arm_like import ArmLike
-from .._calls.doors import checked_late
+from .._calls.doors import checked
+from .._calls.kept import Kept
 from .._support.c_text import array, check_name, comment, filled, number
+from .._support.writing import named
 from .packing import pack
 
 
-@checked_late
-def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -> None:
+@checked
+def export_c(
+    arm: ArmLike,
+    file: str | os.PathLike[str],
+    *,
+    name: Annotated[str, Kept(check_name)] = "arm",
+) -> None:
     """Write an arm as a C header, for a controller without Python.
 
     The header has the arrays of `Arm.pack` as constants and a
@@ -66,9 +73,8 @@ def export_c(arm: ArmLike, file: str | os.PathLike[str], *, name: str = "arm") -
     >>> "DE_LUCA_NV = 6" in text
     True
     """
-    check_arm(arm)
-    check_name(name)
-    Path(file).write_text(_header(arm, name), encoding="ascii")
+    with named(file):
+        Path(file).write_text(_header(arm, name), encoding="ascii")
 
 
 def _description(arm: ArmLike, name: str) -> list[str]:

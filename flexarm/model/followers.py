@@ -8,13 +8,13 @@ joints that they tie together.  The bodies of such an arm have joints of the cla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.links import joint_name
+from ..bodies.body import Body
 from ..bodies.following import (
     Following,
     described_drive,
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 COUPLINGS = ("eliminated", "constrained")
 
 
-def freed(bodies: Sequence[Any]) -> tuple[Any, ...]:
+def freed(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """Bodies whose joints and motors all have coordinates of their own."""
     result = []
     for body in bodies:
@@ -44,8 +44,8 @@ def freed(bodies: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def without_motors(
-    bodies: Sequence[Any], constraints: Sequence[Any]
-) -> tuple[Any, ...]:
+    bodies: Sequence[Body], constraints: Sequence[object]
+) -> tuple[Body, ...]:
     """Bodies whose rigid drives have no coordinates, where their rotors allow it.
 
     Motors that constraints name, rotors of joints that slide and those that drive
@@ -77,10 +77,8 @@ def _single(joint: Joint) -> bool:
     return joint.n_dof == 1 and not joint.has_pose
 
 
-def _pair(coupling: Any) -> list[tuple[str, float]] | None:
+def _pair(coupling: Coupling) -> list[tuple[str, float]] | None:
     """Names and coefficients of a coupling of two coordinates, or None."""
-    if not isinstance(coupling, Coupling):
-        return None
     terms = [(name, c) for name, c in coupling.coefficients if c != 0.0]
     return terms if len(terms) == 2 else None
 
@@ -88,12 +86,14 @@ def _pair(coupling: Any) -> list[tuple[str, float]] | None:
 class _Tied:
     """Affine maps from coordinates to those that lead them."""
 
-    def __init__(self, bodies: Sequence[Any]) -> None:
+    def __init__(self, bodies: Sequence[Body]) -> None:
         self.joints = {joint_name(b): b.joint for b in bodies if _single(b.joint)}
         self.of = {name: Following(name, 1.0, 0.0) for name in self.joints}
 
-    def tie(self, coupling: Any) -> bool:
+    def tie(self, coupling: object) -> bool:
         """Take a coupling; whether it leaves one coordinate fewer."""
+        if not isinstance(coupling, Coupling):
+            return False
         pair = _pair(coupling)
         if pair is None or not all(name in self.of for name, _ in pair):
             return False
@@ -118,8 +118,8 @@ class _Tied:
 
 
 def eliminated(
-    bodies: Sequence[Any], constraints: Sequence[Any], fidelity: Any
-) -> tuple[Any, ...]:
+    bodies: Sequence[Body], constraints: Sequence[object], fidelity: str
+) -> tuple[Body, ...]:
     """Bodies with joints that follow others as the constraints say.
 
     The bodies themselves where this does not solve all constraints.

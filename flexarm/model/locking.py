@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_arm, common_batch, real_array
+from .._calls.arguments import common_batch, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats, Positions
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.checks import as_numbers
 from ..errors import ArgumentError
 
 Array = NDArray[np.float64]
+_Bodies: TypeAlias = str | int | Sequence[str | int] | None
 
 
-def _driven(arm: ArmLike, what: str, bodies: Any) -> list[int]:
+def _driven(arm: ArmLike, what: str, bodies: _Bodies) -> list[int]:
     """Bodies whose joints have drives: all, or the named ones."""
-    check_arm(arm)
     if isinstance(bodies, str | int):
         bodies = [bodies]
     if bodies is None:
@@ -46,12 +46,12 @@ def _with_locked(arm: AnArm, locked: dict[int, float | None]) -> AnArm:
     return result
 
 
-@checked_late
+@checked
 def lock_motors(
     arm: AnArm,
     q_motor: Annotated[ArrayLike, Floats("()", "(n,)")] = 0.0,
     *,
-    bodies: str | int | Sequence[str | int] | None = None,
+    bodies: _Bodies = None,
 ) -> AnArm:
     """Return an arm with its brakes on: joints move on the springs of their shafts.
 
@@ -75,7 +75,7 @@ def lock_motors(
     ArgumentError
         If a joint has no drive, or a body is named twice.
     ModelError
-        If a position is not a finite number, or a gear is rigid.
+        If a position is NaN or infinite, or a gear is rigid.
 
     See Also
     --------
@@ -98,7 +98,7 @@ def lock_motors(
     if len(set(chosen)) < len(chosen):
         raise ArgumentError("bodies names a body twice, expected each motor once")
     where = as_numbers("q_motor", q_motor)
-    if where.ndim > 1 or (where.ndim == 1 and len(where) != len(chosen)):
+    if where.ndim and len(where) != len(chosen):
         raise ArgumentError(
             f"q_motor has shape {where.shape}, expected one number or "
             f"({len(chosen)},), one for each motor"
@@ -107,8 +107,8 @@ def lock_motors(
     return _with_locked(arm, {k: float(x) for k, x in zip(chosen, values, strict=True)})
 
 
-@checked_late
-def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
+@checked
+def free_motors(arm: AnArm, *, bodies: _Bodies = None) -> AnArm:
     """Return an arm with its brakes off: motors have coordinates.
 
     Parameters
@@ -146,11 +146,11 @@ def free_motors(arm: AnArm, *, bodies: Any = None) -> AnArm:
     return _with_locked(arm, dict.fromkeys(_driven(arm, "free", bodies)))
 
 
-@checked_late
+@checked
 def motor_positions(
     arm: ArmLike,
     q: Positions,
-    load: Annotated[ArrayLike, Floats("()", "(..., nu)")] = 0.0,
+    load: Annotated[ArrayLike, Floats("()", "(..., nj)")] = 0.0,
 ) -> Array:
     """Return positions with motors at which their shafts carry given loads.
 
@@ -160,7 +160,7 @@ def motor_positions(
         Arm with ``nq`` positions.
     q : (..., nq) array_like of float
         Positions, in rad, m, modal units, quaternions; those of motors are ignored.
-    load : float or (..., nu) array_like of float
+    load : float or (..., nj) array_like of float
         Force on each joint that its shaft carries, in N m or N.
 
     Returns
@@ -191,18 +191,7 @@ def motor_positions(
     >>> motor_positions(fa.Arm([rod]), [0.5, 0.0], [10.0])
     array([ 0.5, 50.1])
     """
-    check_arm(arm)
     positions, loads = real_array("q", q), real_array("load", load)
-    if positions.ndim == 0 or positions.shape[-1] != arm.nq:
-        raise ArgumentError(
-            f"q has shape {positions.shape}, expected a last axis of {arm.nq} "
-            "positions; see arm.position_names"
-        )
-    if loads.ndim and loads.shape[-1] != arm.nj:
-        raise ArgumentError(
-            f"load has shape {loads.shape}, expected a last axis of {arm.nj}, one "
-            "force for each joint"
-        )
     batch = common_batch({"q": positions.shape[:-1], "load": loads.shape[:-1]})
     result = np.array(np.broadcast_to(positions, (*batch, arm.nq)), dtype=np.float64)
     loads = np.broadcast_to(loads, (*batch, arm.nj))

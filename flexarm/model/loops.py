@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
 from .._support.arrays import kind_of
-from .._support.checks import as_array, check_rotation, short_text
+from .._support.checks import as_array, finite, model_rotation, short_text, unturned
 from .._support.description import Description
 from .._support.options import check_choice
 from ..errors import ModelError
@@ -35,7 +35,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@checked_class
+@checked_record("{field} of the loop")
 @dataclass(frozen=True, eq=False)
 class Loop(Description):
     """Connection of two nodes that closes a loop.
@@ -72,15 +72,11 @@ class Loop(Description):
     first: Any
     second: Any = "ground"
     kind: str | None = None
-    directions: Any = None
-    position: Vector = (0.0, 0.0, 0.0)
-    rotation: Annotated[ArrayLike, Floats("(3, 3)")] = field(
-        default_factory=lambda: np.eye(3)
-    )
-    position2: Vector = (0.0, 0.0, 0.0)
-    rotation2: Annotated[ArrayLike, Floats("(3, 3)")] = field(
-        default_factory=lambda: np.eye(3)
-    )
+    directions: str | Collection[str] | None = None
+    position: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
+    rotation: Annotated[Any, Kept(model_rotation)] = field(default_factory=unturned)
+    position2: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
+    rotation2: Annotated[Any, Kept(model_rotation)] = field(default_factory=unturned)
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -111,21 +107,9 @@ class Loop(Description):
                 f"{name} end of the loop", getattr(self, name), name == "second"
             )
             self._set(**{name: end})
-        # frames
-        for name in ("position", "position2"):
-            value = as_array(f"{name} of the loop", getattr(self, name), (3,))
-            self._set(**{name: value})
-        for name in ("rotation", "rotation2"):
-            value = as_array(f"{name} of the loop", getattr(self, name), (3, 3))
-            check_rotation(f"{name} of the loop", value)
-            self._set(**{name: value})
         check_name("loop", self.name)
         if not self.name:
-            self._set(name="-".join(word_of(e) for e in self._ends))
-
-    @property
-    def _ends(self) -> tuple[Any, Any]:
-        return self.first, self.second
+            self._set(name="-".join(word_of(e) for e in (self.first, self.second)))
 
     @property
     def locked(self) -> tuple[str, ...]:
@@ -135,7 +119,7 @@ class Loop(Description):
         return _KINDS[self.kind or "fixed"]
 
 
-@checked_class
+@checked_record("{field} of the coupling")
 @dataclass(frozen=True, eq=False)
 class Coupling(Description):
     """Linear relation of joint coordinates: gears, belts, differentials.
@@ -166,7 +150,7 @@ class Coupling(Description):
     """
 
     coefficients: Any
-    constant: float = 0.0
+    constant: Annotated[float, Kept(finite)] = 0.0
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -193,9 +177,8 @@ class Coupling(Description):
                 "coefficients of the coupling are all zero, expected at least one other"
             )
         check_name("coupling", self.name)
-        constant = float(as_array("constant of the coupling", self.constant, ()))
         name = self.name or "-".join(key for key, _ in pairs)
-        self._set(coefficients=pairs, constant=constant, name=name)
+        self._set(coefficients=pairs, name=name)
 
 
 def check_constraints(arm: ArmLike) -> None:

@@ -7,7 +7,7 @@ ones of the arm.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -286,7 +286,7 @@ def rigid_couplings(arm: ArmLike) -> list[Coupling]:
     ]
 
 
-def is_gear(constraint: Any) -> bool:
+def is_gear(constraint: object) -> bool:
     """Whether `rigid_couplings` made a constraint, perhaps for a body renamed since."""
     if not isinstance(constraint, Coupling):
         return False
@@ -295,7 +295,7 @@ def is_gear(constraint: Any) -> bool:
     return constraint.name == f"{name}.gear" and keys == (name, f"{name}.motor")
 
 
-def with_gears(arm: ArmLike) -> tuple[Any, ...]:
+def with_gears(arm: ArmLike) -> tuple[object, ...]:
     """Constraints of an arm, with those of its rigid gears.
 
     Constraints of drives that the arm had before a change are removed.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
 
 
 def size_of(columns: MappingProxyType[str, slice]) -> int:
@@ -14,7 +15,7 @@ def size_of(columns: MappingProxyType[str, slice]) -> int:
     return int(columns[next(reversed(columns))].stop)
 
 
-def row_of(columns: MappingProxyType[str, slice], **values: Any) -> NDArray[np.float64]:
+def row_of(columns: MappingProxyType[str, slice], **values: ArrayLike) -> Array:
     """One row of numbers and arrays; entries without a value are zero."""
     row = np.zeros(size_of(columns))
     for name, value in values.items():

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
-from .._calls.declared import Floats, Vector
-from .._calls.doors import checked_class
+from .._calls.declared import Kind
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._core import LOOP_COLUMNS
 from .._support.arrays import is_whole
-from .._support.checks import as_array, check_rotation, short_text
+from .._support.checks import as_array, model_rotation, short_text, unturned
 from .._support.description import Description
 from ..errors import ModelError
 from .ends import check_name, read_end, word_of
@@ -28,7 +29,7 @@ _DIRECTIONS = ("rx", "y", "z")
 _LINE_TOLERANCE = 1e-9
 
 
-@checked_class
+@checked_record("{field} of the slider")
 @dataclass(frozen=True, eq=False)
 class Slider(Description):
     """Point that slides along the centre line of a flexible link: a pad, a trolley.
@@ -102,13 +103,11 @@ class Slider(Description):
     """
 
     point: Any
-    line: Any
-    position: Vector = (0.0, 0.0, 0.0)
-    rotation: Annotated[ArrayLike, Floats("(3, 3)")] = field(
-        default_factory=lambda: np.eye(3)
-    )
-    ends: Any = ("base", "tip")
-    directions: Any = ("y", "z")
+    line: Annotated[str | int, Kind()]
+    position: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
+    rotation: Annotated[Any, Kept(model_rotation)] = field(default_factory=unturned)
+    ends: Annotated[Sequence[str | int | float], Kind()] = ("base", "tip")
+    directions: Annotated[str | Collection[str], Kind()] = ("y", "z")
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -134,11 +133,7 @@ class Slider(Description):
                 f"{', '.join(map(repr, _DIRECTIONS))}"
             )
         check_name("slider", self.name)
-        rotation = as_array("rotation of the slider", self.rotation, (3, 3))
-        check_rotation("rotation of the slider", rotation)
         self._set(
-            position=as_array("position of the slider", self.position, (3,)),
-            rotation=rotation,
             ends=tuple(ends),
             directions=tuple(d for d in _DIRECTIONS if d in given),
             name=self.name or f"{word_of(self.point)}-{word_of(self.line)}",

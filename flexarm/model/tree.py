@@ -13,7 +13,6 @@ from .._support.arrays import is_whole
 from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from ..bodies.body import GROUND, Body
-from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
 from . import motors
 
@@ -26,12 +25,6 @@ def find_parents(bodies: tuple[Body, ...]) -> tuple[int, ...]:
         raise ModelError(
             f"the arm has {len(bodies)} bodies, expected at most {MAX_BODIES}"
         )
-    for body in bodies:
-        if not isinstance(body, RigidBody | FlexibleBody):
-            raise ModelError(
-                f"a body of the arm is {type(body).__name__}, expected RigidBody or "
-                "FlexibleBody"
-            )
     _check_sizes(bodies)
     # unique names
     names = [body.name for body in bodies]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._calls.arm_like import ArmLike
 from .._support.warn import warn
+from ..bodies.body import Array, Body
 from ..bodies.models import RigidBody
 from ..errors import ModelError, PlacementWarning
 
@@ -115,7 +116,7 @@ def _warn_of_links_without_end(arm: ArmLike) -> None:
             return
 
 
-def _along(line: Any, vector: Any) -> bool:
+def _along(line: Array, vector: Array) -> bool:
     """Whether a vector is zero or along a line."""
     return bool(max(map(abs, np.cross(line, vector).tolist())) < 1e-9)
 
@@ -129,14 +130,14 @@ class _Sizes(NamedTuple):
     frequency: float  # above the lowest one, in Hz
 
 
-def _sizes(body: Any) -> _Sizes:
+def _sizes(body: Body) -> _Sizes:
     found: _Sizes | None = body._kept.get(_sizes)
     if found is None:
         found = body._kept[_sizes] = _measured(body)
     return found
 
 
-def _measured(body: Any) -> _Sizes:
+def _measured(body: Body) -> _Sizes:
     position, com, c = body.node_position, body.node_com, body.integrals
     points, inertias = [position, body.joint.position], [0.0]
     if np.count_nonzero(com):
@@ -155,7 +156,7 @@ def _measured(body: Any) -> _Sizes:
     return _Sizes(reach, max(reach, _largest(com)), inertia, frequency)
 
 
-def _largest(x: Any) -> float:
+def _largest(x: Array) -> float:
     """Largest size of an entry; Python is faster for a few."""
     if x.size <= 30:
         return float(max(map(abs, x.ravel().tolist())))

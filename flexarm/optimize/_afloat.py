@@ -8,8 +8,8 @@ generalized Jacobian of Y. Umetani, K. Yoshida, IEEE Trans. Robotics and Automat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,7 +110,7 @@ class FloatingLevel(RigidLevel):
 class _Beside:
     """Curve of all joints with bases that rest, from one of the others."""
 
-    curve: Any
+    curve: Callable[[Array], PathPoints]
     first: Array
     placed: NDArray[np.bool_]
 

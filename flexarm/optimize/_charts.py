@@ -26,11 +26,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from ..arm import Arm
 from ..errors import ArgumentError
 
-Array = NDArray[np.float64]
 Complex: TypeAlias = NDArray[np.complex128] | Array  # of steps in the complex plane
 
 # Step of complex derivatives, which subtract nothing: any size far above underflow has

@@ -108,7 +108,7 @@ class Clearance:
     def __init__(
         self,
         arm: Arm,
-        obstacles: tuple[Obstacle, ...],
+        obstacles: Sequence[Obstacle],
         self_collision: bool | Sequence[tuple[str, str]],
         clearance: float,
         link_radius: float | Mapping[str, float] | None,

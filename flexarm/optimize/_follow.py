@@ -430,7 +430,7 @@ class PathTracer:
         return found.q, (float(gaps[0][0]), float(gaps[1][0]))
 
     def reached_by_joints(
-        self, s: float, guess: Array | None, restarts: int = 0, **options: Any
+        self, s: float, guess: Array | None, restarts: int = 0, **options: object
     ) -> tuple[Array, tuple[float, float]]:
         """The same by joints that are no base, by damped steps of Newton."""
         level, rows = self.level, self.rows

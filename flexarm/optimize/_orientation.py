@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,7 @@ def directions_of(given: ArrayLike, name: str = "orientation") -> Array:
     return np.asarray(array / np.linalg.norm(array, axis=1, keepdims=True))
 
 
-def curve_of(at: Array, rotations: Array) -> Any:
+def curve_of(at: Array, rotations: Array) -> Held | Turned | Splined:
     """Curve through rotations (n, 3, 3) at path parameters (n,)."""
     if len(rotations) == 1:
         return Held(rotations[0])

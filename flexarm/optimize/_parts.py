@@ -317,7 +317,7 @@ class LeastCost(NamedTuple):
 
 
 class Excited(NamedTuple):
-    """What one record of an exciting motion tells of parameters.
+    """Parameters by one record of an exciting motion.
 
     Attributes
     ----------

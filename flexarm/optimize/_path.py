@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,7 @@ class Path:
     _curve: Callable[[Array], PathPoints]
     rotations: Array | None = None
     axis: str | None = None
-    _turn: Any = None
+    _turn: Callable[[Array], PathRotations] | None = None
     _parameters: Array | None = None  # of its points, where they are given
 
     def __call__(self, s: Annotated[ArrayLike, Floats("(...)")]) -> PathPoints:

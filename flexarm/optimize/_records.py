@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .._support.options import did_you_mean
 from ..errors import ArgumentError
@@ -17,7 +17,7 @@ def record_of(kind: type[T], name: str, given: object) -> T:
     if isinstance(given, kind):
         return given
     known = [f.name for f in fields(kind)]  # type: ignore[arg-type]
-    options: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+    options: Mapping[str, object] = given if isinstance(given, Mapping) else {}
     for option in options:
         if option not in known:
             raise ArgumentError(

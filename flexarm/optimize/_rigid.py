@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -156,7 +154,7 @@ class RigidLevel:
             if force.kind != "friction":
                 continue
             row = np.zeros(self.arm.nv)
-            at: Any = self.arm.body_joint_slice(force.body)
+            at: int | slice = self.arm.body_joint_slice(force.body)
             if force.on_motor:
                 at = self.arm.motor_slice.start + motors[force.body]
             row[at] = 1.0

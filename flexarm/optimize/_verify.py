@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from ._excess import (
 from ._rest import swing_with_brakes, swings_of_joints, way_of_tip, ways_of_joints
 from ._result import Verification
 from .limits import Limits
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Array = NDArray[np.float64]
 Turned = Callable[[Array, Array], Array]  # angles of rotations at times
@@ -197,13 +200,20 @@ def beside_path(
     return replace(checked, path_error=error, orientation_error=turned, excess=excess)
 
 
-def verified(*arguments: Any, **options: Any) -> Verification | None:
-    """Verification of an answer that is made inside `held`; None after Ctrl-C."""
-    try:
-        with allowed():
-            return verify(*arguments, **options)
-    except KeyboardInterrupt:
-        return None
+def _stoppable(function: Callable[P, R]) -> Callable[P, R | None]:
+    """Function that is called inside `held`, and returns None after Ctrl-C."""
+
+    def call(*arguments: P.args, **options: P.kwargs) -> R | None:
+        try:
+            with allowed():
+                return function(*arguments, **options)
+        except KeyboardInterrupt:
+            return None
+
+    return call
+
+
+verified = _stoppable(verify)
 
 
 def _integrator(arm: Arm, t: Array, q0: Array, step: float) -> tuple[str, float]:

@@ -99,19 +99,17 @@ acceleration, tip_speed, outputs, obstacles, self_collision, clearance, link_rad
     velocity: Annotated[Any, Floats("()", "(nj,)", "(2, nj)")] = None
     acceleration: Annotated[Any, Floats("()", "(nj,)", "(2, nj)")] = None
     tip_speed: float = np.inf
-    outputs: Mapping[Any, Any] = field(default_factory=dict)
+    outputs: Mapping[object, Any] = field(default_factory=dict)
     obstacles: Sequence[Obstacle] = ()
     self_collision: bool | Sequence[tuple[str, str]] = False
     clearance: float = 0.02
     link_radius: float | Mapping[str, float] | None = None
 
 
-LimitsLike: TypeAlias = Limits | Mapping[str, Any] | None
+LimitsLike: TypeAlias = Limits | Mapping[str, object] | None
 
 
-def read_limits(
-    given: LimitsLike, arm: Arm, kept: tuple[str, ...], what: str
-) -> Limits:
+def read_limits(given: object, arm: Arm, kept: tuple[str, ...], what: str) -> Limits:
     """Checked limits of an arm, refused if finite ones are given beside `kept`."""
     asked = record_of(Limits, "limits", given)
     limits = checked_limits(asked, arm)
@@ -159,11 +157,10 @@ def clearance_of(arm: Arm, limits: Limits, *, fine: bool = False) -> Clearance |
     """Distances that checked limits bound, for a search or a `fine` check, if any."""
     if not (limits.obstacles or limits.self_collision):
         return None
-    given: Any = limits
     return Clearance(
         arm,
-        given.obstacles,
-        given.self_collision,
+        limits.obstacles,
+        limits.self_collision,
         float(limits.clearance),
         limits.link_radius,
         CHECK_LINES if fine else SEARCH_LINES,
@@ -326,7 +323,7 @@ def _refuse_turning_positions(arm: Arm, given: object, pair: Array) -> None:
         )
 
 
-def _output_pairs(arm: Arm, given: Mapping[Any, ArrayLike]) -> dict[Any, Array]:
+def _output_pairs(arm: Arm, given: Mapping[object, ArrayLike]) -> dict[object, Array]:
     """Limits (2, p) of linear outputs by their names."""
     if not isinstance(given, Mapping):
         raise ArgumentError(
@@ -341,7 +338,7 @@ def _output_pairs(arm: Arm, given: Mapping[Any, ArrayLike]) -> dict[Any, Array]:
     }
 
 
-def pair_of(name: str, value: Pair, n: int, points: int | None = None) -> Array:
+def pair_of(name: str, value: object, n: int, points: int | None = None) -> Array:
     """Least and largest values (2, n), or (2, points, n), from what may be given."""
     if value is None:
         return np.stack([np.full(n, -np.inf), np.full(n, np.inf)])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
-from .._calls.declared import Vector
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from .._support.checks import short_text
 from ..errors import ArgumentError
 
@@ -19,7 +20,33 @@ Array = NDArray[np.float64]
 __all__ = ["Capsule", "HalfSpace", "Sphere"]
 
 
-@checked_class
+def vector_of(name: str, value: object) -> Array:
+    """A vector (3,) from two or three numbers, read-only."""
+    array = real_array(name, value)
+    if array.shape not in ((2,), (3,)):
+        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,) or (2,)")
+    check_numbers(name, array)
+    result = np.zeros(3)
+    result[: len(array)] = array
+    result.flags.writeable = False
+    return result
+
+
+def _direction(what: str, value: object) -> Array:
+    normal = vector_of(what, value)
+    length = float(np.linalg.norm(normal))
+    if not length > 0.0:
+        raise ArgumentError(
+            f"{what} is zero, expected a vector to the side on which the arm stays"
+        )
+    return normal / length
+
+
+Place: TypeAlias = Annotated[Any, Kept(vector_of)]
+Radius: TypeAlias = Annotated[float, Kept(positive_number)]
+
+
+@checked_record("{field} of a half-space")
 @dataclass(frozen=True, eq=False)
 class HalfSpace:
     """Everything behind a plane, such as a wall, a floor or a ceiling.
@@ -41,22 +68,11 @@ class HalfSpace:
     array([0., 0., 1.])
     """
 
-    point: Vector
-    normal: Vector
-
-    def __post_init__(self) -> None:
-        normal = vector_of("normal of a half-space", self.normal)
-        length = float(np.linalg.norm(normal))
-        if not length > 0.0:
-            raise ArgumentError(
-                "normal of a half-space is zero, expected a vector to the side on "
-                "which the arm stays"
-            )
-        _set(self, "point", vector_of("point of a half-space", self.point))
-        _set(self, "normal", normal / length)
+    point: Place
+    normal: Annotated[Any, Kept(_direction)]
 
 
-@checked_class
+@checked_record("{field} of a sphere")
 @dataclass(frozen=True, eq=False)
 class Sphere:
     """A ball.
@@ -75,15 +91,11 @@ class Sphere:
     array([1.2, 0.4, 0. ])
     """
 
-    center: Vector
-    radius: float
-
-    def __post_init__(self) -> None:
-        _set(self, "center", vector_of("center of a sphere", self.center))
-        positive_number("radius of a sphere", self.radius)
+    center: Place
+    radius: Radius
 
 
-@checked_class
+@checked_record("{field} of a capsule")
 @dataclass(frozen=True, eq=False)
 class Capsule:
     """All places within a distance of a straight line between two points.
@@ -104,29 +116,12 @@ class Capsule:
     0.05
     """
 
-    start: Vector
-    end: Vector
-    radius: float
-
-    def __post_init__(self) -> None:
-        _set(self, "start", vector_of("start of a capsule", self.start))
-        _set(self, "end", vector_of("end of a capsule", self.end))
-        positive_number("radius of a capsule", self.radius)
+    start: Place
+    end: Place
+    radius: Radius
 
 
 Obstacle = HalfSpace | Sphere | Capsule
-
-
-def vector_of(name: str, value: ArrayLike) -> Array:
-    """A vector (3,) from two or three numbers, read-only."""
-    array = real_array(name, value)
-    if array.shape not in ((2,), (3,)):
-        raise ArgumentError(f"{name} has shape {array.shape}, expected (3,) or (2,)")
-    check_numbers(name, array)
-    result = np.zeros(3)
-    result[: len(array)] = array
-    result.flags.writeable = False
-    return result
 
 
 def check_obstacles(given: Obstacle | Iterable[Obstacle]) -> tuple[Obstacle, ...]:
@@ -146,7 +141,3 @@ def name_of(obstacle: Obstacle, number: int) -> str:
     """Words for an obstacle, by its number among all."""
     kinds = {HalfSpace: "half-space", Sphere: "sphere", Capsule: "capsule"}
     return f"{kinds[type(obstacle)]} {number}"
-
-
-def _set(record: object, name: str, value: object) -> None:
-    object.__setattr__(record, name, value)

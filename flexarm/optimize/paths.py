@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.interpolate import PPoly
 
 from .._calls.arguments import check_numbers, real_array
-from .._calls.declared import Choice, Floats, Number, Positive, Vector
+from .._calls.declared import Choice, Floats, Number, Vector
 from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from .._support.recorded import recorded
@@ -449,7 +449,9 @@ def with_orientation(
 def time_law(
     kind: Annotated[str, Choice("cycloidal", "quintic", "septic", "ninth_degree")],
     t: Annotated[ArrayLike, Floats("(...)")],
-    duration: Positive,
+    duration: Annotated[
+        float, Number(above=0.0, most=1e60, words="a positive number up to 1e60")
+    ],
 ) -> TimeLaw:
     r"""Motion from rest to rest along a path, at given times.
 
@@ -559,18 +561,22 @@ def _spline(points: Array, parameters: ArrayLike | None) -> _Pieces:
     """Cubic spline through points at these parameters."""
     from scipy.interpolate import CubicSpline
 
-    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    if not (steps > 0.0).all():
-        k = int(np.flatnonzero(~(steps > 0.0))[0])
-        raise ArgumentError(
-            f"points[{k}] and points[{k + 1}] are the same, expected a way between "
-            "them; to wait there is a matter of the time law"
-        )
-    if parameters is None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
         at = np.concatenate([[0.0], np.cumsum(steps)]) / steps.sum()
-        at[-1] = 1.0
-    else:
-        at = _rising(parameters, len(points))
+    same = np.flatnonzero(~(steps > 0.0))
+    if len(same):
+        raise ArgumentError(
+            f"points[{same[0]}] and points[{same[0] + 1}] are the same, expected a way "
+            "between them; to wait there is a matter of the time law"
+        )
+    at[-1] = 1.0
+    at = at if parameters is None else _rising(parameters, len(points))
+    if not (np.diff(at) > 0.0).all():
+        raise ArgumentError(
+            f"points are {steps.min():.3g} to {steps.max():.3g} apart, expected "
+            "distances that rounding does not lose in their sum"
+        )
     return _pieces(CubicSpline(at, points))
 
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from .._calls.arguments import count_of, positive_number
-from .._calls.doors import checked_class
+from .._calls.doors import checked_record
+from .._calls.kept import Kept
 from ..errors import ArgumentError
 from ._records import record_of
 
-_POSITIVE = ("tolerance", "time_limit")
-_COUNTS = ("intervals", "steps", "points", "max_iterations")
-_SHARES = ("pre_actuation", "post_actuation")
+
+def _seconds(what: str, value: object) -> float:
+    return 0.0 if value == 0.0 else positive_number(what, value)
 
 
-@checked_class
+Count: TypeAlias = Annotated[int, Kept(count_of)]
+Bound: TypeAlias = Annotated[float, Kept(positive_number)]
+Seconds: TypeAlias = Annotated[float, Kept(_seconds)]
+
+
+@checked_record("search.{field}")
 @dataclass(frozen=True)
 class Search:
     """Options of a search; None where the function has a value of its own.
@@ -59,29 +65,23 @@ class Search:
     40
     """
 
-    intervals: int | None = None
-    steps: int | None = None
+    intervals: Count | None = None
+    steps: Count | None = None
     scheme: str | None = None
-    points: int | None = None
-    pre_actuation: float | None = None
-    post_actuation: float | None = None
+    points: Count | None = None
+    pre_actuation: Seconds | None = None
+    post_actuation: Seconds | None = None
     solver: str | None = None
-    tolerance: float | None = None
-    max_iterations: int | None = None
-    time_limit: float | None = None
+    tolerance: Bound | None = None
+    max_iterations: Count | None = None
+    time_limit: Bound | None = None
     progress: bool | Callable[[int, float, float], object] | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in _given(self).items():
-            if name in _COUNTS:
-                value = count_of(f"search.{name}", value)
-            elif name in _POSITIVE or (name in _SHARES and value != 0.0):
-                value = positive_number(f"search.{name}", value)
-            object.__setattr__(self, name, value)
 
 
 def read_search(
-    given: Search | Mapping[str, Any] | None, defaults: Mapping[str, object], what: str
+    given: Search | Mapping[str, object] | None,
+    defaults: Mapping[str, object],
+    what: str,
 ) -> dict[str, Any]:
     """All options of a search, refused if one is given that has no default here."""
     options = _given(record_of(Search, "search", given))
@@ -94,6 +94,6 @@ def read_search(
     return {**defaults, **options}
 
 
-def _given(search: Search) -> dict[str, Any]:
+def _given(search: Search) -> dict[str, object]:
     values = {f.name: getattr(search, f.name) for f in fields(search)}
     return {name: value for name, value in values.items() if value is not None}

@@ -8,9 +8,9 @@ the other entries are geometry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,11 +79,11 @@ class _Walk:
 
     def block(
         self,
-        names: Any,
+        names: Iterable[str],
         unit: str,
         family: str,
         body: int,
-        places: Any,
+        places: Iterable[Iterable[int]],
         every: bool = False,
     ) -> Iterator[Place]:
         """Yield parameters of one kind, zero ones only with `every`."""

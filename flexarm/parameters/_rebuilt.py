@@ -12,6 +12,7 @@ from .._calls.arm_like import AnArm, ArmLike
 from .._calls.declared import Floats
 from .._calls.doors import checked
 from ..bodies.body import Body
+from ..bodies.drives import Drive
 from ..bodies.integrals import DrivenShapes, ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
@@ -161,7 +162,7 @@ def _rebuilt(
             for x in every
             if x.body == k and changed.get(x.name, x.value) != x.value
         ]
-        new: dict[str, Any] = {"joint": joint}
+        new: dict[str, object] = {"joint": joint}
         if "inertia" in moved:
             new |= _by_integrals(
                 body, _integrals(moments, n, driven), rigid[k], moved_nodes
@@ -181,7 +182,7 @@ def _rebuilt(
 
 def _by_integrals(
     body: Body, integrals: ModalIntegrals, rigid: tuple[int, ...], moments: Array
-) -> dict[str, Any]:
+) -> dict[str, ModalIntegrals | Array]:
     """Integrals, and moments of the nodes that are rigid bodies."""
     n = body.n_nodes
     mass, com, inertia = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
@@ -299,7 +300,7 @@ def _joint(arm: ArmLike, k: int, changed: dict[str, float], every: list[Place]) 
     if all(value[x.name] == x.value for x in family):
         return joint
     who = body.name
-    new: dict[str, Any] = {}
+    new: dict[str, object] = {}
     for what in ("damping", "armature"):
         parts = [f"{n}.{what}" if n else what for n in joint.velocity_names]
         each = [value[f"{who}.{x}"] for x in parts if f"{who}.{x}" in value]
@@ -317,7 +318,7 @@ def _joint(arm: ArmLike, k: int, changed: dict[str, float], every: list[Place]) 
     return joint.replace(**new)
 
 
-def _drive(drive: Any, who: str, value: dict[str, float]) -> dict[str, Any]:
+def _drive(drive: Drive, who: str, value: dict[str, float]) -> dict[str, object]:
     keys = {
         f"{who}.drive.stiffness": "stiffness",
         f"{who}.drive.damping": "damping",
@@ -326,7 +327,9 @@ def _drive(drive: Any, who: str, value: dict[str, float]) -> dict[str, Any]:
         f"{who}.rotor transverse inertia": "rotor_transverse_inertia",
         f"{who}.motor damping": "motor_damping",
     }
-    new: dict[str, Any] = {f: value[name] for name, f in keys.items() if name in value}
+    new: dict[str, object] = {
+        f: value[name] for name, f in keys.items() if name in value
+    }
     if f"{who}.rotor mass" in value and f"{who}.rotor inertia" not in value:
         new["rotor_inertia"] = new.pop("rotor_mass")  # of a sliding rotor
     dry = f"{who}.motor friction"

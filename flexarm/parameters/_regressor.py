@@ -16,6 +16,7 @@ from .._calls.doors import checked, checked_class, checked_late
 from .._calls.explain import check_out, explain, leading
 from .._calls.threads import ONE, threads_of
 from .._core import Model, Stack
+from .._support.checks import short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..errors import ArgumentError, ModelError
@@ -94,7 +95,7 @@ class InertialParameters(Printed, Description):
         """
         if name not in self.names:
             raise ArgumentError(
-                f"there is no parameter {name!r}, expected one of "
+                f"there is no parameter {short_text(name)}, expected as name one of "
                 f"{', '.join(self.names[:8])}{', ...' * (len(self) > 8)}"
             )
         return self.names.index(name)
@@ -272,7 +273,6 @@ def inertial_parameters(
     >>> fa.inertial_parameters(arm, bodies="link2", families="stiffness").names
     ('link2.K[bending y 1,bending y 1]', 'link2.K[bending y 2,bending y 2]')
     """
-    check_arm(arm)
     of = chosen_bodies(arm, bodies), chosen_families(families)
     every = parameters_of(arm)[1]
     return described(arm, [x for x in every if x.body in of[0] and x.family in of[1]])

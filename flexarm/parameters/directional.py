@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +44,7 @@ class ParameterDerivatives:
         are zero to rounding.
     """
 
-    arm: Any  # flexarm.Arm
+    arm: ArmLike
     p: Array
     forces: Array
     accelerations: Array | None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -407,16 +408,18 @@ def sensitivities(
     threads: int = ONE,
 ) -> TrajectorySensitivities:
     """Differentiate a run, also by the parameters of a tangent."""
-    options: dict[str, Any] = {
-        "interpolation": interpolation,
-        "method": method,
-        "spectral_radius": spectral_radius,
-        "threads": threads,
-        "progress": False,
-    }
-    run = uninterrupted(
-        simulate(arm, q0, qd0, t, torque=torque, max_step=max_step, **options)
+    motion = partial(
+        simulate,
+        arm,
+        q0,
+        qd0,
+        interpolation=interpolation,
+        method=method,
+        spectral_radius=spectral_radius,
+        threads=threads,
+        progress=False,
     )
+    run = uninterrupted(motion(t, torque=torque, max_step=max_step))
     if np.any(run.completed < len(run.t)):
         raise NotFiniteError(
             f"the motion has no sensitivities: {run.message}; expected one that "
@@ -433,8 +436,7 @@ def sensitivities(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # of the first run
             full = tau.reshape(*run.q.shape[:-2], *tau.shape[1:])
-            one: dict[str, Any] = {"torque": full, "max_step": inf}
-            fine = uninterrupted(simulate(arm, q0, qd0, grid, **one, **options))
+            fine = uninterrupted(motion(grid, torque=full, max_step=inf))
         q, qd = fine.q, fine.qd
     # derivatives of all steps
     start = q.reshape(count, -1, arm.nq), qd.reshape(count, -1, arm.nv)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ _MARKERS = {
     "subspace": "h",
     "screw": "^",
 }
-_PARTS: dict[str, dict[str, Any]] = {
+_PARTS: dict[str, dict[str, object]] = {
     "base": {"marker": "s", "markersize": 11, "linestyle": "", "zorder": 1},
     "offsets": {"linewidth": 1.0, "zorder": 2},
     "links": {"linewidth": 2.5, "zorder": 3, "solid_capstyle": "round"},

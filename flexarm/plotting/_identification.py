@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -115,12 +115,14 @@ def _signals(
     return found
 
 
-def _axes(ax: Sequence[Axes] | Sequence[Sequence[Axes]] | None, rows: int) -> Any:
+def _axes(
+    ax: Sequence[Axes] | Sequence[Sequence[Axes]] | None, rows: int
+) -> np.ndarray:
     plt = pyplot()
     if ax is None:
         size = (9.0, 0.8 + 2.0 * rows)
         figure = plt.figure(figsize=size, layout="constrained")
-        return figure.subplots(rows, 2, squeeze=False, sharex="col")
+        return np.asarray(figure.subplots(rows, 2, squeeze=False, sharex="col"))
     axes = np.array(ax, dtype=object)
     axes = axes[np.newaxis] if axes.ndim == 1 else axes
     if axes.shape != (rows, 2):

@@ -151,7 +151,7 @@ def _plane_in_space(
 
 
 def room_of(
-    motion: OptimalMotion, limits: Any
+    motion: OptimalMotion, limits: object
 ) -> tuple[Array, Array, list[str], float]:
     """Times, distances (n, k) between surfaces in m, pairs, and the least distance.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,7 +264,7 @@ def _shaded(motion: OptimalMotion, ax: Axes | None) -> Axes:
     return ax
 
 
-def _bounds(motion: OptimalMotion, kind: str, given: Any) -> Array:
+def _bounds(motion: OptimalMotion, kind: str, given: object) -> Array:
     """Least and largest values at all times, (2, n, nu), infinite if unknown."""
     from ..optimize.limits import pair_of, torques_at
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +46,9 @@ class SolidLink:
     """
 
     body: int
-    nodes: Any
+    nodes: NDArray[np.intp]
     cuts: slice
-    kept: Any
+    kept: NDArray[np.intp]
     lengths: tuple[float, ...]
     axes: Array
     outline: Array

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import numpy as np
@@ -28,9 +29,10 @@ Plane: TypeAlias = Annotated[str, Choice("xy", "xz", "yz", "3d")]
 Scale: TypeAlias = Annotated[float, Number()]
 
 
-def pyplot() -> Any:
+def pyplot() -> ModuleType:
     """Return ``matplotlib.pyplot``; without it the message says how to install it."""
-    return required("matplotlib.pyplot", "a plot", extra="plot")
+    plt: ModuleType = required("matplotlib.pyplot", "a plot", extra="plot")
+    return plt
 
 
 def early_end(motions: Sequence[Trajectory]) -> str:

@@ -103,7 +103,7 @@ class Frame:
 def points_of(body: Body, which: slice | None = None) -> Points:
     """Points with mass, of a rigid body its mass centre; or the nodes `which`."""
     position, com, inertia = body.node_position, body.node_com, body.node_inertia
-    chosen: Any = which
+    chosen: NDArray[np.intp] | slice | None = which
     if which is None:
         heavy = (body.node_mass > 0.0) | inertia.any(axis=(1, 2))
         chosen = np.flatnonzero(heavy)

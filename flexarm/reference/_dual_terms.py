@@ -103,9 +103,7 @@ def sum_terms(
     if node_inertia == "lagrange":
         # every node whose inertia turns is a rigid body, to first order
         arm, origin = nodes_as_bodies(arm)
-    mass: Any = 0.0
-    velocity: Any = 0.0
-    weight: Any = 0.0
+    mass, velocity, weight = (np.zeros(()) for _ in range(3))
     frames = frames_of(arm, q, u, exact=rotation_rates == "exact")
     for number, (frame, body) in enumerate(zip(frames, arm.bodies, strict=True)):
         points = points_of(body)

@@ -12,7 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._calls.arm_like import Array
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,12 @@ class LinkModes:
         `full_kinetic_energy` uses them.
     """
 
-    omega: Any
-    tip_deflection: Any
-    tip_slope: Any
-    v: Any
-    w: Any
-    z: Any = None
+    omega: Array
+    tip_deflection: Array
+    tip_slope: Array
+    v: Array
+    w: Array
+    z: Array | None = None
 
 
 # factors of sin(theta_2) in an entry of (32), in the order of its constants from b_ij3
@@ -130,14 +131,14 @@ class Coefficients:
     """
 
     b: Mapping[tuple[int, int], tuple[float, ...]]
-    t: NDArray[np.float64]
+    t: Array
     h: Mapping[int, tuple[float, ...]]
-    stiffness: NDArray[np.float64]
+    stiffness: Array
     length: tuple[float, float]
-    tip: NDArray[np.float64]
+    tip: Array
 
     @cached_property
-    def entries(self) -> NDArray[np.float64]:
+    def entries(self) -> Array:
         """Entries of B (7, 36) that stand before 1, cos(theta_2) and the `BENDS`."""
         result = np.zeros((7, 6, 6))
         for (i, j), b in self.b.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -45,18 +46,18 @@ class Parameters:
         In m/s^2, along -y; the thesis gives no value.
     """
 
-    bending_stiffness: Any
-    joint_stiffness: Any
+    bending_stiffness: float | Sequence[float]
+    joint_stiffness: float | Sequence[float]
     n_links: int = 3
-    elements: Any = 2
-    length: Any = 1.0
-    mass_per_length: Any = 5.0
-    rotor_inertia: Any = 0.2
-    stator_inertia: Any = 0.2
-    rotor_mass: Any = 0.2
-    stator_mass: Any = 0.2
-    gear_ratio: Any = 1.0
-    joint_damping: Any = 0.0
+    elements: int | Sequence[int] = 2
+    length: float | Sequence[float] = 1.0
+    mass_per_length: float | Sequence[float] = 5.0
+    rotor_inertia: float | Sequence[float] = 0.2
+    stator_inertia: float | Sequence[float] = 0.2
+    rotor_mass: float | Sequence[float] = 0.2
+    stator_mass: float | Sequence[float] = 0.2
+    gear_ratio: float | Sequence[float] = 1.0
+    joint_damping: float | Sequence[float] = 0.0
     payload_mass: float = 5.0
     payload_inertia: float = 0.0
     gravity: float = 9.81

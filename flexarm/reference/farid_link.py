@@ -140,9 +140,9 @@ def delay(elements: int | None = None) -> float:
         rigid, square = 0.5 * mode[0, 0] * mode[-2, 0], square[1:]
     omega = np.sqrt(square)
 
-    def deflection(s: Any) -> Any:
+    def deflection(s: Array) -> Array:
         swing = weight * (1.0 - np.cos(omega * np.asarray(s)[..., np.newaxis]))
-        return rigid * s**2 + swing.sum(axis=-1)
+        return np.asarray(rigid * s**2 + swing.sum(axis=-1))
 
     s = np.linspace(0.0, 0.5, 20001)[1:]
     last = int(np.flatnonzero(deflection(s) < 0.0)[-1])

@@ -214,7 +214,7 @@ def link(p: Parameters) -> Link:
     )
 
 
-def axes(angles: Any) -> Array:
+def axes(angles: ArrayLike) -> Array:
     """Unit vectors i, j, k of (5.3)-(5.5) as rows, (3, 3)."""
     (c1, c2), (s1, s2) = np.cos(angles), np.sin(angles)
     return np.array(

@@ -27,6 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from ..bodies.body import Body
+from ..bodies.drives import Stops
+from ..bodies.joints import Joint
 from ..model.expansion import expanded, motor_axis, rotor_inertia, stator_inertia
 from .duals import (
     COMPLEX_STEP,
@@ -154,7 +157,7 @@ def parts(
     return result
 
 
-def node_part(body: Any, node: int, pose: Dual) -> Part:
+def node_part(body: Body, node: int, pose: Dual) -> Part:
     """Inertia of a node of a flexible body that turns with it, a true rigid body.
 
     Parameters
@@ -264,14 +267,14 @@ def part_forces(part: Part, qd: Array, qdd: Array) -> Array:
 class _Deflection(NamedTuple):
     """The coordinate s = q_joint - r q_motor on which a force acts, and its rate."""
 
-    s: Any
-    rate: Any
+    s: Array
+    rate: Array
     direction: Array  # (nv,)
 
 
 def _deflections(
     arm: ArmLike, q: Array, qd: Array
-) -> list[tuple[Any, _Deflection, _Deflection, _Deflection]]:
+) -> list[tuple[Joint, _Deflection, _Deflection, _Deflection]]:
     """Joint, shaft and motor coordinates of each joint with one freedom."""
     result, n = [], 0
     for k, body in enumerate(arm.bodies):
@@ -330,7 +333,7 @@ def moved(arm: ArmLike, q: Array, delta: Array) -> Array:
     return q
 
 
-def potential(arm: ArmLike, q: Array) -> float:
+def potential(arm: ArmLike, q: Array) -> float | Array:
     """Energy of springs and stops (H1, H3).
 
     Parameters
@@ -356,7 +359,7 @@ def potential(arm: ArmLike, q: Array) -> float:
     >>> float(fa.reference.motors.potential(fa.Arm([rod]), np.array([0.01, 0.0])))
     0.5
     """
-    total = 0.0
+    total: float | Array = 0.0
     for joint, own, shaft, _ in _deflections(arm, q, np.zeros(arm.nv)):
         total = total + 0.5 * joint.stiffness * (own.s - joint.rest) ** 2
         if joint.drive is not None and not joint.drive.is_rigid:
@@ -416,8 +419,8 @@ def passive_forces(arm: ArmLike, q: Array, qd: Array) -> Array:
     return np.asarray(total)
 
 
-def _stop_force(stops: Any, own: _Deflection) -> Any:
-    force: Any = 0.0
+def _stop_force(stops: Stops, own: _Deflection) -> Array:
+    force = np.zeros(())
     for beyond, side in ((stops.lower - own.s, -1.0), (own.s - stops.upper, 1.0)):
         push = 1.0 + stops.damping * side * own.rate
         if np.real(beyond) > 0.0 and np.real(push) > 0.0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias, TypeGuard
 
 from .._calls.declared import Choice
 from .._calls.doors import checked
@@ -27,14 +27,15 @@ MAX_BYTES = 2**24
 _FRICTION = re.compile(r"<friction>\s*([-+.0-9eE]+)\s*</friction>")
 
 
+_Base: TypeAlias = Annotated[str, Choice("fixed")] | None
+
+
 class SdfWarning(UserWarning):
     """A part of an SDF model that an arm leaves out."""
 
 
 @checked
-def load(
-    source: Any, *, base: Annotated[str, Choice("fixed")] | None = None, **options: Any
-) -> Arm:
+def load(source: object, *, base: _Base = None, **options: Any) -> Arm:
     """Arm of a model in the Simulation Description Format.
 
     Parameters
@@ -111,7 +112,7 @@ def load(
         parser = parsing.Parser(plant)
         if _is_text(source):
             parser.AddModelsFromString(text, "sdf")
-        else:
+        elif isinstance(source, str | os.PathLike):
             parser.AddModels(os.fspath(source))
         plant.Finalize()
     except RuntimeError as problem:
@@ -121,8 +122,9 @@ def load(
     bodies = found.bodies()
     if not bodies:
         raise ModelError(f"{who} has no links, expected at least one")
-    plain: dict[str, Any] = {"gravity": found.gravity, "name": found.name}
-    arm = Arm(bodies, **plain | options)
+    options.setdefault("gravity", found.gravity)
+    options.setdefault("name", found.name)
+    arm = Arm(bodies, **options)
     if any(float(x or 0.0) for x in _FRICTION.findall(text) if _is_number(x)):
         warn(
             "dry friction of joints is left out, which Drake does not read", SdfWarning
@@ -132,7 +134,7 @@ def load(
     return arm
 
 
-def _is_text(source: object) -> bool:
+def _is_text(source: object) -> TypeGuard[str]:
     return isinstance(source, str) and "<" in source
 
 
@@ -143,22 +145,23 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _text(source: Any) -> str:
+def _text(source: object) -> str:
     """The text of a source, within the limits of size."""
     if _is_text(source):
         check_size("the text of the model", len(source), MAX_BYTES)
         text = str(source)
     elif isinstance(source, str | os.PathLike) and os.fspath(source):
-        content = read_file("SDF model", source, MAX_BYTES)
+        content = read_file("source of the SDF model", source, MAX_BYTES)
         text = content.decode("utf-8", errors="replace")
         if not str(os.fspath(source)).endswith((".sdf", ".world")):
             raise ModelError(
-                f"SDF model {shown_path(source)} has another ending, expected .sdf or "
-                ".world"
+                f"source of the SDF model {shown_path(source)} has another ending, "
+                "expected .sdf or .world"
             )
     else:
         raise ModelError(
-            f"SDF model is {short_text(source)}, expected its path or its text"
+            f"source of the SDF model is {short_text(source)}, expected its path or "
+            "its text"
         )
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ModelError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,16 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from ..errors import ModelError
 
+if TYPE_CHECKING:
+    from pydrake import multibody as drake
+
 Array = NDArray[np.float64]
 
 _SINGLE = {"revolute": "revolute", "prismatic": "prismatic"}
 _OWN = ("_parent", "_child")  # endings of frames that Drake makes for joints
 
 
-def _pose(frame: Any) -> Array:
+def _pose(frame: drake.tree.Frame) -> Array:
     return np.asarray(frame.GetFixedPoseInBodyFrame().GetAsMatrix4())
 
 
@@ -36,11 +40,11 @@ class Plant:
         Whether links that float are held on the ground.
     """
 
-    def __init__(self, plant: Any, hold: bool) -> None:
+    def __init__(self, plant: drake.plant.MultibodyPlant, hold: bool) -> None:
         tree = import_module("pydrake.multibody.tree")
         self._plant, self._hold = plant, hold
         joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
-        self._below: dict[str, list[Any]] = {}
+        self._below: dict[str, list[drake.tree.Joint]] = {}
         for joint in joints:
             key = joint.parent_body().scoped_name().get_full()
             self._below.setdefault(key, []).append(joint)
@@ -69,11 +73,11 @@ class Plant:
             if place.any() and name != "base":
                 self._frames.setdefault(body, {})[name] = place
 
-    def _word(self, body: Any, scoped: bool) -> str:
+    def _word(self, body: drake.tree.RigidBody, scoped: bool) -> str:
         name = str(body.scoped_name().get_full() if scoped else body.name())
         return f"{name} body" if name == GROUND else name
 
-    def _read_forces(self, tree: Any) -> None:
+    def _read_forces(self, tree: ModuleType) -> None:
         """Largest forces of actuators, springs, and elements that are left out."""
         plant = self._plant
         for i in plant.GetJointActuatorIndices():
@@ -97,7 +101,7 @@ class Plant:
             self._lost.append(f"{plant.num_constraints()} constraints")
 
     @staticmethod
-    def _key(joint: Any) -> str:
+    def _key(joint: drake.tree.Joint) -> str:
         return f"{joint.model_instance()} {joint.name()}"
 
     @property
@@ -124,7 +128,7 @@ class Plant:
             waiting += self._below.get(child, [])[::-1]
         return result
 
-    def _body(self, joint: Any, body: Any) -> RigidBody:
+    def _body(self, joint: drake.tree.Joint, body: drake.tree.RigidBody) -> RigidBody:
         inertia = body.default_spatial_inertia()
         mass, com = float(inertia.get_mass()), np.array(inertia.get_com())
         if not mass > 0.0:
@@ -142,7 +146,7 @@ class Plant:
             nodes=self._frames.get(key, {}),
         )
 
-    def _joint(self, joint: Any) -> Joint:
+    def _joint(self, joint: drake.tree.Joint) -> Joint:
         """A joint, at zero where Drake has it."""
         kind, name = str(joint.type_name()), str(joint.name())
         parent = joint.parent_body()
@@ -174,15 +178,16 @@ class Plant:
                 f"joint {name!r} is of the type {kind!r}, expected revolute, "
                 "continuous, prismatic, ball or fixed"
             )
-        return self._single(joint, kind, own, beside, float(damping[0]))
+        own["damping"] = float(damping[0])
+        return self._single(joint, kind, own, beside)
 
-    def _scoped(self, joint: Any) -> str:
+    def _scoped(self, joint: drake.tree.Joint) -> str:
         return f"{self._plant.GetModelInstanceName(joint.model_instance())}::" + str(
             joint.name()
         )
 
     def _single(
-        self, joint: Any, kind: str, own: dict[str, Any], beside: Array, damping: float
+        self, joint: drake.tree.Joint, kind: str, own: dict[str, Any], beside: Array
     ) -> Joint:
         """A joint of one freedom, about an axis that may be beside the frame."""
         given = (
@@ -190,7 +195,6 @@ class Plant:
         )
         axis = beside[:3, :3] @ np.array(given)
         key = self._key(joint)
-        own |= {"damping": damping}
         low, high = (
             float(joint.position_lower_limits()[0]),
             float(joint.position_upper_limits()[0]),

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import AnyArm, Array
 from .._calls.records import Gains, Options, Rollout
 from ..errors import ArgumentError
 from .events import Event, Occurrence
 from .joint_feedback import JointFeedback
 from .run import Run
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 # Rounds of the search for zeros of events at most.
@@ -52,7 +52,7 @@ def _values(run: Run, event: Event) -> Array:
     velocities linear: sufficient to detect zeros, not to locate them.
     """
     t, q, qd = run.t, run.q, run.qd
-    arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
+    arms: AnyArm = run.flat if run.stack is None else run.flat[:, np.newaxis]
     rates = arms._model.quiet("position_rates")(q, qd)
     span = np.diff(t)
     step = span[:, np.newaxis]
@@ -85,7 +85,9 @@ def _refuse_nan(run: Run, event: Event, values: Array) -> None:
 
 
 def _until_terminal(
-    run: Run, events: tuple[Event, ...], found: list[Any]
+    run: Run,
+    events: tuple[Event, ...],
+    found: list[tuple[float, int, int, Array, Array]],
 ) -> tuple[Occurrence, ...]:
     ended: dict[int, float] = {}
     last: dict[tuple[int, int], float] = {}
@@ -228,7 +230,7 @@ class Again:
         if run.samples is not None:
             forces = self._cut(run.forces, part[rows], rows)
         t = np.stack([run.t[k], self.times(part)[rows]], axis=-1)
-        arms: Any = run.flat if run.stack is None else run.flat[i]
+        arms: AnyArm = run.flat if run.stack is None else run.flat[i]
         arms._model.rollout(
             Rollout(
                 q,

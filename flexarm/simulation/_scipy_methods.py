@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.records import Options
-from .run import Run, progress_bar
+from .run import Bar, Run, progress_bar
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ def run_scipy(run: Run, method: str, options: Options, progress: bool | None) ->
     return next(filter(None, notes), "")
 
 
-def _advance(run: Run, i: int, solver: Any, bar: Any, before: float) -> str:
+def _advance(run: Run, i: int, solver: Any, bar: Bar | None, before: float) -> str:
     """Integrate one trajectory; return the reason of a failure, or nothing."""
     done, nq = 1, run.arm.nq
     while solver.status == "running":

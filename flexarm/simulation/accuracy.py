@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.records import reported
 from .._core import REPORT_COLUMNS
@@ -87,7 +87,7 @@ def shares_of_steps(run: Run) -> Array:
         return np.where(size > 0.0, largest / size, 0.0)
 
 
-def warn_of_steps(run: Run, method: str, steps: Any, missed: Any = 0.0) -> None:
+def warn_of_steps(run: Run, method: str, steps: ArrayLike, missed: Any = 0.0) -> None:
     """Warn of steps in s, at most, that may be unstable; fail if they miss the motion.
 
     With what they have `missed` of vibration, as far as that is known.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import inf
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .accuracy import (
     GOAL_ERROR,
     VIBRATION_GOAL,
@@ -21,8 +20,6 @@ from .accuracy import (
 from .run import Run
 from .stability import stable_step
 from .vibration_errors import vibration_advice, vibration_errors
-
-Array = NDArray[np.float64]
 
 # Steps of a trajectory times velocities of the arm: some seconds.  Above them a method
 # that damps fast modes suits better, and warnings name it.
@@ -82,8 +79,9 @@ def step_of_loop(arm: AnyArm, q: Array, t: Array, span: float) -> float:
     Forces are held from sample to sample, so stability is that of the arm alone.
     """
     one = any_of(arm)
-    many: Any = arm
-    arms: list[ArmLike] = [one] if arm is one else list(many._flat(many.shape))
+    arms: list[ArmLike] = [one]
+    if isinstance(arm, StackLike):
+        arms = list(arm._flat(arm.shape))
     states = q.reshape(-1, one.nq)
     if not len(states) or not len(arms):
         return inf

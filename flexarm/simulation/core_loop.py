@@ -20,7 +20,7 @@ from .._calls.records import (
     reported,
 )
 from .automatic_steps import finer_substeps
-from .run import Run, progress_bar
+from .run import Run, check_step, progress_bar
 from .stability import CONDITIONAL, instability
 
 Array = NDArray[np.float64]
@@ -46,6 +46,7 @@ def run_core(
     automatic: bool = False,
 ) -> None:
     """Integrate all trajectories of a run, again if steps are `automatic` and bad."""
+    check_step(options.max_step, run.t)
     substeps = substeps_of(run.t, method, options.max_step)
     run.counted = method == "Rodas4P"
     run.substeps = None if run.counted else np.full(len(run.q), substeps)
@@ -89,6 +90,7 @@ def _rollout(
     bar = progress_bar(blocks * spans * substeps, progress, unit)
 
     def tick(steps: int) -> None:
+        assert bar is not None
         bar.update(steps - bar.n)
 
     try:
@@ -119,7 +121,7 @@ def _rollout(
                 whole[rows] = part
 
 
-def _rows_of(given: Any, rows: Any) -> Any:
+def _rows_of(given: Any, rows: NDArray[np.intp]) -> Any:
     """Rows of samples or gains, of which there may be one for all."""
     if isinstance(given, Gains):
         return Gains(given.diagonal, *(_rows_of(x, rows) for x in given[1:]))

@@ -14,24 +14,29 @@ from numbers import Integral, Real
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
-from .._calls.arm_like import ArmLike
-from .._calls.declared import Number, Vector
-from .._calls.doors import checked, checked_class
+from .._calls.arm_like import ArmLike, Array
+from .._calls.declared import Called, Number, Vector
+from .._calls.doors import checked, checked_record
+from .._calls.kept import Kept
 from .._calls.nodes import one_node
 from .._support.options import check_choice
 from .._support.recorded import recorded
 from ..errors import ArgumentError
 from ..model.motors import mounts, rotor
 
-Array = NDArray[np.float64]
-
 __all__ = ["Event", "at_rest", "joint_reaches", "node_reaches"]
 
 
-@checked_class
+def _direction(what: str, value: object) -> int:
+    if isinstance(value, Real) and value in (0, 1, -1):
+        return int(float(value))
+    raise ArgumentError(f"{what} is {value!r}, expected 0, 1 (rising) or -1 (falling)")
+
+
+@checked_record("{field} of an event")
 @dataclass(frozen=True)
 class Event:
     """A function of time and state whose zeros `simulate` finds.
@@ -70,29 +75,13 @@ class Event:
     "ended by event 'low' at t = 0.59196 s"
     """
 
-    function: Callable[..., ArrayLike]
-    direction: int = 0
+    function: Annotated[
+        Callable[..., ArrayLike],
+        Called("a function of time, positions and velocities"),
+    ]
+    direction: Annotated[int, Kept(_direction)] = 0
     terminal: bool = False
     name: str = "event"
-
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise ArgumentError(
-                f"function of an event is {self.function!r}, expected a function of "
-                "time, positions and velocities"
-            )
-        for what in ("terminal", "name"):
-            value, kind = getattr(self, what), {"terminal": bool, "name": str}[what]
-            if not isinstance(value, kind | np.bool_ if kind is bool else kind):
-                raise ArgumentError(
-                    f"{what} of an event is {value!r}, expected "
-                    + ("True or False" if kind is bool else "a string")
-                )
-        if not isinstance(self.direction, Real) or self.direction not in (0, 1, -1):
-            raise ArgumentError(
-                f"direction of event {self.name!r} is {self.direction!r}, expected 0, "
-                "1 (rising) or -1 (falling)"
-            )
 
     def __call__(self, t: ArrayLike, q: Array, qd: Array) -> Array:
         """Return checked values at times and states."""

@@ -6,16 +6,14 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, count_of, real_array
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
+from .._calls.nodes import MAX_NUMBERS
 from .._support.description import Description
 from ..errors import ArgumentError
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -105,7 +103,7 @@ class JointFeedback(Description):
                 raise ArgumentError(
                     f"{name} has shape {shape}, expected (..., "
                     f"{', '.join(map(str, wanted))}) as kp has {nu} columns"
-                    + ("" if self.coupled else "; coupled=True takes matrices")
+                    + (", coupled" if self.coupled else "; coupled=True takes matrices")
                 )
         for name in ("reference", "reference_rates", "feedforward"):
             value = getattr(self, name)
@@ -149,6 +147,8 @@ class JointFeedback(Description):
                 f"has {nu} joint coordinates with actuators"
             )
         n = count_of("n", n)
+        if n > MAX_NUMBERS:
+            raise ArgumentError(f"n is {n}, expected at most {MAX_NUMBERS} times")
         if arm.nq != arm.nv:
             raise ArgumentError(
                 "JointFeedback subtracts joint positions, but the arm has joints with "

@@ -12,12 +12,12 @@ from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike
 from .._calls.declared import (
     Choice,
+    Count,
     Floats,
     Positions,
     Positive,
     Share,
     StepLength,
-    Threads,
     Velocities,
 )
 from .._calls.doors import checked
@@ -34,7 +34,7 @@ from .accuracy import warn_of_errors
 from .automatic_steps import first_step
 from .core_loop import run_core
 from .events import Occurrence, check_events
-from .run import Run, check_step, state, times
+from .run import Run, check_step, options_of, state, times
 from .runaway import judge_energy, judge_slopes, judge_stretch
 from .stiffening import warn_of_stiffening
 from .trajectory import Trajectory
@@ -60,12 +60,12 @@ def simulate(
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
     method: str = "rk4",
     max_step: StepLength | None = None,
-    rtol: Positive = 1e-8,
-    atol: Positive = 1e-10,
+    rtol: Positive | None = None,
+    atol: Positive | None = None,
     spectral_radius: Share = 0.9,
     events: object = (),
     progress: bool | None = None,
-    threads: Threads = ONE,
+    threads: Count = ONE,
 ) -> Trajectory:
     """Simulate the motion from an initial state under given forces.
 
@@ -100,8 +100,9 @@ def simulate(
         steps, each by itself, up to a million steps times velocities.  A torque
         function is not called twice at a time; with one, samples further apart than the
         stable step at the start are reached in steps of a fifth of that.
-    rtol, atol : float
-        Tolerances of the methods with error control.
+    rtol, atol : float, optional
+        Tolerances of the methods with error control, by default 1e-8 and 1e-10; others
+        take none.
     spectral_radius : float
         Of ``"generalized-alpha"``: factor by which a step multiplies the amplitude of
         modes of very high frequency, from 0 to 1.
@@ -251,7 +252,7 @@ def simulate(
         )
     # integration, events, warnings
     step = inf if max_step is None else float(max_step)
-    options = Options(float(spectral_radius), float(rtol), float(atol), step)
+    options = options_of(method, rtol, atol, spectral_radius, step)
     note = ""
     found: tuple[Occurrence, ...] = ()
     with held() as ctrl_c:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of, check_numbers, common_batch, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected, off_line
-from .._calls.records import Flattened, Gains, new_report, reported
+from .._calls.records import Flattened, Gains, Options, new_report, reported
+from .._core import METHODS
 from .._support.doubtful import MAX_USUAL_TURN, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
@@ -24,8 +25,6 @@ from .events import Occurrence
 from .joint_feedback import JointFeedback
 from .laws import Function, law_of
 from .trajectory import Trajectory
-
-Array = NDArray[np.float64]
 
 # Steps between two samples at most, an int in C.
 MAX_STEPS = 2**31 - 1
@@ -47,6 +46,30 @@ def check_step(max_step: float | None, t: Array) -> None:
             f"max_step is {max_step:g} s with {longest:g} s between two times, "
             f"expected at most {MAX_STEPS:.0e} steps; take longer ones"
         )
+
+
+def options_of(
+    method: str,
+    rtol: float | None,
+    atol: float | None,
+    spectral_radius: float,
+    max_step: float,
+) -> Options:
+    """Options of a method; tolerances are refused where it has no error control."""
+    fixed = method in METHODS and method != "Rodas4P"
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is not None and fixed:
+            raise ArgumentError(
+                f"{name} is given, but method {method!r} has steps without error "
+                "control; expected max_step, or method 'Rodas4P' (of simulate also "
+                "'DOP853' and others of SciPy)"
+            )
+    return Options(
+        float(spectral_radius),
+        1e-8 if rtol is None else float(rtol),
+        1e-10 if atol is None else float(atol),
+        max_step,
+    )
 
 
 def times(t: object) -> Array:
@@ -469,7 +492,9 @@ class Run(Flattened):
         many = f"{len(self.ended)} of {len(self.q)} trajectories"
         return f"{many} ended by events, the first by {name!r} at t = {t:g} s"
 
-    def _counts(self, reached: Array) -> tuple[Any, Any]:
+    def _counts(
+        self, reached: Array
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
         """Numbers of steps and of rejected ones of each trajectory, or None."""
         if self.counted:
             steps, rejected = reported(self.report, "steps", "rejected").astype(int)
@@ -481,7 +506,24 @@ class Run(Flattened):
         return steps.reshape(self.batch), rejected.reshape(self.batch)
 
 
-def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
+class Bar(Protocol):
+    """A bar of tqdm, or one that appears late."""
+
+    @property
+    def n(self) -> float:
+        """Count so far."""
+
+    def update(self, n: float = 1) -> object:
+        """Add to the count."""
+
+    def set_postfix_str(self, s: str = "", refresh: bool = True) -> None:
+        """Set the text behind the bar."""
+
+    def close(self) -> None:
+        """Close the bar."""
+
+
+def progress_bar(total: float, progress: bool | None, unit: str) -> Bar | None:
     """Return a tqdm bar that appears after two seconds, or None."""
     if progress is False:
         return None
@@ -492,4 +534,5 @@ def progress_bar(total: float, progress: bool | None, unit: str) -> Any:
             raise
         return None
     options = {"total": total, "unit": unit, "leave": False}
-    return tqdm(**options) if progress else LateBar(tqdm, **options)
+    bar: Bar = tqdm(**options) if progress else LateBar(tqdm, **options)
+    return bar

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import STATES
 from .._calls.links import link_name
 from .._support.warn import warn
@@ -22,8 +21,6 @@ from ..kinematics.slopes import (
 )
 from .accuracy import LIMIT
 from .run import MAX_EIGENVALUES, Run
-
-Array = NDArray[np.float64]
 
 # Change of the energy of a passive arm by errors of the steps at most, as part of its
 # largest kinetic one.
@@ -83,7 +80,7 @@ def _judge_twist(run: Run) -> None:
     warn(sentence, DeflectionWarning)
 
 
-def _largest(run: Run) -> tuple[Array, Any, Any]:
+def _largest(run: Run) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
     """Largest slope of each trajectory, its sample and its link; 0 within the limit."""
     n = len(run.q)
     largest, sample, link = np.zeros(n), *np.zeros((2, n), dtype=np.intp)
@@ -126,7 +123,7 @@ def judge_energy(run: Run, method: str) -> None:
     n = len(run.t)
     at = np.unique(np.linspace(0, n - 1, min(n, _MAX_SAMPLES + 1)).astype(int))
     q, qd = run.q[:, at], run.qd[:, at]
-    arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
+    arms: AnyArm = run.flat if run.stack is None else run.flat[:, np.newaxis]
     quiet = arms._model.quiet
     with np.errstate(all="ignore"):
         T, V = quiet("kinetic_energy")(q, qd), quiet("potential_energy")(q)

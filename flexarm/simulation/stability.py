@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 
 Complex = NDArray[np.complex128]
 
-Array = NDArray[np.float64]
 
 CONDITIONAL = ("rk4", "linear-acceleration")
 # Velocities up to which a table has the highest frequency: its time grows with their
@@ -34,13 +32,13 @@ def linearized(
     return np.asarray(quiet("mass_matrix")(q)), D, K
 
 
-def runge_kutta(z: Any) -> Any:
+def runge_kutta(z: np.ndarray) -> np.ndarray:
     """Factor by which a step multiplies a mode, z = step times eigenvalue."""
-    return 1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0)))
+    return np.asarray(1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0 * (1.0 + z / 4.0))))
 
 
-def _growth(z: Any) -> Any:
-    return abs(runge_kutta(z))
+def _growth(z: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(runge_kutta(z)))
 
 
 def _ray(rate: complex) -> float:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.chunks import all_finite, parts
 from .._support.warn import warn
 from ..errors import StiffeningWarning
 from ..kinematics.links import link_velocities
-
-Array = NDArray[np.float64]
 
 # Spin of the frame of a link over its first frequency.  For a clamped beam without
 # foreshortening that turns at 0.2 of it the first frequency is 2.3 % too low across the

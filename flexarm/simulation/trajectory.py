@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.chunks import in_chunks
 from .._calls.doors import checked_class
 from .._calls.units import coordinates_of, position_units
@@ -17,8 +17,6 @@ from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.printing import Printed, Sheet, Table
 from ..kinematics.slopes import quiet_slopes
 from .events import Occurrence
-
-Array = NDArray[np.float64]
 
 
 @checked_class
@@ -78,11 +76,11 @@ class Trajectory(Labelled, Printed):
     estimated_error: Array | None = None
 
     @property
-    def completed(self) -> Any:
+    def completed(self) -> NDArray[np.signedinteger]:
         """Number of samples that each trajectory reached, (...)."""
-        return np.isfinite(self.q).all(-1).argmin(-1) + (
-            self.q.shape[-2] * np.isfinite(self.q).all((-1, -2))
-        )
+        fine, n = np.isfinite(self.q).all(-1), self.q.shape[-2]
+        count: NDArray[np.signedinteger] = fine.argmin(-1) + n * fine.all(-1)
+        return count
 
     @property
     def kinetic(self) -> Array:

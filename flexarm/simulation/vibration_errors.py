@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from .run import MAX_EIGENVALUES, Run
 from .stability import linearized, runge_kutta
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 
 # Error by R7 below which vibration has not lost 1 % of the motion: 1.5e-4 is the least
 # of 183 random arms that have, tests/simulation/test_vibration_errors.py.
@@ -62,7 +61,7 @@ def vibration_advice(run: Run, i: int, wanted: float) -> tuple[float, float]:
     return h / float(small[0] if small else finer[-1]), fastest / (2.0 * np.pi)
 
 
-def _modes(run: Run, i: int) -> tuple[Any, Array]:
+def _modes(run: Run, i: int) -> tuple[Complex, Array]:
     """Eigenvalues of the modes of a trajectory at its start, and their amplitudes.
 
     Those are shares of the largest motion of the run, by kinetic energy.
@@ -88,7 +87,9 @@ def _modes(run: Run, i: int) -> tuple[Any, Array]:
     return roots, np.hypot(y, a / rates) / scale
 
 
-def _error(run: Run, i: int, roots: Array, shares: Array, finer: float = 1.0) -> float:
+def _error(
+    run: Run, i: int, roots: Complex, shares: Array, finer: float = 1.0
+) -> float:
     """Largest error of the velocities with steps that are finer than those taken."""
     if not len(roots):
         return 0.0
@@ -97,7 +98,7 @@ def _error(run: Run, i: int, roots: Array, shares: Array, finer: float = 1.0) ->
     return error if np.isfinite(error) else 0.0
 
 
-def _missed(run: Run, i: int, roots: Array, finer: float = 1.0) -> Array:
+def _missed(run: Run, i: int, roots: Complex, finer: float = 1.0) -> Array:
     """Missed share of each mode after some numbers of steps, (numbers, modes)."""
     substeps = run.substeps[i] * finer
     steps = np.diff(run.t) / substeps

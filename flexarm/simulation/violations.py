@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import ArmLike
+from .._calls.arm_like import ArmLike, Array
 from .._calls.chunks import parts
 from .._calls.units import position_units
 from .._core import METHODS
@@ -20,7 +20,6 @@ from .run import Run
 from .runaway import judge_slopes
 from .trajectory import Trajectory
 
-Array = NDArray[np.float64]
 Finished = TypeVar("Finished", bound=Trajectory)
 
 # Violation without a warning, as share of the size of the arm, and in rad. Closing a

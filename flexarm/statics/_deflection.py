@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
 from .._calls.arguments import any_of, refuse_idle_forces
-from .._calls.arm_like import AnyArm, numbers_of
+from .._calls.arm_like import AnyArm, Array, numbers_of
 from .._calls.declared import Floats, JacobianFrame, Positions
 from .._calls.doors import checked
 from .._calls.nodes import one_node
@@ -30,7 +30,6 @@ from .coordinates import (
 from .given_loads import read_loads
 from .spectrum import ROUNDING, linear_system
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
@@ -38,11 +37,11 @@ Mask = NDArray[np.bool_]
 def deflection(
     arm: AnyArm,
     q: Positions,
-    node: Any = None,
+    node: object = None,
     *,
-    held: Any = "joints",
+    held: object = "joints",
     wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
-    loaded: Any = None,
+    loaded: object = None,
     frame: JacobianFrame = "node",
 ) -> Array:
     """Static displacement of a node from its pose on the rigid arm.
@@ -118,14 +117,14 @@ def deflection(
     )
 
 
-def pose_change(before: Any, after: Any) -> Array:
+def pose_change(before: Array, after: Array) -> Array:
     """Rotation vector and displacement (..., 6) from a pose to another, base axes."""
     turn = after[..., :3, :3] @ np.swapaxes(before[..., :3, :3], -1, -2)
     move = after[..., :3, 3] - before[..., :3, 3]
     return np.concatenate([se3.so3_log(turn), move], axis=-1)
 
 
-def rigid_positions(arm: AnyArm, q: Array, held: Any) -> Array:
+def rigid_positions(arm: AnyArm, q: Array, held: object) -> Array:
     """Positions with undeformed links, and joints at the gears of held motors."""
     result = np.array(q)
     result[..., arm.motor_position_slice.stop :] = 0.0
@@ -147,9 +146,9 @@ def holding_forces(
     arm: AnyArm,
     q: Positions,
     *,
-    held: Any = "joints",
-    wrench: Any = None,
-    node: Any = None,
+    held: object = "joints",
+    wrench: ArrayLike | None = None,
+    node: object = None,
     frame: str = "node",
 ) -> Array:
     """Forces of the actuators that hold an arm with flexible links at rest.
@@ -216,12 +215,12 @@ def actuator_forces(arm: AnyArm, tau: Array) -> Array:
 def static_compliance(
     arm: AnyArm,
     q: Positions,
-    node: Any = None,
+    node: object = None,
     *,
-    held: Any = "joints",
+    held: object = "joints",
     frame: JacobianFrame = "node",
     wrench: Annotated[ArrayLike, Floats("(..., 6)", "(..., m, 6)")] | None = None,
-    loaded: Any = None,
+    loaded: object = None,
     wrench_frame: JacobianFrame = "node",
 ) -> Array:
     """Static compliance of a node, J K^-1 J' with the tangent stiffness K.
@@ -343,13 +342,13 @@ def _weak(K: Array) -> Mask:
 @checked
 def static_stiffness(
     arm: AnyArm,
-    q: Any,
-    node: Any = None,
+    q: Positions,
+    node: object = None,
     *,
-    held: Any = "joints",
+    held: object = "joints",
     frame: str = "node",
-    wrench: Any = None,
-    loaded: Any = None,
+    wrench: ArrayLike | None = None,
+    loaded: object = None,
     wrench_frame: str = "node",
 ) -> Array:
     """Static stiffness of a node, inverse of `static_compliance`.

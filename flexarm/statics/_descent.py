@@ -9,8 +9,6 @@ unstable equilibrium.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +18,7 @@ from ..kinematics.positions import integrate
 from ._newton import Problem
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Step in rad or m of a node at most.
 _MAX_STEP = 0.5
@@ -47,7 +46,7 @@ def descend(problem: Problem, start: Array, max_steps: int) -> Array:
     return q
 
 
-def _direction(problem: Problem, q: Array) -> tuple[Array, Array, Any]:
+def _direction(problem: Problem, q: Array) -> tuple[Array, Array, Mask]:
     """Steps of all velocities, slopes of the energy along them, converged states."""
     size = problem.sizes[..., problem.columns]
     f = problem.unbalance(q) / size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from .._calls.arguments import (
     positive_number,
     real_array,
 )
-from .._calls.arm_like import AnyArm, StackLike
+from .._calls.arm_like import AnyArm, Array, StackLike
 from .._calls.declared import Choice, Floats, Forces, JacobianFrame, Positions
 from .._calls.doors import checked, checked_class
 from .._calls.explain import leading
@@ -45,8 +45,8 @@ from .coordinates import (
 from .given_loads import Loads, read_loads
 from .spectrum import has_mass, lowest_squares
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Entry = TypeVar("Entry", bound=np.generic)
 
 # Entries of the tangents at a time, 32 MiB: more do not fit into memory beside others,
 # fewer cost calls.
@@ -91,12 +91,12 @@ class Equilibrium(Labelled):
     q: Array
     tau: Array
     residual: Array
-    success: Any
-    stable: Any
-    lowest_square: Any
-    iterations: Any
+    success: Mask | np.bool_
+    stable: Mask | np.bool_
+    lowest_square: Array | np.float64
+    iterations: NDArray[np.int64] | np.int64
     message: str
-    largest_slope: Any
+    largest_slope: Array | np.float64
 
     def _labels(self) -> Labels:
         batch = batch_axes(self.q.ndim - 1)
@@ -163,9 +163,9 @@ def equilibrium(
     arm: AnyArm,
     q: Positions,
     *,
-    held: Any = "joints",
+    held: object = "joints",
     wrench: Annotated[ArrayLike, Floats()] | None = None,
-    node: Any = None,
+    node: object = None,
     frame: JacobianFrame = "node",
     tau: Forces | None = None,
     seek: Annotated[str, Choice("nearest", "stable")] = "nearest",
@@ -309,8 +309,8 @@ def equilibrium(
     closed = is_closed(arm)
     given_q = np.broadcast_to(start, (*batch, arm.nq))
     tied = rows_at(arm, given_q) if closed else couplings(arms)
-    moving: Any = tied[..., ~given].any(axis=-1)
-    moves = moving.any(axis=tuple(range(moving.ndim - 1)))
+    moving = np.asarray(tied[..., ~given].any(axis=-1))
+    moves = np.asarray(moving.any(axis=tuple(range(moving.ndim - 1))))
     if closed:
         check_held(arm, given_q, moves)
     ties = np.flatnonzero(moves)
@@ -374,7 +374,7 @@ def _check_seek(
         )
 
 
-def _applied(arm: AnyArm, tau: Any) -> Array | None:
+def _applied(arm: AnyArm, tau: ArrayLike | None) -> Array | None:
     if tau is None:
         return None
     array = real_array("tau", tau)
@@ -416,7 +416,7 @@ def _settled(
     tolerance: float,
     max_steps: int,
     seek: str,
-) -> tuple[tuple[Any, ...], bool, bool]:
+) -> tuple[tuple[np.ndarray, ...], bool, bool]:
     """Positions, forces and flags of a block of states, and two more flags.
 
     These are whether Ctrl-C ended it, and whether it has an equilibrium; one whose
@@ -468,12 +468,15 @@ def _result(
     success: Mask,
     stable: Mask,
     least: Array,
-    iterations: Any,
+    iterations: NDArray[np.int64],
 ) -> Equilibrium:
     """Return the result in the shape of the user, after a warning."""
 
-    def shaped(array: Any) -> Any:
-        return array.reshape(batch) if batch else array[0]
+    def shaped(array: NDArray[Entry]) -> NDArray[Entry] | Entry:
+        if batch:
+            return array.reshape(batch)
+        one: Entry = array[0]
+        return one
 
     positions = q.reshape(*batch, arm.nq)
     slopes, bent = judge_slopes(arm, positions, success.reshape(batch))
@@ -499,7 +502,7 @@ def _result(
     )
 
 
-def _message(success: Any, stable: Any) -> str:
+def _message(success: Mask, stable: Mask) -> str:
     if success.ndim == 0:
         if not success:
             return "no equilibrium was found"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, JacobianFrame, Positions, Twists
 from .._calls.doors import checked, checked_class
 from .._support.interrupts import uninterrupted
@@ -19,7 +19,7 @@ from ._deflection import actuator_forces
 from ._equilibrium import Equilibrium, equilibrium
 from .coordinates import read_arm
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @checked_class
@@ -47,7 +47,7 @@ class InverseStatics(Recorded):
         return self.equilibrium.q
 
     @property
-    def success(self) -> Any:
+    def success(self) -> Mask | np.bool_:
         """Whether the pose is reached in a stable equilibrium, (...)."""
         return self.kinematics.success & self.equilibrium.stable
 
@@ -77,7 +77,7 @@ def inverse_statics(
     target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")],
     q0: Positions | None = None,
     *,
-    node: Any = None,
+    node: object = None,
     wrench: Twists | None = None,
     frame: JacobianFrame = "node",
     **options: Any,

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm
-from .._calls.declared import Floats, JacobianFrame, Positions, Posture, Twists
-from .._calls.doors import checked_class, checked_late
+from .._calls.arm_like import AnyArm, Array
+from .._calls.declared import (
+    Dictionary,
+    Floats,
+    JacobianFrame,
+    Positions,
+    Posture,
+    Twists,
+)
+from .._calls.doors import checked, checked_class
 from .._calls.nodes import one_node
 from .._calls.units import coordinates_of
 from .._support.interrupts import uninterrupted
@@ -33,7 +40,8 @@ from .spectrum import (
     without_flutter,
 )
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_JOINTS = "values by names of arm.position_names, such as {'link1': [0.0, 0.5]}"
 
 
 @checked_class
@@ -63,21 +71,22 @@ class WorkspaceMap(Labelled):
     deflection : (..., 6) ndarray of float
         Rotation vector in rad and displacement in m from the rigid arm, base axes.
     compliance : (..., 6, 6) ndarray of float
-        Rotation and displacement for unit moments and forces, base axes.
+        Rotation and displacement for unit moments and forces, base axes; infinite where
+        a motion of the coordinates that are not held has no stiffness.
     success : (...) ndarray of bool
         Whether there is a stable equilibrium.
     """
 
     arm: Any  # flexarm.Arm
     node: int
-    held: Any
+    held: object
     q: Array
     pose: Array
     tau: Array
     squares: Array
     deflection: Array
     compliance: Array
-    success: Any
+    success: Mask | np.bool_
 
     def _labels(self) -> Labels:
         batch = batch_axes(self.q.ndim - 1)
@@ -112,7 +121,7 @@ class WorkspaceMap(Labelled):
 
     @property
     def softness(self) -> Array:
-        """Largest displacement of the node in m for a force of 1 N, (...)."""
+        """Largest displacement of the node in m for 1 N, (...), NaN if infinite."""
         force = self.compliance[..., 3:, 3:]
         fine = np.isfinite(force).all(axis=(-2, -1))
         result = np.full(fine.shape, np.nan)
@@ -120,9 +129,11 @@ class WorkspaceMap(Labelled):
         return result
 
 
-@checked_late
+@checked
 def joint_grid(
-    arm: AnyArm, joints: Mapping[str, Any], q: Posture | None = None
+    arm: AnyArm,
+    joints: Annotated[Mapping[str, ArrayLike], Dictionary(_JOINTS)],
+    q: Posture | None = None,
 ) -> Array:
     """Make positions over a grid of some of the joints.
 
@@ -154,28 +165,20 @@ def joint_grid(
     (2, 3, 14)
     """
     rest = arm.neutral if q is None else real_array("q", q)
-    if rest.shape != (arm.nq,):
-        raise ArgumentError(f"q has shape {rest.shape}, expected ({arm.nq},)")
     # one axis for each joint
     names, axes = arm.position_names, []
-    if not isinstance(joints, Mapping):
-        raise ArgumentError(
-            f"joints is {joints!r}, expected values by names of "
-            "arm.position_names, such as {"
-            f"{arm.position_names[0]!r}: [0.0, 0.5]" + "}"
-        )
     for name, values in joints.items():
         if name not in names:
             raise ArgumentError(
                 f"the arm has no position {name!r}, expected names of "
                 f"arm.position_names, such as {names[0]!r}"
             )
-        axis = real_array(f"values of {name!r}", values)
+        axis = real_array(f"joints[{name!r}]", values)
         if axis.ndim != 1:
             raise ArgumentError(
-                f"values of {name!r} have shape {axis.shape}, expected one axis"
+                f"joints[{name!r}] has shape {axis.shape}, expected one axis"
             )
-        check_finite(f"values of {name!r}", axis)
+        check_finite(f"joints[{name!r}]", axis)
         axes.append(axis)
     # positions at all combinations
     grid = np.empty((*(len(axis) for axis in axes), arm.nq))
@@ -186,15 +189,15 @@ def joint_grid(
     return grid
 
 
-@checked_late
+@checked
 @recorded("workspace_map")
 def workspace_map(
     arm: AnyArm,
     q: Positions | None = None,
     *,
     target: Annotated[ArrayLike, Floats("(..., 4, 4)", "(..., 3)")] | None = None,
-    node: Any = None,
-    held: Any = "motors",
+    node: object = None,
+    held: object = "motors",
     wrench: Twists | None = None,
     frame: JacobianFrame = "node",
     **options: Any,
@@ -266,7 +269,7 @@ def workspace_map(
     read_arm(arm, "workspace_map")
     number = one_node(arm, node)
     load: dict[str, Any] = {"wrench": wrench, "frame": frame}
-    reached: Any = True
+    reached: Mask | np.bool_ | bool = True
     if target is not None:
         found = inverse_statics(arm, target, q, node=number, **load, **options)
         rest, reached = found.equilibrium, found.kinematics.success
@@ -284,7 +287,12 @@ def workspace_map(
 
 
 def _mapped(
-    arm: AnyArm, node: int, held: Any, rest: Equilibrium, success: Any, load: Any
+    arm: AnyArm,
+    node: int,
+    held: object,
+    rest: Equilibrium,
+    success: Mask | np.bool_,
+    load: Any,
 ) -> WorkspaceMap:
     """Properties of each equilibrium, NaN without one."""
     free = freedom(arm, held_coordinates(arm, held))
@@ -298,9 +306,10 @@ def _mapped(
     squares = without_flutter(undamped(scaled)[0])
     pose = node_pose(arm, q, node)
     rigid = node_pose(arm, rigid_positions(arm, q, "motors"), node)
-    compliance, _ = compliance_of(arm, q, node, K, free, "base")
+    compliance, weak = compliance_of(arm, q, node, K, free, "base")
+    compliance[weak] = np.inf
 
-    def kept(array: Any) -> Array:
+    def kept(array: Array) -> Array:
         result = np.array(array)
         result[~np.asarray(success)] = np.nan
         return result

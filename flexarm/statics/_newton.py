@@ -10,12 +10,11 @@ component in directions without stiffness.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import StackLike
+from .._calls.arm_like import AnyArm, Array, StackLike
 from .._support.interrupts import allowed
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
@@ -23,7 +22,6 @@ from ..kinematics.positions import integrate
 from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .given_loads import Loads
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
@@ -41,7 +39,7 @@ _MAX_HALVINGS = 12
 class Problem:
     """Forces of an arm at rest, of which some must vanish by some coordinates."""
 
-    arm: Any  # flexarm.Arm, or a stack with an arm for each state
+    arm: AnyArm  # flexarm.Arm, or a stack with an arm for each state
     loads: Loads | None
     applied: Array | None  # (nv,) or (n, nv)
     rows: Indices  # forces that vanish
@@ -50,7 +48,7 @@ class Problem:
     couplings: Array  # (ties, nv) or (n, ties, nv)
     sizes: Array  # motion of a node for a unit of each velocity, (nv,) or (n, nv)
 
-    def at(self, states: Any) -> Problem:
+    def at(self, states: Indices | Mask | slice) -> Problem:
         """Return the problem of some states of the batch."""
         loads, applied = self.loads, self.applied
         if applied is not None and applied.ndim > 1:

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import any_of
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from ..constraints import constraint_violation
 from ..errors import ArgumentError
 from ..model.loops import Coupling
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Step of differences of rows: the margin of a line beyond its ends (sliding.h) is twice

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm, ArmLike, StackLike, numbers_of
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, numbers_of
 from .._calls.explain import leading
 from .._support.checks import short_text
 from ..constraints import constraint_jacobian
@@ -17,8 +17,8 @@ from ..errors import ArgumentError, ModelError
 from ..model.loops import Coupling
 from .closed import is_closed, null_space, rows_at
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Vectors = TypeVar("Vectors", Array, NDArray[np.complex128])
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,27 +34,27 @@ class Freedom:
         """Number of independent motions."""
         return int(self.mask.sum()) if self.basis is None else self.basis.shape[-1]
 
-    def at(self, states: Any) -> Freedom:
+    def at(self, states: NDArray[np.intp] | slice) -> Freedom:
         """Return that of some arms of a stack with one axis."""
         if self.basis is None or self.basis.ndim < 3:
             return self
         return Freedom(self.mask, self.basis[states])
 
-    def columns(self, J: Any) -> Array:
+    def columns(self, J: Array) -> Array:
         """Return columns (..., m, n) of a matrix (..., m, nv)."""
         free = J[..., self.mask]
         return np.asarray(free if self.basis is None else free @ self.basis)
 
-    def block(self, matrix: Any) -> Array:
+    def block(self, matrix: Array) -> Array:
         """Return rows and columns (..., n, n) of a matrix (..., nv, nv)."""
         free = self.columns(matrix)[..., self.mask, :]
         if self.basis is None:
             return np.asarray(free)
         return np.asarray(np.swapaxes(self.basis, -1, -2) @ free)
 
-    def spread(self, vectors: Any) -> Any:
+    def spread(self, vectors: Vectors) -> Vectors:
         """Return vectors (..., n, k) as velocities (..., nv, k)."""
-        moved = vectors if self.basis is None else self.basis @ vectors
+        moved: NDArray[Any] = vectors if self.basis is None else self.basis @ vectors
         shape = (*moved.shape[:-2], len(self.mask), moved.shape[-1])
         result = np.zeros(shape, moved.dtype)
         result[..., self.mask, :] = moved
@@ -114,7 +114,7 @@ def _free_basis(arm: ArmLike, held: Mask) -> Array | None:
     return np.asarray(null_space(rows)) if len(rows) else None
 
 
-def read_positions(arm: AnyArm, q: Any, name: str = "q") -> Array:
+def read_positions(arm: AnyArm, q: ArrayLike, name: str = "q") -> Array:
     """Return finite positions (..., nq), or raise."""
     array: Array = real_array(name, q)
     leading(arm, {name: array}, ())

@@ -21,13 +21,12 @@ plus the columns of the Lie brackets of velocities that are not rates of coordin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, check_finite, real_array
-from .._calls.arm_like import AnyArm, StackLike
+from .._calls.arm_like import AnyArm, Array, StackLike
 from .._calls.explain import leading
 from .._calls.groups import by_arm
 from .._calls.nodes import node_numbers
@@ -43,7 +42,7 @@ from ..kinematics.nodes import (
 )
 from ..se3 import bracket
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 # Accelerations at a time, 8 MiB.
 _CHUNK_SIZE = 1 << 20
@@ -57,7 +56,7 @@ class Loads:
     wrench: Array
     frame: str
 
-    def at(self, states: Any) -> Loads:
+    def at(self, states: NDArray[np.intp] | Mask | slice) -> Loads:
         """Return the loads of some states of a flat batch."""
         if self.wrench.ndim < 3:
             return self
@@ -80,9 +79,9 @@ class Loads:
         """Whether they have a potential: forces in fixed directions, no moments."""
         return self.frame == "base" and not self.wrench[..., :3].any()
 
-    def forces(self, arm: AnyArm, q: Array) -> Any:
+    def forces(self, arm: AnyArm, q: Array) -> Array:
         """Generalized forces J' w of all loads, (..., nv)."""
-        total: Any = 0.0
+        total = np.zeros(())
         for i, node in enumerate(self.nodes):
             w = self.wrench[..., i, :]
             total = total + wrench_forces(arm, q, w, node, frame=self.frame)
@@ -99,21 +98,24 @@ class Loads:
             found[node] = found.get(node, 0.0) + force
         return found
 
-    def tangent(self, arm: AnyArm, q: Array) -> Any:
+    def tangent(self, arm: AnyArm, q: Array) -> Array:
         """Derivatives of these forces along the velocity directions, (..., nv, nv)."""
-        total: Any = 0.0
+        total = np.zeros(())
         for i, node in enumerate(self.nodes):
             total = total + _tangent(arm, q, node, self.wrench[..., i, :], self.frame)
         return total
 
 
-def read_loads(arm: AnyArm, wrench: Any, node: Any, frame: str) -> Loads | None:
+def read_loads(
+    arm: AnyArm, wrench: ArrayLike | None, node: object, frame: str
+) -> Loads | None:
     """Return loads from the arguments of a function, or None."""
     check_choice("frame", frame, FRAMES)
     if wrench is None:
         if node is not None:
             raise ArgumentError(
-                "a node is given, but no wrench that acts on it; expected both or none"
+                "a node is given, but no wrench with which it is loaded; expected both "
+                "or none"
             )
         return None
     if arm.fidelity != "full":
@@ -141,7 +143,7 @@ def read_loads(arm: AnyArm, wrench: Any, node: Any, frame: str) -> Loads | None:
     return Loads(tuple(nodes), array, frame)
 
 
-def _tangent(arm: AnyArm, q: Array, node: int, wrench: Array, frame: str) -> Any:
+def _tangent(arm: AnyArm, q: Array, node: int, wrench: Array, frame: str) -> Array:
     """Derivatives of J' w of one node."""
     J = jacobian(arm, q, node, frame="base")
     if frame == "node":
@@ -213,7 +215,7 @@ def _brackets(arm: AnyArm, forces: Array, moving: NDArray[np.intp]) -> Array:
         if not any(body.joint.has_pose for body in any_of(arm).bodies):
             return np.zeros((*forces.shape, n))
 
-        def of_one(i: int, given: list[Any]) -> Array:
+        def of_one(i: int, given: list[Array]) -> Array:
             return _brackets(arms[i], given[0], moving)
 
         return by_arm(arm.index, of_one, [forces], [1], (n, n))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.arm_like import AnyArm
+from .._calls.arm_like import AnyArm, Array
 from .._calls.explain import massless
 from ..derivatives import inverse_dynamics_derivatives
 from ..dynamics.equations import bias_forces
@@ -18,7 +16,8 @@ from .closed import forces_of_rows, is_closed, rows_at, stiffness_of_rows
 from .coordinates import Freedom
 from .given_loads import Loads
 
-Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Numbers = NDArray[np.inexact]
 Mask = NDArray[np.bool_]
 
 # Rounding of an eigenvalue, relative to the largest one.
@@ -65,18 +64,18 @@ def has_mass(arm: AnyArm, q: Array, free: Freedom) -> Mask:
     return np.asarray((np.linalg.eigvalsh(M) > 0.0).all(axis=-1))
 
 
-def rounding(squares: Any) -> Array:
+def rounding(squares: Numbers) -> Array:
     """Size below which squares (..., n) are zero, (...); NaN does not count."""
     largest = np.fmax.reduce(np.abs(squares), axis=-1, initial=0.0)
     return np.asarray(ROUNDING * squares.shape[-1] * largest)
 
 
-def signed_frequencies(squares: Any) -> Array:
+def signed_frequencies(squares: Array) -> Array:
     """Frequencies in Hz of squared circular ones, with the sign of the square."""
     return np.asarray(np.sign(squares) * np.sqrt(np.abs(squares)) / (2.0 * np.pi))
 
 
-def undamped(K: Array) -> tuple[Any, Array, Array]:
+def undamped(K: Array) -> tuple[Complex, Array, Array]:
     """Squares of circular frequencies of a stiffness in coordinates of unit mass.
 
     Parameters
@@ -96,7 +95,7 @@ def undamped(K: Array) -> tuple[Any, Array, Array]:
     """
     half = 0.5 * (K + np.swapaxes(K, -1, -2))
     values, vectors = np.linalg.eigh(half)
-    squares: Any = values.astype(complex)
+    squares: Complex = values.astype(complex)
     left = vectors.copy()
     for place in np.argwhere(_unsymmetric(K)):
         at = tuple(place)
@@ -111,7 +110,7 @@ def _unsymmetric(K: Array) -> Mask:
     return np.asarray(skew > _SKEW * size)
 
 
-def _eigen(K: Array) -> tuple[Any, Array, Array]:
+def _eigen(K: Array) -> tuple[Complex, Array, Array]:
     """Eigenvalues, right and left eigenvectors of one matrix."""
     values, complex_ = np.linalg.eig(K)
     values = values.astype(complex)
@@ -129,7 +128,7 @@ def _eigen(K: Array) -> tuple[Any, Array, Array]:
     return values[order], vectors[:, order], left[:, order]
 
 
-def without_flutter(squares: Any) -> Array:
+def without_flutter(squares: Complex) -> Array:
     """Real squares, with NaN for complex ones."""
     return np.where(squares.imag == 0.0, squares.real, np.nan)
 
@@ -168,7 +167,7 @@ def _damped_flutter(K: Array, D: Array) -> Array:
     return np.asarray(np.abs(growing).max(axis=-1, initial=0.0))
 
 
-def first_order(K: Array, D: Array, turning: Any = None) -> Array:
+def first_order(K: Array, D: Array, turning: Numbers | None = None) -> Array:
     """Matrix of the state (positions, velocities) in coordinates of unit mass."""
     n = K.shape[-1]
     A = np.zeros((*K.shape[:-2], 2 * n, 2 * n))
@@ -179,7 +178,7 @@ def first_order(K: Array, D: Array, turning: Any = None) -> Array:
     return A
 
 
-def grows(s: Any, K: Array) -> Mask:
+def grows(s: Numbers, K: Array) -> Mask:
     """Flags of eigenvalues (..., n) of `first_order` that grow, beyond rounding."""
     size = np.abs(s)
     at_rest = _REST_SHARE * np.sqrt(np.abs(K).max(axis=(-1, -2), initial=0.0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +186,7 @@ class Results:
         axes = tuple(self.points.sizes)
         lengths = tuple(self.points.sizes.values())
         coords = dict(_coordinates(self.points.parameters))
-        data: dict[str, Any] = {}
+        data: dict[str, object] = {}
         types: dict[str, str] = {}
         for name, x in (self.values or self._declared(outputs, coordinates)).items():
             output = outputs.get(name, Output())

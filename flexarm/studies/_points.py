@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers
 from .._calls.arm_like import ArmLike
+from .._support.checks import short_text
 from ..errors import ArgumentError
 
 DRAW = "draw"  # the axis of all random draws
@@ -185,8 +186,8 @@ def _gridded(name: str, given: object) -> Parameter:
         )
     if isinstance(values, str | ArmLike) or not hasattr(values, "__len__"):
         raise ArgumentError(
-            f"grid[{name!r}] is {values!r}, expected values along one axis, with a "
-            'unit if it has one, such as ([0.1, 0.2], "kg")'
+            f"grid[{name!r}] is {short_text(values)}, expected values along one "
+            'axis, with a unit if it has one, such as ([0.1, 0.2], "kg")'
         )
     try:
         array = np.array(values)

@@ -6,42 +6,52 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any
+from typing import Protocol, TypeGuard
 
+from .._support.checks import short_text
 from .._support.optional import required
 from ..errors import ArgumentError
 from ._task import Part, Task
-
-if TYPE_CHECKING:
-    pass
 
 Span = tuple[int, int]
 Done = Iterator[tuple[Span, Part | Exception]]
 
 
-def check_place(on: Any, workers: int | None) -> int:
+class Client(Protocol):
+    """A client of a Dask cluster."""
+
+    def nthreads(self) -> Mapping[str, int]: ...
+
+    def submit(
+        self, run: Callable[..., Part], /, *span: int, pure: bool
+    ) -> futures.Future[Part]: ...
+
+    def cancel(self, submitted: list[futures.Future[Part]], /) -> object: ...
+
+
+def check_place(on: object, workers: int | None) -> int:
     """Return the number of workers."""
-    if not is_client(on) and on not in ("serial", "threads", "processes"):
+    named = isinstance(on, str) and on in ("serial", "threads", "processes")
+    if not is_client(on) and not named:
         raise ArgumentError(
-            f"on is {on!r}, expected 'serial', 'threads', 'processes' or a "
+            f"on is {short_text(on)}, expected 'serial', 'threads', 'processes' or a "
             "dask.distributed.Client"
         )
     if workers is not None:
         return workers
     if is_client(on):
-        threads: Mapping[str, int] = on.nthreads()
-        return max(1, sum(threads.values()))
+        return max(1, sum(on.nthreads().values()))
     return 1 if on == "serial" else os.cpu_count() or 1
 
 
-def is_client(on: object) -> bool:
+def is_client(on: object) -> TypeGuard[Client]:
     """Return whether this is a client of a Dask cluster."""
     return hasattr(on, "scheduler_info") and hasattr(on, "submit")
 
 
-def computed(task: Task, spans: Sequence[Span], on: Any, workers: int) -> Done:
+def computed(task: Task, spans: Sequence[Span], on: object, workers: int) -> Done:
     """Parts as they are finished, or the errors in their place."""
     if is_client(on):
         return _on_cluster(task, spans, on)
@@ -88,7 +98,7 @@ def _not_sent() -> ArgumentError:
 
 
 @contextmanager
-def _closing(pool: Any, **options: Any) -> Iterator[Any]:
+def _closing(pool: futures.Executor, **options: bool) -> Iterator[futures.Executor]:
     """Shut down a pool; when a study ends early, without the parts not yet started."""
     try:
         yield pool
@@ -130,12 +140,12 @@ def _one_by_one(task: Task, spans: Sequence[Span]) -> Done:
                     break
 
 
-def _pool(workers: int) -> Any:
+def _pool(workers: int) -> AbstractContextManager[futures.Executor]:
     loky = required("loky", "a study on processes", extra="studies")
     return _closing(loky.ProcessPoolExecutor(workers), kill_workers=True)
 
 
-def _on_cluster(task: Task, spans: Sequence[Span], client: Any) -> Done:
+def _on_cluster(task: Task, spans: Sequence[Span], client: Client) -> Done:
     """Tasks of Dask, which computes those of a lost worker on another one."""
     distributed = required("distributed", "a study on a cluster", extra="studies")
     try:

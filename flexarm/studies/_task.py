@@ -6,7 +6,6 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -266,7 +265,7 @@ def _check_leading(values: Mapping[str, np.ndarray], count: int) -> None:
             )
 
 
-def _named(result: Any, wanted: tuple[str, ...], name: str) -> dict[str, np.ndarray]:
+def _named(result: object, wanted: tuple[str, ...], name: str) -> dict[str, np.ndarray]:
     """Arrays of the results of a function, by name."""
     if isinstance(result, Mapping):
         found = {str(key): value for key, value in result.items()}

@@ -65,19 +65,18 @@ mixed [0. 0. 3. 0. 0. 0.]
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import common_batch
 from .._calls.declared import Floats, Poses, TwistForm, Twists
-from .._calls.doors import checked_late
+from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError
 from ..kinematics.forms import (
     FORMS,
-    check_form,
     check_poses,
     check_twists,
     convert_columns,
@@ -97,7 +96,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-@checked_late
+@checked
 def convert(
     V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
     poses: Poses,
@@ -153,12 +152,12 @@ def convert(
     >>> fa.twists.convert(J, pose, "body", "mixed", columns=True).shape
     (100, 6, 7)
     """
-    check_form("source", source)
-    check_form("target", target)
     return _convert(V, check_poses("poses", poses), source, target, columns)
 
 
-def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> Array:
+def _convert(
+    V: ArrayLike, frames: Array, source: str, target: str, columns: bool
+) -> Array:
     """Convert twists or columns, with checked `frames`."""
     twists = check_twists("V", V, columns)
     batch = twists.shape[: -2 if columns else -1]
@@ -172,10 +171,10 @@ def _convert(V: Any, frames: Array, source: str, target: str, columns: bool) -> 
     return found
 
 
-@checked_late
+@checked
 def convert_rates(
     V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
-    rates: Any,
+    rates: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
     poses: Poses,
     source: TwistForm,
     target: TwistForm,
@@ -227,8 +226,6 @@ def convert_rates(
     >>> fa.twists.convert_rates(V, still, np.eye(4), "body", "hybrid")
     array([0., 0., 0., 0., 6., 0.])
     """
-    check_form("source", source)
-    check_form("target", target)
     columns = twist is not None
     x, xdot = check_twists("V", V, columns), check_twists("rates", rates, columns)
     frames = check_poses("poses", poses)
@@ -250,7 +247,7 @@ def convert_rates(
     return np.array(np.broadcast_to(result, shape + core))
 
 
-@checked_late
+@checked
 def change_body_frame(
     V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
     change: Poses,
@@ -299,7 +296,6 @@ def change_body_frame(
     >>> fa.twists.change_body_frame([0, 0, 3.0, 0, 0, 0], tip)
     array([0., 0., 3., 0., 3., 0.])
     """
-    check_form("form", form)
     turn = check_poses("change", change)
     if form in ("body", "spatial"):
         return _convert(V, turn, "spatial", form, columns)
@@ -315,7 +311,7 @@ def change_body_frame(
     return _convert(moved, frames @ turn, "body", form, columns)
 
 
-@checked_late
+@checked
 def change_base_frame(
     V: Annotated[ArrayLike, Floats("(..., 6)", "(..., 6, n)")],
     change: Poses,
@@ -364,7 +360,6 @@ def change_base_frame(
     >>> fa.twists.change_base_frame([0, 0, 3.0, 0, 0, 0], lifted, "spatial")
     array([ 0.,  0.,  3.,  0., -3.,  0.])
     """
-    check_form("form", form)
     return _convert(V, check_poses("change", change), "body", form, columns)
 
 

@@ -7,20 +7,19 @@ over the bodies only, leading axes are states.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import any_of, real_array, refuse_followers
 from .._calls.arm_like import ArmLike
 from .._calls.declared import Choice, Positions, TwistForm
-from .._calls.doors import checked_class, checked_late
-from .._support.options import check_choice
+from .._calls.doors import checked, checked_class
 from ..bodies.maps import cross_matrix
 from ..bodies.maps import transpose as _t
 from ..dynamics.operator_recursions import own_map, parent_map
-from ..kinematics.forms import Columns, check_form, convert_columns, refuse_cut_models
+from ..kinematics.forms import Columns, convert_columns, refuse_cut_models
 from ..kinematics.nodes import link_poses
 
 Array = NDArray[np.float64]
@@ -66,7 +65,7 @@ class SystemJacobian:
         of i if j is i or inboard of it, else zero (24).
     """
 
-    arm: Any  # flexarm.Arm
+    arm: ArmLike
     q: Array
     form: str
     D: Array
@@ -129,6 +128,7 @@ class SystemJacobian:
         """
         return body_slice(self.arm.body_index(body))
 
+    @checked
     def block(
         self,
         factor: Annotated[str, Choice("A", "A_inverse", "D", "P")],
@@ -168,7 +168,6 @@ class SystemJacobian:
                [ 0.,  0.,  1.],
                [ 0., -1.,  0.]])
         """
-        check_choice("factor", factor, ("A", "A_inverse", "D", "P"))
         matrix: Array = getattr(self, factor)
         return matrix[..., self.rows(row), self.rows(column)]
 
@@ -209,7 +208,7 @@ class SpatialFactors(NamedTuple):
     hybrid: Factorization
 
 
-def as_state(arm: ArmLike, q: Any) -> tuple[Array, Array]:
+def as_state(arm: ArmLike, q: ArrayLike) -> tuple[Array, Array]:
     """Return positions as an array, and the poses of all bodies; raise if invalid."""
     refuse_followers(arm, "factors of Jacobians")
     any_of(arm)
@@ -288,7 +287,7 @@ def conversion_matrices(poses: Array, source: str, target: str) -> Array:
     return np.concatenate(parts, axis=-2)
 
 
-@checked_late
+@checked
 def factors(arm: ArmLike, q: Positions, form: TwistForm = "body") -> SystemJacobian:
     r"""Block factors ``J = A X`` of the Jacobian of all bodies in one of four forms.
 
@@ -349,7 +348,6 @@ def factors(arm: ArmLike, q: Positions, form: TwistForm = "body") -> SystemJacob
     >>> np.linalg.matrix_power(f.D, f.depth).any()
     np.False_
     """
-    check_form("form", form)
     refuse_cut_models(arm, "factors")
     q, poses = as_state(arm, q)
     D, X = relative_maps(arm, q)
@@ -366,7 +364,7 @@ def factors(arm: ArmLike, q: Positions, form: TwistForm = "body") -> SystemJacob
     return SystemJacobian(arm, q, form, D, X, P, A)
 
 
-@checked_late
+@checked
 def spatial_factors(arm: ArmLike, q: Positions) -> SpatialFactors:
     r"""Spatial system Jacobian by screws at rest, body-fixed and in base axes.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ def _other_name(links: Mapping[str, RobotLink]) -> str:
 
 
 def _arm(
-    bodies: Sequence[Body | SegmentedLink], constraints: Any, options: Table
+    bodies: Sequence[Body | SegmentedLink], constraints: object, options: Table
 ) -> Arm:
     """The arm; inertias that look wrong are those of the file, so that they warn."""
     arm = Arm(bodies, constraints=constraints, **{"check_units": False, **options})

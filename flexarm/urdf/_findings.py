@@ -111,9 +111,9 @@ class Findings:
         """Something of the file that the arm does not have."""
         self.found.append(Finding("left out", *place_of(who), what, before, "", text))
 
-    def note(self, who: str, what: str, text: str, **values: Any) -> None:
+    def note(self, who: str, what: str, text: str, after: str = "") -> None:
         """Something to know of what the arm has as the file says."""
-        self.found.append(Finding("noted", *place_of(who), what, text=text, **values))
+        self.found.append(Finding("noted", *place_of(who), what, "", after, text))
 
     def refuse(self) -> None:
         """Raise if there are defects, with all of them in one sentence."""

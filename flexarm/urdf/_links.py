@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +53,7 @@ _PASSED = (
 MAX_BYTES = {"TOML": 1_000_000, "JSON": 1 << 24}  # of a sidecar
 
 
-def _read(source: object) -> Any:
+def _read(source: object) -> object:
     if isinstance(source, Mapping):
         return source
     name = shown_path(source)
@@ -132,7 +131,7 @@ def _motions(who: str, values: Mapping[str, object]) -> list[str]:
     return [f"bending {plane}" for plane in planes] + ["torsion"] * twists
 
 
-def _outboard(who: str, values: Mapping[str, Any]) -> list[beams.Payload]:
+def _outboard(who: str, values: Mapping[str, object]) -> list[beams.Payload]:
     """Mass and inertia at the tip that only shape the modes."""
     mass, about = values["outboard_mass"], values["outboard_inertia"]
     if mass is None and about is None:

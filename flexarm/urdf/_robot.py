@@ -235,7 +235,7 @@ def _limits(
         return {}
 
     # effort and velocity, then positions
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         key: numbers(limit, key, who, None)
         for key in ("effort", "velocity")
         if key in limit.attributes

@@ -9,6 +9,7 @@ from pathlib import Path
 from .._calls.doors import checked
 from .._support.checks import listed, short_text
 from .._support.warn import warn
+from .._support.writing import named
 from ..arm import Arm
 from ..bodies.body import GROUND
 from ..errors import ModelError
@@ -118,7 +119,8 @@ def save(
         if sidecar is not None:
             beside = _path_for("sidecar", sidecar, *{beside.suffix, ".json"})
         content = text_of(written.tables, beside)
-        beside.write_text(content, encoding="utf-8")
+        with named(beside):
+            beside.write_text(content, encoding="utf-8")
         if beside.parent == path.parent:
             parts.insert(0, tag(OWN, sidecar=beside.name))
         else:
@@ -127,7 +129,8 @@ def save(
                 "which does not name it; give it to load"
             )
     robot = tag("robot", *parts, name=arm.name)
-    path.write_text(f'<?xml version="1.0"?>\n{robot}\n', encoding="utf-8")
+    with named(path):
+        path.write_text(f'<?xml version="1.0"?>\n{robot}\n', encoding="utf-8")
     for what in written.lost:
         warn(f"not saved, as neither file can say it: {what}", UrdfWarning)
     for note in written.notes:

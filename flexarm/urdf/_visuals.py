@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,10 +121,10 @@ def _shape(
     for material in visual.all("material"):
         named = colors.get(material.attributes.get("name", ""))
         color = _color(material) or named
-    place: dict[str, Any] = {"position": position, "rotation": rotation, "color": color}
+    made = partial(Visual, position=position, rotation=rotation, color=color)
     (shape,) = found
     if shape.tag != "mesh":
-        return Visual(shape.tag, _sizes(shape, who), **place)
+        return made(shape.tag, _sizes(shape, who))
 
     # a mesh, whose file may be missing
     address = shape.attributes.get("filename", "").strip()
@@ -141,7 +141,7 @@ def _shape(
         text = f"the mesh {shown} of {who} {why}, so that it is not drawn"
         findings.left_out(who, f"mesh {shown}", text, why)
     size = tuple(float(x) for x in factors)
-    return Visual("mesh", size, **place, address=address, path=path)
+    return made("mesh", size, address=address, path=path)
 
 
 def _sizes(shape: Element, who: str) -> tuple[float, ...]:

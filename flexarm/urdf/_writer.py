@@ -399,7 +399,7 @@ class Writer:
         given = (
             ((constraint.line, constraint.ends[0]), constraint.point)
             if isinstance(constraint, Slider)
-            else constraint._ends
+            else (constraint.first, constraint.second)
         )
         ends: list[Any] = [
             end if end == GROUND else self._place(self.arm.node(*end)) for end in given

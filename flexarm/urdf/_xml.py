@@ -41,6 +41,7 @@ SDF_ADVICE = "; flexarm.sdf.load reads SDF"
 
 # path or text of a description
 Source: TypeAlias = str | bytes | os.PathLike[str]
+_SOURCE = "source of the robot description"
 
 
 @dataclass(slots=True)
@@ -77,8 +78,8 @@ def read_source(source: Source) -> str | bytes:
         check_size("the text of the robot description", len(source), MAX_BYTES)
         return _declared_first(source)
     if not os.fspath(source):
-        raise ModelError("robot description is empty, expected its path or its text")
-    return _declared_first(read_file("robot description", source, MAX_BYTES))
+        raise ModelError(f"{_SOURCE} is empty, expected its path or its text")
+    return _declared_first(read_file(_SOURCE, source, MAX_BYTES))
 
 
 def _declared_first(text: bytes) -> bytes:

@@ -22,7 +22,7 @@ def _short(text: str) -> str:
     return text if len(text) < 60 else text[:57] + "..."
 
 
-def numbers(element: Element, key: str, who: str, default: Any, n: int = 1) -> Any:
+def numbers(element: Element, key: str, who: str, default: object, n: int = 1) -> Any:
     """Numbers of an attribute: n of them as an array, one as a float."""
     text = element.attributes.get(key)
     wanted = "expected one number" if n == 1 else f"expected {n} numbers"

@@ -116,8 +116,8 @@ FUNCTIONS = {
     "lock twice": (lambda: fa.lock_motors(_arm(), bodies=[0, 0]), ["twice", "once"]),
     "lock what": (lambda: fa.lock_motors(_arm(), bodies=["pin"]), ["'pin'", "lock"]),
     "free what": (lambda: free_motors(_arm(), bodies=["pin"]), ["'pin'", "free"]),
-    "positions": (lambda: motor_positions(_arm(), [1.0]), ["(1,)", "3 positions"]),
-    "load": (lambda: motor_positions(_arm(), [0.0] * 3, [1.0]), ["(1,)", "of 2"]),
+    "positions": (lambda: motor_positions(_arm(), [1.0]), ["(1,)", "axis of 3 coord"]),
+    "load": (lambda: motor_positions(_arm(), [0.0] * 3, [1.0]), ["(1,)", "nj = 2"]),
     "creep": (lambda: CoulombFriction(1.0, 0.1).creep(1.5), ["1.5", "less"]),
     "power": (lambda: fa.dissipated_power(_arm(), [0.0], [0.0]), ["q", "length 1"]),
 }
@@ -138,7 +138,8 @@ def test_functions(call, words):
 
 def test_models():
     model_refused(["no body 'x'"], lambda: fa.lock_motors(_arm(), bodies=["x"]))
-    model_refused(["q_motor", "nan"], lambda: fa.lock_motors(_arm(), "nan"))
+    argument_refused(["q_motor", "nan"], lambda: fa.lock_motors(_arm(), "nan"))
+    model_refused(["locked", "nan"], lambda: fa.lock_motors(_arm(), NAN))
     rigid = _arm(stiffness=INF)
     model_refused(["rigid and locked"], lambda: fa.lock_motors(rigid))
     model_refused(["rotor_inertia"], lambda: _arm(rotor_inertia=0.0, locked=None))

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .judge import Finding
-from .worker import POISONED
+from .worker import FULL, POISONED
 
 ROOT = Path(__file__).parents[2]
 BLOCK = 2000  # calls of one process
@@ -55,7 +55,9 @@ def attack(seed: int, count: int) -> Outcome:
                 if line.startswith("["):
                     named, unnamed = json.loads(line)
                     counts = [counts[0] + named, counts[1] + unnamed]
-            if status == POISONED:
+            if status == FULL and reached > start:
+                start = reached
+            elif status in (POISONED, FULL):
                 start = reached + 1
             elif status:
                 findings.append(_death(seed, reached, status, Path(name)))

@@ -433,7 +433,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "stiffness": const([10.0]),
         "damping": const([0.1]),
         "node_com": const(np.zeros((2, 3))),
-        "node_inertia": const(0.1 * np.ones((2, 3))),
+        "node_inertia": const(0.1 * np.array([np.eye(3)] * 2)),
         "node_names": const(("root", "tip")),
         "mode_names": const(("bend",)),
         "attachment": one_of(None, "root", 1),
@@ -1404,6 +1404,7 @@ ARMS: dict[str, tuple[str, ...]] = {
     "link_loads": ("flexible", "beams", "elastic"),
     "linearize": (*o.SIMPLE, "driven", "tree"),
     "Arm.linearize": (*o.SIMPLE, "driven", "tree"),
+    "reference.patent_loop.": (*o.SIMPLE, "pieces", "tree", "joints", "ruthless"),
     "workspace_map": o.SIMPLE,
     "events.": o.SIMPLE,
     "interop.": o.SIMPLE,
@@ -1504,6 +1505,7 @@ OBJECTS: dict[str, Rule] = {
     "control.SetPointPD": set_point,
     "control.Shaper": lambda d: fa.control.zero_vibration(6.0),
     "reference.patent_loop.SimulatedPlant": plant_of,
+    "control.Spillover": lambda d: fa.control.spillover(lqr_law(d), o.arm_of("planar")),
     "control.StateFeedback": lqr_law,
     "control.StrainFeedback": lambda d: fa.control.StrainFeedback(
         d.arm, np.zeros(d.nu), servo=50.0, bandwidth=2.0, gain=1.0

@@ -39,6 +39,7 @@ SECONDS = float(os.environ.get(LIMIT, "5"))
 WALL = 40.0 * SECONDS
 MEMORY = 6 * 2**30
 POISONED = 77  # status of a process that NumPy has given up
+FULL = 78  # that of one without memory for the next call
 
 
 class Hang(BaseException):
@@ -212,16 +213,25 @@ def make_calls(folder: Path, trace: Any, seed: int, start: int, stop: int) -> No
     for index in range(start, stop):
         struct.pack_into("qq", at, 0, seed, index)
         faulthandler.dump_traceback_later(WALL, exit=True, file=trace)
-        found = one(seed, index, check_repeat=index % 20 == 0)
+        try:
+            found = one(seed, index, check_repeat=index % 20 == 0)
+        except MemoryError:  # of the attack itself: calls before hold too much
+            _leave(FULL)
         faulthandler.cancel_dump_traceback_later()
         if poisoned():
-            os._exit(POISONED)  # the supervisor goes on in another process
+            _leave(POISONED)
         for finding in found:
             print(json.dumps(dataclasses.asdict(finding)), flush=True)
         if index % 50 == 0:
             _tidy()
     struct.pack_into("qq", at, 0, seed, stop)
     print(json.dumps([REFUSED[True], REFUSED[False]]), flush=True)
+
+
+def _leave(status: int) -> None:
+    """End the process, so that the supervisor goes on in another one."""
+    print(json.dumps([REFUSED[True], REFUSED[False]]), flush=True)
+    os._exit(status)
 
 
 def _tidy() -> None:

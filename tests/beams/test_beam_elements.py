@@ -599,7 +599,7 @@ def test_craig_bampton() -> None:
     ("options", "words"),
     [
         ({"sections": None}, "sections of link 'l' are not understood"),
-        ({"nodes": ["middle"]}, r"nodes of link 'l' are \['middle'\], expected"),
+        ({"nodes": ["middle"]}, r"nodes of link 'l' is \['middle'\], expected"),
     ],
 )
 def test_arguments_of_a_wrong_kind_are_refused(options: Any, words: str) -> None:

@@ -244,7 +244,7 @@ def test_joint_and_points() -> None:
         ({"mass_per_length": 0.0}, "mass_per_length of link 'arm' is 0 kg/m"),
         (
             {"bending_y": clamped_rod_modes(1.2, 1.0, 1.0, 1)},
-            "bending_y of link 'arm' is RodModes, expected BeamModes",
+            "bending_y of link 'arm' is RodModes, expected a BendingModes",
         ),
         (
             {"bending_y": None, "bending_z": None, "torsion": None},

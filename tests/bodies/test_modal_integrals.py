@@ -472,12 +472,18 @@ def test_refused_mass_matrices(arguments: Any, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"mass": [1.0]}, ["mass of the nodes", "(1,)", "expected (2,)"]),
-        ({"com": np.zeros((2, 2))}, ["com of the nodes", "expected (2, 3)"]),
-        ({"inertia": np.eye(3)}, ["inertia of the nodes", "expected (2, 3, 3)"]),
+        (
+            {"mass": [1.0]},
+            ["com has shape (2, 3)", "expected (N, 3) with N = 1 of mass"],
+        ),
+        ({"com": np.zeros((2, 2))}, ["com has shape (2, 2)", "(N, 3) with N = 2"]),
+        ({"inertia": np.eye(3)}, ["inertia", "expected (N, 3, 3) with N = 2"]),
         ({"position": [[0, 0, np.inf]] * 2}, ["position of the nodes", "inf"]),
-        ({"rotation": np.zeros((2, 3, 2))}, ["rotation", "expected (2, 3, 1)"]),
-        ({"translation": np.zeros((2, 3))}, ["translation", "expected (n, 3, n)"]),
+        (
+            {"rotation": np.zeros((2, 3, 2))},
+            ["(2, 3, 1)", "with N = 2 of mass and n = 2"],
+        ),
+        ({"translation": np.zeros((2, 3))}, ["translation", "expected (N, 3, n)"]),
     ],
     ids=str,
 )

@@ -373,6 +373,10 @@ def test_refused_outlines() -> None:
     for words, call in (
         ("less than 3 corners", lambda: Section.from_outline(square[:2], STEEL)),
         (
+            "outline of a section is 6.32e+03 times as long",
+            lambda: Section.from_outline(corners(1.0, 1e-7), STEEL),
+        ),
+        (
             "not one simple area",
             lambda: Section.from_outline(square[[0, 2, 1, 3]], STEEL),
         ),

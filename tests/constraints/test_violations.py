@@ -198,7 +198,9 @@ def test_a_finite_motion_without_bound_is_no_success(method: str) -> None:
     """A cart that its motor pushes forward, v = exp(20 t)."""
     law = fa.control.JointFeedback([0.0], [-20.0], [0.0])
     t = np.linspace(0.0, 1.0, 201)
-    options: dict[str, Any] = {"method": method, "torque": law, "rtol": 1e-6}
+    options: dict[str, Any] = {"method": method, "torque": law}
+    if method in ("Rodas4P", "RK45", "BDF"):
+        options["rtol"] = 1e-6
     run = fa.simulate(slide(), [0.0], [1.0], t, **options)
     assert np.isfinite(run.q).all()
     assert not run.success

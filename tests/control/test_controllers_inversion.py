@@ -154,6 +154,17 @@ def test_held_forces_give_the_rates_of_the_next_sample() -> None:
         assert_allclose(law(0.4, q, qd), one, rtol=1e-9)
 
 
+def test_set_points_of_a_sampled_law_are_each_its_own() -> None:
+    points = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
+    many = control.Inversion(CHAIN, points, dt=1e-3)
+    q, qd = np.random.default_rng(4).normal(size=(2, 3, 6)) * 1e-2
+    each = [
+        control.Inversion(CHAIN, point, dt=1e-3)(0.0, *state)
+        for point, *state in zip(points, q, qd, strict=True)
+    ]
+    assert_allclose(many(0.0, q, qd), each, rtol=1e-9)
+
+
 def test_a_lost_loop_stops_no_other_inversion() -> None:
     law = control.Inversion(CHAIN, [0.1, 0.2], dt=1e-3)
     q, qd = np.zeros((2, 6)), np.zeros((2, 6))

@@ -310,3 +310,8 @@ def test_regulator_on_another_payload(payload: float) -> None:
     truth = fa.library.de_luca_siciliano(damping=True, payload_mass=payload)
     poles = np.linalg.eigvals((s := fa.linearize(truth, np.zeros(6))).A - s.B @ law.K)
     assert poles.real.max() < -0.1
+
+
+def test_no_densities_give_no_filters() -> None:
+    found = control.kalman_filter(MASS, np.ones((0, 1, 1)), [1.0])
+    assert found.gain.shape == (0, 2, 1)

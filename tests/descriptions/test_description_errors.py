@@ -56,6 +56,7 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (lambda: BodyScrews(7, [Z]), ["reference pose is 7", "4 x 4"]),
         (lambda: BodyScrews([I4], 7), ["screws are 7"]),
+        (lambda: BodyScrews([I4], 10**5000), ["screws are an integer of 16610 bits"]),
         (lambda: BodyScrews([], []), ["screws of 0 joints"]),
         (
             lambda: BodyScrews([I4], [np.zeros(6)]),
@@ -147,7 +148,7 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (
             lambda: DenavitHartenberg([(1, 0, 0, 0)], "classic"),
-            ["convention is 'classic'", "'standard', 'modified'"],
+            ["convention of the chain is 'classic'", "'standard', 'modified'"],
         ),
         (
             lambda: denavit_hartenberg(BodyScrews([I4], [Z]), "craig"),
@@ -167,8 +168,14 @@ SHEARED = I4 + 1e-3 * np.eye(4, k=1) * [[1], [0], [0], [0]]
         ),
         (lambda: build_arm(BodyScrews([I4], [Z]), []), ["0 bodies", "1 joints"]),
         (lambda: build_arm(BodyScrews([I4], [Z]), [7]), ["a body is int"]),
-        (lambda: build_arm(BodyScrews([I4], [Z]), None), ["bodies are NoneType"]),
-        (lambda: body_screws(7), ["int is given, expected flexarm.Arm"]),
+        (
+            lambda: build_arm(BodyScrews([I4], [Z]), None),
+            ["bodies is NoneType, expected one for each joint"],
+        ),
+        (
+            lambda: body_screws(7),
+            ["given is int, expected flexarm.Arm or a JointFrames"],
+        ),
         (lambda: BodyScrews("ab", [Z]), ["reference pose is 'ab'"]),
         (lambda: BodyScrews([I4], [[[1, 2], [3]]]), ["screw of joint 0", "real"]),
         (lambda: JointFrames.along_z([I4], [I4], None), ["kinds are None"]),

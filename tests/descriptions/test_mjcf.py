@@ -154,7 +154,7 @@ def test_files_and_compiled_models(tmp_path: Path) -> None:
             "MuJoCo does not read the text",
         ),
         ("<mujoco/>", "no bodies"),
-        (3, "expected its path, its text or a mujoco.MjModel"),
+        (3, "expected the path of a model of MuJoCo, its text or a mujoco.MjModel"),
         ("nowhere.xml", "nowhere"),
     ],
 )

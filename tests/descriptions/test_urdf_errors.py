@@ -25,7 +25,7 @@ def one(inner: str, kind: str = "revolute") -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         (one("", "ball"), ["joint 'h1' (line 3) has the type 'ball'", "'planar'"]),
         (one("", "revolut"), ["'revolut'", "did you mean 'revolute'?"]),
@@ -156,12 +156,12 @@ def one(inner: str, kind: str = "revolute") -> str:
         ),
     ],
 )
-def test_refused_descriptions(text: Any, told: list[str]) -> None:
-    model_refused(told, lambda: urdf.load(text))
+def test_refused_descriptions(text: Any, words: list[str]) -> None:
+    model_refused(words, lambda: urdf.load(text))
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "words"),
     [
         ({"base": Joint(parent="rod1")}, ["a joint on 'rod1'", "on the ground"]),
         ({"flexible": {"rod9": beam_of()}}, ["'rod9' is not in the robot", "'rod1'"]),
@@ -232,8 +232,8 @@ def test_refused_descriptions(text: Any, told: list[str]) -> None:
         ({"constraints": None}, ["constraints of the arm is NoneType"]),
     ],
 )
-def test_refused_options(options: dict[str, Any], told: list[str]) -> None:
-    model_refused(told, lambda: urdf.load(robot_of(TWO), **options))
+def test_refused_options(options: dict[str, Any], words: list[str]) -> None:
+    model_refused(words, lambda: urdf.load(robot_of(TWO), **options))
 
 
 def test_what_is_no_source_is_refused_at_the_door() -> None:
@@ -242,33 +242,33 @@ def test_what_is_no_source_is_refused_at_the_door() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "words"),
     [
         ({"base": "floating"}, ["base is 'floating'", "'fixed', 'free'"]),
         ({"flexible": [beam_of()]}, ["flexible is of type list", "dictionary"]),
         ({"sidecar": 7}, ["sidecar is 7", "a path or a dictionary"]),
     ],
 )
-def test_options_refused_at_the_door(options: dict[str, Any], told: list[str]) -> None:
-    argument_refused(told, lambda: urdf.load(robot_of(TWO), **options))
+def test_options_refused_at_the_door(options: dict[str, Any], words: list[str]) -> None:
+    argument_refused(words, lambda: urdf.load(robot_of(TWO), **options))
 
 
 def test_sentences_stay_short_in_large_robots() -> None:
     """Of many names the first ones are listed."""
     links = "".join(f'<link name="l{i}"/>' for i in range(500))
     hang = '<joint name="j" type="fixed"><parent link="l9"/><child link="x"/></joint>'
-    for text, told in [
+    for text, words in [
         (links + hang, ["'l7', ... (500 in all)"]),
         (links, ["has 500 links without a parent", "... (500 in all)"]),
     ]:
         call: Callable[[], Any] = lambda t=text: urdf.load(f"<robot>{t}</robot>")  # noqa: E731
-        model_refused(told, call)
+        model_refused(words, call)
     arm = kinematic_arm(DenavitHartenberg(np.zeros((300, 4))))
     model_refused(["body8, ... (300 in all)"], lambda: arm.body_index("b"))
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "words"),
     [
         ("a.json", "{", ["is not JSON"]),
         ("a.json", "[1]", ["sidecar holds list"]),
@@ -276,12 +276,12 @@ def test_sentences_stay_short_in_large_robots() -> None:
     ],
 )
 def test_refused_sidecars(
-    name: str, text: str, told: list[str], tmp_path: Path
+    name: str, text: str, words: list[str], tmp_path: Path
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
     call: Callable[[], Any] = lambda: urdf.load(robot_of(TWO), sidecar=path)  # noqa: E731
-    model_refused(told, call)
+    model_refused(words, call)
 
 
 def test_toml_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,5 +290,5 @@ def test_toml_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path.write_text("[rod1]")
     monkeypatch.setitem(sys.modules, "tomllib", None)
     monkeypatch.setitem(sys.modules, "tomli", None)
-    told = ["is TOML", "tomli", "flexarm[urdf]", "JSON"]
-    model_refused(told, lambda: urdf.load(robot_of(TWO), sidecar=path))
+    words = ["is TOML", "tomli", "flexarm[urdf]", "JSON"]
+    model_refused(words, lambda: urdf.load(robot_of(TWO), sidecar=path))

@@ -189,7 +189,7 @@ def test_modes_without_mass() -> None:
     ("changes", "words"),
     [
         ({"length": 0.0}, ["length", "0 m", "more than zero"]),
-        ({"n_elements": 0}, ["n_elements is 0", "at least 1"]),
+        ({"n_elements": 0}, ["n_elements is 0", "1 or more"]),
         ({"n_elements": 2.5}, ["n_elements is 2.5", "whole number"]),
         ({"mass_per_length": -1.0}, ["mass_per_length", "-1 kg/m"]),
         ({"bending_stiffness": (1.0, 0.0)}, ["bending_stiffness", "0 N m^2"]),

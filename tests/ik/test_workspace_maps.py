@@ -167,3 +167,10 @@ def test_what_is_no_mapping_and_what_is_no_option() -> None:
         fa.joint_grid(arm, [1, 2])  # type: ignore[arg-type]
     with pytest.raises(fa.ArgumentError, match="deflection is not an option"):
         fa.inverse_statics(arm, [1.2, 0.5, 0.0], deflection=True)
+
+
+def test_motions_without_stiffness_are_infinitely_compliant() -> None:
+    arm = fa.library.de_luca_siciliano()  # without gravity in its plane
+    free = fa.workspace_map(arm, np.zeros((3, 6)), held=[])
+    assert free.success.all() and np.isposinf(free.compliance).all()
+    assert np.isnan(free.softness).all()

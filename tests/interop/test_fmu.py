@@ -458,3 +458,14 @@ def test_arms_and_options_that_no_fmu_can_hold_are_refused(
     with pytest.raises(fa.ArgumentError, match=message):
         fa.interop.export_fmu(arm, tmp_path / "x.fmu", **options)
     assert not (tmp_path / "x.fmu").exists()
+
+
+def test_errors_of_a_full_disk_name_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*arm\.fmu"):
+        fa.interop.export_fmu(fa.library.pendulum(), tmp_path / "arm.fmu")

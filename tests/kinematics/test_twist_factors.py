@@ -402,7 +402,7 @@ def test_wrong_shapes_and_bodies():
             ["q (2,), V (3,)"],
         ),
         (lambda: fa.link_velocities(arm, q, q[:2]), ["qd has a last axis of length 2"]),
-        (lambda: twists.factors(arm, q[:2]), ["q has a last axis of length 2"]),
+        (lambda: twists.factors(arm, q[:2]), ["q has shape (2,)", "last axis of 6"]),
         (lambda: twists.factors(arm, q).block("B", 0, 0), ["factor is 'B'"]),
         (lambda: twists.factors(None, q), ["arm is NoneType", "flexarm.Arm"]),
         (lambda: fa.link_jacobians(None, q), ["arm is NoneType"]),

@@ -523,7 +523,7 @@ def test_rigid_gears_leave_the_joints() -> None:
         ({"outputs": ("strain", "elbow", 0.1)}, "no body 'elbow'"),
         ({"outputs": fa.outputs.node_position(axes="xx")}, "axes is 'xx'"),
         ({"inputs": "torque"}, "inputs has 'torque', expected 'actuators'"),
-        ({"qd": np.zeros(3)}, "qd has a last axis of length 3"),
+        ({"qd": np.zeros(3)}, "qd has shape .3,., expected a last axis of 6"),
         ({"tau": [np.nan, 0.0]}, "tau\\[0\\] is nan"),
         ({"settle": True, "tau": [0.0, 0.0]}, "settle is True"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def test_modal_form_of_a_free_arm_keeps_its_double_poles() -> None:
     assert modal.states[0] == "mode 1 a" and modal.states[3] == "mode 1 d"
     # what is left out is known: at rest the same, otherwise that of the fast modes
     slow = ss.modal_truncation(5.0)
+    assert ss.modal_truncation(Decimal(5)).states == slow.states
     assert slow.n_states == 8
     low = np.array([0.05, 0.5])
     found, expected = slow.frequency_response(low), ss.frequency_response(low)

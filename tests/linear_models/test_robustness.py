@@ -243,5 +243,7 @@ def test_singular_loop():
 
 def test_unknown_quantity():
     found = fa.robustness(fa.library.pendulum, {"mass": [1.0]}, [0.0])
-    with pytest.raises(fa.ArgumentError, match="quantity is 'speed', expected 'damp"):
+    with pytest.raises(
+        fa.ArgumentError, match="quantity is 'speed', expected one of 'damp"
+    ):
         found.worst("speed")

@@ -42,8 +42,8 @@ MECHANICS = [
     ),
     mutant(
         F + "bodies/materials.py",
-        "G = E / (2.0 * (1.0 + nu))",
-        "G = E / (1.0 + nu)",
+        "G = self.E / (2.0 * (1.0 + nu))",
+        "G = self.E / (1.0 + nu)",
         "factor 2 in the shear modulus",
         "sections",
     ),
@@ -99,8 +99,8 @@ MECHANICS = [
     ),
     mutant(
         F + "finite_elements/_files.py",
-        "        dofs_per_node,\n",
-        "        6,\n",
+        "points, M, K, dofs_per_node, names",
+        "points, M, K, 6, names",
         "an argument is not handed on",
         "finite_elements finite_element_errors",
     ),
@@ -176,8 +176,8 @@ MECHANICS = [
     ),
     mutant(
         F + "finite_elements/consistent.py",
-        "swing[:, s] += translation @ (lacking / m)",
-        "swing[:, s] -= translation @ (lacking / m)",
+        "swing[:, s] += moves @ (lacking / m)",
+        "swing[:, s] -= moves @ (lacking / m)",
         "sign of what keeps the momentum of a mesh",
         "finite_elements modal_integrals",
     ),
@@ -445,10 +445,10 @@ MECHANICS = [
     ),
     # simulation
     mutant(
-        F + "simulation/methods.py",
-        "options = Options(float(spectral_radius), float(rtol), float(atol), step)",
-        "options = Options(float(spectral_radius), float(atol), float(rtol), step)",
-        "two tolerances exchanged",
+        F + "simulation/run.py",
+        "1e-8 if rtol is None else float(rtol)",
+        "1e-8 if rtol is None else float(atol)",
+        "the relative tolerance is the absolute one",
         "integrator_calls simulate printing events statics",
     ),
     mutant(

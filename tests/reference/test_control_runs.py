@@ -148,6 +148,8 @@ def test_sensors_round_come_late_and_scatter() -> None:
     read = sensors.read(MODEL, q, qd, np.random.default_rng(0))
     assert_allclose(read.q, 0.12, rtol=1e-15)
     assert_allclose(read.qd, 1.5, rtol=1e-15)
+    listed = sensors.read(MODEL, q, qd.tolist(), np.random.default_rng(0))
+    assert_same_bits(listed.qd, read.qd)
     noisy = patent_loop.JointSensors(noise=0.1, rate_noise=0.2)
     many = np.zeros((20000, N))
     read = noisy.read(MODEL, many, many, np.random.default_rng(0))

@@ -241,8 +241,8 @@ def test_rest_of_flexible_links_and_of_motors() -> None:
     [
         ({"terminal": "no"}, "terminal of an event is 'no', expected True or False"),
         ({"name": 3}, "name of an event is 3, expected a string"),
-        ({"direction": np.array([1, 0])}, "direction of event"),
-        ({"direction": "up"}, "direction of event"),
+        ({"direction": np.array([1, 0])}, "direction of an event"),
+        ({"direction": "up"}, "direction of an event"),
     ],
 )
 def test_arguments_of_an_event_are_checked(options: Any, words: str) -> None:

@@ -11,6 +11,7 @@ from drive_cases import driven_tree
 from each import each
 from interrupts import interrupt_at
 from numpy.testing import assert_allclose
+from refusals import argument_refused
 from test_manoeuvre import run as manoeuvre_run
 from trees import random_state
 from tube_arm import manoeuvre, tube_arm
@@ -236,3 +237,24 @@ def test_rtol_is_relative_and_atol_absolute(method: str) -> None:
         return float(np.abs(run.q[:, 0] - 1e-3 * np.cos(np.sqrt(10.0) * t)).max())
 
     assert miss(rtol=1e-9, atol=1e-4) > 10.0 * miss(rtol=1e-4, atol=1e-9)
+
+
+def test_tolerances_are_refused_where_steps_have_no_error_control() -> None:
+    """A run by rk4 with rtol=1e-10 had errors of 2e-5, without a word."""
+    arm, still = fa.library.pendulum(), [0.0]
+    for method in METHODS:
+        if method == "Rodas4P":
+            continue
+        for name in ("rtol", "atol"):
+            words = [f"{name} is given", repr(method), "max_step", "'Rodas4P'"]
+            options: dict[str, Any] = {name: 1e-6, "method": method}
+            argument_refused(
+                words, lambda o=options: fa.simulate(arm, still, still, [0, 1], **o)
+            )
+    law = fa.control.SetPointPD(arm, 50.0, 8.0, [0.0])
+    argument_refused(
+        ["rtol is given", "'rk4'"],
+        lambda: fa.control.simulate_loop(
+            arm, law, still, still, [0, 1], sample_time=0.5, rtol=1e-6
+        ),
+    )

@@ -435,7 +435,7 @@ def test_unknown_links() -> None:
 def test_poses_of_mode_errors_have_to_fit() -> None:
     arm = planar_chain(2, n_modes=1)
     with pytest.raises(
-        fa.ArgumentError, match=r"q has shape \(2,\), expected \(4,\), o"
+        fa.ArgumentError, match=r"q has shape \(2,\), expected a last axis of 4"
     ):
         arm.mode_errors([0.0, 0.0])
     with pytest.raises(fa.NotFiniteError, match=r"q\[1\] is nan"):

@@ -323,7 +323,7 @@ def test_turned_arms_swing_alike() -> None:
     ("options", "told"),
     [
         ({"held": [0, 1, 2, 3]}, "held names all coordinates"),
-        ({"qd": np.zeros(3)}, "qd has a last axis of length 3"),
+        ({"qd": np.zeros(3)}, "qd has shape \\(3,\\), expected a last axis of 4"),
         ({"qd": np.full(4, np.inf)}, "finite"),
         ({"wrench": np.zeros((3, 6)), "qd": np.zeros((2, 4))}, "do not broadcast"),
     ],

@@ -120,7 +120,7 @@ class Loop(Flattened):
         self._shapes["feedforward"] = self.feedforward.shape[:-2]
 
     @cached_property
-    def flat(self) -> Any:
+    def flat(self) -> Arm | ArmStack:
         """Arm of all members, or a stack with one for each."""
         stack = self.arm if isinstance(self.arm, ArmStack) else None
         return self.arm if stack is None else stack._flat(self.batch)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..._calls.arguments import real_array
-from ..._calls.doors import checked_class
+from ..._calls.declared import Forces
+from ..._calls.doors import checked, checked_class
 from ...arm import Arm
 from ...errors import ArgumentError
 from ..states import integrate
@@ -71,13 +72,15 @@ class Comparison:
     integrator: str = "rk4"
     max_step: float | None = None
 
-    def predict(self, tau: ArrayLike) -> tuple[Array, Array]:
+    @checked
+    def predict(self, tau: Forces) -> tuple[Array, Array]:
         """State of the model after `span` under joint forces that are held.
 
         Parameters
         ----------
-        tau : (..., nu) array_like of float
-            Joint forces in N m or N; more leading axes try several ones at once.
+        tau : (..., nu) or (..., nv) array_like of float
+            Forces of the actuators, or of all coordinates, in N m or N; more leading
+            axes try several ones at once.
 
         Returns
         -------

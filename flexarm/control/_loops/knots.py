@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -153,14 +151,16 @@ class _Law:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
 
-    def read(self, k: int, q: Array, qd: Array, tau: Array) -> Any:
+    def read(
+        self, k: int, q: Array, qd: Array, tau: Array
+    ) -> Array | tuple[Array, Array]:
         """Return y, or (q, qd), with the batch axes of the user; y is stored."""
         loop = self.loop
         t = float(loop.grid.times[k])
         noise = None if loop.flaws.noise is None else loop.shaped(loop.y[:, k].copy())
         state = loop.shaped(q.copy()), loop.shaped(qd.copy()), loop.shaped(tau)
         y = loop.flaws.read(loop.arm, loop.sensors, t, state, noise)
-        if loop.sensors.is_state:
+        if isinstance(y, tuple):  # of the whole state
             at = loop.arm.nv
             if loop.arm.nq == at:
                 loop.y[:, k, :at] = y[0].reshape(q.shape)

@@ -21,7 +21,7 @@ from ..sensors import JOINTS, is_named
 Array = NDArray[np.float64]
 
 # references and feedforward: numbers, or functions of the time
-Signal: TypeAlias = ArrayLike | Callable[[float], ArrayLike]
+Signal: TypeAlias = Annotated[ArrayLike, Floats()] | Callable[[float], ArrayLike]
 Held: TypeAlias = Array | Callable[[float], ArrayLike]
 
 _MATRICES = ("A", "B", "C", "D", "anti_windup")
@@ -178,9 +178,17 @@ class LinearController(Description):
         LinearController
             A law without a state of its own.
 
+        Raises
+        ------
+        ArgumentError
+            If `q` and `qd` have other numbers of columns.
+
         """
         q = real_array("q", q)
         qd = np.zeros(q.shape[-1:]) if qd is None else real_array("qd", qd)
+        if q.shape[-1:] != qd.shape[-1:]:
+            text = f"q has shape {q.shape} and qd {qd.shape}, expected the same columns"
+            raise ArgumentError(text)
         shape = common_batch({"q": q.shape[:-1], "qd": qd.shape[:-1]})
         both = [np.broadcast_to(x, (*shape, x.shape[-1])) for x in (q, qd)]
         return cls(
@@ -191,7 +199,7 @@ class LinearController(Description):
             dt,
             sensors=sensors,
             reference=np.concatenate(both, axis=-1),
-            feedforward=tau,
+            feedforward=None if tau is None else real_array("tau", tau),
         )
 
     @property

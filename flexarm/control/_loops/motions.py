@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
-from ..._calls.arguments import finite_number, positive_number, shaped
-from ..._calls.declared import ActuatorValues
-from ..._calls.doors import checked, checked_class
+from ..._calls.arguments import shaped
+from ..._calls.declared import Choice, Finite, Positive
+from ..._calls.doors import checked, checked_record
+from ..._calls.kept import Kept
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -40,13 +41,17 @@ class Motion(NamedTuple):
         `flexarm.reference.patent_loop`; NaN where none is desired.
     """
 
-    q: Any
-    qd: Any
-    qdd: Any
-    deformation: Any = None
+    q: Array
+    qd: Array
+    qdd: Array
+    deformation: Array | None = None
 
 
-@checked_class
+def _row(what: str, value: object) -> Array:
+    return np.array(shaped(what, value, None))
+
+
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class RestToRest:
     """Motion of the joints from rest to rest, a polynomial in time.
@@ -80,20 +85,13 @@ class RestToRest:
     (2, 1)
     """
 
-    start: ActuatorValues
-    end: ActuatorValues
-    duration: float
-    begin: float = 0.0
-    degree: int = 5
+    start: Annotated[Any, Kept(_row)]
+    end: Annotated[Any, Kept(_row)]
+    duration: Positive
+    begin: Finite = 0.0
+    degree: Annotated[int, Choice(*_SHARES)] = 5
 
     def __post_init__(self) -> None:
-        positive_number("duration", self.duration)
-        finite_number("begin", self.begin)
-        if self.degree not in _SHARES:
-            raise ArgumentError(f"degree is {self.degree!r}, expected 5 or 9")
-        for name in ("start", "end"):
-            array = np.array(shaped(name, getattr(self, name), None))
-            object.__setattr__(self, name, array)
         try:
             np.broadcast_shapes(self.start.shape, self.end.shape)
         except ValueError:
@@ -133,7 +131,7 @@ class RestToRest:
     def _rates(self, t: float, n: int) -> list[Array]:
         """Positions and rates, n of them."""
         T, way = self.duration, self.end - self.start
-        s = min(max((t - self.begin) / T, 0.0), 1.0)
+        s = min(max((float(t) - self.begin) / T, 0.0), 1.0)
         shares = []
         for k, coefficients in enumerate(_SHARES[self.degree][:n]):
             share = 0.0

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated
 
 from numpy.typing import ArrayLike
 
 from ..._calls.arguments import any_of, positive_number
+from ..._calls.arm_like import Array
 from ..._calls.declared import (
     ActuatorValues,
+    Count,
     Floats,
     Number,
     Positions,
     Positive,
     Share,
     StepLength,
-    Threads,
     Velocities,
     Whole,
 )
 from ..._calls.doors import checked
-from ..._calls.records import Options
 from ..._calls.threads import ONE, threads_of
 from ..._core import METHODS
 from ..._support.recorded import recorded
@@ -30,7 +30,7 @@ from ...errors import ArgumentError
 from ...simulation.automatic_steps import step_of_loop
 from ...simulation.laws import AnyLaw
 from ...simulation.methods import check_method
-from ...simulation.run import check_step, state, times
+from ...simulation.run import check_step, options_of, state, times
 from ...simulation.stiffening import warn_of_stiffening
 from ...simulation.violations import judged
 from ...stacks import ArmStack
@@ -61,10 +61,10 @@ def simulate_loop(
     u0: ActuatorValues | None = None,
     method: str = "rk4",
     max_step: StepLength | None = None,
-    rtol: Positive = 1e-8,
-    atol: Positive = 1e-10,
+    rtol: Positive | None = None,
+    atol: Positive | None = None,
     spectral_radius: Share = 0.9,
-    threads: Threads = ONE,
+    threads: Count = ONE,
 ) -> LoopRun:
     r"""Closed loop of a continuous plant and a law that is evaluated at samples.
 
@@ -120,8 +120,8 @@ def simulate_loop(
         Longest step in s.  By default one step from each change of the forces, sample
         or time of `t` to the next, or a fifth of the stable step of ``"rk4"`` where
         they are further apart than that.
-    rtol, atol : float
-        Tolerances of ``"Rodas4P"``.
+    rtol, atol : float, optional
+        Tolerances of ``"Rodas4P"``, by default 1e-8 and 1e-10; others take none.
     spectral_radius : float
         Of ``"generalized-alpha"``.
     threads : int
@@ -230,7 +230,7 @@ def simulate_loop(
         u0,
     )
     loop.method = method
-    loop.options = Options(float(spectral_radius), float(rtol), float(atol), step)
+    loop.options = options_of(method, rtol, atol, spectral_radius, step)
     loop.threads = threads_of(threads)
     loop.measure(sensors, noise, quantization, seed)
     loop.limit(saturation, command_resolution)
@@ -254,7 +254,7 @@ def simulate_loop(
     return judged(run, loop.report, loop.longest_step)
 
 
-def _sample_time(law: object, sample_time: float | None, t: Any) -> float:
+def _sample_time(law: object, sample_time: float | None, t: Array) -> float:
     """Sample time of the call or of the law."""
     own = getattr(law, "dt", None)
     if sample_time is None:

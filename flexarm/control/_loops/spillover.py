@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -28,7 +27,7 @@ from .linear_controller import LinearController
 Array = NDArray[np.float64]
 
 # arms with which laws were looked at
-_CHECKED: WeakKeyDictionary[Any, WeakSet[Arm]] = WeakKeyDictionary()
+_CHECKED: WeakKeyDictionary[object, WeakSet[Arm]] = WeakKeyDictionary()
 # Spectral radius of a stable loop at most, with rounding.
 _MAX_RADIUS = 1.0 + 1e-6
 # Smallest factor of the gains that is tried for a margin.
@@ -186,7 +185,9 @@ def _linear(
     return law
 
 
-def _compared(law: LinearController, arm: Arm, q: Any, more: int) -> Spillover | None:
+def _compared(
+    law: LinearController, arm: Arm, q: Array | None, more: int
+) -> Spillover | None:
     """Loops of an arm and of a finer one; None if outputs of the law feel forces."""
     finer = arm.refined(more)
     with without_warning():  # of frequencies: it is the loop that counts
@@ -230,7 +231,9 @@ def warn_of_spillover(law: object, arm: Arm | ArmStack, q: Array, dt: float) -> 
 class _Plant:
     """A discrete linear model of an arm, with the outputs of a law."""
 
-    def __init__(self, arm: Arm, like: Arm, law: LinearController, q: Array) -> None:
+    def __init__(
+        self, arm: Arm, like: Arm, law: LinearController, q: Array | None
+    ) -> None:
         at = like.neutral if q is None else np.asarray(q, dtype=float)
         rest = equilibrium(arm, undeformed(arm, like, at), held="joints")
         self.law, self.nv = law, arm.nv

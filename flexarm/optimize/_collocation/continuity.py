@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._programs.program import Pattern
+
+if TYPE_CHECKING:
+    from .transcription import Collocation
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -19,7 +22,7 @@ class Continuity:
     name = "continuity of the motion"
     convex = False
 
-    def __init__(self, motion: Any) -> None:
+    def __init__(self, motion: Collocation) -> None:
         self.motion = motion
         N, n = motion.grid.intervals, motion.arm.nv
         c, A, b = motion.tableau

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +60,7 @@ def identify(
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
     integrator: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
     max_step: Positive | None = None,
-    search: Search | Mapping[str, Any] | None = None,
+    search: Search | Mapping[str, object] | None = None,
 ) -> Identification:
     r"""Parameters of an arm from measured motion, with confidence intervals.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,7 +85,7 @@ def exciting_motion(
     criterion: Annotated[str, Choice("determinant", "condition")] = "determinant",
     scale: Annotated[ArrayLike, Floats("(k,)")] | None = None,
     seed: int = 0,
-    search: Search | Mapping[str, Any] | None = None,
+    search: Search | Mapping[str, object] | None = None,
 ) -> OptimalMotion:
     r"""Motion whose record determines the parameters of an arm best.
 

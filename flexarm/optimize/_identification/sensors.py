@@ -8,9 +8,9 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.declared import Floats
-from ..._calls.doors import checked_class
-from ..._support.checks import as_array, positive
+from ..._calls.doors import checked_record
+from ..._calls.kept import Kept
+from ..._support.checks import as_array, finite, positive
 from ...arm import Arm
 from ...bodies.drives import finite_number
 from ...errors import ArgumentError, ModelError
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 _STEP_TOLERANCE = 1e-6
 
 
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class Sensor:
     r"""A signal of an arm as a sensor shows it.
@@ -94,32 +94,20 @@ class Sensor:
     """
 
     output: object
-    gain: float = 1.0
-    offset: float = 0.0
-    low_pass: float | None = None
-    damping: float | None = None
-    delay: float = 0.0
-    start: Annotated[Array, Floats("(2,)")] | None = None
+    gain: Annotated[float, Kept(finite)] = 1.0
+    offset: Annotated[float, Kept(finite)] = 0.0
+    low_pass: Annotated[float, Kept(positive, "rad/s")] | None = None
+    damping: Annotated[float, Kept(positive, "")] | None = None
+    delay: Annotated[float, Kept(finite_number)] = 0.0
+    start: Annotated[Array, Kept(as_array, (2,))] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("gain", "offset"):
-            self._keep(name, finite_number(name, getattr(self, name), minimum=None))
-        for name, unit in (("low_pass", "rad/s"), ("damping", "")):
-            value = getattr(self, name)
-            if value is not None:
-                self._keep(name, positive(name, value, unit))
-        self._keep("delay", finite_number("delay", self.delay))
-        if self.start is not None:
-            self._keep("start", as_array("start", self.start, (2,)))
         for name in ("damping", "start"):
             if getattr(self, name) is not None and self.low_pass is None:
                 raise ArgumentError(
                     f"{name} is given without low_pass, expected the corner frequency "
                     "of the filter in rad/s as well"
                 )
-
-    def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     def _shown(self, t: Array, signal: Array) -> Array:
         """(n, ...) gain, delay and filter of a signal, without offset."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..._calls.arguments import real_array, refuse_linear
-from ..._calls.arm_like import ArmLike
+from ..._calls.arm_like import Array
 from ..._calls.declared import Floats, Number, Positive
 from ..._calls.doors import checked
 from ..._support.recorded import recorded
@@ -54,8 +54,6 @@ from .options import FlexibleOptions, PostureOptions
 from .rigid_time import rigid_optimum
 from .ways_around import forces_around
 
-Array = NDArray[np.float64]
-
 __all__ = ["time_optimal"]
 
 _OF_STATES = ("torque", "position", "velocity", "acceleration", "tip_speed")
@@ -80,7 +78,7 @@ _WAY_SHARE = 1e-3
 @recorded("optimize.time_optimal")
 def time_optimal(
     arm: Arm,
-    path: Any,
+    path: object,
     *,
     limits: LimitsLike = None,
     start: ArrayLike | None = None,
@@ -90,7 +88,7 @@ def time_optimal(
     orientation_tolerance: Positive | None = None,
     rest_speed: Positive | None = None,
     smoothness: Annotated[float, Number(least=0.0, most=10.0)] | None = None,
-    search: Search | Mapping[str, Any] | None = None,
+    search: Search | Mapping[str, object] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Fastest motion from rest to rest, along a path or between two postures.
@@ -282,7 +280,7 @@ def time_optimal(
     """
     if not isinstance(path, Path):
         _refuse_rates(limits)
-    if isinstance(arm, ArmLike) and isinstance(path, Path) and arm.nu < arm.nj:
+    if isinstance(path, Path) and arm.nu < arm.nj:
         whole, every = all_actuated(arm, limits)
         given: dict[str, Any] = {
             "start": start,
@@ -316,16 +314,16 @@ def time_optimal(
         what = "a rigid arm on a path, whose optimum is exact"
         _refuse(own | _given(initial), what)
         exact = read_search(search, _EXACT | _UNUSED, what)
-        exact = {name: exact[name] for name in _EXACT}
+        n, scheme = (exact[name] for name in _EXACT)
         rates = (0.0, 0.0) if rates is None else rates
-        exact |= {"check": check}
+        optimum = partial(rigid_optimum, intervals=n, scheme=scheme, check=check)
         bases = bases_of(level, path, limits)
         if bases is not None:
             return warned(
-                afloat_optimum(level, path, limits, start, rates, bases, exact)
+                afloat_optimum(level, path, limits, start, rates, bases, optimum)
             )
         begin = clear_start(level.arm, path, start, limits)
-        return warned(rigid_optimum(level, path, limits, begin, rates, **exact))
+        return warned(optimum(level, path, limits, begin, rates))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
     own |= {"check": check}
@@ -360,7 +358,7 @@ def _searched(
     start: ArrayLike | None,
     initial: OptimalMotion | Trajectory | None,
     own: dict[str, Any],
-    search: Search | Mapping[str, Any] | None,
+    search: Search | Mapping[str, object] | None,
 ) -> OptimalMotion:
     """Fastest motion of a search from the optimum of the rigid arm."""
     arm = level.arm
@@ -399,10 +397,11 @@ def _searched(
     return replace(found, limits=limits)
 
 
-def _has_goal(path: Any) -> bool:
+def _has_goal(path: object) -> bool:
     """Whether a pair of postures ends with a goal of the tip."""
-    pair = isinstance(path, list | tuple) and len(path) == 2
-    return pair and isinstance(path[1], Mapping) and "tip" in path[1]
+    if not isinstance(path, list | tuple) or len(path) != 2:
+        return False
+    return isinstance(path[1], Mapping) and "tip" in path[1]
 
 
 def _between(
@@ -463,16 +462,15 @@ def _known(motion: OptimalMotion | Trajectory, arm: Arm) -> Known:
     return Known(t[kept], q[kept], qd[kept], tau[kept], float(ended))
 
 
-def _in_coordinates(arm: Any, path: Any, limits: Any) -> Any:
+def _in_coordinates(arm: Arm, path: object, limits: LimitsLike) -> Arm:
     """The arm, with quaternions about the middle of two postures."""
-    if not isinstance(arm, ArmLike) or arm.nq == arm.nv or isinstance(path, Path):
+    if arm.nq == arm.nv or isinstance(path, Path):
         return arm
-    own = cast("Arm", arm)
-    start, end = _whole_postures(own, path)
-    torque = checked_limits(record_of(Limits, "limits", limits), own).torque
+    start, end = _whole_postures(arm, path)
+    torque = checked_limits(record_of(Limits, "limits", limits), arm).torque
     bases = np.zeros(arm.nv, dtype=bool)
     if not callable(torque):
-        bases = floating(own, torque)
+        bases = floating(arm, torque)
     held = np.ones(arm.nu, dtype=bool) if end.held is None else end.held
     if end.aim is not None:
         raise ArgumentError(
@@ -489,10 +487,10 @@ def _in_coordinates(arm: Any, path: Any, limits: Any) -> Any:
             else f"path ends without a position of {name!r}, expected those of all "
             "joints but of a base that floats"
         )
-    return charted(own, start.q, end.q)
+    return charted(arm, start.q, end.q)
 
 
-def _whole_postures(arm: Arm, path: Any) -> tuple[End, End]:
+def _whole_postures(arm: Arm, path: object) -> tuple[End, End]:
     """Both postures of an arm with quaternions."""
     if not isinstance(path, list | tuple) or len(path) != 2:
         path = np.atleast_2d(real_array("path", path))
@@ -505,7 +503,7 @@ def _whole_postures(arm: Arm, path: Any) -> tuple[End, End]:
     return start, read_end(arm, "path[1]", path[1], start.q)
 
 
-def _postures(level: RigidLevel, path: Any) -> Array:
+def _postures(level: RigidLevel, path: object) -> Array:
     """Joint positions (2, nu) of a pair of postures."""
     chart = chart_of(level.arm)
     if chart is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,6 @@ from ..limits import (
     constant_torque,
     refuse_unbounded,
 )
-from .rigid_time import rigid_optimum
 
 Array = NDArray[np.float64]
 
@@ -57,15 +56,15 @@ def afloat_optimum(
     start: ArrayLike | None,
     rates: ArrayLike,
     bases: Mask,
-    exact: dict[str, Any],
+    optimum: Callable[..., OptimalMotion],
 ) -> OptimalMotion:
     """Fastest motion along a path of a rigid arm whose base floats."""
     every = (level.n_positions, level.arm.nq)
     if path.space == "joint" and path.points.shape[1] in every:
-        return _along_all(level, path, limits, rates, bases, exact)
+        return _along_all(level, path, limits, rates, bases, optimum)
     own = undriven(limits, bases)
     refuse_unbounded(own)
-    found = rigid_optimum(level, path, own, Afloat(start, bases), rates, **exact)
+    found = optimum(level, path, own, Afloat(start, bases), rates)
     tau = np.where(bases, 0.0, found.tau)  # by momentum, but for rounding
     return replace(found, tau=tau, limits=limits)
 
@@ -76,11 +75,11 @@ def _along_all(
     limits: Limits,
     rates: ArrayLike,
     bases: Mask,
-    exact: dict[str, Any],
+    optimum: Callable[..., OptimalMotion],
 ) -> OptimalMotion:
     """The motion along a path of all joints, if it is one on which bases float."""
     try:
-        return rigid_optimum(level, path, limits, None, rates, **exact)
+        return optimum(level, path, limits, None, rates)
     except ArgumentError as error:
         name = level.joint_names[int(np.argmax(bases))]
         raise ArgumentError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...kinematics.positions import difference, integrate
-from ...statics import equilibrium, inverse_statics
+from ...statics import Equilibrium, InverseStatics, equilibrium, inverse_statics
 from .._aim import Aim
 from .._charts import coordinates, positions, real_arm
 from .._follow import Led, pose_of
@@ -53,14 +52,14 @@ def static_postures(
     for i, (s, place, target) in enumerate(zip(shares, places, targets, strict=True)):
         if led and i:  # redundant joints go on as they are led
             start = integrate(arm, start, difference(arm, joints[i - 1], joints[i]))
-        found: Any
+        found: InverseStatics | Equilibrium
         if path.axis is None:
             found = inverse_statics(arm, target, start)
         else:
             aim = Aim(place, target[:3, :3], path._axis)
             reached = aim.reached(arm, start, restarts=0)
             found = uninterrupted(equilibrium(arm, reached.q))
-            found = replace(found, success=found.success and reached.success)
+            found = replace(found, success=np.bool_(found.success and reached.success))
         if not found.success:
             raise ArgumentError(
                 f"no static posture of the bent arm has its tip at s = {s:.3g} of the "

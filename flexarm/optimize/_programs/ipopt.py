@@ -13,6 +13,7 @@ line-search algorithm for large-scale nonlinear programming", *Mathematical Prog
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -47,7 +48,7 @@ def solve_ipopt(
     options: Mapping[str, object],
 ) -> Solution:
     """Solve by Ipopt, from a start within the bounds."""
-    ca: Any = required("casadi", "the solver 'ipopt'")
+    ca: ModuleType = required("casadi", "the solver 'ipopt'")
     # Ctrl-C between our functions would be an error of their evaluation for CasADi
     with held() as ctrl_c:
         found, stats = _run(ca, _Scaled(program, watch), z, barrier, options, ctrl_c)
@@ -65,13 +66,13 @@ def solve_ipopt(
 
 
 def _run(
-    ca: Any,
+    ca: ModuleType,
     scaled: _Scaled,
     z: Array,
     barrier: float | None,
     options: Mapping[str, object],
     ctrl_c: Held,
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, object], dict[str, Any]]:
     """Results of CasADi, and statistics."""
     program, watch = scaled.program, scaled.watch
     functions = _functions(ca, scaled, ctrl_c)
@@ -250,7 +251,7 @@ def _function_class(ca: Any, ctrl_c: Held) -> Any:
     return Function
 
 
-def _functions(ca: Any, scaled: _Scaled, ctrl_c: Held) -> dict[str, Any]:
+def _functions(ca: ModuleType, scaled: _Scaled, ctrl_c: Held) -> dict[str, Any]:
     """CasADi functions of a program, by their options of nlpsol."""
     Function = _function_class(ca, ctrl_c)
     n, m = scaled.program.n, scaled.program.m
@@ -282,7 +283,7 @@ def _functions(ca: Any, scaled: _Scaled, ctrl_c: Held) -> dict[str, Any]:
     }
 
 
-def _sparsity(ca: Any, pattern: Merged) -> object:
+def _sparsity(ca: ModuleType, pattern: Merged) -> object:
     return ca.Sparsity(
         *pattern.shape, pattern.indptr.tolist(), pattern.indices.tolist()
     )

@@ -19,8 +19,6 @@ The nearest point to (2, 0.5) with x + y of at most 1, within the unit square:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
@@ -166,7 +164,9 @@ def _solved(P: Array, q: Array, rows: _Rows) -> tuple[Array, Array] | None:
     return best
 
 
-def _step(known: Any, products: Array) -> tuple[Array, Array, Array]:
+def _step(
+    known: tuple[tuple[Array, bool], _Rows, Array, Array, Array, Array], products: Array
+) -> tuple[Array, Array, Array]:
     """Steps of Newton's method of x, s and y that take these products away."""
     factor, rows, dual, primal, s, y = known
     right = -dual - rows.transposed((y * primal - products) / s)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +32,7 @@ def solve_scipy(
         program.lower / program.scale, program.upper / program.scale
     )
     method = "SLSQP" if program.n <= _MAX_DENSE else "trust-constr"
-    arguments: dict[str, Any] = {
+    arguments: dict[str, object] = {
         "fun": lambda x: program.objective(x * program.scale),
         "jac": lambda x: program.gradient(x * program.scale) * program.scale,
         "x0": x,

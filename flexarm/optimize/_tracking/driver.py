@@ -89,7 +89,7 @@ _RIGID_STEPS = 500
 @recorded("optimize.track")
 def track(
     arm: Arm,
-    path: Any,
+    path: object,
     duration: Positive | None = None,
     *,
     method: Annotated[
@@ -106,7 +106,7 @@ def track(
     smoothing: Annotated[float, Number(least=0.0)] | None = None,
     tip_tolerance: Positive | None = None,
     orientation_tolerance: Positive | None = None,
-    search: Search | Mapping[str, Any] | None = None,
+    search: Search | Mapping[str, object] | None = None,
     check: bool = True,
 ) -> OptimalMotion:
     r"""Forces that lead the tip along a trajectory, from rest to rest.
@@ -415,7 +415,7 @@ def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer
     return answer._replace(status="failed", message=message)
 
 
-def _own(method: str, given: dict[str, Any]) -> dict[str, Any]:
+def _own(method: str, given: Mapping[str, object]) -> dict[str, object]:
     """Own options of a method, refused if it does not have them."""
     options = dict(_METHODS[method].own)
     for name, value in given.items():

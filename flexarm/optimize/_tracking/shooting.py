@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
 from ...simulation.methods import simulate
+from ...simulation.trajectory import Trajectory
 from .._verify import between
 from .newmark_tangent import Motion, tangents
 from .tip_task import TipTask
@@ -118,7 +118,7 @@ class Shooting:
         )
         return Motion(self.t, run.q, run.qd, np.asarray(qdd), tau)
 
-    def _simulated(self, tau: Array) -> Any:
+    def _simulated(self, tau: Array) -> Trajectory:
         rest = np.zeros(self.arm.nv)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)  # the answer warns

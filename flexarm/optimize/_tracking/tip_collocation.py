@@ -46,14 +46,10 @@ _ANGLE_SHARE = 0.7
 # Part of the sizes of positions and velocities within which the arm is at rest.
 _REST_SHARE = 1e-3
 # Options of a search for the orientation that can be held.
-_HOLD_SEARCH: dict[str, Any] = {
-    "pre_actuation": 0.2,
-    "post_actuation": 0.2,
-    "intervals": 20,
-}
-_HOLD_SEARCH |= {"steps": 8, "weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0}
-_HOLD_SEARCH |= {"solver": "gauss-newton", "max_iterations": 10, "tolerance": 1e-6}
-_HOLD_SEARCH |= {"time_limit": np.inf, "progress": False}
+_HOLD_SEARCH: dict[str, Any] = {"pre_actuation": 0.2, "post_actuation": 0.2}
+_HOLD_SEARCH |= {"intervals": 20, "steps": 8, "weights": (1.0, 1.0), "power": 2.0}
+_HOLD_SEARCH |= {"smoothing": 0.0, "solver": "gauss-newton", "max_iterations": 10}
+_HOLD_SEARCH |= {"tolerance": 1e-6, "time_limit": np.inf, "progress": False}
 # Postures of the first motion.
 _FIRST_POSTURES = 201
 # Searches that keep away from what the one before touched.

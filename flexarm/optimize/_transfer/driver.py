@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated
 
 from numpy.typing import ArrayLike
 
@@ -33,8 +33,8 @@ _SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 @recorded("optimize.trajectory")
 def trajectory(
     arm: Arm | Design,
-    start: Any,
-    end: Any,
+    start: object,
+    end: object,
     *,
     duration: float | tuple[float, float, float] | None = None,
     cost: str | Mapping[str, float] | None = None,
@@ -42,7 +42,7 @@ def trajectory(
     payload: Annotated[str, Choice("maximize")] | None = None,
     payload_limits: Annotated[ArrayLike, Floats("(2,)")] = (0.0, inf),
     losses: Annotated[ArrayLike, Floats("()", "(nu,)")] | None = None,
-    search: Search | Mapping[str, Any] | None = None,
+    search: Search | Mapping[str, object] | None = None,
     initial: OptimalMotion | Trajectory | None = None,
     check: bool = True,
 ) -> OptimalMotion:

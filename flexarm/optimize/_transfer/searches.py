@@ -70,7 +70,7 @@ class Searches:
 
     task: Task
     options: Mapping[str, Any]
-    given: Mapping[str, Any]
+    given: Mapping[str, object]
     check: bool
     like: Searches | None = None
     notes: list[Searched] = field(default_factory=list)
@@ -487,7 +487,7 @@ def _along(way: Way, problem: Transfer) -> Array:
 def searched(
     tasks: Sequence[Task],
     options: dict[str, Any],
-    given: dict[str, Any],
+    given: dict[str, object],
     check: bool,
     initial: Initial,
     began: float,

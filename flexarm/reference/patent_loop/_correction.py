@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_actuated, real_array
-from ..._calls.declared import Floats
-from ..._calls.doors import checked_class
+from ..._calls.doors import checked_record
+from ..._calls.kept import Kept
 from ...control._loops.comparison import Comparison
 from ...errors import ArgumentError
 from ._deformations import influence
@@ -19,7 +19,18 @@ from ._deformations import influence
 Array = NDArray[np.float64]
 
 
-@checked_class
+def _gain(what: str, value: object) -> Array:
+    gain = np.array(real_array(what, value))
+    if not ((gain >= 0.0) & (gain < np.inf)).all():
+        raise ArgumentError(f"{what} is {gain}, expected zero or more")
+    gain.flags.writeable = False
+    return gain
+
+
+_Gain = Annotated[Any, Kept(_gain)]
+
+
+@checked_record("{field}")
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:
     r"""Joint forces that give the joints the desired acceleration, in one step.
@@ -124,18 +135,10 @@ class ComputedTorque:
     ComputedTorque(bandwidth=(100, 1) array, damping_ratio=1.0, ...)
     """
 
-    bandwidth: Annotated[Any, Floats("()", "(..., nu)")] = 10.0
-    damping_ratio: Annotated[Any, Floats("()", "(..., nu)")] = 1.0
-    deformation_stiffness: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
-    deformation_damping: Annotated[Any, Floats("()", "(..., nu)")] = 0.0
-
-    def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            gain = np.array(real_array(name, getattr(self, name)))
-            if not ((gain >= 0.0) & (gain < np.inf)).all():
-                raise ArgumentError(f"{name} is {gain}, expected zero or more")
-            gain.flags.writeable = False
-            object.__setattr__(self, name, gain)
+    bandwidth: _Gain = 10.0
+    damping_ratio: _Gain = 1.0
+    deformation_stiffness: _Gain = 0.0
+    deformation_damping: _Gain = 0.0
 
     def __repr__(self) -> str:
         shown = [
@@ -180,7 +183,7 @@ class ComputedTorque:
         arm, nu = step.arm, step.arm.nu
         M = step.arm._model.quiet("mass_matrix")(step.q)
 
-        def seen(eta: Any) -> Array:  # through M_jj^-1 M_jf
+        def seen(eta: NDArray[np.floating]) -> Array:  # through M_jj^-1 M_jf
             force = M[..., :nu, nu:] @ eta[..., np.newaxis]
             return -_solve(M[..., :nu, :nu], force[..., 0])
 

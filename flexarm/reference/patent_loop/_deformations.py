@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..._calls.arguments import real_array
 from ..._calls.doors import checked
@@ -26,8 +26,8 @@ class Sensed(NamedTuple):
         Joint velocities.
     """
 
-    q: Any
-    qd: Any
+    q: ArrayLike
+    qd: ArrayLike
 
 
 @checked

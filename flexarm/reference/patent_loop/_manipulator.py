@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from ._deformations import Sensed, deform, influence
 from ._record import Record
 
 Array = NDArray[np.float64]
+_Plant = Callable[[float, Array | None], object]
 
 
 class ControlStep(NamedTuple):
@@ -156,16 +157,16 @@ class ManipulatorController:
     def __init__(
         self,
         arm: Arm,
-        desired: Callable[[float], Any],
+        desired: Callable[[float], Iterable[ArrayLike]],
         q0: Positions,
         qd0: Velocities,
         *,
-        correction: Callable[[Comparison], Any] | None = None,
+        correction: Callable[[Comparison], ArrayLike] | None = None,
         specified: object = None,
         integrator: Annotated[str, Choice("rk4", "euler")] = "rk4",
         max_step: float | None = None,
-        convert: Callable[[Array], Any] | None = None,
-        servo: Callable[[float, Array], Any] | None = None,
+        convert: Callable[[Array], ArrayLike] | None = None,
+        servo: Callable[[float, Array], object] | None = None,
         store: bool = False,
     ) -> None:
         for name, value, signature in (
@@ -289,7 +290,7 @@ class ManipulatorController:
 
     def run(
         self,
-        plant: Callable[[float, Any], Any],
+        plant: _Plant,
         t: Annotated[ArrayLike, Floats("(n,)")],
         *,
         sensors: bool | None = None,
@@ -359,14 +360,14 @@ class ManipulatorController:
             raise
         return judged(record.result(note))
 
-    def _loop(self, plant: Any, t: Array, record: Record, sensors: bool) -> None:
+    def _loop(self, plant: _Plant, t: Array, record: Record, sensors: bool) -> None:
         command = None
         for k, time in enumerate(t.tolist()):
             reading = self._reading(time, plant(time, command))
             record.sense(k, reading)
             command = self._recorded(k, reading if sensors else None, record)
 
-    def _replay(self, plant: Any, t: Array, record: Record) -> None:
+    def _replay(self, plant: _Plant, t: Array, record: Record) -> None:
         for k in range(len(t)):
             self._recorded(k, None, record)
         command = None

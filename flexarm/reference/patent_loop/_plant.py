@@ -8,11 +8,11 @@ from math import prod
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..._calls.arguments import count_of, finite_number
-from ..._calls.declared import Floats, Positions, Velocities
-from ..._calls.doors import checked_class
+from ..._calls.arguments import real_array
+from ..._calls.arm_like import Array
+from ..._calls.declared import Floats, Number, Positions, Velocities, Whole
+from ..._calls.doors import checked_class, checked_record
 from ..._calls.records import new_report
 from ...arm import Arm
 from ...control.checks import check_callable, check_finite, check_rows, start_state
@@ -25,10 +25,10 @@ from ...simulation.methods import Trajectory
 from ...simulation.violations import judged
 from ._deformations import Sensed
 
-Array = NDArray[np.float64]
+NotNegative = Annotated[float, Number(least=0.0)]
 
 
-@checked_class
+@checked_record("{field}")
 @dataclass(frozen=True)
 class JointSensors:
     """Joint sensors with rounding, noise and delay; by default exact.
@@ -56,21 +56,12 @@ class JointSensors:
     ... )
     """
 
-    resolution: float = 0.0
-    rate_resolution: float = 0.0
-    noise: float = 0.0
-    rate_noise: float = 0.0
-    delay: int = 0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("resolution", "rate_resolution", "noise", "rate_noise"):
-            if finite_number(name, getattr(self, name)) < 0.0:
-                raise ArgumentError(
-                    f"{name} is {getattr(self, name)}, expected zero or more"
-                )
-        for name in ("delay", "seed"):
-            count_of(name, getattr(self, name), 0)
+    resolution: NotNegative = 0.0
+    rate_resolution: NotNegative = 0.0
+    noise: NotNegative = 0.0
+    rate_noise: NotNegative = 0.0
+    delay: Annotated[int, Whole(least=0)] = 0
+    seed: Annotated[int, Whole(least=0)] = 0
 
     def read(
         self,
@@ -113,7 +104,7 @@ class JointSensors:
         """
         nj = arm.nj
         moved = np.zeros_like(qd)
-        rate = np.array(qd[..., :nj])
+        rate = np.array(real_array("qd", qd)[..., :nj])
         if self.noise:
             moved[..., :nj] = self.noise * random.standard_normal(rate.shape)
         if self.rate_noise:
@@ -232,7 +223,7 @@ class SimulatedPlant:
         self._readings.append(reading)
         late = self._readings[-1 - self.sensors.delay :]
         self._readings = late
-        return Sensed(late[0].q.copy(), late[0].qd.copy())
+        return Sensed(np.array(late[0].q), np.array(late[0].qd))
 
     def _judge(self, span: float) -> None:
         """Keep the longest step, and let the commands damp errors of the steps."""

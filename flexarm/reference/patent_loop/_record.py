@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._calls.arm_like import Array
 from ...arm import Arm
 from ...control._loops.comparison import Comparison
 from ...control._loops.motions import Motion
@@ -14,8 +14,6 @@ from ...control._loops.record import LoopRun, ending
 from ...control.states import n_positions
 from ...linear_models.outputs import state_names
 from ._deformations import Sensed
-
-Array = NDArray[np.float64]
 
 
 class Record:
@@ -55,7 +53,7 @@ class Record:
         error = "deformation_error"
         if step.deformation_error is not None and error not in self.compared:
             self.compared[error] = self._empty(self.arm.n_nodes, 6)
-        at: Any = (*(slice(None) for _ in self.batch), k)
+        at: tuple[slice | int, ...] = (*(slice(None) for _ in self.batch), k)
         for name, rows in self.compared.items():
             value = getattr(step, name)
             rows[at] = np.nan if value is None else value
@@ -75,7 +73,7 @@ class Record:
     def result(self, note: str) -> LoopRun:
         """Run as far as it got, with a sentence about how it ended."""
         arm, nj = self.arm, self.arm.nj
-        reached: Any = np.isfinite(self.u).all(-1)
+        reached = np.asarray(np.isfinite(self.u).all(-1))
         success, message = ending(
             reached,
             self.t,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ... import se3
 from ..._calls.declared import Choice, Floats, Twists
 from ..._calls.doors import checked
-from ..._calls.maps import core_array
+from ..._calls.maps import core_array, core_arrays
 from ...errors import ArgumentError
 from ._links import pair
 from ._poses import bracket
@@ -42,9 +42,8 @@ def dual_screw(screw: Twists, elastic: Twists = (0.0,) * 6) -> Array:
     array([[0., 0., 1., 0., 0., 0.],
            [0., 0., 0., 0., 0., 0.]])
     """
-    return pair(
-        core_array("screw", screw, (6,)), core_array("elastic", elastic, (6,)), -2
-    )
+    real, dual = core_arrays(screw=(screw, (6,)), elastic=(elastic, (6,)))
+    return pair(real, dual, -2)
 
 
 @checked
@@ -139,7 +138,7 @@ def shift_screw(
     array([[ 0.  ,  0.  ,  1.  ,  0.  ,  1.  ,  0.  ],
            [ 0.  ,  0.  ,  0.  , -0.01,  0.  ,  0.  ]])
     """
-    p, screw = core_array("p", p, (2, 3)), core_array("screw", screw, (2, 6))
+    p, screw = core_arrays(p=(p, (2, 3)), screw=(screw, (2, 6)))
     moment = screw[..., 3:] + rotation_bracket(p, screw[..., :3])
     axis = np.broadcast_to(screw[..., :3], moment.shape)
     return np.concatenate([axis, moment], axis=-1)
@@ -181,7 +180,7 @@ def turn_screw(
     array([[ 0. ,  0. ,  1. ,  0. ,  0. ,  0. ],
            [ 0. , -0.1,  0. ,  0. ,  0. ,  0. ]])
     """
-    X, screw = core_array("X", X, (2, 3, 3)), core_array("screw", screw, (2, 6))
+    X, screw = core_arrays(X=(X, (2, 3, 3)), screw=(screw, (2, 6)))
     halves = [rotation_apply(X, screw[..., :3]), rotation_apply(X, screw[..., 3:])]
     return np.concatenate(halves, axis=-1)
 
@@ -233,11 +232,15 @@ def screw_rate(
     >>> screws.screw_rate(still, p, away, line)[0]
     array([ 0.,  0.,  0.,  0., -2.,  0.])
     """
-    omega, p = core_array("omega", omega, (2, 3)), core_array("p", p, (2, 3))
-    p_rate = core_array("p_rate", p_rate, (2, 3))
+    omega, p, p_rate, screw = core_arrays(
+        omega=(omega, (2, 3)),
+        p=(p, (2, 3)),
+        p_rate=(p_rate, (2, 3)),
+        screw=(screw, (2, 6)),
+    )
     v = rotation_bracket(omega, p) - p_rate
     twist = np.concatenate(np.broadcast_arrays(omega, -v), axis=-1)
-    return np.asarray(bracket(twist, core_array("screw", screw, (2, 6))))
+    return np.asarray(bracket(twist, screw))
 
 
 @checked
@@ -355,7 +358,7 @@ def elastic_screws(twists: Twists, *, projecting: bool = False) -> Array:
 def power(
     twist: Annotated[ArrayLike, Floats("(..., 2, 6)")],
     wrench: Annotated[ArrayLike, Floats("(..., 2, 6)")],
-) -> Any:
+) -> Array:
     """Power of a dual wrench on a dual twist, to first order, at eps = 1.
 
     Parameters
@@ -382,6 +385,7 @@ def power(
     >>> float(screws.power(twist, screws.dual_screw([0, 0, 10, 0, 0, 0])))
     25.0
     """
-    t, w = core_array("twist", twist, (2, 6)), core_array("wrench", wrench, (2, 6))
+    t, w = core_arrays(twist=(twist, (2, 6)), wrench=(wrench, (2, 6)))
     both = t[..., 0, :] * (w[..., 0, :] + w[..., 1, :]) + t[..., 1, :] * w[..., 0, :]
-    return both.sum(axis=-1)
+    total: Array = both.sum(axis=-1)
+    return total

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ... import se3
 from ..._calls.declared import Floats, Poses, Twists
 from ..._calls.doors import checked
-from ..._calls.maps import core_array
+from ..._calls.maps import core_arrays
 from ._poses import compose, inverse
 from ._rotations import rotation_inverse
 
@@ -60,9 +60,9 @@ def dual_rotation(
            [ 0.1,  0. ,  0. ],
            [ 0. ,  0. ,  0. ]])
     """
-    R = core_array("rotation", rotation, (3, 3))
+    R, theta = core_arrays(rotation=(rotation, (3, 3)), angle=(angle, (3,)))
     A = se3.pose(R, np.zeros(3))[..., :3, :3]
-    return pair(A, se3.so3_hat(core_array("angle", angle, (3,))) @ A, -3)
+    return pair(A, se3.so3_hat(theta) @ A, -3)
 
 
 @checked
@@ -98,9 +98,9 @@ def dual_pose(pose: Poses, displacement: Twists = (0.0,) * 6) -> Array:
     >>> screws.dual_pose(T, [0, 0, 0.1, 0, 0.02, 0])[1, :3, 3]
     array([0.  , 0.12, 0.  ])
     """
-    T = se3.compose(core_array("pose", pose, (4, 4)), np.eye(4))
-    delta = se3.hat(core_array("displacement", displacement, (6,)))
-    return pair(T, delta @ T, -3)
+    T, X = core_arrays(pose=(pose, (4, 4)), displacement=(displacement, (6,)))
+    T = se3.compose(T, np.eye(4))
+    return pair(T, se3.hat(X) @ T, -3)
 
 
 @checked
@@ -142,9 +142,11 @@ def elastic_pose(
     array([[1.  , 0.  , 0.  ],
            [0.  , 0.05, 0.  ]])
     """
-    theta = core_array("angle", angle, (3,))
-    d = core_array("displacement", displacement, (3,))
-    r = core_array("position", position, (3,))
+    theta, d, r = core_arrays(
+        angle=(angle, (3,)),
+        displacement=(displacement, (3,)),
+        position=(position, (3,)),
+    )
     # delta of dual_pose moves the tip by d: its linear part is d - theta x r
     delta = np.concatenate(np.broadcast_arrays(theta, d - np.cross(theta, r)), axis=-1)
     result = dual_pose(se3.pose(np.eye(3), r), delta)
@@ -242,8 +244,7 @@ def rotation_velocity(
     array([[0. , 0. , 0. ],
            [0. , 0. , 0.3]])
     """
-    X = core_array("X", X, (2, 3, 3))
-    rate = core_array("X_rate", X_rate, (2, 3, 3))
+    X, rate = core_arrays(X=(X, (2, 3, 3)), X_rate=(X_rate, (2, 3, 3)))
     real, dual = _body_rate(np.asarray(rotation_inverse(X)), rate)
     return pair(se3.so3_vee(real), se3.so3_vee(dual), -2)
 
@@ -287,7 +288,6 @@ def pose_velocity(
     >>> screws.pose_velocity(T, rate)[1]
     array([0. , 0. , 0.3, 0. , 0.2, 0. ])
     """
-    T = core_array("T", T, (2, 4, 4))
-    rate = core_array("T_rate", T_rate, (2, 4, 4))
+    T, rate = core_arrays(T=(T, (2, 4, 4)), T_rate=(T_rate, (2, 4, 4)))
     real, dual = _body_rate(np.asarray(inverse(T)), rate)
     return pair(se3.vee(real), se3.vee(dual), -2)
