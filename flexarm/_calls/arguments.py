@@ -167,7 +167,7 @@ def common_batch(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the batch shape of arguments with these leading axes, or raise."""
     try:
         return np.broadcast_shapes(*shapes.values())
-    except ValueError:
+    except (RuntimeError, ValueError):  # also of more axes than NumPy broadcasts
         given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ArgumentError(
             f"leading axes do not broadcast: {given}, expected equal lengths or 1"

@@ -59,7 +59,7 @@ SYNONYMS = {
     "dimension": ("nv",),
     "dof": ("nv",),
     "dq0": ("qd0",),
-    "dt": ("max_step", "t"),
+    "dt": ("sample_time", "max_step", "t"),
     "duration": ("t",),
     "dynamics": ("forward_dynamics",),
     "e": ("material", "bending_stiffness"),

@@ -305,6 +305,11 @@ class Inversion(Description):
         q = self.postures
         if q is None:
             y = desired_at(self.desired, 0.0, self.order)[0]
+            if np.shape(y)[-1:] != (len(E),):
+                raise ArgumentError(
+                    f"desired(0) returns {np.shape(y)}, expected (..., {len(E)}), one "
+                    "position per output"
+                )
             q = self._parts.geared(solve(_of_rigid_arm(E, self._parts), y))
         q = shaped("postures", q, arm.nq)
         q = uninterrupted(equilibrium(arm, q)).check(stable=False).q

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -39,3 +40,19 @@ def check_name(kind: str, name: object) -> None:
     """Raise for a name that is no text."""
     if not isinstance(name, str):
         raise ModelError(f"name of the {kind} is {short_text(name)}, expected text")
+
+
+def read_directions(
+    what: str, given: object, known: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return locked directions in their usual order, or raise."""
+    plain = given.tolist() if isinstance(given, np.ndarray) else given
+    names = list(plain) if isinstance(plain, Collection) else []
+    if isinstance(plain, str) and plain in known:
+        names = [plain]
+    if not names or not all(isinstance(d, str) and d in known for d in names):
+        raise ModelError(
+            f"{what} are {short_text(given)}, expected some of "
+            f"{', '.join(map(repr, known))}"
+        )
+    return tuple(d for d in known if d in names)

@@ -18,7 +18,7 @@ from .._support.checks import as_array, finite, model_rotation, short_text, untu
 from .._support.description import Description
 from .._support.options import check_choice
 from ..errors import ModelError
-from .ends import check_name, read_end, word_of
+from .ends import check_name, read_directions, read_end, word_of
 from .rows import row_of, size_of
 from .sliders import Slider, line_of
 
@@ -72,7 +72,9 @@ class Loop(Description):
     first: Any
     second: Any = "ground"
     kind: str | None = None
-    directions: str | Collection[str] | None = None
+    directions: (
+        Annotated[str | Collection[str], Kept(read_directions, DIRECTIONS)] | None
+    ) = None
     position: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
     rotation: Annotated[Any, Kept(model_rotation)] = field(default_factory=unturned)
     position2: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
@@ -83,24 +85,11 @@ class Loop(Description):
         # locked directions
         if self.kind is not None:
             check_choice("kind of the loop", self.kind, _KINDS, ModelError)
-        if self.directions is not None:
-            if self.kind is not None:
-                raise ModelError(
-                    f"the loop has the kind {self.kind!r} and directions, expected one "
-                    "of the two"
-                )
-            given = self.directions
-            if isinstance(given, str):
-                given = (given,) if given in DIRECTIONS else tuple(given)
-            fits = isinstance(given, Collection) and len(given) > 0
-            if not fits or not all(isinstance(d, str) for d in given):
-                fits = False
-            if not fits or any(d not in DIRECTIONS for d in given):
-                raise ModelError(
-                    f"directions of the loop are {short_text(given)}, expected some of "
-                    f"{', '.join(map(repr, DIRECTIONS))}"
-                )
-            self._set(directions=tuple(d for d in DIRECTIONS if d in given))
+        if self.directions is not None and self.kind is not None:
+            raise ModelError(
+                f"the loop has the kind {self.kind!r} and directions, expected one of "
+                "the two"
+            )
         # ends
         for name in ("first", "second"):
             end = read_end(

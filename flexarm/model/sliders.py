@@ -18,7 +18,7 @@ from .._support.arrays import is_whole
 from .._support.checks import as_array, model_rotation, short_text, unturned
 from .._support.description import Description
 from ..errors import ModelError
-from .ends import check_name, read_end, word_of
+from .ends import check_name, read_directions, read_end, word_of
 
 Array = NDArray[np.float64]
 
@@ -107,7 +107,10 @@ class Slider(Description):
     position: Annotated[Any, Kept(as_array, (3,))] = (0.0, 0.0, 0.0)
     rotation: Annotated[Any, Kept(model_rotation)] = field(default_factory=unturned)
     ends: Annotated[Sequence[str | int | float], Kind()] = ("base", "tip")
-    directions: Annotated[str | Collection[str], Kind()] = ("y", "z")
+    directions: Annotated[str | Collection[str], Kept(read_directions, _DIRECTIONS)] = (
+        "y",
+        "z",
+    )
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -123,19 +126,9 @@ class Slider(Description):
                 f"ends of the slider are {short_text(ends)}, expected two nodes of its "
                 "line, such as ('base', 'tip')"
             )
-        given = self.directions
-        fits = isinstance(given, Collection) and len(given) > 0
-        if isinstance(given, str):
-            given = (given,) if given in _DIRECTIONS else tuple(given)
-        if not fits or any(d not in _DIRECTIONS for d in given):
-            raise ModelError(
-                f"directions of the slider are {short_text(given)}, expected some of "
-                f"{', '.join(map(repr, _DIRECTIONS))}"
-            )
         check_name("slider", self.name)
         self._set(
             ends=tuple(ends),
-            directions=tuple(d for d in _DIRECTIONS if d in given),
             name=self.name or f"{word_of(self.point)}-{word_of(self.line)}",
         )
 

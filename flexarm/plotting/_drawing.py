@@ -178,7 +178,7 @@ class ArmDrawing:
                 self.set_points(line, shape.part(part)[:, self._columns])
 
     def set_points(
-        self, line: Line2D, points: Annotated[ArrayLike, Floats("(n, k)")]
+        self, line: Line2D, points: Annotated[ArrayLike, Floats("(n, 2)", "(n, 3)")]
     ) -> None:
         """Move a line to points given by the coordinates that the axes show.
 
@@ -186,7 +186,7 @@ class ArmDrawing:
         ----------
         line : matplotlib.lines.Line2D
             The line.
-        points : (n, k) array_like of float
+        points : (n, 2) or (n, 3) array_like of float
             In m: two coordinates, or three in a view of space.
 
         Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -219,7 +219,9 @@ def trade_off(
     'largest error of the tip (mm)'
     """
     found = []
-    listed = motions if isinstance(motions, Sequence) else motions.motions
+    listed: Iterable[OptimalMotion] = (
+        motions.motions if hasattr(motions, "motions") else motions
+    )
     for k, motion in enumerate(listed):
         error = np.nan if motion.errors is None else motion.errors.tip
         if not np.isfinite(error):

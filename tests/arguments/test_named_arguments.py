@@ -180,6 +180,12 @@ def test_arguments(words: str, call: Callable[[], Any]) -> None:
 
 
 MODELS: dict[str, Callable[[], Any]] = {
+    "directions of the slider are array(1.), expected": lambda: fa.Slider(
+        ("link2", "tip"), "link1", directions=wild(np.array(1.0))
+    ),
+    "directions of the loop are array([], shape=(0, 3)": lambda: fa.Loop(
+        ("link2", "tip"), directions=wild(np.zeros((0, 3)))
+    ),
     "keep[0] of link 'beam' is 1.0, expected": lambda: beams.finite_element_link(
         "beam",
         sections=beams.Section.round(0.02),

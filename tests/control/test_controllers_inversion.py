@@ -206,6 +206,9 @@ def test_outputs_that_inversion_cannot_lead_are_refused() -> None:
     q = np.zeros((3, 6))
     q[:, 1] = 0.0, 0.5, 1.0
     argument_refused(["in 3 of 3 postures"], law(ARM, z, outputs="tips", postures=q))
+    way = fa.optimize.paths.line([1.0, 0.0], [0.0, 1.0])  # three numbers for two joints
+    words = ["desired(0) returns (3,)", "(..., 2)", "one position per output"]
+    argument_refused(words, law(FLEX, way))
     argument_refused(["outputs is 'tip'"], law(FLEX, z, outputs="tip"))
     argument_refused(["outputs has shape (1, 6)"], law(FLEX, z, outputs=np.eye(1, 6)))
     argument_refused(

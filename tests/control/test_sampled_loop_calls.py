@@ -456,3 +456,10 @@ def test_the_core_reads_no_array_of_another_shape() -> None:
             run(core_run()._replace(**{name: value}))
     with pytest.raises(AttributeError):
         run(())
+
+
+def test_feedforward_of_a_controller_has_its_forces() -> None:
+    one = [[1.0]]
+    law = fa.control.LinearController(one, one, one, one, 0.01, "joint positions")
+    words = ["feedforward has shape (0,)", "(..., 1)"]
+    argument_refused(words, lambda: law.output([0.5], [0.1], feedforward=[]))

@@ -120,6 +120,8 @@ def test_motions_that_cannot_be_drawn_are_refused(motion: OptimalMotion) -> None
     each(words=["kind is 'x'"], call=lambda: plot.optimal_motion(motion, "x"))
     each(words=["motions[0]"], call=lambda: plot.trade_off([motion]))
     each(words=["motions is empty"], call=lambda: plot.trade_off([]))
+    nothing: Any = np.zeros((0, 0))
+    each(words=["motions is empty"], call=lambda: plot.trade_off(nothing))
     free = time_optimal(
         ARM, [[0.5, -0.3], [0.6, -0.4]], limits={"torque": LIMITS}, check=False
     )

@@ -23,7 +23,7 @@ LINES: dict[str, int] = {
     BESIDE: 2190,
     "bodies": 3960,
     "constraints": 200,
-    "control": 5010,
+    "control": 5020,
     "demo": 510,
     "derivatives": 200,
     "descriptions": 870,

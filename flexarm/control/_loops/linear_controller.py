@@ -250,6 +250,11 @@ class LinearController(Description):
         u : (..., nu) ndarray of float
             Forces in N m or N.
 
+        Raises
+        ------
+        ArgumentError
+            If an argument has another length.
+
         Examples
         --------
         A PI law on one joint: z adds up the error, and u = -40 e - 10 z:
@@ -262,6 +267,11 @@ class LinearController(Description):
         array([-7.])
         """
         self._check_sample(z, error)
+        given = np.shape(feedforward)
+        if given and given[-1] != len(self.C):
+            raise ArgumentError(
+                f"feedforward has shape {given}, expected (..., {len(self.C)})"
+            )
         return np.asarray(feedforward + times(self.C, z) + times(self.D, error))
 
     def _check_sample(self, z: ArrayLike, error: ArrayLike) -> None:
