@@ -110,10 +110,8 @@ class Door:
         self, given: Mapping[str, object], said: Callable[..., str]
     ) -> None:
         """Raise for the first array whose shape contradicts the declared ones."""
-        owners = dict(given)
-        if self.function.__name__ == "__init__":
-            del owners["self"]  # it has no sizes yet
-        arm = _arm_of(owners)
+        begun = self.function.__name__ == "__init__"  # its object has no sizes yet
+        arm = _arm_of([*given.values()][begun:])
         known = {s: (getattr(arm, s), "the arm") for s in ARM_SIZES if arm is not None}
         for name, value in given.items():
             shapes = self.shapes.get(name)
@@ -368,12 +366,12 @@ def _is_other(kind: Kind | None, value: object) -> bool:
     return any([k.fits(value) for k in kinds if not isinstance(k, Floats)])
 
 
-def _arm_of(given: Mapping[str, object]) -> Any:
+def _arm_of(given: Sequence[object]) -> Any:
     """The arm among the arguments, or that of an object that has one."""
-    for value in given.values():
+    for value in given:
         if isinstance(value, ArmLike | StackLike):
             return value
-    owners = [getattr(value, "arm", None) for value in given.values()]
+    owners = [getattr(value, "arm", None) for value in given]
     return next((o for o in owners if isinstance(o, ArmLike | StackLike)), None)
 
 

@@ -54,7 +54,8 @@ def vector_of(what: str, value: object, unit: str) -> Array:
     return in_range(what, as_array(what, value, (3,)), unit)
 
 
-def _inertia(what: str, value: object) -> Array:
+def inertia_of(what: str, value: object) -> Array:
+    """Read-only inertia (3, 3) in kg m^2, or raise."""
     return in_range(what, inertia_matrix(what, value), "kg m^2")
 
 
@@ -101,7 +102,7 @@ class Payload(Description):
     at: Annotated[float, Kept(real, "m")]
     mass: Annotated[Any, Kept(not_negative, "kg")] = None
     com: Annotated[Any, Kept(vector_of, "m")] = (0.0, 0.0, 0.0)
-    inertia: Annotated[Any, Kept(_inertia)] = None
+    inertia: Annotated[Any, Kept(inertia_of)] = None
     name: str = ""
 
     def __post_init__(self) -> None:

@@ -23,8 +23,6 @@ from .._support.checks import (
     as_numbers,
     check_inertia,
     flag,
-    in_range,
-    inertia_matrix,
     positive,
     real,
     whole_number,
@@ -38,7 +36,7 @@ from ._bending import BendingModes
 from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
 from ._craig_bampton import CRAIG_BAMPTON
-from ._line import Payload, vector_of
+from ._line import Payload, inertia_of, vector_of
 from ._modal_shapes import cuts_across, foreshortening, node_shapes, stiffness_of
 from ._reduction import damping_matrix, damping_ratios, spread_over
 from ._segments import refuse_beside_pieces, segmented_link, twists_twice
@@ -62,7 +60,7 @@ def _inertia(what: str, value: Any) -> Array:
     if as_numbers(what, value).ndim == 0:
         about_z = float(as_array(what, value, ()))
         value = (0.5 * about_z, 0.5 * about_z, about_z)
-    return in_range(what, inertia_matrix(what, value), "kg m^2")
+    return inertia_of(what, value)
 
 
 def _both(what: str, value: object) -> Array:

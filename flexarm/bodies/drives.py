@@ -40,10 +40,10 @@ T = TypeVar("T")
 MIN_SMOOTHING_VELOCITY = 1e-150
 
 
-def finite_number(what: str, value: object, *, minimum: float | None = 0.0) -> float:
-    """Return a finite number of at least `minimum`, or raise."""
+def zero_or_more(what: str, value: object) -> float:
+    """Return a finite number of zero or more, of any size and unit, or raise."""
     number = finite(what, value)
-    if minimum is not None and number < minimum:
+    if number < 0.0:
         raise ModelError(f"{what} is {number:g}, expected zero or more")
     return number
 
@@ -112,7 +112,7 @@ def part(what: str, value: object, kind: type[T]) -> T:
     )
 
 
-NotNegative = Annotated[float, Kept(finite_number)]
+NotNegative = Annotated[float, Kept(zero_or_more)]
 
 
 @checked_record("{field} of the friction")

@@ -8,7 +8,6 @@ import numpy as np
 
 from .._calls.doors import checked_class
 from .._support.printing import Sheet
-from ..errors import ArgumentError
 from . import _connect, _convert, _frequency, _modes, _reduction, _time, _zeros
 from ._system import LinearSystem
 
@@ -97,15 +96,6 @@ class StateSpace(LinearSystem):
         n, (p, m) = self.n_states, self.D.shape[-2:]
         many = f"{self.batch} models, " if self.batch else ""
         return f"<StateSpace: {many}{n} states, {m} inputs, {p} outputs>"
-
-
-def check_model(model: object) -> None:
-    """Refuse all but a linear model."""
-    if not isinstance(model, StateSpace):
-        raise ArgumentError(
-            f"model is {type(model).__name__}, expected a StateSpace, such as the "
-            "result of flexarm.linearize"
-        )
 
 
 def _drift_lines(model: StateSpace) -> list[str]:

@@ -45,7 +45,6 @@ __all__ = ["Trajectory", "simulate"]
 _SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 _METHODS = (*METHODS, *_SCIPY, "CVODE")  # the first ones in C
 _WITH_DERIVATIVES = tuple(m for m in METHODS if m not in STACK_METHODS)
-_INTERPOLATIONS = ("linear", "hold")
 
 
 @checked

@@ -34,7 +34,7 @@ LINES: dict[str, int] = {
     "interop": 630,
     "kinematics": 820,
     "library": 1550,
-    "linear_models": 2810,
+    "linear_models": 2800,
     "loads": 380,
     "mjcf": 280,
     "model": 1870,

@@ -12,7 +12,7 @@ from ..._calls.doors import checked_record
 from ..._calls.kept import Kept
 from ..._support.checks import as_array, finite, positive
 from ...arm import Arm
-from ...bodies.drives import finite_number
+from ...bodies.drives import NotNegative
 from ...errors import ArgumentError, ModelError
 from ...linear_models.strain import Output
 from .records import signals_of, values_of
@@ -98,7 +98,7 @@ class Sensor:
     offset: Annotated[float, Kept(finite)] = 0.0
     low_pass: Annotated[float, Kept(positive, "rad/s")] | None = None
     damping: Annotated[float, Kept(positive, "")] | None = None
-    delay: Annotated[float, Kept(finite_number)] = 0.0
+    delay: NotNegative = 0.0
     start: Annotated[Array, Kept(as_array, (2,))] | None = None
 
     def __post_init__(self) -> None:
