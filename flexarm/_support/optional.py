@@ -7,7 +7,12 @@ from typing import Any
 
 
 def required(
-    module: str, what: str, *, package: str | None = None, extra: str | None = None
+    module: str,
+    what: str,
+    *,
+    package: str | None = None,
+    extra: str | None = None,
+    instead: str = "",
 ) -> Any:
     """Import a module of an optional package, or raise with the line that installs it.
 
@@ -21,6 +26,8 @@ def required(
         Name of the package; by default the first part of the name of the module.
     extra : str, optional
         Extra of flexarm that installs it; by default the name of the package.
+    instead : str, optional
+        Way that needs it not, for the message.
 
     Returns
     -------
@@ -45,4 +52,6 @@ def required(
         raise ImportError(
             f"{what} needs {name}, which is missing: "
             f'python3 -m pip install "flexarm[{extra or name}]"'
+            + f"; or {instead}"
+            * bool(instead)
         ) from None

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from .._calls.arguments import count_of, positive_number
 from .._calls.doors import checked_record
 from .._calls.kept import Kept
+from .._support.optional import required
 from ..errors import ArgumentError
 from ._records import record_of
 
@@ -19,6 +20,8 @@ def _seconds(what: str, value: object) -> float:
 
 Count: TypeAlias = Annotated[int, Kept(count_of)]
 Bound: TypeAlias = Annotated[float, Kept(positive_number)]
+_BY_SCIPY = 'search={"solver": "scipy"}, slower and often at a worse motion'
+
 Seconds: TypeAlias = Annotated[float, Kept(_seconds)]
 
 
@@ -45,8 +48,8 @@ class Search:
     pre_actuation, post_actuation : float, optional
         Time in which the arm moves before and after its tip, as part of the duration.
     solver : str, optional
-        Of nonlinear programs ``"ipopt"`` (of the package casadi), ``"scipy"``, or
-        ``"auto"``, Ipopt if it is installed; for others see the function.
+        Of nonlinear programs ``"ipopt"``, of the package casadi, or ``"scipy"``, which
+        is slower and often ends at a worse motion; for others see the function.
     tolerance : float, optional
         Of constraints and of optimality, scaled; for others see the function.
     max_iterations : int, optional
@@ -91,7 +94,10 @@ def read_search(
                 f"search.{name} is given for {what}, expected some of "
                 f"{', '.join(defaults)}"
             )
-    return {**defaults, **options}
+    every = {**defaults, **options}
+    if every.get("solver") == "ipopt":
+        required("casadi", f"the solver 'ipopt', for {what},", instead=_BY_SCIPY)
+    return every
 
 
 def _given(search: Search) -> dict[str, object]:

@@ -205,16 +205,33 @@ def test_scipy_finds_what_ipopt_finds() -> None:
         assert ours.objective == pytest.approx(theirs.objective, rel=1e-5)
 
 
-def test_scipy_is_taken_where_casadi_is_missing(
+def test_missing_casadi_is_named_before_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "casadi", None)
     _, program, z0 = swing(FREE, grid=Grid(main=4))
-    found = solve(program, z0)
+    found = solve(program, z0, solver="scipy")
     assert found.success
     assert found.solver == "scipy SLSQP"
     with pytest.raises(ImportError, match=r"flexarm\[casadi\]"):
-        solve(program, z0, solver="ipopt")
+        solve(program, z0)
+
+    def searched(*args: object) -> None:
+        pytest.fail("a search began")
+
+    for place in ("_transfer.searches", "_minimum_time.flexible_time"):
+        monkeypatch.setattr(f"flexarm.optimize.{place}.solve", searched)
+    monkeypatch.setattr("flexarm.optimize._tracking.tip_collocation.solve", searched)
+    begin = fa.library.poses(TWO)["A"]
+    line = fa.optimize.paths.line([1.8, 0.2], [1.6, 0.7])
+    limits = {"torque": [300.0, 120.0]}
+    words = r"flexarm\[casadi\]\"; or search=\{\"solver\": \"scipy\"\}"
+    with pytest.raises(ImportError, match=words):
+        fa.optimize.time_optimal(TWO, line, limits=limits, start=begin)
+    with pytest.raises(ImportError, match=words):
+        fa.optimize.trajectory(TWO, begin[:2], begin[:2] + 0.1, duration=1.0)
+    with pytest.raises(ImportError, match=words):
+        fa.optimize.track(TWO, line, 1.0, start=begin, method="collocation")
 
 
 def stopped(**options: Any) -> Solution:

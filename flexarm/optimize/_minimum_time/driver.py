@@ -60,7 +60,7 @@ _OF_STATES = ("torque", "position", "velocity", "acceleration", "tip_speed")
 _KEPT = (*_OF_STATES, "obstacles", "self_collision")
 _EXACT: dict[str, Any] = {"intervals": 1000, "scheme": "interpolation"}
 _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched for
-_SEARCH: dict[str, object] = {"intervals": None, "solver": "auto", "tolerance": 1e-5}
+_SEARCH: dict[str, object] = {"intervals": None, "solver": "ipopt", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": None, "progress": False}
 _PROGRAMS: dict[str, object] = {"intervals": 40, "max_iterations": 16}
 _PROGRAMS |= {"progress": False}
@@ -155,9 +155,8 @@ def time_optimal(
         (default), ``"collocation"`` or ``"midpoint"``, see Notes.  On a path of an arm
         with flexible links: intervals, between which torques are linear (by default 32,
         doubled up to 128 where limits do not hold in between), pre_actuation and
-        post_actuation (0.2), solver ("auto"), tolerance (1e-5), max_iterations (150) of
-        each search, time_limit (none) of all, progress.  Without pre_actuation the tip
-        is free to move as soon as torques act.  Between two postures: intervals (40),
+        post_actuation (0.2), solver ("ipopt"), tolerance (1e-5), max_iterations of each
+        search (150), time_limit of all, progress.  Without pre_actuation the tip is free to move as soon as torques act.  Between two postures: intervals (40),
         which are halved where torques change, max_iterations (16), linear programs from
         each start at most, progress.
     check : bool

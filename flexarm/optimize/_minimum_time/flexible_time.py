@@ -22,7 +22,7 @@ from .._collocation.transcription import answer
 from .._parts import Spent, Start, TipErrors
 from .._path import Path
 from .._programs.solution import NO_LIMIT, Solution, interrupted
-from .._programs.solvers import chosen, solve
+from .._programs.solvers import solve
 from .._result import UNVERIFIED, Fastest, OptimalMotion, Verification
 from ..limits import Limits
 from .flexible_problem import FlexibleProblem, Known
@@ -302,7 +302,7 @@ class _Search:
             time_limit=max(self._left(), 1e-3),
             progress=options.progress,
             barrier=barrier,
-            options=_IPOPT if chosen(options.solver) == "ipopt" else None,
+            options=_IPOPT if options.solver == "ipopt" else None,
         )
         self.spent.solver += found.seconds
         self.passes.append(_Pass(problem, found, None, np.nan))

@@ -1,16 +1,16 @@
-"""Solution of a nonlinear program by Ipopt if it is installed, else by SciPy."""
+"""Solution of a nonlinear program by Ipopt or by SciPy."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._calls.arguments import check_numbers, count_of, positive_number, real_array
 from ..._support.interrupts import held
+from ..._support.options import check_choice
 from ...errors import ArgumentError
 from .ipopt import solve_ipopt
 from .program import NonlinearProgram
@@ -32,7 +32,7 @@ def solve(
     program: NonlinearProgram,
     z0: ArrayLike,
     *,
-    solver: str = "auto",
+    solver: str = "ipopt",
     tolerance: float = 1e-6,
     max_iterations: int = 300,
     time_limit: float = NO_LIMIT,
@@ -61,6 +61,7 @@ def solve(
     solution : Solution
         Result; `success` and `status` say whether the solver reached its tolerance.
     """
+    check_choice("solver", solver, ("ipopt", "scipy"))
     z = real_array("z0", z0).copy()
     if z.shape != (program.n,):
         raise ArgumentError(
@@ -75,19 +76,7 @@ def solve(
         progress if callable(progress) else (printed if progress else None),
     )
     z = np.clip(z, program.lower, program.upper)
-    name = chosen(solver)
     with held():
-        if name == "ipopt":
+        if solver == "ipopt":
             return solve_ipopt(program, z, watch, barrier, options or {})
         return solve_scipy(program, z, watch, options or {})
-
-
-def chosen(solver: str) -> str:
-    """Name of the solver to use."""
-    if solver not in ("auto", "ipopt", "scipy"):
-        raise ArgumentError(
-            f"solver is {solver!r}, expected 'auto', 'ipopt' or 'scipy'"
-        )
-    if solver == "auto":
-        return "ipopt" if find_spec("casadi") is not None else "scipy"
-    return solver

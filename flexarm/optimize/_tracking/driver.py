@@ -64,7 +64,7 @@ _METHODS = {
     "collocation": _Method(
         by_collocation,
         {"tip_tolerance": 5e-5, "orientation_tolerance": 1e-4},
-        {"intervals": 40, "solver": "auto", "max_iterations": 200, "tolerance": 1e-6}
+        {"intervals": 40, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
         | {"time_limit": np.inf, "progress": False, **_WINDOWS},
     ),
     "frequency domain": _Method(
@@ -242,7 +242,7 @@ def track(
     which the tip stays within a tolerance; by Radau points in each interval and a
     nonlinear program.  Where exact tracking takes peaks, as at the jumps of the third
     derivative of the cycloidal law, it does without them.  Options: intervals (40),
-    pre_actuation and post_actuation (0.2), solver ("auto"), max_iterations (200),
+    pre_actuation and post_actuation (0.2), solver ("ipopt"), max_iterations (200),
     tolerance (1e-6), time_limit (none), progress.
 
     ``"frequency domain"`` [3]_ [4]_: the motion of the rigid arm is corrected by

@@ -25,7 +25,7 @@ from .searches import searched
 from .task import Task, read_tasks
 
 _GRID: dict[str, object] = {"intervals": None, "scheme": None, "points": None}
-_SEARCH = _GRID | {"solver": "auto", "tolerance": 1e-8}
+_SEARCH = _GRID | {"solver": "ipopt", "tolerance": 1e-8}
 _SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 
 
@@ -85,7 +85,7 @@ def trajectory(
     search : Search or mapping, optional
         Intervals, between which forces are linear; scheme and points (2) of
         collocation; by default 40 to 160 intervals and the scheme that suit the modes
-        of the arm, see Notes; solver ("auto"), tolerance (1e-8), max_iterations (300),
+        of the arm, see Notes; solver ("ipopt"), tolerance (1e-8), max_iterations (300),
         time_limit (none) of all searches, progress.
     initial : OptimalMotion or Trajectory, optional
         Motion of this arm to begin the search with, such as the last answer; its times
