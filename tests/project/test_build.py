@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,6 +133,7 @@ def test_a_build_that_is_not_there_is_named() -> None:
     assert "FLEXARM_BUILD=no-such-build python3 setup.py build_ext" in last
 
 
+SETS = {"avx512", "avx2", "base"}
 UNITS = sorted((ROOT / "csrc" / "units").glob("*.c"))
 # compiles to empty files and real lists of headers; probes are real
 COMPILER = """#!/bin/sh
@@ -178,9 +180,8 @@ def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> N
 
     def build(name: str, **variables: str) -> dict[str, float]:
         """Objects of a build, and when they were made."""
-        variables |= {"FLEXARM_BUILD": name, "FLEXARM_TARGETS": "base"}
-        variables.setdefault("CFLAGS", "-O0 -DFA_UNROLLED_MODES=0")
-        variables["CC"] = str(compiler)
+        given = {"FLEXARM_TARGETS": "base", "CFLAGS": "-O0 -DFA_UNROLLED_MODES=0"}
+        variables = given | {"FLEXARM_BUILD": name, "CC": str(compiler)} | variables
         run = subprocess.run(
             [sys.executable, "setup.py", "-q", "build_ext"],
             cwd=tmp_path,
@@ -208,6 +209,42 @@ def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> N
     other = build("one", CFLAGS="-O0 -DFA_UNROLLED_MODES=0 -DOTHER")
     assert second.items() < other.items()
     assert build("one") == other
+    quick = build("two", FLEXARM_TARGETS="quick", CFLAGS="")
+    units = {Path(path).stem for path in quick} & {path.stem for path in UNITS}
+    sets = {name for unit in units for name in unit.split("_") if name in SETS}
+    assert len(sets & {"avx2", "base"}) == len(sets) == 1
+    assert "-Og" in Path(min(quick)).parents[2].joinpath("command.txt").read_text()
+
+
+def test_clang_compiles_where_nothing_else_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    text = Path("setup.py").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(compile(text.split("\nsetup(")[0], "setup.py", "exec"), names)
+    for variable in ("CC", "CFLAGS", "FLEXARM_TARGETS"):
+        monkeypatch.delenv(variable, raising=False)
+    refused: list[str] = []
+    names["compile_probe"] = lambda command: " ".join(
+        word for word in command if word in refused
+    )
+    own = ["gcc", "-pthread", "-fPIC"]
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert names["fastest"](own, ["-O3"]) == own
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    assert names["fastest"](own, ["-O3"]) == ["clang", "-pthread", "-fPIC"]
+    refused += ["-fPIC"]  # of Python's flags
+    assert names["fastest"](own, ["-O3"]) == own
+    refused.clear()
+    for variable, value in (
+        ("CC", "gcc"),
+        ("CFLAGS", "-fsanitize=address"),
+        ("FLEXARM_TARGETS", "quick"),
+    ):
+        with monkeypatch.context() as given:
+            given.setenv(variable, value)
+            assert names["fastest"](own, ["-O3"]) == own
 
 
 class Elf:
