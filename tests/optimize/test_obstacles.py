@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from each import each
 from few_modes import planar_chain
+from program_derivatives import derivative_errors
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
@@ -32,7 +33,6 @@ from flexarm.optimize._collocation.separation import Separation
 from flexarm.optimize._collocation.transcription import Collocation, Grid
 from flexarm.optimize._distances import apart
 from flexarm.optimize._excess import excess_of
-from flexarm.optimize._programs.program import derivative_errors
 from flexarm.optimize.limits import checked_limits, clearance_of
 from flexarm.se3 import quaternion_exp
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from program_derivatives import derivative_errors
 from refusals import refused
 
 import flexarm as fa
@@ -23,7 +24,7 @@ from flexarm.optimize._collocation.transcription import (
     tableau,
 )
 from flexarm.optimize._parts import Timings
-from flexarm.optimize._programs.program import NonlinearProgram, derivative_errors
+from flexarm.optimize._programs.program import NonlinearProgram
 from flexarm.optimize._programs.solution import Solution
 from flexarm.optimize._programs.solvers import solve
 

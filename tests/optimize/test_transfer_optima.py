@@ -11,6 +11,7 @@ from each import each
 from few_modes import planar_chain
 from linear_transfer import integrated, least_cost
 from numpy.testing import assert_allclose
+from program_derivatives import derivative_errors
 from refusals import FLEX, argument_refused
 
 import flexarm as fa
@@ -18,7 +19,6 @@ from flexarm import optimize
 from flexarm.errors import ConvergenceWarning
 from flexarm.optimize._collocation.costs import force_rates, rate_limits
 from flexarm.optimize._collocation.transcription import Collocation, Grid
-from flexarm.optimize._programs.program import derivative_errors
 from flexarm.optimize._transfer.problem import Transfer
 from flexarm.optimize._transfer.resolution import Quadratic, chosen_grid
 from flexarm.optimize._transfer.searches import Searches

@@ -156,7 +156,8 @@ def time_optimal(
         with flexible links: intervals, between which torques are linear (by default 32,
         doubled up to 128 where limits do not hold in between), pre_actuation and
         post_actuation (0.2), solver ("ipopt"), tolerance (1e-5), max_iterations of each
-        search (150), time_limit of all, progress.  Without pre_actuation the tip is free to move as soon as torques act.  Between two postures: intervals (40),
+        search (150), time_limit of all, progress.  Without pre_actuation the tip is
+        free to move as soon as torques act.  Between two postures: intervals (40),
         which are halved where torques change, max_iterations (16), linear programs from
         each start at most, progress.
     check : bool
