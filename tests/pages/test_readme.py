@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,18 @@ def test_code_of_the_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     matplotlib.pyplot.close("all")
+    fast: Any = names["fast"]
+    along_x, along_y, _ = 1e3 * fast.verification.path_error
+    off = f"{along_x:.1f} and {along_y:.1f} mm off along x and y"
+    assert f"# {fast.duration:.3f} s, {off}" in text
+    for name in ("qdd", "hertz"):
+        shape = np.shape(names[name])
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} ="))
+        assert str(shape) in line.partition("#")[2]
+    inline = re.findall(r"`(fa\.[^`]*\))`", text)
+    assert inline
+    for code in inline:
+        eval(code, names)
     drawn = lines_of(tmp_path / "arm.svg")
     shown = lines_of(ROOT / ".github" / "arm.svg")
     assert drawn.shape == shown.shape
