@@ -94,6 +94,10 @@ def _run(
     if program.gauss_newton:
         # the Hessian is convex: tiny negative pivots are rounding
         settings["neg_curv_test_tol"] = 1e-8
+    elif _is_free(program):
+        # pivots of wrong sign are rounding near the answer, where counts of them let
+        # the search creep on; the curvature along the step has no such doubts
+        settings["neg_curv_test_tol"] = 1e-12
     # the solver works with our functions
     solver = ca.nlpsol(
         "solver",
@@ -119,6 +123,13 @@ def _run(
     finally:
         steps.active = False
     return found, solver.stats()
+
+
+def _is_free(program: NonlinearProgram) -> bool:
+    """Whether all constraints are equations, and no unknown has a bound."""
+    equations = (program.below == program.above).all()
+    bounded = np.isfinite(program.lower) | np.isfinite(program.upper)
+    return bool(equations and not bounded.any())
 
 
 class _Scaled:
