@@ -13,11 +13,10 @@ measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_c
 from typing import TYPE_CHECKING
 
 from .._support.moved import missing_or_moved
-from .cobots import panda, ur5e
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
-from .industrial import iiwa14, puma560
+from .industrial import iiwa14, panda, puma560, ur5e
 from .maneuvers import cibicik_egeland_maneuver
 from .mobile import youbot
 from .mueller import mueller_remote_center
