@@ -32,8 +32,8 @@ def symmetric(sides: NDArray[np.float64]) -> NDArray[np.float64]:
 def dh_arm(
     name: str,
     joints: Iterable[Joint],
-    rows: Sequence[Sequence[float]],
-    inertias: Sequence[NDArray[np.float64]],
+    rows: Iterable[Sequence[float]],
+    inertias: Iterable[NDArray[np.float64]],
 ) -> Arm:
     """Rigid arm of standard Denavit-Hartenberg rows.
 
@@ -43,15 +43,15 @@ def dh_arm(
         Of the arm.
     joints : iterable of Joint
         Joints about z; each gets its rotation here.
-    rows : sequence of sequences of float
+    rows : iterable of sequences of float
         alpha in quarter turns, a and d in m, mass in kg, and the mass centre in the
         frame at the end of the link, in m; more columns are left out.
-    inertias : sequence of (3, 3) ndarray
+    inertias : iterable of (3, 3) ndarray
         About the mass centre, along the axes of the frame at the end.
     """
     bodies, rotation = [], np.eye(3)
-    for i, joint in enumerate(joints):
-        quarters, a, d, mass, *r = rows[i][:7]
+    for i, (joint, row, inertia) in enumerate(zip(joints, rows, inertias, strict=True)):
+        quarters, a, d, mass, *r = row[:7]
         turn, end = turn_x(int(quarters)), np.array([a, 0.0, d])
         bodies.append(
             RigidBody(
@@ -59,7 +59,7 @@ def dh_arm(
                 joint.replace(rotation=rotation),
                 mass=mass,
                 com=end + turn @ r if mass else np.zeros(3),
-                inertia=turn @ inertias[i] @ turn.T,
+                inertia=turn @ inertia @ turn.T,
                 nodes={"tip": end},
             )
         )
