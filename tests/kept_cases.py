@@ -16,7 +16,9 @@ GEAR = fa.Drive(np.inf, gear_ratio=1.0 / 3.0, rotor_inertia=1e-3)
 STOPS = fa.Stops(stiffness=1e3, upper=0.5)
 # arms of the library that need no arguments
 LIBRARY = (
+    "canadarm",
     "cibicik_egeland",
+    "crane",
     "de_luca_siciliano",
     "farid_planar",
     "farid_spatial",

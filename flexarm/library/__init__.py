@@ -3,7 +3,8 @@
 Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
-joints), `spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
+joints), `canadarm` (of the Space Shuttle), `crane` (a knuckle boom, with its oil),
+`spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
 measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_center`
 (rigid).
 `random_tree` draws arms for tests.  `poses` returns named configurations,
@@ -13,11 +14,11 @@ measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_c
 from typing import TYPE_CHECKING
 
 from .._support.moved import missing_or_moved
-from .cobots import panda, ur5e
+from .booms import canadarm, crane
 from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
-from .industrial import iiwa14, puma560
+from .industrial import iiwa14, panda, puma560, ur5e
 from .maneuvers import cibicik_egeland_maneuver
 from .mobile import youbot
 from .mueller import mueller_remote_center
@@ -28,8 +29,10 @@ from .spatial import cibicik_egeland
 from .spinning_beam import spin_up, spin_up_beam
 
 __all__ = [
+    "canadarm",
     "cibicik_egeland",
     "cibicik_egeland_maneuver",
+    "crane",
     "de_luca_siciliano",
     "farid_planar",
     "farid_spatial",

@@ -20,6 +20,8 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
         "final": (np.pi / 4.0, np.pi / 3.0, np.pi / 3.0, np.pi / 3.0),
         "straight": (0.0, 0.0, 0.0, 0.0),
     },
+    "canadarm": {"bent": (0.0, np.pi / 3.0, -_QUARTER, np.pi / 6.0, 0.0, 0.0)},
+    "crane": {"lifted": (0.0, np.pi / 3.0, -_QUARTER)},
     "farid_two_link": {
         "A": (np.arctan2(0.2, 1.8) + 0.5 * np.arccos(0.64), -np.arccos(0.64)),
         "B": (np.arctan2(0.7, 1.6) + 0.5 * np.arccos(0.525), -np.arccos(0.525)),
@@ -83,6 +85,8 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
     `de_luca_siciliano`      straight (0, 0), Figs 5, 7; bent (0, pi/2), Figs 6, 8
     `cibicik_egeland`        initial (0, pi/6, 2 pi/3, pi/6) and final (pi/4, pi/3,
                              pi/3, pi/3) of the manoeuvre; straight up (0, 0, 0, 0)
+    `canadarm`               bent (0, pi/3, -pi/2, pi/6, 0, 0), hand along x, ours
+    `crane`                  lifted (0, pi/3, -pi/2), ours
     `farid_planar`           hanging (-pi/2, 0, ...), upright (pi/2, 0, ...)
     `farid_two_link`         A and B, straight links with the tip at the ends of the
                              line of chapter 7, elbow up

@@ -654,6 +654,13 @@ MECHANICS = [
         "industrial_arms",
     ),
     mutant(
+        F + "library/booms.py",
+        "spring = 2.0 * _BULK * area * lever / turn",
+        "spring = 2.0 * _BULK * area * lever**2 / turn",
+        "stiffness of oil at a joint by the lever once more",
+        "booms",
+    ),
+    mutant(
         F + "library/planar.py",
         '"tip_mass": payload_mass if i == n - 1 else 0.0,',
         '"tip_mass": payload_mass if i == n - 2 else 0.0,',
