@@ -316,6 +316,8 @@ def root_locus(
 ) -> list[Line2D]:
     """Poles over a gain or a parameter: branches from crosses to dots.
 
+    Branches that are a conjugate pair anywhere have one colour.
+
     Parameters
     ----------
     locus : RootLocus
@@ -349,17 +351,30 @@ def root_locus(
     ax = make_axes(ax, (5.6, 4.6))
     rates = np.where(np.isfinite(locus.rates), locus.rates, np.nan)
     lines: list[Line2D] = []
-    for i in range(rates.shape[1]):
-        way = rates[:, i]
-        lines += ax.plot(way.real, way.imag, "-", color=color(i), linewidth=1.5)
+    pairs = _conjugates(rates)
+    for i, pair in enumerate(pairs):
+        way, shade = rates[:, i], color(sorted(set(pairs)).index(pair))
+        lines += ax.plot(way.real, way.imag, "-", color=shade, linewidth=1.5)
         ends = ((0, "x", "first"), (-1, ".", "last"))
         for k, marker, name in ends:
             label = f"{locus.name} {locus.values[k]:.3g}" if i == 0 else None
             ax.plot(
-                way.real[k], way.imag[k], marker, color=color(i), label=label, gid=name
+                way.real[k], way.imag[k], marker, color=shade, label=label, gid=name
             )
     _plane(ax, lines, limit)
     return lines
+
+
+def _conjugates(rates: Complex) -> list[int]:
+    """For each branch of rates (k, n) the first one of its pair, itself if alone."""
+    first = list(range(rates.shape[1]))
+    for i in first.copy():
+        swings = rates[np.abs(rates[:, i].imag) > 0.0]
+        # of most values, where branches meet on the real axis and part in other pairs
+        apart = np.nan_to_num(np.abs(swings - swings[:, [i]].conj()), nan=np.inf)
+        if len(swings):
+            first[i] = min(i, int(np.bincount(apart.argmin(axis=1)).argmax()))
+    return first
 
 
 def _plane(ax: Axes, lines: Sequence[Line2D], limit: float | None) -> None:

@@ -42,7 +42,7 @@ def mode_shapes(
         Bodies or beams; the keys of a mapping are labels.  The nodes of a body, shown
         as dots, must lie on a line.
     modes : sequence of int, optional
-        Numbers of modes, counted from zero; by default all.
+        Indices of modes: zero is the first, "mode 1" in the legend; by default all.
     labels : sequence of str, optional
         One for each body.
     relative : bool

@@ -247,7 +247,7 @@ def scene(
         robot file.  Meshes need the packages trimesh and, for Collada, pycollada
         (``flexarm[meshes]``), and are drawn coarsely, by at most 4000 triangles each.
     mode : int
-        Number of the mode of vibration.
+        Index of the mode of vibration: zero is the first, "mode 1" in the title.
     plane : bool
         Draw the plane through the base across gravity.
     frames : bool, str or sequence of str

@@ -106,7 +106,8 @@ class Extras:
             return ""
         found = [float(item.frequencies[mode]) for item in self._modes]
         each = ", ".join(f"{f:.4g}" for f in found)
-        return f", mode {mode} at {each} Hz, its size chosen"
+        first = mode % self._modes[0].squares.shape[-1] + 1
+        return f", mode {first} at {each} Hz, its size chosen"
 
     def prepare(self, members: Sequence[Member]) -> None:
         """Find the surfaces of all members, and their places."""

@@ -132,9 +132,13 @@ def find_plane(arm: Arm) -> str | None:
     """
     rng = np.random.default_rng(1991)
     q = magnify(arm, rng.uniform(-1.0, 1.0, (6, arm.nq)), 0.01)
-    every = np.concatenate([shape.points() for shape in find_shapes(arm, q)])
-    spread = np.ptp(every, axis=0)
+    return plane_of(find_shapes(arm, q), 1e-9)
+
+
+def plane_of(shapes: Sequence[Shape], tolerance: float) -> str | None:
+    """Return the coordinate plane of all points, but for a part of their extent."""
+    spread = np.ptp(np.concatenate([shape.points() for shape in shapes]), axis=0)
     for plane, normal in (("xy", 2), ("xz", 1), ("yz", 0)):
-        if spread[normal] <= 1e-9 * spread.max():
+        if spread[normal] <= tolerance * spread.max():
             return plane
     return None
