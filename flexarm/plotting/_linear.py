@@ -15,7 +15,7 @@ from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
 from ..linear_models.state_space import StateSpace
 from ._histories import _draw
-from .canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
+from .canvas import COLORS, GUIDE, NOTE, color, draw_legend, finish, make_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -413,24 +413,9 @@ def _damping_lines(ax: Axes, left: float, tall: float) -> None:
             continue
         last = turn
         reach = min(tall / up, -left / ratio)
-        for side in (1.0, -1.0):
-            ax.plot(
-                [0.0, -ratio * reach],
-                [0.0, side * up * reach],
-                ":",
-                color="0.75",
-                linewidth=0.8,
-                zorder=0.3,
-            )
-        ax.annotate(
-            f"{ratio:g}",
-            (-ratio * reach, up * reach),
-            xytext=(3, -3),
-            textcoords="offset points",
-            color="0.5",
-            fontsize="x-small",
-            va="top",
-        )
+        x, y = -ratio * reach, up * reach
+        ax.plot([x, 0.0, x], [y, 0.0, -y], **GUIDE)
+        ax.annotate(f"{ratio:g}", (x, y), xytext=(3, -3), va="top", **NOTE)
 
 
 def _frequency_lines(ax: Axes, right: float, tall: float) -> None:
@@ -439,30 +424,14 @@ def _frequency_lines(ax: Axes, right: float, tall: float) -> None:
 
     # circles inside of the axes
     largest = tall / (2.0 * np.pi)
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 181)
+    turn = np.linspace(-np.pi, np.pi, 361)
     for hertz in MaxNLocator(4).tick_values(0.0, largest):
         radius = 2.0 * np.pi * hertz
         if not 0.0 < radius < tall:
             continue
-        for side in (-1.0, 1.0):
-            ax.plot(
-                side * radius * np.cos(turn),
-                radius * np.sin(turn),
-                ":",
-                color="0.75",
-                linewidth=0.8,
-                zorder=0.3,
-                scalex=False,
-                scaley=False,
-            )
+        circle = radius * np.cos(turn), radius * np.sin(turn)
+        ax.plot(*circle, scalex=False, scaley=False, **GUIDE)
         # numbers at the right ends
         reach = min(radius, 0.97 * right) if right > 0.0 else 0.0
-        ax.annotate(
-            f"{hertz:g} Hz",
-            (reach, 0.0) if reach == radius else (reach, np.sqrt(radius**2 - reach**2)),
-            xytext=(-3, 2),
-            textcoords="offset points",
-            color="0.5",
-            fontsize="x-small",
-            ha="right",
-        )
+        end = reach, np.sqrt(radius**2 - reach**2)
+        ax.annotate(f"{hertz:g} Hz", end, xytext=(-3, 2), ha="right", **NOTE)

@@ -12,7 +12,7 @@ from .._calls.doors import checked
 from ..bodies.models import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
-from .canvas import STYLES, color, finish, make_axes
+from .canvas import STYLES, check_mode, color, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -139,10 +139,7 @@ def _itemize(
 def _choose(modes: Sequence[int] | None, n: int) -> list[int]:
     chosen = list(range(n)) if modes is None else list(modes)
     for j in chosen:
-        if not 0 <= j < n:
-            raise ArgumentError(
-                f"mode {j} does not exist, expected numbers from 0 to {n - 1}"
-            )
+        check_mode(j, n)
     return chosen
 
 

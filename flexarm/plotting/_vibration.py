@@ -16,7 +16,7 @@ from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
 from ._scene_solids import solid_links
 from ._skeleton import find_plane, find_shapes, plane_of
-from .canvas import COLORS, GREY, Plane, finish, is_solid, make_axes
+from .canvas import COLORS, GREY, Plane, check_mode, finish, is_solid, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,17 +96,12 @@ def vibration(
             "posture"
         )
     n = modes.squares.shape[-1]
-    if not -n <= mode < n:
-        raise ArgumentError(
-            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
-        )
+    check_mode(mode, n, -n)
 
     # the posture, and both ends of the motion
     mode %= n
     extent, travel, turn = _reach(modes, mode)
-    # a mode that only twists moves no node: it may turn by half a radian
-    far = max(travel / max(_AMPLITUDE * extent, 1e-9), turn / 0.5)
-    size = (1.0 / far if far else 0.0) if amplitude is None else float(amplitude)
+    size = _size(modes, mode) if amplitude is None else float(amplitude)
     q = np.stack([modes.q, modes.displaced(mode, -size), modes.displaced(mode, size)])
     twists = travel < _TWIST * extent * turn
     if plane is None and (ax is None or not is_solid(ax)):
@@ -135,6 +130,14 @@ def _reach(modes: VibrationModes, mode: int) -> tuple[float, float, float]:
     moved = np.linalg.norm(modes.node_displacements()[mode].reshape(-1, 2, 3), axis=-1)
     turn, travel = moved.max(axis=0)
     return float(extent), float(travel), float(turn)
+
+
+def _size(modes: VibrationModes, mode: int) -> float:
+    """Amplitude that shows a mode well."""
+    extent, travel, turn = _reach(modes, mode)
+    # a mode that only twists moves no node: it may turn by half a radian
+    far = max(travel / max(_AMPLITUDE * extent, 1e-9), turn / 0.5)
+    return 1.0 / far if far > 0.0 else 0.0
 
 
 def _draw_ribs(drawing: ArmDrawing, q: Array, reach: float) -> None:
@@ -234,8 +237,5 @@ def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
     if quantity != "frequency":
         return np.asarray(getattr(found, quantity))
     n = found.squares.shape[-1]
-    if not -n <= mode < n:
-        raise ArgumentError(
-            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
-        )
+    check_mode(mode, n, -n)
     return found.frequencies[..., mode]

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._calls.declared import Choice, Number
 from .._support.optional import required
+from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
 GREY = "0.55"
+# lines to compare with, and the numbers beside them
+Entries: TypeAlias = dict[str, Any]
+GUIDE: Entries = {"linestyle": ":", "color": "0.75", "linewidth": 0.8, "zorder": 0.3}
+NOTE: Entries = {"textcoords": "offset points", "color": "0.5", "fontsize": "x-small"}
 # Zoom of axes in space, which leaves room for the label of z.
 ZOOM = 0.85
 
@@ -58,6 +63,14 @@ def make_axes(
         made.set_box_aspect((1.0, 1.0, 1.0), zoom=ZOOM)
         made.locator_params(nbins=5)
     return made
+
+
+def check_mode(mode: int, n: int, least: int = 0) -> None:
+    """Raise unless an index is that of one of n modes, from `least` on."""
+    if not least <= mode < n:
+        raise ArgumentError(
+            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
+        )
 
 
 def is_solid(ax: Axes) -> bool:
