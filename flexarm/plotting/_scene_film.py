@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _DASHES = {"dash": "--"}
 _MARKS = {"square": "s", "diamond": "D"}
-_INSIDE = (1, 2, 4, 10)  # widths of lines along links
+_INSIDE = (1, 2, 3, 4, 10)  # widths of lines along links
 _LIGHT = np.array([0.4, -0.5, 0.77])
 
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
 GREY = "0.55"
-# lines to compare with, and the numbers beside them
+# what artists and traces take
 Entries: TypeAlias = dict[str, Any]
+# lines to compare with, and the numbers beside them
 GUIDE: Entries = {"linestyle": ":", "color": "0.75", "linewidth": 0.8, "zorder": 0.3}
 NOTE: Entries = {"textcoords": "offset points", "color": "0.5", "fontsize": "x-small"}
 # Zoom of axes in space, which leaves room for the label of z.
