@@ -16,7 +16,7 @@ from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
 from ._skeleton import Shape, find_shapes, magnify, smooth_path
 from ._snapshots import count_frames, nearest
-from .canvas import Plane, Scale, color, early_end, pyplot
+from .canvas import THIN, Plane, Scale, color, early_end, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -61,7 +61,7 @@ class Animation:
         self._paths, self.traces = paths, []
         for i, path in enumerate(paths):
             start = path[:1, 1:][:, drawing._columns].T
-            self.traces += ax.plot(*start, color=color(i), linewidth=0.8, alpha=0.6)
+            self.traces += ax.plot(*start, color=color(i), linewidth=THIN, alpha=0.6)
         self.draw(0)
 
     def __repr__(self) -> str:

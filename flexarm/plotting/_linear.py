@@ -15,7 +15,17 @@ from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
 from ..linear_models.state_space import StateSpace
 from ._histories import _draw
-from .canvas import COLORS, GUIDE, NOTE, color, draw_legend, finish, make_axes, pyplot
+from .canvas import (
+    COLORS,
+    GUIDE,
+    NOTE,
+    THIN,
+    color,
+    draw_legend,
+    finish,
+    make_axes,
+    pyplot,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +39,8 @@ Rates: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 
 # Points of a frequency response, besides those about resonances.
 _POINTS = 600
-_DAMPING = (
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.4,
-    0.6,
-    0.8,
-)  # ratios of the lines that may be drawn
+# Damping ratios of the lines that may be drawn.
+_DAMPING = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 # Angle in degrees between two of these lines on the picture at least.
 MIN_TURN = 12.0
 
@@ -354,7 +357,7 @@ def root_locus(
     pairs = _conjugates(rates)
     for i, pair in enumerate(pairs):
         way, shade = rates[:, i], color(sorted(set(pairs)).index(pair))
-        lines += ax.plot(way.real, way.imag, "-", color=shade, linewidth=1.5)
+        lines += ax.plot(way.real, way.imag, "-", color=shade)
         ends = ((0, "x", "first"), (-1, ".", "last"))
         for k, marker, name in ends:
             label = f"{locus.name} {locus.values[k]:.3g}" if i == 0 else None
@@ -395,8 +398,8 @@ def _plane(ax: Axes, lines: Sequence[Line2D], limit: float | None) -> None:
     ax.set_ylim(-tall, tall)
     finish(ax, "real part (1/s)", "imaginary part (rad/s)", legend=True)
     ax.grid(False)
-    ax.axvline(0.0, color="0.4", linewidth=0.8, zorder=0.5)
-    ax.axhline(0.0, color="0.8", linewidth=0.6, zorder=0.4)
+    ax.axvline(0.0, color="0.4", linewidth=THIN, zorder=0.5)
+    ax.axhline(0.0, color="0.8", linewidth=THIN, zorder=0.4)
     _damping_lines(ax, left, tall)
     _frequency_lines(ax, right, tall)
 

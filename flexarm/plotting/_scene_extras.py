@@ -122,7 +122,11 @@ class Extras:
         few = _count(members, whole) <= FEW_POINTS
         bare: list[tuple[list[SolidLink], dict[int, Parts]]] = [([], x) for x in shapes]
         found = whole if self._solid or (self._solid is None and few) else bare
-        _check_count(_count(members, found))
+        if (count := _count(members, found)) > MAX_POINTS:
+            raise ArgumentError(
+                f"the surfaces have {count:.3g} points in all frames, expected at most "
+                f"{MAX_POINTS:,}; take a smaller fps or a shorter motion"
+            )
         for i, (m, (links, parts)) in enumerate(zip(members, found, strict=True)):
             q = magnify(m.arm, m.q, m.scale)
             own: list[tuple[dict[str, object], Array]] = []
@@ -249,15 +253,6 @@ def _count(
         own += sum(len(x.points) for some in parts.values() for _, x in some)
         count += own * len(m.q)
     return count
-
-
-def _check_count(count: int) -> None:
-    """Refuse surfaces that no page would hold."""
-    if count > MAX_POINTS:
-        raise ArgumentError(
-            f"the surfaces have {count:.3g} points in all frames, expected at most "
-            f"{MAX_POINTS:,}; take a smaller fps or a shorter motion"
-        )
 
 
 def _names(frames: bool | str | Sequence[str]) -> tuple[str, ...] | None:

@@ -16,7 +16,7 @@ from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
 from ._scene_solids import solid_links
 from ._skeleton import find_plane, find_shapes, plane_of
-from .canvas import COLORS, GREY, Plane, check_mode, finish, is_solid, make_axes
+from .canvas import COLORS, GHOST, GREY, Plane, check_mode, finish, is_solid, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,7 +113,7 @@ def vibration(
         _draw_ribs(drawing, q, 0.1 * extent)
     for part in drawing.lines[0].values():
         part.set_zorder(1.5)
-    drawing.lines[0]["links"].set(linestyle="--", linewidth=1.2)
+    drawing.lines[0]["links"].set(**GHOST)
     f = modes.frequencies[mode]
     kind = ", unstable" if modes.unstable[mode] else ""
     shown = (
