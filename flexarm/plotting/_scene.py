@@ -40,7 +40,7 @@ from ..mode_results import VibrationModes
 from ..simulation.methods import Trajectory
 from ._scene_extras import Extras, motion_of_mode
 from ._scene_film import record
-from ._scene_layout import PLAY, controls, ground, layout, path, title
+from ._scene_layout import FIT, PLAY, controls, ground, layout, path, title
 from ._scene_parts import Look, Member, Trace, dress, traces
 from ._scene_solids import QUANTITIES
 from ._skeleton import bends, find_shapes, magnify, smooth_path
@@ -126,7 +126,7 @@ class Scene:
         return str(
             plotly_io.to_html(
                 self.spec | {"layout": layout},
-                post_script=PLAY if plays else None,
+                post_script=[FIT] * full_page + [PLAY] * plays,
                 include_plotlyjs=True if inline else "directory",
                 full_html=full_page,
                 auto_play=False,

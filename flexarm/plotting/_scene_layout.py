@@ -21,6 +21,11 @@ _CAMERAS = {
 _ROOM = 0.75
 
 
+# Script of a page whose window may be narrow: the scene becomes smaller, not cut.
+FIT = """const plot = document.getElementById("{plot_id}"), old = plot.layout.scene;
+const part = Math.min(1, plot.clientWidth / plot.clientHeight / 1.3), box = {};
+for (const axis in old.aspectratio) box[axis] = part * old.aspectratio[axis];
+if (part < 1) Plotly.relayout(plot, {"scene.aspectratio": box});"""
 # Script of a page that plays its motion until somebody takes a button or the slider.
 PLAY = """const plot = document.getElementById("{plot_id}");
 const pace = plot.layout.updatemenus[0].buttons[0].args[1];
@@ -155,9 +160,7 @@ def controls(times: Array, fps: float) -> Trace:
     slider = {
         "steps": steps,
         "currentvalue": {"prefix": "t = ", "suffix": " s"},
-        "x": 0.16,
-        "len": 0.82,
-        "pad": {"t": 10, "b": 10},
+        "pad": {"t": 10, "b": 10, "l": 140, "r": 20},  # beside the buttons
     }
     menu = {
         "type": "buttons",

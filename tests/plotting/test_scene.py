@@ -265,6 +265,7 @@ def test_page_opens_without_a_network(
     assert "height:100%" in page and '"height":560' not in page
     assert "Plotly.animate(plot, null, pace).then(play" in page
     assert '"height":560' in part and "Plotly.animate(plot, null" not in part
+    assert '"scene.aspectratio": box' in page  # smaller in narrow windows
     still = plotting.scene(ARM).to_html(inline=False)
     assert "height:100%" in still and "Plotly.animate" not in still
 
