@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +14,9 @@ from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
-from ._skeleton import Shape, find_shapes, magnify
+from ._skeleton import Shape, find_shapes, magnify, smooth_path
 from ._snapshots import count_frames, nearest
-from .canvas import Plane, Scale, color, early_end, pyplot
+from .canvas import THIN, Plane, Scale, color, early_end, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -49,20 +50,18 @@ class Animation:
         frames: list[list[Shape]],
         times: Annotated[Array, Floats("(k,)")],
         fps: float,
-        trace: bool,
+        paths: Sequence[Array],
         note: str = "",
     ) -> None:
         self.drawing, self.times, self.fps = drawing, times, fps
         self._frames, self._note = frames, note
         ax = drawing.ax
         self.clock = ax.set_title("", loc="left", fontsize="medium")
-        # path of the tip of each member, (k, members, 3)
-        tips = np.array([[shape.tip[0] for shape in shapes] for shapes in frames])
-        self._tips = tips[:, :, drawing._columns]
-        self.traces = []
-        for i in range(tips.shape[1] if trace else 0):
-            start = self._tips[:1, i].T
-            self.traces += ax.plot(*start, color=color(i), linewidth=0.8, alpha=0.6)
+        # times and places (n, 4) of the tip of each member
+        self._paths, self.traces = paths, []
+        for i, path in enumerate(paths):
+            start = path[:1, 1:][:, drawing._columns].T
+            self.traces += ax.plot(*start, color=color(i), linewidth=THIN, alpha=0.6)
         self.draw(0)
 
     def __repr__(self) -> str:
@@ -96,8 +95,9 @@ class Animation:
         """
         self.drawing.show(self._frames[frame])
         self.clock.set_text(f"t = {self.times[frame]:.2f} s{self._note}")
-        for i, line in enumerate(self.traces):
-            self.drawing.set_points(line, self._tips[: frame + 1, i])
+        for line, path in zip(self.traces, self._paths, strict=True):
+            until = np.searchsorted(path[:, 0], self.times[frame], side="right")
+            self.drawing.set_points(line, path[:until, 1:][:, self.drawing._columns])
         parts = [line for lines in self.drawing.lines for line in lines.values()]
         return [*parts, *self.traces, self.clock]
 
@@ -223,11 +223,13 @@ def animate(
     count = count_frames(float(t[-1] - t[0]), fps, speed)
     chosen = nearest(t, np.linspace(t[0], t[-1], count))
     # frames first, then members
-    q = np.moveaxis(traj.q.reshape(-1, len(traj.t), arm.nq)[:, chosen], 1, 0)
+    each = traj.q.reshape(-1, len(traj.t), arm.nq)[:, : len(t)]
+    q = np.moveaxis(each[:, chosen], 1, 0)
     shapes = find_shapes(arm, magnify(arm, q, scale).reshape(-1, arm.nq))
     members = q.shape[1]
     frames = [shapes[i : i + members] for i in range(0, len(shapes), members)]
     extent = np.concatenate([shape.points() for shape in shapes])
     drawing = ArmDrawing(arm, q[0], scale, plane, ax, extent)
     drawing.fit(extent)
-    return Animation(drawing, frames, t[chosen], fps, trace, early_end([traj]))
+    paths = [smooth_path(arm, t, one, scale) for one in each] if trace else []
+    return Animation(drawing, frames, t[chosen], fps, paths, early_end([traj]))

@@ -16,6 +16,7 @@ from ..errors import ArgumentError
 from ._histories import plane_axes
 from ._skeleton import Shape, find_plane, find_shapes, magnify
 from .canvas import (
+    GHOST,
     GREY,
     ZOOM,
     Plane,
@@ -442,7 +443,7 @@ def arm(
         draw_legend(drawing.ax)
     if undeformed:
         for line in _rest(drawing, q):
-            line.set(color=GREY, linestyle="--", linewidth=1.0, zorder=1.5)
+            line.set(**GHOST)
     return drawing
 
 

@@ -34,7 +34,7 @@ Pixels: TypeAlias = np.ndarray
 COLORS = 64
 
 _PLAYER = """<div id="{id}" style="max-width: {width}px">
-<img alt="{title}" style="width: 100%" src="data:image/png;base64,{first}">
+<img alt="animation" style="width: 100%" src="data:image/png;base64,{first}">
 <div style="display: flex; gap: 0.5em">
 <button type="button">pause</button>
 <input type="range" min="0" max="{last}" value="0" style="flex: 1"
@@ -173,7 +173,6 @@ def page(
     count: int,
     fps: float,
     *,
-    title: str = "animation",
     dpi: float | None = None,
 ) -> str:
     """HTML element with all frames and a player."""
@@ -185,27 +184,11 @@ def page(
     return _PLAYER.format(
         id=f"a{uuid.uuid4().hex}",
         width=width,
-        title=title,
         first=coded[0],
         last=count - 1,
         frames=coded,
         interval=round(1000.0 / fps),
     )
-
-
-def save_gif(
-    path: Path,
-    figure: Figure,
-    draw: Callable[[int], Sequence[Artist]],
-    count: int,
-    fps: float,
-    *,
-    dpi: float | None = None,
-) -> None:
-    """Write all frames as a GIF that plays again and again."""
-    first, *rest = pictures(figure, draw, count, dpi)
-    duration = round(1000.0 / fps)
-    first.save(path, save_all=True, append_images=rest, duration=duration, loop=0)
 
 
 def ffmpeg() -> str:
@@ -224,29 +207,6 @@ def ffmpeg() -> str:
         ) from None
 
 
-def save_mp4(
-    path: Path,
-    figure: Figure,
-    draw: Callable[[int], Sequence[Artist]],
-    count: int,
-    fps: float,
-    *,
-    dpi: float | None = None,
-) -> None:
-    """Write all frames as a video (H.264), by ffmpeg."""
-    from matplotlib import rc_context
-    from matplotlib.animation import FFMpegWriter
-
-    writer: Any = FFMpegWriter
-    with rc_context({"animation.ffmpeg_path": ffmpeg()}):
-        freeze_layout(figure)
-        film = writer(fps=fps, extra_args=["-pix_fmt", "yuv420p"])
-        with film.saving(figure, str(path), dpi or figure.dpi):
-            for k in range(count):
-                draw(k)
-                film.grab_frame()
-
-
 def write_film(
     path: Path,
     figure: Figure,
@@ -256,11 +216,24 @@ def write_film(
     *,
     dpi: float,
 ) -> None:
-    """Write all frames as a page, a GIF or a video, by the ending of the path."""
+    """Write all frames as a page, a GIF that repeats, or a video (H.264)."""
     if path.suffix == ".html":
         html = page(figure, draw, count, fps, dpi=dpi)
         path.write_text(html, encoding="utf-8")
-    elif path.suffix == ".gif":
-        save_gif(path, figure, draw, count, fps, dpi=dpi)
-    else:
-        save_mp4(path, figure, draw, count, fps, dpi=dpi)
+        return
+    if path.suffix == ".gif":
+        first, *rest = pictures(figure, draw, count, dpi)
+        duration = round(1000.0 / fps)
+        first.save(path, save_all=True, append_images=rest, duration=duration, loop=0)
+        return
+    from matplotlib import rc_context
+    from matplotlib.animation import FFMpegWriter
+
+    writer: Any = FFMpegWriter
+    with rc_context({"animation.ffmpeg_path": ffmpeg()}):
+        freeze_layout(figure)
+        film = writer(fps=fps, extra_args=["-pix_fmt", "yuv420p"])
+        with film.saving(figure, str(path), dpi):
+            for k in range(count):
+                draw(k)
+                film.grab_frame()

@@ -38,7 +38,6 @@ def _draw(ax: Axes, t: Array, values: Array, names: Sequence[str]) -> list[Line2
                 style(k),
                 color=color(k),
                 alpha=alpha,
-                linewidth=1.5,
                 label=name if i == 0 else None,
             )
     return lines
@@ -294,7 +293,7 @@ def _tip_path(traj: Trajectory, plane: str, ax: Axes | None) -> list[Line2D]:
     lines: list[Line2D] = []
     dots: list[Line2D] = []
     for i, path in enumerate(paths):
-        lines += ax.plot(*path.T, color=color(i), linewidth=1.5, label=None)
+        lines += ax.plot(*path.T, color=color(i))
         dots += ax.plot(*path[-1], "o", color=color(i), markersize=5)
     ax.set_aspect("equal", adjustable="datalim")
     finish(ax, f"tip {plane[0]} (m)", f"tip {plane[1]} (m)")

@@ -15,7 +15,17 @@ from ..errors import ArgumentError, SingularityError
 from ..linear_models.loops import frequencies, rates_of
 from ..linear_models.state_space import StateSpace
 from ._histories import _draw
-from .canvas import COLORS, color, draw_legend, finish, make_axes, pyplot
+from .canvas import (
+    COLORS,
+    GUIDE,
+    NOTE,
+    THIN,
+    color,
+    draw_legend,
+    finish,
+    make_axes,
+    pyplot,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,15 +39,8 @@ Rates: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
 
 # Points of a frequency response, besides those about resonances.
 _POINTS = 600
-_DAMPING = (
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.4,
-    0.6,
-    0.8,
-)  # ratios of the lines that may be drawn
+# Damping ratios of the lines that may be drawn.
+_DAMPING = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
 # Angle in degrees between two of these lines on the picture at least.
 MIN_TURN = 12.0
 
@@ -316,6 +319,8 @@ def root_locus(
 ) -> list[Line2D]:
     """Poles over a gain or a parameter: branches from crosses to dots.
 
+    Branches that are a conjugate pair anywhere have one colour.
+
     Parameters
     ----------
     locus : RootLocus
@@ -349,17 +354,30 @@ def root_locus(
     ax = make_axes(ax, (5.6, 4.6))
     rates = np.where(np.isfinite(locus.rates), locus.rates, np.nan)
     lines: list[Line2D] = []
-    for i in range(rates.shape[1]):
-        way = rates[:, i]
-        lines += ax.plot(way.real, way.imag, "-", color=color(i), linewidth=1.5)
+    pairs = _conjugates(rates)
+    for i, pair in enumerate(pairs):
+        way, shade = rates[:, i], color(sorted(set(pairs)).index(pair))
+        lines += ax.plot(way.real, way.imag, "-", color=shade)
         ends = ((0, "x", "first"), (-1, ".", "last"))
         for k, marker, name in ends:
             label = f"{locus.name} {locus.values[k]:.3g}" if i == 0 else None
             ax.plot(
-                way.real[k], way.imag[k], marker, color=color(i), label=label, gid=name
+                way.real[k], way.imag[k], marker, color=shade, label=label, gid=name
             )
     _plane(ax, lines, limit)
     return lines
+
+
+def _conjugates(rates: Complex) -> list[int]:
+    """For each branch of rates (k, n) the first one of its pair, itself if alone."""
+    first = list(range(rates.shape[1]))
+    for i in first.copy():
+        swings = rates[np.abs(rates[:, i].imag) > 0.0]
+        # of most values, where branches meet on the real axis and part in other pairs
+        apart = np.nan_to_num(np.abs(swings - swings[:, [i]].conj()), nan=np.inf)
+        if len(swings):
+            first[i] = min(i, int(np.bincount(apart.argmin(axis=1)).argmax()))
+    return first
 
 
 def _plane(ax: Axes, lines: Sequence[Line2D], limit: float | None) -> None:
@@ -380,8 +398,8 @@ def _plane(ax: Axes, lines: Sequence[Line2D], limit: float | None) -> None:
     ax.set_ylim(-tall, tall)
     finish(ax, "real part (1/s)", "imaginary part (rad/s)", legend=True)
     ax.grid(False)
-    ax.axvline(0.0, color="0.4", linewidth=0.8, zorder=0.5)
-    ax.axhline(0.0, color="0.8", linewidth=0.6, zorder=0.4)
+    ax.axvline(0.0, color="0.4", linewidth=THIN, zorder=0.5)
+    ax.axhline(0.0, color="0.8", linewidth=THIN, zorder=0.4)
     _damping_lines(ax, left, tall)
     _frequency_lines(ax, right, tall)
 
@@ -398,24 +416,9 @@ def _damping_lines(ax: Axes, left: float, tall: float) -> None:
             continue
         last = turn
         reach = min(tall / up, -left / ratio)
-        for side in (1.0, -1.0):
-            ax.plot(
-                [0.0, -ratio * reach],
-                [0.0, side * up * reach],
-                ":",
-                color="0.75",
-                linewidth=0.8,
-                zorder=0.3,
-            )
-        ax.annotate(
-            f"{ratio:g}",
-            (-ratio * reach, up * reach),
-            xytext=(3, -3),
-            textcoords="offset points",
-            color="0.5",
-            fontsize="x-small",
-            va="top",
-        )
+        x, y = -ratio * reach, up * reach
+        ax.plot([x, 0.0, x], [y, 0.0, -y], **GUIDE)
+        ax.annotate(f"{ratio:g}", (x, y), xytext=(3, -3), va="top", **NOTE)
 
 
 def _frequency_lines(ax: Axes, right: float, tall: float) -> None:
@@ -424,30 +427,14 @@ def _frequency_lines(ax: Axes, right: float, tall: float) -> None:
 
     # circles inside of the axes
     largest = tall / (2.0 * np.pi)
-    turn = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 181)
+    turn = np.linspace(-np.pi, np.pi, 361)
     for hertz in MaxNLocator(4).tick_values(0.0, largest):
         radius = 2.0 * np.pi * hertz
         if not 0.0 < radius < tall:
             continue
-        for side in (-1.0, 1.0):
-            ax.plot(
-                side * radius * np.cos(turn),
-                radius * np.sin(turn),
-                ":",
-                color="0.75",
-                linewidth=0.8,
-                zorder=0.3,
-                scalex=False,
-                scaley=False,
-            )
+        circle = radius * np.cos(turn), radius * np.sin(turn)
+        ax.plot(*circle, scalex=False, scaley=False, **GUIDE)
         # numbers at the right ends
         reach = min(radius, 0.97 * right) if right > 0.0 else 0.0
-        ax.annotate(
-            f"{hertz:g} Hz",
-            (reach, 0.0) if reach == radius else (reach, np.sqrt(radius**2 - reach**2)),
-            xytext=(-3, 2),
-            textcoords="offset points",
-            color="0.5",
-            fontsize="x-small",
-            ha="right",
-        )
+        end = reach, np.sqrt(radius**2 - reach**2)
+        ax.annotate(f"{hertz:g} Hz", end, xytext=(-3, 2), ha="right", **NOTE)

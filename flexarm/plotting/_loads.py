@@ -12,7 +12,7 @@ from .._calls.declared import Choice
 from .._calls.doors import checked
 from ..errors import ArgumentError
 from ..loads import LinkLoads
-from .canvas import GREY, color, finish, make_axes
+from .canvas import GREY, NOTE, THIN, color, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,19 +100,13 @@ def link_loads(
                 lines += ax.plot(
                     x, strained[-1, :, i], ":", color=color(i), label=label
                 )
+    ax.margins(y=0.12)  # room for the names below a line that starts at zero
     for start, link in zip(starts, links, strict=False):
         if len(links) > 1:
-            ax.axvline(start, color=GREY, linewidth=0.6)
-            ax.annotate(
-                link.name,
-                (start, 0.0),
-                (3, 3),
-                xycoords=("data", "axes fraction"),
-                textcoords="offset points",
-                color=GREY,
-                fontsize="small",
-            )
-    ax.axhline(0.0, color=GREY, linewidth=0.6)
+            ax.axvline(start, color=GREY, linewidth=THIN)
+            foot = ax.get_xaxis_transform()
+            ax.annotate(link.name, (start, 0.0), (3, 2), foot, **NOTE)
+    ax.axhline(0.0, color=GREY, linewidth=THIN)
     finish(ax, "distance along the links (m)", _UNITS[kind], legend=True)
     return lines
 

@@ -12,7 +12,7 @@ from .._calls.doors import checked
 from ..bodies.models import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
-from .canvas import STYLES, color, finish, make_axes
+from .canvas import STYLES, THIN, check_mode, color, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def mode_shapes(
         Bodies or beams; the keys of a mapping are labels.  The nodes of a body, shown
         as dots, must lie on a line.
     modes : sequence of int, optional
-        Numbers of modes, counted from zero; by default all.
+        Indices of modes: zero is the first, "mode 1" in the legend; by default all.
     labels : sequence of str, optional
         One for each body.
     relative : bool
@@ -100,7 +100,6 @@ def mode_shapes(
                 shapes[:, j],
                 STYLES[j % len(STYLES)],
                 color=color(i if len(items) > 1 else j),
-                linewidth=1.5,
                 label=f"{label}, {names[j]}" if label else names[j],
                 marker="." if dots else None,
                 markersize=6,
@@ -109,7 +108,7 @@ def mode_shapes(
             twists.append(twisted[j])
 
     # labels by the units of the modes
-    ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=0)
+    ax.axhline(0.0, color="0.7", linewidth=THIN, zorder=0)
     unit = "rad" if all(twists) else "m, twist in rad" if any(twists) else "m"
     finish(ax, "position along the link (m)", "", legend=True)
     what = "relative to its maximum" if relative else f"{unit}, for a unit"
@@ -139,10 +138,7 @@ def _itemize(
 def _choose(modes: Sequence[int] | None, n: int) -> list[int]:
     chosen = list(range(n)) if modes is None else list(modes)
     for j in chosen:
-        if not 0 <= j < n:
-            raise ArgumentError(
-                f"mode {j} does not exist, expected numbers from 0 to {n - 1}"
-            )
+        check_mode(j, n)
     return chosen
 
 

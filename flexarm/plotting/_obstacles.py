@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgumentError
+from .canvas import Entries
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_LOOK: dict[str, Any] = {"color": "0.6", "alpha": 0.5}
-_EDGE: dict[str, Any] = {"edgecolor": "0.35", "linewidth": 0.8}
+_LOOK: Entries = {"color": "0.6", "alpha": 0.5}
+_EDGE: Entries = {"edgecolor": "0.35", "linewidth": 0.8}
 # Parts of half a turn.
 _PARTS = 24
 # Pairs in one picture at most.

@@ -12,7 +12,7 @@ from .._calls.declared import Choice
 from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._obstacles import room_of
-from .canvas import color, finish, make_axes
+from .canvas import THIN, color, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,18 +73,9 @@ def time_scaling(motion: OptimalMotion, *, ax: Axes | None = None) -> list[Line2
     reached = scaling.controllable[:, 1]
     top = 2.5 * float(scaling.sd.max())
     curve = np.where(scaling.curve < 2.0 * top, scaling.curve, np.nan)
-    shown = [
-        *ax.plot(scaling.s, scaling.sd, color=color(0), label="motion", zorder=3),
-        *ax.plot(
-            scaling.s,
-            np.minimum(reached, 2.0 * top),
-            "--",
-            color=color(1),
-            linewidth=1.2,
-            label="controllable",
-            zorder=4,
-        ),
-    ]
+    s, bound = scaling.s, np.minimum(reached, 2.0 * top)
+    shown = ax.plot(s, scaling.sd, color=color(0), label="motion", zorder=3)
+    shown += ax.plot(s, bound, "--", color=color(1), label="controllable", zorder=4)
     if np.isfinite(curve).any():
         name = "maximum velocity"
         shown += ax.plot(scaling.s, curve, color="0.75", linewidth=4.0, label=name)
@@ -170,10 +161,10 @@ def optimal_motion(
     names = arm._actuator_names if kind == "torques" else arm.coordinate_names[: arm.nj]
     for k, label in enumerate(names):
         curve = motion.t, values[:, k]
-        lines += ax.plot(*curve, label=label, color=color(k), linewidth=1.4)
+        lines += ax.plot(*curve, label=label, color=color(k))
         for bound in bounds[..., k]:
             if np.isfinite(bound).all():
-                ax.plot(motion.t, bound, "--", color=color(k), linewidth=0.8)
+                ax.plot(motion.t, bound, "--", color=color(k), linewidth=THIN)
     finish(ax, "time (s)", name, legend=True)
     return lines
 
@@ -249,8 +240,8 @@ def _clearances(motion: OptimalMotion, limits: object, ax: Axes | None) -> list[
     ax = _shaded(motion, ax)
     lines: list[Line2D] = []
     for k, name in enumerate(names):
-        lines += ax.plot(t, room[:, k], color=color(k), linewidth=1.4, label=name)
-    ax.axhline(least, linestyle="--", color="0.2", linewidth=0.8)
+        lines += ax.plot(t, room[:, k], color=color(k), label=name)
+    ax.axhline(least, linestyle="--", color="0.2", linewidth=THIN)
     ax.set_ylim(min(0.0, 1.05 * float(room.min())), None)
     finish(ax, "time (s)", "clearance (m)", legend=True)
     return lines

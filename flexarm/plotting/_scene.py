@@ -40,10 +40,10 @@ from ..mode_results import VibrationModes
 from ..simulation.methods import Trajectory
 from ._scene_extras import Extras, motion_of_mode
 from ._scene_film import record
-from ._scene_layout import controls, ground, layout, path, title
+from ._scene_layout import FIT, PLAY, controls, ground, layout, path, title
 from ._scene_parts import Look, Member, Trace, dress, traces
 from ._scene_solids import QUANTITIES
-from ._skeleton import bends, find_shapes, magnify
+from ._skeleton import bends, find_shapes, magnify, smooth_path
 from ._snapshots import count_frames, nearest
 from .canvas import Scale, color, early_end
 
@@ -103,7 +103,8 @@ class Scene:
             Put plotly.js (5 MB) into it, or refer to a file ``plotly.min.js`` beside
             it.
         full_page : bool
-            A whole page, or only a ``<div>``.
+            A whole page, as large as its window, in which a motion plays; or only a
+            ``<div>``.
 
         Returns
         -------
@@ -118,9 +119,14 @@ class Scene:
         '<div '
         """
         plotly_io = required("plotly.io", "a scene", extra="notebook")
+        layout = dict(self.spec["layout"])
+        if full_page:
+            del layout["height"]  # the page fills its window
+        plays = full_page and "updatemenus" in layout
         return str(
             plotly_io.to_html(
-                self.spec,
+                self.spec | {"layout": layout},
+                post_script=[FIT] * full_page + [PLAY] * plays,
                 include_plotlyjs=True if inline else "directory",
                 full_html=full_page,
                 auto_play=False,
@@ -204,7 +210,7 @@ def scene(
     trace: bool = True,
     fps: Positive = 25.0,
     speed: Positive = 1.0,
-    solid: bool = False,
+    solid: bool | None = None,
     color_by: Annotated[str, Choice(*QUANTITIES)] | None = None,
     visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None = None,
     mode: int = 0,
@@ -234,11 +240,13 @@ def scene(
         Frames per second of motions.
     speed : float
         Seconds of a motion in a second of the animation; 0.1 is slow motion.
-    solid : bool
+    solid : bool, optional
         Draw links of `beams` by their sections: ellipses, or rectangles of their
-        outermost fibres; links without sections are thin and round.
+        outermost fibres; links without sections are thin and round.  Rigid bodies
+        without `visuals` are boxes of their mass and inertia, or bars.  By default, if
+        that adds no more than 8 MB to a page.
     color_by : {"deflection", "stress"}, optional
-        Color solid links by their distance from the arm without deflections, in mm, or
+        Color the links by their distance from the arm without deflections, in mm, or
         by the largest normal stress in each section, in MPa, in the motion or at rest.
         Numbers are those of true deflections, whatever `scale` is; of a mode those of
         the drawn amplitude.
@@ -247,7 +255,7 @@ def scene(
         robot file.  Meshes need the packages trimesh and, for Collada, pycollada
         (``flexarm[meshes]``), and are drawn coarsely, by at most 4000 triangles each.
     mode : int
-        Number of the mode of vibration.
+        Index of the mode of vibration: zero is the first, "mode 1" in the title.
     plane : bool
         Draw the plane through the base across gravity.
     frames : bool, str or sequence of str
@@ -263,7 +271,7 @@ def scene(
     ------
     ArgumentError
         If numbers of arms, configurations, factors and labels do not fit together, or
-        if no link can be solid or colored.
+        if no link can be colored.
     ModelError
         If the sections have no outermost fibres, for stresses.
     ImportError
@@ -276,9 +284,10 @@ def scene(
 
     Notes
     -----
-    Rings are joints, black lines their axes, diamonds payloads; text appears under the
-    mouse.  Drag to turn, scroll to come nearer.  Each frame shows the
-    nearest stored state.
+    Rings are joints, black lines their axes, diamonds payloads, squares the base and
+    the ends of loops on the ground; text appears under the mouse.  Drag to turn, scroll
+    to come nearer.  Each frame shows the nearest stored state.  A saved page fills its
+    window and plays again and again until it is paused; a notebook waits for a click.
 
     Examples
     --------
@@ -412,10 +421,16 @@ def _members(
             )
             forces = np.broadcast_to(tau, (len(qd), *tau.shape[1:]))
             motions = list(zip(qd, forces, strict=True))
+            first, last = np.asarray(times)[[0, -1]]
+            shown = (item.t >= first) & (item.t <= last)
+            paths = [
+                smooth_path(arm, item.t[shown], one[shown], factor)
+                for one in item.q.reshape(-1, len(item.t), arm.nq)
+            ]
         for i, frames in enumerate(every):
             label = f"{name}, {i + 1}" if len(every) > 1 else name
-            state = None if motions is None else motions[i]
-            members.append(Member(arm, frames, float(factor), label, state))
+            moving = (None, None) if motions is None else (motions[i], paths[i])
+            members.append(Member(arm, frames, float(factor), label, *moving))
     return members
 
 
@@ -438,12 +453,14 @@ def _compose(
         for m in members
     ]
     every = [shape for each in shapes + straight for shape in each]
-    extent = np.concatenate([*(shape.points() for shape in every), *extras.extent])
+    paths = [] if not trace else [m.path[:, 1:] for m in members if m.path is not None]
+    parts_of_all = [*(shape.points() for shape in every), *paths, *extras.extent]
+    extent = np.concatenate(parts_of_all)
     low, high = extent.min(axis=0), extent.max(axis=0)
     size = max(float((high - low).max()), 1e-6)
 
     # parts that stand still, and those that frames move
-    still, moving = [ground(), *extras.still(members, (low, high))], []
+    still, moving = [ground(every), *extras.still(members, (low, high))], []
     for i, m in enumerate(members):
         look = Look(m.label, color(i), m.scale, size)
         parts = traces(m.arm, m.q, look, shapes[i], straight[i])
@@ -458,9 +475,9 @@ def _compose(
             still += first
             continue
         moving.append((first, parts))
-        if trace:
-            tips = np.array([shape.tip[0] for shape in shapes[i]])
-            still.append({**path(tips, m.label, color(i)), "legendgroup": str(i)})
+        if trace and m.path is not None:
+            way = path(m.path[:, 1:], m.label, color(i))
+            still.append({**way, "legendgroup": str(i)})
     data = [each for first, _ in moving for each in first]
     frames = []
     if times is not None:

@@ -13,8 +13,8 @@ from .. import kinematics
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
-from ._scene_meshes import Parts, Shapes, moved_parts
-from ._scene_parts import Member, Trace, coded
+from ._scene_meshes import PLAIN, Parts, Shapes, boxes, moved_parts
+from ._scene_parts import Member, Trace, coded, moved
 from ._scene_solids import (
     QUANTITIES,
     SolidLink,
@@ -23,6 +23,7 @@ from ._scene_solids import (
     surfaces,
 )
 from ._skeleton import find_shapes, magnify
+from .canvas import color
 
 if TYPE_CHECKING:
     from ..simulation.trajectory import Trajectory
@@ -36,12 +37,14 @@ _SWING = 2.0
 _PART = 0.08
 _AXES = ("#d62728", "#2ca02c", "#1f77b4")
 _PLANE = "#d8d8d8"
+_LAMP = {"x": 1e3, "y": -2e3, "z": 3e3}  # beside the eye
 # Points of surfaces in all frames at most, 64 MB of a page.
 MAX_POINTS = 4_000_000
-# Lighting of small triangles, of colors that mean a number, and of shapes.
+# Points up to which links and bodies are solid by default, 8 MB of a page.
+FEW_POINTS = MAX_POINTS // 8
+# Lighting of small triangles and of colors that mean a number.
 _NORMALS = {"facenormalsepsilon": 1e-15, "vertexnormalsepsilon": 1e-15}
-_EVEN = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_NORMALS}
-_LIGHT = {"ambient": 0.45, "diffuse": 0.75, "specular": 0.1, **_NORMALS}
+_LIGHT = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_NORMALS}
 
 
 def motion_of_mode(modes: VibrationModes, mode: int) -> Trajectory:
@@ -79,14 +82,14 @@ class Extras:
 
     def __init__(
         self,
-        solid: bool,
+        solid: bool | None,
         color_by: str | None,
         visuals: Robot | Report | Mapping[str, Sequence[Visual]] | None,
         plane: bool,
         frames: bool | str | Sequence[str],
         items: Sequence[Arm | Trajectory | VibrationModes],
     ) -> None:
-        self._solid, self._color_by = bool(solid or color_by), color_by
+        self._solid, self._color_by = True if color_by else solid, color_by
         self._shapes = None if visuals is None else Shapes(visuals)
         self._plane = bool(plane)
         self._frames = _names(frames)
@@ -106,19 +109,25 @@ class Extras:
             return ""
         found = [float(item.frequencies[mode]) for item in self._modes]
         each = ", ".join(f"{f:.4g}" for f in found)
-        return f", mode {mode} at {each} Hz, its size chosen"
+        first = mode % self._modes[0].squares.shape[-1] + 1
+        return f", mode {first} at {each} Hz, its size chosen"
 
     def prepare(self, members: Sequence[Member]) -> None:
         """Find the surfaces of all members, and their places."""
-        found = [
-            (
-                solid_links(m.arm) if self._solid else [],
-                {} if self._shapes is None else self._shapes.parts(m.arm),
-            )
-            for m in members
+        shapes = [self._shapes.parts(m.arm) if self._shapes else {} for m in members]
+        whole = [
+            (solid_links(m.arm), boxes(m.arm) | own)
+            for m, own in zip(members, shapes, strict=True)
         ]
-        _check_count(members, found)
-        for m, (links, parts) in zip(members, found, strict=True):
+        few = _count(members, whole) <= FEW_POINTS
+        bare: list[tuple[list[SolidLink], dict[int, Parts]]] = [([], x) for x in shapes]
+        found = whole if self._solid or (self._solid is None and few) else bare
+        if (count := _count(members, found)) > MAX_POINTS:
+            raise ArgumentError(
+                f"the surfaces have {count:.3g} points in all frames, expected at most "
+                f"{MAX_POINTS:,}; take a smaller fps or a shorter motion"
+            )
+        for i, (m, (links, parts)) in enumerate(zip(members, found, strict=True)):
             q = magnify(m.arm, m.q, m.scale)
             own: list[tuple[dict[str, object], Array]] = []
             values = None
@@ -127,16 +136,18 @@ class Extras:
                 own.append((_mesh(triangles, None), points))
                 values = self._numbers(m, links)
             for hue, surface, points in moved_parts(m.arm, parts, q):
-                own.append((_mesh(surface.triangles, hue), points))
+                shade = color(i) if hue == PLAIN and len(members) > 1 else hue
+                clear: Trace = {"opacity": 0.6} if hue == PLAIN else {}  # shows joints
+                own.append((_mesh(surface.triangles, shade) | clear, points))
             self._surfaces.append(own)
             self._values.append(values)
             self.extent += [points.reshape(-1, 3) for _, points in own]
-        if self._solid and not any(links for links, _ in found):
+        if self._color_by and not any(links for links, _ in found):
             raise ArgumentError(
                 "no link of the arms is a beam of flexarm.beams, expected one for "
-                "solid links"
+                "colors by numbers"
             )
-        if self._shapes is not None and not any(parts for _, parts in found):
+        if self._shapes is not None and not any(shapes):
             raise ArgumentError(
                 "visuals has no shape for a rigid body of the arms, expected shapes by "
                 "the names of bodies"
@@ -154,14 +165,14 @@ class Extras:
         for trace, points in self._surfaces[i]:
             plain = "color" in trace
             for k, each in enumerate(points):
-                part = {"type": "mesh3d", **_xyz(each)}
+                part = moved(each) | {"type": "mesh3d"}
                 if values is not None and not plain:
                     part["intensity"] = coded(values[k])
                 result[k].append(part)
         if self._frames is not None:
             triads = _triads(m, self._frames, 0.07 * size)
             for k, axes in enumerate(triads):
-                result[k] += [{"type": "scatter3d", **_xyz(each)} for each in axes]
+                result[k] += [moved(each) for each in axes]
         return result
 
     def dressed(
@@ -174,7 +185,7 @@ class Extras:
             if "color" in look:
                 continue
             if self._values[i] is None:
-                look["color"] = "#8fa8c2"
+                look["color"] = color(i) if len(self._surfaces) > 1 else "#8fa8c2"
                 continue
             top = max(float(np.max(v)) for v in values)
             look |= {
@@ -208,7 +219,8 @@ class Extras:
             return []
         corners = _plane(np.asarray(members[0].arm.gravity, dtype=np.float64), *box)
         trace = _mesh(np.array([[0, 1, 2], [0, 2, 3]]), _PLANE) | {"opacity": 0.5}
-        return [{"type": "mesh3d", **_xyz(corners), **trace, "showlegend": False}]
+        look = {"type": "mesh3d", **trace, "showlegend": False}
+        return [moved(corners) | look]
 
 
 def _plane(gravity: Array, low: Array, high: Array) -> Array:
@@ -231,20 +243,16 @@ def _plane(gravity: Array, low: Array, high: Array) -> Array:
     )
 
 
-def _check_count(
+def _count(
     members: Sequence[Member], found: list[tuple[list[SolidLink], dict[int, Parts]]]
-) -> None:
-    """Refuse surfaces that no page would hold, before they are computed."""
+) -> int:
+    """Count the points of surfaces in all frames, before they are computed."""
     count = 0
     for m, (links, parts) in zip(members, found, strict=True):
         own = sum(link.n_points for link in links)
         own += sum(len(x.points) for some in parts.values() for _, x in some)
         count += own * len(m.q)
-    if count > MAX_POINTS:
-        raise ArgumentError(
-            f"the surfaces have {count:.3g} points in all frames, expected at most "
-            f"{MAX_POINTS:,}; take a smaller fps or a shorter motion"
-        )
+    return count
 
 
 def _names(frames: bool | str | Sequence[str]) -> tuple[str, ...] | None:
@@ -272,10 +280,6 @@ def _triads(m: Member, names: tuple[str, ...], length: float) -> list[list[Array
     return result
 
 
-def _xyz(points: Array) -> dict[str, object]:
-    return dict(zip("xyz", map(coded, points.T), strict=True))
-
-
 def _mesh(triangles: object, hue: str | None) -> dict[str, object]:
     """Entries of a surface that do not change."""
     plain = np.ascontiguousarray(triangles, dtype="<i4")
@@ -283,8 +287,7 @@ def _mesh(triangles: object, hue: str | None) -> dict[str, object]:
         key: {"dtype": "i4", "bdata": b64encode(column.tobytes()).decode("ascii")}
         for key, column in zip("ijk", plain.T.copy(), strict=True)
     }
-    light = _EVEN if hue is None else _LIGHT
-    look: dict[str, object] = {"flatshading": True, "lighting": light}
+    look: Trace = {"flatshading": True, "lighting": _LIGHT, "lightposition": _LAMP}
     if hue is not None:
         look |= {"color": hue, "hoverinfo": "skip"}
     return {**numbers, **look}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ._frames import write_film
 from ._scene_parts import Trace
-from .canvas import pyplot
+from .canvas import STYLE, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 _DASHES = {"dash": "--"}
 _MARKS = {"square": "s", "diamond": "D"}
-_INSIDE = (1, 2, 4, 10)  # widths of lines along links
+_INSIDE = (1, 2, 3, 4, 10)  # widths of lines along links
 _LIGHT = np.array([0.4, -0.5, 0.77])
 
 
@@ -49,9 +49,10 @@ class Film:
     def __init__(self, spec: Trace, times: Array | None) -> None:
         self._spec, self._times = spec, times
         self.figure = pyplot().figure(figsize=(8.0, 6.0))
-        self._ax: Axes3D = self.figure.add_axes(
-            (0.0, 0.0, 0.88, 0.93), projection="3d", computed_zorder=False
-        )
+        with pyplot().rc_context(STYLE):
+            self._ax: Axes3D = self.figure.add_axes(
+                (0.0, 0.0, 0.88, 0.93), projection="3d", computed_zorder=False
+            )
         self._artists = [self._add(trace) for trace in spec["data"]]
         self._clock = self.figure.text(0.02, 0.02, "")
         self.figure.text(0.02, 0.95, spec["layout"]["title"]["text"], fontsize=11)
@@ -61,15 +62,19 @@ class Film:
     def _view(self, space: Trace) -> None:
         """Axes and eye of the scene."""
         ax = self._ax
+        pad = 16 if "projection" in space["camera"] else 4
         for name in "xyz":
             axis = space[f"{name}axis"]
             getattr(ax, f"set_{name}lim")(*axis["range"])
-            getattr(ax, f"set_{name}label")(f"{name} (m)")
+            getattr(ax, f"set_{name}label")(f"{name} (m)", labelpad=pad)
         ax.locator_params(nbins=5)
         box = np.array([space["aspectratio"][name] for name in "xyz"])
-        zoom = min(1.0, 0.72 * float(np.linalg.norm(box) / box[2]))  # not too high
-        ax.set_box_aspect(box, zoom=zoom)
         eye = np.array([space["camera"]["eye"][name] for name in "xyz"], dtype=float)
+        up = np.array([space["camera"].get("up", {"z": 1}).get(x, 0) for x in "xyz"])
+        up = up - up @ eye / (eye @ eye) * eye
+        # height in the picture, with room for labels
+        tall = np.abs(up) @ box / np.linalg.norm(up) / np.linalg.norm(box)
+        ax.set_box_aspect(box, zoom=min(1.0, 0.74 / float(tall)))
         flat = np.hypot(*eye[:2])
         ax.view_init(
             elev=float(np.degrees(np.arctan2(eye[2], flat))),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._scene_parts import GROUND, Member, Trace, moved
-from ._skeleton import bends, find_plane
+from ._skeleton import Shape, bends, find_plane
 
 Array = NDArray[np.float64]
 
@@ -21,15 +21,27 @@ _CAMERAS = {
 _ROOM = 0.75
 
 
-def ground() -> Trace:
-    """Mark of the base."""
+# Script of a page whose window may be narrow: the scene becomes smaller, not cut.
+FIT = """const plot = document.getElementById("{plot_id}"), old = plot.layout.scene;
+const part = Math.min(1, plot.clientWidth / plot.clientHeight / 1.3), box = {};
+for (const axis in old.aspectratio) box[axis] = part * old.aspectratio[axis];
+if (part < 1) Plotly.relayout(plot, {"scene.aspectratio": box});"""
+# Script of a page that plays its motion until somebody takes a button or the slider.
+PLAY = """const plot = document.getElementById("{plot_id}");
+const pace = plot.layout.updatemenus[0].buttons[0].args[1];
+(function play() { Plotly.animate(plot, null, pace).then(play, () => {}); })();"""
+
+
+def ground(shapes: list[Shape]) -> Trace:
+    """Marks of the base, and of ends of loops on the ground."""
+    points = np.unique(np.vstack([shape.base for shape in shapes]), axis=0)
     marker = {"size": 7, "color": GROUND, "symbol": "square"}
     return {
-        **moved(np.zeros((1, 3))),
+        **moved(points),
         "mode": "markers",
         "marker": marker,
         "hoverinfo": "text",
-        "text": ["base"],
+        "text": ["ground" if any(point) else "base" for point in points],
         "showlegend": False,
     }
 
@@ -148,9 +160,7 @@ def controls(times: Array, fps: float) -> Trace:
     slider = {
         "steps": steps,
         "currentvalue": {"prefix": "t = ", "suffix": " s"},
-        "x": 0.16,
-        "len": 0.82,
-        "pad": {"t": 10, "b": 10},
+        "pad": {"t": 10, "b": 10, "l": 140, "r": 20},  # beside the buttons
     }
     menu = {
         "type": "buttons",

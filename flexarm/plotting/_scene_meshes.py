@@ -15,6 +15,7 @@ from .._support.files import read_file, shown_path
 from .._support.optional import required
 from .._support.warn import warn
 from ..arm import Arm
+from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
 from ..urdf import Report, Robot, UrdfWarning, Visual
 from ._surfaces import Surface, fewer, joined, solid
@@ -28,7 +29,11 @@ MAX_BYTES = {"stl": 2**26, "ply": 2**26, "dae": 2**25, "obj": 2**25, "off": 2**2
 MAX_TRIANGLES = 2_000_000
 # Triangles of one mesh in a scene.
 SHOWN_TRIANGLES = 4000
-_PLAIN = "#b9c4cf"
+PLAIN = "#b9c4cf"
+# Squares of sides that are zero, as a part of that of the body.
+_FLAT = 1e-4
+# Length of a box over its other sides at most.
+_SLENDERNESS = 30.0
 _DECLARATIONS = (b"<!doctype", b"<!entity", b"\0")
 
 
@@ -127,6 +132,30 @@ def shapes_by_link(
     return dict(robot), None
 
 
+def boxes(arm: Arm) -> dict[int, Parts]:
+    """Boxes of the mass and the inertia of rigid bodies, by their numbers.
+
+    A point has none: it is a bar from the frame to the farthest node.
+    """
+    found = {}
+    for k, body in enumerate(arm.bodies):
+        if not isinstance(body, RigidBody) or body.mass <= 0.0:
+            continue
+        moments, axes = np.linalg.eigh(body.inertia)
+        squares, middle = 6.0 * (moments.sum() - 2.0 * moments) / body.mass, body.com
+        reach = np.linalg.norm(body.node_position, axis=1)
+        if squares.max() < _FLAT * reach.max() ** 2:
+            middle = body.node_position[reach.argmax()] / 2.0
+            axes = np.linalg.svd(middle[np.newaxis])[2].T
+            squares = np.array([reach.max() ** 2, 0.0, 0.0])
+        sides = np.sqrt(np.maximum(squares, squares.max() / _SLENDERNESS**2))
+        own = solid("box", tuple(sides.tolist()))
+        points = own.points @ (axes * np.linalg.det(axes)).T + middle
+        if sides.max() > 0.0:
+            found[k] = [(PLAIN, Surface(points, own.triangles))]
+    return found
+
+
 class Shapes:
     """Shapes of all links of an arm, whose meshes are read once.
 
@@ -198,7 +227,7 @@ class Shapes:
 
 def _shade(color: tuple[float, ...] | None) -> str:
     if color is None:
-        return _PLAIN
+        return PLAIN
     red, green, blue = (round(255 * x) for x in color[:3])
     return f"#{red:02x}{green:02x}{blue:02x}"
 

@@ -14,7 +14,7 @@ from .._calls.links import link_name
 from ..arm import Arm
 from ..bodies.following import free_joint
 from ..bodies.models import RigidBody
-from ._skeleton import Shape, magnify
+from ._skeleton import Shape, loop_places, loops_of, magnify
 
 Array = NDArray[np.float64]
 
@@ -41,6 +41,8 @@ class Member:
         In the legend.
     motion : (qd, tau) or None
         Velocities and forces in each frame; None at rest.
+    path : (n, 4) ndarray of float or None
+        Times and places of its tip; None at rest.
     """
 
     arm: Arm
@@ -48,6 +50,7 @@ class Member:
     scale: float
     label: str
     motion: tuple[Array, Array] | None = None
+    path: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -144,11 +147,12 @@ def traces(
     for i, (shape, node, link) in enumerate(zip(shapes, nodes, links, strict=True)):
         frames = joint_frames(arm, link, node)
         loads = [node[n, :3, 3] + node[n, :3, :3] @ com for _, _, n, com in carried]
+        rings = [frame[:3, 3] for frame in frames.values()]
         parts = [
             moved(shape.links),
             moved(shape.offsets),
             moved(joint_axes(arm, frames, 0.12 * look.size)),
-            moved(np.reshape([frame[:3, 3] for frame in frames.values()], (-1, 3))),
+            moved(np.reshape([*rings, *loop_places(arm, node)], (-1, 3))),
             moved(np.reshape(loads, (-1, 3))),
         ]
         result.append([*parts, moved(straight[i].links)] if straight else parts)
@@ -162,7 +166,7 @@ def dress(
     # texts under the mouse, and styles
     kinds = [
         f"{b.name}: {b.joint.kind}" for b in arm.bodies if free_joint(b.joint).n_dof
-    ]
+    ] + [f"loop {loop.name}" for loop in loops_of(arm)]
     loads = [f"{name}: {mass:.4g} kg" for name, mass, _, _ in payloads(arm)]
     line: dict[str, object] = {"mode": "lines", "hoverinfo": "skip"}
     dots: dict[str, object] = {"mode": "markers", "hoverinfo": "text"}

@@ -54,9 +54,14 @@ class SolidLink:
     outline: Array
 
     @property
+    def step(self) -> int:
+        """One of so many rings between cuts is drawn, fewer of many cuts."""
+        return 1 << min(len(self.lengths) // 4, 2)
+
+    @property
     def n_points(self) -> int:
         """Number of points of its surface."""
-        rings = POINTS * len(self.lengths) + 1
+        rings = POINTS // self.step * len(self.lengths) + 1
         return rings * int(self.outline.shape[1]) + 2
 
 
@@ -118,7 +123,8 @@ def rings(link: SolidLink, nodes: Array) -> Array:
         across = across / np.linalg.norm(across, axis=1, keepdims=True)
         outline = along(link.outline.reshape(len(axes), -1))
         corners = outline.reshape(len(centre), -1, 2)
-        result.append(centre[:, np.newaxis] + corners @ np.swapaxes(across, 1, 2))
+        ring = centre[:, np.newaxis] + corners @ np.swapaxes(across, 1, 2)
+        result.append(ring[:: link.step])
     return np.array(result)
 
 
@@ -173,7 +179,7 @@ def intensities(
     columns = []
     for link, values in zip(links, cuts, strict=True):
         corners = link.outline.shape[1]
-        fine = np.stack([along(row) for row in values])
+        fine = np.stack([along(row)[:: link.step] for row in values])
         columns += [np.repeat(fine, corners, axis=1), fine[:, [0, -1]]]
     return np.concatenate(columns, axis=1)
 

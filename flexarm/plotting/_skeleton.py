@@ -14,11 +14,14 @@ from ..arm import Arm
 from ..bodies.joints import JOINT_KINDS
 from ..errors import ArgumentError
 from ..kinematics.strands import Strand, carriers_of, find_strands
+from ..model.loops import Loop
 
 Array = NDArray[np.float64]
 
 # Points of a curve from one node to the next.
 POINTS = 8
+# States of a path at most, and those below which it needs points between them.
+MAX_STATES, FEW_STATES = 2000, 200
 
 
 @dataclass(frozen=True)
@@ -92,13 +95,39 @@ def _shape(arm: Arm, strands: list[Strand], node: Array, link: Array) -> Shape:
             start = node[carrier, :3, 3]
         offsets += [np.array([start, origin, base]), gap]
         joints.setdefault(body.joint.kind, [gap]).append(origin[np.newaxis])
+    for loop, place in zip(loops_of(arm), loop_places(arm, node), strict=True):
+        kind = loop.kind if loop.kind in JOINT_KINDS else "revolute"
+        joints.setdefault(kind, [gap]).append(place[np.newaxis])
+    held = [loop.position2 for loop in loops_of(arm) if loop.second == "ground"]
     return Shape(
         links=np.vstack(curves),
         offsets=np.vstack(offsets),
         joints={kind: np.vstack(points) for kind, points in joints.items()},
-        base=np.zeros((1, 3)),
+        base=np.vstack([np.zeros((1, 3)), *held]),
         tip=node[arm.tip_node, :3, 3][np.newaxis],
     )
+
+
+def loops_of(arm: Arm) -> list[Loop]:
+    """Loops among the constraints of an arm."""
+    return [each for each in arm.constraints if isinstance(each, Loop)]
+
+
+def loop_places(arm: Arm, node: Array) -> Array:
+    """Places (k, 3) of the first frames of the loops, by the poses of all nodes."""
+    ends = [(node[arm.node(*loop.first)], loop.position) for loop in loops_of(arm)]
+    return np.reshape([end[:3, 3] + end[:3, :3] @ at for end, at in ends], (-1, 3))
+
+
+def smooth_path(arm: Arm, t: Array, q: Array, scale: float) -> Array:
+    """Times and places of the tip (n, 4) of a motion, with points between few ones."""
+    some = np.linspace(0, len(t) - 1, min(len(t), MAX_STATES)).astype(int)
+    poses = kinematics.node_pose(arm, magnify(arm, q[some], scale), arm.tip_node)
+    rows = np.column_stack([t[some], np.asarray(poses)[:, :3, 3]])
+    if not 2 < len(some) < FEW_STATES:
+        return rows
+    slopes = np.gradient(rows, t[some], axis=0, edge_order=2)
+    return interpolate(rows, slopes, np.diff(t[some]).tolist())
 
 
 def _curve(strand: Strand, node: Array) -> Array:
@@ -132,9 +161,13 @@ def find_plane(arm: Arm) -> str | None:
     """
     rng = np.random.default_rng(1991)
     q = magnify(arm, rng.uniform(-1.0, 1.0, (6, arm.nq)), 0.01)
-    every = np.concatenate([shape.points() for shape in find_shapes(arm, q)])
-    spread = np.ptp(every, axis=0)
+    return plane_of(find_shapes(arm, q), 1e-9)
+
+
+def plane_of(shapes: Sequence[Shape], tolerance: float) -> str | None:
+    """Return the coordinate plane of all points, but for a part of their extent."""
+    spread = np.ptp(np.concatenate([shape.points() for shape in shapes]), axis=0)
     for plane, normal in (("xy", 2), ("xz", 1), ("yz", 0)):
-        if spread[normal] <= 1e-9 * spread.max():
+        if spread[normal] <= tolerance * spread.max():
             return plane
     return None

@@ -11,7 +11,7 @@ from .._calls.declared import Choice
 from .._calls.doors import checked
 from ..errors import ArgumentError
 from ._histories import _draw
-from .canvas import color, finish, make_axes
+from .canvas import THIN, color, finish, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ def tracking(
                 member[:, k],
                 "--",
                 color=color(6),
-                linewidth=0.9,
+                linewidth=THIN,
                 label="desired" if i == k == 0 else None,
             )
     finish(ax, "time (s)", f"joint position ({unit})", legend=True)

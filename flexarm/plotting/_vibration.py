@@ -14,7 +14,9 @@ from ..errors import ArgumentError
 from ..mode_results import VibrationModes
 from ._drawing import ArmDrawing, _choose_plane
 from ._histories import plane_axes
-from .canvas import COLORS, GREY, Plane, finish, make_axes
+from ._scene_solids import solid_links
+from ._skeleton import find_plane, find_shapes, plane_of
+from .canvas import COLORS, GHOST, GREY, Plane, check_mode, finish, is_solid, make_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +28,12 @@ Array = NDArray[np.float64]
 
 # Largest motion of a node, in extents of the arm.
 _AMPLITUDE = 0.12
+# Motion of nodes below which a mode twists, in turns times the extent of the arm.
+_TWIST = 0.01
+# Motion out of a plane that is not seen, as a part of the extent.
+_FLAT = 1e-3
+# Colors of the posture and of both ends of the motion.
+_SHADES = (GREY, COLORS[5], COLORS[0])
 
 # label, unit
 _QUANTITIES = {
@@ -51,19 +59,21 @@ def vibration(
     modes : VibrationModes
         Result of `flexarm.vibration_modes` for one posture.
     mode : int
-        Number of the mode, counted from zero.
+        Index of the mode: zero is the first, "mode 1" in the title.
     amplitude : float, optional
         Factor of its shape; by default the largest motion of a node is an eighth of the
         size of the arm.
     plane : {"xy", "xz", "yz", "3d"}, optional
-        Plane of the drawing; by default that of the arm, or three dimensions.
+        Plane of the drawing; by default that in which the arm moves in this mode, or
+        three dimensions.
     ax : matplotlib axes, optional
         Axes to draw on; by default those of a new figure.
 
     Returns
     -------
     drawing : ArmDrawing
-        The posture, and the posture displaced to both sides.
+        The posture, and the posture displaced to both sides.  Where links mostly twist,
+        short lines across them turn along.
 
     Raises
     ------
@@ -78,7 +88,7 @@ def vibration(
     >>> modes = fa.vibration_modes(arm, np.zeros(14), held="joints")
     >>> drawing = fa.plotting.vibration(modes, 1)
     >>> drawing.ax.get_title()
-    'mode 1, 8.77 Hz'
+    'mode 2, 8.77 Hz'
     """
     if modes.q.ndim != 1:
         raise ArgumentError(
@@ -86,37 +96,64 @@ def vibration(
             "posture"
         )
     n = modes.squares.shape[-1]
-    if not -n <= mode < n:
-        raise ArgumentError(
-            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
-        )
+    check_mode(mode, n, -n)
 
     # the posture, and both ends of the motion
     mode %= n
+    extent, travel, turn = _reach(modes, mode)
     size = _size(modes, mode) if amplitude is None else float(amplitude)
     q = np.stack([modes.q, modes.displaced(mode, -size), modes.displaced(mode, size)])
+    twists = travel < _TWIST * extent * turn
+    if plane is None and (ax is None or not is_solid(ax)):
+        moved = plane_of(find_shapes(modes.arm, q), _FLAT)
+        plane = "3d" if twists and ax is None else find_plane(modes.arm) or moved
     drawing = ArmDrawing(modes.arm, q, 1.0, plane, ax)
-    drawing.recolor([GREY, COLORS[5], COLORS[0]])
+    drawing.recolor(_SHADES)
+    if twists:
+        _draw_ribs(drawing, q, 0.1 * extent)
     for part in drawing.lines[0].values():
         part.set_zorder(1.5)
-    drawing.lines[0]["links"].set(linestyle="--", linewidth=1.2)
+    drawing.lines[0]["links"].set(**GHOST)
     f = modes.frequencies[mode]
     kind = ", unstable" if modes.unstable[mode] else ""
-    shown = "rigid motion" if modes.rigid[mode] else f"{abs(f):.3g} Hz{kind}"
-    drawing.ax.set_title(f"mode {mode}, {shown}", fontsize="medium")
+    shown = (
+        "rigid motion" if modes.rigid[mode] else f"{float(f'{abs(f):.3g}'):g} Hz{kind}"
+    )
+    drawing.ax.set_title(f"mode {mode + 1}, {shown}", fontsize="medium")
     return drawing
+
+
+def _reach(modes: VibrationModes, mode: int) -> tuple[float, float, float]:
+    """Extent of the arm in m, and the largest motion and turn of a node in a mode."""
+    nodes = kinematics.node_poses(modes.arm, modes.q)[..., :3, 3]
+    extent = np.linalg.norm(np.ptp(np.vstack([nodes, np.zeros(3)]), axis=0))
+    moved = np.linalg.norm(modes.node_displacements()[mode].reshape(-1, 2, 3), axis=-1)
+    turn, travel = moved.max(axis=0)
+    return float(extent), float(travel), float(turn)
 
 
 def _size(modes: VibrationModes, mode: int) -> float:
     """Amplitude that shows a mode well."""
-    nodes = kinematics.node_poses(modes.arm, modes.q)[..., :3, 3]
-    extent = float(np.linalg.norm(np.ptp(np.vstack([nodes, np.zeros(3)]), axis=0)))
-    moved = modes.node_displacements()[mode]
-    travel = float(np.linalg.norm(moved[:, 3:], axis=-1).max())
-    turn = float(np.linalg.norm(moved[:, :3], axis=-1).max())
+    extent, travel, turn = _reach(modes, mode)
     # a mode that only twists moves no node: it may turn by half a radian
     far = max(travel / max(_AMPLITUDE * extent, 1e-9), turn / 0.5)
     return 1.0 / far if far > 0.0 else 0.0
+
+
+def _draw_ribs(drawing: ArmDrawing, q: Array, reach: float) -> None:
+    """Short lines across beams, along y of their sections, which turn as they twist."""
+    nodes = np.asarray(kinematics.node_poses(drawing.arm, q))
+    for link in solid_links(drawing.arm):
+        poses = nodes[:, link.nodes]
+        place, side = (
+            poses[..., :3, 3],
+            reach * (poses[..., :3, :3] @ link.axes)[..., 1],
+        )
+        rows = np.stack([place - side, place + side, np.full_like(place, np.nan)], 2)
+        for points, shade in zip(rows[..., drawing._columns], _SHADES, strict=True):
+            ends = points.reshape(-1, len(drawing._columns))
+            drawing.ax.plot(*ends.T, color=shade, linewidth=1.2, zorder=2.5)
+    drawing.ax.set_aspect("equal", adjustable="datalim")
 
 
 @checked
@@ -138,7 +175,7 @@ def workspace(
         Quantity of the colours: a natural frequency, the motion of the node by loads,
         or the largest motion by a unit force.
     mode : int
-        Number of the frequency, counted from zero.
+        Index of the frequency: zero is the first, "natural frequency 1" at the scale.
     plane : {"xy", "xz", "yz", "3d"}, optional
         Plane of the drawing; by default that of the arm, or three dimensions.
     ax : matplotlib axes, optional
@@ -189,7 +226,7 @@ def workspace(
         )
         if not fine.all():
             on.scatter(*(x[~fine] for x in shown), color=GREY, marker="x", s=12)
-    label = _QUANTITIES[quantity].format(mode)
+    label = _QUANTITIES[quantity].format(mode + 1)
     on.figure.colorbar(colors, ax=on, label=label, pad=0.1 if plane == "3d" else 0.03)
     on.set_aspect("equal", adjustable="datalim")
     finish(on, *(f"{'xyz'[i]} (m)" for i in columns))
@@ -200,8 +237,5 @@ def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
     if quantity != "frequency":
         return np.asarray(getattr(found, quantity))
     n = found.squares.shape[-1]
-    if not -n <= mode < n:
-        raise ArgumentError(
-            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
-        )
+    check_mode(mode, n, -n)
     return found.frequencies[..., mode]

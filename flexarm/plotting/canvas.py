@@ -10,6 +10,7 @@ import numpy as np
 
 from .._calls.declared import Choice, Number
 from .._support.optional import required
+from ..errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,10 +18,25 @@ if TYPE_CHECKING:
     from ..simulation.methods import Trajectory
 
 
+# what artists and traces take
+Entries: TypeAlias = dict[str, Any]
 # Okabe and Ito, distinct for colour-blind readers and in grey
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", ":", "-.")
 GREY = "0.55"
+GRID: Entries = {"color": "0.88", "linewidth": 0.6}
+# width of lines beside those of the data, which have that of matplotlib
+THIN = 0.8
+# lines to compare with, and the numbers beside them
+GUIDE: Entries = {"linestyle": ":", "color": "0.75", "linewidth": THIN, "zorder": 0.3}
+GHOST: Entries = {"linestyle": "--", "color": GREY, "linewidth": 1.2, "zorder": 1.5}
+NOTE: Entries = {"textcoords": "offset points", "color": "0.5", "fontsize": "x-small"}
+# of new axes: colours of lines that are added, grid and walls of axes in space
+STYLE: Entries = {
+    "axes.prop_cycle": f"cycler(color={list(COLORS)})",
+    **{f"grid.{key}": value for key, value in GRID.items()},
+    **{f"axes3d.{axis}axis.panecolor": "white" for axis in "xyz"},
+}
 # Zoom of axes in space, which leaves room for the label of z.
 ZOOM = 0.85
 
@@ -53,11 +69,20 @@ def make_axes(
     if ax is not None:
         return ax
     figure = plt.figure(figsize=size, layout="constrained")
-    made = figure.add_subplot(projection="3d" if solid else None)
+    with plt.rc_context(STYLE):
+        made = figure.add_subplot(projection="3d" if solid else None)
     if solid:
         made.set_box_aspect((1.0, 1.0, 1.0), zoom=ZOOM)
         made.locator_params(nbins=5)
     return made
+
+
+def check_mode(mode: int, n: int, least: int = 0) -> None:
+    """Raise unless an index is that of one of n modes, from `least` on."""
+    if not least <= mode < n:
+        raise ArgumentError(
+            f"mode {mode} does not exist, expected numbers from 0 to {n - 1}"
+        )
 
 
 def is_solid(ax: Axes) -> bool:
@@ -81,7 +106,7 @@ def finish(ax: Axes, *labels: str, legend: bool = False) -> None:
         ("set_xlabel", "set_ylabel", "set_zlabel"), labels, strict=False
     ):
         getattr(ax, setter)(label)
-    ax.grid(True, color="0.88", linewidth=0.6)
+    ax.grid(True, **GRID)
     if not is_solid(ax):
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)

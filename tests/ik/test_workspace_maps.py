@@ -92,7 +92,7 @@ def test_maps_are_coloured_surfaces_or_points() -> None:
         assert_allclose(np.ravel(colors.get_array()), expected.ravel())
         assert colors.axes.get_xlabel() == "x (m)"
     assert plotting.workspace(found, mode=1).colorbar.ax.get_ylabel() == (
-        "natural frequency 1 (Hz)"
+        "natural frequency 2 (Hz)"
     )
     row = fa.workspace_map(arm, grid[0])
     assert len(plotting.workspace(row).get_offsets()) == 4
@@ -131,20 +131,20 @@ def test_a_mode_is_drawn_to_both_sides_of_its_posture() -> None:
     for side, tip in zip((0.0, -0.01, 0.01), tips, strict=True):
         expected = fa.tip_pose(arm, modes.displaced(1, side))[:2, 3]
         assert_allclose(tip, expected, rtol=0.0, atol=1e-14)
-    assert drawing.ax.get_title() == f"mode 1, {modes.frequencies[1]:.3g} Hz"
+    assert drawing.ax.get_title() == f"mode 2, {modes.frequencies[1]:.3g} Hz"
     # by itself the picture moves the node that moves most by an eighth of the arm
     drawing = plotting.vibration(modes, 0)
     ends = [lines["links"].get_xydata() for lines in drawing.lines]
     apart = np.nanmax(np.linalg.norm(ends[2] - ends[0], axis=1))
     assert 0.1 < apart < 0.4
-    assert plotting.vibration(modes, -1).ax.get_title().startswith("mode 3")
+    assert plotting.vibration(modes, -1).ax.get_title().startswith("mode 4")
 
 
 def test_titles_name_rigid_and_unstable_motions() -> None:
     pytest.importorskip("matplotlib")
     chain = planar_chain(1, gravity=(0, 0, 0))
     drawing = plotting.vibration(fa.vibration_modes(chain, [0.0]))
-    assert drawing.ax.get_title() == "mode 0, rigid motion"
+    assert drawing.ax.get_title() == "mode 1, rigid motion"
     up = fa.vibration_modes(fa.library.pendulum(), [np.pi / 2.0])
     assert plotting.vibration(up).ax.get_title().endswith("Hz, unstable")
     argument_refused(["mode 1 does not exist"], lambda: plotting.vibration(up, 1))
@@ -158,6 +158,42 @@ def test_twisting_modes_are_drawn_too() -> None:
     q = fa.library.poses(arm)["initial"]
     modes = fa.vibration_modes(arm, q, held="joints")
     assert plotting.vibration(modes, modes.squares.shape[-1] - 1).plane == "3d"
+    # the second one moves in the vertical plane of the posture
+    assert [plotting.vibration(modes, k).plane for k in (0, 1)] == ["3d", "xz"]
+
+
+def test_modes_are_drawn_in_the_plane_in_which_they_move() -> None:
+    pytest.importorskip("matplotlib")
+    bar = fa.beams.Section.rectangle(0.04, 0.02, "aluminium")
+    link = fa.beams.Beam(bar, length=1.0).elements("beam", 6, n_modes=3)
+    arm = fa.Arm([link], gravity=(0, 0, 0))
+    modes = fa.vibration_modes(arm, arm.neutral, held="joints")
+    for k in range(6):
+        # by the masses of the coordinates: y, z or the twist
+        part = modes.participation[:, k] @ [
+            [mark in name for mark in (" y", " z", "rz", "ry", "rx", "torsion")]
+            for name in arm.coordinate_names
+        ]
+        across, up, twist = part[0] + part[2], part[1] + part[3], part[4] + part[5]
+        drawing = plotting.vibration(modes, k)
+        wanted = {"xy": across, "xz": up, "3d": twist}
+        assert wanted[drawing.plane] > 0.99
+        moved = [lines["links"] for lines in drawing.lines]
+        if drawing.plane != "3d":
+            y = [line.get_ydata() for line in moved]
+            assert np.nanmax(np.abs(y[2] - y[1])) > 0.05
+            continue
+        # lines across turn by half a radian where the twist is largest
+        ribs = [
+            np.transpose(line.get_data_3d()).reshape(-1, 3, 3)[:, :2]
+            for line in drawing.ax.lines
+            if line not in [x for lines in drawing.lines for x in lines.values()]
+        ]
+        ways = [rib[:, 1] - rib[:, 0] for rib in ribs]
+        cosine = np.einsum("ni,ni->n", ways[0], ways[2]) / np.sum(ways[0] ** 2, axis=1)
+        assert_allclose(np.arccos(cosine).max(), 0.5, rtol=1e-6)
+    flat = pytest.importorskip("matplotlib.pyplot").figure().add_subplot()
+    assert plotting.vibration(modes, 0, ax=flat).plane == "xz"
 
 
 def test_what_is_no_mapping_and_what_is_no_option() -> None:

@@ -632,8 +632,8 @@ DESIGN = [
     ),
     mutant(
         PLOTS + "_vibration.py",
-        "travel = float(np.linalg.norm(moved[:, 3:], axis=-1).max())",
-        "travel = float(np.linalg.norm(moved[:, :3], axis=-1).max())",
+        "turn, travel = moved.max(axis=0)",
+        "travel, turn = moved.max(axis=0)",
         "turn for travel in the size of a mode",
         "plotting_linear plotting_optimal plotting_arms scene",
     ),

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import flexarm as fa
 from flexarm import plotting
+from flexarm.plotting._scene_film import Film
+from flexarm.plotting.canvas import COLORS, GRID
 
 plt: Any = pytest.importorskip("matplotlib.pyplot")
 
@@ -333,6 +335,21 @@ def test_mode_shapes_refuses() -> None:
 
 
 # all
+
+
+def test_all_axes_have_one_style() -> None:
+    flat = plotting.arm(fa.library.planar_chain(2)).ax
+    space = plotting.arm(fa.library.ur5e()).ax
+    film = Film(plotting.scene(fa.library.ur5e()).spec, None)
+    for ax in (flat, space, film._ax):
+        # lines that are added have the colours of the package
+        added = [ax.plot([0.0, 1.0], [0.0, 1.0])[0] for _ in "ab"]
+        assert len({line.get_color() for line in added}) == 2
+        assert all(line.get_color() in COLORS for line in added)
+    for ax in (space, film._ax):
+        assert ax.xaxis.pane.get_facecolor()[:3] == (1.0, 1.0, 1.0)
+        assert ax.zaxis._axinfo["grid"]["color"] == GRID["color"]
+    assert flat.get_xgridlines()[0].get_color() == GRID["color"]
 
 
 def test_functions_draw_on_the_given_axes(free: fa.Trajectory) -> None:

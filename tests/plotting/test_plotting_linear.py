@@ -110,6 +110,22 @@ def test_root_locus() -> None:
     assert names == ["gain 0", "gain 8"]
 
 
+def test_branches_of_a_conjugate_pair_have_one_color() -> None:
+    arm = fa.library.de_luca_siciliano(damping=True)
+    names = ["joint positions", "joint velocities"]
+    plant = fa.linearize(arm, np.zeros(6), outputs=names)
+    K = np.array([[1.0, 0.0, 0.4, 0.0], [0.0, 0.5, 0.0, 0.2]])
+    locus = fa.root_locus(plant, np.geomspace(0.05, 20.0, 400), K)
+    lines = plotting.root_locus(locus)
+    drawn = np.array([x.get_xdata() + 1j * x.get_ydata() for x in lines]).T
+    colors = [line.get_color() for line in lines]
+    assert len(lines) == 12 and len(set(colors)) >= 6
+    for row in drawn[[0, 200, -1]]:
+        for i in np.flatnonzero(row.imag > 0.0):
+            (j,) = np.flatnonzero(np.isclose(row, row[i].conj(), rtol=1e-9))
+            assert colors[i] == colors[j]
+
+
 def test_robustness() -> None:
     ranges = {"payload_mass": [0.05, 0.1, 0.2], "payload_inertia": [0.0005, 0.001]}
     options = {"outputs": ["joint positions", "joint velocities"]}

@@ -50,6 +50,11 @@ def test_moments_of_all_links(loads: dict[str, LinkLoads]) -> None:
     assert ax.get_ylabel() == "moment (N m)"
     assert [text.get_text() for text in ax.texts] == ["upper", "lower"]
     assert len(ax.collections) == 1  # the band
+    # names stand below the line of zero, where all moments end
+    assert np.nanmin(y) == 0.0
+    ax.figure.draw_without_rendering()
+    zero = ax.transData.transform((0.0, 0.0))[1]
+    assert all(text.get_window_extent().y1 < zero for text in ax.texts)
 
 
 def test_forces_and_stress_of_one_link(loads: dict[str, LinkLoads]) -> None:

@@ -71,7 +71,7 @@ def passes(trace: dict[str, Any], wanted: Any) -> bool:
 def test_links_joints_axes_payload_and_ghost_are_where_kinematics_has_them(
     posture: np.ndarray,
 ) -> None:
-    traces = plotting.scene(ARM, posture).spec["data"]
+    traces = plotting.scene(ARM, posture, solid=False).spec["data"]
     nodes = fa.node_poses(ARM, posture)
     assert passes(part(traces, width=10), nodes[1:-1, :3, 3])
     link = fa.link_poses(ARM, posture)
@@ -102,7 +102,7 @@ def test_links_joints_axes_payload_and_ghost_are_where_kinematics_has_them(
 def test_deflections_are_exaggerated_and_the_title_says_so(posture: np.ndarray) -> None:
     large = posture.copy()
     large[ARM.motor_position_slice.stop :] *= 20.0
-    shown = plotting.scene(ARM, posture, scale=20.0)
+    shown = plotting.scene(ARM, posture, scale=20.0, solid=False)
     assert shown.title == "farid_spatial, deflections 20 times as large"
     assert shown.spec["layout"]["title"]["text"] == shown.title
     assert passes(
@@ -129,7 +129,8 @@ def test_deflections_are_exaggerated_and_the_title_says_so(posture: np.ndarray) 
 
 
 def test_motions_play_together(swings: list[fa.Trajectory]) -> None:
-    shown = plotting.scene(swings, labels=["flexible", "rigid"], fps=50.0)
+    named = {"labels": ["flexible", "rigid"]}
+    shown = plotting.scene(swings, fps=50.0, solid=False, **named)
     spec, times = shown.spec, shown.times
     assert times is not None
     assert_allclose(times, np.arange(11) * 0.02, rtol=0, atol=1e-15)
@@ -146,7 +147,7 @@ def test_motions_play_together(swings: list[fa.Trajectory]) -> None:
             nodes = fa.node_poses(run.arm, run.q[20 * k])[:, :3, 3]
             assert passes(frame["data"][where[0]], nodes)
     paths = [t for t in spec["data"] if t.get("opacity") == 0.6]
-    assert_allclose(points(paths[0]), swings[0].tip[::20], rtol=0, atol=1e-6)
+    assert_allclose(points(paths[0]), swings[0].tip, rtol=0, atol=1e-6)
     slider = spec["layout"]["sliders"][0]
     assert [step["label"] for step in slider["steps"][:2]] == ["0.00", "0.02"]
     assert [step["args"][0] for step in slider["steps"][:2]] == [["0"], ["1"]]
@@ -155,8 +156,43 @@ def test_motions_play_together(swings: list[fa.Trajectory]) -> None:
     assert buttons[0]["args"][1]["frame"]["duration"] == 20.0
     # seen along the axis on which nothing happens
     assert spec["layout"]["scene"]["camera"]["eye"] == {"x": 0, "y": 0, "z": 2}
-    bare = plotting.scene(swings[0], trace=False, undeformed=False)
+    bare = plotting.scene(swings[0], trace=False, undeformed=False, solid=False)
     assert len(bare.spec["data"]) == len(spec["frames"][0]["data"]) // 2 + 1
+
+
+def test_paths_are_smooth_between_few_states() -> None:
+    """A rod that turns: its path is a circle, not a polygon."""
+    arm = fa.library.pendulum(com=1.0)
+    t = np.linspace(0.0, 1.0, 9)
+    q = 2.0 * t[:, np.newaxis]
+    run = fa.Trajectory(arm, t, q, np.full_like(q, 2.0), 0.0 * q)
+    for fps in (25.0, 3.0):
+        traces = plotting.scene(run, fps=fps, solid=False).spec["data"]
+        (way,) = [each for each in traces if each.get("opacity") == 0.6]
+        drawn = points(way)
+        assert_allclose(drawn[::8], run.tip, rtol=0, atol=1e-6)
+        radius = np.linalg.norm(drawn, axis=1) / np.linalg.norm(run.tip[0])
+        # chords of a quarter of a rad come nearer to the center by 1 - cos(1/8)
+        assert abs(radius - 1.0).max() < 0.3 * (1.0 - np.cos(0.125))
+
+
+def test_loops_have_their_joints_and_their_ground() -> None:
+    bar = fa.RigidBody("bar", mass=1.0, inertia=(0, 0.1, 0.1), nodes={"tip": (1, 0, 0)})
+    held = {"directions": ("x", "y"), "position2": (1.5, 0.0, 0.0)}
+    bars = [bar, bar.replace(name="next", joint=fa.Joint(parent="bar", node="tip"))]
+    pin = fa.Loop(("next", "tip"), "ground", **held)
+    arm = fa.Arm(bars, constraints=[pin])
+    q = fa.close_loops(arm, [0.5, -1.0], hold=[])
+    traces = plotting.scene(arm, q).spec["data"]
+    joints, base = part(traces, size=5), part(traces, symbol="square")
+    wanted = [*fa.link_poses(arm, q)[:, :3, 3], [1.5, 0.0, 0.0]]
+    assert_allclose(points(joints), wanted, rtol=0, atol=1e-6)
+    assert joints["text"][-1] == f"loop {pin.name}"
+    assert_allclose(points(base), [[0, 0, 0], [1.5, 0, 0]], rtol=0, atol=1e-7)
+    assert base["text"] == ["base", "ground"]
+    drawing = plotting.arm(arm, q)
+    assert_allclose(drawing.lines[0]["base"].get_xdata(), [0.0, 1.5])
+    plt.close(drawing.ax.figure)
 
 
 def test_batches_stay_apart_and_arms_stand_beside_motions() -> None:
@@ -223,7 +259,15 @@ def test_page_opens_without_a_network(
         "plotly.min.js"
     ]
     assert (tmp_path / "plotly.min.js").stat().st_size > 3e6
-    assert "<html" not in shown.to_html(inline=False, full_page=False)
+    part = shown.to_html(inline=False, full_page=False)
+    assert "<html" not in part
+    # a page is as large as its window and plays, a part of a page waits
+    assert "height:100%" in page and '"height":560' not in page
+    assert "Plotly.animate(plot, null, pace).then(play" in page
+    assert '"height":560' in part and "Plotly.animate(plot, null" not in part
+    assert '"scene.aspectratio": box' in page  # smaller in narrow windows
+    still = plotting.scene(ARM).to_html(inline=False)
+    assert "height:100%" in still and "Plotly.animate" not in still
 
 
 def test_notebook_shows_it(swings: list[fa.Trajectory]) -> None:

@@ -127,6 +127,43 @@ def test_sections_along_the_bent_link() -> None:
                 assert_allclose(np.abs(local[:, 2]), 0.010, atol=1e-6)
 
 
+def test_rigid_bodies_are_boxes_of_their_inertia() -> None:
+    """A box comes back from its mass and inertia, wherever it is and looks."""
+    sides = np.array([0.3, 0.2, 0.1])
+    squares = sides**2
+    inertia = 6.0 / 12.0 * (squares.sum() - squares)
+    turn = fa.se3.so3_exp([0.3, -0.5, 0.8])
+    body = fa.RigidBody(
+        "box", mass=6.0, com=(0.1, 0.2, 0.3), inertia=turn @ np.diag(inertia) @ turn.T
+    )
+    arm = fa.Arm([body])
+    (trace,) = meshes(plotting.scene(arm, [0.7]))
+    pose = fa.link_poses(arm, [0.7])[0]
+    local = (points(trace) - pose[:3, 3]) @ pose[:3, :3] - [0.1, 0.2, 0.3]
+    # the axes come in the order of ascending moments
+    corners = (local @ turn)[:8]
+    assert_allclose(np.abs(corners), np.tile(sides / 2.0, (8, 1)), atol=1e-6)
+    drawn = points(trace)[triangles(trace)]
+    assert volume(drawn) == pytest.approx(sides.prod(), rel=1e-5)
+    # of a point: a bar to the node
+    bar = fa.RigidBody("bar", mass=1.0, com=(0.5, 0, 0), nodes={"a": (0, 2.0, 0)})
+    (trace,) = meshes(plotting.scene(fa.Arm([bar])))
+    assert_allclose(np.ptp(points(trace), axis=0)[1:], [2.0, 2 / 30], atol=1e-6)
+    # several arms differ by their colors; a body without mass has no box
+    pair = plotting.scene([arm, arm], [[0.0], [1.0]])
+    assert len({trace["color"] for trace in meshes(pair)}) == 2
+    rotor = fa.RigidBody("rotor", inertia=(1, 1, 1))
+    assert not meshes(plotting.scene(fa.Arm([rotor])))
+
+
+def test_links_are_solid_while_pages_stay_small() -> None:
+    arm = cantilever(TUBE)
+    run = fall(arm)
+    assert len(meshes(plotting.scene(run, fps=50.0))) == 1
+    assert len(meshes(plotting.scene(run, fps=2e5))) == 0
+    assert not meshes(plotting.scene(arm, solid=False))
+
+
 def test_colors_are_deflections_and_stresses() -> None:
     arm = cantilever(TUBE)
     q = np.asarray(arm.equilibrium(np.zeros(arm.nq)).q)
@@ -168,7 +205,7 @@ def test_modes_swing() -> None:
     modes = fa.vibration_modes(arm, np.zeros(arm.nq), held=[0])
     shown = plotting.scene(modes, mode=1, color_by="deflection")
     f = modes.frequencies[1]
-    assert f"mode 1 at {f:.4g} Hz, its size chosen" in shown.title
+    assert f"mode 2 at {f:.4g} Hz, its size chosen" in shown.title
     assert shown.times is not None and shown.times[-1] == 2.0
     (first,) = meshes(shown)
     # 8 % of the length at the start, as in the shape
@@ -208,7 +245,7 @@ def test_shapes_of_robots_move_with_their_links(tmp_path: Path) -> None:
     robot = robot_with(tmp_path, mesh)
     arm = urdf.load(tmp_path / "robot.urdf")
     q = np.array([0.7, 0.2])
-    still, red_one = meshes(plotting.scene(arm, q, visuals=robot))
+    still, red_one = meshes(plotting.scene(arm, q, visuals=robot, solid=False))
     if still["color"] == "#ff0000":
         still, red_one = red_one, still
     assert red_one["color"] == "#ff0000"
@@ -224,7 +261,7 @@ def test_shapes_of_robots_move_with_their_links(tmp_path: Path) -> None:
     turn = fa.se3.so3_exp([0.0, 0.0, np.pi / 2])
     base = fa.Joint("fixed", position=(1, 2, 3), rotation=turn)
     moved = urdf.report(tmp_path / "robot.urdf", base=base)
-    both = meshes(plotting.scene(moved.arm, q, visuals=moved))
+    both = meshes(plotting.scene(moved.arm, q, visuals=moved, solid=False))
     middle = [points(t)[:8].mean(axis=0) for t in both if t["color"] != "#ff0000"]
     assert_allclose(middle[0], [1, 2, 3], atol=1e-6)
     corner = next(points(t)[0] for t in both if t["color"] != "#ff0000")
@@ -247,11 +284,11 @@ def test_meshes_that_cannot_be_read_are_said_once(tmp_path: Path) -> None:
 def test_plane_and_axes() -> None:
     arm = fa.library.iiwa14()
     q = np.full(7, 0.3)
-    shown = plotting.scene(arm, q, plane=True, frames=["link3"])
+    shown = plotting.scene(arm, q, plane=True, frames=["link3"], solid=False)
     (plane,) = meshes(shown)
     assert np.abs(points(plane)[:, 2]).max() < 1e-7
     leaning = arm.replace(gravity=(3.0, 0.0, -9.0))
-    (plane,) = meshes(plotting.scene(leaning, q, plane=True))
+    (plane,) = meshes(plotting.scene(leaning, q, plane=True, solid=False))
     assert np.abs(points(plane) @ [3.0, 0.0, -9.0]).max() < 1e-5
     assert np.ptp(points(plane), axis=0).min() > 0.1
     lines = [t for t in shown.spec["data"] if t.get("line", {}).get("width") == 6]
@@ -297,7 +334,7 @@ def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_film_shows_the_points_of_the_frames() -> None:
     run = fa.simulate(fa.library.planar_chain(2), [0.0, 0.5], [0, 0], [0.0, 0.04, 0.08])
-    shown = plotting.scene(run)
+    shown = plotting.scene(run, solid=False)
     film = Film(shown.spec, shown.times)
     film.draw(1)
     for number, part in zip(
@@ -312,7 +349,10 @@ def test_surfaces_need_beams_shapes_and_known_colors(tmp_path: Path) -> None:
     rigid, arm = fa.library.iiwa14(), cantilever(TUBE)
     bare = fa.library.planar_chain(1, n_modes=2)
     for words, call in (
-        (["no link of the arms is a beam"], lambda: plotting.scene(rigid, solid=True)),
+        (
+            ["no link of the arms is a beam"],
+            lambda: plotting.scene(rigid, color_by="stress"),
+        ),
         (["color_by is 'heat'"], lambda: plotting.scene(arm, color_by="heat")),
         (["visuals is int"], lambda: plotting.scene(arm, visuals=7)),
         (["no shape for a rigid"], lambda: plotting.scene(arm, visuals={"a": ()})),
