@@ -12,7 +12,7 @@ import numpy as np
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import fast_subsystem
+from flexarm.control.composite import fast_subsystem
 
 ARM = fa.library.de_luca_siciliano()  # Fig. 9: no damping at all
 SWITCH, END, LAST = 0.5, 1.0, 4.0  # s

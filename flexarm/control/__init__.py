@@ -37,7 +37,7 @@ from ._loops.record import LoopRun
 from ._loops.sampled import simulate_loop
 from ._loops.spillover import spillover
 from .adaptive import AdaptiveControl
-from .composite import CompositeControl, fast_subsystem
+from .composite import CompositeControl
 from .disturbances import DisturbanceObserver
 from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
@@ -76,7 +76,6 @@ __all__ = [
     "energy_weight",
     "export_c",
     "extra_insensitive",
-    "fast_subsystem",
     "kalman_filter",
     "link_angles",
     "lqg",

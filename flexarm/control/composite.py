@@ -110,7 +110,7 @@ def fast_subsystem(arm: Arm, q: Positions) -> StateSpace:
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.de_luca_siciliano()
-    >>> fast = fa.control.fast_subsystem(arm, np.zeros(6))
+    >>> fast = fa.control.composite.fast_subsystem(arm, np.zeros(6))
     >>> s = np.linalg.eigvals(fast.A)
     >>> (np.sort(abs(s)[::2]) / (2.0 * np.pi)).round(2)
     array([ 1.42,  2.64, 16.12, 29.28])
@@ -230,7 +230,7 @@ class CompositeControl(Description, Memoryless):
     >>> import numpy as np
     >>> import flexarm as fa
     >>> arm = fa.library.de_luca_siciliano()
-    >>> fast = fa.control.fast_subsystem(arm, np.zeros(6))
+    >>> fast = fa.control.composite.fast_subsystem(arm, np.zeros(6))
     >>> Q = fa.control.energy_weight(arm, np.zeros(6), fast=True)
     >>> K = fa.control.lqr(fast, Q, [0.1, 0.1]).K
     >>> law = fa.control.CompositeControl(arm, [0.0, 0.0], 2.0, fast_gains=K)

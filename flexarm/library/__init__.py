@@ -7,8 +7,8 @@ joints), `canadarm` (of the Space Shuttle), `crane` (a knuckle boom, with its oi
 `spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
 measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_center`
 (rigid).
-`random_tree` draws arms for tests.  `poses` returns named configurations,
-`cibicik_egeland_maneuver` and `spin_up` motions.
+`random_tree` draws arms for tests.  `poses` returns named configurations, `spin_up`
+the motion of the hub of `spin_up_beam`.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from .farid import farid_planar, farid_spatial, farid_two_link
 from .flexible import de_luca_siciliano
 from .generator import random_tree
 from .industrial import iiwa14, panda, puma560, ur5e
-from .maneuvers import cibicik_egeland_maneuver
 from .mobile import youbot
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
@@ -31,7 +30,6 @@ from .spinning_beam import spin_up, spin_up_beam
 __all__ = [
     "canadarm",
     "cibicik_egeland",
-    "cibicik_egeland_maneuver",
     "crane",
     "de_luca_siciliano",
     "farid_planar",

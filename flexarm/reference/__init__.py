@@ -15,13 +15,15 @@
 * `farid_spatial`: his spatial arm in tangent frames, its joints by a velocity
   transformation, and his redundant constraints; links in `farid_spatial_link`.
 * `farid_link`: one link, whose inverse dynamics is not causal.
+* `maneuvers`: the six seconds of Cibicik and Egeland (2021), section VI-B.
 * `patent_loop`: the controller with a model of the arm inside of Jain and Rodriguez
   (1996), figures 4 and 6, and a plant to try it on.
 * `screws`: dual screws of Cibicik and Egeland (2020), as generalized ufuncs from C, and
   the arrangements of their paper.
 
-All but `farid_link`, `patent_loop` and `screws` take complex numbers, for derivatives
-by complex step; `lagrangian`, `twin` and `farid_spatial` take one state at a time.
+All but `farid_link`, `maneuvers`, `patent_loop` and `screws` take complex numbers, for
+derivatives by complex step; `lagrangian`, `twin` and `farid_spatial` take one state at
+a time.
 """
 
 from . import (
@@ -31,6 +33,7 @@ from . import (
     farid_planar,
     farid_spatial,
     lagrangian,
+    maneuvers,
     motors,
     patent_loop,
     screws,
@@ -44,6 +47,7 @@ __all__ = [
     "farid_planar",
     "farid_spatial",
     "lagrangian",
+    "maneuvers",
     "motors",
     "patent_loop",
     "screws",

@@ -119,7 +119,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], list[str], list[str]]
     ),
     "order": (cibicik_egeland_order, {}, ["n_modes"], []),
     "maneuver": (
-        library.cibicik_egeland_maneuver,
+        fa.reference.maneuvers.cibicik_egeland_maneuver,
         {"arm": library.cibicik_egeland(n_modes=0)},
         ["n", "arm"],
         [],

@@ -1064,7 +1064,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "t": const([0.0, 1.0, 2.0]),
         "damping": one_of(True, False),
     },
-    "library.cibicik_egeland_maneuver": {
+    "reference.maneuvers.cibicik_egeland_maneuver": {
         "arm": lambda d: o.cibicik(),
         "n": const(13),
     },
@@ -1382,7 +1382,7 @@ ARMS: dict[str, tuple[str, ...]] = {
     "control.": o.SIMPLE,
     "control.StrainFeedback": ("beams", "flexible"),
     "control.CompositeControl": ("beams", "flexible"),
-    "control.fast_subsystem": ("beams", "flexible"),
+    "control.composite.fast_subsystem": ("beams", "flexible"),
     "control.drive_feedforward": ("pendulum", "planar", "puma560"),
     "plotting.": o.SIMPLE,
     "trajectory_sensitivities": ("pendulum",),
@@ -1552,7 +1552,8 @@ MADE = (
     "control.KalmanFilter", "control.KalmanUpdate", "control.LoopRun",
     "control.Motion", "control.StateFeedback", "control.TimeScales",
     "reference.patent_loop.Sensed",
-    "descriptions.JointTree", "finite_elements.MeshModes", "library.Maneuver",
+    "descriptions.JointTree", "finite_elements.MeshModes",
+    "reference.maneuvers.Maneuver",
     "optimize.Identification", "optimize.OptimalMotion", "optimize.Path",
     "optimize.TradeOff", "optimize.Verification", "optimize.paths.PathMotion",
     "optimize.paths.PathPoints", "optimize.paths.PathRotations",

@@ -6,9 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flexarm.library.maneuvers import Maneuver
 
 import flexarm as fa
-from flexarm.library.maneuvers import Maneuver
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ GROUPS = {
 def task(fidelity: str) -> tuple[fa.Arm, Maneuver]:
     """Parts that are made once: the arm, its set points and gains."""
     arm = fa.library.cibicik_egeland(fidelity=fidelity)
-    return arm, fa.library.cibicik_egeland_maneuver(arm)
+    return arm, fa.reference.maneuvers.cibicik_egeland_maneuver(arm)
 
 
 def run(

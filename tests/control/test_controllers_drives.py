@@ -21,7 +21,8 @@ from scipy.linalg import solve_continuous_are
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import fast_subsystem, link_angles
+from flexarm.control import link_angles
+from flexarm.control.composite import fast_subsystem
 from flexarm.reference import patent_loop
 
 N, K, J = 20.0, 200.0, 1e-3

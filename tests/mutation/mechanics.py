@@ -675,7 +675,7 @@ MECHANICS = [
         "foreshortening",
     ),
     mutant(
-        F + "library/maneuvers.py",
+        F + "reference/maneuvers.py",
         "2.0 * heaviest * omega,",
         "heaviest * omega,",
         "critical damping without factor 2",

@@ -226,4 +226,6 @@ def test_options_of_the_arm_of_cibicik_and_egeland_are_known():
     with pytest.raises(fa.ArgumentError, match="fidelity is 'small', expected one"):
         fa.library.cibicik_egeland(fidelity="small")
     with pytest.raises(fa.ArgumentError, match=r"n is 601\.0, expected a whole number"):
-        fa.library.cibicik_egeland_maneuver(fa.library.cibicik_egeland(), 601.0)
+        fa.reference.maneuvers.cibicik_egeland_maneuver(
+            fa.library.cibicik_egeland(), 601.0
+        )

@@ -15,7 +15,7 @@ ACROSS = [0, 6, 7, 8, 9, 12, 13, 14, 15]  # joint 1, bending z, torsion
 
 
 def run(arm: fa.Arm = ARM, n: int = 601, **options: Any) -> fa.Trajectory:
-    t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm, n)
+    t, q0, qd0, law = fa.reference.maneuvers.cibicik_egeland_maneuver(arm, n)
     options = {"method": "ROS34PW2", "interpolation": "hold"} | options
     return fa.simulate(arm, q0, qd0, t, torque=law, **options)
 
@@ -32,7 +32,7 @@ def test_torsion_and_bending_across_are_zero_to_the_last_bit_before_joint_1_turn
 ) -> None:
     """Not small: no term of the recursions mixes the plane with what is across it."""
     arm = ARM.replace(fidelity=fidelity)
-    t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm)
+    t, q0, qd0, law = fa.reference.maneuvers.cibicik_egeland_maneuver(arm)
     part = slice(0, 151 if fidelity == "linear" else 301)
     law = fa.control.JointFeedback(
         law.kp, law.kd, law.reference[part], feedforward=law.feedforward[part]
@@ -52,7 +52,7 @@ def test_all_of_them_move_after_joint_1_has_started(exact: fa.Trajectory) -> Non
 
 
 def test_ends_at_rest_at_the_set_points(exact: fa.Trajectory) -> None:
-    law = fa.library.cibicik_egeland_maneuver(ARM).torque
+    law = fa.reference.maneuvers.cibicik_egeland_maneuver(ARM).torque
     error = abs(exact.q[:, :4] - law.reference)
     # one percent of the steps, whose largest is pi/3
     assert error[300 - 1].max() < 0.01 * np.pi / 3
@@ -64,7 +64,7 @@ def test_ends_at_rest_at_the_set_points(exact: fa.Trajectory) -> None:
 
 
 def test_set_point_is_an_equilibrium_of_the_deflected_arm() -> None:
-    _, q0, qd0, law = fa.library.cibicik_egeland_maneuver(ARM)
+    _, q0, qd0, law = fa.reference.maneuvers.cibicik_egeland_maneuver(ARM)
     # strong damping brings the arm there
     bodies = [
         b.replace(damping=20.0 * np.sqrt(np.diag(np.diag(b.stiffness))))
@@ -104,7 +104,7 @@ def test_error_falls_to_what_a_plot_cannot_show(exact: fa.Trajectory) -> None:
 
 def test_agrees_with_solvers_with_error_control(exact: fa.Trajectory) -> None:
     """Where joint 1 starts and everything vibrates: 10 ms from 3 s on."""
-    law = fa.library.cibicik_egeland_maneuver(ARM).torque
+    law = fa.reference.maneuvers.cibicik_egeland_maneuver(ARM).torque
     still = fa.control.JointFeedback(
         law.kp, law.kd, law.reference[300], feedforward=law.feedforward[300]
     )
@@ -136,7 +136,7 @@ def test_any_number_of_modes(n_modes: int) -> None:
 
 def test_other_arms_and_other_numbers_of_samples_are_refused() -> None:
     with pytest.raises(fa.ModelError, match="expected 'cibicik_egeland'"):
-        fa.library.cibicik_egeland_maneuver(fa.library.puma560())
+        fa.reference.maneuvers.cibicik_egeland_maneuver(fa.library.puma560())
     for n in (600, 1, 0, -11):
         with pytest.raises(fa.ModelError, match="multiple of 12"):
-            fa.library.cibicik_egeland_maneuver(ARM, n)
+            fa.reference.maneuvers.cibicik_egeland_maneuver(ARM, n)

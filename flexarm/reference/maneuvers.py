@@ -14,7 +14,6 @@ from ..dynamics.mass import mass_matrix
 from ..errors import ModelError
 from ..simulation.joint_feedback import JointFeedback
 from ..statics import holding_forces
-from .postures import poses
 
 Array = NDArray[np.float64]
 
@@ -111,7 +110,7 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
     --------
     >>> import flexarm as fa
     >>> arm = fa.library.cibicik_egeland()
-    >>> t, q0, qd0, law = fa.library.cibicik_egeland_maneuver(arm)
+    >>> t, q0, qd0, law = fa.reference.maneuvers.cibicik_egeland_maneuver(arm)
     >>> print(law.kp.round(1), law.kd.round(1))
     [ 717.  1953.8  380.4   16.1] [573.6 976.9 190.2   2.2]
     >>> run = fa.simulate(
@@ -134,10 +133,10 @@ def cibicik_egeland_maneuver(arm: Arm, n: int = 601) -> Maneuver:
         )
 
     # gains by the largest inertia of each joint in both poses
-    named = poses(arm)
-    q0, end = named["initial"], named["final"]
-    middle = end.copy()
-    middle[0] = q0[0]
+    q0, middle, end = np.array([arm.neutral] * 3)
+    q0[:4] = 0.0, np.pi / 6, 2 * np.pi / 3, np.pi / 6
+    middle[:4] = 0.0, np.pi / 3, np.pi / 3, np.pi / 3
+    end[:4] = np.pi / 4, *middle[1:4]
     inertia = np.diagonal(mass_matrix(arm, np.array([q0, end])), axis1=1, axis2=2)
     heaviest = inertia[:, : arm.nj].max(axis=0)
     omega = np.array(_BANDWIDTH)
