@@ -583,7 +583,9 @@ def frequency_of_a_loaded_arm() -> None:
 
 @task(lambda: anything.modes(LOADED, LOADED.neutral), "mean 'vibration_modes'")
 def modes_of_vibration() -> None:
-    found = fa.vibration_modes(LOADED, LOADED.neutral)
+    # of all modes: the highest ones of a few are too high, and a warning says so
+    with pytest.warns(fa.ModeWarning, match="raise n_modes; see arm.refined"):
+        found = fa.vibration_modes(LOADED, LOADED.neutral)
     assert found.frequencies[0] < 1e-3 < found.frequencies[1]
 
 

@@ -421,6 +421,7 @@ def _link(
             payloads=loads,
             rotary_inertia=False,
             geometric_stiffening=stiffening,
+            n_modes="all",
         )
         return link
 

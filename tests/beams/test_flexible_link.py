@@ -280,6 +280,7 @@ def test_a_turned_profile_carries_turned_bodies() -> None:
         motions=("torsion",),
         payloads=[load],
         rotary_inertia=False,  # sections that are no bodies: carried by the profile
+        n_modes="all",
     )
     assert body.beam is not None
     assert body.beam.carried is not None

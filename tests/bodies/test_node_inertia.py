@@ -325,6 +325,7 @@ def beyond_the_tip(gravity: float, joint: fa.Joint, n_elements: int) -> fa.Arm:
         motions=("bending y", "bending z"),
         joint=joint,
         payloads=[beams.Payload(1.0, mass=1.0, com=(0.3, 0.0, 0.0))],
+        n_modes="all",
     )
     return fa.Arm([link], gravity=(-gravity, 0.0, 0.0))
 
