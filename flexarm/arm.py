@@ -240,6 +240,22 @@ class Arm(ArmLike):
         check_constraints(self)
 
     @property
+    def mass(self) -> float:
+        """Mass of all bodies and motors, in kg; `center_of_mass` is its place.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> load = fa.RigidBody("load", fa.Joint("fixed"), mass=2.0)
+        >>> fa.Arm([*fa.library.planar_chain(2).bodies, load]).mass
+        4.0
+        """
+        parts = [
+            motors.rotor(m).mass + m.drive.stator_mass for m in motors.mounts(self)
+        ]
+        return float(sum(body.mass for body in self.bodies) + sum(parts))
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
         return constraint_names(self)
@@ -341,7 +357,7 @@ class Arm(ArmLike):
             shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
                 ", ..." if len(f) > 4 else ""
             )
-            mass = f"{sum(piece.total_mass for piece in pieces):.4g}"
+            mass = f"{sum(piece.mass for piece in pieces):.4g}"
             modes = str(sum(piece.n_modes for piece in pieces))
             if len(pieces) > 1:
                 modes += f" in {len(pieces)} pieces"

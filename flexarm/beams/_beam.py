@@ -268,7 +268,7 @@ class Beam(Description):
         # the mass of the elements, whose rule decides for a section that is a function
         loads = payload_list(f"payloads of link {name!r}", options.get("payloads", ()))
         options["payloads"] = loads
-        own = make(1.0).total_mass - sum(load.mass for load in loads)
+        own = make(1.0).mass - sum(load.mass for load in loads)
         return make(self.mass / own)
 
     def _sections(self, factor: float) -> Sections:

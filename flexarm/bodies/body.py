@@ -77,6 +77,7 @@ class Body(Printed, Description):
 
     name: str
     joint: Joint
+    mass: float
     node_names: tuple[str, ...]
     node_mass: Array
     node_com: Array
@@ -114,12 +115,6 @@ class Body(Printed, Description):
     def _kept(self) -> dict[object, Any]:
         """Results of modules of the model for the body, for all arms with it."""
         return {}
-
-    @cached_property
-    def total_mass(self) -> float:
-        """Mass of all nodes and of the modal integrals, if they are given, in kg."""
-        given = 0.0 if self.integrals is None else self.integrals.m
-        return given + float(self.node_mass.sum())
 
     def node_index(self, node: str | int | float) -> int:
         """Number of a node of this body, by name, number or distance along a beam."""

@@ -477,7 +477,7 @@ def test_functions_of_an_arm_refuse_names_that_they_do_not_have() -> None:
 
 def test_an_arm_knows_its_bodies_by_name_and_has_no_length() -> None:
     assert CHAIN["link2"] is CHAIN.bodies[1]
-    assert ARM["link1"].total_mass == ARM.bodies[0].total_mass
+    assert ARM["link1"].mass == ARM.bodies[0].mass
     with pytest.raises(fa.ModelError, match="no body 'link3'"):
         CHAIN["link3"]
     with pytest.raises(TypeError, match=r"expected the name of a body.*arm\.bodies"):

@@ -62,7 +62,7 @@ TOOLBOX = {
     "arm.fdyn(1.0)": "flexarm.simulate(arm, q0, qd0, t)",
     "arm.teach()": "flexarm.plotting.scene(arm, q)",
     "arm.plot(q)": "flexarm.plotting",
-    "arm.total_mass": "sum(body.total_mass for body in arm.bodies)",
+    "arm.total_mass": "did you mean 'mass'",
     "arm.n": "did you mean 'nv'",
     "arm.qz": "did you mean 'neutral'",
     "Joint.revolute('z', qlim=(-1, 1))": "did you mean 'limits'",
