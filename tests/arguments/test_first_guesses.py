@@ -216,7 +216,8 @@ MOTION = {
     "fa.plot(arm)": "did you mean 'plotting'",
     "fa.show(arm)": "flexarm.plotting.scene(arm, q)",
     "run.tip": WORKS,
-    "run.plot()": "flexarm.plotting",
+    "run.plot()": WORKS,
+    "run.animate()": WORKS,
 }
 GUESSES = MUJOCO | TOOLBOX | PINOCCHIO | EXUDYN | SIMSCAPE
 GUESSES |= JOINTS | BODIES | BEAMS | MOTION
