@@ -28,7 +28,7 @@ Conventions of all functions, which their docstrings do not repeat:
 (6,)
 """
 
-from importlib import import_module
+import sys
 from typing import TYPE_CHECKING
 
 from . import (
@@ -344,6 +344,7 @@ __all__ = [
 # rooms whose names one looks for here
 _ROOMS = (
     *("beams", "control", "library", "optimize", "plotting", "studies"),
+    *("outputs", "inputs", "events", "finite_elements"),
     *("descriptions", "interop", "mjcf", "sdf", "urdf"),
 )
 
@@ -354,7 +355,7 @@ def _hint(name: str) -> str:
         return ""
     if hint := moved(__name__, name):
         return hint
-    rooms = {room: import_module(f".{room}", __name__).__all__ for room in _ROOMS}
+    rooms = {room: getattr(sys.modules[__name__], room).__all__ for room in _ROOMS}
     full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
     words = SYNONYMS.get(name.lower(), ())
     for other in words:
@@ -363,11 +364,11 @@ def _hint(name: str) -> str:
     for room, items in rooms.items():
         if name in items and name not in ("load", "read", "report"):
             return f"; did you mean {room}.{name}?"
+    if name in FUNCTIONS:
+        return f"; expected {FUNCTIONS[name]}"
     for other in (name, *words):
         if hasattr(Arm, other):
             return f"; did you mean arm.{other}, an attribute of arms?"
-    if name in FUNCTIONS:
-        return f"; expected {FUNCTIONS[name]}"
     return _joint_hint(name) or did_you_mean(name, __all__)
 
 

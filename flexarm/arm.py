@@ -83,7 +83,7 @@ def _bodies(what: str, value: object) -> tuple[Body, ...]:
         if not isinstance(body, RigidBody | FlexibleBody | SegmentedLink):
             raise ModelError(
                 f"a body of the arm is {type(body).__name__}, expected RigidBody or "
-                "FlexibleBody"
+                "FlexibleBody, such as beam.elements(name)"
             )
         result += body.pieces if isinstance(body, SegmentedLink) else (body,)
     return tuple(result)
@@ -409,8 +409,10 @@ class Arm(ArmLike):
             # called for missing attributes; Python itself looks up private names
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # its own error
-            public = getattr(sys.modules[__package__ or ""], "__all__", ())
-            hint = f"; expected flexarm.{name}(arm, ...)" if name in public else ""
+            package = sys.modules[__package__ or ""]
+            public = name in getattr(package, "__all__", ())
+            named = public and callable(getattr(package, name))
+            hint = f"; expected flexarm.{name}(arm, ...)" if named else ""
             raise missing_attribute(self, name, hint)
 
     # the functions of the package as methods

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from .._calls.forwarded import forwards
 from .._calls.kept import Kept
 from .._support.checks import as_array, as_numbers, positive, short_text
 from .._support.description import Description
-from .._support.options import missing_attribute
 from ..bodies.materials import Material, material_of
 from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
@@ -248,12 +247,6 @@ class Beam(Description):
         """
         link: SegmentedLink = self._link(name, segments=n, **options)
         return link
-
-    if not TYPE_CHECKING:  # a type checker knows the attributes
-
-        def __getattr__(self, name: str) -> object:
-            # called for missing attributes
-            raise missing_attribute(self, name)
 
     def _link(self, name: str, **options: Any) -> Any:
         """Link of elements or pieces with the mass of the beam."""

@@ -317,7 +317,7 @@ ATTRIBUTES: dict[str, Mistake] = {
     "Section": (lambda: fa.Section, ["beams.Section"]),
     "SetPointPD": (lambda: fa.SetPointPD, ["control.SetPointPD"]),
     "Robot": (lambda: fa.Robot, ["mean 'Arm'"]),
-    "Link": (lambda: fa.Link, ["mean 'RigidBody'"]),
+    "Link": (lambda: fa.Link, ["flexarm.RigidBody(name", "beams.Beam(section"]),
     "simulat": (lambda: fa.simulat, ["mean 'simulate'"]),
     "iiwa": (lambda: fa.library.iiwa, ["mean 'iiwa14'"]),
     "Steel": (lambda: beams.Steel, ["mean 'STEEL'"]),
