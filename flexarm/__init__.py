@@ -372,22 +372,19 @@ __all__ = [
 
 # rooms whose names one looks for here
 _ROOMS = (
-    *("beams", "control", "library", "optimize", "plotting", "studies"),
-    *("outputs", "inputs", "events", "finite_elements"),
-    *("descriptions", "interop", "mjcf", "sdf", "urdf"),
+    *("beams", "control", "library", "optimize", "plotting", "studies", "outputs"),
+    *("inputs", "events", "descriptions", "interop", "mjcf", "sdf", "urdf"),
 )
 
 
 def _hint(name: str) -> str:
     """Hint at a name that was meant, here, in a room of the package, or of an arm."""
-    if name.startswith("_"):
-        return ""
-    if hint := moved(__name__, name):
+    hint = moved(__name__, name)
+    if hint or name.startswith("_"):
         return hint
     rooms = {room: getattr(sys.modules[__name__], room).__all__ for room in _ROOMS}
     full = [f"{room}.{item}" for room, items in rooms.items() for item in items]
-    words = SYNONYMS.get(name.lower(), ())
-    for other in words:
+    for other in (words := SYNONYMS.get(name.lower(), ())):
         if other in __all__ or other in full:
             return f"; did you mean {other!r}?"
     for room, items in rooms.items():

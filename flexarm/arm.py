@@ -250,10 +250,7 @@ class Arm(ArmLike):
         >>> fa.Arm([*fa.library.planar_chain(2).bodies, load]).mass
         4.0
         """
-        parts = [
-            motors.rotor(m).mass + m.drive.stator_mass for m in motors.mounts(self)
-        ]
-        return float(sum(body.mass for body in self.bodies) + sum(parts))
+        return float(sum(b.mass for b in self.bodies)) + motors.mass_of_motors(self)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -409,9 +406,8 @@ class Arm(ArmLike):
             # called for missing attributes; Python itself looks up private names
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # its own error
-            package = sys.modules[__package__ or ""]
-            public = name in getattr(package, "__all__", ())
-            named = public and callable(getattr(package, name))
+            fa = sys.modules[__package__ or ""]
+            named = name in getattr(fa, "__all__", ()) and callable(getattr(fa, name))
             hint = f"; expected flexarm.{name}(arm, ...)" if named else ""
             raise missing_attribute(self, name, hint)
 

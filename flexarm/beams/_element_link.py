@@ -434,10 +434,8 @@ def _basis(
         held = columns_of_nodes(name, labels, choice.keep)
         held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
         along = moved_along(stations, choice.keep, held)
-        more = int(few and choice.word != "static")
-        result = craig_bampton(
-            name, rows, mass, labels, held, along, counts, limit, more
-        )
+        n = int(few and choice.word != "static")  # modes beside the static shapes
+        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit, n)
     else:
         momentum = stations.momentum()
         result = modal(name, rows, mass, momentum, labels, counts, limit, few)

@@ -150,11 +150,8 @@ class Body(Printed, Description):
     @cached_property
     def _modal_mass(self) -> Array:
         n = self.n_modes
-        lam, centre, about = (
-            self.node_rotation,
-            self.node_translation,
-            self.node_inertia,
-        )
+        lam, centre = self.node_rotation, self.node_translation
+        about = self.node_inertia
         p, m = self.node_com, self.node_mass[:, np.newaxis, np.newaxis]
         if np.count_nonzero(p):
             # translation of the centre of mass of each node: gamma - p x lambda

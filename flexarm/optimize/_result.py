@@ -213,9 +213,8 @@ class OptimalMotion(Labelled):
 
         def __getattr__(self, name: str) -> NoReturn:
             # called for missing attributes
-            old = name == "details"
-            hint = f"; expected one of {', '.join(_PARTS)}" if old else ""
-            raise missing_attribute(self, name, hint)
+            hint = f"; expected one of {', '.join(_PARTS)}"
+            raise missing_attribute(self, name, hint if name == "details" else "")
 
     # of a room above, which knows matplotlib
     plot = Later(__package__, ".plotting", "optimal_motion")
