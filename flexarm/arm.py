@@ -83,7 +83,7 @@ def _bodies(what: str, value: object) -> tuple[Body, ...]:
         if not isinstance(body, RigidBody | FlexibleBody | SegmentedLink):
             raise ModelError(
                 f"a body of the arm is {type(body).__name__}, expected RigidBody or "
-                "FlexibleBody"
+                "FlexibleBody, such as beam.elements(name)"
             )
         result += body.pieces if isinstance(body, SegmentedLink) else (body,)
     return tuple(result)
@@ -240,6 +240,19 @@ class Arm(ArmLike):
         check_constraints(self)
 
     @property
+    def mass(self) -> float:
+        """Mass of all bodies and motors, in kg; `center_of_mass` is its place.
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> load = fa.RigidBody("load", fa.Joint("fixed"), mass=2.0)
+        >>> fa.Arm([*fa.library.planar_chain(2).bodies, load]).mass
+        4.0
+        """
+        return float(sum(b.mass for b in self.bodies)) + motors.mass_of_motors(self)
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
         return constraint_names(self)
@@ -341,7 +354,7 @@ class Arm(ArmLike):
             shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
                 ", ..." if len(f) > 4 else ""
             )
-            mass = f"{sum(piece.total_mass for piece in pieces):.4g}"
+            mass = f"{sum(piece.mass for piece in pieces):.4g}"
             modes = str(sum(piece.n_modes for piece in pieces))
             if len(pieces) > 1:
                 modes += f" in {len(pieces)} pieces"
@@ -393,8 +406,9 @@ class Arm(ArmLike):
             # called for missing attributes; Python itself looks up private names
             if hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # its own error
-            public = getattr(sys.modules[__package__ or ""], "__all__", ())
-            hint = f"; expected flexarm.{name}(arm, ...)" if name in public else ""
+            fa = sys.modules[__package__ or ""]
+            named = name in getattr(fa, "__all__", ()) and callable(getattr(fa, name))
+            hint = f"; expected flexarm.{name}(arm, ...)" if named else ""
             raise missing_attribute(self, name, hint)
 
     # the functions of the package as methods

@@ -204,6 +204,11 @@ class ArmStack(StackLike):
         """Number of axes."""
         return self.index.ndim
 
+    @property
+    def mass(self) -> Array:
+        """Mass of each arm, in kg, in the shape of the stack."""
+        return np.array([arm.mass for arm in self.arms])[self.index]
+
     def __len__(self) -> int:
         return len(self.index)
 

@@ -79,10 +79,10 @@ def a_material_by_its_name() -> None:
     assert TUBE.material is beams.STEEL
 
 
-@task(lambda: BOOM.mass, "mean 'total_mass'")
+@task(lambda: BOOM.total_mass, "mean 'mass'")
 def the_mass_of_a_link() -> None:
     area = np.pi * (0.020**2 - 0.018**2)
-    close(BOOM.total_mass, 7850 * area * 1.0 + 5.0, rtol=1e-12)
+    close(BOOM.mass, 7850 * area * 1.0 + 5.0, rtol=1e-12)
 
 
 @task(
@@ -93,7 +93,7 @@ def a_link_by_its_stiffness() -> None:
     link = beams.flexible_link(
         "b", length=1.0, mass_per_length=2.0, bending_stiffness=10.0, n_modes=1
     )
-    close(link.total_mass, 2.0)
+    close(link.mass, 2.0)
 
 
 @task(lambda: anything.Motor(gear_ratio=100), "mean 'Drive'")
@@ -234,7 +234,7 @@ def links_with_mass_by_denavit_and_hartenberg() -> None:
 
 @task(lambda: RIGID[0], "such as arm['upper'], or arm.bodies")
 def a_body_by_its_name() -> None:
-    close(RIGID["link2"].total_mass, 1.0)
+    close(RIGID["link2"].mass, 1.0)
 
 
 @task(lambda: RIGID.n_joints, "mean 'nj'")
@@ -261,13 +261,13 @@ def the_torque_of_a_motor() -> None:
 def a_link_from_a_round_bar() -> None:
     bar = beams.Section.round(0.04, "steel")
     link = beams.finite_element_link("boom", length=1.0, sections=bar)
-    close(link.total_mass, 7850 * np.pi * 0.02**2)
+    close(link.mass, 7850 * np.pi * 0.02**2)
 
 
 @task(lambda: anything.library.kuka(), "mean 'iiwa14'")
 def a_small_arm_of_a_mobile_robot() -> None:
     arm = fa.library.youbot()
-    close(sum(body.total_mass for body in arm.bodies), 4.985)
+    close(sum(body.mass for body in arm.bodies), 4.985)
 
 
 # kinematics
@@ -555,14 +555,14 @@ def saving_and_loading() -> None:
     assert pickle.loads(pickle.dumps(RIGID)) == RIGID
 
 
-@task(lambda: RUN.plot(), "a function of flexarm.plotting")
+@task()
 def a_plot_of_a_run() -> None:
-    assert fa.plotting.joints(RUN) is not None
+    assert [line.get_label() for line in RUN.plot()] == ["link1", "link2"]
 
 
-@task(lambda: RUN.animate(), "flexarm.plotting.animate(run)")
+@task()
 def an_animation() -> None:
-    assert fa.plotting.animate(RUN) is not None
+    assert len(RUN.animate(fps=10).times) == 6
 
 
 @task(lambda: PUMA.show(), "flexarm.plotting.scene(arm, q)")
@@ -583,7 +583,9 @@ def frequency_of_a_loaded_arm() -> None:
 
 @task(lambda: anything.modes(LOADED, LOADED.neutral), "mean 'vibration_modes'")
 def modes_of_vibration() -> None:
-    found = fa.vibration_modes(LOADED, LOADED.neutral)
+    # of all modes: the highest ones of a few are too high, and a warning says so
+    with pytest.warns(fa.ModeWarning, match="raise n_modes; see arm.refined"):
+        found = fa.vibration_modes(LOADED, LOADED.neutral)
     assert found.frequencies[0] < 1e-3 < found.frequencies[1]
 
 

@@ -102,7 +102,12 @@ def thick_beams() -> Rows:
         )
         exact = b * np.sqrt(EI / bar.mass_per_length) / (2.0 * np.pi)
         link = fa.beams.finite_element_link(
-            "bar", length=1.0, sections=bar, motions="bending y", n_elements=16
+            "bar",
+            length=1.0,
+            sections=bar,
+            motions="bending y",
+            n_elements=16,
+            n_modes="all",
         )
         for i in (0, 1):
             name = f"length {slender} depths, mode {i + 1}, Hz"

@@ -438,6 +438,11 @@ class ArmLike(Printed, Description):
         raise NotImplementedError
 
     @property
+    def mass(self) -> float:
+        """Mass of all bodies and motors, in kg."""
+        raise NotImplementedError
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """Name of each constraint row: loop and direction, or coupling."""
         raise NotImplementedError

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .options import missing_from_class
-from .synonyms import ON_CLASSES
+from .options import Hinting, missing_from_class
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -27,14 +26,10 @@ class Described(type):
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
         def __getattr__(cls, name: str) -> object:
-            instead = ON_CLASSES.get(f"{cls.__name__}.{name.lower()}")
-            if instead is not None:
-                text = f"class {cls.__name__} has no attribute {name!r}"
-                raise AttributeError(f"{text}; expected {instead}", name=name, obj=cls)
             raise missing_from_class(cls, name)
 
 
-class Description(metaclass=Described):
+class Description(Hinting, metaclass=Described):
     """Equality, hash and replacement by content, for dataclasses that hold arrays."""
 
     def _content(self) -> tuple[object, ...]:

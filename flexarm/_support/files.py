@@ -113,7 +113,7 @@ def on_disk(path: Path) -> None:
         _synchronize(path)
 
 
-def _synchronize(path: Any) -> None:
+def _synchronize(path: str | Path) -> None:
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 class Later:
@@ -12,7 +13,8 @@ class Later:
     Parameters
     ----------
     package, module, name : str
-        The package, its module and the function in it.
+        The package, its module and the function in it; a module that begins with a
+        point is one beside the package.
     """
 
     def __init__(self, package: str, module: str, name: str) -> None:
@@ -21,7 +23,7 @@ class Later:
     def __set_name__(self, owner: type, name: str) -> None:
         self._place = owner, name
 
-    def __get__(self, instance: object, owner: type | None = None) -> object:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         package, module, name = self._from
         function = getattr(import_module(f".{module}", package), name)
         # from now on the class has the function itself

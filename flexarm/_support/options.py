@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from textwrap import shorten
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ArgumentError
 from .checks import short_text
-from .synonyms import FUNCTIONS, MAKERS, SYNONYMS
+from .synonyms import FUNCTIONS, ON_CLASSES, SYNONYMS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,6 +69,7 @@ def missing_attribute(made: object, name: str, hint: str = "") -> AttributeError
         What to say if the name is none of a method that is a function here.
     """
     kind = type(made)
+    hint = hint or _on_class(kind, name)
     if not hint and name in FUNCTIONS:
         hint = f"; expected {FUNCTIONS[name]}"
     if not hint and name[:1] != "_":
@@ -76,14 +78,32 @@ def missing_attribute(made: object, name: str, hint: str = "") -> AttributeError
     return AttributeError(text, name=name, obj=made)
 
 
+def _on_class(made: type, name: str) -> str:
+    """Hint at what is meant by an attribute of a class or of its objects."""
+    keys = (f"{base.__name__}.{name.lower()}" for base in made.__mro__)
+    return next(
+        (f"; expected {ON_CLASSES[key]}" for key in keys if key in ON_CLASSES), ""
+    )
+
+
+class Hinting:
+    """Mixin of classes whose objects hint at the attribute that was meant."""
+
+    if not TYPE_CHECKING:  # a type checker knows the attributes
+
+        def __getattr__(self, name: str) -> object:
+            # called for missing attributes; Python itself looks up private names
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # its own error
+            raise missing_attribute(self, name)
+
+
 def missing_from_class(made: type, name: str) -> AttributeError:
     """Return the error on an attribute that a class does not have."""
-    hint = ""
+    hint = _on_class(made, name)
     # while a dataclass is made, it asks for fields that have no default
-    if name[:1] != "_" and "__dataclass_fields__" in vars(made):
+    if not hint and name[:1] != "_" and "__dataclass_fields__" in vars(made):
         hint = did_you_mean(name, [n for n in dir(made) if n[0] != "_"])
-        if made.__name__ == "Arm" and name in MAKERS:
-            hint = f"; expected {MAKERS[name]}"
     text = f"class {made.__name__} has no attribute {name!r}{hint}"
     return AttributeError(text, name=name, obj=made)
 
@@ -143,10 +163,13 @@ def unknown_names(
 def unknown_name(function: str, option: str, known: Collection[str]) -> ArgumentError:
     """Return the error on a name that a function does not have."""
     hint = did_you_mean(option, known)
+    if (key := f"{function}.{option}") in ON_CLASSES:
+        hint = f"; use {ON_CLASSES[key]},"
     if option in ("g", "gravity") and "arm" in known:
         hint = "; gravity is that of the arm, arm.replace(gravity=(0, 0, -9.81)),"
-    # the hint first: of a long sentence the end may be cut
+    # the hint first, then as many names as are read
+    names = shorten(", ".join(known), 230, placeholder=f" ... ({len(known)} in all)")
     return ArgumentError(
         f"{function} has no argument {option!r}{hint or ','} expected names out of "
-        f"{', '.join(known)}"
+        f"{names}"
     )

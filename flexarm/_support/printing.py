@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from .description import table
-from .options import missing_attribute
+from .options import Hinting
 
 _NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?|-?inf|nan|")
 _CELL = "padding: 0.1em 0.6em; text-align: "
@@ -139,7 +138,7 @@ def _paragraph(line: str) -> list[str]:
     return [f'<p style="margin: 0.2em 0">{escape(line)}</p>'] if line else []
 
 
-class Printed:
+class Printed(Hinting):
     """Mixin that prints the sheet of an object, as text and as HTML."""
 
     def _sheet(self) -> Sheet:
@@ -150,11 +149,3 @@ class Printed:
 
     def _repr_html_(self) -> str:
         return self._sheet().html()
-
-    if not TYPE_CHECKING:  # a type checker knows the attributes
-
-        def __getattr__(self, name: str) -> Any:
-            # called for missing attributes; Python itself looks up private names
-            if hasattr(type(self), name):
-                return object.__getattribute__(self, name)  # its own error
-            raise missing_attribute(self, name)

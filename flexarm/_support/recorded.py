@@ -20,6 +20,7 @@ from .._version import __version__
 from ..errors import ArgumentError
 from .checks import short_text
 from .description import Description
+from .options import Hinting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -120,7 +121,7 @@ class Call:
         return function(**{name: _remade(value) for name, value in arguments.items()})
 
 
-class Recorded:
+class Recorded(Hinting):
     """Mixin of results that know their `call`."""
 
     @property

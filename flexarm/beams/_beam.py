@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,6 @@ from .._calls.forwarded import forwards
 from .._calls.kept import Kept
 from .._support.checks import as_array, as_numbers, positive, short_text
 from .._support.description import Description
-from .._support.options import missing_attribute
 from ..bodies.materials import Material, material_of
 from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
@@ -124,8 +123,8 @@ class Beam(Description):
     >>> beam = Beam(Section.tube(0.04, 0.002), length=1.0, material="steel")
     >>> beam.modes("boom", {"bending y": 3}).mode_names
     ('tip y', 'tip rz', 'bending y 3')
-    >>> beam.elements("boom", 2, motions="bending z").mode_names
-    ('n1 z', 'n1 ry', 'tip z', 'tip ry')
+    >>> beam.elements("boom", 8, motions="bending z").mode_names
+    ('tip z', 'tip ry', 'bending z 3')
     >>> beam.segments("boom", 8, motions="bending z").n_modes
     16
     """
@@ -249,12 +248,6 @@ class Beam(Description):
         link: SegmentedLink = self._link(name, segments=n, **options)
         return link
 
-    if not TYPE_CHECKING:  # a type checker knows the attributes
-
-        def __getattr__(self, name: str) -> object:
-            # called for missing attributes
-            raise missing_attribute(self, name)
-
     def _link(self, name: str, **options: Any) -> Any:
         """Link of elements or pieces with the mass of the beam."""
         options |= {"length": self.length, "points": self.points, "roll": self.roll}
@@ -268,7 +261,7 @@ class Beam(Description):
         # the mass of the elements, whose rule decides for a section that is a function
         loads = payload_list(f"payloads of link {name!r}", options.get("payloads", ()))
         options["payloads"] = loads
-        own = make(1.0).total_mass - sum(load.mass for load in loads)
+        own = make(1.0).mass - sum(load.mass for load in loads)
         return make(self.mass / own)
 
     def _sections(self, factor: float) -> Sections:

@@ -16,6 +16,8 @@ from .limits import MAX_PAYLOADS, check_modes
 HELD = ("craig-bampton", "static")
 NATURAL = ("clamped-free", "tip-loaded", "pinned")
 FREE = "free"
+# static shapes of each motion of a straight link; by default it has one mode more
+N_STATIC = {"bending y": 2, "bending z": 2, "torsion": 1, "stretch": 1}
 
 
 def known_modes(name: str, modes: object, loads: Sequence[Payload], free: bool) -> str:

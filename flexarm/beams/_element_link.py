@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,7 +70,7 @@ def finite_element_link(
     payloads: Annotated[Sequence[Payload], Kept(payload_list)] = (),
     nodes: Annotated[Mapping[str, float], Dictionary(_AT)] | None = None,
     modes: str | ArrayLike = "craig-bampton",
-    n_modes: int | Mapping[str, int] | None = None,
+    n_modes: int | Mapping[str, int] | Literal["all"] | None = None,
     max_frequency: Annotated[float, Kept(positive, "Hz")] | None = None,
     keep: str | Sequence[str] = "tip",
     outboard: Annotated[Sequence[Payload], Kept(payload_list)] = (),
@@ -125,11 +125,13 @@ def finite_element_link(
         payloads, clamped at the base, also with what is `outboard`, and with base and
         tip on the chord.  Columns of an array are shapes of one's own in the
         coordinates of all nodes.
-    n_modes : int or mapping of str to int, optional
+    n_modes : int, mapping of str to int or "all", optional
         Number of coordinates **of each motion**, static ones included, or numbers by
         motion such as ``{"bending y": 3, "torsion": 1}``; motions that a corner or an
-        offset payload couples have their sum.  Without `n_modes` and `max_frequency`
-        the coordinates are the displacements of all nodes.
+        offset payload couples have their sum.  By default one more than the static
+        shapes: three in bending and two in torsion, as of `flexible_link`, and as many
+        natural modes.  ``"all"``: those of the elements, which in the default basis are
+        the displacements of all nodes.
     max_frequency : float, optional
         Keep modes up to this frequency, in Hz, and all static shapes.
     keep : str or sequence of str
@@ -265,7 +267,7 @@ def finite_element_link(
     >>> section = beams.Section.from_stiffness(5.0, 1000.0)
     >>> link = beams.finite_element_link(
     ...     "link", length=1.0, sections=section, n_elements=2, motions="bending y",
-    ...     frame="chord"
+    ...     frame="chord", n_modes="all"
     ... )
     >>> link.mode_names
     ('base rz', 'n1 y', 'n1 rz', 'tip rz')
@@ -390,12 +392,12 @@ def _choice(
     word = "" if own else known_modes(name, modes, outboard, free=False)
     if word == "static":
         no_static_count(name, n_modes, max_frequency)
-    elif word == "craig-bampton" and not counted:
+    elif word == "craig-bampton" and n_modes == "all" and max_frequency is None:
         word = ""
     if word not in HELD and nodes != ("tip",):
         raise ModelError(
             f"link {name!r} has keep, but no static shapes of nodes, expected "
-            "modes='static', or 'craig-bampton' and n_modes or max_frequency, with it"
+            "modes='static', or 'craig-bampton' without n_modes='all', with it"
         )
     return _Choice(word, modes if own else None, n_modes, max_frequency, nodes)
 
@@ -421,8 +423,9 @@ def _basis(
     kinds: Sequence[str],
 ) -> Basis:
     """Coordinates of the body by those of its elements."""
-    rows, counts = stations.rows, counts_of(name, choice.n_modes, kinds)
-    limit = choice.max_frequency
+    rows, counts, limit = stations.rows, choice.n_modes, choice.max_frequency
+    few = counts is None and limit is None
+    counts = counts_of(name, None if counts == "all" else counts, kinds)
     if choice.shapes is not None:
         result = own_shapes(name, choice.shapes, labels)
     elif not choice.word:
@@ -431,10 +434,11 @@ def _basis(
         held = columns_of_nodes(name, labels, choice.keep)
         held += [j for j in range(len(labels)) if labels[j].startswith("base ")]
         along = moved_along(stations, choice.keep, held)
-        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit)
+        n = int(few and choice.word != "static")  # modes beside the static shapes
+        result = craig_bampton(name, rows, mass, labels, held, along, counts, limit, n)
     else:
         momentum = stations.momentum()
-        result = modal(name, rows, mass, momentum, labels, counts, limit)
+        result = modal(name, rows, mass, momentum, labels, counts, limit, few)
     if result.W.shape[1] > MAX_MODES:
         raise _too_many(name, str(result.W.shape[1]))
     return result

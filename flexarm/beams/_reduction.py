@@ -16,7 +16,7 @@ from .._support.checks import as_array, as_numbers, in_range
 from .._support.doubtful import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
-from ._choice import check_count
+from ._choice import N_STATIC, check_count
 from ._coordinates import MOTIONS, OF_AXIS
 
 Array = NDArray[np.float64]
@@ -143,12 +143,21 @@ def modal(
     labels: Sequence[str],
     counts: Mapping[str, int] | None,
     limit: float | None,
+    few: bool,
 ) -> Basis:
-    """Lowest natural modes of the link by motion, up to a limit in Hz."""
+    """Lowest natural modes of the link by motion, up to a limit in Hz.
+
+    Without numbers of them all, or the `few` of a link by default.
+    """
     parts = groups(rows, mass, labels)
     columns, names, lowest = [], [], []
     for label, own in parts.items():
-        wanted = len(own) if counts is None else _wanted(name, label, counts, len(own))
+        wanted = len(own)
+        if counts is not None:
+            wanted = _wanted(name, label, counts, len(own))
+        elif few:
+            kinds = label.split(" and ")
+            wanted = min(wanted, sum(N_STATIC[kind] + 1 for kind in kinds))
         omega2, vectors = natural_modes(rows[:, own], mass[np.ix_(own, own)])
         hertz = np.sqrt(omega2) / (2.0 * np.pi)
         lowest.append(float(hertz[0]))
@@ -176,13 +185,14 @@ def craig_bampton(
     along: Mapping[str, Array],
     counts: Mapping[str, int] | None,
     limit: float | None,
+    n_more: int = 0,
 ) -> Basis:
     """Static shapes of held coordinates, then modes with these at rest, by motion.
 
     The displacements `along` the line are held too: rows in the coordinates, by name.
 
-    Without numbers of coordinates there are static shapes alone, or with a limit in Hz
-    all modes up to it.
+    Without numbers of coordinates there are static shapes and `n_more` modes of each
+    motion, or with a limit in Hz all modes up to it.
     """
     n, parts = len(labels), groups(rows, mass, labels)
     blocks, names = [], []
@@ -196,7 +206,8 @@ def craig_bampton(
                 continue
             kept = _first_kept(name, label, labels, kept, wanted - len(more))
         elif limit is None:
-            wanted = len(kept) + len(more)
+            n_own = len(kept) + len(more) + n_more * len(label.split(" and "))
+            wanted = min(wanted, n_own)
         static = [*(labels[j] for j in kept), *more]
         E = np.array(list(more.values())).reshape(len(more), len(own))
         block = _static_and_held(rows, mass, own, kept, E, wanted - len(static), limit)

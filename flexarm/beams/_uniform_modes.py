@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._support.checks import listed
 from ..errors import ModelError
 from ._bending import BeamModes
-from ._choice import counts_of, known_modes, no_static_count
+from ._choice import N_STATIC, counts_of, known_modes, no_static_count
 from ._clamped import LinkModes, RodModes
 from ._coordinates import names_of
 from ._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
@@ -129,9 +129,9 @@ def modes_by_name(
     counts = counts_of(name, n_modes, kinds)
     limit = max_frequency
     if counts is None:
-        few, static = limit is None, dict(zip(KINDS, (2, 2, 1), strict=True))
+        few = limit is None
         counts = {
-            kind: static[kind] + (word != "static") if few else MAX_BEAM_MODES
+            kind: N_STATIC[kind] + (word != "static") if few else MAX_BEAM_MODES
             for kind in kinds
         }
     result = {}

@@ -67,7 +67,7 @@ def _moved(body: Body, mode: int) -> str:
 
 def mode_table(body: Body) -> Sheet:
     """Table of `FlexibleBody.summary`."""
-    G, K, mass = body.modal_mass(), body.stiffness, body.total_mass
+    G, K, mass = body.modal_mass(), body.stiffness, body.mass
     sizes = [
         f"{n} {what}{'' if n == 1 else 's'}"
         for n, what in ((body.n_modes, "mode"), (body.n_nodes, "node"))

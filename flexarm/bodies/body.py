@@ -77,6 +77,7 @@ class Body(Printed, Description):
 
     name: str
     joint: Joint
+    mass: float
     node_names: tuple[str, ...]
     node_mass: Array
     node_com: Array
@@ -115,12 +116,6 @@ class Body(Printed, Description):
         """Results of modules of the model for the body, for all arms with it."""
         return {}
 
-    @cached_property
-    def total_mass(self) -> float:
-        """Mass of all nodes and of the modal integrals, if they are given, in kg."""
-        given = 0.0 if self.integrals is None else self.integrals.m
-        return given + float(self.node_mass.sum())
-
     def node_index(self, node: str | int | float) -> int:
         """Number of a node of this body, by name, number or distance along a beam."""
         if isinstance(node, str):
@@ -155,11 +150,8 @@ class Body(Printed, Description):
     @cached_property
     def _modal_mass(self) -> Array:
         n = self.n_modes
-        lam, centre, about = (
-            self.node_rotation,
-            self.node_translation,
-            self.node_inertia,
-        )
+        lam, centre = self.node_rotation, self.node_translation
+        about = self.node_inertia
         p, m = self.node_com, self.node_mass[:, np.newaxis, np.newaxis]
         if np.count_nonzero(p):
             # translation of the centre of mass of each node: gamma - p x lambda

@@ -435,6 +435,20 @@ class FlexibleBody(Body):
             )
 
     @cached_property
+    def mass(self) -> float:  # type: ignore[override]
+        """Mass of all nodes and of the modal integrals, if they are given, in kg.
+
+        Examples
+        --------
+        >>> from flexarm.beams import Beam, Section
+        >>> tube = Beam(Section.tube(0.04, 0.002), length=1.0, material="steel")
+        >>> print(f"{tube.elements('boom').mass:.3f} kg")
+        1.874 kg
+        """
+        given = 0.0 if self.integrals is None else self.integrals.m
+        return given + float(self.node_mass.sum())
+
+    @cached_property
     def unreduced(self) -> UnreducedLink | None:  # type: ignore[override]
         """Link without reduction to modes, None if it is not known.
 

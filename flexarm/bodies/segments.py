@@ -177,9 +177,9 @@ class SegmentedLink(Printed, Description):
         return int(own + sum(piece.n_nodes for piece in self.pieces[:k]))
 
     @property
-    def total_mass(self) -> float:
+    def mass(self) -> float:
         """Mass of all pieces, in kg."""
-        return float(sum(piece.total_mass for piece in self.pieces))
+        return float(sum(piece.mass for piece in self.pieces))
 
     @property
     def beam(self) -> BeamProfile | None:
@@ -194,13 +194,13 @@ class SegmentedLink(Printed, Description):
         f = ", ".join(f"{x:.4g}" for x in link_frequencies(self.pieces, 6))
         head = (
             f"flexible link {self.name!r}: {len(self.pieces)} pieces, {self.n_modes} "
-            f"modes, {self.n_nodes} nodes, {self.total_mass:.4g} kg"
+            f"modes, {self.n_nodes} nodes, {self.mass:.4g} kg"
         )
         rows = [("piece", "mass kg", "modes", "nodes")]
         rows += [
             (
                 piece.name,
-                f"{piece.total_mass:.4g}",
+                f"{piece.mass:.4g}",
                 str(piece.n_modes),
                 f"{piece.node_names[0]} to {piece.node_names[-1]}",
             )

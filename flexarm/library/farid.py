@@ -412,7 +412,7 @@ def _link(
     # flexible, by finite elements
     section, elements, frame, motions, stiffening = form
     if elements:
-        link: Body = Beam(section, _LENGTH).elements(
+        return Beam(section, _LENGTH).elements(
             name,
             elements,
             joint=joint,
@@ -421,8 +421,8 @@ def _link(
             payloads=loads,
             rotary_inertia=False,
             geometric_stiffening=stiffening,
+            n_modes="all",
         )
-        return link
 
     # rigid: mass, mass centre and inertia of rod and loads
     rod = section.mass_per_length * _LENGTH

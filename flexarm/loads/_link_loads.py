@@ -115,7 +115,7 @@ class LinkLoads(Printed):
         ...     "link", length=1.0, sections=tube, motions="bending y"
         ... )
         >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
-        >>> loads = fa.link_loads(arm, [0.0] * 9, [0.0] * 9, [0.0] * 9)["link"]
+        >>> loads = fa.link_loads(arm, [0.0] * 4, [0.0] * 4, [0.0] * 4)["link"]
         >>> moment = tube.mass_per_length * 9.81 / 2.0
         >>> print((1e-6 * loads.stress()[0]).round(3))
         2.927
@@ -308,7 +308,7 @@ def link_loads(
     ...     motions="bending y"
     ... )
     >>> arm = fa.Arm([link], gravity=(0, -9.81, 0))
-    >>> loads = fa.link_loads(arm, [0.0] * 9, [0.0] * 9, [0.0] * 9)["link"]
+    >>> loads = fa.link_loads(arm, [0.0] * 4, [0.0] * 4, [0.0] * 4)["link"]
     >>> print(loads.at[0], loads.force[0].round(6), loads.moment[0].round(6))
     0.0 [  0.   -19.62   0.  ] [ 0.    0.   -9.81]
     """

@@ -121,7 +121,7 @@ def _without(body: Body, nodes: tuple[int, ...]) -> Body:
         return body
     light = copy.copy(body)
     made = ("_rigid_nodes", "_own_sums", "_whole_integrals", "_modal_mass")
-    for name in (*made, "total_mass", "_kept"):
+    for name in (*made, "mass", "_kept"):
         light.__dict__.pop(name, None)
     for name in ("node_mass", "node_com", "node_inertia"):
         values = getattr(body, name).copy()

@@ -81,6 +81,11 @@ def rotor(mount: Mount) -> Lump:
     return Lump(d.rotor_mass, np.zeros(3), inertia)
 
 
+def mass_of_motors(arm: ArmLike) -> float:
+    """Mass of all rotors and stators, in kg."""
+    return sum(rotor(m).mass + m.drive.stator_mass for m in mounts(arm))
+
+
 def fixed_lumps(mount: Mount) -> list[Lump]:
     """Parts of the motor that do not move on its carrier."""
     d, result = mount.drive, []

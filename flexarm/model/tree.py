@@ -177,7 +177,7 @@ def _inertia_of(body: Body) -> float:
 def check_mass(bodies: tuple[Body, ...], parents: tuple[int, ...]) -> None:
     """Raise for joints that move no mass, and for an arm without coordinates."""
     # masses of bodies with the motors that they carry
-    mass = [body.total_mass for body in bodies]
+    mass = [body.mass for body in bodies]
     inertia = [_inertia_of(body) for body in bodies]
     for body, p in zip(bodies, parents, strict=True):
         if p >= 0:

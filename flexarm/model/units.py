@@ -55,7 +55,7 @@ def check_units_of_arm(arm: ArmLike, *, inertia: bool = True) -> None:
 def doubtful_inertias(arm: ArmLike) -> Iterator[str]:
     """Sentences on bodies whose inertia is far above what their size allows."""
     for body in arm.bodies:
-        sizes, mass = _sizes(body), float(body.total_mass)
+        sizes, mass = _sizes(body), float(body.mass)
         size, inertia = sizes.extent, sizes.inertia
         widest = max(50.0 * size, _MIN_RADIUS) if size > 0.0 else 20.0
         if mass > 0.0 and inertia > mass * widest**2:

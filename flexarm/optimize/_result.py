@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.declared import Floats
 from .._calls.doors import checked_class
 from .._support.labelled import Labelled, Labels
+from .._support.later import Later
 from .._support.options import missing_attribute
 from .._support.warn import warn
 from ..arm import Arm
@@ -103,6 +104,9 @@ class Fastest(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class OptimalMotion(Labelled):
     """Motion that an optimization found, with data on the search.
+
+    `plot` and `animate` are `flexarm.plotting.optimal_motion` and
+    `flexarm.plotting.animate` of it.
 
     Attributes
     ----------
@@ -209,9 +213,12 @@ class OptimalMotion(Labelled):
 
         def __getattr__(self, name: str) -> NoReturn:
             # called for missing attributes
-            old = name == "details"
-            hint = f"; expected one of {', '.join(_PARTS)}" if old else ""
-            raise missing_attribute(self, name, hint)
+            hint = f"; expected one of {', '.join(_PARTS)}"
+            raise missing_attribute(self, name, hint if name == "details" else "")
+
+    # of a room above, which knows matplotlib
+    plot = Later(__package__, ".plotting", "optimal_motion")
+    animate = Later(__package__, ".plotting", "animate")
 
     def check(self) -> OptimalMotion:
         """Return itself if it is a success.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._calls.declared import Floats, Positive
 from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
+from ..simulation.trajectory import Trajectory
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
 from ._skeleton import Shape, find_shapes, magnify, smooth_path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..simulation.methods import Trajectory
+    from ..optimize import OptimalMotion
 
 Array = NDArray[np.float64]
 
@@ -165,7 +166,7 @@ class Animation:
 
 @checked
 def animate(
-    traj: Trajectory,
+    traj: Trajectory | OptimalMotion,
     *,
     fps: Positive = 25.0,
     speed: Positive = 1.0,
@@ -178,8 +179,9 @@ def animate(
 
     Parameters
     ----------
-    traj : Trajectory
-        Result of `flexarm.simulate`; all members of a batch move together.
+    traj : Trajectory or OptimalMotion
+        Result of `flexarm.simulate`, of which all members of a batch move together, or
+        of a function of `flexarm.optimize`.
     fps : float
         Frames per second.
     speed : float
@@ -219,6 +221,8 @@ def animate(
     >>> len(animation.times)
     51
     """
+    if not isinstance(traj, Trajectory):
+        traj = Trajectory(traj.arm, traj.t, traj.q, traj.qd, traj.tau)
     arm, t = traj.arm, traj.t[: int(np.min(traj.completed))]
     count = count_frames(float(t[-1] - t[0]), fps, speed)
     chosen = nearest(t, np.linspace(t[0], t[-1], count))

@@ -122,10 +122,10 @@ def payloads(arm: Arm) -> list[tuple[str, float, int, Array]]:
     for k, body in enumerate(arm.bodies):
         nodes = arm.node_slice(k)
         if isinstance(body, RigidBody):
-            if not free_joint(body.joint).n_dof and body.total_mass > 0.0:
+            if not free_joint(body.joint).n_dof and body.mass > 0.0:
                 com = body.node_mass @ (body.node_position + body.node_com)
-                place = com / body.total_mass - body.node_position[0]
-                found.append((body.name, body.total_mass, nodes.start, place))
+                place = com / body.mass - body.node_position[0]
+                found.append((body.name, body.mass, nodes.start, place))
         elif body.node_mass[-1] > 0.0:
             name = f"{link_name(body)}.{body.node_names[-1]}"
             place = body.node_com[-1]

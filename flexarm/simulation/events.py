@@ -25,7 +25,6 @@ from .._calls.nodes import one_node
 from .._support.options import check_choice
 from .._support.recorded import recorded
 from ..errors import ArgumentError
-from ..model.motors import mounts, rotor
 
 __all__ = ["Event", "at_rest", "joint_reaches", "node_reaches"]
 
@@ -276,8 +275,7 @@ def at_rest(
     True
     """
     slow = float(speed)
-    mass = float(sum(body.total_mass for body in arm.bodies))
-    mass += sum(rotor(m).mass + m.drive.stator_mass for m in mounts(arm))
+    mass = arm.mass
     if not mass > 0.0:
         raise ArgumentError(
             "the arm has inertia but no mass, so that it has no mean speed; expected "

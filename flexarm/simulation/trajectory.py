@@ -14,6 +14,7 @@ from .._calls.chunks import in_chunks
 from .._calls.doors import checked_class
 from .._calls.units import coordinates_of, position_units
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
+from .._support.later import Later
 from .._support.printing import Printed, Sheet, Table
 from ..kinematics.slopes import quiet_slopes
 from .events import Occurrence
@@ -26,7 +27,8 @@ class Trajectory(Labelled, Printed):
 
     Samples that a run did not reach are NaN, see `success` and `message`.  `call` has
     the arguments that computed it, `to_xarray` returns its data with names and units,
-    and `flexarm.save` keeps it in a file.
+    and `flexarm.save` keeps it in a file.  `plot` and `animate` are `plotting.joints`
+    and `plotting.animate` of it; `flexarm.plotting` has other figures.
 
     Attributes
     ----------
@@ -141,6 +143,10 @@ class Trajectory(Labelled, Printed):
             return np.asarray(np.abs((A @ qd[..., np.newaxis])[..., 0]).max(axis=-1))
 
         return np.asarray(in_chunks(self.arm, largest, (self.q, self.qd), (1, 1)))
+
+    # of a room above, which knows matplotlib
+    plot = Later(__package__, ".plotting", "joints")
+    animate = Later(__package__, ".plotting", "animate")
 
     def _quiet(self, kernel: str, *operands: object) -> Array:
         one = any_of(self.arm) is self.arm

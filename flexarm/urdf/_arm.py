@@ -237,14 +237,14 @@ def _body(
             f"flexible link {link.name!r} is held by its node {body.attachment!r}, "
             "which is not at the origin of the link, where its joint is; move the nodes"
         )
-    if link.mass is not None and abs(body.total_mass - link.mass) > 1e-9 * link.mass:
+    if link.mass is not None and abs(body.mass - link.mass) > 1e-9 * link.mass:
         taken.findings.change(
             link.who,
             "mass",
             f"link {link.name!r} has {link.mass:g} kg in the file and "
-            f"{body.total_mass:g} kg as a flexible body, which counts",
+            f"{body.mass:g} kg as a flexible body, which counts",
             f"{link.mass:g} kg",
-            f"{body.total_mass:g} kg",
+            f"{body.mass:g} kg",
         )
     name = taken.names[link.name]
     result: Body | SegmentedLink = body.replace(name=name, joint=joint)

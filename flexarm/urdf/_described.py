@@ -62,7 +62,7 @@ def _candidates(pieces: Sequence[Body]) -> Iterator[dict[str, object]]:
     if profile is None or not profile.at.max() > 0.0:
         return
     length = float(profile.at.max())
-    mass = sum(piece.total_mass for piece in pieces)
+    mass = sum(piece.mass for piece in pieces)
     _, GJ, EI_y, EI_z = map(float, profile.stiffness[0])
     axes = profile.axes[0]
     table: dict[str, object] = {

@@ -82,7 +82,7 @@ class Report(Printed, Description):
 
     def _sheet(self) -> Sheet:
         robot, arm = self.robot, self.arm
-        total = sum(body.total_mass for body in arm.bodies)
+        total = sum(body.mass for body in arm.bodies)
         links = {link.name: link for link in robot.links}
         rows: list[tuple[str, ...]] = [
             (

@@ -317,7 +317,7 @@ ATTRIBUTES: dict[str, Mistake] = {
     "Section": (lambda: fa.Section, ["beams.Section"]),
     "SetPointPD": (lambda: fa.SetPointPD, ["control.SetPointPD"]),
     "Robot": (lambda: fa.Robot, ["mean 'Arm'"]),
-    "Link": (lambda: fa.Link, ["mean 'RigidBody'"]),
+    "Link": (lambda: fa.Link, ["flexarm.RigidBody(name", "beams.Beam(section"]),
     "simulat": (lambda: fa.simulat, ["mean 'simulate'"]),
     "iiwa": (lambda: fa.library.iiwa, ["mean 'iiwa14'"]),
     "Steel": (lambda: beams.Steel, ["mean 'STEEL'"]),
@@ -477,7 +477,7 @@ def test_functions_of_an_arm_refuse_names_that_they_do_not_have() -> None:
 
 def test_an_arm_knows_its_bodies_by_name_and_has_no_length() -> None:
     assert CHAIN["link2"] is CHAIN.bodies[1]
-    assert ARM["link1"].total_mass == ARM.bodies[0].total_mass
+    assert ARM["link1"].mass == ARM.bodies[0].mass
     with pytest.raises(fa.ModelError, match="no body 'link3'"):
         CHAIN["link3"]
     with pytest.raises(TypeError, match=r"expected the name of a body.*arm\.bodies"):

@@ -1,4 +1,8 @@
-"""The 75 tasks of a newcomer: the lines do it, and wrong guesses lead to them."""
+"""The tasks of a newcomer: the lines do it, and wrong guesses lead to them.
+
+75 were written down before the documentation was read; the others are those of the
+README and of the tutorial.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,14 @@ import sys
 import pytest
 from each import each
 from first_tasks import TASKS, Task
+from page_tasks import PAGES
 
 import flexarm as fa
 from flexarm._support.printing import Printed
 from flexarm._support.synonyms import FUNCTIONS
 
 
-@each("task", TASKS)
+@each("task", TASKS | PAGES)
 def test_the_lines_do_it(task: Task) -> None:
     try:
         task.lines()
@@ -25,7 +30,7 @@ def test_the_lines_do_it(task: Task) -> None:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-@each("task", {name: task for name, task in TASKS.items() if task.guess})
+@each("task", {name: task for name, task in (TASKS | PAGES).items() if task.guess})
 def test_the_first_guess_leads_to_the_lines(task: Task) -> None:
     assert task.guess is not None
     with pytest.raises((fa.FlexarmError, AttributeError, TypeError)) as caught:
@@ -35,8 +40,11 @@ def test_the_first_guess_leads_to_the_lines(task: Task) -> None:
     assert "\n" not in text and len(text) < 400
 
 
-def test_there_are_75_tasks() -> None:
-    assert len(TASKS) >= 75
+def test_there_are_75_tasks_and_those_of_the_pages() -> None:
+    assert len(TASKS) >= 75 and len(PAGES) >= 30
+    assert not set(TASKS) & set(PAGES)
+    # of README and tutorial almost all first guesses work
+    assert sum(task.guess is not None for task in PAGES.values()) <= 5
 
 
 def test_functions_that_answers_name_exist() -> None:

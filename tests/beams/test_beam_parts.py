@@ -175,7 +175,7 @@ def test_a_mass_takes_the_place_of_the_density() -> None:
     assert bare.modes("boom", 2) == known
     assert Beam(section, 1.2, mass=2.0).modes("boom", 2) == known
     # first frequency of a clamped beam of that mass, without rotary inertia
-    link = bare.elements("boom", 8, shear=False, rotary_inertia=False)
+    link = bare.elements("boom", 8, n_modes="all", shear=False, rotary_inertia=False)
     arm = fa.Arm([link.replace(joint=Joint.fixed())], gravity=(0, 0, 0))
     soft = 3e9 * 0.03 * 0.02**3 / 12.0
     exact = 1.8751040687119611**2 * math.sqrt(soft / (2.0 * 1.2**3)) / math.tau
@@ -200,9 +200,9 @@ def test_a_mass_is_that_of_all_links() -> None:
             beam.segments("boom", 2),
             beam.elements("boom", 5, n_modes=2),
         ):
-            assert_allclose(link.total_mass, 2.5, rtol=1e-14)
+            assert_allclose(link.mass, 2.5, rtol=1e-14)
         link = beam.elements("boom", payloads=iter(LOAD))
-        assert_allclose(link.total_mass, 2.5 + load, rtol=1e-14)
+        assert_allclose(link.mass, 2.5 + load, rtol=1e-14)
     # rotary inertia has the factor of the mass
     made = Beam(stiff, 1.2, mass=2.5).modes("boom")
     factor = 2.5 / (3.0 * 1.2)
@@ -264,3 +264,81 @@ def test_names_of_others_lead_to_those_of_a_beam() -> None:
     ):
         with pytest.raises(fa.ArgumentError, match=words):
             call()
+
+
+# what one link keeps by default, against 32 elements with ten coordinates in bending
+
+MANY = {"bending y": 10, "bending z": 10, "torsion": 5}
+
+
+def on_the_wall(beam: Beam, name: str = "link", **options: Any) -> fa.Arm:
+    link = beam.elements(name, joint=Joint.fixed(), **options)
+    return fa.Arm([link])
+
+
+def two_links_with_a_load(make: Any) -> fa.Arm:
+    joints = {"upper": Joint.revolute("y"), "fore": Joint.revolute("y", parent="upper")}
+    links = [make(name).replace(joint=joint) for name, joint in joints.items()]
+    load = fa.RigidBody("load", Joint.fixed(parent="fore"), mass=5.0)
+    return fa.Arm([*links, load])
+
+
+def test_elements_keep_as_much_as_modes() -> None:
+    beam = Beam(Section.tube(0.04, 0.002), 1.0, "steel")
+    for motions in ("bending y", ("bending z", "torsion"), tuple(MANY)):
+        few = beam.elements("a", motions=motions)
+        assert few.mode_names == beam.modes("a", motions=motions).mode_names
+        natural = [make("a", motions=motions, modes="clamped-free").mode_names
+                   for make in (beam.elements, beam.modes)]  # fmt: skip
+        assert natural[0] == natural[1]
+    # one more than the static shapes, as far as the elements have them
+    assert beam.elements("a", 1).n_modes == 5
+    assert beam.elements("a", keep=("n2", "tip")).n_modes == 13
+    assert beam.elements("a", motions=("bending y", "stretch")).n_modes == 5
+    ell = Beam(TUBE, points=[(0, 0, 0), (0.4, 0, 0), (0.4, 0.3, 0)], material="steel")
+    assert ell.elements("a", 8).n_modes == 9
+    assert beam.elements("a", n_modes="all").n_modes == 20
+    assert beam.elements("a", n_modes="all", modes="clamped-free").n_modes == 20
+    assert beam.elements("a", n_modes="all").node_names == few.node_names
+    with pytest.raises(fa.ModelError, match=r"n_modes of link 'a' is 'full', .*'all'"):
+        beam.elements("a", n_modes="full")
+
+
+@each("section", [Section.tube(0.04, 0.002), taper])
+def test_a_default_cantilever_is_a_fine_one(section: Any) -> None:
+    beam = Beam(section, 1.0, "steel")
+    fine, few = on_the_wall(beam, n=32, n_modes=MANY), on_the_wall(beam)
+    sag = [fa.deflection(arm, arm.neutral)[5] for arm in (fine, few)]
+    assert_allclose(sag[1], sag[0], rtol=1e-5)
+    found = [
+        fa.natural_frequencies(arm, arm.neutral, count=4)[[0, 2]] for arm in (fine, few)
+    ]
+    error = found[1] / found[0] - 1.0
+    assert (error > -1e-4).all() and (error < [2e-3, 2e-2]).all()
+
+
+def test_a_default_arm_is_a_fine_one() -> None:
+    """At least as well as with `Beam.modes`, which has no shear."""
+    beam = Beam(Section.tube(0.04, 0.002), 1.0, "steel")
+    fine = two_links_with_a_load(lambda name: beam.elements(name, 32, n_modes=MANY))
+    sag, hertz = [], []
+    for arm in (
+        fine,
+        two_links_with_a_load(beam.elements),
+        two_links_with_a_load(beam.modes),
+    ):
+        bent = np.where(np.arange(arm.nq) == 1, 1.0, 0.0)
+        sag.append(fa.deflection(arm, arm.neutral, held="joints")[5])
+        hertz.append(fa.natural_frequencies(arm, bent, held="joints", count=4)[:3])
+    assert_allclose(sag[1], sag[0], rtol=1e-6)
+    errors = np.abs(np.array(hertz[1:]) / hertz[0] - 1.0)
+    assert (errors[0] < [1e-6, 1e-6, 1e-4]).all() and (errors[0] <= errors[1]).all()
+
+
+def test_default_modes_warn_of_a_load_that_they_do_not_fit() -> None:
+    beam = Beam(Section.tube(0.04, 0.002), 1.0, "steel")
+    load = fa.RigidBody("load", Joint.fixed(parent="link", node="eye"), mass=20.0)
+    options: dict[str, Any] = {"n": 8, "nodes": {"eye": 0.2}}
+    with pytest.warns(fa.ModeWarning, match=r"24 % too stiff: .* keep=\('eye', 'tip'"):
+        fa.Arm([beam.elements("link", **options), load])
+    fa.Arm([beam.elements("link", keep=("eye", "tip"), **options), load])

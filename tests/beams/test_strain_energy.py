@@ -137,7 +137,12 @@ def elements(name: str, joint: fa.Joint, n: int, **options: Any) -> fa.FlexibleB
         RHO, EI, torsional_stiffness=GJ, rotary_inertia=(POLAR, POLAR / 2, POLAR / 2)
     )
     return beams.finite_element_link(
-        name, length=1.0, sections=section, n_elements=n, joint=joint, **options
+        name,
+        length=1.0,
+        sections=section,
+        n_elements=n,
+        joint=joint,
+        **{"n_modes": "all", **options},
     )
 
 
@@ -153,7 +158,7 @@ def tapered(name: str, joint: fa.Joint, n: int) -> fa.FlexibleBody:
         )
 
     return beams.finite_element_link(
-        name, length=1.0, sections=section, n_elements=n, joint=joint
+        name, length=1.0, sections=section, n_elements=n, joint=joint, n_modes="all"
     )
 
 
@@ -361,6 +366,7 @@ def test_bodies_that_keep_the_quadratic_energy() -> None:
         points=[(0, 0, 0), (0.5, 0, 0), (0.5, 0.5, 0)],
         sections=section,
         motions="bending y",
+        n_modes="all",
     )
     assert bent._strain_energy is None
 

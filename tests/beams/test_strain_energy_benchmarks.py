@@ -79,6 +79,7 @@ def chain(n: int, stiffness: Any, motions: Any, **options: Any) -> fa.Arm:
             n_elements=1,
             motions=motions,
             joint=fa.Joint("fixed", **on),
+            n_modes="all",
         )
         bodies.append(piece)
     return fa.Arm(bodies, gravity=(0, 0, 0), **options)

@@ -39,9 +39,9 @@ def rod(x: float) -> beams.Section:
 
 
 def cantilever(sections: Any = rod, **options: Any) -> fa.Arm:
-    link = beams.finite_element_link(
-        "rod", length=1.0, sections=sections, joint=fa.Joint("fixed"), **options
-    )
+    given: dict[str, Any] = {"length": 1.0, "joint": fa.Joint("fixed")}
+    given["n_modes"] = None if options.get("segments") else "all"
+    link = beams.finite_element_link("rod", sections=sections, **{**given, **options})
     return fa.Arm([link], gravity=(0, 0, 0))
 
 

@@ -245,7 +245,7 @@ def test_a_payload_is_a_body_on_a_fixed_joint(fidelity: str) -> None:
             for arm in (one, two):
                 assert_allclose(forces(arm, *state), tau, **near)
     # tables of the body have the payload
-    assert one.bodies[1].total_mass == 2.5
+    assert one.bodies[1].mass == 2.5
     lumped = one.bodies[1].modal_mass()
     free = np.linalg.inv(fa.mass_matrix(one, one.neutral)[2:, 2:])
     assert_allclose(free @ lumped, np.eye(5), rtol=0, atol=1e-9)
@@ -325,6 +325,7 @@ def beyond_the_tip(gravity: float, joint: fa.Joint, n_elements: int) -> fa.Arm:
         motions=("bending y", "bending z"),
         joint=joint,
         payloads=[beams.Payload(1.0, mass=1.0, com=(0.3, 0.0, 0.0))],
+        n_modes="all",
     )
     return fa.Arm([link], gravity=(-gravity, 0.0, 0.0))
 
@@ -468,7 +469,7 @@ def test_masses_on_nodes_beside_given_integrals() -> None:
         },
         section_nodes=(),
     )
-    assert given.total_mass == 2.5
+    assert given.mass == 2.5
     assert_allclose(given.modal_mass(), one.bodies[1].modal_mass(), atol=1e-13)
     assert_allclose(fa.modal_integrals(given).F0, fa.modal_integrals(one.bodies[1]).F0)
     arm = one.replace(bodies=[one.bodies[0], given])

@@ -92,7 +92,7 @@ def link_of(
             motions=motions,
         )
         return link, lambda _: slender
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"n_modes": "all"}
     if few:
         given["n_modes"] = {"bending y": 3, "bending z": 3, "torsion": 2}
     link = beams.finite_element_link(

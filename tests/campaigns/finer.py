@@ -92,7 +92,7 @@ def law_row(seed: int) -> Row:
         caught.clear()
         still = np.zeros(arm.nv)
         control.simulate_loop(arm, law, arm.neutral, still, [0, dt], max_step=1e-5)
-        whole = arm_of(seed, n)
+        whole = arm_of(seed, n, n_modes="all")
         true = radius_of(law, whole, outputs)
         own = radius_of(law, arm, outputs)
     told = any("the loop grows" in str(x.message) for x in caught)

@@ -118,7 +118,7 @@ def test_fixed_joints_keep_their_links() -> None:
     joints = TWO + hinge(3, "rod2", "tool", "fixed")
     arm = urdf.load(robot_of(joints, extra='<link name="tool"/>'))
     assert [b.name for b in arm.bodies] == ["rod1", "rod2", "tool"]
-    assert arm.bodies[2].total_mass == 0.0
+    assert arm.bodies[2].mass == 0.0
     q = np.array([0.3, -0.8])
     place = fa.node_pose(arm, q, "tool.base")[:3, 3]
     reach = np.exp(1j * np.cumsum(q)).sum()
@@ -370,7 +370,7 @@ def test_payload_shapes_modes_and_has_no_mass() -> None:
         "modes": "tip-loaded",
     }
     body = urdf.load(robot_of(TWO), sidecar={"rod1": table}).bodies[0]
-    assert_allclose(body.total_mass, 2.0)
+    assert_allclose(body.mass, 2.0)
     modes = beams.clamped_beam_modes(1.0, 2.0, 5.0, 2, tip_mass=2.0, tip_inertia=0.1)
     rounding = 1e-14 * modes.k.max()  # off the diagonal, which is orthogonal
     assert_allclose(body.stiffness, modes.k, rtol=1e-14, atol=rounding)

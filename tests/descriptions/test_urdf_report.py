@@ -111,7 +111,7 @@ def test_arms_for_kinematics_alone() -> None:
     wheel = robot_of(TWO + hinge(3, "rod2", "wheel"), extra='<link name="wheel"/>')
     report = urdf.report(wheel, massless="unit")
     assert report.arm.coordinate_names == ("h1", "h2", "h3")
-    assert [body.total_mass for body in report.arm.bodies] == [2.0, 2.0, 1.0]
+    assert [body.mass for body in report.arm.bodies] == [2.0, 2.0, 1.0]
     assert urdf.report(wheel, repair="nearest").arm.nv == 2
     argument_refused(["massless is 1, expected"], lambda: urdf.load(empty, massless=1))  # type: ignore[arg-type]
 

@@ -281,7 +281,7 @@ def test_flexible_links_of_all_kinds_are_in_the_sidecar(tmp_path: Path) -> None:
     bent = {"points": [[0, 0, 0], [0.5, 0, 0], [0.7, 0.2, 0.1]], "sections": section}
     links = [
         hub,
-        beams.finite_element_link("boom", n_elements=2, **bent),
+        beams.finite_element_link("boom", n_elements=2, n_modes="all", **bent),
         beams.finite_element_link("boom", segments=2, n_elements=3, **bent),
         hub.replace(integrals=fa.modal_integrals(hub), node_mass=0.0 * hub.node_mass),
     ]

@@ -37,7 +37,7 @@ def test_macros(tmp_path: Path) -> None:
     path = written(tmp_path, ARM)
     for arguments, mass in ((None, 2.0), ({"mass": 3}, 3.0)):
         arm = fa.urdf.load(path, xacro_arguments=arguments)
-        assert arm.bodies[0].total_mass == mass
+        assert arm.bodies[0].mass == mass
         assert_array_equal(arm.bodies[0].com, [0.25, 0, 0])
     assert fa.urdf.read(str(path)).joints[0].name == "hinge"
 

@@ -106,7 +106,7 @@ def test_energies_are_those_of_the_nodes(key):
     assert_close(fa.kinetic_energy(arm, q, qd), lagrangian.kinetic_energy(arm, q, qd))
     V = lagrangian.potential_energy(arm, q)
     # the height of heavy bodies may cancel
-    scale = sum(b.total_mass for b in arm.bodies) * np.linalg.norm(arm.gravity)
+    scale = sum(b.mass for b in arm.bodies) * np.linalg.norm(arm.gravity)
     assert_close(fa.potential_energy(arm, q), V, scale=float(scale))
     assert fa.energy(arm, q, qd) == fa.kinetic_energy(arm, q, qd) + fa.potential_energy(
         arm, q

@@ -84,7 +84,7 @@ def errors_of_momentum(n_modes, step):
     assert np.abs(run.q[1] - run.q[0]).max() > 0.1
     h, x = fa.momentum(arm, run.q, run.qd), fa.center_of_mass(arm, run.q)
     linear, angular = h[..., 3:], h[..., :3]
-    mass = sum(body.total_mass for body in arm.bodies)
+    mass = sum(body.mass for body in arm.bodies)
     path = x[:, :1] + t[:, np.newaxis] * linear[:, :1] / mass
     travel = np.abs(path[:, -1] - path[:, 0]).max()
 
@@ -126,7 +126,7 @@ def test_momentum_is_that_of_the_centre_of_an_offset_payload():
     rng = np.random.default_rng(0)
     q, qd = np.concatenate([[1, 0, 0, 0], rng.normal(size=5)]), rng.normal(size=8)
     q[-2:] *= 0.2  # a slope of 0.22: rates of fifth order are small
-    mass, h = beam.total_mass, 1e-3
+    mass, h = beam.mass, 1e-3
     at = [
         fa.center_of_mass(arm, fa.integrate(arm, q, k * h * qd)) for k in range(-2, 3)
     ]

@@ -105,7 +105,7 @@ def test_momentum_of_a_free_root_is_conserved(seed):
     run = fa.simulate(free, q, qd, np.linspace(0, 0.2, 401))
     assert run.success, run.message
     momentum = np.einsum("tij,tj->ti", fa.mass_matrix(free, run.q), run.qd)[:, 0]
-    scale = np.abs(qd).max() * sum(b.total_mass for b in free.bodies)
+    scale = np.abs(qd).max() * sum(b.mass for b in free.bodies)
     assert np.abs(momentum - momentum[0]).max() < 1e-8 * scale
 
 

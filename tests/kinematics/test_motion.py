@@ -168,7 +168,7 @@ def test_momentum_and_centre_of_mass_are_sums_over_the_nodes(seed):
     found = fa.momentum(arm, q, qd)
     assert_close(found[:3], h[:3], 3e-14)
     assert_close(found[3:], h[3:], 1e-14)
-    mass = sum(body.total_mass for body in arm.bodies)
+    mass = sum(body.mass for body in arm.bodies)
     com = fa.center_of_mass(arm, q)
     assert_close(com, moment / mass, 1e-14, 1.0)
     # V is that of the weight in the centre of mass, and of the modal springs
@@ -184,7 +184,7 @@ def test_momentum_and_centre_of_mass_are_sums_over_the_nodes(seed):
 @each("seed", SEEDS)
 def test_momentum_of_rigid_arms_is_mass_times_rate_of_the_centre(seed):
     _, arm, q, qd, qdd = setup(seed, max_modes=0)
-    mass = sum(body.total_mass for body in arm.bodies)
+    mass = sum(body.mass for body in arm.bodies)
 
     def center(q, qd):
         return fa.center_of_mass(arm, q)
@@ -195,7 +195,7 @@ def test_momentum_of_rigid_arms_is_mass_times_rate_of_the_centre(seed):
 
 def weight(arm, q):
     """Wrench of gravity about the origin of the base."""
-    force = sum(body.total_mass for body in arm.bodies) * arm.gravity
+    force = sum(body.mass for body in arm.bodies) * arm.gravity
     return np.concatenate([np.cross(fa.center_of_mass(arm, q), force), force])
 
 
@@ -252,3 +252,54 @@ def test_reaction_of_the_ground_changes_the_momentum_of_a_fixed_arm(seed):
     tau = fa.inverse_dynamics(arm, q, qd, qdd)[:n]
     S = fa.jacobian(arm, q, base)[:, :n]
     assert_close(S.T @ reaction + root.joint.friction * qd[:n], tau, 1e-14, scale)
+
+
+@each("kind", ("revolute", "prismatic"))
+@each("couplings", ("eliminated", "constrained"))
+@each("stiffness", (100.0, np.inf))
+def test_the_mass_of_an_arm_is_that_of_bodies_and_motors(kind, couplings, stiffness):
+    """Momentum over the rate of the centre, and what a free base has to move."""
+    rotor = {"rotor_mass": 1.0} if kind == "revolute" else {}
+    first = fa.Drive(stiffness, rotor_inertia=0.01, rotor_mass=1.0, stator_mass=2.0)
+    second = fa.Drive(stiffness, rotor_inertia=0.5, stator_mass=0.25, **rotor)
+    joints = [
+        fa.Joint.revolute("y", drive=first),
+        fa.Joint(kind, axis=(0, 1, 0), parent="a", drive=second),
+    ]
+    bodies = [
+        fa.RigidBody(
+            name,
+            joint,
+            mass=mass,
+            com=(1, 0, 0),
+            inertia=(1, 1, 1),
+            nodes={"tip": (2, 0, 0)},
+        )
+        for name, joint, mass in zip("ab", joints, (3.0, 5.0), strict=True)
+    ]
+    arm = fa.Arm(bodies, couplings=couplings)
+    own = 3.0 + 1.0 + 2.0 + 5.0 + 0.25 + (1.0 if kind == "revolute" else 0.5)
+    assert arm.mass == pytest.approx(own, rel=1e-14)
+    if np.isfinite(stiffness):
+        q, qd = np.random.default_rng(0).normal(size=(2, arm.nv))
+        moved = rate(arm, q, qd, 0.0 * qd, lambda q, _: fa.center_of_mass(arm, q))
+        assert_close(fa.momentum(arm, q, qd)[3:], own * moved, 2e-12, own)
+    hull = fa.RigidBody("hull", fa.Joint.free(), mass=10.0, inertia=(1, 1, 1))
+    joint = bodies[0].joint.replace(parent="hull")
+    ship = arm.replace(bodies=[hull, bodies[0].replace(joint=joint), bodies[1]])
+    M = fa.mass_matrix(ship, ship.neutral)
+    assert ship.mass == pytest.approx(M[5, 5], rel=1e-14)
+
+
+def test_the_mass_of_links_and_of_stacks():
+    tube = fa.beams.Beam(fa.beams.Section.tube(0.04, 0.002), 1.0, "steel")
+    load = fa.RigidBody("load", fa.Joint.fixed(), mass=2.0)
+    expected = 7850.0 * np.pi * (0.02**2 - 0.018**2)
+    for link in (tube.modes("a"), tube.elements("a"), tube.segments("a", 3)):
+        assert link.mass == pytest.approx(expected, rel=1e-12)
+        assert fa.Arm([link, load]).mass == pytest.approx(expected + 2.0, rel=1e-12)
+    loads = (0.0, 1.0, 2.0)
+    arms = [fa.library.planar_chain(2, payload_mass=m) for m in loads]
+    stack = fa.stack(arms)
+    np.testing.assert_allclose(stack.mass, [2.0, 3.0, 4.0], rtol=1e-14)
+    np.testing.assert_allclose(stack[::-1][:2].mass, [4.0, 3.0], rtol=1e-14)

@@ -351,7 +351,7 @@ def test_iiwa_stands_upright_with_its_mass() -> None:
     arm = fa.library.iiwa14(damping=True)
     expected = shift(0, 0, 1.306)
     assert_allclose(fa.tip_pose(arm, np.zeros(7)), expected, rtol=0, atol=1e-15)
-    assert sum(body.total_mass for body in arm.bodies) == pytest.approx(25.61)
+    assert sum(body.mass for body in arm.bodies) == pytest.approx(25.61)
     assert [body.joint.damping for body in arm.bodies] == [0.5] * 7
 
 
@@ -359,7 +359,7 @@ def test_ur5e_has_the_poses_and_the_reach_that_are_published() -> None:
     arm = fa.library.ur5e()
     found = fa.tip_pose(arm, np.full(6, np.radians(30)))
     assert_allclose(found[:3], UR5E_POSE, rtol=0, atol=5.1e-6)
-    assert sum(body.total_mass for body in arm.bodies) == pytest.approx(17.7)
+    assert sum(body.mass for body in arm.bodies) == pytest.approx(17.7)
     # reach of the data sheet, of the flange from the first axis
     flange = fa.tip_pose(arm, np.zeros(6))[:3, 3]
     assert_allclose(np.hypot(*flange[:2]), 0.850, rtol=0, atol=5e-4)
@@ -377,7 +377,7 @@ def test_panda_reaches_what_is_published() -> None:
     found = fa.tip_pose(arm, ready)
     assert_allclose(found[:3, 3], PANDA_READY, rtol=0, atol=1e-9)
     assert_allclose(found[:3, 2], [0, 0, -1], rtol=0, atol=1e-15)
-    assert sum(body.total_mass for body in arm.bodies) == pytest.approx(16.062132)
+    assert sum(body.mass for body in arm.bodies) == pytest.approx(16.062132)
     low, high = arm.joint_limits
     assert (low < ready).all() and (ready < high).all()
     # shoulder to wrist with the elbow stretched: both links lie beside its axis

@@ -125,7 +125,7 @@ def test_de_luca_siciliano_has_the_printed_modes() -> None:
 def test_de_luca_siciliano_has_the_printed_masses() -> None:
     arm = fa.library.de_luca_siciliano()
     assert not arm.gravity.any()
-    assert [body.total_mass for body in arm.bodies] == pytest.approx([0.1, 1.2])
+    assert [body.mass for body in arm.bodies] == pytest.approx([0.1, 1.2])
     # J_L1 is the inertia of the outer link about its joint
     straight = fa.mass_matrix(arm, fa.library.poses(arm)["straight"])
     assert straight[1, 1] == pytest.approx(0.133833, rel=5e-6)
@@ -307,7 +307,7 @@ def test_the_payload_of_a_chain_is_at_its_tip(n: int, n_modes: int) -> None:
     """It adds its mass to the last link alone, with its whole length as lever."""
     arms = [planar_chain(n, n_modes=n_modes, payload_mass=load) for load in (0.0, 2.0)]
     bodies = zip(*(arm.bodies for arm in arms), strict=True)
-    more = [loaded.total_mass - bare.total_mass for bare, loaded in bodies]
+    more = [loaded.mass - bare.mass for bare, loaded in bodies]
     assert_allclose(more, [0.0] * (n - 1) + [2.0], atol=1e-12)
     tip = fa.tip_pose(arms[1], arms[1].neutral)[:3, 3]
     last = arms[1].nu - 1

@@ -611,7 +611,7 @@ DESIGN = [
     ),
     mutant(
         PLOTS + "_scene_parts.py",
-        "place = com / body.total_mass - body.node_position[0]",
+        "place = com / body.mass - body.node_position[0]",
         "place = com - body.node_position[0]",
         "place of a payload",
         "plotting_linear plotting_optimal plotting_arms scene",

@@ -39,7 +39,12 @@ def beam(elements: int, EI: float = 500.0) -> fa.Arm:
     """Link of 1 m and 5 kg on a hinge without inertia, horizontal."""
     section = fa.beams.Section.from_stiffness(5.0, EI)
     link = fa.beams.finite_element_link(
-        "link", length=1.0, sections=section, n_elements=elements, motions="bending y"
+        "link",
+        length=1.0,
+        sections=section,
+        n_elements=elements,
+        motions="bending y",
+        n_modes="all",
     )
     return fa.Arm([link], gravity=(0.0, 0.0, 0.0))
 
@@ -60,6 +65,7 @@ def spatial(elements: int = 1) -> fa.Arm:
             motions=("bending y", "bending z"),
             payloads=payloads,
             geometric_stiffening=False,
+            n_modes="all",
         )
         for name, parent, node, payloads in (
             ("upper", "base", "top", []),

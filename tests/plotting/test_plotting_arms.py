@@ -289,6 +289,24 @@ def test_animation_shows_each_frame(swing: fa.Trajectory) -> None:
     assert not plotting.animate(swing, trace=False).traces
 
 
+def test_runs_have_figures_as_methods(swing: fa.Trajectory) -> None:
+    law = fa.control.SetPointPD(swing.arm, kp=50.0, kd=3.0, target=[0.5, 0.5])
+    times = np.linspace(0.0, 0.2, 21)
+    loop = fa.control.simulate_loop(
+        swing.arm, law, [0, 0], [0, 0], times, sample_time=0.01
+    )
+    for motion in (swing, loop):
+        by_name = plotting.joints(motion, rates=True)
+        lines = motion.plot(rates=True)
+        assert len(lines) == len(by_name)
+        for one, other in zip(lines, by_name, strict=True):
+            assert_array_equal(one.get_xydata(), other.get_xydata())
+        moving = motion.animate(fps=20.0, plane="xy")
+        assert_array_equal(moving.times, plotting.animate(motion, fps=20.0).times)
+    with pytest.raises(fa.ArgumentError, match="joints has no argument 'colour'"):
+        swing.plot(colour="red")
+
+
 def test_animation_in_space() -> None:
     arm = fa.library.iiwa14()
     t = np.linspace(0.0, 1.0, 11)

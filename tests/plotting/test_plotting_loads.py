@@ -26,6 +26,7 @@ def loads() -> dict[str, LinkLoads]:
         n_elements=2,
         motions="bending z",
         joint=fa.Joint(axis=(0, 1, 0)),
+        n_modes="all",
     )
     lower = upper.replace(
         name="lower", joint=fa.Joint(parent="upper", node="tip", axis=(0, 1, 0))

@@ -111,6 +111,15 @@ def test_obstacles_and_distances_from_them_are_drawn() -> None:
     assert len(surfaces) == 3
 
 
+def test_motions_have_figures_as_methods(motion: OptimalMotion) -> None:
+    lines = motion.plot("speeds")
+    for j, line in enumerate(lines[: motion.arm.nj]):
+        assert_allclose(line.get_xydata(), np.c_[motion.t, motion.qd[:, j]])
+    moving = motion.animate(fps=50.0)
+    assert moving.drawing.arm is motion.arm
+    assert_allclose(moving.times[-1], motion.t[-1])
+
+
 def test_motions_that_cannot_be_drawn_are_refused(motion: OptimalMotion) -> None:
     def each(*, words: list[str], call: Any) -> None:
         refused(fa.ArgumentError, words, call)

@@ -32,9 +32,9 @@ BAR = beams.Section.rectangle(0.05, 0.02, beams.ALUMINIUM)
 
 def cantilever(section: beams.Section, **options: Any) -> fa.Arm:
     joint = fa.Joint("revolute", axis=(0, 0, 1))
-    link = beams.finite_element_link(
-        "boom", length=2.0, sections=section, joint=joint, n_elements=2, **options
-    )
+    given: dict[str, Any] = {"length": 2.0, "joint": joint, "n_elements": 2}
+    given["n_modes"] = None if options.get("segments") else "all"
+    link = beams.finite_element_link("boom", sections=section, **given, **options)
     return fa.Arm([link], gravity=(0, -9.81, 0))
 
 

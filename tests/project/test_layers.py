@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -235,6 +236,30 @@ def test_arrows_of_python_point_down_without_circles() -> None:
     """
     graph = {name: {source for source, _ in imports()[name]} for name in MODULES}
     assert refusals(graph, ROOMS, 4) == []
+
+
+# results whose methods are figures, of a room that knows them
+SHOWN = {("optimize._result", "plotting"), ("simulation.trajectory", "plotting")}
+
+
+def test_methods_of_rooms_above_are_those_of_a_table() -> None:
+    """A `Later` names its module in a string, which is no import."""
+    named = re.compile(r'Later\(\s*__package__, "(\.*)([\w.]+)", "\w+"')
+    found: set[tuple[str, str]] = set()
+    for name, path in MODULES.items():
+        if path.suffix == ".py":
+            for dots, module in named.findall(path.read_text(encoding="utf-8")):
+                package = name.split(".")[:-1]
+                package = package[: len(package) - len(dots)]
+                found.add((name, ".".join([*package, module])))
+    assert found >= SHOWN and ("arm", "derivatives") in found
+    room, order = layers.room_of(ROOMS), [name for name, _ in ROOMS]
+    upward = {
+        (name, module)
+        for name, module in found
+        if layers.upward({name: {module}}, room, order)
+    }
+    assert upward == SHOWN
 
 
 def test_what_is_private_stays_in_its_room() -> None:

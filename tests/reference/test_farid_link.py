@@ -147,7 +147,12 @@ def parabola(EI: float) -> fa.FlexibleBody:
 def beam(EI: float, elements: int) -> fa.FlexibleBody:
     section = fa.beams.Section.from_stiffness(5.0, EI)
     return fa.beams.finite_element_link(
-        "link", length=1.0, sections=section, n_elements=elements, motions="bending y"
+        "link",
+        length=1.0,
+        sections=section,
+        n_elements=elements,
+        motions="bending y",
+        n_modes="all",
     )
 
 

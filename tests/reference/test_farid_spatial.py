@@ -69,6 +69,7 @@ def finite_element_link(p: farid.Parameters, joint: fa.Joint) -> tuple[Any, Arra
         n_elements=p.elements,
         joint=joint,
         geometric_stiffening=False,
+        n_modes="all",
     )
     order = ["n1 y", "n1 rz", "tip y", "tip rz", "n1 z", "-n1 ry", "tip z", "-tip ry"]
     order += ["n1 rx", "tip rx"]  # theta_y = -w'

@@ -88,7 +88,7 @@ def test_both_ways_of_the_message_are_short() -> None:
     tube = fa.beams.Section.tube(0.04, 0.002, "steel")
     joint = fa.Joint(axis="y")
     link = fa.beams.finite_element_link(
-        "boom", length=1.0, sections=tube, joint=joint, n_elements=4
+        "boom", length=1.0, sections=tube, joint=joint, n_elements=4, n_modes="all"
     )
     arm = fa.Arm([link])
     still, t = np.zeros(arm.nv), np.linspace(0.0, 0.2, 11)

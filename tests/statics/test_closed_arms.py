@@ -269,6 +269,7 @@ def test_support_on_elements_in_any_direction(end):
         n_elements=8,
         motions=("bending y", "bending z"),
         joint=fa.Joint("fixed"),
+        n_modes="all",
     )
     arm = fa.Arm([beam], constraints=[fa.Slider("ground", "beam", position=0.45 * end)])
     rest = fa.equilibrium(arm, arm.neutral)

@@ -51,6 +51,7 @@ def column(damping: float = 0.0) -> fa.Arm:
         joint=fa.Joint("fixed"),
         motions=("bending y",),
         geometric_stiffening=True,
+        n_modes="all",
     )
     beam = beam.replace(damping=damping * np.asarray(beam.stiffness))
     return fa.Arm([beam], gravity=(0.0, 0.0, 0.0), check_units=False)
@@ -173,6 +174,7 @@ def test_a_turning_beam(speed: float) -> None:
         joint=fa.Joint(),
         motions=("bending y", "bending z"),
         geometric_stiffening=True,
+        n_modes="all",
     )
     arm = fa.Arm([blade], gravity=(0.0, 0.0, 0.0), check_units=False)
     qd = np.zeros(arm.nv)

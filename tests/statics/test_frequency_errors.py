@@ -65,7 +65,9 @@ def test_the_table_of_modes_has_the_errors() -> None:
 def test_who_is_not_asked() -> None:
     """Sources, stacks, many modes, finite elements without a beam."""
     tube = fa.beams.Section.tube(0.04, 0.002, "steel")
-    fine = fa.beams.finite_element_link("boom", length=1.0, sections=tube)
+    fine = fa.beams.finite_element_link(
+        "boom", length=1.0, sections=tube, n_modes="all"
+    )
     some = [fa.library.de_luca_siciliano(), fa.Arm([fine]), chain(12), chain(20)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -38,7 +38,12 @@ def at_rest(arm: fa.Arm) -> tuple[Any, Any, Any]:
 def test_cantilever_with_weight_and_tip_load() -> None:
     """V = -rho g (L - x) - P, M = -rho g (L - x)^2 / 2 - P (L - x), downwards."""
     link = finite_element_link(
-        "link", length=1.5, sections=STIFF, n_elements=3, motions="bending y"
+        "link",
+        length=1.5,
+        sections=STIFF,
+        n_elements=3,
+        motions="bending y",
+        n_modes="all",
     )
     arm = fa.Arm([link], gravity=(0, -9.81, 0), check_units=False)
     loads = fa.link_loads(
@@ -64,6 +69,7 @@ def test_rotating_beam_is_pulled(kind: str) -> None:
             n_elements=4,
             motions="bending y",
             payloads=[Payload(1.2, mass=0.7)],
+            n_modes="all",
         )
     else:
         link = flexible_link(
@@ -95,6 +101,7 @@ def test_torsion_of_a_rolling_bar_and_a_corner() -> None:
         points=[[0, 0, 0], [0.6, 0, 0], [0.6, 0.4, 0]],
         sections=STIFF.replace(rotary_inertia=(1e-3, 0, 0)),
         n_elements=2,
+        n_modes="all",
     )
     arm = fa.Arm([link], gravity=(0, 0, -9.81), check_units=False)
     loads = fa.link_loads(arm, *at_rest(arm))["link"]
@@ -111,7 +118,7 @@ def test_torsion_of_a_rolling_bar_and_a_corner() -> None:
     rod = finite_element_link(
         "rod", length=1.0, sections=ROD, n_elements=2, motions="torsion",
         rotary_inertia=True,
-    )  # fmt: skip
+    n_modes="all")  # fmt: skip
     arm = fa.Arm(
         [rod.replace(joint=fa.Joint(axis=(1, 0, 0)))], gravity=(0, 0, 0),
         check_units=False,
@@ -125,7 +132,11 @@ def test_torsion_of_a_rolling_bar_and_a_corner() -> None:
 
 def spatial_arm(stiffening: bool, drive: bool = False, gravity: float = 9.81) -> fa.Arm:
     """A bent link, one in its chord frame, a rigid body, exact modes, a branch."""
-    given: dict[str, Any] = {"geometric_stiffening": stiffening, "sections": ROD}
+    given: dict[str, Any] = {
+        "geometric_stiffening": stiffening,
+        "sections": ROD,
+        "n_modes": "all",
+    }
     motor = {}
     if drive:
         motor["drive"] = fa.Drive(
@@ -248,6 +259,7 @@ def test_points_beyond_are_in_balance() -> None:
         "geometric_stiffening": False,
         "motions": ("bending y", "bending z"),
         "length": 0.7,
+        "n_modes": "all",
     }
     first = finite_element_link(
         "first",
@@ -306,6 +318,7 @@ def test_strains_and_balance_agree_at_rest() -> None:
         n_elements=3,
         joint=fa.Joint("fixed"),
         geometric_stiffening=False,
+        n_modes="all",
     )
     arm = fa.Arm([link], gravity=(0, 0, 0), check_units=False)
     f = 1e-6 * np.array([0.3, -0.2, 0.5, 1.0, 2.0, -3.0])
@@ -327,6 +340,7 @@ def test_strains_approach_the_balance_as_elements_shrink() -> None:
             sections=Section.from_stiffness(1.0, 50.0),
             n_elements=n,
             motions="bending y",
+            n_modes="all",
         )
         arm = fa.Arm([link], gravity=(0, -9.81, 0), check_units=False)
         q, qd = np.zeros((2, arm.nv))
@@ -345,7 +359,12 @@ def test_stress() -> None:
     """Bar under its weight at the base: 6 M / (b h^2), by strains with the elements."""
     bar = Section.rectangle(0.01, 0.02, STEEL)
     link = finite_element_link(
-        "link", length=0.5, sections=bar, n_elements=2, motions="bending z"
+        "link",
+        length=0.5,
+        sections=bar,
+        n_elements=2,
+        motions="bending z",
+        n_modes="all",
     )
     arm = fa.Arm([link])
     loads = fa.link_loads(arm, *at_rest(arm))["link"]
@@ -364,7 +383,9 @@ def test_stress() -> None:
 
 def test_stepped_link_has_both_sides_of_a_step() -> None:
     steps = [(0.5, Section.round(0.02, STEEL)), (0.5, Section.round(0.01, STEEL))]
-    link = finite_element_link("link", length=1.0, sections=steps, n_elements=2)
+    link = finite_element_link(
+        "link", length=1.0, sections=steps, n_elements=2, n_modes="all"
+    )
     profile = link.beam
     assert profile is not None
     EI = [float(section.bending_stiffness[0]) for _, section in steps]
@@ -376,7 +397,12 @@ def test_printed_loads_are_a_table_of_cuts() -> None:
     """M = P (L - x) beside the stress 32 M / (pi d^3) on both sides of a step."""
     steps = [(0.5, Section.round(0.02, STEEL)), (0.5, Section.round(0.01, STEEL))]
     link = finite_element_link(
-        "link", length=1.0, sections=steps, n_elements=2, motions="bending y"
+        "link",
+        length=1.0,
+        sections=steps,
+        n_elements=2,
+        motions="bending y",
+        n_modes="all",
     )
     arm = fa.Arm([link], gravity=(0, 0, 0))
     still = np.zeros((2, 3, arm.nq))

@@ -41,7 +41,7 @@ THREE: dict[str, Any] = {"n_modes": {"bending y": 3, "bending z": 3, "torsion": 
 
 def link(name: str, parent: str | None = None, **options: Any) -> fa.FlexibleBody:
     joint = fa.Joint(parent=parent) if parent else fa.Joint()
-    given = {"length": 1.0, "sections": TUBE, "joint": joint}
+    given = {"length": 1.0, "sections": TUBE, "joint": joint, "n_modes": "all"}
     euler = {"rotary_inertia": False, "shear": False}
     options = given | euler | options
     return beams.finite_element_link(name, **options)

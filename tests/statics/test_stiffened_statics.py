@@ -33,6 +33,7 @@ def column(n: int = 8, stiffening: bool = True) -> fa.Arm:
         joint=fa.Joint(),
         motions=("bending y", "bending z"),
         geometric_stiffening=stiffening,
+        n_modes="all",
     )
     return fa.Arm([beam], gravity=(0.0, 0.0, 0.0), check_units=False)
 

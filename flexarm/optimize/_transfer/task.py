@@ -301,7 +301,7 @@ def _refuse_idle_loads(arm: Arm, name: str, end: End, tau: Array) -> None:
     held = tau[: arm.nj][~arm._actuated]
     if end.aim is not None or end.held is not None or not held.size:
         return
-    weight = sum(body.total_mass for body in arm.bodies) * np.abs(arm.gravity).max()
+    weight = sum(body.mass for body in arm.bodies) * np.abs(arm.gravity).max()
     size = np.abs(tau).max() + weight
     k = int(np.abs(held).argmax())
     if abs(held[k]) > _IDLE_SHARE * size:
