@@ -1,15 +1,19 @@
 """Sphinx: the course as pages, theory, and the reference out of the docstrings.
 
-``sphinx-build -W -b html notebooks build/docs`` needs no network and runs no notebook
-(the tests run them); the pages need no network either.  With ``FLEXARM_INTERSPHINX=1``
-names of Python, NumPy and SciPy link to their pages, which takes one.  With
-``FLEXARM_DOCS_FIGURES=1`` the notebooks run, and their pages show what they draw.
+``sphinx-build -W -b html notebooks build/docs`` needs no network, and the pages need
+none either.  The notebooks run once for each state of the package, which takes two
+minutes; their outputs stay in ``build/notebooks``.  With ``FLEXARM_DOCS_FIGURES=0``
+they do not run.  With ``FLEXARM_INTERSPHINX=1`` names of Python, NumPy and SciPy link
+to their pages, which takes a network.
 """
 
+import hashlib
 import html
 import inspect
+import logging as python_logging
 import os
 import re
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -51,8 +55,29 @@ if os.environ.get("FLEXARM_INTERSPHINX"):
     }
 exclude_patterns = ["examples", "**/.ipynb_checkpoints"]
 
-# the tests run the notebooks, which takes minutes
-nb_execution_mode = "force" if os.environ.get("FLEXARM_DOCS_FIGURES") else "off"
+
+def _outputs() -> Path:
+    """Folder of the outputs of notebooks that this state of the package has made."""
+    package = Path(flexarm.__file__).parent
+    state = hashlib.sha256()
+    for path in sorted(package.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            state.update(path.read_bytes())
+    folder = Path(__file__).parents[1] / "build" / "notebooks" / state.hexdigest()[:16]
+    for old in folder.parent.glob("*"):
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+if os.environ.get("FLEXARM_DOCS_FIGURES") == "0":
+    nb_execution_mode = "off"
+else:
+    nb_execution_mode = "cache"
+    nb_execution_cache_path = str(_outputs())
+    # of a shell that draws to files, too, kernels draw into their notebooks
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    python_logging.getLogger("traitlets").setLevel("WARNING")
 nb_execution_timeout = -1  # none: machines differ
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3

@@ -33,11 +33,13 @@ PAGES = sorted(
 )
 LONG = (  # half a second and more
     "docs/gallery",
+    "docs/howto/believe",
     "docs/howto/cluster",
+    "docs/howto/telescopes",
     "docs/tutorial/optimal_motion",
     "docs/tutorial/own_arm",
 )
-OPTIONAL = ("casadi", "dask", "jax")  # packages that pages import themselves
+OPTIONAL = ("casadi", "dask", "fmpy", "jax")  # packages that pages import themselves
 LETTERS = {
     "\u210b": r"\mathcal H",  # has its place among other symbols
     "\U0001d4a6": r"\mathcal K_j",
