@@ -203,18 +203,19 @@ class Drawing(SphinxDirective):
 
 
 def _names(module, sources: list[str]) -> list[str]:
-    """Public functions and classes of a module, or those that some modules define."""
+    """Public names of a module, or those that some modules define; functions first."""
     names = getattr(module, "__all__", None) or [
         name
         for name, item in vars(module).items()
         if name[0] != "_" and getattr(item, "__module__", "") == module.__name__
     ]
-    return [
+    found = [
         name
         for name in names
         if callable(item := getattr(module, name))
         and (not sources or item.__module__.startswith(tuple(sources)))
     ]
+    return sorted(found, key=lambda name: inspect.isclass(getattr(module, name)))
 
 
 def _results(module, names: list[str]) -> dict[str, type]:
@@ -258,7 +259,7 @@ def _mathml(self, node, display: str) -> None:
         raise nodes.SkipNode from None
     if display == "block":
         number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
-        found = f'<div class="math">{number}{found}</div>'
+        found = f'<div class="math">{number}<div>{found}</div></div>'
     self.body.append(found)
     raise nodes.SkipNode
 

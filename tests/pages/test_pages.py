@@ -151,6 +151,7 @@ def test_mathematics_is_what_browsers_know() -> None:
     thin = '<mspace width="0.167em" />'
     assert f"<mi>k</mi>{thin}{square}{thin}<mi>x</mi>" in mathml(r"k \sin^2 x")
     assert "<mi>exp</mi><mo" in mathml(r"\exp(x)")
+    assert "<mo>+=</mo>" in mathml(r"a \mathrel{+}= b")
     assert aligned.count("<mtr>") == 2 and "text-align: right" in aligned
     for tex in (r"\unknown x", r"x & y", r"x \\ y", r"\frac"):
         with pytest.raises(ValueError, match="no MathML"):
