@@ -29,9 +29,10 @@ PAGES = sorted(
         NOTEBOOKS / "index.md",
         *(NOTEBOOKS / "docs").rglob("*.md"),
     )
-    if "api" not in path.parts
 )
 LONG = (  # half a second and more
+    "docs/api/control",
+    "docs/api/optimize",
     "docs/gallery",
     "docs/howto/believe",
     "docs/howto/cluster",
