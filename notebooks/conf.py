@@ -79,6 +79,7 @@ else:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     python_logging.getLogger("traitlets").setLevel("WARNING")
 nb_execution_timeout = -1  # none: machines differ
+nb_merge_streams = True  # one block for all that a cell prints
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
@@ -257,7 +258,9 @@ def _mathml(self, node, display: str) -> None:
     except ValueError as error:
         logger.warning("%s", error, location=node)
         raise nodes.SkipNode from None
-    if display == "block":
+    if display == "inline":
+        found += "\u2060"  # no line begins with the comma that follows
+    else:
         number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
         found = f'<div class="math">{number}<div>{found}</div></div>'
     self.body.append(found)
