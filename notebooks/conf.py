@@ -258,9 +258,7 @@ def _mathml(self, node, display: str) -> None:
     except ValueError as error:
         logger.warning("%s", error, location=node)
         raise nodes.SkipNode from None
-    if display == "inline":
-        found += "\u2060"  # no line begins with the comma that follows
-    else:
+    if display == "block":
         number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
         found = f'<div class="math">{number}<div>{found}</div></div>'
     self.body.append(found)
@@ -268,11 +266,28 @@ def _mathml(self, node, display: str) -> None:
 
 
 def _inline_mathml(self, node) -> None:
-    _mathml(self, node, "inline")
+    with_sign = "after" in node
+    if with_sign:
+        self.body.append('<span class="with-sign">')
+    try:
+        _mathml(self, node, "inline")
+    finally:
+        if with_sign:
+            self.body.append(f"{node['after']}</span>")
 
 
 def _block_mathml(self, node) -> None:
     _mathml(self, node, "block")
+
+
+def _keep_signs(app, tree, name: str) -> None:
+    """Give mathematics in a line the comma after it, so that no line begins with it."""
+    for node in list(tree.findall(nodes.math)):
+        place = node.parent.index(node) + 1
+        after = node.parent[place] if place < len(node.parent) else None
+        if isinstance(after, nodes.Text) and after[:1] in ",.;:)":
+            node["after"] = after[:1]
+            node.parent[place] = nodes.Text(after[1:])
 
 
 def _check_links(app, error) -> None:
@@ -298,6 +313,7 @@ def setup(app) -> None:
     app.add_directive("drawing", Drawing)
     app.add_role("name", Name())
     app.add_html_math_renderer("mathml", (_inline_mathml, None), (_block_mathml, None))
+    app.connect("doctree-resolved", _keep_signs)
     app.connect("build-finished", _check_links)
     app.connect("autodoc-skip-member", _is_field)
     app.connect("autodoc-process-docstring", _references, priority=400)
