@@ -1,15 +1,19 @@
 """Sphinx: the course as pages, theory, and the reference out of the docstrings.
 
-``sphinx-build -W -b html notebooks build/docs`` needs no network and runs no notebook
-(the tests run them); the pages need no network either.  With ``FLEXARM_INTERSPHINX=1``
-names of Python, NumPy and SciPy link to their pages, which takes one.  With
-``FLEXARM_DOCS_FIGURES=1`` the notebooks run, and their pages show what they draw.
+``sphinx-build -W -b html notebooks build/docs`` needs no network, and the pages need
+none either.  The notebooks run once for each state of the package, which takes two
+minutes; their outputs stay in ``build/notebooks``.  With ``FLEXARM_DOCS_FIGURES=0``
+they do not run.  With ``FLEXARM_INTERSPHINX=1`` names of Python, NumPy and SciPy link
+to their pages, which takes a network.
 """
 
+import hashlib
 import html
 import inspect
+import logging as python_logging
 import os
 import re
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -51,9 +55,31 @@ if os.environ.get("FLEXARM_INTERSPHINX"):
     }
 exclude_patterns = ["examples", "**/.ipynb_checkpoints"]
 
-# the tests run the notebooks, which takes minutes
-nb_execution_mode = "force" if os.environ.get("FLEXARM_DOCS_FIGURES") else "off"
+
+def _outputs() -> Path:
+    """Folder of the outputs of notebooks that this state of the package has made."""
+    package = Path(flexarm.__file__).parent
+    state = hashlib.sha256()
+    for path in sorted(package.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            state.update(path.read_bytes())
+    folder = Path(__file__).parents[1] / "build" / "notebooks" / state.hexdigest()[:16]
+    for old in folder.parent.glob("*"):
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+if os.environ.get("FLEXARM_DOCS_FIGURES") == "0":
+    nb_execution_mode = "off"
+else:
+    nb_execution_mode = "cache"
+    nb_execution_cache_path = str(_outputs())
+    # of a shell that draws to files, too, kernels draw into their notebooks
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    python_logging.getLogger("traitlets").setLevel("WARNING")
 nb_execution_timeout = -1  # none: machines differ
+nb_merge_streams = True  # one block for all that a cell prints
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
 
@@ -178,18 +204,19 @@ class Drawing(SphinxDirective):
 
 
 def _names(module, sources: list[str]) -> list[str]:
-    """Public functions and classes of a module, or those that some modules define."""
+    """Public names of a module, or those that some modules define; functions first."""
     names = getattr(module, "__all__", None) or [
         name
         for name, item in vars(module).items()
         if name[0] != "_" and getattr(item, "__module__", "") == module.__name__
     ]
-    return [
+    found = [
         name
         for name in names
         if callable(item := getattr(module, name))
         and (not sources or item.__module__.startswith(tuple(sources)))
     ]
+    return sorted(found, key=lambda name: inspect.isclass(getattr(module, name)))
 
 
 def _results(module, names: list[str]) -> dict[str, type]:
@@ -233,17 +260,34 @@ def _mathml(self, node, display: str) -> None:
         raise nodes.SkipNode from None
     if display == "block":
         number = f'<span class="eqno">({tag[1]})</span>' if tag else ""
-        found = f'<div class="math">{number}{found}</div>'
+        found = f'<div class="math">{number}<div>{found}</div></div>'
     self.body.append(found)
     raise nodes.SkipNode
 
 
 def _inline_mathml(self, node) -> None:
-    _mathml(self, node, "inline")
+    with_sign = "after" in node
+    if with_sign:
+        self.body.append('<span class="with-sign">')
+    try:
+        _mathml(self, node, "inline")
+    finally:
+        if with_sign:
+            self.body.append(f"{node['after']}</span>")
 
 
 def _block_mathml(self, node) -> None:
     _mathml(self, node, "block")
+
+
+def _keep_signs(app, tree, name: str) -> None:
+    """Give mathematics in a line the comma after it, so that no line begins with it."""
+    for node in list(tree.findall(nodes.math)):
+        place = node.parent.index(node) + 1
+        after = node.parent[place] if place < len(node.parent) else None
+        if isinstance(after, nodes.Text) and after[:1] in ",.;:)":
+            node["after"] = after[:1]
+            node.parent[place] = nodes.Text(after[1:])
 
 
 def _check_links(app, error) -> None:
@@ -269,6 +313,7 @@ def setup(app) -> None:
     app.add_directive("drawing", Drawing)
     app.add_role("name", Name())
     app.add_html_math_renderer("mathml", (_inline_mathml, None), (_block_mathml, None))
+    app.connect("doctree-resolved", _keep_signs)
     app.connect("build-finished", _check_links)
     app.connect("autodoc-skip-member", _is_field)
     app.connect("autodoc-process-docstring", _references, priority=400)

@@ -44,6 +44,7 @@ def mathml(tex: str, display: str = "inline") -> str:
         _style_letters(element)
         _align_columns(element)
         _space_functions(element)
+        _join_relations(element)
         if element.get("width") == "negativethinmathspace":
             element.set("width", f"-{THIN}")
     for element in root.iter():
@@ -105,6 +106,15 @@ def _space_functions(row: ElementTree.Element) -> None:
             before.tag not in {"mo", "mspace"} or before.text == ")"
         ):
             row.insert(k, ElementTree.Element("mspace", width=THIN))
+
+
+def _join_relations(row: ElementTree.Element) -> None:
+    r"""Write \mathrel{+}= as one sign, which browsers do not break."""
+    for first, after in list(zip(row, list(row)[1:], strict=False)):
+        if first.tag == after.tag == "mo" and len(first) and after.text == "=":
+            first.text = "".join(first.itertext()) + "="
+            first[:] = []
+            row.remove(after)
 
 
 def _is_function(element: ElementTree.Element) -> bool:
