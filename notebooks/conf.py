@@ -1,7 +1,7 @@
 """Sphinx: the course as pages, theory, and the reference out of the docstrings.
 
 ``sphinx-build -W -b html notebooks build/docs`` needs no network, and the pages need
-none either.  The notebooks run once for each state of the package, which takes two
+none either.  The notebooks run once for each state of the package, which takes three
 minutes; their outputs stay in ``build/notebooks``.  With ``FLEXARM_DOCS_FIGURES=0``
 they do not run.  With ``FLEXARM_INTERSPHINX=1`` names of Python, NumPy and SciPy link
 to their pages, which takes a network.
