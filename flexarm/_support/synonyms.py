@@ -325,7 +325,7 @@ FUNCTIONS = _read("""
     loads, strain, stress, stresses > flexarm.link_loads(arm, q, qd, qdd)
     lock > held='joints', or flexarm.lock_motors(arm)
     lqr > flexarm.control.lqr(flexarm.linearize(arm, q), Q, R)
-    margin, margins > flexarm.robustness(model)
+    margin, margins > flexarm.robustness(make, ranges, q, controller)
     Mass, PointMass > flexarm.RigidBody(name, flexarm.Joint.fixed(), mass=...)
     no_gravity, set_gravity, with_gravity > arm.replace(gravity=...)
     plot > a function of flexarm.plotting, such as arm(arm, q), bode(model),
