@@ -395,6 +395,8 @@ def _hint(name: str) -> str:
     for other in (name, *words):
         if hasattr(Arm, other):
             return f"; did you mean arm.{other}, an attribute of arms?"
+        for room in (room for room, items in rooms.items() if other in items):
+            return f"; did you mean {room}.{other}?"
     return _joint_hint(name) or did_you_mean(name, __all__)
 
 

@@ -351,9 +351,7 @@ class Arm(ArmLike):
             depth_of[link] = depth_of[self._links[parent]] + 1 if parent >= 0 else 0
             depths.append(depth_of[link])
             f = link_frequencies(pieces, 5)
-            shown = ", ".join(f"{x:.4g}" for x in f[:4]) + (
-                ", ..." if len(f) > 4 else ""
-            )
+            shown = ", ".join(f"{x:.4g}" for x in f[:4]) + ", ..." * (len(f) > 4)
             mass = f"{sum(piece.mass for piece in pieces):.4g}"
             modes = str(sum(piece.n_modes for piece in pieces))
             if len(pieces) > 1:

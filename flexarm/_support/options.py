@@ -69,7 +69,7 @@ def missing_attribute(made: object, name: str, hint: str = "") -> AttributeError
         What to say if the name is none of a method that is a function here.
     """
     kind = type(made)
-    hint = hint or _on_class(kind, name)
+    hint = _on_class(kind, name) or hint
     if not hint and name in FUNCTIONS:
         hint = f"; expected {FUNCTIONS[name]}"
     if not hint and name[:1] != "_":
