@@ -18,7 +18,7 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 2230,
-    "_support": 2000,
+    "_support": 2060,
     "beams": 3070,
     BESIDE: 2190,
     "bodies": 3960,
