@@ -49,7 +49,7 @@ _SYNONYMS = """
     bounds, constraints > Limits
     box, rectangle, tube > Section, beams.Section
     bricksolid, gripper, tool > RigidBody
-    buildmodelfromurdf, erobot, from_urdf, load_urdf, parse_urdf, read_urdf, scara >
+    buildmodelfromurdf, erobot, from_urdf, load_urdf, parse_urdf, read_urdf >
         urdf.load
     c, computecoriolismatrix, coriolis, coriolis_forces, coriolis_matrix, nle,
         nonlinear_effects, nonlineareffects > bias_forces
@@ -335,6 +335,7 @@ FUNCTIONS = _read("""
         flexarm.library.planar_chain(2)
     satellite, space_robot > flexarm.Joint.free() of the first body
     save_urdf, to_urdf > flexarm.urdf.save(arm, path)
+    scara > flexarm.urdf.load(path) of its file
     shuttle_arm, srms > flexarm.library.canadarm()
     tip_velocity > flexarm.node_velocity(arm, q, qd)
     to_csv > to_xarray().to_dataframe().to_csv(path)

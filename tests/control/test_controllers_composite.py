@@ -13,7 +13,7 @@ from refusals import FLEX, PUMA, argument_refused
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import fast_subsystem
+from flexarm.control.composite import fast_subsystem
 
 AT = np.array([0.1, 0.4, 0.0, 0.0, 0.0, 0.0])
 

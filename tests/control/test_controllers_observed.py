@@ -12,7 +12,7 @@ from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import fast_subsystem
+from flexarm.control.composite import fast_subsystem
 
 # natural modes, for which the identity of Luo holds one by one
 LINK = planar_chain(1, n_modes=3, modes="clamped-free", gravity=(0, 0, 0))
