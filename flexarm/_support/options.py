@@ -47,10 +47,11 @@ def missing_from(
     """Return ``__getattr__`` of a module, which hints at the name that was meant."""
 
     def missing(name: str) -> object:
-        hint = "" if name.startswith("_") else did_you_mean(name, names)
-        if not hint and name in FUNCTIONS:
+        known = {*SYNONYMS.get(name.lower(), ())} & {*names}
+        if name in FUNCTIONS and not known:
             hint = f"; expected {FUNCTIONS[name]}"
-        hint = hint or ("" if name.startswith("_") else otherwise)
+        else:
+            hint = name[:1] != "_" and (did_you_mean(name, names) or otherwise) or ""
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
     return missing
