@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -214,37 +213,6 @@ def test_builds_stand_side_by_side_and_compile_what_changed(tmp_path: Path) -> N
     sets = {name for unit in units for name in unit.split("_") if name in SETS}
     assert len(sets & {"avx2", "base"}) == len(sets) == 1
     assert "-Og" in Path(min(quick)).parents[2].joinpath("command.txt").read_text()
-
-
-def test_clang_compiles_where_nothing_else_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(ROOT)
-    text = Path("setup.py").read_text(encoding="utf-8")
-    names: dict[str, Any] = {}
-    exec(compile(text.split("\nsetup(")[0], "setup.py", "exec"), names)
-    for variable in ("CC", "CFLAGS", "FLEXARM_TARGETS"):
-        monkeypatch.delenv(variable, raising=False)
-    refused: list[str] = []
-    names["compile_probe"] = lambda command: " ".join(
-        word for word in command if word in refused
-    )
-    own = ["gcc", "-pthread", "-fPIC"]
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert names["fastest"](own, ["-O3"]) == own
-    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
-    assert names["fastest"](own, ["-O3"]) == ["clang", "-pthread", "-fPIC"]
-    refused += ["-fPIC"]  # of Python's flags
-    assert names["fastest"](own, ["-O3"]) == own
-    refused.clear()
-    for variable, value in (
-        ("CC", "gcc"),
-        ("CFLAGS", "-fsanitize=address"),
-        ("FLEXARM_TARGETS", "quick"),
-    ):
-        with monkeypatch.context() as given:
-            given.setenv(variable, value)
-            assert names["fastest"](own, ["-O3"]) == own
 
 
 class Elf:
