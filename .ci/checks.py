@@ -100,13 +100,9 @@ def all_checks() -> list[Check]:
         'grep -qsw avx2 /proc/cpuinfo || { echo "left out: no AVX2"; exit 0; }\n'
         "python3 tests/bench/instructions.py"
     )
-    # a slow test builds them with the outputs of notebooks
-    docs = (
-        "FLEXARM_DOCS_FIGURES=0 "
-        'sphinx-build -q -W --keep-going -b html notebooks "$WORK/docs"'
-    )
+    docs = "tests/pages/test_docs.py"  # with the outputs of notebooks
     smoke = "FLEXARM_BENCH_SMOKE=1 python3 -m pytest -q --benchmark-disable"
-    slow = "python3 -m pytest -q -m slow --durations=25"
+    slow = f"python3 -m pytest -q -m slow --durations=25 --ignore {docs}"
     after = (TOOLS,)
     return [
         Check("README: the demo", demo),
@@ -125,7 +121,7 @@ def all_checks() -> list[Check]:
         Check("instructions of each kernel", instructions, after, True),
         sanitized("address,undefined", "AddressSanitizer"),
         sanitized("thread", "ThreadSanitizer"),
-        Check("docs, warnings as errors", docs, after),
+        Check("docs, warnings as errors", f"{PYTEST} -q -m slow {docs}", after),
         Check("a wheel, tried without a compiler and on NumPy 1.26", WHEEL, after),
         Check("benchmarks, each once", f"{smoke} tests/bench", after, again=smoke),
         narrower("avx2"),

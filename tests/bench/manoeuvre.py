@@ -6,9 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from flexarm.library.maneuvers import Maneuver
 
 import flexarm as fa
+from flexarm.reference.maneuvers import Maneuver
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
