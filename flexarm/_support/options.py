@@ -51,7 +51,7 @@ def missing_from(
         if name in FUNCTIONS and not known:
             hint = f"; expected {FUNCTIONS[name]}"
         else:
-            hint = name[:1] != "_" and (did_you_mean(name, names) or otherwise) or ""
+            hint = "" if name[:1] == "_" else did_you_mean(name, names) or otherwise
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 
     return missing
