@@ -18,7 +18,7 @@ _CAMERAS = {
 }
 
 # Part of a view without labels.
-_ROOM = 0.75
+_ROOM = 0.92
 
 
 # Script of a page whose window may be narrow: the scene becomes smaller, not cut.
