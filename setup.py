@@ -478,8 +478,7 @@ class BuildCore(build_ext):
 
     def seconds_of(self, sources):
         """Return about how long the sources take to compile, without ccache."""
-        quick = is_quick() or "-Og" in os.environ.get("CFLAGS", "")
-        return sum(map(cost_of, sources)) * SECONDS[quick] / cores()
+        return sum(map(cost_of, sources)) * SECONDS[is_quick()] / cores()
 
     def compile_all(self, sources, flags, headers, sets):
         """Return the objects of the sources, in their order.

@@ -49,9 +49,8 @@ def required(
         return import_module(module)
     except ImportError:
         name = package or module.partition(".")[0]
+        other = f"; or {instead}" if instead else ""
         raise ImportError(
             f"{what} needs {name}, which is missing: "
-            f'python3 -m pip install "flexarm[{extra or name}]"'
-            + f"; or {instead}"
-            * bool(instead)
+            f'python3 -m pip install "flexarm[{extra or name}]"{other}'
         ) from None

@@ -20,9 +20,9 @@ def _seconds(what: str, value: object) -> float:
 
 Count: TypeAlias = Annotated[int, Kept(count_of)]
 Bound: TypeAlias = Annotated[float, Kept(positive_number)]
-_BY_SCIPY = 'search={"solver": "scipy"}, slower and often at a worse motion'
-
 Seconds: TypeAlias = Annotated[float, Kept(_seconds)]
+
+_BY_SCIPY = 'search={"solver": "scipy"}, slower and often at a worse motion'
 
 
 @checked_record("search.{field}")

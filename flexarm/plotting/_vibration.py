@@ -209,7 +209,7 @@ def workspace(
     >>> colors.colorbar.ax.get_ylabel()
     'static displacement (m)'
     """
-    values = _values(found, quantity, mode)
+    values, label = _values(found, quantity, mode)
     pose = np.asarray(kinematics.node_pose(found.arm, found.q, found.node))
     plane = _choose_plane(found.arm, plane, ax)
     columns = (0, 1, 2) if plane == "3d" else plane_axes(plane)
@@ -226,16 +226,17 @@ def workspace(
         )
         if not fine.all():
             on.scatter(*(x[~fine] for x in shown), color=GREY, marker="x", s=12)
-    label = _QUANTITIES[quantity].format(mode + 1)
     on.figure.colorbar(colors, ax=on, label=label, pad=0.1 if plane == "3d" else 0.03)
     on.set_aspect("equal", adjustable="datalim")
     finish(on, *(f"{'xyz'[i]} (m)" for i in columns))
     return colors
 
 
-def _values(found: WorkspaceMap, quantity: str, mode: int) -> Array:
+def _values(found: WorkspaceMap, quantity: str, mode: int) -> tuple[Array, str]:
+    """Values of a quantity, and the text at their scale."""
+    label = _QUANTITIES[quantity]
     if quantity != "frequency":
-        return np.asarray(getattr(found, quantity))
+        return np.asarray(getattr(found, quantity)), label
     n = found.squares.shape[-1]
     check_mode(mode, n, -n)
-    return found.frequencies[..., mode]
+    return found.frequencies[..., mode], label.format(mode % n + 1)

@@ -94,6 +94,8 @@ def test_maps_are_coloured_surfaces_or_points() -> None:
     assert plotting.workspace(found, mode=1).colorbar.ax.get_ylabel() == (
         "natural frequency 2 (Hz)"
     )
+    last = f"natural frequency {found.frequencies.shape[-1]} (Hz)"
+    assert plotting.workspace(found, mode=-1).colorbar.ax.get_ylabel() == last
     row = fa.workspace_map(arm, grid[0])
     assert len(plotting.workspace(row).get_offsets()) == 4
     solid = fa.library.cibicik_egeland()
