@@ -62,6 +62,7 @@ from typing import TYPE_CHECKING
 
 from . import (
     _build,  # noqa: F401  first: it says where the extension is
+    methods,  # noqa: F401  hands them to arms
     se3,
 )
 from ._core import build_info

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import constraints as _constraints
-from . import dynamics, kinematics, mode_accuracy, model, refinement
 from ._calls.arm_like import ArmLike, has_motor
 from ._calls.declared import Choice
 from ._calls.doors import checked_record
@@ -21,13 +21,11 @@ from ._calls.kept import Kept
 from ._calls.links import joint_name, link_name
 from ._core import Model
 from ._support.checks import as_vector, not_negative, short_text
-from ._support.later import Later
 from ._support.options import missing_attribute
-from ._support.printing import Sheet, Table
-from .bodies.body import GROUND, Body
+from .bodies.body import Body
 from .bodies.following import free_joint
 from .bodies.models import FlexibleBody, RigidBody
-from .bodies.segments import SegmentedLink, link_frequencies
+from .bodies.segments import SegmentedLink
 from .errors import ModelError
 from .model import motors
 from .model.followers import (
@@ -36,10 +34,9 @@ from .model.followers import (
     freed,
     without_motors,
 )
-from .model.loops import Loop, check_constraints, constraint_names
+from .model.loops import check_constraints, constraint_names
 from .model.merging import merged
 from .model.packing import Packed, pack
-from .model.sliders import Slider
 from .model.tree import (
     check_mass,
     check_unique_names,
@@ -48,11 +45,38 @@ from .model.tree import (
 )
 from .model.units import check_units_of_arm, warn_of_places
 
-_EAGER = False  # not TYPE_CHECKING, by which mypy reads the imports in another order
-if _EAGER:  # these load at their first use
-    from . import derivatives, linear_models, parameters, statics, vibration
+if TYPE_CHECKING:  # `methods` hands over functions of rooms above
+    from .methods import ArmMethods
+else:
+    ArmMethods = object
 
 Array = NDArray[np.float64]
+
+# what rooms above look at in each new arm
+_Check = TypeVar("_Check", bound=Callable[[ArmLike], None])
+_CHECKS: list[Callable[[ArmLike], None]] = []
+_QUIET: ContextVar[bool] = ContextVar("no warning of modes", default=False)
+
+
+def check_of_new_arms(function: _Check) -> _Check:
+    """Decorate a function that is called with each new arm, to warn of it."""
+    _CHECKS.append(function)
+    return function
+
+
+@contextmanager
+def without_warning() -> Iterator[None]:
+    """Make copies of arms that have been checked."""
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
+def is_quiet() -> bool:
+    """Whether arms are made that have been checked."""
+    return _QUIET.get()
 
 
 def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
@@ -62,13 +86,8 @@ def _starts(sizes: Iterable[int]) -> tuple[int, ...]:
 
 def _copied(kind: Any, fields: tuple[Any, ...]) -> Any:
     """Return a copy of an arm; it does not warn of its modes again."""
-    with mode_accuracy.without_warning():
+    with without_warning():
         return kind(*fields)
-
-
-def _size_of(error: str) -> float:
-    """Size of an error in a table; one that is not known is the largest."""
-    return float("inf") if error == "unknown" else float(error)
 
 
 def _bodies(what: str, value: object) -> tuple[Body, ...]:
@@ -91,7 +110,7 @@ def _bodies(what: str, value: object) -> tuple[Body, ...]:
 
 @checked_record("{field} of the arm")
 @dataclass(frozen=True, eq=False, repr=False)
-class Arm(ArmLike):
+class Arm(ArmLike, ArmMethods):
     """A tree of rigid and flexible bodies, immutable, bound to its C kernels.
 
     Parameters
@@ -214,7 +233,9 @@ class Arm(ArmLike):
         if fewer is not None:
             self._model.merge(Model(*fewer))
         self._model.bind(weakref.ref(self))
-        mode_accuracy.warn_of_modes(self)
+        if not is_quiet():
+            for check in _CHECKS:
+                check(self)
 
     def __reduce__(self) -> Any:
         return (_copied, super().__reduce__())
@@ -310,11 +331,6 @@ class Arm(ArmLike):
         """Return the arm as the plain arrays from which the C model is built."""
         return pack(self)
 
-    def _stacked(self, arms: list[Any]) -> Any:
-        from .stacks import stack  # which needs this class
-
-        return stack(arms)
-
     # printing
 
     def __repr__(self) -> str:
@@ -329,56 +345,6 @@ class Arm(ArmLike):
             f"<Arm {self.name!r}: {bodies}, {self.nj} joint{idle}{motors} "
             f"and {modes} modal coordinates>"
         )
-
-    def _sheet(self) -> Sheet:
-        # one row for each body, or link of several
-        rows: list[tuple[str, ...]]
-        rows = [("body", "on", "joint", "mass kg", "modes", "clamped frequencies Hz")]
-        follows = self.followers
-        errors = mode_accuracy.table_of_modes(self)
-        if errors:
-            rows[0] = (*rows[0], "error of modes %")
-        depths: list[int] = []
-        depth_of: dict[range, int] = {}
-        for link in dict.fromkeys(self._links):
-            pieces = [self.bodies[k] for k in link]
-            body, parent = pieces[0], self._parents[link.start]
-            where = GROUND
-            if parent >= 0:
-                base = self.bodies[parent]
-                node = base.node_names[base.node_index(body.joint.node)]
-                where = f"{link_name(base)}.{node}"
-            depth_of[link] = depth_of[self._links[parent]] + 1 if parent >= 0 else 0
-            depths.append(depth_of[link])
-            f = link_frequencies(pieces, 5)
-            shown = ", ".join(f"{x:.4g}" for x in f[:4]) + ", ..." * (len(f) > 4)
-            mass = f"{sum(piece.mass for piece in pieces):.4g}"
-            modes = str(sum(piece.n_modes for piece in pieces))
-            if len(pieces) > 1:
-                modes += f" in {len(pieces)} pieces"
-            kind, name = body.joint.kind, joint_name(body)
-            if name in follows and not body.joint.n_dof:
-                kind += f", follows {follows[name][0]}"
-            row = (body.name, where, kind, mass, modes, shown)
-            found = [errors[k] for k in link if k in errors]
-            worst = max(found, key=_size_of, default="")
-            rows.append((*row, worst) if errors else row)
-        # one line for each constraint
-        held = [
-            f"{type(c).__name__.lower()} {c.name}: locks {' '.join(c.locked)}"
-            if isinstance(c, Loop | Slider)
-            else f"coupling {c.name}: "
-            + " + ".join(f"{value:g} {key}" for key, value in c.coefficients)
-            + f" = {c.constant:g}"
-            for c in self.constraints
-        ]
-        g = ", ".join(f"{x:g}" for x in self.gravity)
-        tip = f"{self.bodies[self.body_index(self.tip[0])].name}, node {self.tip[1]}"
-        head = f"{self!r}, gravity ({g}) m/s^2, tip: {tip}"
-        from .simulation.stability import fastest
-
-        fast = fastest(self)
-        return Sheet((head, Table(rows, depths), *motors.described(self), *fast, *held))
 
     def __getitem__(self, body: str) -> Body:
         """Return the body of a name, the first one of a link in pieces."""
@@ -408,102 +374,3 @@ class Arm(ArmLike):
             named = name in getattr(fa, "__all__", ()) and callable(getattr(fa, name))
             hint = f"; expected flexarm.{name}(arm, ...)" if named else ""
             raise missing_attribute(self, name, hint)
-
-    # the functions of the package as methods
-
-    forward_dynamics = dynamics.forward_dynamics
-    inverse_dynamics = dynamics.inverse_dynamics
-    mass_matrix = dynamics.mass_matrix
-    mass_matrix_inverse = dynamics.mass_matrix_inverse
-    apply_mass_matrix = dynamics.apply_mass_matrix
-    apply_mass_matrix_inverse = dynamics.apply_mass_matrix_inverse
-    log_det_mass_matrix = dynamics.log_det_mass_matrix
-    innovations_factors = dynamics.innovations_factors
-    mass_matrix_inverse_blocks = dynamics.mass_matrix_inverse_blocks
-    bias_forces = dynamics.bias_forces
-    gravity_forces = dynamics.gravity_forces
-    kinetic_energy = dynamics.kinetic_energy
-    potential_energy = dynamics.potential_energy
-    energy = dynamics.energy
-    dissipated_power = dynamics.dissipated_power
-    wrench_forces = kinematics.wrench_forces
-    link_poses = kinematics.link_poses
-    node_poses = kinematics.node_poses
-    node_pose = kinematics.node_pose
-    tip_pose = kinematics.tip_pose
-    jacobian = kinematics.jacobian
-    node_velocity = kinematics.node_velocity
-    link_velocities = kinematics.link_velocities
-    link_accelerations = kinematics.link_accelerations
-    link_jacobians = kinematics.link_jacobians
-    link_jacobian_rates = kinematics.link_jacobian_rates
-    operators = dynamics.operators
-    operational_space_compliance = dynamics.operational_space_compliance
-    operational_space_inertia = dynamics.operational_space_inertia
-    export_c = model.export_c
-    integrate = kinematics.integrate
-    difference = kinematics.difference
-    position_rates = kinematics.position_rates
-    node_acceleration = kinematics.node_acceleration
-    largest_slope = kinematics.largest_slope
-    momentum = kinematics.momentum
-    center_of_mass = kinematics.center_of_mass
-    constraint_violation = _constraints.constraint_violation
-    constraint_jacobian = _constraints.constraint_jacobian
-    constraint_forces = _constraints.constraint_forces
-    close_loops = _constraints.close_loops
-    mode_errors = mode_accuracy.mode_errors
-    refined = refinement.refined
-
-    if TYPE_CHECKING:
-        inverse_dynamics_derivatives = derivatives.inverse_dynamics_derivatives
-        inertial_parameters = parameters.inertial_parameters
-        inertial_regressor = parameters.inertial_regressor
-        energy_regressor = parameters.energy_regressor
-        base_parameters = parameters.base_parameters
-        with_inertial_parameters = parameters.with_inertial_parameters
-        forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
-        inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
-        inverse_dynamics_vjp = derivatives.inverse_dynamics_vjp
-        forward_dynamics_jvp = derivatives.forward_dynamics_jvp
-        forward_dynamics_vjp = derivatives.forward_dynamics_vjp
-        jacobian_derivatives = derivatives.jacobian_derivatives
-        energy_derivatives = derivatives.energy_derivatives
-        equilibrium = statics.equilibrium
-        deflection = statics.deflection
-        holding_forces = statics.holding_forces
-        static_compliance = statics.static_compliance
-        static_stiffness = statics.static_stiffness
-        natural_frequencies = vibration.natural_frequencies
-        vibration_modes = vibration.vibration_modes
-        complex_modes = vibration.complex_modes
-        linearize = linear_models.linearize
-    else:  # those of modules that load at their first use
-        inverse_dynamics_derivatives = Later(
-            __package__, "derivatives", "inverse_dynamics_derivatives"
-        )
-        inertial_parameters = Later(__package__, "parameters", "inertial_parameters")
-        inertial_regressor = Later(__package__, "parameters", "inertial_regressor")
-        energy_regressor = Later(__package__, "parameters", "energy_regressor")
-        base_parameters = Later(__package__, "parameters", "base_parameters")
-        with_inertial_parameters = Later(
-            __package__, "parameters", "with_inertial_parameters"
-        )
-        forward_dynamics_derivatives = Later(
-            __package__, "derivatives", "forward_dynamics_derivatives"
-        )
-        inverse_dynamics_jvp = Later(__package__, "derivatives", "inverse_dynamics_jvp")
-        inverse_dynamics_vjp = Later(__package__, "derivatives", "inverse_dynamics_vjp")
-        forward_dynamics_jvp = Later(__package__, "derivatives", "forward_dynamics_jvp")
-        forward_dynamics_vjp = Later(__package__, "derivatives", "forward_dynamics_vjp")
-        jacobian_derivatives = Later(__package__, "derivatives", "jacobian_derivatives")
-        energy_derivatives = Later(__package__, "derivatives", "energy_derivatives")
-        equilibrium = Later(__package__, "statics", "equilibrium")
-        deflection = Later(__package__, "statics", "deflection")
-        holding_forces = Later(__package__, "statics", "holding_forces")
-        static_compliance = Later(__package__, "statics", "static_compliance")
-        static_stiffness = Later(__package__, "statics", "static_stiffness")
-        natural_frequencies = Later(__package__, "vibration", "natural_frequencies")
-        vibration_modes = Later(__package__, "vibration", "vibration_modes")
-        complex_modes = Later(__package__, "vibration", "complex_modes")
-        linearize = Later(__package__, "linear_models", "linearize")

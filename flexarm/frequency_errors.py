@@ -9,9 +9,10 @@ from ._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from ._core import MAX_MODES
 from ._support.printing import percent
 from ._support.warn import warn
+from .arm import is_quiet
 from .bodies.left_out import left_out
 from .errors import ModeWarning
-from .mode_accuracy import FREQUENCIES, is_quiet
+from .mode_accuracy import FREQUENCIES
 from .refinement import undeformed, with_modes
 from .statics.coordinates import freedom
 from .statics.spectrum import (

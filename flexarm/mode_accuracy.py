@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,6 +17,7 @@ from ._calls.doors import checked, checked_class
 from ._calls.links import link_name, link_ranges
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
+from .arm import check_of_new_arms
 from .bodies.basis import (
     NodeErrors,
     is_twisted,
@@ -48,22 +47,6 @@ MIN_MODES = 12
 
 # what links carried when their modes were checked; copies from a pickle are not
 _SEEN: WeakKeyDictionary[UnreducedLink, bytes] = WeakKeyDictionary()
-_QUIET: ContextVar[bool] = ContextVar("no warning of modes", default=False)
-
-
-@contextmanager
-def without_warning() -> Iterator[None]:
-    """Make copies of arms that have been checked."""
-    before = _QUIET.set(True)
-    try:
-        yield
-    finally:
-        _QUIET.reset(before)
-
-
-def is_quiet() -> bool:
-    """Whether arms are made that have been checked."""
-    return _QUIET.get()
 
 
 @checked_class
@@ -502,10 +485,9 @@ def _hidden_lumps(arm: ArmLike, q: Array) -> list[_Lump]:
 # when an arm is made, and its table
 
 
+@check_of_new_arms
 def warn_of_modes(arm: ArmLike) -> None:
     """Warn once of links whose modes make them too stiff for what they carry."""
-    if _QUIET.get():
-        return
     children = _children(arm)
     some = [
         (k, link)

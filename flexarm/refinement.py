@@ -9,8 +9,9 @@ import numpy as np
 from ._calls.arm_like import AnArm, ArmLike, Array
 from ._calls.doors import checked
 from ._support.checks import whole_number
+from .arm import without_warning
 from .bodies.refined import refined_link
-from .mode_accuracy import Locked, without_warning
+from .mode_accuracy import Locked
 
 # Modes that each link of the finer arm has more.
 ADDED_MODES = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,11 @@ from .bodies.body import Body
 from .errors import ArgumentError, ModelError
 from .model.lumps import rigid_nodes, union
 from .model.packing import Packed, pack
+
+if TYPE_CHECKING:  # `methods` hands over functions of rooms above
+    from .methods import StackMethods
+else:
+    StackMethods = object
 
 # attributes that all arms of a stack share
 _COMMON = (
@@ -165,7 +170,7 @@ class _StackIndexError(ArgumentError, IndexError):
 
 
 @checked_class
-class ArmStack(StackLike):
+class ArmStack(StackLike, StackMethods):
     """Arms of one topology that differ in constants only; `stack` makes one.
 
     Takes the place of an arm in forward and inverse dynamics and its derivatives,
@@ -265,57 +270,6 @@ class ArmStack(StackLike):
             f"<ArmStack {first.name!r}: {shape} arms of {len(first.bodies)} bodies, "
             f"{first.nj} joint and {modes} modal coordinates>"
         )
-
-    # the functions of the package that take a stack, as methods
-
-    forward_dynamics = Arm.forward_dynamics
-    inverse_dynamics = Arm.inverse_dynamics
-    inverse_dynamics_derivatives = Arm.inverse_dynamics_derivatives
-    bias_forces = Arm.bias_forces
-    gravity_forces = Arm.gravity_forces
-    mass_matrix = Arm.mass_matrix
-    mass_matrix_inverse = Arm.mass_matrix_inverse
-    apply_mass_matrix = Arm.apply_mass_matrix
-    apply_mass_matrix_inverse = Arm.apply_mass_matrix_inverse
-    log_det_mass_matrix = Arm.log_det_mass_matrix
-    innovations_factors = Arm.innovations_factors
-    mass_matrix_inverse_blocks = Arm.mass_matrix_inverse_blocks
-    kinetic_energy = Arm.kinetic_energy
-    potential_energy = Arm.potential_energy
-    energy = Arm.energy
-    dissipated_power = Arm.dissipated_power
-    wrench_forces = Arm.wrench_forces
-    link_poses = Arm.link_poses
-    node_poses = Arm.node_poses
-    node_pose = Arm.node_pose
-    tip_pose = Arm.tip_pose
-    jacobian = Arm.jacobian
-    node_velocity = Arm.node_velocity
-    link_velocities = Arm.link_velocities
-    link_accelerations = Arm.link_accelerations
-    link_jacobians = Arm.link_jacobians
-    link_jacobian_rates = Arm.link_jacobian_rates
-    operational_space_compliance = Arm.operational_space_compliance
-    operational_space_inertia = Arm.operational_space_inertia
-    node_acceleration = Arm.node_acceleration
-    momentum = Arm.momentum
-    center_of_mass = Arm.center_of_mass
-    largest_slope = Arm.largest_slope
-    integrate = Arm.integrate
-    difference = Arm.difference
-    position_rates = Arm.position_rates
-    constraint_violation = Arm.constraint_violation
-    constraint_jacobian = Arm.constraint_jacobian
-    constraint_forces = Arm.constraint_forces
-    equilibrium = Arm.equilibrium
-    deflection = Arm.deflection
-    holding_forces = Arm.holding_forces
-    static_compliance = Arm.static_compliance
-    static_stiffness = Arm.static_stiffness
-    natural_frequencies = Arm.natural_frequencies
-    vibration_modes = Arm.vibration_modes
-    complex_modes = Arm.complex_modes
-    linearize = Arm.linearize
 
 
 def _list_difference(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import flexarm as fa
-from flexarm import beams, mode_accuracy
+from flexarm import beams
+from flexarm.arm import without_warning
 from flexarm.stacks import ArmStack
 
 GEAR = fa.Drive(np.inf, gear_ratio=1.0 / 3.0, rotor_inertia=1e-3)
@@ -131,7 +132,7 @@ def links() -> dict[str, Any]:
 
 def arm_of(body: Any) -> fa.Arm:
     hand = fa.RigidBody("hand", fa.Joint("fixed"), mass=0.5, inertia=(0.1, 0.1, 0.1))
-    with mode_accuracy.without_warning():
+    with without_warning():
         return fa.Arm([body, hand])
 
 

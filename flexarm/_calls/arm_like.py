@@ -433,10 +433,6 @@ class ArmLike(Printed, Description):
 
     # follow from the bodies and constraints
 
-    def _stacked(self, arms: list[Any]) -> Any:
-        """Return a stack of arms."""
-        raise NotImplementedError
-
     @property
     def mass(self) -> float:
         """Mass of all bodies and motors, in kg."""

@@ -23,6 +23,12 @@ class Later:
     def __set_name__(self, owner: type, name: str) -> None:
         self._place = owner, name
 
+    def place_in(self, owner: type, name: str) -> None:
+        """Give another class the same method."""
+        later = Later(*self._from)
+        later.__set_name__(owner, name)
+        setattr(owner, name, later)
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         package, module, name = self._from
         function = getattr(import_module(f".{module}", package), name)

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .. import mode_accuracy
 from .._calls.doors import checked
 from .._support.checks import short_text
 from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from .._support.tables import read_tables
 from .._support.warn import warn
+from ..arm import without_warning
 from ..errors import ArgumentError, ModelError
 from ..stacks import ArmStack
 from ._describe import arm_of, is_description
@@ -180,7 +180,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         if place.suffix in _DATASETS:
             from ._datasets import load_dataset
 
-            with mode_accuracy.without_warning():
+            with without_warning():
                 return load_dataset(place)
         return _of_tables(place)
     except ModelError as error:
@@ -209,5 +209,5 @@ def _of_tables(place: Path) -> object:
                 f"{_MAX_WRITTEN}"
             )
         return arm_of(tables)
-    with mode_accuracy.without_warning():  # a copy does not warn again
+    with without_warning():  # a copy does not warn again
         return object_of(tables, place)

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_arm, check_numbers, real_array
-from .._calls.arm_like import ArmLike, Array, StackLike
+from .._calls.arm_like import Array, StackLike
 from .._calls.chunks import parts
 from .._calls.declared import Choice, Dictionary, Positions
 from .._calls.doors import checked, checked_class
 from .._support.checks import short_text
 from .._support.printing import Printed, Sheet
+from ..arm import Arm
 from ..errors import ArgumentError
+from ..stacks import stack
 from ._linearize import linearize
 from ._loci import damping_of
 from ._margins import Loops, margins
@@ -181,7 +183,7 @@ class Robustness(Printed):
 
 @checked
 def robustness(
-    make: Callable[..., ArmLike] | StackLike,
+    make: Callable[..., Arm] | StackLike,
     ranges: Annotated[
         Mapping[str, ArrayLike], Dictionary("values by names of arguments of make")
     ],
@@ -286,8 +288,8 @@ def robustness(
 
 
 def _made(
-    make: Callable[..., ArmLike], values: dict[str, Array], shape: tuple[int, ...]
-) -> Iterator[ArmLike]:
+    make: Callable[..., Arm], values: dict[str, Array], shape: tuple[int, ...]
+) -> Iterator[Arm]:
     """Yield the arms of all combinations of the values."""
     names = None
     for at in np.ndindex(*shape):
@@ -306,24 +308,24 @@ def _made(
 
 
 def _linearized(
-    arms: list[ArmLike],
+    arms: list[Arm],
     shape: tuple[int, ...],
     q: ArrayLike,
     options: Mapping[str, Any],
 ) -> StateSpace:
     """Models of arms along a grid, in lanes if they stack."""
     try:
-        stack = None if arms[0].constraints else arms[0]._stacked(arms)
+        whole = None if arms[0].constraints else stack(arms)
     except ArgumentError:  # alike in the names of coordinates alone
-        stack = None
-    if stack is None:
+        whole = None
+    if whole is None:
         return _joined([linearize(arm, q, **options) for arm in arms], shape)
     # axes of the points after those of the grid
     cores = {"qd": 1, "tau": 1, "wrench": 1 + isinstance(options.get("node"), list)}
     axes = [np.ndim(options[name]) - n for name, n in cores.items() if name in options]
     points = max(np.ndim(q) - 1, *axes, 0)
     index = np.arange(len(arms)).reshape(*shape, *[1] * points)
-    return linearize(stack[index], q, **options)
+    return linearize(whole[index], q, **options)
 
 
 def _read(ranges: Mapping[str, ArrayLike]) -> dict[str, Array]:

@@ -17,7 +17,8 @@ from each import each
 from numpy.testing import assert_allclose
 
 import flexarm as fa
-from flexarm import _core, mode_accuracy
+from flexarm import _core, mode_accuracy, stacks
+from flexarm.arm import without_warning
 from flexarm.beams import _free, _unit_shapes
 from flexarm.beams._clamped import LinkModes
 from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
@@ -236,7 +237,7 @@ def test_errors_of_modes_are_below_their_bound(options: Any, load: Any) -> None:
     bound = largest_frequency_error(body, (body.n_nodes - 1,))
     assert bound is not None
     more = [] if load is None else [outboard(load[0], (load[1], 0.2 * load[1], 0.0))]
-    with mode_accuracy.without_warning():
+    with without_warning():
         arm = fa.Arm([body, *more], check_units=False)
     errors = arm.mode_errors().links[0]
     assert max(errors.deflection.max(), errors.sag.max(), errors.rotation.max()) < 1e-9
@@ -304,7 +305,7 @@ def test_links_of_elements_are_below_their_bounds_too(
     options: Any, mass: float
 ) -> None:
     more = [outboard(mass, (0.0, 0.1, 0.0))] if mass else []
-    with mode_accuracy.without_warning():
+    with without_warning():
         arm = fa.Arm([element_link(**options), *more], check_units=False)
     errors = {x.name: x for x in arm.mode_errors().links}
     natural = "modes" in options
@@ -475,7 +476,7 @@ AT_IMPORT = {
     "errors",
     "kinematics",
     "mode_accuracy",
-    "refinement",
+    "methods",
     "model",
     "se3",
 }
@@ -521,9 +522,9 @@ def test_names_that_load_later_are_those_that_type_checkers_see() -> None:
 
 
 def test_methods_that_load_later_are_the_functions() -> None:
-    later = ("linearize", "equilibrium", "natural_frequencies", "base_parameters")
-    for name in later:
+    for name in ("linearize", "equilibrium", "natural_frequencies", "mass_matrix"):
         assert getattr(fa.Arm, name) is getattr(fa, name)
         assert vars(fa.Arm)[name] is getattr(fa, name)
+        assert getattr(stacks.ArmStack, name) is getattr(fa, name)
     arm = fa.library.pendulum()
     assert arm.linearize.__self__ is arm

@@ -16,8 +16,9 @@ from numpy.testing import assert_allclose
 from refusals import model_refused
 
 import flexarm as fa
-from flexarm import beams, mode_accuracy
+from flexarm import beams
 from flexarm._support.tables import read_tables
+from flexarm.arm import without_warning
 from flexarm.files import _describe
 
 PAGE = (Path(__file__).parents[2] / "notebooks/docs/files.md").read_text("utf-8")
@@ -38,7 +39,7 @@ def load(folder: Path, text: str, name: str = "arm.yaml") -> fa.Arm:
         pytest.importorskip("tomli")
     path = folder / name
     path.write_text(text, "utf-8")
-    with mode_accuracy.without_warning():  # which takes most of the time
+    with without_warning():  # which takes most of the time
         arm = fa.load(path)
     assert isinstance(arm, fa.Arm)
     return arm
@@ -57,7 +58,7 @@ def two_links() -> fa.Arm:
         links.append(beams.finite_element_link(name, sections=section, **given))
     payload = fa.RigidBody("payload", fa.Joint("fixed"), mass=0.5)
     options: dict[str, Any] = {"gravity": (0, -9.81, 0), "name": "two flexible links"}
-    with mode_accuracy.without_warning():
+    with without_warning():
         return fa.Arm([*links, payload], **options)
 
 
@@ -114,7 +115,7 @@ def test_the_sidecar_of_the_page(tmp_path: Path) -> None:
     <joint name="hinge" type="continuous"><axis xyz="0 1 0"/><parent link="base"/>
     <child link="boom"/></joint><joint name="grip" type="fixed"><origin xyz="2 0 0"/>
     <parent link="boom"/><child link="load"/></joint></robot>"""
-    with mode_accuracy.without_warning():
+    with without_warning():
         arm = fa.urdf.load(robot, sidecar=tmp_path / "boom.toml")
     assert isinstance(arm["boom"], fa.FlexibleBody)
     sag = -fa.deflection(arm, arm.neutral)[5]

@@ -13,11 +13,10 @@ from ..._calls.declared import Posture
 from ..._calls.doors import checked, checked_class
 from ..._support.printing import Printed, Sheet
 from ..._support.warn import warn
-from ...arm import Arm
+from ...arm import Arm, without_warning
 from ...errors import ArgumentError, ModeWarning
 from ...frequency_errors import has_few_modes
 from ...linear_models import linearize
-from ...mode_accuracy import without_warning
 from ...refinement import ADDED_MODES, undeformed
 from ...stacks import ArmStack
 from ...statics import equilibrium
