@@ -4,7 +4,7 @@ Maps without an arm stand in the module itself.
 """
 
 from types import MappingProxyType
-from typing import Any, Final, TypedDict, final, type_check_only
+from typing import Any, Final, Protocol, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,74 @@ screws_bracket: Final[Gufunc]  # (2,6),(2,6)->(2,6)
 screws_left_jacobian: Final[Gufunc]  # (2,6)->(2,6,6)
 screws_left_jacobian_inverse: Final[Gufunc]  # (2,6)->(2,6,6)
 
+@type_check_only
+class Kernels(Protocol):
+    """What an arm and a stack of arms compute; of a stack each state with its arm."""
+
+    inverse_dynamics: Gufunc = ...  # (nq),(nv),(nv)->(nv)
+    bias_forces: Gufunc = ...  # (nq),(nv)->(nv)
+    gravity_forces: Gufunc = ...  # (nq)->(nv)
+    inverse_dynamics_derivatives: Gufunc = ...  # (nq),(nv),(nv)->(2,nv,nv)
+    inverse_dynamics_jvp: Gufunc = ...  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
+    inverse_dynamics_vjp: Gufunc = ...  # (nq),(nv),(nv),(nv)->(3,nv)
+    # of arms without constraints; (nq),(nv),(t)->(3,nv,nv), t is nu or nv
+    forward_dynamics_derivatives: Gufunc = ...
+    forward_dynamics_jvp: Gufunc = ...  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
+    forward_dynamics_vjp: Gufunc = ...  # (nq),(nv),(t),(nv)->(3,nv)
+    jacobian_derivatives: Gufunc = ...  # (),(nq)->(6,nv,nv)
+    energy_derivatives: Gufunc = ...  # (nq),(nv)->(2,nv)
+    forward_dynamics: Gufunc = ...  # (nq),(nv),(t)->(nv), t is nu or nv
+    forward_dynamics_basic: Gufunc = ...  # (nq),(nv),(t)->(nv)
+    forward_dynamics_composite: Gufunc = ...  # (nq),(nv),(t)->(nv)
+    mass_matrix: Gufunc = ...  # (nq)->(nv,nv)
+    mass_matrix_inverse: Gufunc = ...  # (nq)->(nv,nv)
+    apply_mass_matrix: Gufunc = ...  # (nq),(nv)->(nv)
+    apply_mass_matrix_inverse: Gufunc = ...  # (nq),(nv)->(nv)
+    log_det_mass_matrix: Gufunc = ...  # (nq)->()
+    innovations_factors: Gufunc = ...  # (nq)->(2,nv,nv), rows by bodies
+    mass_matrix_inverse_blocks: Gufunc = ...  # (nq)->(nv,nv), rows by bodies
+    kinetic_energy: Gufunc = ...  # (nq),(nv)->()
+    potential_energy: Gufunc = ...  # (nq)->()
+    dissipated_power: Gufunc = ...  # (nq),(nv)->()
+    link_poses: Gufunc = ...  # (nq)->(B,4,4)
+    node_poses: Gufunc = ...  # (nq)->(N,4,4)
+    node_pose: Gufunc = ...  # (),(nq)->(4,4)
+    node_velocity: Gufunc = ...  # (),(nq),(nv)->(6)
+    jacobian: Gufunc = ...  # (),(nq)->(6,nv)
+    wrench_forces: Gufunc = ...  # (),(nq),(6)->(nv)
+    # nodes i and j by the number i N + j
+    operational_space_compliance: Gufunc = ...  # (),(nq)->(6,6)
+    integrate: Gufunc = ...  # (nq),(nv)->(nq)
+    position_rates: Gufunc = ...  # (nq),(nv)->(nq)
+    node_acceleration: Gufunc = ...  # (),(nq),(nv),(nv)->(6)
+    link_velocities: Gufunc = ...  # (nq),(nv)->(B,6)
+    link_velocities_spatial: Gufunc = ...  # (nq),(nv)->(B,6)
+    link_velocities_hybrid: Gufunc = ...  # (nq),(nv)->(B,6)
+    link_velocities_mixed: Gufunc = ...  # (nq),(nv)->(B,6)
+    link_accelerations: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_spatial: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_hybrid: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_mixed: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
+    link_jacobians: Gufunc = ...  # (nq)->(B,6,nv)
+    link_jacobians_spatial: Gufunc = ...  # (nq)->(B,6,nv)
+    link_jacobians_hybrid: Gufunc = ...  # (nq)->(B,6,nv)
+    link_jacobians_mixed: Gufunc = ...  # (nq)->(B,6,nv)
+    link_jacobian_rates: Gufunc = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_spatial: Gufunc = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_hybrid: Gufunc = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_mixed: Gufunc = ...  # (nq),(nv)->(B,6,nv)
+    momentum: Gufunc = ...  # (nq),(nv)->(6)
+    center_of_mass: Gufunc = ...  # (nq)->(3)
+    # only of arms with constraints, m rows
+    constraint_violation: Gufunc = ...  # (nq)->(m)
+    constraint_jacobian: Gufunc = ...  # (nq)->(m,nv)
+    constraint_forces: Gufunc = ...  # (nq),(nv),(t)->(m)
+
+    def quiet(self, name: str, threads: int = 1, /) -> Gufunc: ...
+    def threaded(self, name: str, threads: int, /) -> Gufunc: ...
+    def rollout(self, run: Rollout, /) -> None: ...
+    def sampled_loop(self, run: SampledLoop, /) -> None: ...
+
 @final
 class Stack:
     """Arms of one topology; gufuncs take the number of the arm first."""
@@ -153,7 +221,7 @@ class Stack:
     def sampled_loop(self, run: SampledLoop, /) -> None: ...
 
 @final
-class Model:
+class Model(Kernels):
     def __new__(
         cls,
         topology: NDArray[np.intc],
@@ -168,72 +236,7 @@ class Model:
         followers: NDArray[np.float64],
         /,
     ) -> Model: ...
-
-    inverse_dynamics: Final[Gufunc]  # (nq),(nv),(nv)->(nv)
-    bias_forces: Final[Gufunc]  # (nq),(nv)->(nv)
-    gravity_forces: Final[Gufunc]  # (nq)->(nv)
-    # (nq),(nv),(nv)->(2,nv,nv)
-    inverse_dynamics_derivatives: Final[Gufunc]
-    inverse_dynamics_jvp: Final[Gufunc]  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
-    inverse_dynamics_vjp: Final[Gufunc]  # (nq),(nv),(nv),(nv)->(3,nv)
-    # of arms without constraints; (nq),(nv),(t)->(3,nv,nv), t is nu or nv
-    forward_dynamics_derivatives: Final[Gufunc]
-    forward_dynamics_jvp: Final[Gufunc]  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
-    forward_dynamics_vjp: Final[Gufunc]  # (nq),(nv),(t),(nv)->(3,nv)
-    jacobian_derivatives: Final[Gufunc]  # (),(nq)->(6,nv,nv)
-    energy_derivatives: Final[Gufunc]  # (nq),(nv)->(2,nv)
-    forward_dynamics: Final[Gufunc]  # (nq),(nv),(t)->(nv), t is nu or nv
-    forward_dynamics_basic: Final[Gufunc]  # (nq),(nv),(t)->(nv)
-    forward_dynamics_composite: Final[Gufunc]  # (nq),(nv),(t)->(nv)
-    mass_matrix: Final[Gufunc]  # (nq)->(nv,nv)
-    mass_matrix_inverse: Final[Gufunc]  # (nq)->(nv,nv)
-    apply_mass_matrix: Final[Gufunc]  # (nq),(nv)->(nv)
-    apply_mass_matrix_inverse: Final[Gufunc]  # (nq),(nv)->(nv)
-    log_det_mass_matrix: Final[Gufunc]  # (nq)->()
-    innovations_factors: Final[Gufunc]  # (nq)->(2,nv,nv), rows by bodies
-    mass_matrix_inverse_blocks: Final[Gufunc]  # (nq)->(nv,nv), rows by bodies
-    kinetic_energy: Final[Gufunc]  # (nq),(nv)->()
-    potential_energy: Final[Gufunc]  # (nq)->()
-    dissipated_power: Final[Gufunc]  # (nq),(nv)->()
-    link_poses: Final[Gufunc]  # (nq)->(B,4,4)
-    node_poses: Final[Gufunc]  # (nq)->(N,4,4)
-    node_pose: Final[Gufunc]  # (),(nq)->(4,4)
-    node_velocity: Final[Gufunc]  # (),(nq),(nv)->(6)
-    jacobian: Final[Gufunc]  # (),(nq)->(6,nv)
-    wrench_forces: Final[Gufunc]  # (),(nq),(6)->(nv)
-    # nodes i and j by the number i N + j
-    operational_space_compliance: Final[Gufunc]  # (),(nq)->(6,6)
-    integrate: Final[Gufunc]  # (nq),(nv)->(nq)
-    position_rates: Final[Gufunc]  # (nq),(nv)->(nq)
-    node_acceleration: Final[Gufunc]  # (),(nq),(nv),(nv)->(6)
-    link_velocities: Final[Gufunc]  # (nq),(nv)->(B,6)
-    link_velocities_spatial: Final[Gufunc]  # (nq),(nv)->(B,6)
-    link_velocities_hybrid: Final[Gufunc]  # (nq),(nv)->(B,6)
-    link_velocities_mixed: Final[Gufunc]  # (nq),(nv)->(B,6)
-    link_accelerations: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_spatial: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_hybrid: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_mixed: Final[Gufunc]  # (nq),(nv),(nv)->(B,6)
-    link_jacobians: Final[Gufunc]  # (nq)->(B,6,nv)
-    link_jacobians_spatial: Final[Gufunc]  # (nq)->(B,6,nv)
-    link_jacobians_hybrid: Final[Gufunc]  # (nq)->(B,6,nv)
-    link_jacobians_mixed: Final[Gufunc]  # (nq)->(B,6,nv)
-    link_jacobian_rates: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_spatial: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_hybrid: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_mixed: Final[Gufunc]  # (nq),(nv)->(B,6,nv)
-    momentum: Final[Gufunc]  # (nq),(nv)->(6)
-    center_of_mass: Final[Gufunc]  # (nq)->(3)
-    # only of arms with constraints, m rows
-    constraint_violation: Final[Gufunc]  # (nq)->(m)
-    constraint_jacobian: Final[Gufunc]  # (nq)->(m,nv)
-    constraint_forces: Final[Gufunc]  # (nq),(nv),(t)->(m)
-
     def bind(self, owner: Any, /) -> None: ...
     def merge(self, model: Model, /) -> None: ...
-    def quiet(self, name: str, threads: int = 1, /) -> Gufunc: ...
     def work_size(self, name: str, /) -> int: ...
-    def threaded(self, name: str, threads: int, /) -> Gufunc: ...
-    def rollout(self, run: Rollout, /) -> None: ...
-    def sampled_loop(self, run: SampledLoop, /) -> None: ...
     def inverse_kinematics(self, run: TargetRun, /) -> None: ...
