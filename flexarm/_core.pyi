@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from ._calls.records import PredictiveStep, Rollout, SampledLoop, ScalingRun, TargetRun
 
 @type_check_only
-class Gufunc:  # a np.ufunc, of which the result is an array of floats
+class Function(Protocol):  # of states
+    def __call__(self, *operands: Any, **options: Any) -> NDArray[np.float64]: ...
+
+@type_check_only
+class Gufunc(Function):  # a np.ufunc, of which the result is an array of floats
     __name__: str
     nargs: int
     nin: int
@@ -147,67 +151,67 @@ screws_left_jacobian_inverse: Final[Gufunc]  # (2,6)->(2,6,6)
 class Kernels(Protocol):
     """What an arm and a stack of arms compute; of a stack each state with its arm."""
 
-    inverse_dynamics: Gufunc = ...  # (nq),(nv),(nv)->(nv)
-    bias_forces: Gufunc = ...  # (nq),(nv)->(nv)
-    gravity_forces: Gufunc = ...  # (nq)->(nv)
-    inverse_dynamics_derivatives: Gufunc = ...  # (nq),(nv),(nv)->(2,nv,nv)
-    inverse_dynamics_jvp: Gufunc = ...  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
-    inverse_dynamics_vjp: Gufunc = ...  # (nq),(nv),(nv),(nv)->(3,nv)
+    inverse_dynamics: Function = ...  # (nq),(nv),(nv)->(nv)
+    bias_forces: Function = ...  # (nq),(nv)->(nv)
+    gravity_forces: Function = ...  # (nq)->(nv)
+    inverse_dynamics_derivatives: Function = ...  # (nq),(nv),(nv)->(2,nv,nv)
+    inverse_dynamics_jvp: Function = ...  # (nq),(nv),(nv),(nv),(nv),(nv)->(nv)
+    inverse_dynamics_vjp: Function = ...  # (nq),(nv),(nv),(nv)->(3,nv)
     # of arms without constraints; (nq),(nv),(t)->(3,nv,nv), t is nu or nv
-    forward_dynamics_derivatives: Gufunc = ...
-    forward_dynamics_jvp: Gufunc = ...  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
-    forward_dynamics_vjp: Gufunc = ...  # (nq),(nv),(t),(nv)->(3,nv)
-    jacobian_derivatives: Gufunc = ...  # (),(nq)->(6,nv,nv)
-    energy_derivatives: Gufunc = ...  # (nq),(nv)->(2,nv)
-    forward_dynamics: Gufunc = ...  # (nq),(nv),(t)->(nv), t is nu or nv
-    forward_dynamics_basic: Gufunc = ...  # (nq),(nv),(t)->(nv)
-    forward_dynamics_composite: Gufunc = ...  # (nq),(nv),(t)->(nv)
-    mass_matrix: Gufunc = ...  # (nq)->(nv,nv)
-    mass_matrix_inverse: Gufunc = ...  # (nq)->(nv,nv)
-    apply_mass_matrix: Gufunc = ...  # (nq),(nv)->(nv)
-    apply_mass_matrix_inverse: Gufunc = ...  # (nq),(nv)->(nv)
-    log_det_mass_matrix: Gufunc = ...  # (nq)->()
-    innovations_factors: Gufunc = ...  # (nq)->(2,nv,nv), rows by bodies
-    mass_matrix_inverse_blocks: Gufunc = ...  # (nq)->(nv,nv), rows by bodies
-    kinetic_energy: Gufunc = ...  # (nq),(nv)->()
-    potential_energy: Gufunc = ...  # (nq)->()
-    dissipated_power: Gufunc = ...  # (nq),(nv)->()
-    link_poses: Gufunc = ...  # (nq)->(B,4,4)
-    node_poses: Gufunc = ...  # (nq)->(N,4,4)
-    node_pose: Gufunc = ...  # (),(nq)->(4,4)
-    node_velocity: Gufunc = ...  # (),(nq),(nv)->(6)
-    jacobian: Gufunc = ...  # (),(nq)->(6,nv)
-    wrench_forces: Gufunc = ...  # (),(nq),(6)->(nv)
+    forward_dynamics_derivatives: Function = ...
+    forward_dynamics_jvp: Function = ...  # (nq),(nv),(t),(nv),(nv),(t)->(nv)
+    forward_dynamics_vjp: Function = ...  # (nq),(nv),(t),(nv)->(3,nv)
+    jacobian_derivatives: Function = ...  # (),(nq)->(6,nv,nv)
+    energy_derivatives: Function = ...  # (nq),(nv)->(2,nv)
+    forward_dynamics: Function = ...  # (nq),(nv),(t)->(nv), t is nu or nv
+    forward_dynamics_basic: Function = ...  # (nq),(nv),(t)->(nv)
+    forward_dynamics_composite: Function = ...  # (nq),(nv),(t)->(nv)
+    mass_matrix: Function = ...  # (nq)->(nv,nv)
+    mass_matrix_inverse: Function = ...  # (nq)->(nv,nv)
+    apply_mass_matrix: Function = ...  # (nq),(nv)->(nv)
+    apply_mass_matrix_inverse: Function = ...  # (nq),(nv)->(nv)
+    log_det_mass_matrix: Function = ...  # (nq)->()
+    innovations_factors: Function = ...  # (nq)->(2,nv,nv), rows by bodies
+    mass_matrix_inverse_blocks: Function = ...  # (nq)->(nv,nv), rows by bodies
+    kinetic_energy: Function = ...  # (nq),(nv)->()
+    potential_energy: Function = ...  # (nq)->()
+    dissipated_power: Function = ...  # (nq),(nv)->()
+    link_poses: Function = ...  # (nq)->(B,4,4)
+    node_poses: Function = ...  # (nq)->(N,4,4)
+    node_pose: Function = ...  # (),(nq)->(4,4)
+    node_velocity: Function = ...  # (),(nq),(nv)->(6)
+    jacobian: Function = ...  # (),(nq)->(6,nv)
+    wrench_forces: Function = ...  # (),(nq),(6)->(nv)
     # nodes i and j by the number i N + j
-    operational_space_compliance: Gufunc = ...  # (),(nq)->(6,6)
-    integrate: Gufunc = ...  # (nq),(nv)->(nq)
-    position_rates: Gufunc = ...  # (nq),(nv)->(nq)
-    node_acceleration: Gufunc = ...  # (),(nq),(nv),(nv)->(6)
-    link_velocities: Gufunc = ...  # (nq),(nv)->(B,6)
-    link_velocities_spatial: Gufunc = ...  # (nq),(nv)->(B,6)
-    link_velocities_hybrid: Gufunc = ...  # (nq),(nv)->(B,6)
-    link_velocities_mixed: Gufunc = ...  # (nq),(nv)->(B,6)
-    link_accelerations: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_spatial: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_hybrid: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
-    link_accelerations_mixed: Gufunc = ...  # (nq),(nv),(nv)->(B,6)
-    link_jacobians: Gufunc = ...  # (nq)->(B,6,nv)
-    link_jacobians_spatial: Gufunc = ...  # (nq)->(B,6,nv)
-    link_jacobians_hybrid: Gufunc = ...  # (nq)->(B,6,nv)
-    link_jacobians_mixed: Gufunc = ...  # (nq)->(B,6,nv)
-    link_jacobian_rates: Gufunc = ...  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_spatial: Gufunc = ...  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_hybrid: Gufunc = ...  # (nq),(nv)->(B,6,nv)
-    link_jacobian_rates_mixed: Gufunc = ...  # (nq),(nv)->(B,6,nv)
-    momentum: Gufunc = ...  # (nq),(nv)->(6)
-    center_of_mass: Gufunc = ...  # (nq)->(3)
+    operational_space_compliance: Function = ...  # (),(nq)->(6,6)
+    integrate: Function = ...  # (nq),(nv)->(nq)
+    position_rates: Function = ...  # (nq),(nv)->(nq)
+    node_acceleration: Function = ...  # (),(nq),(nv),(nv)->(6)
+    link_velocities: Function = ...  # (nq),(nv)->(B,6)
+    link_velocities_spatial: Function = ...  # (nq),(nv)->(B,6)
+    link_velocities_hybrid: Function = ...  # (nq),(nv)->(B,6)
+    link_velocities_mixed: Function = ...  # (nq),(nv)->(B,6)
+    link_accelerations: Function = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_spatial: Function = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_hybrid: Function = ...  # (nq),(nv),(nv)->(B,6)
+    link_accelerations_mixed: Function = ...  # (nq),(nv),(nv)->(B,6)
+    link_jacobians: Function = ...  # (nq)->(B,6,nv)
+    link_jacobians_spatial: Function = ...  # (nq)->(B,6,nv)
+    link_jacobians_hybrid: Function = ...  # (nq)->(B,6,nv)
+    link_jacobians_mixed: Function = ...  # (nq)->(B,6,nv)
+    link_jacobian_rates: Function = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_spatial: Function = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_hybrid: Function = ...  # (nq),(nv)->(B,6,nv)
+    link_jacobian_rates_mixed: Function = ...  # (nq),(nv)->(B,6,nv)
+    momentum: Function = ...  # (nq),(nv)->(6)
+    center_of_mass: Function = ...  # (nq)->(3)
     # only of arms with constraints, m rows
-    constraint_violation: Gufunc = ...  # (nq)->(m)
-    constraint_jacobian: Gufunc = ...  # (nq)->(m,nv)
-    constraint_forces: Gufunc = ...  # (nq),(nv),(t)->(m)
+    constraint_violation: Function = ...  # (nq)->(m)
+    constraint_jacobian: Function = ...  # (nq)->(m,nv)
+    constraint_forces: Function = ...  # (nq),(nv),(t)->(m)
 
-    def quiet(self, name: str, threads: int = 1, /) -> Gufunc: ...
-    def threaded(self, name: str, threads: int, /) -> Gufunc: ...
+    def quiet(self, name: str, threads: int = 1, /) -> Function: ...
+    def threaded(self, name: str, threads: int, /) -> Function: ...
     def rollout(self, run: Rollout, /) -> None: ...
     def sampled_loop(self, run: SampledLoop, /) -> None: ...
 
@@ -222,6 +226,8 @@ class Stack:
 
 @final
 class Model(Kernels):
+    def quiet(self, name: str, threads: int = 1, /) -> Gufunc: ...
+    def threaded(self, name: str, threads: int, /) -> Gufunc: ...
     def __new__(
         cls,
         topology: NDArray[np.intc],

@@ -228,11 +228,12 @@ class Arm(ArmLike, ArmMethods):
             check_units_of_arm(self)
             warn_of_places(self)
         packed = pack(self)
-        self._set(_model=Model(*packed))
+        kernels = Model(*packed)
         fewer = merged(packed)
         if fewer is not None:
-            self._model.merge(Model(*fewer))
-        self._model.bind(weakref.ref(self))
+            kernels.merge(Model(*fewer))
+        kernels.bind(weakref.ref(self))
+        self._set(kernels=kernels)
         if not is_quiet():
             for check in _CHECKS:
                 check(self)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._calls import groups
 from ._calls.arguments import refuse_followers
-from ._calls.arm_like import Array, StackLike, has_motor
+from ._calls.arm_like import Array, Kernels, StackLike, has_motor, model_of
 from ._calls.declared import Several
 from ._calls.doors import checked, checked_class
 from ._calls.failures import explained_of_stack
@@ -61,7 +61,7 @@ _COMMON = (
 _Shared = tuple[_core.Stack, dict[Any, Any]]
 
 
-class _Gufuncs:
+class _Gufuncs(Kernels):
     """The kernels of a stack, each with the numbers of the arms as first operand.
 
     Takes the place of the C model of an arm.  Functions without a kernel for different
@@ -88,7 +88,7 @@ class _Gufuncs:
 
     def _grouped(self, name: str, quiet: bool, threads: int) -> groups.Grouped:
         def gufunc(arm: int) -> _core.Gufunc:
-            model = self._arms[arm]._model
+            model = model_of(self._arms[arm])
             if quiet:
                 return model.quiet(name, threads)
             return model.threaded(name, threads)
@@ -122,10 +122,10 @@ class _Gufuncs:
         setattr(self, name, bound)  # the next access does not call __getattr__
         return bound
 
-    def quiet(self, name: str, threads: int = 1) -> _Bound:
+    def quiet(self, name: str, threads: int = 1, /) -> _Bound:
         return self._bound(name, True, threads)
 
-    def threaded(self, name: str, threads: int) -> _Bound:
+    def threaded(self, name: str, threads: int, /) -> _Bound:
         return self._bound(name, False, threads)
 
 
@@ -148,13 +148,13 @@ class _Bound:
         arms, index, _ = self._view
         try:
             if not all(map(_core.is_plain, operands)):
-                one = arms[0]._model.quiet(self._name)
+                one = model_of(arms[0]).quiet(self._name)
                 operands = converted(one, operands, None)
             return self._gufunc(index, *operands, **options)
         except Exception as error:
             if self._quiet or isinstance(error, ArgumentError):
                 raise
-            one = arms[0]._model.quiet(self._name)
+            one = model_of(arms[0]).quiet(self._name)
             raise explained_of_stack(
                 ArmStack(*self._view),
                 self._name,
@@ -202,7 +202,7 @@ class ArmStack(StackLike, StackMethods):
         self, arms: tuple[Arm, ...], index: NDArray[np.int64], shared: _Shared
     ) -> None:
         self.arms, self.index, self._shared = arms, index, shared
-        self._model = _Gufuncs(arms, shared, index)
+        self.kernels = _Gufuncs(arms, shared, index)
 
     @property
     def ndim(self) -> int:
@@ -300,7 +300,7 @@ def _models(arms: tuple[Arm, ...]) -> list[_core.Model]:
     except ValueError:  # other numbers of bodies
         places = rigid[0]
     return [
-        arm._model
+        model_of(arm)
         if own == places or len(own) != len(places)
         else _core.Model(*pack(arm, rigid=own, places=places))
         for arm, own in zip(arms, rigid, strict=True)

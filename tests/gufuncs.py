@@ -70,7 +70,7 @@ def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:
 
     An arm without constraints has not those of constraints.
     """
-    model = arm._model
+    model = arm.kernels
     return [n for n in dir(model) if isinstance(getattr(model, n, None), np.ufunc)]
 
 
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def gufunc(self) -> np.ufunc:
-        return getattr(self.arm._model, self.name)
+        return getattr(self.arm.kernels, self.name)
 
     @property
     def has_node(self) -> bool:
@@ -191,5 +191,5 @@ def spoil(case: Case, operands: list[Any], k: int, *states: tuple[int, ...]) -> 
     for state in states:
         operands[k][state] = np.nan
     with np.errstate(all="ignore"):
-        result = case.arm._model.quiet(case.name)(*operands)
+        result = case.arm.kernels.quiet(case.name)(*operands)
     return not np.isfinite(result).all()

@@ -19,6 +19,11 @@ from .._support.printing import Printed
 from ..errors import ModelError
 from .links import joint_name, link_name, link_ranges, piece_with
 
+if TYPE_CHECKING:
+    from .._core import Kernels as Kernels
+else:
+    Kernels = object  # a protocol
+
 Array = NDArray[np.float64]
 
 
@@ -44,7 +49,7 @@ class ArmLike(Printed, Description):
     couplings: str
     tip_node: int
 
-    _model: Model
+    kernels: Kernels
     _parents: tuple[int, ...]
     _n_motors: int
     # where each body starts among the nodes, modes, joint positions, joint velocities
@@ -460,7 +465,7 @@ class StackLike:
     arms: tuple[Any, ...]
     index: NDArray[np.int64]
 
-    _model: Any
+    kernels: Kernels
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -487,6 +492,13 @@ class StackLike:
     if TYPE_CHECKING:  # attributes that all arms share
 
         def __getattr__(self, name: str) -> Any: ...
+
+
+def model_of(arm: ArmLike) -> Model:
+    """Return the C model of an arm, which a chart of one has not."""
+    kernels = arm.kernels
+    assert isinstance(kernels, Model)
+    return kernels
 
 
 # argument of functions that can compute each state with its own arm

@@ -14,7 +14,7 @@ import numpy as np
 from .._support.checks import short_text
 from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
-from .arm_like import AnyArm, ArmLike, Array, StackLike
+from .arm_like import AnyArm, ArmLike, Array, StackLike, model_of
 from .operands import check_class_of_out
 
 # arguments with nq entries
@@ -163,7 +163,7 @@ def off_line(arm: ArmLike, q: object) -> str:
     sliders = [c for c in arm._held if hasattr(c, "line")]
     if not sliders:
         return ""
-    away = ~np.isfinite(arm._model.quiet("constraint_violation")(q))
+    away = ~np.isfinite(arm.kernels.quiet("constraint_violation")(q))
     names = {arm.constraint_names[i] for i in np.flatnonzero(away)}
     for c in sliders:
         if names.issuperset(f"{c.name}.{d}" for d in c.locked):
@@ -251,7 +251,7 @@ def not_finite(
         why = f"the mass matrix is not positive definite there or {why}"
         q = arrays.get("q", np.empty(0))
         if q.size == arm.nq and np.isfinite(q).all() and not isinstance(arm, StackLike):
-            light = massless(arm, arm._model.quiet("mass_matrix")(q.reshape(-1)))
+            light = massless(arm, arm.kernels.quiet("mass_matrix")(q.reshape(-1)))
             why = f"the mass matrix is not positive definite: {light}" if light else why
         return SingularityError(failed + why + rest, **details)
     return NotFiniteError(
@@ -296,8 +296,9 @@ def explain(
         batch = leading(arm, arrays, extra)
         if isinstance(error, ArgumentError):
             return error
-        gufunc = arm._model.quiet(kernel)
-        letters = str(gufunc.signature).split("->")[1].strip("()")
+        gufunc = arm.kernels.quiet(kernel)
+        signature = str(model_of(one).quiet(kernel).signature)
+        letters = signature.split("->")[1].strip("()")
         core = tuple(int(n) for n in letters.split(",") if n)
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         if out is not None:

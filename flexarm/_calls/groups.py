@@ -185,7 +185,7 @@ def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -
             run,
             at,
             written + written_too,
-            lambda parts: arm._model.sampled_loop(
+            lambda parts: arm.kernels.sampled_loop(
                 run._replace(**law, **parts, threads=1)
             ),
         )
@@ -219,7 +219,7 @@ def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
 
         def call(parts: dict[str, Any]) -> None:
             own = parts | {"t": _part(run.t, at), "tau": _part(run.tau, at)}
-            arm._model.rollout(
+            arm.kernels.rollout(
                 run._replace(**own, feedback=gains, tick=None, threads=1)
             )
 

@@ -8,10 +8,10 @@ from .._support.arrays import is_whole
 from .._support.checks import short_text
 from ..errors import ArgumentError
 from .arguments import any_of
-from .arm_like import AnyArm
+from .arm_like import AnyArm, Kernels
 
 if TYPE_CHECKING:
-    from .._core import Gufunc, Model
+    from .._core import Function
 
 # default of `threads=`: functions compare by identity, which costs least
 ONE = 1
@@ -20,22 +20,22 @@ ONE = 1
 MAX_THREADS = 2**31 - 1
 
 
-class Threaded:
-    """Gufuncs of a model that split their batches, made when first used."""
+class Threaded(Kernels):
+    """Kernels that split their batches, made when first used."""
 
-    def __init__(self, model: Model, threads: int) -> None:
-        self._model, self._threads = model, threads
+    def __init__(self, kernels: Kernels, threads: int) -> None:
+        self._kernels, self._threads = kernels, threads
 
-    def __getattr__(self, name: str) -> Gufunc:
+    def __getattr__(self, name: str) -> Function:
         if name.startswith("_"):
             raise AttributeError(name)
-        gufunc = self._model.threaded(name, self._threads)
-        setattr(self, name, gufunc)  # the next access does not call __getattr__
-        return gufunc
+        function = self._kernels.threaded(name, self._threads)
+        setattr(self, name, function)  # the next access does not call __getattr__
+        return function
 
-    def quiet(self, name: str) -> Gufunc:
-        """Return the gufunc whose failed states are NaN, as `Model.quiet`."""
-        return self._model.quiet(name, self._threads)
+    def quiet(self, name: str, threads: int = 1, /) -> Function:
+        """Return the function whose failed states are NaN, as `Model.quiet`."""
+        return self._kernels.quiet(name, max(threads, self._threads))
 
 
 def threads_of(threads: object) -> int:
@@ -48,19 +48,19 @@ def threads_of(threads: object) -> int:
     return min(int(threads), MAX_THREADS)
 
 
-def threaded(arm: AnyArm, threads: object) -> Model | Threaded:
-    """Return the substitute for ``arm._model`` in a call on several threads."""
+def threaded(arm: AnyArm, threads: object) -> Kernels:
+    """Return the substitute for ``arm.kernels`` in a call on several threads."""
     n = threads_of(threads)
     if n == 1:
-        return arm._model
+        return arm.kernels
     models: dict[int, Threaded] = vars(arm).setdefault("_threaded", {})
-    return models.get(n) or models.setdefault(n, Threaded(arm._model, n))
+    return models.get(n) or models.setdefault(n, Threaded(arm.kernels, n))
 
 
-def kernels(arm: AnyArm, threads: int = ONE) -> Model | Threaded:
+def kernels(arm: AnyArm, threads: int = ONE) -> Kernels:
     """Return the gufuncs of an arm, for calls on so many threads; refuse others."""
     try:
-        return arm._model if threads is ONE else threaded(arm, threads)
+        return arm.kernels if threads is ONE else threaded(arm, threads)
     except (AttributeError, TypeError):
         any_of(arm)
         raise

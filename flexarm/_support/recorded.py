@@ -280,7 +280,7 @@ def _kept(value: object, left: list[int], depth: int) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
         return _copied(value)
-    if _is_of_package(value) and hasattr(value, "_model"):  # an arm, or a stack
+    if _is_of_package(value) and hasattr(value, "kernels"):  # an arm, or a stack
         return value
     if isinstance(value, list | tuple):
         left[0] -= len(value)

@@ -95,9 +95,9 @@ def close_loops(
         if len(busy) == 0:
             break
         step = _toward(
-            arm, best[busy], arm._model.constraint_violation(best[busy]), move
+            arm, best[busy], arm.kernels.constraint_violation(best[busy]), move
         )
-        moved = arm._model.quiet("integrate")(
+        moved = arm.kernels.quiet("integrate")(
             best[busy], reach[busy, np.newaxis] * step
         )
         closer = _largest(arm, moved)
@@ -115,7 +115,7 @@ def close_loops(
 
 def _largest(arm: ArmLike, q: Array) -> Array:
     """Largest violation of each state, (n, nq) to (n,)."""
-    violation = arm._model.quiet("constraint_violation")(q)
+    violation = arm.kernels.quiet("constraint_violation")(q)
     return np.asarray(np.abs(violation).max(axis=-1))
 
 
@@ -138,7 +138,7 @@ def _free_coordinates(arm: ArmLike, hold: str | Sequence[str], modes: bool) -> A
 
 def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
     """Free velocities with ``A dq = -rows``, least in the metric of the mass."""
-    M, A = arm._model.mass_matrix(q), arm._model.constraint_jacobian(q)
+    M, A = arm.kernels.mass_matrix(q), arm.kernels.constraint_jacobian(q)
     dq = np.zeros((*q.shape[:-1], arm.nv))
     L = np.linalg.cholesky(M[..., move, :][..., move])
     B = np.swapaxes(np.linalg.solve(L, np.swapaxes(A[..., move], -1, -2)), -1, -2)
@@ -148,16 +148,16 @@ def _toward(arm: ArmLike, q: Array, rows: Array, move: Array) -> Array:
 
 
 def _nearest_velocities(arm: ArmLike, q: Array, qd: ArrayLike, move: Array) -> Array:
-    moving = arm._model.position_rates(q, qd)  # raises for invalid velocities
+    moving = arm.kernels.position_rates(q, qd)  # raises for invalid velocities
     batch = moving.shape[:-1]
     q = np.broadcast_to(q, (*batch, arm.nq))
     qd = np.broadcast_to(real_array("qd", qd), (*batch, arm.nv))
-    rate = (arm._model.constraint_jacobian(q) @ qd[..., np.newaxis])[..., 0]
+    rate = (arm.kernels.constraint_jacobian(q) @ qd[..., np.newaxis])[..., 0]
     return np.asarray(qd + _toward(arm, q, rate, move))
 
 
 def _stays_open(arm: ArmLike, q: Array, tol: float, steps: int) -> ConvergenceError:
-    violation = np.abs(arm._model.quiet("constraint_violation")(q))
+    violation = np.abs(arm.kernels.quiet("constraint_violation")(q))
     failed = ~(violation.max(axis=-1) <= tol)
     at = tuple(int(i) for i in np.argwhere(failed)[0])
     row = int(np.argmax(violation[at]))
@@ -198,5 +198,5 @@ def _loop_axes(arm: ArmLike, loop: Loop, side: int, q: Array) -> Array:
     end, rotation = ((loop.first, loop.rotation), (loop.second, loop.rotation2))[side]
     if end == "ground":
         return np.broadcast_to(rotation, (*q.shape[:-1], 3, 3))
-    pose = arm._model.node_pose(arm.node(*end), q)
+    pose = arm.kernels.node_pose(arm.node(*end), q)
     return np.asarray(pose[..., :3, :3] @ np.asarray(rotation))

@@ -86,7 +86,7 @@ class Shafts:
 
         Motors accelerate with their joints, and by `lead` (..., nu) more.
         """
-        model, at = self.arm._model, self.links
+        model, at = self.arm.kernels, self.links
         M = model.quiet("mass_matrix")(q)[..., at, :]
         inverse = np.asarray(np.linalg.inv(M @ self.G), dtype=float)
         load = model.quiet("bias_forces")(q, qd)[..., at]
@@ -126,7 +126,7 @@ class Shafts:
             reach = E @ (at.push * self.K / self.N)
         qdd = at.qdd.copy()
         qdd[..., self.motors] += solve(reach, wanted - drift)
-        tau = self.arm._model.quiet("inverse_dynamics")(at.q, at.qd, qdd)
+        tau = self.arm.kernels.quiet("inverse_dynamics")(at.q, at.qd, qdd)
         return np.asarray(tau[..., self.motors])
 
     def poles(self) -> Array:

@@ -57,7 +57,7 @@ class Hold:
 
     def correction(self, q: Array, qd: Array, tau: Array, wanted: Array) -> Array:
         """Forces (..., nu) beside tau that give the outputs these rates at the end."""
-        model, parts, n = self.arm._model, self.parts, self.parts.size
+        model, parts, n = self.arm.kernels, self.parts, self.parts.size
         qdd = model.quiet("forward_dynamics")(q, qd, tau)
         d = model.quiet("inverse_dynamics_derivatives")(q, qd, qdd)
         M = model.quiet("mass_matrix")(q)

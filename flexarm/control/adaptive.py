@@ -201,5 +201,5 @@ class AdaptiveControl:
         self._rate = -self.adaptation * times(np.swapaxes(Y, -1, -2), s)
         # springs and friction of the model: what its inertias do not explain
         own = inertial_regressor(arm, q, qd, 0.0 * qd, families="inertia")
-        rest = arm._model.quiet("bias_forces")(q, qd) - times(own, self._nominal)
+        rest = arm.kernels.quiet("bias_forces")(q, qd) - times(own, self._nominal)
         return np.asarray(times(Y, self.theta) - self.gain * s + rest)

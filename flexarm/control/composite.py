@@ -284,7 +284,7 @@ class CompositeControl(Description, Memoryless):
         arm, n, parts = self.arm, self.arm.nu, self._parts
         q, qd = read_state(self.arm, q, qd)
         q_d, qd_d, qdd_d = desired_at(self.desired, t)
-        M = parts.block(arm._model.quiet("mass_matrix")(q))  # NaN for a lost state
+        M = parts.block(arm.kernels.quiet("mass_matrix")(q))  # NaN for a lost state
         inertia, coupling = M[..., :n, :n], M[..., :n, n:]
         (r, z), (rd, zd) = parts.split(q), parts.split(qd)
         r_d, z_d = parts.split(self._deflected(q_d, qd_d, qdd_d))
@@ -294,7 +294,7 @@ class CompositeControl(Description, Memoryless):
             rate = rate - solve(inertia, times(coupling, zd))
         w, zeta = self.bandwidth, self.damping_ratio
         tau = times(inertia, qdd_d + 2.0 * zeta * w * rate + w**2 * error)
-        tau = tau + parts.force(arm._model.quiet("bias_forces")(q, qd))[..., :n]
+        tau = tau + parts.force(arm.kernels.quiet("bias_forces")(q, qd))[..., :n]
         if self.fast_gains is None:
             tau = tau + self.fast_damping * times(coupling, zd)
             return np.asarray(tau / parts.ratio)

@@ -426,11 +426,11 @@ class Inversion(Description):
         if self._shafts is not None:
             return self._through(self._shafts, q, qd, desired)
         v = self._wanted(desired, [q @ E.T, qd @ E.T])
-        free = arm._model.quiet("forward_dynamics")(q, qd, np.zeros(arm.nu))
+        free = arm.kernels.quiet("forward_dynamics")(q, qd, np.zeros(arm.nu))
         if self._parts.spread is None:
-            reach = arm._model.quiet("mass_matrix_inverse")(q)[..., : arm.nu]
+            reach = arm.kernels.quiet("mass_matrix_inverse")(q)[..., : arm.nu]
         else:
-            M = self._parts.block(arm._model.quiet("mass_matrix")(q))
+            M = self._parts.block(arm.kernels.quiet("mass_matrix")(q))
             units = np.eye(self._parts.size, arm.nu) * self._parts.ratio
             reach = self._parts.spread @ np.linalg.solve(M, units)
         tau = solve(E @ reach, v - free @ E.T)

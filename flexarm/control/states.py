@@ -129,7 +129,7 @@ def n_positions(arm: Arm) -> int:
 
 def advance(arm: AnyArm, q: Array, dq: Array) -> Array:
     """Positions q (..., nq) moved by dq (..., nv)."""
-    return np.asarray(arm._model.quiet("integrate")(q, dq))
+    return np.asarray(arm.kernels.quiet("integrate")(q, dq))
 
 
 def joint_difference(arm: Arm, q: Array, wanted: Array) -> Array:
@@ -165,7 +165,7 @@ def integrate(
     qd, tau = (np.where(mask, x, 0.0) for x in (qd, tau))
     if integrator == "euler":
         h = span[1] - span[0]
-        qd = qd + h * arm._model.quiet("forward_dynamics")(q, qd, tau)
+        qd = qd + h * arm.kernels.quiet("forward_dynamics")(q, qd, tau)
         q = advance(arm, q, h * qd)
     else:
         # the time loop alone, without the checks and messages of `simulate`

@@ -212,7 +212,7 @@ def energy(
     if other:
         raise unknown_names(energy, other)
     try:
-        model = arm._model if threads is ONE else threaded(arm, threads)
+        model = arm.kernels if threads is ONE else threaded(arm, threads)
 
         def total(q: ArrayLike, qd: ArrayLike) -> Array:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)

@@ -28,7 +28,7 @@ def _compliance(
 ) -> Array:
     """Blocks of all pairs of nodes; those below the diagonal are transposed."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
-    model = arm._model if threads is ONE else threaded(arm, threads)
+    model = arm.kernels if threads is ONE else threaded(arm, threads)
     block, pose = (
         model.quiet(name) if quiet else getattr(model, name) for name in names
     )

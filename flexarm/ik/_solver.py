@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import any_of, real_array
-from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
+from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike, model_of
 from .._calls.declared import (
     Choice,
     Count,
@@ -312,7 +312,7 @@ class _Job:
         wrench = self.wrench
         if wrench is not None and at is not None and len(wrench) > 1:
             wrench = wrench[at]
-        self.arm._model.inverse_kinematics(
+        model_of(self.arm).inverse_kinematics(
             TargetRun(
                 T.reshape(-1, 4, 4),
                 q.reshape(-1, self.arm.nq),

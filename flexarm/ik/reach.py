@@ -102,7 +102,7 @@ def reaches(
     if chain is None:
         return []
     axes, slides = chain
-    pose = arm._model.quiet("node_pose")(node, arm.neutral)
+    pose = arm.kernels.quiet("node_pose")(node, arm.neutral)
     end = _Axis(pose[:3, 3], np.zeros(3))
     wanted = [([*axes, end], slides)]
     if oriented and len(axes) > 1 and not slides[-1]:
@@ -121,7 +121,7 @@ def _chain(
 
     A slide is a least and a largest displacement.  None where there is no bound.
     """
-    frames = arm._model.quiet("link_poses")(arm.neutral)
+    frames = arm.kernels.quiet("link_poses")(arm.neutral)
     axes: list[_Axis] = []
     slides: list[list[tuple[Array, Array]]] = []
     for k in reversed(branch):

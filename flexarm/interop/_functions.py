@@ -29,7 +29,7 @@ class Kernels:
     def __call__(self, name: str, *operands: object) -> Array:
         """Result of a gufunc."""
         with np.errstate(all="ignore"):
-            return np.asarray(self.arm._model.quiet(name, self._threads)(*operands))
+            return np.asarray(self.arm.kernels.quiet(name, self._threads)(*operands))
 
     @property
     def weightless(self) -> Kernels:

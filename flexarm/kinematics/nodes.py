@@ -443,7 +443,7 @@ def in_base(
     except Exception as error:
 
         def again() -> Array:
-            return turned(*map(arm._model.quiet, ("node_pose", name)), *operands)
+            return turned(*map(arm.kernels.quiet, ("node_pose", name)), *operands)
 
         raise explain(arm, name, error, extra=(index,), again=again, **given) from None
 

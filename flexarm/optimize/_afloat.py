@@ -49,7 +49,7 @@ class FloatingLevel(RigidLevel):
 
     def _mass(self, q: Array) -> Array:
         """(..., nu, nu) mass matrix of the joints."""
-        return np.asarray(self.S.T @ self.arm._model.mass_matrix(q) @ self.S)
+        return np.asarray(self.S.T @ self.arm.kernels.mass_matrix(q) @ self.S)
 
     def _following(self, joints: Array) -> Array:
         """F (..., nu, free)."""
@@ -70,7 +70,7 @@ class FloatingLevel(RigidLevel):
     def drift(self, q: Array, rate: Array) -> Array:
         """Accelerations (n, nv) while independent rates are constant."""
         b = self.bases
-        force = self.arm._model.inverse_dynamics(q, rate, np.zeros_like(rate)) @ self.S
+        force = self.arm.kernels.inverse_dynamics(q, rate, np.zeros_like(rate)) @ self.S
         a = np.zeros((len(q), self.n))
         M = self._mass(q)[:, b][:, :, b]
         a[:, b] = -np.linalg.solve(M, force[:, b, np.newaxis])[..., 0]
@@ -83,7 +83,7 @@ class FloatingLevel(RigidLevel):
         units = np.broadcast_to(self.S.T, (len(q), n, self.arm.nv))
         every = np.repeat(q[:, np.newaxis], n, axis=1)
         still = np.zeros_like(units)
-        slopes = self.arm._model.inverse_dynamics_derivatives(every, still, units)
+        slopes = self.arm.kernels.inverse_dynamics_derivatives(every, still, units)
         change = np.einsum("nkij,nj->nik", slopes[..., 0, :, :], rate)
         change = self.S.T @ change
         F, M = self._following(q[:, : self.n_positions]), self._mass(q)

@@ -219,7 +219,7 @@ def _draws(arm: Arm, start: Array, limits: Array) -> Array:
 
 def _missed(arm: Arm, name: str, aim: Aim, found: InverseKinematics) -> str:
     """Words on a goal that the tip does not reach."""
-    pose = np.asarray(arm._model.quiet("node_pose")(arm.tip_node, found.q))
+    pose = np.asarray(arm.kernels.quiet("node_pose")(arm.tip_node, found.q))
     gap = float(np.linalg.norm(pose[:3, 3] - aim.place))
     place = f"({', '.join(f'{x:.4g}' for x in aim.place)})"
     if aim.rotation is None:

@@ -137,7 +137,7 @@ def _room(clearance: Clearance, places: Array) -> Array:
 
 def _sizes(arm: Arm) -> Array:
     """(nu,) largest bulges: angles, and the reach of the arm for slides."""
-    at = arm._model.quiet("node_pose")(np.arange(arm.n_nodes), arm.neutral)
+    at = arm.kernels.quiet("node_pose")(np.arange(arm.n_nodes), arm.neutral)
     reach = float(np.linalg.norm(np.asarray(at)[..., :3, 3], axis=-1).max()) or 1.0
     return np.where(arm._turning[: arm.nj], _MAX_BULGE, reach)
 

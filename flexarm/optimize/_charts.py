@@ -20,13 +20,13 @@ Nonlinear Dyn. 12(2), 2017.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import se3
-from .._calls.arm_like import ArmLike, Array
+from .._calls.arm_like import Array, Kernels
 from ..arm import Arm
 from ..errors import ArgumentError
 
@@ -142,7 +142,7 @@ class Chart:
         The posture.
     """
 
-    def __init__(self, arm: ArmLike, middle: ArrayLike) -> None:
+    def __init__(self, arm: Arm, middle: ArrayLike) -> None:
         self.arm = arm
         self.middle = np.array(middle, dtype=float)
         self.joints: list[_Joint] = []
@@ -302,7 +302,7 @@ def _unwound(phi: Array) -> Array:
     return phi
 
 
-class _Model:
+class _Kernels(Kernels):
     """Kernels of an arm as functions of the coordinates of a chart.
 
     Forces are those of the arm; what the mass matrix and the derivatives of forces act
@@ -310,9 +310,9 @@ class _Model:
     """
 
     def __init__(self, chart: Chart) -> None:
-        self._chart, self._quiet = chart, chart.arm._model.quiet
+        self._chart, self._quiet = chart, chart.arm.kernels.quiet
 
-    def quiet(self, name: str) -> Callable[..., Array]:
+    def quiet(self, name: str, threads: int = 1, /) -> Callable[..., Array]:
         """The function of this name."""
         found: Callable[..., Array] = getattr(self, name)
         return found
@@ -404,7 +404,7 @@ class _Model:
         return np.asarray(both + own)
 
 
-class ChartArm(ArmLike):
+class ChartArm(Arm):
     """An arm in the coordinates of a chart: as many positions as velocities."""
 
     def __init__(self, chart: Chart) -> None:
@@ -416,7 +416,7 @@ class ChartArm(ArmLike):
         ):
             own[name] = getattr(chart.arm, name)
         own["_position_at"] = own["_velocity_at"]
-        own["_model"] = _Model(chart)
+        own["kernels"] = _Kernels(chart)
         self.__dict__.update(own)
 
     chart: Chart
@@ -463,7 +463,7 @@ def charted(arm: Arm, start: Array, end: Array) -> Arm:
             way = se3.quaternion_product(se3.quaternion_inverse(one), end[at])
             half = se3.quaternion_exp(0.5 * rotation_vector(way))
             middle[at] = se3.quaternion_product(one, half)
-    return cast("Arm", ChartArm(Chart(arm, middle)))
+    return ChartArm(Chart(arm, middle))
 
 
 def charted_along(arm: Arm, q: Array) -> Arm:
@@ -488,7 +488,7 @@ def charted_along(arm: Arm, q: Array) -> Arm:
                 f"from the middle of the motion, expected at most {_MAX_TURN:g} rad; "
                 "take a shorter path, or method 'shooting' of track"
             )
-    return cast("Arm", ChartArm(chart))
+    return ChartArm(chart)
 
 
 def real_arm(arm: Arm) -> Arm:
@@ -548,7 +548,7 @@ def along_coordinates(arm: Arm, x: Array, rows: Array) -> Array:
     return rows if chart is None else np.asarray(chart.turned(x).T @ rows)
 
 
-def scalar_positions(arm: ArmLike, q: Array) -> Array:
+def scalar_positions(arm: Arm, q: Array) -> Array:
     """Positions (..., nv) of a real arm, zero at velocities of quaternions."""
     if arm.nq == arm.nv:
         return q
@@ -559,7 +559,7 @@ def scalar_positions(arm: ArmLike, q: Array) -> Array:
     return x
 
 
-def refuse_subspaces(arm: ArmLike) -> None:
+def refuse_subspaces(arm: Arm) -> None:
     """Refuse joints with quaternions that are neither spherical nor free."""
     for body in arm.bodies:
         if body.joint.has_pose and body.joint.kind == "subspace":

@@ -271,7 +271,7 @@ class Clearance:
 
     def places(self, q: Array) -> Array:
         """Places (n, K, 3) of the nodes."""
-        pose = self.arm._model.quiet("node_pose")(self._nodes, q[:, None])
+        pose = self.arm.kernels.quiet("node_pose")(self._nodes, q[:, None])
         return np.asarray(pose)[..., :3, 3]
 
     def _points(self, at: Array) -> Array:
@@ -282,7 +282,7 @@ class Clearance:
 
     def _node_slopes(self, q: Array) -> Array:
         """Derivatives (n, K, 3, nv) of the places of the nodes."""
-        model = self.arm._model
+        model = self.arm.kernels
         R = np.asarray(model.quiet("node_pose")(self._nodes, q[:, None]))[..., :3, :3]
         J = np.asarray(model.quiet("jacobian")(self._nodes, q[:, None]))
         return np.asarray(R @ J[..., 3:, :])

@@ -135,7 +135,7 @@ def limited(
     add("velocity", qd[:, :nj], np.asarray(limits.velocity))
     if np.isfinite(limits.acceleration).any():
         if qdd is None:
-            qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+            qdd = arm.kernels.quiet("forward_dynamics")(q, qd, tau)
         add("acceleration", np.asarray(qdd)[:, :nj], np.asarray(limits.acceleration))
     if np.isfinite(limits.tip_speed):
         speed = tip_speed(arm, q, qd)
@@ -156,7 +156,7 @@ def limited(
 
 def tip_speed(arm: Arm, q: Array, qd: Array) -> Array:
     """Speeds (n,) of the tip."""
-    rates = arm._model.quiet("node_velocity")(arm.tip_node, q, qd)
+    rates = arm.kernels.quiet("node_velocity")(arm.tip_node, q, qd)
     return np.asarray(np.linalg.norm(rates[..., 3:], axis=-1))
 
 

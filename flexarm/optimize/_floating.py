@@ -53,7 +53,7 @@ def following(arm: Arm, x: Array, mask: Mask) -> Array:
     """Rates of all coordinates (nv, m) by those of what is no base, at a posture."""
     result = np.eye(arm.nv)[:, ~mask]
     if mask.any():
-        M = np.asarray(arm._model.quiet("mass_matrix")(x))[mask]
+        M = np.asarray(arm.kernels.quiet("mass_matrix")(x))[mask]
         result[mask] = -np.linalg.solve(M[:, mask], M[:, ~mask])
     return result
 

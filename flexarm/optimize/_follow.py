@@ -194,10 +194,10 @@ def follow(
         q, first, second = PathTracer(level, path).branch(at, start)
         start = q[0]
     # the tip and its derivatives in the axes of the base
-    pose = np.asarray(arm._model.node_pose(arm.tip_node, q))
+    pose = np.asarray(arm.kernels.node_pose(arm.tip_node, q))
     turn = pose[:, :3, :3]
-    J = arm._model.jacobian(arm.tip_node, q)
-    bend = np.asarray(arm._model.node_acceleration(arm.tip_node, q, first, second))
+    J = arm.kernels.jacobian(arm.tip_node, q)
+    bend = np.asarray(arm.kernels.node_acceleration(arm.tip_node, q, first, second))
     rates = (np.einsum("nij,njk,nk->ni", turn, x, first) for x in np.split(J, 2, 1))
     bends = (np.einsum("nij,nj->ni", turn, x) for x in np.split(bend, 2, 1))
     (spin, rate), (spin_rate, rate_rate) = rates, bends

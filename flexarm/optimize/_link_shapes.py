@@ -83,7 +83,7 @@ def link_shapes(
     radius, named = _radii(arm, links, given)
     q = irregular_postures(arm)
     nodes = np.arange(arm.n_nodes)
-    at = np.asarray(arm._model.quiet("node_pose")(nodes, q[:, None]))[..., :3, 3]
+    at = np.asarray(arm.kernels.quiet("node_pose")(nodes, q[:, None]))[..., :3, 3]
     small = _MEETING_TOLERANCE * float(np.ptp(at.reshape(-1, 3), axis=0).max() or 1.0)
     strands = find_strands(arm)
     found = []

@@ -159,11 +159,11 @@ def _servo(
     It is soft beside the slowest mode.  In the motion of the answer it does nothing.
     """
     arm, nu, ends = motion.arm, motion.arm.nu, motion.q[[0, -1]]
-    M = arm._model.quiet("mass_matrix")(ends)
+    M = arm.kernels.quiet("mass_matrix")(ends)
     inertia = np.diagonal(M, axis1=1, axis2=2)[:, :nu].max(axis=0)
     moved = ends[:, np.newaxis] + _DIFFERENCE * np.eye(nu, arm.nq)
     weight = [
-        arm._model.bias_forces(q, np.zeros(arm.nv))[..., :nu]
+        arm.kernels.bias_forces(q, np.zeros(arm.nv))[..., :nu]
         for q in (moved, ends[:, np.newaxis])
     ]
     tilting = np.abs(weight[0] - weight[1]).sum(axis=-1).max(axis=0) / _DIFFERENCE

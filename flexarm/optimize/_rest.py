@@ -43,7 +43,7 @@ def swing_with_brakes(arm: Arm, q: Array, qd: Array, duration: float) -> float:
     free[arm.actuator_indices] = False
     if not free.any():
         return 0.0
-    J = np.asarray(arm._model.quiet("jacobian")(arm.tip_node, q))[3:, free]
+    J = np.asarray(arm.kernels.quiet("jacobian")(arm.tip_node, q))[3:, free]
     shapes, amplitudes = _vibration(arm, q, qd, free, duration)
     return float(np.linalg.norm(J @ shapes, axis=0) @ amplitudes)
 
@@ -83,7 +83,7 @@ def _vibration(
 
     Slow and unstable ones: as far as they come within these seconds.
     """
-    model, still = arm._model, np.zeros(arm.nv)
+    model, still = arm.kernels, np.zeros(arm.nv)
     M = np.asarray(model.quiet("mass_matrix")(q))
     force = np.asarray(model.quiet("inverse_dynamics")(q, still, still))[free]
     K = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still)[0])

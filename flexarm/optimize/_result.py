@@ -297,7 +297,7 @@ class OptimalMotion(Labelled):
     @property
     def tip(self) -> Array:
         """(n, 3) positions of the tip in m."""
-        place = self.arm._model.quiet("node_pose")(self.arm.tip_node, self.q)
+        place = self.arm.kernels.quiet("node_pose")(self.arm.tip_node, self.q)
         return np.asarray(place[..., :3, 3])
 
     def __repr__(self) -> str:

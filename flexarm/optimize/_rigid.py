@@ -92,14 +92,14 @@ class RigidLevel:
         """Positions (..., n_positions) of joints after displacements (..., nu)."""
         if self.arm.nq == self.arm.nv:
             return joints + step
-        q = self.arm._model.integrate(self.posture(joints), self.whole(step))
+        q = self.arm.kernels.integrate(self.posture(joints), self.whole(step))
         return np.asarray(q)[..., : self.n_positions]
 
     def position_rates(self, joints: Array, rates: Array) -> Array:
         """Derivatives (..., n_positions) of the positions of joints at rates (nu)."""
         if self.arm.nq == self.arm.nv:
             return rates
-        q = self.arm._model.position_rates(self.posture(joints), self.whole(rates))
+        q = self.arm.kernels.position_rates(self.posture(joints), self.whole(rates))
         return np.asarray(q)[..., : self.n_positions]
 
     def apart(self, joints: Array, others: Array) -> Array:
@@ -140,7 +140,7 @@ class RigidLevel:
 
     def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Forces of the actuators for a motion of all coordinates."""
-        return self.actuators(self.arm._model.inverse_dynamics(q, qd, qdd))
+        return self.actuators(self.arm.kernels.inverse_dynamics(q, qd, qdd))
 
     def damping(self, rates: Array) -> Array:
         """Viscous friction on the actuators at these rates of all coordinates."""

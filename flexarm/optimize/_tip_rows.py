@@ -55,7 +55,7 @@ class TipRows:
     def pose(self, joints: Array) -> Array:
         """Poses (n, 4, 4) of the tip."""
         return np.asarray(
-            self.arm._model.node_pose(self.node, self.level.posture(joints))
+            self.arm.kernels.node_pose(self.node, self.level.posture(joints))
         )
 
     def jacobian(self, joints: Array) -> Array:
@@ -65,8 +65,8 @@ class TipRows:
     def by_joints(self, joints: Array) -> Array:
         """(n, m, nu) derivatives of the rows by all joints."""
         q, n = self.level.posture(joints), self.level.n
-        turn = np.asarray(self.arm._model.node_pose(self.node, q))[..., :3, :3]
-        own = np.asarray(self.arm._model.jacobian(self.node, q))[..., :n]
+        turn = np.asarray(self.arm.kernels.node_pose(self.node, q))[..., :3, :3]
+        own = np.asarray(self.arm.kernels.jacobian(self.node, q))[..., :n]
         place = turn @ own[..., 3:, :]
         if not self.path.is_oriented:
             return np.asarray(place)
@@ -112,7 +112,7 @@ class TipRows:
         Of an axis a with a' = a x (a x ...): from w - a (a w) = a x a' follows that
         a x a'' + (a w) a' are the parts of w' at right angles to it.
         """
-        model = self.arm._model
+        model = self.arm.kernels
         turn = self.pose(q[:, : self.level.n_positions])[..., :3, :3]
         drift = self.level.drift(q, rate)
         bend = model.node_acceleration(self.node, q, rate, drift)
@@ -141,7 +141,7 @@ class TipRows:
 
     def _joint_jacobian_rate(self, q: Array, rate: Array) -> Array:
         """(n, m, nu) derivatives of those by all joints."""
-        model, n = self.arm._model, self.level.n
+        model, n = self.arm.kernels, self.level.n
         turn = np.asarray(model.node_pose(self.node, q))[..., :3, :3]
         # J' in the axes of the base: R (omega x J + dJ/dq q')
         own = np.asarray(model.jacobian(self.node, q))

@@ -308,7 +308,7 @@ def angle_of_goal(run: Trajectory, aim: Aim | None, end: float) -> float:
 
 def tip_rotations(arm: Arm, q: Array) -> Array:
     """Rotations (n, 3, 3) of the tip."""
-    pose = arm._model.quiet("node_pose")(arm.tip_node, q)
+    pose = arm.kernels.quiet("node_pose")(arm.tip_node, q)
     return np.asarray(pose[..., :3, :3])
 
 

@@ -222,7 +222,7 @@ def _tip_of_pieces(traj: Trajectory, link: range) -> tuple[Array, str]:
     """Displacements of the last node of a link that change, and their axes."""
     arm = traj.arm
     base, end = arm.node_slice(link[0]).start, arm.node_slice(link[-1]).stop - 1
-    poses = arm._model.quiet("node_pose")  # NaN where a run has failed
+    poses = arm.kernels.quiet("node_pose")  # NaN where a run has failed
     from_, to = (poses(node, traj.q) for node in (base, end))
     way = to[..., :3, 3] - from_[..., :3, 3]
     straight, _ = tip_motion([arm.bodies[k] for k in link])

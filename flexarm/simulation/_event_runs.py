@@ -53,7 +53,7 @@ def _values(run: Run, event: Event) -> Array:
     """
     t, q, qd = run.t, run.q, run.qd
     arms: AnyArm = run.flat if run.stack is None else run.flat[:, np.newaxis]
-    rates = arms._model.quiet("position_rates")(q, qd)
+    rates = arms.kernels.quiet("position_rates")(q, qd)
     span = np.diff(t)
     step = span[:, np.newaxis]
     sampled = event(np.broadcast_to(t, q.shape[:-1]), q, qd)
@@ -231,7 +231,7 @@ class Again:
             forces = self._cut(run.forces, part[rows], rows)
         t = np.stack([run.t[k], self.times(part)[rows]], axis=-1)
         arms: AnyArm = run.flat if run.stack is None else run.flat[i]
-        arms._model.rollout(
+        arms.kernels.rollout(
             Rollout(
                 q,
                 qd,

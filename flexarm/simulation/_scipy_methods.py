@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 def rate_of(run: Run, i: int) -> Callable[[float, Array], Array]:
     """Right-hand side of trajectory i."""
     nq = run.arm.nq
-    quiet = run.one(i)._model.quiet
+    quiet = run.one(i).kernels.quiet
     forward, rates = quiet("forward_dynamics"), quiet("position_rates")
 
     def rate(t: float, y: Array) -> Array:

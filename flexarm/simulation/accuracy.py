@@ -190,7 +190,7 @@ def _is_transient(run: Run, i: int, h: float, n: int) -> bool:
         if not ((abs(z) > 0.5) & (z.real < -0.5 * abs(z))).any():
             return False
         # deviation from equilibrium
-        acceleration = arm._model.quiet("forward_dynamics")(q, qd, run.tau[i, 0])
+        acceleration = arm.kernels.quiet("forward_dynamics")(q, qd, run.tau[i, 0])
         slope = np.concatenate([qd, acceleration])
         size = np.linalg.lstsq(modes, np.linalg.lstsq(A, slope)[0])[0]
     except np.linalg.LinAlgError:

@@ -94,7 +94,7 @@ def _rollout(
         bar.update(steps - bar.n)
 
     try:
-        arms._model.rollout(
+        arms.kernels.rollout(
             Rollout(
                 q,
                 qd,
@@ -145,7 +145,7 @@ def _reason(run: Run, method: str, i: int) -> str:
             "become infinite or jump there; try larger rtol and atol"
         )
     arm = run.one(i)
-    light = massless(arm, arm._model.quiet("mass_matrix")(run.q[i, 0]))
+    light = massless(arm, arm.kernels.quiet("mass_matrix")(run.q[i, 0]))
     return f"the state became infinite, {light or 'try a smaller max_step'}{limit}"
 
 

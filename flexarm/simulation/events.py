@@ -228,7 +228,7 @@ def node_reaches(
     point, radius = np.array(real_array("target", target)), float(distance)
     check_numbers("target", point)
     number = arm.tip_node if node is None else one_node(arm, node)
-    pose = arm._model.quiet("node_pose")
+    pose = arm.kernels.quiet("node_pose")
 
     def clearance(t: ArrayLike, q: Array, qd: Array) -> Array:
         away = np.linalg.norm(pose(number, q)[..., :3, 3] - point, axis=-1)
@@ -281,7 +281,7 @@ def at_rest(
             "the arm has inertia but no mass, so that it has no mean speed; expected "
             "fa.events.Event of its velocities"
         )
-    kinetic = arm._model.quiet("kinetic_energy")
+    kinetic = arm.kernels.quiet("kinetic_energy")
 
     def excess(t: ArrayLike, q: Array, qd: Array) -> Array:
         return np.asarray(np.sqrt(2.0 * kinetic(q, qd) / mass) - slow)

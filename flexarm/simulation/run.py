@@ -480,7 +480,7 @@ class Run(Flattened):
             return ""
         # its velocity of the sample before, a little further
         ahead = 1.2 * (self.t[k] - self.t[k - 1]) * self.qd[i, k - 1]
-        return off_line(arm, arm._model.quiet("integrate")(self.q[i, k - 1], ahead))
+        return off_line(arm, arm.kernels.quiet("integrate")(self.q[i, k - 1], ahead))
 
     def _ending(self) -> str:
         """Message of a run without failures."""

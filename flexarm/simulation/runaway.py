@@ -124,7 +124,7 @@ def judge_energy(run: Run, method: str) -> None:
     at = np.unique(np.linspace(0, n - 1, min(n, _MAX_SAMPLES + 1)).astype(int))
     q, qd = run.q[:, at], run.qd[:, at]
     arms: AnyArm = run.flat if run.stack is None else run.flat[:, np.newaxis]
-    quiet = arms._model.quiet
+    quiet = arms.kernels.quiet
     with np.errstate(all="ignore"):
         T, V = quiet("kinetic_energy")(q, qd), quiet("potential_energy")(q)
         change = (T + V) - (T + V)[:, :1]

@@ -23,7 +23,7 @@ def linearized(
 ) -> tuple[Array, Array, Array]:
     """Mass, damping and stiffness of an arm at rest, with the gains of a feedback."""
     rest = np.zeros(arm.nv)
-    quiet = arm._model.quiet
+    quiet = arm.kernels.quiet
     K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     if gains is not None:
         at = arm.actuator_indices

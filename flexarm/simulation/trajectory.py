@@ -151,7 +151,7 @@ class Trajectory(Labelled, Printed):
     def _quiet(self, kernel: str, *operands: object) -> Array:
         one = any_of(self.arm) is self.arm
         arm = self.arm if one else self.arm[..., np.newaxis]
-        return np.asarray(arm._model.quiet(kernel)(*operands))
+        return np.asarray(arm.kernels.quiet(kernel)(*operands))
 
     def _labels(self) -> Labels:
         arm = any_of(self.arm)

@@ -79,7 +79,7 @@ def _modes(run: Run, i: int) -> tuple[Complex, Array]:
     if not scale > 0.0 or not moving.any():
         return none
     rates, modes = np.sqrt(squares[moving]), L.T @ turn[:, moving]
-    acceleration = arm._model.quiet("forward_dynamics")(q, qd, run.tau[i, 0])
+    acceleration = arm.kernels.quiet("forward_dynamics")(q, qd, run.tau[i, 0])
     y, a = modes.T @ M @ qd, modes.T @ M @ acceleration
     damping = 0.5 * np.einsum("ik,ij,jk->k", modes, D, modes)
     damping = np.minimum(damping, rates)  # others decay without vibration

@@ -44,7 +44,7 @@ def tolerances(arm: ArmLike, q: Array) -> tuple[Array, list[str]]:
 
     The size of the arm is that of a box around its nodes and joints.
     """
-    quiet = arm._model.quiet
+    quiet = arm.kernels.quiet
     points = np.concatenate([quiet("node_poses")(q), quiet("link_poses")(q)])[:, :3, 3]
     length = MAX_SHARE * float(np.linalg.norm(np.ptp(points, axis=0))) + MIN_LENGTH
     places = dict(zip(arm.position_names, position_units(arm), strict=True))
@@ -75,7 +75,7 @@ class Judge:
     def start(self) -> None:
         """Judge the initial states."""
         run, q, qd = self.run, self.run.q[:, 0], self.run.qd[:, 0]
-        quiet = run.flat._model.quiet
+        quiet = run.flat.kernels.quiet
         size = np.abs(quiet("constraint_violation")(q))
         i, row, opens = _worst(size / self.allowed)
         if opens:
@@ -106,7 +106,7 @@ class Judge:
         arms: Any = run.flat if run.stack is None else run.flat[:, np.newaxis]
         ratio = np.zeros(run.q.shape[:-1])
         for part in parts(ratio.shape):
-            kernel = (arms if run.stack is None else arms[part[:1]])._model.quiet
+            kernel = (arms if run.stack is None else arms[part[:1]]).kernels.quiet
             size = np.abs(kernel("constraint_violation")(run.q[part]))
             ratio[part] = (size / self.allowed).max(axis=-1)
         ratio = np.where(np.isfinite(ratio), ratio, 0.0)
@@ -132,7 +132,7 @@ class Judge:
         return f"constraint {name!r} is violated by {size:.3g} {unit}"
 
     def _row(self, i: int, k: int) -> str:
-        kernel = self.run.one(i)._model.quiet("constraint_violation")
+        kernel = self.run.one(i).kernels.quiet("constraint_violation")
         size = np.abs(kernel(self.run.q[i, k]))
         row = int(np.argmax(size / self.allowed))
         return self._text(row, size[row])

@@ -106,7 +106,7 @@ class Problem:
         f = f[:, self.rows]
         if self.ties.size:
             # not a number where a slider has no place: a step that is too long
-            off = self.arm._model.quiet("constraint_violation")(q)[:, self.ties]
+            off = self.arm.kernels.quiet("constraint_violation")(q)[:, self.ties]
             f = np.concatenate([f, off], axis=-1)
         return np.asarray(f)
 

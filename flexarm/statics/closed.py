@@ -36,7 +36,7 @@ def is_closed(arm: AnyArm) -> bool:
 
 def rows_at(arm: AnyArm, q: Array) -> Array:
     """Rows (..., m, nv) of the constraints, zero where a slider has no place."""
-    A = np.asarray(arm._model.quiet("constraint_jacobian")(q))
+    A = np.asarray(arm.kernels.quiet("constraint_jacobian")(q))
     sound = np.isfinite(A).all(axis=(-2, -1), keepdims=True)
     return np.where(sound, A, 0.0)
 
@@ -76,7 +76,7 @@ def forces_of_rows(A: Array, f: Array, free: Mask) -> Array:
 def stiffness_of_rows(arm: AnyArm, q: Array, forces: Array) -> Array:
     """Derivative (..., nv, nv) of ``A' forces`` along the velocities."""
     h = _STEP * np.eye(arm.nv)
-    move = arm._model.quiet("integrate")
+    move = arm.kernels.quiet("integrate")
     ahead, behind = (
         rows_at(arm, move(q[..., np.newaxis, :], sign * h)) for sign in (1.0, -1.0)
     )

@@ -103,7 +103,7 @@ def test_the_functions_of_the_design_are_among_them() -> None:
 
 @each("function", list(FUNCTIONS))
 def test_what_is_no_arm(function: str) -> None:
-    for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA._model, "Model")):
+    for thing, kind in (("iiwa14", "str"), (None, "NoneType"), (PUMA.kernels, "Model")):
         argument_refused(
             [f"arm is {kind}, expected flexarm.Arm"],
             lambda x=thing: named.function(function)(x, *good(PUMA, function).values()),

@@ -78,7 +78,7 @@ def cores(signature: str) -> list[list[str]]:
 
 def load_model(data: Any) -> Any:
     """Build a model of arrays, and run kernels on it."""
-    model = type(ordinary.arm_of("pendulum")._model)(*data)
+    model = type(ordinary.arm_of("pendulum").kernels)(*data)
     width = int(cores(model.mass_matrix.signature.replace("->", ","))[-1][-1])
     with np.errstate(all="ignore"):
         for name in ("forward_dynamics", "node_poses", "mass_matrix", "link_jacobians"):
@@ -158,7 +158,7 @@ def _some_pickle(d: Draw) -> bytes:
 
 SUBJECTS: dict[str, Subject] = {
     "pickle": Subject(_some_pickle, load_pickle),
-    "model": Subject(lambda d: d.arm._model.__reduce__()[1], load_model),
+    "model": Subject(lambda d: d.arm.kernels.__reduce__()[1], load_model),
     "urdf": Subject(lambda d: table.ROBOT.encode(), load_robot),
     "urdf file": Subject(lambda d: table.ROBOT.encode(), load_robot_file),
     "toml": Subject(lambda d: TOML.encode(), _sidecar("spoilt.toml")),

@@ -477,5 +477,5 @@ def others(draw: Draw) -> dict[str, Callable[[], Any]]:
         "a path": lambda: fa.optimize.paths.line([0, 0, 0], [1, 0, 0]),
         "an event": lambda: Event(lambda t, q, qd: 1.0),
         "another mesh": mesh,
-        "the C model": lambda: draw.arm._model,
+        "the C model": lambda: draw.arm.kernels,
     }

@@ -161,7 +161,7 @@ def arm_text(name: str, arm: fa.Arm) -> str:
 
 def kernel_text(arm: fa.Arm, name: str, number: int, count: int) -> str | None:
     """A kernel on states of an arm; None if the arm has no such kernel."""
-    gufunc = getattr(arm._model, name, None)
+    gufunc = getattr(arm.kernels, name, None)
     if gufunc is None:
         return None
     shapes = re.findall(r"\(([^)]*)\)", gufunc.signature)

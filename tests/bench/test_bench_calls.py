@@ -88,7 +88,7 @@ def test_way_of_numpy(contest: Contest, name: str) -> None:
     """Gain of the quick way: a keyword leaves the same call to NumPy's iterator."""
     arm = ARMS[name]()
     state = np.random.default_rng(4).normal(size=(3, arm.nv)) * 0.1
-    gufunc = arm._model.forward_dynamics
+    gufunc = arm.kernels.forward_dynamics
     slow = gufunc(*state, casting="same_kind")
     assert (gufunc(*state) == slow).all()
     contest(

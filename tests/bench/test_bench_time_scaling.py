@@ -48,7 +48,7 @@ def by_toppra(toppra: Any) -> float:
     spline = toppra.SplineInterpolator(at, curve.points, bc_type="not-a-knot")
     limits = [
         toppra.constraint.JointTorqueConstraint(
-            lambda q, qd, qdd: ARM._model.inverse_dynamics(q, qd, qdd),
+            lambda q, qd, qdd: ARM.kernels.inverse_dynamics(q, qd, qdd),
             np.stack([-TORQUE, TORQUE], axis=1),
             np.zeros(7),
             discretization_scheme=toppra.constraint.DiscretizationType.Interpolation,

@@ -97,9 +97,9 @@ def test_kernels(seed: int) -> None:
     full, x = every_body(arm), operands(arm, seed)
     for name, letters in KERNELS.items():
         given = [x[letter] for letter in letters]
-        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
-        near(name, arm._model.quiet(name)(*given), getattr(full, name)(*given))
-    assert arm._model.work_size("bias_forces") <= full.work_size("bias_forces")
+        near(name, getattr(arm.kernels, name)(*given), getattr(full, name)(*given))
+        near(name, arm.kernels.quiet(name)(*given), getattr(full, name)(*given))
+    assert arm.kernels.work_size("bias_forces") <= full.work_size("bias_forces")
 
 
 def test_what_names_bodies_and_nodes_has_them_all() -> None:
@@ -108,7 +108,7 @@ def test_what_names_bodies_and_nodes_has_them_all() -> None:
     assert fa.link_poses(arm, x["q"]).shape[1] == len(arm.bodies)
     for name in ("link_poses", "node_poses", "potential_energy", "center_of_mass"):
         assert_array_equal(
-            getattr(arm._model, name)(x["q"]), getattr(full, name)(x["q"])
+            getattr(arm.kernels, name)(x["q"]), getattr(full, name)(x["q"])
         )
 
 
@@ -152,7 +152,7 @@ def test_drives_springs_and_couplings() -> None:
     full, x = every_body(arm), operands(arm, 5)
     for name in ("inverse_dynamics", "forward_dynamics", "bias_forces", "mass_matrix"):
         given = [x[letter] for letter in KERNELS[name]]
-        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+        near(name, getattr(arm.kernels, name)(*given), getattr(full, name)(*given))
 
 
 def random_loop(arm: fa.Arm, rng: np.random.Generator) -> Any:
@@ -190,13 +190,13 @@ def test_loops_on_bodies_that_are_summed(seed: int) -> None:
     names = ("forward_dynamics", "forward_dynamics_composite", "inverse_dynamics")
     for name in names:
         given = [x[letter] for letter in KERNELS[name]]
-        near(name, getattr(arm._model, name)(*given), getattr(full, name)(*given))
+        near(name, getattr(arm.kernels, name)(*given), getattr(full, name)(*given))
     # what names constraints has all bodies, the time loop those that move
     for name, letters in (("violation", "q"), ("jacobian", "q"), ("forces", "qdt")):
         given = [x[letter] for letter in letters]
         kernel = f"constraint_{name}"
         assert_array_equal(
-            getattr(arm._model, kernel)(*given), getattr(full, kernel)(*given)
+            getattr(arm.kernels, kernel)(*given), getattr(full, kernel)(*given)
         )
 
 
@@ -242,7 +242,7 @@ def test_a_four_bar_linkage_with_covers() -> None:
     assert_array_equal(
         fa.forward_dynamics(again, *given), fa.forward_dynamics(covered, *given)
     )
-    fewer = covered._model.work_size("forward_dynamics")
+    fewer = covered.kernels.work_size("forward_dynamics")
     assert fewer < every_body(covered).work_size("forward_dynamics")
     assert fewer == every_body(plain).work_size("forward_dynamics")
     t = np.linspace(0.0, 0.1, 11)

@@ -426,7 +426,7 @@ def test_arrays_of_bodies_are_read_only() -> None:
 
 
 def test_gufuncs_are_made_once_and_only_those_of_the_arm() -> None:
-    model = fa.library.pendulum()._model
+    model = fa.library.pendulum().kernels
     assert model.forward_dynamics is model.forward_dynamics
     with pytest.raises(AttributeError, match="constraint"):
         _ = model.constraint_positions

@@ -425,7 +425,7 @@ def test_out_is_an_array_of_numpy() -> None:
     ]
     for out, words in wrong:
         argument_refused(words, lambda o=out: fa.mass_matrix(PUMA, Q, out=o))
-        argument_refused(words, lambda o=out: PUMA._model.mass_matrix(Q, out=o))
+        argument_refused(words, lambda o=out: PUMA.kernels.mass_matrix(Q, out=o))
     argument_refused(
         ["out is of type matrix"],
         lambda: fa.bias_forces(PUMA, Q, Q, out=matrix(np.zeros((2, 6)))),

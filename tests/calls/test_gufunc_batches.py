@@ -85,7 +85,7 @@ def test_public_function_and_method_return_the_same_bits(case: Case) -> None:
     arguments = [*operands[1:], operands[0]] if case.has_node else operands
     if not case.name.endswith(INNER):
         assert_same_bits(own(*arguments, **options), expected)
-    quiet = case.arm._model.quiet(case.name)
+    quiet = case.arm.kernels.quiet(case.name)
     assert_same_bits(quiet(*operands), expected)
 
 

@@ -94,7 +94,7 @@ def test_subclasses_and_memory_orders(name: str) -> None:
 
 @each_case
 def test_calls_change_neither_inputs_nor_model(case: Case) -> None:
-    model = pickle.dumps(case.arm._model)
+    model = pickle.dumps(case.arm.kernels)
     arm = pickle.dumps(case.arm)
     key = hash(case.arm)
     operands = case.draw((2, 9), seed=17)
@@ -108,7 +108,7 @@ def test_calls_change_neither_inputs_nor_model(case: Case) -> None:
         case.public(spoiled)
     assert [x.tobytes() for x in operands] == before
     assert [x.tobytes() for x in spoiled] == kept
-    assert pickle.dumps(case.arm._model) == model
+    assert pickle.dumps(case.arm.kernels) == model
     assert pickle.dumps(case.arm) == arm
     assert hash(case.arm) == key
 
@@ -121,14 +121,14 @@ def test_pickled_arm_computes_the_same_bits(key: str) -> None:
         assert again == arm
         assert hash(again) == hash(arm)
         assert again is not arm
-    model = pickle.loads(pickle.dumps(arm._model))
+    model = pickle.loads(pickle.dumps(arm.kernels))
     for name in gufunc_names(arm):
         case = Case(arm, name)
         operands = case.draw((9,))
         expected = case.gufunc(*operands)
-        assert_same_bits(getattr(again._model, name)(*operands), expected)
+        assert_same_bits(getattr(again.kernels, name)(*operands), expected)
         assert_same_bits(getattr(model, name)(*operands), expected)
-    for a, b in zip(again._model.__reduce__()[1], model.__reduce__()[1], strict=True):
+    for a, b in zip(again.kernels.__reduce__()[1], model.__reduce__()[1], strict=True):
         assert_same_bits(a, b)
         assert not a.flags.writeable
 
@@ -161,7 +161,7 @@ def test_pickled_arm_is_as_immutable_as_the_first(key: str) -> None:
 
 
 def test_model_is_immutable() -> None:
-    model = fa.library.pendulum()._model
+    model = fa.library.pendulum().kernels
     for name in gufunc_names():
         with pytest.raises(AttributeError):
             setattr(model, name, None)
@@ -179,7 +179,7 @@ def test_model_is_immutable() -> None:
 
 def test_gufuncs_outlive_their_arms() -> None:
     arm = fa.library.random_tree(11, n_bodies=6, max_modes=4, n_nodes=5)
-    packed, Model = arm.pack(), type(arm._model)
+    packed, Model = arm.pack(), type(arm.kernels)
     other = packed._replace(modal=2.0 * packed.modal, nodes=2.0 * packed.nodes)
     kept = {}
     for name in gufunc_names(arm):
@@ -191,7 +191,7 @@ def test_gufuncs_outlive_their_arms() -> None:
             "gufunc": lambda model, name=name: getattr(model, name),
             "quiet": lambda model, name=name: model.quiet(name),
             "threaded": lambda model, name=name: model.threaded(name, 2),
-            "of an arm": lambda _, name=name: getattr(arm.replace()._model, name),
+            "of an arm": lambda _, name=name: getattr(arm.replace().kernels, name),
         }
         for way, get in ways.items():
             kept[f"{name}, {way}"] = get(Model(*packed)), operands, expected
@@ -204,7 +204,7 @@ def test_gufuncs_outlive_their_arms() -> None:
 
 
 def test_loops_and_their_frames_are_as_many() -> None:
-    packed, Model = ARMS["closed"].pack(), type(ARMS["closed"]._model)
+    packed, Model = ARMS["closed"].pack(), type(ARMS["closed"].kernels)
     assert len(packed.loops) == len(packed.frames) > 0
     frames = packed.frames
     for wrong in (frames[:-1], frames[:0], np.concatenate([frames, frames])):
@@ -258,7 +258,7 @@ def test_thousands_of_calls_keep_no_memory() -> None:
 @needs_proc
 def test_failing_calls_keep_no_memory() -> None:
     arm = ARMS["de_luca"]
-    model, bad = arm._model, np.full((3, 6), np.nan)
+    model, bad = arm.kernels, np.full((3, 6), np.nan)
 
     def fail(repeats: int) -> None:
         for _ in range(repeats):
@@ -286,7 +286,7 @@ def test_failing_calls_keep_no_memory() -> None:
 @needs_proc
 def test_thousands_of_models_are_freed() -> None:
     arm = ARMS["tree"]
-    packed, Model = arm.pack(), type(arm._model)
+    packed, Model = arm.pack(), type(arm.kernels)
 
     def build(repeats: int) -> None:
         for _ in range(repeats):
@@ -303,7 +303,7 @@ def test_thousands_of_models_are_freed() -> None:
 @needs_proc
 def test_refused_models_are_freed() -> None:
     arm = ARMS["tree"]
-    packed, Model = arm.pack(), type(arm._model)
+    packed, Model = arm.pack(), type(arm.kernels)
     spoiled = packed.nodes.copy()
     spoiled[3] = np.nan
 

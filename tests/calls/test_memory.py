@@ -55,7 +55,7 @@ def test_gufuncs(name: str, threads: int) -> None:
         if name not in gufunc_names(ARMS[key]):
             continue
         case = Case(ARMS[key], name)
-        gufunc = case.arm._model.threaded(name, threads)
+        gufunc = case.arm.kernels.threaded(name, threads)
         calls, sizes = [], []
         for n in (FEW // 5, MANY // 5):
             operands = case.set_upright(case.draw((n,)))
@@ -243,4 +243,4 @@ def test_the_table_of_scratch_is_kept() -> None:
     share = fa.build_info()["lanes"] / 4
     for name, cells in rows:
         for arm, kib in zip(scratch_arms(), cells.split("|"), strict=True):
-            assert arm._model.work_size(name) <= share * float(kib) * 1024, name
+            assert arm.kernels.work_size(name) <= share * float(kib) * 1024, name

@@ -67,7 +67,7 @@ def test_bits_are_those_of_numpy(case: Case) -> None:
     assert type(result) is type(expected)
     assert_same_bits(result, expected)
     assert_same_bits(case.gufunc(*operands, None), expected)
-    quiet = case.arm._model.quiet(case.name)
+    quiet = case.arm.kernels.quiet(case.name)
     assert_same_bits(quiet(*operands), expected)
 
 
@@ -106,7 +106,7 @@ def test_maps(name: str) -> None:
 
 
 def test_tau_of_the_joints_or_of_all_coordinates() -> None:
-    gufunc = FLEX._model.forward_dynamics
+    gufunc = FLEX.kernels.forward_dynamics
     q, qd = np.full((2, FLEX.nv), 0.1)
     for n in (FLEX.nu, FLEX.nv):
         tau = np.linspace(1.0, 2.0, n)
@@ -121,12 +121,14 @@ def test_out_may_be_an_input() -> None:
     rng = np.random.default_rng(0)
     for k in range(3):
         operands = list(rng.normal(size=(3, PUMA.nv)))
-        expected = PUMA._model.forward_dynamics(*operands)
-        assert_same_bits(PUMA._model.forward_dynamics(*operands, operands[k]), expected)
+        expected = PUMA.kernels.forward_dynamics(*operands)
+        assert_same_bits(
+            PUMA.kernels.forward_dynamics(*operands, operands[k]), expected
+        )
 
 
 def test_a_call_that_fails_does_not_spoil_the_next() -> None:
-    gufunc = PUMA._model.forward_dynamics
+    gufunc = PUMA.kernels.forward_dynamics
     zero, nan = np.zeros(6), np.full(6, np.nan)
     expected = gufunc(zero, zero, zero)
     with pytest.raises(fa.NotFiniteError):
@@ -138,7 +140,7 @@ def test_a_call_that_fails_does_not_spoil_the_next() -> None:
 
 
 def test_what_is_no_plain_array_gives_the_same() -> None:
-    gufunc = PUMA._model.inverse_dynamics
+    gufunc = PUMA.kernels.inverse_dynamics
     given = list(np.random.default_rng(1).normal(size=(3, 6)))
     expected = gufunc(*given)
     unaligned = np.zeros(6 * 8 + 1, np.uint8)[1:].view(np.float64)
@@ -168,13 +170,13 @@ def test_read_only_inputs() -> None:
     given = np.zeros((3, 6))
     given.setflags(write=False)
     assert_same_bits(
-        PUMA._model.forward_dynamics(*given),
-        by_numpy(PUMA._model.forward_dynamics, *given),
+        PUMA.kernels.forward_dynamics(*given),
+        by_numpy(PUMA.kernels.forward_dynamics, *given),
     )
 
 
 def test_batches_broadcast() -> None:
-    gufunc = PUMA._model.forward_dynamics
+    gufunc = PUMA.kernels.forward_dynamics
     q = np.random.default_rng(2).normal(size=(4, 6))
     zero = np.zeros(6)
     result = gufunc(q, zero, zero)
@@ -192,7 +194,7 @@ def test_matrices_in_another_order() -> None:
 
 
 def test_out_that_is_no_plain_array() -> None:
-    gufunc = PUMA._model.mass_matrix
+    gufunc = PUMA.kernels.mass_matrix
     q = np.full(6, 0.3)
     expected = gufunc(q)
     for out in (
@@ -218,7 +220,7 @@ def test_out_that_is_no_plain_array() -> None:
 
 def test_out_of_which_numpy_warns() -> None:
     """Writing to one of `broadcast_arrays` is what NumPy has warned of for long."""
-    gufunc = ARMS["pendulum"]._model.gravity_forces
+    gufunc = ARMS["pendulum"].kernels.gravity_forces
     told = []
     for options in ({}, {"casting": "same_kind"}):
         out = np.broadcast_arrays(np.zeros(()), np.zeros(1))[0]
@@ -235,11 +237,11 @@ def test_out_of_which_numpy_warns() -> None:
 def test_axes_and_other_keywords() -> None:
     q = np.full(6, 0.3)
     assert_same_bits(
-        PUMA._model.mass_matrix(q, axes=[0, (0, 1)]), PUMA._model.mass_matrix(q)
+        PUMA.kernels.mass_matrix(q, axes=[0, (0, 1)]), PUMA.kernels.mass_matrix(q)
     )
-    same_refusal(PUMA._model.mass_matrix, q, np.zeros((6, 6)), 1.0)
+    same_refusal(PUMA.kernels.mass_matrix, q, np.zeros((6, 6)), 1.0)
     with pytest.raises(TypeError, match="colour"):
-        PUMA._model.mass_matrix(q, colour=1)
+        PUMA.kernels.mass_matrix(q, colour=1)
 
 
 def test_subclasses_keep_their_type() -> None:
@@ -250,10 +252,10 @@ def test_subclasses_keep_their_type() -> None:
     for k in range(3):
         given: list[Any] = [zero] * 3
         given[k] = zero.view(Labelled)
-        assert type(PUMA._model.forward_dynamics(*given)) is Labelled
-    assert type(PUMA._model.forward_dynamics(zero, zero, zero)) is np.ndarray
+        assert type(PUMA.kernels.forward_dynamics(*given)) is Labelled
+    assert type(PUMA.kernels.forward_dynamics(zero, zero, zero)) is np.ndarray
     out = zero.copy().view(Labelled)
-    assert PUMA._model.forward_dynamics(zero, zero, zero, out) is out
+    assert PUMA.kernels.forward_dynamics(zero, zero, zero, out) is out
 
 
 def test_array_ufunc_sees_the_gufunc() -> None:
@@ -262,7 +264,7 @@ def test_array_ufunc_sees_the_gufunc() -> None:
             return call, options
 
     zero, lazy = np.zeros(6), Lazy()
-    gufunc = PUMA._model.forward_dynamics
+    gufunc = PUMA.kernels.forward_dynamics
     for given in ([lazy, zero, zero], [zero, zero, lazy], [zero, zero, zero, lazy]):
         call, _ = gufunc(*given)
         assert call[0] is gufunc
@@ -285,17 +287,17 @@ def test_the_gufunc_is_one(case: Case) -> None:
 def test_wrong_sizes_are_refused_by_numpy() -> None:
     q = np.zeros(6)
     for wrong in (np.zeros(5), np.zeros(7), np.zeros(0), np.float64(1), None, "text"):
-        same_refusal(PUMA._model.mass_matrix, wrong)
-        same_refusal(PUMA._model.inverse_dynamics, q, wrong, q)
-    same_refusal(PUMA._model.inverse_dynamics)
-    same_refusal(PUMA._model.inverse_dynamics, q, q)
-    same_refusal(PUMA._model.inverse_dynamics, q, q, q, None, None)
+        same_refusal(PUMA.kernels.mass_matrix, wrong)
+        same_refusal(PUMA.kernels.inverse_dynamics, q, wrong, q)
+    same_refusal(PUMA.kernels.inverse_dynamics)
+    same_refusal(PUMA.kernels.inverse_dynamics, q, q)
+    same_refusal(PUMA.kernels.inverse_dynamics, q, q, q, None, None)
     same_refusal(_core.se3_log, np.eye(3))
 
 
 @pytest.mark.parametrize("arm", ARMS.values(), ids=list(ARMS))
 def test_node_numbers(arm: fa.Arm) -> None:
-    gufunc = arm._model.node_pose
+    gufunc = arm.kernels.node_pose
     q = arm.neutral
     for node in (0, arm.n_nodes - 1):
         expected = by_numpy(gufunc, node, q)
@@ -317,7 +319,7 @@ def test_node_numbers(arm: fa.Arm) -> None:
 def test_what_is_not_finite(case: Case) -> None:
     operands = plain(case)
     operands[int(case.has_node)][...] = np.nan
-    quiet = case.arm._model.quiet(case.name)
+    quiet = case.arm.kernels.quiet(case.name)
     result = np.asarray(quiet(*operands))
     assert_same_bits(result, by_numpy(quiet, *operands))
     if np.isfinite(result).all():
@@ -334,7 +336,7 @@ def test_what_is_not_finite(case: Case) -> None:
 def test_no_floating_point_flag_is_left() -> None:
     zero, huge = np.zeros(6), np.full(6, 1e200)
     with np.errstate(all="raise"):
-        PUMA._model.quiet("forward_dynamics")(zero, huge, zero)
+        PUMA.kernels.quiet("forward_dynamics")(zero, huge, zero)
         assert np.add(np.ones(3), 1.0).sum() == 6
 
 
@@ -342,7 +344,7 @@ def test_no_floating_point_flag_is_left() -> None:
 
 
 def test_references() -> None:
-    gufunc = PUMA._model.forward_dynamics
+    gufunc = PUMA.kernels.forward_dynamics
     given = [np.zeros(6) for _ in range(4)]
     bad = np.full(6, np.nan)
     gc.collect()  # what other tests left in cycles refers to None, too
@@ -351,8 +353,8 @@ def test_references() -> None:
         gufunc(*given)
         gufunc(*given[:3])
         gufunc(*given[:3], None)
-        PUMA._model.kinetic_energy(*given[:2])
-        PUMA._model.jacobian(0, given[0])
+        PUMA.kernels.kinetic_energy(*given[:2])
+        PUMA.kernels.jacobian(0, given[0])
         for wrong in ((bad, *given[1:]), (given[0][:5], *given[1:3])):
             with pytest.raises((fa.NotFiniteError, ValueError)):
                 gufunc(*wrong)
@@ -370,11 +372,11 @@ def test_nothing_leaks() -> None:
 
     def calls(n: int) -> None:
         for _ in range(n):
-            arm._model.forward_dynamics(*given)
-            arm._model.link_jacobians(given[0])
-            arm._model.potential_energy(given[0])
+            arm.kernels.forward_dynamics(*given)
+            arm.kernels.link_jacobians(given[0])
+            arm.kernels.potential_energy(given[0])
             with pytest.raises(fa.NotFiniteError):
-                arm._model.forward_dynamics(given[0], bad, given[2])
+                arm.kernels.forward_dynamics(given[0], bad, given[2])
 
     def grown() -> int:
         before = tracemalloc.get_traced_memory()[0]
@@ -397,7 +399,7 @@ def test_nothing_leaks() -> None:
 
 def test_a_gufunc_outlives_its_arm() -> None:
     arm = fa.library.puma560()
-    gufunc, zero = arm._model.forward_dynamics, np.zeros(6)
+    gufunc, zero = arm.kernels.forward_dynamics, np.zeros(6)
     expected = gufunc(zero, zero, zero)
     del arm
     gc.collect()
@@ -407,14 +409,14 @@ def test_a_gufunc_outlives_its_arm() -> None:
 def test_more_coordinates_than_the_quick_way_takes() -> None:
     arm = fa.library.planar_chain(501)
     q = np.linspace(0.0, 0.1, 501)
-    result = arm._model.gravity_forces(q)
-    assert_same_bits(result, by_numpy(arm._model.gravity_forces, q))
+    result = arm.kernels.gravity_forces(q)
+    assert_same_bits(result, by_numpy(arm.kernels.gravity_forces, q))
 
 
 def test_threads() -> None:
     rng = np.random.default_rng(9)
     states = rng.normal(size=(200, 3, 6))
-    gufunc = PUMA._model.forward_dynamics
+    gufunc = PUMA.kernels.forward_dynamics
     expected = gufunc(*states.swapaxes(0, 1))
 
     def run(_: int) -> Any:

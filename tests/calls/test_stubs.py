@@ -18,13 +18,13 @@ LINES = SOURCE.splitlines()
 TREE = ast.parse(SOURCE)
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
 # what build_info returns, a map, and what the gufuncs of an arm and a stack are
-TYPING_ONLY = {"BuildInfo", "Gufunc", "Kernels"}
+TYPING_ONLY = {"BuildInfo", "Function", "Gufunc", "Kernels"}
 MODEL = CLASSES["Kernels"].body + CLASSES["Model"].body
 SIGNATURE = re.compile(r"(\([^()]*\)(?:,\([^()]*\))*->\([^()]*\))")
 
 
 def is_gufunc(node: ast.AnnAssign) -> bool:
-    return ast.unparse(node.annotation) in ("Gufunc", "Final[Gufunc]")
+    return ast.unparse(node.annotation) in ("Function", "Final[Gufunc]")
 
 
 def constants(body: list[ast.stmt]) -> dict[str, str]:
@@ -104,7 +104,7 @@ def test_signatures_of_arms():
     assert len({*sizes.values(), 1, 2, 3, 4, 6}) == 9
     for name, signature in gufuncs(MODEL).items():
         with_loops = name.startswith("constraint_")
-        model = (closed if with_loops else tree)._model
+        model = (closed if with_loops else tree).kernels
         wanted = signature
         for letters, size in {**sizes, "m": 1}.items():
             wanted = re.sub(rf"\b{letters}\b", str(size), wanted)
@@ -112,7 +112,7 @@ def test_signatures_of_arms():
 
 
 def test_arguments_of_functions():
-    model = fa.library.pendulum()._model
+    model = fa.library.pendulum().kernels
     stack = _core.Stack((model, model))
     for owner, body in [
         (_core, TREE.body),

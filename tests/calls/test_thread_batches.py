@@ -31,7 +31,7 @@ SMALL_BATCH = 200
 
 
 def threaded(case: Case, threads: int) -> np.ufunc:
-    return case.arm._model.threaded(case.name, threads)
+    return case.arm.kernels.threaded(case.name, threads)
 
 
 @each("name", gufunc_names(ARMS["closed"]))
@@ -175,7 +175,7 @@ def test_failures_are_those_of_the_whole_batch() -> None:
             assert str(other) == str(caught[0])
             assert (other.index, other.count) == (caught[0].index, caught[0].count)
             assert_same_bits(other.result, caught[0].result)
-        quiet = arm._model.quiet("forward_dynamics", 2)(q, spoiled, tau)
+        quiet = arm.kernels.quiet("forward_dynamics", 2)(q, spoiled, tau)
         assert_same_bits(quiet, caught[0].result)
 
 

@@ -87,7 +87,7 @@ def test_copies_and_the_way_back(arm: fa.Arm) -> None:
     again = pickle.loads(pickle.dumps(arm))
     assert again == arm
     assert_array_equal(fa.forward_dynamics(again, q, qd, tau), expected)
-    model = pickle.loads(pickle.dumps(arm._model))
+    model = pickle.loads(pickle.dumps(arm.kernels))
     assert_array_equal(model.forward_dynamics(q, qd, tau), expected)
     renamed = arm.replace(name="other", gravity=(0, 0, 0))
     assert renamed.followers == arm.followers
@@ -216,7 +216,7 @@ def test_forces_of_actuators_beside_followers(arm: fa.Arm) -> None:
 
 
 def test_numbers_that_c_refuses(arm: fa.Arm) -> None:
-    packed, Model = arm.pack(), type(arm._model)
+    packed, Model = arm.pack(), type(arm.kernels)
     assert packed.followers[:, 1].tolist() == [packed.followers[0, 1]] * 2
     for column, value in (
         *((column, x) for column in (0, 1) for x in (-1.0, 0.0, 99.0, np.nan)),

@@ -423,7 +423,7 @@ def core_run() -> SampledLoop:
 
 
 def test_the_core_reads_no_array_of_another_shape() -> None:
-    run = ARM._model.sampled_loop
+    run = ARM.kernels.sampled_loop
     assert run(core_run()) is None
     for name, value in [
         ("q", np.zeros((3, 2, 5))),

@@ -81,7 +81,7 @@ def test_coordinates_have_exact_derivatives() -> None:
     rng = np.random.default_rng(0)
     start, end = fa.integrate(arm, arm.neutral, rng.normal(size=(2, arm.nv)))
     chart = charted(arm, start, end).chart  # type: ignore[attr-defined]
-    model = charted(arm, start, end)._model
+    model = charted(arm, start, end).kernels
     assert np.allclose(
         chart.positions(chart.coordinates(end)), end * np.sign(end[0]), atol=1e-14
     ) or np.allclose(

@@ -247,7 +247,7 @@ def test_the_core_reads_no_array_of_another_shape(
 ) -> None:
     q, qd, tau = np.zeros((3, 21, N)), np.zeros((3, 21, N)), np.zeros((3, 21, U))
     with pytest.raises(error, match=message):
-        ARM._model.rollout(
+        ARM.kernels.rollout(
             Rollout(q, qd, T[None], "ROS34PW2", 1, tau.copy(), False, tau, feedback)
         )
 

@@ -495,7 +495,7 @@ def test_a_bar_that_fails_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
     """Arguments that would read or write past the end of an array are refused in C."""
-    model = ARM._model
+    model = ARM.kernels
     good: dict[str, Any] = {
         "q": np.zeros((3, 5, N)),
         "qd": np.zeros((3, 5, N)),

@@ -439,7 +439,7 @@ def test_gufuncs_outlive_the_stack() -> None:
     arms = sweep(tree(2), 2, 3)
     q = states(arms.arms[0], 2, (3,))["q"]
     expected = fa.mass_matrix(arms, q)
-    gufunc = arms._model.quiet("mass_matrix")
+    gufunc = arms.kernels.quiet("mass_matrix")
     del arms
     assert np.array_equal(gufunc(q), expected)
 
@@ -485,7 +485,7 @@ def test_refusals_of_a_call() -> None:
     with pytest.raises(ArgumentError, match="out has shape"):
         fa.forward_dynamics(arms, q, qd, tau, out=np.zeros((3, arms.nv)))
     with pytest.raises(ArgumentError, match="does not compute inverse_kinematics"):
-        arms._model.inverse_kinematics(q)
+        arms.kernels.inverse_kinematics(q)
     for refused in (fa.operators, fa.close_loops, fa.mode_errors):
         with pytest.raises(ArgumentError, match=r"ArmStack, expected .* stack\[0\]"):
             refused(arms, q)  # type: ignore[arg-type]

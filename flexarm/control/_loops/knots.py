@@ -32,7 +32,7 @@ def run_core(loop: Loop) -> None:
     rest = np.zeros(m) if law.x0 is None else law.x0
     windup = law.anti_windup
     resolution, step = loop.flaws.resolution, loop.step
-    loop.flat._model.sampled_loop(
+    loop.flat.kernels.sampled_loop(
         SampledLoop(
             loop.q,
             loop.qd,
@@ -90,7 +90,7 @@ class _Plant:
             self._q[lost], self._qd[lost], self._tau[lost] = arm.neutral, 0.0, 0.0
         # in C under held forces
         self._report[:, REPORT_COLUMNS["ending"]] = 0.0  # errors of steps go on
-        loop.flat._model.rollout(
+        loop.flat.kernels.rollout(
             Rollout(
                 self._q,
                 self._qd,

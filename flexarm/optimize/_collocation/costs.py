@@ -206,8 +206,8 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
     arm = motion.arm
     modes = np.arange(arm.motor_slice.stop, arm.nv)
     still = np.zeros(arm.nv)
-    K, _ = arm._model.quiet("inverse_dynamics_derivatives")(q, still, still)[:2]
-    M = arm._model.quiet("mass_matrix")(q)
+    K, _ = arm.kernels.quiet("inverse_dynamics_derivatives")(q, still, still)[:2]
+    M = arm.kernels.quiet("mass_matrix")(q)
     n = len(modes)
     matrix = np.zeros((2 * n, 2 * n))
     own = np.ix_(modes, modes)
@@ -221,7 +221,7 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
 def calmness(motion: Collocation, q: Array, weight: float) -> AtPoints:
     """Weighted kinetic energy of what bends about a posture, integrated."""
     arm = motion.arm
-    M = np.diagonal(np.asarray(arm._model.quiet("mass_matrix")(q)))
+    M = np.diagonal(np.asarray(arm.kernels.quiet("mass_matrix")(q)))
     form = np.zeros(3 * arm.nv + arm.nu + len(motion.p))
     form[arm.nv + arm.nj : 2 * arm.nv] = weight * M[arm.nj :]
     return AtPoints(motion, Squares(form, name="calmness"), integrate=True)

@@ -73,7 +73,7 @@ class EquationOfMotion:
         self.curvature[: 3 * n, : 3 * n] = True
 
     def _call(self, name: str, *operands: Array) -> Array:
-        return np.asarray(self.arm._model.quiet(name)(*operands))
+        return np.asarray(self.arm.kernels.quiet(name)(*operands))
 
     def _split(self, w: Array) -> tuple[Array, Array, Array]:
         n = self._n

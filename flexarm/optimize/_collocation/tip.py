@@ -15,23 +15,25 @@ class Place:
     """Position p(q) of the tip with its derivatives."""
 
     def __init__(self, arm: Arm) -> None:
-        self._model, self._node = arm._model, arm.tip_node
+        self._kernels, self._node = arm.kernels, arm.tip_node
 
     def value(self, q: Array) -> Array:
         """(..., 3) positions."""
-        pose = self._model.quiet("node_pose")(self._node, q)
+        pose = self._kernels.quiet("node_pose")(self._node, q)
         return np.asarray(pose[..., :3, 3])
 
     def jacobian(self, q: Array) -> Array:
         """(..., 3, nv) derivatives, in axes of the base."""
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
-        return np.asarray(R @ self._model.quiet("jacobian")(self._node, q)[..., 3:, :])
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
+        return np.asarray(
+            R @ self._kernels.quiet("jacobian")(self._node, q)[..., 3:, :]
+        )
 
     def rate_slopes(self, q: Array, v: Array) -> Array:
         """(P, 3, nv) derivatives of the velocity J v by the positions."""
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
-        J = self._model.quiet("jacobian")(self._node, q)
-        slopes = self._model.quiet("jacobian_derivatives")(self._node, q)[:, 3:]
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
+        J = self._kernels.quiet("jacobian")(self._node, q)
+        slopes = self._kernels.quiet("jacobian_derivatives")(self._node, q)[:, 3:]
         own = (v[:, None, None, :] @ slopes)[:, :, 0]
         speed = (J[:, 3:] @ v[:, :, None])[:, :, 0]
         turned = np.cross(J[:, :3].swapaxes(1, 2), speed[:, None, :])
@@ -39,10 +41,10 @@ class Place:
 
     def hessian(self, q: Array, force: Array) -> Array:
         """(P, nv, nv) second derivatives of force . p."""
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
-        J = self._model.quiet("jacobian")(self._node, q)
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
+        J = self._kernels.quiet("jacobian")(self._node, q)
         turned = (force[:, None, :] @ R)[:, 0]  # in axes of the tip
-        slopes = self._model.quiet("jacobian_derivatives")(self._node, q)
+        slopes = self._kernels.quiet("jacobian_derivatives")(self._node, q)
         bent = (turned[:, None, :] @ slopes[:, 3:].reshape(len(q), 3, -1)).reshape(
             len(q), J.shape[-1], -1
         )

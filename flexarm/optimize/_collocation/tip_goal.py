@@ -70,7 +70,7 @@ class TipGoal:
 
     def _of_arm(self, arm: Arm) -> None:
         self._place, self._turn, self._n = Place(arm), Turn(arm), arm.nv
-        self._model, self._node = arm._model, arm.tip_node
+        self._kernels, self._node = arm.kernels, arm.tip_node
 
     def at(self, arm: Arm) -> TipGoal:
         """The same rows of another arm, which differs in numbers only."""
@@ -123,7 +123,7 @@ class TipGoal:
 
     def _axes(self, q: Array) -> tuple[Array, Array]:
         """The axis of the tip (P, 3), and its derivatives (P, 3, nv)."""
-        R = np.asarray(self._model.quiet("node_pose")(self._node, q))[..., :3, :3]
+        R = np.asarray(self._kernels.quiet("node_pose")(self._node, q))[..., :3, :3]
         a = R[..., self._aim.axis]
         spin = self._turn.jacobian(q)
         return a, np.cross(spin, a[:, :, None], axis=1)

@@ -22,11 +22,11 @@ class Turn:
     """
 
     def __init__(self, arm: Arm, axis: int | None = None) -> None:
-        self._model, self._node, self._axis = arm._model, arm.tip_node, axis
+        self._kernels, self._node, self._axis = arm.kernels, arm.tip_node, axis
 
     def value(self, q: Array, wanted: Array) -> Array:
         """(..., 3) rotation vectors in rad, NaN where q is not finite."""
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
         if self._axis is not None:
             d, a = wanted[..., self._axis], R[..., self._axis]
             return np.asarray(np.cross(d, a))
@@ -37,8 +37,8 @@ class Turn:
 
     def jacobian(self, q: Array, wanted: Array | None = None) -> Array:
         """(..., 3, nv) derivatives; without wanted rotations at those."""
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
-        J = R @ self._model.quiet("jacobian")(self._node, q)[..., :3, :]
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
+        J = R @ self._kernels.quiet("jacobian")(self._node, q)[..., :3, :]
         if self._axis is not None:
             a = R[..., self._axis]
             d = a if wanted is None else wanted[..., self._axis]
@@ -55,7 +55,7 @@ class Turn:
             # R R_wanted' turns backward in its own axes as the wanted one turns
             back = so3_jacobian_inverse(e, side="right") @ rates[..., None]
             return np.asarray(-back[..., 0])
-        R = self._model.quiet("node_pose")(self._node, q)[..., :3, :3]
+        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
         moved = np.cross(rates, wanted[..., self._axis])
         return np.asarray(np.cross(moved, R[..., self._axis]))
 

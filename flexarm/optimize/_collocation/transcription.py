@@ -268,7 +268,7 @@ class Collocation:
         z[self.q], z[self.v], nodal = sampled(t)
         z[self.a] = sampled(inner)[2].reshape(self.a.shape)
         if tau is None:
-            model, acting = self.arm._model, self.arm.actuator_indices
+            model, acting = self.arm.kernels, self.arm.actuator_indices
             forces = model.quiet("inverse_dynamics")(z[self.q], z[self.v], nodal)
             z[self.tau] = forces[:: self.grid.knots_every, acting]
         else:
@@ -298,8 +298,8 @@ class Collocation:
         arm, h = self.arm, self.steps(z)
         rates = np.full(arm.nv, 1.0 / h.sum())
         q, still = z[self.q[0]], np.zeros(arm.nv)
-        M = np.asarray(arm._model.quiet("mass_matrix")(q))
-        both = arm._model.quiet("inverse_dynamics_derivatives")(q, still, still)
+        M = np.asarray(arm.kernels.quiet("mass_matrix")(q))
+        both = arm.kernels.quiet("inverse_dynamics_derivatives")(q, still, still)
         K = np.diagonal(np.asarray(both)[0])
         own = np.sqrt(np.abs(K / np.diagonal(M)))[arm.nu :]
         rates[arm.nu :] = np.clip(own, rates[arm.nu :], 1.0 / h.min())
@@ -311,7 +311,7 @@ class Collocation:
         tau = between(t, t[:: self.grid.knots_every], z[self.tau])
         acting = np.zeros((len(t), self.arm.nv))
         acting[:, self.arm.actuator_indices] = tau
-        model = self.arm._model
+        model = self.arm.kernels
         force = acting - model.quiet("bias_forces")(z[self.q], z[self.v])
         a = model.quiet("apply_mass_matrix_inverse")(z[self.q], force)
         return Motion(t, z[self.q].copy(), z[self.v].copy(), np.asarray(a), tau)

@@ -73,7 +73,7 @@ class Forces:
 def slopes_at(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """A (n, 2 nv, 2 nv) and B (n, 2 nv, nu) of the arm about moving states."""
     n, nv, acting = len(q), arm.nv, arm.actuator_indices
-    model = arm._model
+    model = arm.kernels
     slopes = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, v, a))
     if chart_of(arm) is None:
         inverse = np.asarray(model.quiet("mass_matrix_inverse")(q))

@@ -390,7 +390,7 @@ class Between:
         rest = 0.4 * T
         t = np.append(t, [T * (1.0 + 1e-9), T + rest])
         tau = np.vstack([tau, self.holding[-1:], self.holding[-1:]])
-        model, node = self.arm._model, self.arm.tip_node
+        model, node = self.arm.kernels, self.arm.tip_node
         goal = None
         if not self.bases.any():  # where a base ends depends on the way
             goal = model.node_pose(node, self.ends[-1])[:3, 3]
@@ -470,7 +470,7 @@ def _answer(between: Between, found: Found, spent: Timings) -> OptimalMotion:
     x = run.x[:: (len(run.x) - 1) // len(forces.shares)]
     acting = np.zeros((len(x), nv))
     acting[:, arm.actuator_indices] = tau
-    model = arm._model
+    model = arm.kernels
     bias = model.quiet("bias_forces")(x[:, :nv], x[:, nv:])
     a = np.asarray(model.quiet("apply_mass_matrix_inverse")(x[:, :nv], acting - bias))
     error = np.nan

@@ -168,7 +168,7 @@ class FlexibleProblem:
         knots = t[:: motion.grid.knots_every]
         z[motion.tau] = between(knots, known.t, known.tau)
         # the tip beside its path
-        model, node = self.arm._model, self.arm.tip_node
+        model, node = self.arm.kernels, self.arm.tip_node
         tip = np.asarray(model.quiet("node_pose")(node, q)[:, :3, 3])
         feet, z[self.s] = _nearest(self.path, tip[self.main])
         z[self.e] = tip[self.main] - feet
@@ -354,7 +354,7 @@ class FlexibleProblem:
         T = self.motion.duration(z)
         rest = T * max(0.2, 0.4 - self.options.post_actuation)
         t, tau = np.append(at.t, at.t[-1] + rest), np.vstack([at.tau, at.tau[-1:]])
-        goal = self.arm._model.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
+        goal = self.arm.kernels.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
         q, v, _ = real_motion(self.arm, at.q[:1], at.v[:1], at.v[:1])
         run = verify(
             self.real,

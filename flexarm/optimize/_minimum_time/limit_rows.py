@@ -143,8 +143,8 @@ class LimitRows:
         arm = self._arm
         force = np.zeros(q.shape)
         force[:, arm.actuator_indices] = tau
-        force = force - arm._model.quiet("bias_forces")(q, v)
-        return np.asarray(arm._model.quiet("apply_mass_matrix_inverse")(q, force))
+        force = force - arm.kernels.quiet("bias_forces")(q, v)
+        return np.asarray(arm.kernels.quiet("apply_mass_matrix_inverse")(q, force))
 
     def excess(self, q: Array, v: Array, tau: Array) -> dict[str, float]:
         """Largest excess of each kind over its limit, where there is one, as part.

@@ -162,7 +162,7 @@ class Modes:
 
     def __init__(self, arm: Arm, q: Array, bases: Mask | None = None) -> None:
         still = np.zeros(arm.nv)
-        model = arm._model
+        model = arm.kernels
         K = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))[0]
         M = np.asarray(model.quiet("mass_matrix")(q))
         # what is no base, which follows by its momentum
@@ -261,7 +261,7 @@ class PostureProblem:
         q, qd = np.zeros((*size, real.nq)), np.zeros((*size, nv))
         q[:, 0] = self._first
         substeps = int(np.ceil(np.diff(t).max() / step * (1.0 - 1e-12)))
-        real._model.rollout(
+        real.kernels.rollout(
             Rollout(q, qd, t, method, substeps, tau, False, np.empty((*size, nu)))
         )
         return [

@@ -73,7 +73,7 @@ def static_postures(
 
 def length_of_way(arm: Arm, postures: Array, bases: NDArray[np.bool_]) -> float:
     """Length of a way by postures (n, nv), of tip and joints together, in m and rad."""
-    tip = arm._model.node_pose(arm.tip_node, postures)[:, :3, 3]
+    tip = arm.kernels.node_pose(arm.tip_node, postures)[:, :3, 3]
     joints = (postures[-1] - postures[0])[: arm.nu][~bases[: arm.nu]]
     length = np.linalg.norm(np.diff(tip, axis=0), axis=1).sum()
     return float(np.hypot(length, np.linalg.norm(joints)))
@@ -81,7 +81,7 @@ def length_of_way(arm: Arm, postures: Array, bases: NDArray[np.bool_]) -> float:
 
 def holding_forces(arm: Arm, postures: Array, low: Array, high: Array) -> Array:
     """Forces that hold the arm at both ends, refused beyond the limits."""
-    tau = arm._model.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
+    tau = arm.kernels.bias_forces(postures, np.zeros(arm.nv))[:, arm.actuator_indices]
     for place, forces in zip(("start", "end"), tau, strict=True):
         over = np.maximum(forces - high, low - forces)
         k = int(np.argmax(over))

@@ -201,7 +201,7 @@ def _verified(
         if path.space == "tip":
             return at
         q = level.posture(at[..., : level.n_positions])
-        pose = arm._model.node_pose(arm.tip_node, q)
+        pose = arm.kernels.node_pose(arm.tip_node, q)
         return np.asarray(pose[..., :3, 3])
 
     def turned(t: Array, rotations: Array) -> Array:

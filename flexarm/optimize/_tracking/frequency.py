@@ -61,7 +61,7 @@ class Linear(NamedTuple):
 
 def linear_about(task: TipTask, q: Array) -> Linear:
     """Matrices of small motions."""
-    rest, quiet = np.zeros(task.arm.nv), task.arm._model.quiet
+    rest, quiet = np.zeros(task.arm.nv), task.arm.kernels.quiet
     K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     M = np.asarray(quiet("mass_matrix")(q))
     return Linear(M, D, K, task.acts, task.slopes(q))
@@ -158,7 +158,7 @@ def _corrected(
     """
     count, shift = frequencies
     nv, step = task.arm.nv, float(t[1] - t[0])
-    forces = task.arm._model.quiet("inverse_dynamics")
+    forces = task.arm.kernels.quiet("inverse_dynamics")
     parts = best = _first(task, t)
     sizes: list[float] = []
     mixed = _Mixed()

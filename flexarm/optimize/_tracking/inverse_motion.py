@@ -97,7 +97,7 @@ class StableInversion:
     def residual(self, x: State) -> Array:
         """Equations of motion and of the tip node by node, then those at the start."""
         q, qd, qdd = self.motion(x)
-        forces = self.arm._model.quiet("inverse_dynamics")(q, qd, qdd)
+        forces = self.arm.kernels.quiet("inverse_dynamics")(q, qd, qdd)
         gap = forces - x.tau @ self.task.acts.T
         miss = self.task.gap(q, self.goal)
         body = np.concatenate([gap, miss], axis=1).ravel()
@@ -108,7 +108,7 @@ class StableInversion:
         from scipy.sparse import bmat, bsr_array, csc_array
 
         motion = self.motion(x)
-        quiet, nv, task = self.arm._model.quiet, self.arm.nv, self.task
+        quiet, nv, task = self.arm.kernels.quiet, self.arm.nv, self.task
         # blocks of each node with its neighbors
         slopes = quiet("inverse_dynamics_derivatives")(*motion)
         M = quiet("mass_matrix")(x.q)

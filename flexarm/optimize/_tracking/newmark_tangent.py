@@ -55,7 +55,7 @@ def tangents(arm: Arm, run: Motion, by: Array) -> Array:
     """
     n, nu, c = by.shape
     h, nv = np.diff(run.t), arm.nv
-    quiet = arm._model.quiet
+    quiet = arm.kernels.quiet
     # all linear equations at once: accelerations by forces and by the state
     slopes = quiet("inverse_dynamics_derivatives")(run.q[1:], run.qd[1:], run.qdd[1:])
     K, D = np.moveaxis(slopes, -3, 0)

@@ -113,7 +113,7 @@ class Shooting:
         run = self._simulated(tau)
         if run.completed < len(self.t):  # beyond the model a search may go on
             return None
-        qdd = self.arm._model.quiet("forward_dynamics")(
+        qdd = self.arm.kernels.quiet("forward_dynamics")(
             run.q, run.qd, tau @ self.task.acts.T
         )
         return Motion(self.t, run.q, run.qd, np.asarray(qdd), tau)

@@ -100,7 +100,7 @@ def _stuck(problem: StableInversion, x: State) -> str:
         return message  # forces reach the tip through springs alone
     m = len(task.axes)
     A = np.zeros((len(x.q), nv + m, nv + m))
-    A[:, :nv, :nv] = problem.arm._model.quiet("mass_matrix")(x.q)
+    A[:, :nv, :nv] = problem.arm.kernels.quiet("mass_matrix")(x.q)
     A[:, :nv, nv:] = -task.acts
     A[:, nv:, :nv] = task.jacobian(x.q)[:, task.axes]
     signs, _ = np.linalg.slogdet(A)

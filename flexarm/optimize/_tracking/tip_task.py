@@ -247,7 +247,7 @@ class TipTask:
 
     def acceleration(self, q: Array, qd: Array, qdd: Array) -> Array:
         """(..., 3) acceleration of the tip of the real arm."""
-        quiet = self.real._model.quiet
+        quiet = self.real.kernels.quiet
         own = quiet("node_acceleration")(self.real.tip_node, q, qd, qdd)[..., 3:]
         turn = quiet("node_pose")(self.real.tip_node, q)[..., :3, :3]
         return np.asarray((turn @ own[..., np.newaxis])[..., 0])
@@ -268,7 +268,7 @@ class TipTask:
     def _moved(self, q: Array, change: Array) -> Array:
         if self.arm.nq == self.arm.nv:
             return q + change
-        return np.asarray(self.arm._model.integrate(q, change))
+        return np.asarray(self.arm.kernels.integrate(q, change))
 
     def at_rest(self, t: float, q: Array) -> tuple[Array, Array]:
         """Static state with the tip where it is at a time, next to q; its forces.
@@ -278,8 +278,8 @@ class TipTask:
         """
         arm, rest = self.arm, np.zeros(self.arm.nv)
         goal = self.goal(np.array([t]))
-        forces = arm._model.quiet("inverse_dynamics")
-        slope = arm._model.quiet("inverse_dynamics_derivatives")
+        forces = arm.kernels.quiet("inverse_dynamics")
+        slope = arm.kernels.quiet("inverse_dynamics_derivatives")
         tau = np.linalg.lstsq(self.acts, forces(q, rest, rest), rcond=None)[0]
         zero = np.zeros((len(self.rows), arm.nu))
         for _ in range(_MAX_STEPS):

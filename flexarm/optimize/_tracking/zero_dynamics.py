@@ -68,7 +68,7 @@ def zeros_at_rest(task: TipTask, q: Array) -> Zeros:
     """Zeros of the arm linearized at a static state."""
     from scipy.linalg import eig, null_space
 
-    arm, rest, quiet = task.arm, np.zeros(task.arm.nv), task.arm._model.quiet
+    arm, rest, quiet = task.arm, np.zeros(task.arm.nv), task.arm.kernels.quiet
     K, D = np.array(quiet("inverse_dynamics_derivatives")(q, rest, rest))
     M = np.asarray(quiet("mass_matrix")(q))
     V = null_space(task.slopes(q))

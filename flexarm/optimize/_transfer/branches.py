@@ -81,7 +81,7 @@ def _heavy(task: Task) -> bool:
     """Whether limits of torque do not hold the arm at a goal."""
     arm, (low, high) = task.arm, np.asarray(task.limits.torque)
     ends = np.array([end.q for end in (task.start, task.end) if end.aim is not None])
-    force = np.asarray(arm._model.quiet("bias_forces")(ends, 0.0 * ends))
+    force = np.asarray(arm.kernels.quiet("bias_forces")(ends, 0.0 * ends))
     tau = force[:, arm.actuator_indices]
     return bool(((tau < low) | (tau > high)).any())
 
@@ -90,7 +90,7 @@ def _effort(task: Task, T: float) -> float:
     """Mean square of forces in a smooth motion, as parts of their limits."""
     arm, torque = task.arm, np.asarray(task.limits.torque)
     motion = smooth(task.start.q, task.end.q, T, np.linspace(0.0, T, _POINTS))
-    force = np.asarray(arm._model.quiet("inverse_dynamics")(*motion))
+    force = np.asarray(arm.kernels.quiet("inverse_dynamics")(*motion))
     tau = force[:, arm.actuator_indices]
     size = np.abs(torque).max(axis=0)
     size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)

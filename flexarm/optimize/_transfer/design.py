@@ -185,7 +185,7 @@ class Designs:
         """(..., k, k) second derivatives, by differences of the forces."""
 
         def product(arm: Arm) -> Array:
-            forces = arm._model.quiet("inverse_dynamics")(*states)
+            forces = arm.kernels.quiet("inverse_dynamics")(*states)
             return np.asarray((by * forces).sum(axis=-1))
 
         return self.bends_of(p, product)
@@ -249,7 +249,7 @@ class Payloads:
     def rates(self, p: Array, kernel: str, operands: tuple[Array, ...]) -> list[Array]:
         """Forces of a payload of 1 kg."""
         empty, full = (
-            x._model.quiet(kernel)(*operands) for x in (self.empty, self._full)
+            x.kernels.quiet(kernel)(*operands) for x in (self.empty, self._full)
         )
         return [np.asarray(full - empty)]
 

@@ -45,11 +45,11 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     rows[arm.actuator_indices] = False
     rows[: arm.nj] &= arm._actuated  # others have their force in the search alone
     for _ in range(CORRECTIONS if bends.any() else 0):
-        force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, rows]
-        both = arm._model.quiet("inverse_dynamics_derivatives")(q, v, a)
+        force = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))[:, rows]
+        both = arm.kernels.quiet("inverse_dynamics_derivatives")(q, v, a)
         K = np.asarray(both)[:, 0][:, rows][:, :, bends]
         q[:, bends] -= np.linalg.solve(K, force[..., None])[..., 0]
-    force = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))
+    force = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))
     return q, force[:, arm.actuator_indices]
 
 
@@ -96,8 +96,8 @@ def torque_used(arm: Arm, start: Array, end: Array, T: float, torque: Array) -> 
     """Parts (nu,) of the limits, beside gravity, that a smooth motion needs."""
     q, v, a = smooth(start, end, T, np.linspace(0.0, T, 41))
     at = arm.actuator_indices
-    moving = np.asarray(arm._model.quiet("inverse_dynamics")(q, v, a))[:, at]
-    still = np.asarray(arm._model.quiet("inverse_dynamics")(q, 0 * v, 0 * a))[:, at]
+    moving = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))[:, at]
+    still = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, 0 * v, 0 * a))[:, at]
     room = np.where(moving > still, torque[1] - still, torque[0] - still)
     part = np.abs(moving - still) / np.maximum(np.abs(room), 1e-12)
     driven = (torque != 0.0).any(axis=0)

@@ -110,7 +110,7 @@ class Transfer:
         still, h = np.zeros(arm.nv), motion.steps(self.z0)
         for k, end in ((0, self.task.start), (-1, self.task.end)):
             force = np.asarray(
-                arm._model.quiet("inverse_dynamics")(end.q, still, still)
+                arm.kernels.quiet("inverse_dynamics")(end.q, still, still)
             )
             held = force[arm.actuator_indices]
             jump = Squares(np.full(arm.nu, 2.0 / h[k]), held, "jump of the forces")
@@ -206,7 +206,7 @@ class Transfer:
             arm = result.arm
             aim = task.end.aim
             if aim is None:
-                pose = arm._model.quiet("node_pose")(arm.tip_node, result.q[-1])
+                pose = arm.kernels.quiet("node_pose")(arm.tip_node, result.q[-1])
                 aim = Aim(pose[:3, 3])
             # the shortest intervals of a clustered grid tell nothing of the others
             step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)

@@ -67,7 +67,7 @@ class Quadratic(NamedTuple):
         """
         still = np.zeros(arm.nv)
         q = start + 0.5 * (end - start)
-        model = arm._model
+        model = arm.kernels
         K, D = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))
         M = np.asarray(model.quiet("mass_matrix")(q))
         acting = np.zeros((arm.nv, arm.nu))

@@ -448,7 +448,7 @@ class Searches:
         middle = 0.5 * (task.start.q + task.end.q)
         still = np.zeros(n)
         at = task.arm.actuator_indices
-        held = task.arm._model.quiet("inverse_dynamics")(middle, still, still)[at]
+        held = task.arm.kernels.quiet("inverse_dynamics")(middle, still, still)[at]
         shares = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
         return Path(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
 

@@ -269,7 +269,7 @@ def _check_limits(
     """Refuse limits that do not hold the arm at rest, or are too slow for its way."""
     still, at = np.zeros(arm.nv), arm.actuator_indices
     for name, end in zip(("start", "end"), ends, strict=True):
-        whole = arm._model.quiet("inverse_dynamics")(end.q, still, still)
+        whole = arm.kernels.quiet("inverse_dynamics")(end.q, still, still)
         _refuse_idle_loads(arm, name, end, whole)
         tau = whole[at]
         outside = (tau < torque[0]) | (tau > torque[1])

@@ -181,7 +181,7 @@ class ComputedTorque:
     def _bend(self, step: Comparison) -> Array:
         """Acceleration of the joints against deformation errors, (..., nu)."""
         arm, nu = step.arm, step.arm.nu
-        M = step.arm._model.quiet("mass_matrix")(step.q)
+        M = step.arm.kernels.quiet("mass_matrix")(step.q)
 
         def seen(eta: NDArray[np.floating]) -> Array:  # through M_jj^-1 M_jf
             force = M[..., :nu, nu:] @ eta[..., np.newaxis]
@@ -201,7 +201,7 @@ class ComputedTorque:
 def _joint_block(step: Comparison) -> Array:
     """Joint block of the inverse mass matrix, (..., nu, nu)."""
     nu = step.arm.nu
-    inverse = step.arm._model.quiet("mass_matrix_inverse")(step.q)
+    inverse = step.arm.kernels.quiet("mass_matrix_inverse")(step.q)
     return np.asarray(inverse[..., :nu, :nu])
 
 

@@ -488,7 +488,7 @@ class ManipulatorController:
         arm, nj, joints = self.arm, self.arm.nj, n_positions(self.arm)
         q, qd = self._configure(t, sensed)
         desired, tau = self._want(t), self._specify(t)
-        qdd = arm._model.quiet("forward_dynamics")(q, qd, tau)
+        qdd = arm.kernels.quiet("forward_dynamics")(q, qd, tau)
         deformation = None
         if desired.deformation is not None:
             deformation = desired.deformation - deform(self._Pi, q[..., joints:])
