@@ -10,10 +10,9 @@ from ._calls.arguments import shaped
 from ._calls.declared import Forces, Positions, Velocities
 from ._calls.doors import checked
 from .arm import Arm
-from .dynamics import mass
-from .dynamics.energies import dissipated_power
+from .dynamics import dissipated_power
 from .errors import ArgumentError
-from .simulation.methods import Trajectory
+from .simulation import Trajectory
 
 
 def _acting(arm: Arm, size: int) -> NDArray[np.intp] | slice:
@@ -62,7 +61,7 @@ def assert_equation_of_motion(
     >>> fa.testing.assert_equation_of_motion(arm, [0.0], [0.0], [1.0], [10.31])
     """
     inertial = np.einsum(
-        "...ij,...j->...i", mass.mass_matrix(arm, q), shaped("qdd", qdd, arm.nv)
+        "...ij,...j->...i", dynamics.mass_matrix(arm, q), shaped("qdd", qdd, arm.nv)
     )
     bias = dynamics.bias_forces(arm, q, qd)
     given = shaped("tau", tau, None)

@@ -1,8 +1,9 @@
 """Descriptions of bodies, joints, drives, sections and materials."""
 
+from .body import GROUND, Body
 from .drives import CoulombFriction, Drive, Stops
 from .integrals import ModalIntegrals
-from .joints import Joint
+from .joints import JOINT_KINDS, Joint
 from .materials import Material
 from .models import FlexibleBody, RigidBody
 from .node_sums import modal_integrals, nodal_integrals
@@ -10,6 +11,9 @@ from .sections import Section
 from .segments import SegmentedLink
 
 __all__ = [
+    "GROUND",
+    "JOINT_KINDS",
+    "Body",
     "CoulombFriction",
     "Drive",
     "FlexibleBody",

@@ -30,7 +30,7 @@ of Jain and Rodriguez, with a model of the arm inside, is in
 from typing import TYPE_CHECKING
 
 from .._support.moved import missing_or_moved
-from ..simulation.joint_feedback import JointFeedback
+from ..simulation import JointFeedback
 from ._loops.linear_controller import LinearController
 from ._loops.motions import Motion, RestToRest
 from ._loops.record import LoopRun

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arm import Arm
-from ..bodies.drives import Drive
-from ..dynamics.mass import mass_matrix
+from ..bodies import Drive
+from ..dynamics import mass_matrix
 from ..errors import ArgumentError
 from ..model import lock_motors
 from ._matrices import solve, times

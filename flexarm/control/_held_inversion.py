@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics.mass import mass_matrix
+from ..dynamics import mass_matrix
 from ..errors import ArgumentError
 from ._matrices import closed_poles, solve, times
 from ._rigid_motion import RigidMotion

@@ -17,8 +17,7 @@ from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics.equations import inverse_dynamics
-from ..dynamics.mass import mass_matrix
+from ..dynamics import inverse_dynamics, mass_matrix
 from ..errors import ArgumentError
 from ..linear_models import StateSpace
 from ..linear_models.outputs import state_names

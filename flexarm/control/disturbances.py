@@ -12,9 +12,9 @@ from .._calls.declared import ActuatorValues, Floats, Positions, Positive, Veloc
 from .._calls.doors import checked, checked_class
 from .._support.arrays import kind_of
 from ..arm import Arm
-from ..dynamics.mass import mass_matrix
+from ..dynamics import mass_matrix
 from ..errors import ArgumentError
-from ..kinematics.nodes import jacobian
+from ..kinematics import jacobian
 from ..simulation.laws import AnyLaw, law_of
 from ._matrices import times
 from .checks import gains, refuse_constraints, refuse_poses

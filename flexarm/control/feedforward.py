@@ -14,8 +14,7 @@ from .._calls.declared import ActuatorValues
 from .._calls.doors import checked
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics.equations import inverse_dynamics
-from ..dynamics.mass import mass_matrix
+from ..dynamics import inverse_dynamics, mass_matrix
 from ..errors import ArgumentError
 from ..statics.coordinates import read_arm
 from ._elastic_inversion import DIFFERENCE, NODES, WEIGHTS, Shaft, elastic_shafts

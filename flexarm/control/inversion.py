@@ -24,8 +24,7 @@ from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..bodies.segments import tip_motion
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics.equations import forward_dynamics
-from ..dynamics.mass import mass_matrix
+from ..dynamics import forward_dynamics, mass_matrix
 from ..errors import ArgumentError
 from ..statics import equilibrium
 from ..statics.coordinates import read_arm

@@ -15,7 +15,7 @@ from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked, checked_class
 from .._support.options import place_of
 from ..arm import Arm
-from ..dynamics.mass import mass_matrix
+from ..dynamics import mass_matrix
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference
 from ..linear_models import StateSpace

@@ -15,9 +15,9 @@ from .._support.description import Description
 from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..derivatives import inverse_dynamics_derivatives
-from ..dynamics.equations import gravity_forces
+from ..dynamics import gravity_forces
 from ..errors import ArgumentError
-from ..simulation.joint_feedback import JointFeedback
+from ..simulation import JointFeedback
 from ..simulation.laws import Memoryless
 from ..statics import equilibrium, holding_forces
 from ..statics.coordinates import read_arm

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._calls.arguments import any_of, check_numbers, real_array
 from .._calls.arm_like import AnyArm, Array, StackLike
-from ..dynamics.equations import forward_dynamics
+from ..dynamics import forward_dynamics
 from ..errors import ArgumentError
 from ..linear_models.operating_point import Point, Tangent
 from ..linear_models.outputs import read_outputs, state_names

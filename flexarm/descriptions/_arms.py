@@ -13,10 +13,8 @@ from .. import se3
 from .._calls.declared import Several
 from .._calls.doors import checked
 from ..arm import Arm
-from ..bodies.body import GROUND, Body
+from ..bodies import GROUND, Body, FlexibleBody, Joint, RigidBody
 from ..bodies.following import free_joint
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ModelError
 from ._conversions import AnyDescription, body_screws, largest_length, node_place
 from .poses import clean_screws

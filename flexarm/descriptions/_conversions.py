@@ -11,7 +11,7 @@ from .. import se3
 from .._calls.declared import Choice
 from .._calls.doors import checked
 from ..arm import Arm
-from ..bodies.body import Body
+from ..bodies import Body
 from ..bodies.following import free_joint
 from ..errors import ModelError
 from ._denavit_hartenberg import DenavitHartenberg, rows_as_joint_frames

@@ -17,14 +17,17 @@ from .._core import MAX_BODIES
 from .._support.checks import as_array, listed, positive, short_text
 from .._support.options import did_you_mean
 from ..arm import Arm
-from ..bodies.body import Body
-from ..bodies.drives import CoulombFriction, Drive, Stops
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..bodies.segments import SegmentedLink
+from ..bodies import (
+    Body,
+    CoulombFriction,
+    Drive,
+    Joint,
+    RigidBody,
+    SegmentedLink,
+    Stops,
+)
 from ..errors import FlexarmError
-from ..model.loops import Coupling, Loop
-from ..model.sliders import Slider
+from ..model import Coupling, Loop, Slider
 from ._decode import PlacedError, at_place
 from ._json import FORMAT
 from ._tree import Record

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._support.recorded import NotKept, call_of, described, remaker
-from ..bodies.drives import Drive
+from ..bodies import Drive, Joint
 from ..bodies.following import described_drive, free_joint
-from ..bodies.joints import Joint
 from ..errors import ArgumentError
 from ..stacks import ArmStack
 from ._tree import Record, Tree

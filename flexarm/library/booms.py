@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from .._calls.doors import checked
 from ..arm import Arm
 from ..beams import STEEL, Beam, Material, Payload, Section
-from ..bodies.body import Body
-from ..bodies.drives import Drive, NotNegative
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Body, Drive, Joint, RigidBody
+from ..bodies.drives import NotNegative
 
 # axis, length (m), wall of a boom (m) or 0, mass (kg), masses at both ends (kg), shaft
 # (N m/rad), gear ratio, least and largest angle (degrees), rate (degrees/s), torque

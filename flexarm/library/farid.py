@@ -14,10 +14,7 @@ from .._support.checks import not_negative, positive, real, whole_number
 from ..arm import Arm
 from ..beams import Beam, Payload, Section
 from ..beams.limits import MAX_ELEMENTS
-from ..bodies.body import Body
-from ..bodies.drives import Drive
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Body, Drive, Joint, RigidBody
 from ..bodies.profile import named_basis
 from .planar import _each
 

@@ -11,8 +11,7 @@ from .._support.checks import not_negative
 from ..arm import Arm
 from ..beams import BeamModes, clamped_beam_modes, flexible_link
 from ..beams.limits import mode_count
-from ..bodies.body import Body
-from ..bodies.joints import Joint
+from ..bodies import Body, Joint
 from ..bodies.profile import named_basis
 from .planar import rigid_rod
 

@@ -13,9 +13,7 @@ from .._calls.doors import checked
 from .._core import MAX_BODIES, MAX_MODES
 from .._support.checks import whole_number
 from ..arm import Arm
-from ..bodies.body import Body
-from ..bodies.joints import JOINT_KINDS, Joint
-from ..bodies.models import FlexibleBody, RigidBody
+from ..bodies import JOINT_KINDS, Body, FlexibleBody, Joint, RigidBody
 from ..errors import ModelError
 
 Array = NDArray[np.float64]

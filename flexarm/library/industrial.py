@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from .._calls.doors import checked
 from ..arm import Arm
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Joint, RigidBody
 
 
 def turn_x(quarters: int) -> np.ndarray:

@@ -6,8 +6,7 @@ import numpy as np
 
 from .._calls.doors import checked
 from ..arm import Arm
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Joint, RigidBody
 from .industrial import turn_x
 
 # joint frame on the link before (m, quarter turns about x and then about its z),

@@ -12,7 +12,7 @@ from .._calls.declared import Floats
 from .._calls.doors import checked
 from .._support.checks import as_array
 from ..arm import Arm
-from ..bodies.models import RigidBody
+from ..bodies import RigidBody
 from ..descriptions import SpatialScrews, build_arm
 from ..descriptions.poses import pose
 from ..errors import ModelError

@@ -21,10 +21,7 @@ from .._support.checks import (
 from ..arm import Arm
 from ..beams import flexible_link
 from ..beams.limits import mode_count
-from ..bodies.body import Body
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..bodies.segments import SegmentedLink
+from ..bodies import Body, Joint, RigidBody, SegmentedLink
 from ..errors import ModelError
 
 _MODES = ("craig-bampton", "static", "clamped-free", "pinned", "free")

@@ -16,9 +16,7 @@ from .._support.checks import as_array, as_numbers, in_range, positive, short_te
 from ..arm import Arm
 from ..beams import flexible_link
 from ..beams.limits import mode_count
-from ..bodies.body import Body
-from ..bodies.drives import CoulombFriction, Drive
-from ..bodies.joints import Joint
+from ..bodies import Body, CoulombFriction, Drive, Joint
 from ..bodies.profile import named_basis
 from ..errors import ModelError
 

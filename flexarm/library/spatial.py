@@ -19,9 +19,7 @@ from ..beams import (
     flexible_link,
 )
 from ..beams.limits import mode_count
-from ..bodies.body import Body
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Body, Joint, RigidBody
 from ..bodies.profile import named_basis
 
 # Table I, in SI units

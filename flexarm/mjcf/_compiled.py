@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from .._support.checks import listed
-from ..bodies.body import GROUND
-from ..bodies.drives import CoulombFriction
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..model.loops import Coupling, Loop
+from ..bodies import GROUND, CoulombFriction, Joint, RigidBody
+from ..model import Coupling, Loop
 
 if TYPE_CHECKING:
     from mujoco import MjModel

@@ -15,7 +15,7 @@ from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..ik import InverseKinematics, inverse_kinematics
-from ..kinematics.positions import difference
+from ..kinematics import difference
 from ._orientation import AXES, angle_between, directions_of, frames_of, rotations_of
 
 Array = NDArray[np.float64]

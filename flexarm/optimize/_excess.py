@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arm import Arm
-from ..simulation.trajectory import Trajectory
+from ..simulation import Trajectory
 from ._charts import scalar_positions
 from .limits import Limits, clearance_of, output_rows, torques_at
 

@@ -14,10 +14,8 @@ from .._support.warn import warn
 from ..errors import ModeWarning
 from ..mode_accuracy import Locked
 from ..refinement import undeformed
-from ..simulation.joint_feedback import JointFeedback
-from ..simulation.methods import simulate
+from ..simulation import JointFeedback, Trajectory, simulate
 from ..simulation.stability import stable_step
-from ..simulation.trajectory import Trajectory
 from ..statics import equilibrium
 from ._excess import MAX_EXCESS, excess_of
 from ._parts import MoreModes

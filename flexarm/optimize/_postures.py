@@ -18,7 +18,7 @@ from .. import se3
 from .._support.recorded import call_of, remember
 from ..arm import Arm
 from ..errors import ArgumentError
-from ..kinematics.positions import difference
+from ..kinematics import difference
 from ._charts import rotation_vector
 from ._path import Path, PathPoints
 from ._rigid import RigidLevel

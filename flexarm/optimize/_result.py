@@ -18,7 +18,8 @@ from .._support.warn import warn
 from ..arm import Arm
 from ..errors import ConvergenceError, ConvergenceWarning, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes, quiet_slopes
-from ..simulation.trajectory import Trajectory, motion_coordinates, motion_variables
+from ..simulation import Trajectory
+from ..simulation.trajectory import motion_coordinates, motion_variables
 from ._aim import Branch
 from ._excess import sentence
 from ._parts import (

@@ -9,8 +9,8 @@ from .._calls.arguments import check_actuated, check_arm
 from .._calls.links import joint_name
 from ..arm import Arm
 from ..errors import ArgumentError
-from ..kinematics.positions import difference
-from ..model.loops import Coupling
+from ..kinematics import difference
+from ..model import Coupling
 from ..model.motors import free_mounts, joint_forces
 from ._charts import ChartArm, refuse_subspaces, scalar_positions
 

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from .._support.interrupts import allowed, uninterrupted
 from ..arm import Arm
 from ..errors import SimulationWarning
-from ..simulation.methods import simulate
+from ..simulation import Trajectory, simulate
 from ..simulation.stability import stable_step
-from ..simulation.trajectory import Trajectory
 from ._aim import Aim
 from ._excess import (
     AIM,

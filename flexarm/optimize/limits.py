@@ -14,7 +14,7 @@ from .._calls.declared import Floats
 from .._calls.doors import checked_class
 from .._support.checks import short_text
 from ..arm import Arm
-from ..bodies.joints import Joint
+from ..bodies import Joint
 from ..errors import ArgumentError
 from ..model.motors import free_mounts
 from ._charts import Chart, real_arm, scalar_positions

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._calls.declared import Floats, Positive
 from .._calls.doors import checked, checked_class
 from ..errors import ArgumentError
-from ..simulation.trajectory import Trajectory
+from ..simulation import Trajectory
 from ._drawing import ArmDrawing
 from ._frames import freeze_layout, page, write_film
 from ._skeleton import Shape, find_shapes, magnify, smooth_path

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..bodies.joints import Joint
-    from ..simulation.methods import Trajectory
+    from ..bodies import Joint
+    from ..simulation import Trajectory
 
 Array = NDArray[np.float64]
 

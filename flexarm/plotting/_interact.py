@@ -17,10 +17,9 @@ from .._calls.doors import checked, checked_class
 from .._calls.units import position_units
 from .._support.optional import required
 from ..arm import Arm
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import Joint, RigidBody
 from ..errors import ArgumentError, FlexarmError
-from ..model.locking import motor_positions
+from ..model import motor_positions
 from ._drawing import ArmDrawing
 from ._frames import Palette, Stage
 from ._skeleton import bends, find_shapes, magnify

@@ -12,8 +12,8 @@ from .._calls.arguments import real_array
 from .._calls.declared import Floats
 from .._calls.doors import checked
 from ..errors import ArgumentError, SingularityError
+from ..linear_models import StateSpace
 from ..linear_models.loops import frequencies, rates_of
-from ..linear_models.state_space import StateSpace
 from ._histories import _draw
 from .canvas import (
     COLORS,

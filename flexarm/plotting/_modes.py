@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.doors import checked
-from ..bodies.models import FlexibleBody
+from ..bodies import FlexibleBody
 from ..errors import ArgumentError
 from ._skeleton import POINTS, interpolate
 from .canvas import STYLES, THIN, check_mode, color, finish, make_axes

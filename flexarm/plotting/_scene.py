@@ -37,7 +37,7 @@ from .._support.optional import required
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..mode_results import VibrationModes
-from ..simulation.methods import Trajectory
+from ..simulation import Trajectory
 from ._scene_extras import Extras, motion_of_mode
 from ._scene_film import record
 from ._scene_layout import FIT, PLAY, controls, ground, layout, path, title

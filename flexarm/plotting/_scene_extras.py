@@ -26,7 +26,7 @@ from ._skeleton import find_shapes, magnify
 from .canvas import color
 
 if TYPE_CHECKING:
-    from ..simulation.trajectory import Trajectory
+    from ..simulation import Trajectory
     from ..urdf import Report, Robot, Visual
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ _LIGHT = {"ambient": 0.75, "diffuse": 0.45, "specular": 0.1, **_NORMALS}
 
 def motion_of_mode(modes: VibrationModes, mode: int) -> Trajectory:
     """One swing of a mode of vibration of one posture, as a motion."""
-    from ..simulation.trajectory import Trajectory
+    from ..simulation import Trajectory
 
     arm = modes.arm
     if not isinstance(arm, Arm) or modes.q.ndim != 1:

@@ -15,7 +15,7 @@ from .._support.files import read_file, shown_path
 from .._support.optional import required
 from .._support.warn import warn
 from ..arm import Arm
-from ..bodies.models import RigidBody
+from ..bodies import RigidBody
 from ..errors import ArgumentError, ModelError
 from ..urdf import Report, Robot, UrdfWarning, Visual
 from ._surfaces import Surface, fewer, joined, solid

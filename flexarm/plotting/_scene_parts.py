@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .. import kinematics
 from .._calls.links import link_name
 from ..arm import Arm
+from ..bodies import RigidBody
 from ..bodies.following import free_joint
-from ..bodies.models import RigidBody
 from ._skeleton import Shape, loop_places, loops_of, magnify
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import dynamics, kinematics
 from .._calls.links import link_name
 from ..arm import Arm
-from ..bodies.sections import Section
+from ..bodies import Section
 from ..loads import link_loads
 from ._skeleton import POINTS, interpolate, magnify
 from ._surfaces import CORNERS, circle, rectangle, sides, swept

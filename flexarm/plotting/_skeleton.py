@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from .. import kinematics
 from .._calls.arguments import real_array
 from ..arm import Arm
-from ..bodies.joints import JOINT_KINDS
+from ..bodies import JOINT_KINDS
 from ..errors import ArgumentError
 from ..kinematics.strands import Strand, carriers_of, find_strands
-from ..model.loops import Loop
+from ..model import Loop
 
 Array = NDArray[np.float64]
 

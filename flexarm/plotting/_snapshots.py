@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..optimize import Capsule, HalfSpace, OptimalMotion, Sphere
-    from ..simulation.trajectory import Trajectory
+    from ..simulation import Trajectory
 
 Array = NDArray[np.float64]
 Times: TypeAlias = Annotated[ArrayLike, Floats("()", "(k,)")]
@@ -126,7 +126,7 @@ def snapshots(
 
 def _simulated(motion: OptimalMotion) -> Trajectory:
     """The simulation of an optimal motion, or the motion itself."""
-    from ..simulation.trajectory import Trajectory
+    from ..simulation import Trajectory
 
     if motion.verification is not None:
         return motion.verification.trajectory

@@ -15,7 +15,7 @@ from ..errors import ArgumentError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..simulation.methods import Trajectory
+    from ..simulation import Trajectory
 
 
 # what artists and traces take

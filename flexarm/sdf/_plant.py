@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import listed
-from ..bodies.body import GROUND
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
+from ..bodies import GROUND, Joint, RigidBody
 from ..errors import ModelError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from .._support.warn import warn
 from ..arm import Arm
-from ..bodies.joints import Joint
+from ..bodies import Joint
 from ._arm import Flexible, built
 from ._findings import Massless, Repair
 from ._meshes import Folders, MeshFinder

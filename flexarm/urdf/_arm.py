@@ -14,13 +14,18 @@ from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from .._support.warn import warn
 from ..arm import Arm
-from ..bodies.body import GROUND, Body
-from ..bodies.drives import CoulombFriction, Stops
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
-from ..bodies.segments import SegmentedLink
+from ..bodies import (
+    GROUND,
+    Body,
+    CoulombFriction,
+    FlexibleBody,
+    Joint,
+    RigidBody,
+    SegmentedLink,
+    Stops,
+)
 from ..errors import ModelError, UnitsWarning
-from ..model.loops import Coupling
+from ..model import Coupling
 from ..model.units import check_units_of_arm, doubtful_inertias
 from ._findings import Finding, Findings, Table
 from ._inertia import joints_that_move_mass, physical_links

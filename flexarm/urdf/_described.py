@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 from .._support.checks import short_text
-from ..bodies.body import Body
-from ..bodies.segments import SegmentedLink, link_profile
+from ..bodies import Body, SegmentedLink
+from ..bodies.segments import link_profile
 from ..errors import ModelError
 from ._findings import Table
 from ._links import described_link

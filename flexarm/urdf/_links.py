@@ -12,9 +12,8 @@ from .._support.checks import as_array, as_numbers, listed, positive, short_text
 from .._support.files import read_file, shown_path
 from .._support.options import did_you_mean
 from .._support.tables import read_tables
+from ..bodies import FlexibleBody, SegmentedLink
 from ..bodies.axes import unit_vector
-from ..bodies.models import FlexibleBody
-from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
 from ._findings import Table
 

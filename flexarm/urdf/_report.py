@@ -10,7 +10,7 @@ from .._support.checks import listed
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..arm import Arm
-from ..bodies.models import RigidBody
+from ..bodies import RigidBody
 from ._findings import Finding
 from ._robot import Robot, RobotJoint, RobotLink
 

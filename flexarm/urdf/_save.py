@@ -11,7 +11,7 @@ from .._support.checks import listed, short_text
 from .._support.warn import warn
 from .._support.writing import named
 from ..arm import Arm
-from ..bodies.body import GROUND
+from ..bodies import GROUND
 from ..errors import ModelError
 from ._report import Report
 from ._robot import OWN, Robot

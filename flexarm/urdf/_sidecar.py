@@ -17,10 +17,7 @@ from .._support.checks import listed, short_text
 from .._support.options import did_you_mean
 from .._support.tables import MAX_DOTS
 from ..arm import Arm
-from ..bodies.body import Body
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody
-from ..bodies.segments import SegmentedLink
+from ..bodies import Body, FlexibleBody, Joint, SegmentedLink
 from ..errors import ModelError
 from ..files.trees import TYPE, pretty, thing_of, tree_of_description
 from ._described import toml_of

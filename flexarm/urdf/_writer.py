@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 from .._calls.links import joint_name, link_name
 from .._support.checks import listed
 from ..arm import Arm
-from ..bodies.body import GROUND, Body
+from ..bodies import GROUND, Body, Joint, RigidBody, SegmentedLink, modal_integrals
 from ..bodies.following import free_joint
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..bodies.node_sums import modal_integrals
-from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
-from ..model.loops import Coupling, Loop
+from ..model import Coupling, Loop, Slider
 from ..model.motors import rigid_couplings
-from ..model.sliders import Slider
 from ._arm import KINDS
 from ._described import sidecar_table
 from ._findings import Table

@@ -136,7 +136,8 @@ def test_each_c_file_compiles_alone() -> None:
 # flexarm/
 
 PACKAGE = ROOT / "flexarm"
-# from the bottom up
+# storeys and their rooms from the bottom up; wings see faces of core and analysis, what
+# the course computes nothing else imports
 STOREYS: dict[str, layers.Rooms] = {
     "core": [
         ("errors", ["_core", "_version", "_build", "errors"]),
@@ -296,6 +297,38 @@ def test_few_modules_are_needed() -> None:
 
     counts = {name: len(needed(name)) for name in NEEDED}
     assert counts == {name: min(counts[name], most) for name, most in NEEDED.items()}
+
+
+# what is open to wings inside the rooms below them, beside the rooms' own faces, which
+# are their `__init__.py`: the motion of a loop is that of `simulation`, and so on
+OPEN = {
+    "_calls": "arguments declared doors kept "  # for arguments
+    "arm_like chunks links records threads units",
+    "beams": "limits",
+    "bodies": "axes drives following profile segments",
+    "kinematics": "positions slopes strands",
+    "linear_models": "loops operating_point outputs strain",
+    "model": "motors packing units",
+    "parameters": "directional tangent trajectory_sensitivity",
+    "simulation": "accuracy automatic_steps core_loop laws methods run stability "
+    "stiffening trajectory violations",
+    "statics": "coordinates",
+}
+
+
+def test_wings_see_faces() -> None:
+    """A change of the table is a decision: rooms below cannot change it alone."""
+    storey = {room: name for name, rooms in STOREYS.items() for room, _ in rooms}
+    room = layers.room_of(ROOMS)
+    seen = {
+        source
+        for name, sources in arrows().items()
+        for source in sources
+        if storey[room(name)] == "wings"
+        and storey[room(source)] in ("core", "analysis")
+    }
+    seen = {x for x in seen if "." in x and not x.startswith("_support.")}
+    assert seen == {f"{a}.{b}" for a, names in OPEN.items() for b in names.split()}
 
 
 # results whose methods are figures, of a room that knows them

@@ -12,7 +12,7 @@ from ..._calls.arguments import any_of
 from ..._calls.doors import checked_class
 from ..._support.labelled import Labels, Variable, batch_axes, named
 from ...errors import ArgumentError
-from ...simulation.methods import Trajectory
+from ...simulation import Trajectory
 from ..states import joint_difference, n_positions
 from .comparison import Comparison
 

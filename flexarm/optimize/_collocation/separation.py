@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._around import Way, ways_around
 from .._charts import coordinates
 from .._clearance import CLEARANCE, Clearance

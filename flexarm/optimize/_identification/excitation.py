@@ -15,11 +15,9 @@ from ...arm import Arm
 from ...errors import ArgumentError, ModelError, SimulationWarning
 from ...kinematics.slopes import SLOPE_LIMIT
 from ...parameters import base_parameters, inertial_regressor
-from ...simulation.joint_feedback import JointFeedback
-from ...simulation.methods import simulate
+from ...simulation import JointFeedback, Trajectory, simulate
 from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import stable_step
-from ...simulation.trajectory import Trajectory
 from ...stacks import ArmStack, stack
 from ...statics import equilibrium
 from ...vibration import natural_frequencies

@@ -20,8 +20,8 @@ from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError, ModelError
 from ...parameters import base_parameters
+from ...simulation import Trajectory
 from ...simulation.run import times
-from ...simulation.trajectory import Trajectory
 from .._arms import Arms
 from .._excess import excess_of
 from .._parts import Excited, Timings

@@ -26,7 +26,7 @@ from ...linear_models.strain import Output
 from ...parameters.directional import solved
 from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
 from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
-from ...simulation.methods import Trajectory, simulate
+from ...simulation import Trajectory, simulate
 from ...simulation.run import RUNAWAY_RATE
 from ...simulation.stability import CONDITIONAL, stable_step
 from ...statics import equilibrium

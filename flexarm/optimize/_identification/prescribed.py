@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ..._support.options import did_you_mean
 from ...arm import Arm
-from ...bodies.body import Body
+from ...bodies import Body
 from ...errors import ArgumentError
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .records import Record
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from ..._support.checks import as_generator
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...parameters.trajectory_sensitivity import INTEGRATORS
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .prediction import OutputError, Steps
 from .records import Record, read_records, standard_deviations
 from .sensors import Sensing, refuse_uneven

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import allowed, held
 from ...arm import Arm
-from ...kinematics.positions import difference
+from ...kinematics import difference
 from .._charts import chart_of, positions, real_arm, real_motion
 from .._collocation.outputs import ACCEPTED_EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops

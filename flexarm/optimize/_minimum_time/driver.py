@@ -17,7 +17,7 @@ from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._aim import read_aim
 from .._aside import clear_start
 from .._charts import chart_of, charted, real_arm

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from ...arm import Arm
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._charts import (
     charted_along,
     coordinate_motion,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._support.interrupts import uninterrupted
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...kinematics.positions import difference, integrate
+from ...kinematics import difference, integrate
 from ...statics import Equilibrium, InverseStatics, equilibrium, inverse_statics
 from .._aim import Aim
 from .._charts import coordinates, positions, real_arm

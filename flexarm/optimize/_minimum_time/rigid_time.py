@@ -13,7 +13,7 @@ from ..._calls.arguments import count_of, real_array
 from ..._support.interrupts import held
 from ..._support.options import check_choice
 from ...errors import ArgumentError
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._afloat import Afloat
 from .._excess import excess_of
 from .._follow import Led, PathMotion, follow

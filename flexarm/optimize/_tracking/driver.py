@@ -16,8 +16,8 @@ from ..._support.interrupts import held
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...simulation import Trajectory
 from ...simulation.stiffening import warn_of_stiffening
-from ...simulation.trajectory import Trajectory
 from .._charts import real_motion
 from .._excess import excess_of
 from .._more_modes import beside_more_modes

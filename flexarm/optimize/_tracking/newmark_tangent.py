@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ... import se3
 from ...arm import Arm
-from ...kinematics.positions import difference
+from ...kinematics import difference
 
 Array = NDArray[np.float64]
 

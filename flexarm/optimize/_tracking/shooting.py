@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
-from ...simulation.methods import simulate
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory, simulate
 from .._verify import between
 from .newmark_tangent import Motion, tangents
 from .tip_task import TipTask

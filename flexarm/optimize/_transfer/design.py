@@ -20,8 +20,7 @@ from ..._calls.arguments import check_numbers, real_array
 from ..._calls.declared import Floats
 from ..._calls.doors import checked_class
 from ...arm import Arm
-from ...bodies.joints import Joint
-from ...bodies.models import RigidBody
+from ...bodies import Joint, RigidBody
 from ...errors import ArgumentError, ModelError
 from ...parameters.tangent import SHORT_RULES, SHORT_STEP, STEP, ArmTangent
 from .._arms import Arms

@@ -13,7 +13,7 @@ from ..._calls.declared import Choice, Floats
 from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._more_modes import beside_more_modes
 from .._result import OptimalMotion, warned
 from ..limits import LimitsLike

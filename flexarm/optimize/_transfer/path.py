@@ -11,7 +11,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._charts import coordinate_motion, real_arm
 from .._result import OptimalMotion
 from .._verify import between

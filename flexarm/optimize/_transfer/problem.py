@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
-from ...kinematics.positions import difference
+from ...kinematics import difference
 from .._aim import Aim
 from .._around import Way
 from .._charts import Chart

@@ -18,7 +18,7 @@ from ..._calls.arguments import (
 from ..._support.options import place_of
 from ...arm import Arm
 from ...errors import ArgumentError
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._charts import chart_of, charted, coordinates
 from .._collocation.ends import End, read_end
 from .._collocation.transcription import refuse_loops

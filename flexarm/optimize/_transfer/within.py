@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...arm import Arm
-from ...simulation.trajectory import Trajectory
+from ...simulation import Trajectory
 from .._charts import real_arm, scalar_positions
 from .._collocation.charted import of_velocities
 from .._collocation.joint_limits import StateRows, gathered, rows_at_nodes, turning
