@@ -407,7 +407,9 @@ class _Kernels(Kernels):
 class ChartArm(Arm):
     """An arm in the coordinates of a chart: as many positions as velocities."""
 
-    def __init__(self, chart: Chart) -> None:
+    @classmethod
+    def of(cls, chart: Chart) -> ChartArm:
+        """Make one, from an arm that is checked."""
         own: dict[str, object] = {"chart": chart, "real": chart.arm}
         for name in (
             *("bodies", "gravity", "name", "tip", "constraints", "stabilization"),
@@ -417,7 +419,9 @@ class ChartArm(Arm):
             own[name] = getattr(chart.arm, name)
         own["_position_at"] = own["_velocity_at"]
         own["kernels"] = _Kernels(chart)
-        self.__dict__.update(own)
+        result = cls.__new__(cls)
+        vars(result).update(own)
+        return result
 
     chart: Chart
     real: Arm
@@ -463,7 +467,7 @@ def charted(arm: Arm, start: Array, end: Array) -> Arm:
             way = se3.quaternion_product(se3.quaternion_inverse(one), end[at])
             half = se3.quaternion_exp(0.5 * rotation_vector(way))
             middle[at] = se3.quaternion_product(one, half)
-    return ChartArm(Chart(arm, middle))
+    return ChartArm.of(Chart(arm, middle))
 
 
 def charted_along(arm: Arm, q: Array) -> Arm:
@@ -488,7 +492,7 @@ def charted_along(arm: Arm, q: Array) -> Arm:
                 f"from the middle of the motion, expected at most {_MAX_TURN:g} rad; "
                 "take a shorter path, or method 'shooting' of track"
             )
-    return ChartArm(chart)
+    return ChartArm.of(chart)
 
 
 def real_arm(arm: Arm) -> Arm:
