@@ -231,10 +231,10 @@ LOOP_COLUMNS: Final[MappingProxyType[str, slice]]
 FRAME_COLUMNS: Final[MappingProxyType[str, slice]]
 PASSIVE_COLUMNS: Final[MappingProxyType[str, slice]]
 REPORT_COLUMNS: Final[MappingProxyType[str, slice]]
-# of each kernel its public function, documentation, whether there is a node in front,
-# and core dimensions of its operands; of each field of a record type, shape, flags
-# and documentation
-KERNELS: Final[MappingProxyType[str, tuple[str, str, bool, tuple[str, ...]]]]
+# of each kernel its public function, documentation, how many nodes the number in front
+# stands for, and core dimensions of the operands; of each field of a record type,
+# shape, flags and documentation
+KERNELS: Final[MappingProxyType[str, tuple[str, str, int, tuple[str, ...]]]]
 RECORDS: Final[MappingProxyType[str, dict[str, tuple[str, str, str, str]]]]
 # limits: modes of a body, bodies, velocities of joints, motors and modes, nodes, shapes
 # that modes drive

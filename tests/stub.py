@@ -28,10 +28,10 @@ def line(code: str, comment: str, indent: str = "") -> list[str]:
 
 def signature(name: str) -> str:
     """Signature of a kernel, with the sizes of an arm by their names."""
-    _, _, has_node, operands = _core.KERNELS[name]
+    _, _, nodes, operands = _core.KERNELS[name]
     cores = [",".join(LETTERS.get(x, x) for x in core) for core in operands]
     *inputs, output = [f"({core})" for core in cores]
-    return f"{','.join(['()'] * int(has_node) + inputs)}->{output}"
+    return f"{','.join(['()'] * bool(nodes) + inputs)}->{output}"
 
 
 def field(name: str, kind: str, shape: str, flags: str, text: str) -> list[str]:

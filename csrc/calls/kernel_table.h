@@ -177,7 +177,7 @@
       0, ("Q", "V", "T", "V"),                                                         \
       co_forward_dynamics, co_work_size, li_forward_dynamics, li_work_size)            \
     X(FA_INNOVATIONS, innovations_factors, innovations_factors,                        \
-      "q -> L, D, rows by bodies", FA_NO_NODE, FA_ARMS_BY_BODIES,                      \
+      "q -> L, D of M^-1, rows by bodies", FA_NO_NODE, FA_ARMS_BY_BODIES,              \
       0, ("Q", "2VV"),                                                                 \
       inn_factors, inn_work_size, NULL, NULL)                                          \
     X(FA_INVERSE_BLOCKS, mass_matrix_inverse_blocks, mass_matrix_inverse_blocks,       \

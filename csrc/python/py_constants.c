@@ -169,8 +169,8 @@ static PyObject *constants_columns(const column *columns)
     return proxy;
 }
 
-/* a read-only mapping from kernels to function, documentation, whether there is a node in
- * front, and operands */
+/* a read-only mapping from kernels to function, documentation, how many nodes the number in
+ * front stands for, and operands */
 static PyObject *constants_kernels(void)
 {
     PyObject *made = PyDict_New();
@@ -178,11 +178,9 @@ static PyObject *constants_kernels(void)
     for (int i = 0; made && i < FA_N_KERNELS; i++) {
         const fa_kernel_row *row = &fa_kernel_rows[i];
         PyObject *operands = constants_names(row->operands, row->n_in + 1);
-        PyObject *value =
-            operands
-                ? Py_BuildValue("(ssON)", row->function, row->doc,
-                                row->node == FA_NO_NODE ? Py_False : Py_True, operands)
-                : NULL;
+        PyObject *value = operands ? Py_BuildValue("(ssiN)", row->function, row->doc,
+                                                   (int)row->node, operands)
+                                   : NULL;
         if (!value || PyDict_SetItemString(made, row->name, value) < 0) {
             Py_CLEAR(made);
         }

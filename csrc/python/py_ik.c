@@ -9,12 +9,17 @@
 #include "python/py_threads.h"
 
 #include "calls/targets.h"
+#include "calls/tick.h"
+#include "library/pool.h"
 #include "library/tables.h"
 #include "model/layout.h"
 
 typedef struct {
     fa_ik run;
     int threads;
+    const fa_model *model;
+    const fa_kernels *kernels;
+    py_lengths lengths;
 } ik_job;
 
 #define PY_JOB ik_job
@@ -44,11 +49,32 @@ const py_record py_target_run =
     PY_RECORD("TargetRun", ik_fields,
               "Run of inverse kinematics to c targets: `Model.inverse_kinematics`.");
 
-/* nonzero with an exception set on failure */
-static int ik_run(const fa_model *model, const ik_job *job)
+/* some targets, as a run of their own */
+static int ik_part(const void *all, size_t first, size_t count, fa_tick tick,
+                   void *context, void *work, size_t *done)
 {
-    const fa_kernels *kernels = py_kernels(job->run.count);
-    const size_t size = kernels->ik_work_size(model, &job->run);
+    ik_job job = *(const ik_job *)all;
+
+    py_advance(&py_target_run, &job.lengths, first, &job);
+    job.run.count = *done = count;
+    job.run.tick = tick;
+    job.run.context = context;
+    return job.kernels->ik(job.model, &job.run, work);
+}
+
+/* nonzero with an exception set on failure */
+static int ik_run(const ik_job *job)
+{
+    const size_t size = job->kernels->ik_work_size(job->model, &job->run);
+    const py_runs runs = {.job = job,
+                          .part = ik_part,
+                          .tick = job->run.tick,
+                          .context = job->run.context};
+    const fa_split split = {.threads = job->threads,
+                            .count = job->run.count,
+                            .grain = PY_SPLIT_LANES,
+                            .most = LOOP_CHUNK,
+                            .seconds = 1e-6 * job->model->nq};
     _Alignas(PY_ALIGN) char stack[PY_STACK];
     char *heap, *work = py_scratch(stack, size, &heap);
     int stopped = 0;
@@ -59,7 +85,8 @@ static int ik_run(const fa_model *model, const ik_job *job)
     }
     Py_BEGIN_ALLOW_THREADS if (job->run.count)
     {
-        stopped = py_split_ik(model, kernels, &job->run, job->threads, work, size);
+        stopped = job->threads > 1 ? py_split_runs(&runs, split, work, size)
+                                   : job->kernels->ik(job->model, &job->run, work);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     return stopped;
@@ -67,21 +94,21 @@ static int ik_run(const fa_model *model, const ik_job *job)
 
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *record)
 {
-    ik_job job = {.run = {.tick = py_tick}};
-    py_lengths lengths;
+    ik_job job = {.run = {.tick = py_tick}, .model = model};
     py_references references = {0};
 
-    memset(&lengths, -1, sizeof lengths);
-    lengths.length['q'] = model->nq;
-    int failed = py_fetch(record, &py_target_run, &lengths, &job, &references) < 0;
+    memset(&job.lengths, -1, sizeof job.lengths);
+    job.lengths.length['q'] = model->nq;
+    int failed = py_fetch(record, &py_target_run, &job.lengths, &job, &references) < 0;
     if (!failed && (job.run.node < 0 || job.run.node >= model->n_nodes)) {
         PyErr_SetString(PyExc_ValueError, "no such node");
         failed = 1;
     }
     if (!failed) {
-        job.run.count = (size_t)lengths.length['c'];
+        job.run.count = (size_t)job.lengths.length['c'];
+        job.kernels = py_kernels(job.run.count);
         job.run.upper = job.run.lower ? job.run.lower + model->nq : NULL;
-        failed = ik_run(model, &job);
+        failed = ik_run(&job);
     }
     py_release(&references);
     return failed ? NULL : Py_NewRef(Py_None);

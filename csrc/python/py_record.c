@@ -120,6 +120,39 @@ int py_fetch(PyObject *record, const py_record *table, py_lengths *lengths, void
     return 0;
 }
 
+static size_t record_size(int type)
+{
+    return type == NPY_INT      ? sizeof(int)
+           : type == NPY_UINTP  ? sizeof(size_t)
+           : type == NPY_DOUBLE ? sizeof(double)
+                                : sizeof(int64_t);
+}
+
+void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
+                void *to)
+{
+    for (int i = 0; i < table->count; i++) {
+        const py_field *field = &table->fields[i];
+        char *data;
+        size_t step = 1;
+        if (field->shape[0] != 'c') {
+            continue;
+        }
+        memcpy(&data, (char *)to + field->at, sizeof data);
+        for (const char *x = field->shape + 1; *x; x++) {
+            step *= *x >= '0' && *x <= '9' ? (size_t)(*x - '0')
+                                           : (size_t)lengths->length[(int)*x];
+        }
+        if (field->stride) {
+            memcpy(&step, (char *)to + field->stride, sizeof step);
+        }
+        if (data) {
+            data += first * step * record_size(field->type);
+            memcpy((char *)to + field->at, &data, sizeof data);
+        }
+    }
+}
+
 void py_release(py_references *references)
 {
     for (int i = 0; i < references->count; i++) {

@@ -104,4 +104,9 @@ int py_fetch(PyObject *record, const py_record *table, py_lengths *lengths, void
              py_references *references);
 void py_release(py_references *references);
 
+/* moves the arrays of a struct that py_fetch has filled, of those with c as first axis, to
+ * the row of trajectory `first`; needs no GIL */
+void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
+                void *to);
+
 #endif

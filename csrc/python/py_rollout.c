@@ -8,7 +8,9 @@
 #include "python/py_record.h"
 #include "python/py_threads.h"
 
+#include "calls/tick.h"
 #include "calls/time_loop.h"
+#include "library/pool.h"
 #include "library/tables.h"
 #include "model/kinds.h"
 #include "model/layout.h"
@@ -30,6 +32,12 @@ typedef struct {
     int hold, threads;
     PyObject *record, *gains, *options;
     py_references references;
+    /* where it is computed, and by which table it was fetched */
+    const fa_model *model;
+    const fa_stack *stack;
+    const fa_kernels *kernels;
+    const py_record *table;
+    py_lengths lengths;
 } rollout_job;
 
 #define PY_JOB rollout_job
@@ -173,26 +181,31 @@ static int rollout_tick(void *context, size_t steps)
     return py_tick(((const rollout_context *)context)->tick, steps);
 }
 
-/* method, options and sizes of a time loop */
-static int rollout_begin(const fa_model *model, rollout_job *job,
-                         const py_record *table, py_lengths *lengths)
+static int rollout_fetch(rollout_job *job, PyObject *record, const py_record *table)
 {
-    fa_rollout *run = &job->run;
+    return py_fetch(record, table, &job->lengths, job, &job->references);
+}
 
-    memset(lengths, -1, sizeof *lengths);
-    lengths->length['q'] = model->nq;
-    lengths->length['v'] = model->nv;
-    lengths->length['w'] = 2 * model->nv;
-    lengths->length['u'] = model->n_actuators;
-    lengths->length['n'] = FA_REPORT_SIZE;
-    if (py_fetch(job->record, table, lengths, job, &job->references) < 0 ||
-        py_fetch(job->options, &py_options_record, lengths, job, &job->references) <
-            0) {
+/* method, options and sizes of a time loop */
+static int rollout_begin(rollout_job *job)
+{
+    const fa_model *model = job->model;
+    fa_rollout *run = &job->run;
+    npy_intp *length = job->lengths.length;
+
+    memset(length, -1, sizeof job->lengths.length);
+    length['q'] = model->nq;
+    length['v'] = model->nv;
+    length['w'] = 2 * model->nv;
+    length['u'] = model->n_actuators;
+    length['n'] = FA_REPORT_SIZE;
+    if (rollout_fetch(job, job->record, job->table) < 0 ||
+        rollout_fetch(job, job->options, &py_options_record) < 0) {
         return -1;
     }
-    run->count = (size_t)lengths->length['c'];
-    run->n_samples = (size_t)lengths->length['s'];
-    run->n_tau = (int)lengths->length['f'];
+    run->count = (size_t)length['c'];
+    run->n_samples = (size_t)length['s'];
+    run->n_tau = (int)length['f'];
     run->substeps = run->substeps < 1 ? 1 : run->substeps;
     run->tick = rollout_tick;
     run->context = &job->context;
@@ -216,7 +229,7 @@ static int rollout_begin(const fa_model *model, rollout_job *job,
 }
 
 /* forces: none, a function, or samples */
-static int rollout_forces(const fa_model *model, rollout_job *job)
+static int rollout_forces(rollout_job *job)
 {
     fa_rollout *run = &job->run;
 
@@ -227,8 +240,8 @@ static int rollout_forces(const fa_model *model, rollout_job *job)
     if (run->kind == FA_TORQUE_CALL) {
         run->call = rollout_torque;
         job->context.count = (npy_intp)run->count;
-        job->context.nq = model->nq;
-        job->context.nv = model->nv;
+        job->context.nq = job->model->nq;
+        job->context.nv = job->model->nv;
         job->context.n_tau = run->n_tau;
         if (run->count > 1 && (run->method == FA_RODAS4P || run->t_stride)) {
             PyErr_SetString(PyExc_ValueError, "a torque function sees one time alone");
@@ -238,9 +251,9 @@ static int rollout_forces(const fa_model *model, rollout_job *job)
     return 0;
 }
 
-static int rollout_feedback(const fa_model *model, rollout_job *job,
-                            py_lengths *lengths)
+static int rollout_feedback(rollout_job *job)
 {
+    const fa_model *model = job->model;
     fa_rollout *run = &job->run;
     const py_record kind = {.fields = gain_fields,
                             .count = 1}; /* which shapes follow */
@@ -257,17 +270,19 @@ static int rollout_feedback(const fa_model *model, rollout_job *job,
         return -1;
     }
     run->feedback = &job->feedback;
-    if (py_fetch(job->gains, &kind, lengths, job, &job->references) < 0) {
+    if (rollout_fetch(job, job->gains, &kind) < 0) {
         return -1;
     }
-    lengths->length['?'] = job->feedback.diagonal ? 1 : model->n_actuators;
-    return py_fetch(job->gains, &rest, lengths, job, &job->references);
+    job->lengths.length['?'] = job->feedback.diagonal ? 1 : model->n_actuators;
+    return rollout_fetch(job, job->gains, &rest);
 }
 
 /* the numbers of the arms of all trajectories of a stack */
-static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
+static int rollout_arms(const rollout_job *job)
 {
-    if (!stack) {
+    const fa_rollout *run = &job->run;
+
+    if (!job->stack) {
         return 0;
     }
     if (!run->arms || !fa_stack_integrates(run->method)) {
@@ -276,7 +291,7 @@ static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
         return -1;
     }
     for (size_t i = 0; i < run->count; i++) {
-        if (run->arms[i] < 0 || run->arms[i] >= stack->n_arms) {
+        if (run->arms[i] < 0 || run->arms[i] >= job->stack->n_arms) {
             PyErr_SetString(PyExc_ValueError, "a rollout has an arm that is not there");
             return -1;
         }
@@ -284,14 +299,55 @@ static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
     return 0;
 }
 
+static int rollout_compute(const rollout_job *job, void *work)
+{
+    return job->stack ? job->kernels->stack_rollout(job->stack, &job->run, work)
+                      : job->kernels->rollout(job->model, &job->run, work);
+}
+
+/* some trajectories, as a run of their own */
+static int rollout_part(const void *all, size_t first, size_t count, fa_tick tick,
+                        void *context, void *work, size_t *done)
+{
+    rollout_job job = *(const rollout_job *)all;
+    fa_rollout *run = &job.run;
+
+    py_advance(job.table, &job.lengths, first, &job);
+    if (run->feedback) {
+        py_advance(&py_gains_record, &job.lengths, first, &job);
+        run->feedback = &job.feedback;
+    }
+    run->sampled = run->sampled ? &job.law : NULL;
+    run->count = count;
+    run->tick = tick;
+    run->context = context;
+    /* steps of all blocks of lanes */
+    const size_t lanes = (size_t)job.kernels->lanes;
+    const size_t each = run->method == FA_RODAS4P ? 1 : (size_t)run->substeps;
+    *done = (count + lanes - 1) / lanes *
+            (run->sampled ? job.law.n_steps : (run->n_samples - 1) * each);
+    return rollout_compute(&job, work);
+}
+
 /* the time loop without the GIL; -1 with an exception set */
-static int rollout_run(const fa_model *model, const fa_stack *stack,
-                       const rollout_job *job)
+static int rollout_run(rollout_job *job)
 {
     const fa_rollout *run = &job->run;
-    const fa_kernels *kernels = py_kernels(stack ? SIZE_MAX : run->count);
-    const size_t work_size = kernels->rollout_work_size(model, run) +
-                             (stack ? kernels->stack_work_size(stack) : 0);
+    const fa_kernels *kernels = py_kernels(job->stack ? SIZE_MAX : run->count);
+    const size_t work_size = kernels->rollout_work_size(job->model, run) +
+                             (job->stack ? kernels->stack_work_size(job->stack) : 0);
+    const py_runs runs = {
+        .job = job, .part = rollout_part, .tick = run->tick, .context = run->context};
+    const size_t steps =
+        run->sampled ? job->law.n_steps : (size_t)run->substeps * run->n_samples;
+    const fa_split split = {
+        .threads = job->threads,
+        .count = run->count,
+        .grain = (size_t)kernels->lanes,
+        .most = run->count,
+        /* four forward dynamics at 20 ns for each coordinate */
+        .seconds = 80e-9 * job->model->nv * (double)steps,
+    };
     char *heap, *work = py_scratch(NULL, work_size, &heap);
     int stopped = 0;
 
@@ -299,10 +355,13 @@ static int rollout_run(const fa_model *model, const fa_stack *stack,
         py_no_memory("the time loop", work_size);
         return -1;
     }
+    job->kernels = kernels;
     Py_BEGIN_ALLOW_THREADS if (run->count)
     {
-        stopped =
-            py_split_rollout(model, stack, kernels, run, job->threads, work, work_size);
+        /* a function sees all trajectories */
+        stopped = job->threads > 1 && run->kind != FA_TORQUE_CALL
+                      ? py_split_runs(&runs, split, work, work_size)
+                      : rollout_compute(job, work);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     return stopped ? -1 : 0;
@@ -317,23 +376,22 @@ static PyObject *rollout_end(rollout_job *job, int failed)
 
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *record)
 {
-    rollout_job job = {.record = record};
-    py_lengths lengths;
+    rollout_job job = {
+        .record = record, .model = model, .stack = stack, .table = &py_rollout_record};
 
-    const int failed = rollout_begin(model, &job, &py_rollout_record, &lengths) < 0 ||
-                       rollout_forces(model, &job) < 0 ||
-                       rollout_feedback(model, &job, &lengths) < 0 ||
-                       rollout_arms(stack, &job.run) < 0 ||
-                       rollout_run(model, stack, &job) < 0;
+    const int failed = rollout_begin(&job) < 0 || rollout_forces(&job) < 0 ||
+                       rollout_feedback(&job) < 0 || rollout_arms(&job) < 0 ||
+                       rollout_run(&job) < 0;
     return rollout_end(&job, failed);
 }
 
 /* lengths of a law at samples */
-static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp *length)
+static int sampled_fill(rollout_job *job)
 {
+    const npy_intp *length = job->lengths.length;
     fa_sampled *law = &job->law;
 
-    if (job->run.method == FA_RODAS4P || model->nq != model->nv) {
+    if (job->run.method == FA_RODAS4P || job->model->nq != job->model->nv) {
         PyErr_SetString(PyExc_ValueError,
                         "a sampled loop needs fixed steps and no poses");
         return -1;
@@ -370,12 +428,10 @@ static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp 
 PyObject *py_sampled_loop(const fa_model *model, const fa_stack *stack,
                           PyObject *record)
 {
-    rollout_job job = {.record = record};
-    py_lengths lengths;
+    rollout_job job = {
+        .record = record, .model = model, .stack = stack, .table = &py_sampled_record};
 
-    const int failed = rollout_begin(model, &job, &py_sampled_record, &lengths) < 0 ||
-                       sampled_fill(model, &job, lengths.length) < 0 ||
-                       rollout_arms(stack, &job.run) < 0 ||
-                       rollout_run(model, stack, &job) < 0;
+    const int failed = rollout_begin(&job) < 0 || sampled_fill(&job) < 0 ||
+                       rollout_arms(&job) < 0 || rollout_run(&job) < 0;
     return rollout_end(&job, failed);
 }
