@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from trees import SEVERAL, quaternions
 
 import flexarm as fa
+from flexarm import _core
 from flexarm._calls.explain import explain
 
 Array = NDArray[Any]
@@ -40,29 +42,19 @@ ARMS = {
 
 
 # functions that arrange what their gufunc computes, or pass it another index
-INNER = (
-    "innovations_factors",
-    "mass_matrix_inverse_blocks",
-    "operational_space_compliance",
-    "inverse_dynamics_derivatives",
-    "forward_dynamics_derivatives",
-    "inverse_dynamics_vjp",
-    "forward_dynamics_vjp",
-    "energy_derivatives",
+INNER = tuple(
+    name
+    for name, (public, _, nodes, _) in _core.KERNELS.items()
+    if nodes == 2 or signature(function(public)).return_annotation != "Array"
 )
 
 
-# gufuncs of one public function, and the option that chooses them
-VARIANTS = {"method": ("basic", "composite"), "form": ("spatial", "hybrid", "mixed")}
-
-
 def public_name(name: str) -> tuple[str, dict[str, str]]:
-    """Function of a gufunc, and its option."""
-    for option, values in VARIANTS.items():
-        for value in values:
-            if name.endswith(f"_{value}"):
-                return name.removesuffix(f"_{value}"), {option: value}
-    return name, {}
+    """Function of a gufunc, and the option that chooses it among several."""
+    public = _core.KERNELS[name][0]
+    option = "method" if "method" in signature(function(public)).parameters else "form"
+    chosen = name.removeprefix(public).removeprefix("_")
+    return public, {option: chosen} if chosen else {}
 
 
 def gufunc_names(arm: fa.Arm = ARMS["pendulum"]) -> list[str]:

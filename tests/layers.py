@@ -98,8 +98,6 @@ def imports(name: str, known: Mapping[str, Path]) -> set[tuple[str, str]]:
     """
     path = known[name]
     found: set[tuple[str, str]] = set()
-    if path.suffix != ".py":
-        return found
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for statement in RELATIVE.findall(path.read_text(encoding="utf-8")):
         (node,) = ast.parse(statement).body

@@ -17,8 +17,8 @@
  *   size       its scratch in fa_real
  *   linear, linear_size   these two for arms of linear fidelity; NULL: the same
  *
- * A new kernel is a row here, a file in csrc/kernels, which kernels/batch/batch.c
- * includes, and its line in flexarm/_core.pyi.
+ * A new kernel is a row here and a file in csrc/kernels, which kernels/batch/batch.c
+ * includes.
  */
 #ifndef FA_KERNEL_TABLE_H
 #define FA_KERNEL_TABLE_H
@@ -177,11 +177,11 @@
       0, ("Q", "V", "T", "V"),                                                         \
       co_forward_dynamics, co_work_size, li_forward_dynamics, li_work_size)            \
     X(FA_INNOVATIONS, innovations_factors, innovations_factors,                        \
-      "q -> L, D, rows by bodies", FA_NO_NODE, FA_ALL_ARMS,                            \
+      "q -> L, D of M^-1, rows by bodies", FA_NO_NODE, FA_ARMS_BY_BODIES,              \
       0, ("Q", "2VV"),                                                                 \
       inn_factors, inn_work_size, NULL, NULL)                                          \
     X(FA_INVERSE_BLOCKS, mass_matrix_inverse_blocks, mass_matrix_inverse_blocks,       \
-      "q -> blocks of M^-1, rows by bodies", FA_NO_NODE, FA_ALL_ARMS,                  \
+      "q -> blocks of M^-1, rows by bodies", FA_NO_NODE, FA_ARMS_BY_BODIES,            \
       0, ("Q", "VV"),                                                                  \
       inn_inverse_blocks, inn_work_size, NULL, NULL)                                   \
     X(FA_NODE_COMPLIANCE, operational_space_compliance, operational_space_compliance,  \

@@ -29,8 +29,8 @@ int fa_kernel_inputs(fa_kernel kernel)
 int fa_kernel_applies(const fa_model *model, fa_kernel kernel)
 {
     const fa_kernel_arms arms = fa_kernel_rows[kernel].arms;
-    if (model->tree && (kernel == FA_INNOVATIONS || kernel == FA_INVERSE_BLOCKS)) {
-        return 0; /* rows by bodies: that of a follower is part of its leader's */
+    if (arms == FA_ARMS_BY_BODIES) {
+        return !model->tree;
     }
     return arms == FA_ALL_ARMS ||
            (arms == FA_CLOSED_ARMS) == (model->n_constraints > 0);

@@ -33,8 +33,15 @@ typedef struct {
 /* numbers of nodes in front of the other operands */
 typedef enum { FA_NO_NODE, FA_ONE_NODE, FA_NODE_PAIR } fa_kernel_node;
 
-/* arms to which a kernel applies: those with constraints, those without */
-typedef enum { FA_ALL_ARMS, FA_CLOSED_ARMS, FA_OPEN_ARMS } fa_kernel_arms;
+/* arms to which a kernel applies: all; those with constraints; those without; those
+ * without followers, as it has rows by bodies, and that of a follower is part of its
+ * leader's */
+typedef enum {
+    FA_ALL_ARMS,
+    FA_CLOSED_ARMS,
+    FA_OPEN_ARMS,
+    FA_ARMS_BY_BODIES
+} fa_kernel_arms;
 
 /* what a kernel reads: lists of a stack, as bits, and nodes on which nothing hangs */
 enum {

@@ -9,6 +9,7 @@
 #include "python/py_constants.h"
 #include "python/py_base.h"
 
+#include "calls/kernels.h"
 #include "calls/maps.h"
 #include "calls/targets.h"
 #include "calls/time_loop.h"
@@ -168,6 +169,28 @@ static PyObject *constants_columns(const column *columns)
     return proxy;
 }
 
+/* a read-only mapping from kernels to function, documentation, how many nodes the number in
+ * front stands for, and operands */
+static PyObject *constants_kernels(void)
+{
+    PyObject *made = PyDict_New();
+
+    for (int i = 0; made && i < FA_N_KERNELS; i++) {
+        const fa_kernel_row *row = &fa_kernel_rows[i];
+        PyObject *operands = constants_names(row->operands, row->n_in + 1);
+        PyObject *value = operands ? Py_BuildValue("(ssiN)", row->function, row->doc,
+                                                   (int)row->node, operands)
+                                   : NULL;
+        if (!value || PyDict_SetItemString(made, row->name, value) < 0) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(value);
+    }
+    PyObject *proxy = made ? PyDictProxy_New(made) : NULL;
+    Py_XDECREF(made);
+    return proxy;
+}
+
 int py_add_constants(PyObject *module)
 {
     const char *stacked[FA_N_METHODS]; /* methods of time loops of stacks */
@@ -217,7 +240,8 @@ int py_add_constants(PyObject *module)
             return -1;
         }
     }
-    if (constants_add(module, "LIE_TOLERANCE", PyFloat_FromDouble(LIE_TOLERANCE)) < 0 ||
+    if (constants_add(module, "KERNELS", constants_kernels()) < 0 ||
+        constants_add(module, "LIE_TOLERANCE", PyFloat_FromDouble(LIE_TOLERANCE)) < 0 ||
         constants_add(module, "LIE_ROUNDING", PyFloat_FromDouble(LIE_ROUNDING)) < 0 ||
         PyModule_AddIntConstant(module, "MAX_MODES", FA_MAX_MODES) < 0 ||
         PyModule_AddIntConstant(module, "MAX_BODIES", FA_MAX_BODIES) < 0 ||

@@ -9,47 +9,72 @@
 #include "python/py_threads.h"
 
 #include "calls/targets.h"
+#include "calls/tick.h"
+#include "library/pool.h"
 #include "library/tables.h"
 #include "model/layout.h"
 
 typedef struct {
     fa_ik run;
     int threads;
+    const fa_model *model;
+    const fa_kernels *kernels;
+    py_lengths lengths;
 } ik_job;
 
-/* letters of shapes: c targets, q positions */
-#define ROW(name, type, shape, at, flags)                                              \
-    {name, type, shape, offsetof(ik_job, at), 0, flags}
-
+#define PY_JOB ik_job
 static const py_field ik_fields[] = {
-    ROW("target", NPY_DOUBLE, "c44", run.target, 0),
-    ROW("q", NPY_DOUBLE, "cq", run.q, PY_WRITTEN),
-    ROW("residual", NPY_DOUBLE, "c6", run.residual, PY_WRITTEN),
-    ROW("cost", NPY_DOUBLE, "c", run.cost, PY_WRITTEN),
-    ROW("status", NPY_INT32, "c", run.status, PY_WRITTEN),
-    ROW("iterations", NPY_INT32, "c", run.iterations, PY_WRITTEN),
-    ROW("limits", NPY_DOUBLE, "2q", run.lower, PY_OPTIONAL),
-    {"wrench", NPY_DOUBLE, "c6", offsetof(ik_job, run.wrench),
-     offsetof(ik_job, run.wrench_stride), PY_OPTIONAL},
-    ROW("weights", NPY_DOUBLE, "6", run.weights, PY_COPIED),
-    ROW("node", PY_INT, "", run.node, 0),
-    ROW("place_only", PY_INT, "", run.place_only, 0),
-    ROW("deflection", PY_INT, "", run.deflection, 0),
-    ROW("wrench_in_base", PY_INT, "", run.wrench_in_base, 0),
-    ROW("tolerance", PY_REAL, "", run.tolerance, 0),
-    ROW("stationary", PY_REAL, "", run.stationary, 0),
-    ROW("damping", PY_REAL, "", run.damping, 0),
-    ROW("max_iterations", PY_INT, "", run.max_iterations, 0),
-    ROW("monotone", PY_INT, "", run.monotone, 0),
-    ROW("threads", PY_INT, "", threads, 0),
-    {0},
+    PY_FIELD("target", run.target, "c44", 0, ""),
+    PY_FIELD("q", run.q, "cq", 0, "start, then the result"),
+    PY_FIELD("residual", run.residual, "c6", 0, ""),
+    PY_FIELD("cost", run.cost, "c", 0, "weighted norm of the residual"),
+    PY_FIELD("status", run.status, "c", 0, "number in IK_STATUSES"),
+    PY_FIELD("iterations", run.iterations, "c", 0, "evaluations"),
+    PY_FIELD("limits", run.lower, "2q", PY_OPTIONAL, ""),
+    PY_EACH("wrench", run.wrench, "c6", PY_OPTIONAL, "on the node"),
+    PY_FIELD("weights", run.weights, "6", 0, "angular first"),
+    PY_FIELD("node", run.node, "", 0, ""),
+    PY_FIELD("place_only", run.place_only, "", PY_BOOL, ""),
+    PY_FIELD("deflection", run.deflection, "", PY_BOOL, "modes in static equilibrium"),
+    PY_FIELD("wrench_in_base", run.wrench_in_base, "", PY_BOOL, ""),
+    PY_FIELD("tolerance", run.tolerance, "", 0, ""),
+    PY_FIELD("stationary", run.stationary, "", 0,
+             "largest cosine of error and columns at a minimum"),
+    PY_FIELD("damping", run.damping, "", 0, "of the first step"),
+    PY_FIELD("max_iterations", run.max_iterations, "", 0, ""),
+    PY_FIELD("monotone", run.monotone, "", PY_BOOL, "no step increases the error"),
+    PY_FIELD("threads", threads, "", 0, ""),
 };
+const py_record py_target_run =
+    PY_RECORD("TargetRun", ik_fields,
+              "Run of inverse kinematics to c targets: `Model.inverse_kinematics`.");
+
+/* some targets, as a run of their own */
+static int ik_part(const void *all, size_t first, size_t count, fa_tick tick,
+                   void *context, void *work, size_t *done)
+{
+    ik_job job = *(const ik_job *)all;
+
+    py_advance(&py_target_run, &job.lengths, first, &job);
+    job.run.count = *done = count;
+    job.run.tick = tick;
+    job.run.context = context;
+    return job.kernels->ik(job.model, &job.run, work);
+}
 
 /* nonzero with an exception set on failure */
-static int ik_run(const fa_model *model, const ik_job *job)
+static int ik_run(const ik_job *job)
 {
-    const fa_kernels *kernels = py_kernels(job->run.count);
-    const size_t size = kernels->ik_work_size(model, &job->run);
+    const size_t size = job->kernels->ik_work_size(job->model, &job->run);
+    const py_runs runs = {.job = job,
+                          .part = ik_part,
+                          .tick = job->run.tick,
+                          .context = job->run.context};
+    const fa_split split = {.threads = job->threads,
+                            .count = job->run.count,
+                            .grain = PY_SPLIT_LANES,
+                            .most = LOOP_CHUNK,
+                            .seconds = 1e-6 * job->model->nq};
     _Alignas(PY_ALIGN) char stack[PY_STACK];
     char *heap, *work = py_scratch(stack, size, &heap);
     int stopped = 0;
@@ -60,7 +85,8 @@ static int ik_run(const fa_model *model, const ik_job *job)
     }
     Py_BEGIN_ALLOW_THREADS if (job->run.count)
     {
-        stopped = py_split_ik(model, kernels, &job->run, job->threads, work, size);
+        stopped = job->threads > 1 ? py_split_runs(&runs, split, work, size)
+                                   : job->kernels->ik(job->model, &job->run, work);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     return stopped;
@@ -68,21 +94,21 @@ static int ik_run(const fa_model *model, const ik_job *job)
 
 PyObject *py_inverse_kinematics(const fa_model *model, PyObject *record)
 {
-    ik_job job = {.run = {.tick = py_tick}};
-    py_lengths lengths;
+    ik_job job = {.run = {.tick = py_tick}, .model = model};
     py_references references = {0};
 
-    memset(&lengths, -1, sizeof lengths);
-    lengths.length['q'] = model->nq;
-    int failed = py_fetch(record, ik_fields, &lengths, &job, &references) < 0;
+    memset(&job.lengths, -1, sizeof job.lengths);
+    job.lengths.length['q'] = model->nq;
+    int failed = py_fetch(record, &py_target_run, &job.lengths, &job, &references) < 0;
     if (!failed && (job.run.node < 0 || job.run.node >= model->n_nodes)) {
         PyErr_SetString(PyExc_ValueError, "no such node");
         failed = 1;
     }
     if (!failed) {
-        job.run.count = (size_t)lengths.length['c'];
+        job.run.count = (size_t)job.lengths.length['c'];
+        job.kernels = py_kernels(job.run.count);
         job.run.upper = job.run.lower ? job.run.lower + model->nq : NULL;
-        failed = ik_run(model, &job);
+        failed = ik_run(&job);
     }
     py_release(&references);
     return failed ? NULL : Py_NewRef(Py_None);

@@ -192,8 +192,7 @@ static int model_in_coordinates(fa_kernel kernel)
         }
     }
     return row->node == FA_NO_NODE && kernel != FA_POTENTIAL_ENERGY &&
-           kernel != FA_CENTER_OF_MASS && kernel != FA_INNOVATIONS &&
-           kernel != FA_INVERSE_BLOCKS;
+           kernel != FA_CENTER_OF_MASS && row->arms != FA_ARMS_BY_BODIES;
 }
 
 /* what a kernel computes with */

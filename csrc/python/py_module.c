@@ -5,6 +5,7 @@
 #include "python/py_base.h"
 #include "python/py_constants.h"
 #include "python/py_explain.h"
+#include "python/py_ik.h"
 #include "python/py_isa.h"
 #include "python/py_loops.h"
 #include "python/py_maps.h"
@@ -12,6 +13,8 @@
 #include "python/py_numpy.h"
 #include "python/py_plain.h"
 #include "python/py_predictive.h"
+#include "python/py_record.h"
+#include "python/py_rollout.h"
 #include "python/py_stack.h"
 #include "python/py_time_scaling.h"
 
@@ -131,12 +134,18 @@ static PyMethodDef module_methods[] = {
 
 static int module_exec(PyObject *module)
 {
+    const py_record *const records[] = {
+        &py_options_record, &py_gains_record, &py_rollout_record,    &py_sampled_record,
+        &py_target_run,     &py_scaling_run,  &py_predictive_record,
+    };
+
     if (py_isa_choose() < 0 || PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0 ||
         py_interrupts_import() < 0) {
         return -1;
     }
-    if (py_add_constants(module) < 0 || py_add_maps(module) < 0 ||
-        py_add_model_type(module) < 0) {
+    if (py_add_constants(module) < 0 ||
+        py_add_records(module, records, (int)(sizeof records / sizeof *records)) < 0 ||
+        py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
         return -1;
     }
     return py_add_stack_type(module);

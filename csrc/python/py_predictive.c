@@ -14,38 +14,39 @@ typedef struct {
     int *side, *begun, *status, *steps;
 } predictive_job;
 
-/* letters of shapes: n states, o outputs, m inputs, r rows, w parameters, c members of a batch */
-#define ROW(name, type, shape, at, flags)                                              \
-    {name, type, shape, offsetof(predictive_job, at), 0, flags}
-
+#define PY_JOB predictive_job
 static const py_field predictive_fields[] = {
-    ROW("A", NPY_DOUBLE, "nn", law.A, 0),
-    ROW("B", NPY_DOUBLE, "nm", law.B, 0),
-    ROW("R", NPY_DOUBLE, "rw", law.R, 0),
-    ROW("F", NPY_DOUBLE, "mw", law.F, 0),
-    ROW("E", NPY_DOUBLE, "rm", law.E, 0),
-    ROW("gram", NPY_DOUBLE, "rr", law.gram, 0),
-    ROW("lower", NPY_DOUBLE, "r", law.lower, 0),
-    ROW("upper", NPY_DOUBLE, "r", law.upper, 0),
-    ROW("tolerance", NPY_DOUBLE, "r", law.tolerance, 0),
-    ROW("soft", NPY_DOUBLE, "3r", law.soft, 0),
-    ROW("least", NPY_DOUBLE, "m", law.least, 0),
-    ROW("most", NPY_DOUBLE, "m", law.most, 0),
-    ROW("next", NPY_INT, "r", law.next, 0),
-    ROW("h", PY_REAL, "", law.h, 0),
-    ROW("max_steps", PY_INT, "", law.max_steps, 0),
-    ROW("C", NPY_DOUBLE, "on", law.C, PY_OPTIONAL),
-    ROW("L", NPY_DOUBLE, "no", law.L, PY_OPTIONAL),
-    ROW("measured", NPY_DOUBLE, "co", measured, 0),
-    ROW("u", NPY_DOUBLE, "cm", u, PY_WRITTEN),
-    ROW("p", NPY_DOUBLE, "cw", p, PY_WRITTEN),
-    ROW("y", NPY_DOUBLE, "cr", y, PY_WRITTEN),
-    ROW("side", NPY_INT, "cr", side, PY_WRITTEN),
-    ROW("begun", NPY_INT, "c", begun, PY_WRITTEN),
-    ROW("status", NPY_INT, "c", status, PY_WRITTEN),
-    ROW("steps", NPY_INT, "c", steps, PY_WRITTEN),
-    {0},
+    PY_FIELD("A", law.A, "nn", 0, ""),
+    PY_FIELD("B", law.B, "nm", 0, ""),
+    PY_FIELD("R", law.R, "rw", 0, "rows of limits without multipliers"),
+    PY_FIELD("F", law.F, "mw", 0, "inputs without multipliers"),
+    PY_FIELD("E", law.E, "rm", 0, "what multipliers take from the inputs"),
+    PY_FIELD("gram", law.gram, "rr", 0, ""),
+    PY_FIELD("lower", law.lower, "r", 0, ""),
+    PY_FIELD("upper", law.upper, "r", 0, ""),
+    PY_FIELD("tolerance", law.tolerance, "r", 0, ""),
+    PY_FIELD("soft", law.soft, "3r", 0, "none, outputs, outputs and rates give way"),
+    PY_FIELD("least", law.least, "m", 0, ""),
+    PY_FIELD("most", law.most, "m", 0, ""),
+    PY_FIELD("next", law.next, "r", 0, "the row that it is a sample later"),
+    PY_FIELD("h", law.h, "", 0, "of the disturbance"),
+    PY_FIELD("max_steps", law.max_steps, "", 0, ""),
+    PY_FIELD("C", law.C, "on", PY_OPTIONAL, "of the observer; None: measured states"),
+    PY_FIELD("L", law.L, "no", PY_OPTIONAL, ""),
+    PY_FIELD("measured", measured, "co", 0, ""),
+    PY_FIELD("u", u, "cm", 0, ""),
+    PY_FIELD("p", p, "cw", 0, "kept from sample to sample, as y, side and begun"),
+    PY_FIELD("y", y, "cr", 0, ""),
+    PY_FIELD("side", side, "cr", 0, ""),
+    PY_FIELD("begun", begun, "c", 0, ""),
+    PY_FIELD("status", status, "c", 0, "number in PREDICTIVE_STATUSES"),
+    PY_FIELD("steps", steps, "c", 0, ""),
 };
+const py_record py_predictive_record =
+    PY_RECORD("PredictiveStep", predictive_fields,
+              "A sample of predictive control of c loops: `predictive_step`.\n\n"
+              "Of n states, o outputs, m inputs and r rows of limits; w = 2 n + m are "
+              "the state,\nthe last inputs and the disturbance, as deviations.\n");
 
 static PyObject *predictive_run(predictive_job *job, const npy_intp *length)
 {
@@ -96,7 +97,7 @@ PyObject *py_predictive_step(PyObject *module, PyObject *record)
 
     memset(&lengths, -1, sizeof lengths);
     PyObject *result =
-        py_fetch(record, predictive_fields, &lengths, &job, &references) < 0
+        py_fetch(record, &py_predictive_record, &lengths, &job, &references) < 0
             ? NULL
             : predictive_run(&job, lengths.length);
     py_release(&references);

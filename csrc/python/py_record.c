@@ -2,7 +2,7 @@
  * py_record.c -- records of Python, fetched by one table of their attributes
  *
  * Checked by  tests/simulation/test_simulate_failures.py,
- *             tests/control/test_sampled_loop_calls.py.
+ *             tests/control/test_sampled_loop_calls.py, tests/calls/test_stubs.py.
  */
 #include "python/py_record.h"
 
@@ -13,8 +13,12 @@
 /* whether an array has the shape of its row; sets lengths that are not known */
 static int record_fits(PyArrayObject *a, const py_field *field, py_lengths *lengths)
 {
-    const int n = (int)strlen(field->shape);
+    int n = (int)strlen(field->shape);
 
+    if (PyArray_NDIM(a) == n - 1 && field->shape[n - 1] == '?' &&
+        lengths->length['?'] == 1) {
+        n--;
+    }
     if (PyArray_NDIM(a) != n) {
         return 0;
     }
@@ -90,16 +94,19 @@ static int record_set(PyObject *object, const py_field *field, py_lengths *lengt
         memcpy(to + field->at, &text, sizeof text);
     } else if (field->type == PY_OBJECT) {
         memcpy(to + field->at, &object, sizeof object);
+    } else if (field->function && PyCallable_Check(object)) {
+        memcpy(to + field->function, &object, sizeof object);
     } else {
         return record_array(object, field, lengths, to);
     }
     return PyErr_Occurred() ? -1 : 0;
 }
 
-int py_fetch(PyObject *record, const py_field *fields, py_lengths *lengths, void *to,
+int py_fetch(PyObject *record, const py_record *table, py_lengths *lengths, void *to,
              py_references *references)
 {
-    for (const py_field *field = fields; field->name; field++) {
+    for (int i = 0; i < table->count; i++) {
+        const py_field *field = &table->fields[i];
         PyObject *object = PyObject_GetAttrString(record, field->name);
         if (!object) {
             return -1;
@@ -113,9 +120,149 @@ int py_fetch(PyObject *record, const py_field *fields, py_lengths *lengths, void
     return 0;
 }
 
+static size_t record_size(int type)
+{
+    return type == NPY_INT      ? sizeof(int)
+           : type == NPY_UINTP  ? sizeof(size_t)
+           : type == NPY_DOUBLE ? sizeof(double)
+                                : sizeof(int64_t);
+}
+
+void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
+                void *to)
+{
+    for (int i = 0; i < table->count; i++) {
+        const py_field *field = &table->fields[i];
+        char *data;
+        size_t step = 1;
+        if (field->shape[0] != 'c') {
+            continue;
+        }
+        memcpy(&data, (char *)to + field->at, sizeof data);
+        for (const char *x = field->shape + 1; *x; x++) {
+            step *= *x >= '0' && *x <= '9' ? (size_t)(*x - '0')
+                                           : (size_t)lengths->length[(int)*x];
+        }
+        if (field->stride) {
+            memcpy(&step, (char *)to + field->stride, sizeof step);
+        }
+        if (data) {
+            data += first * step * record_size(field->type);
+            memcpy((char *)to + field->at, &data, sizeof data);
+        }
+    }
+}
+
 void py_release(py_references *references)
 {
     for (int i = 0; i < references->count; i++) {
         Py_DECREF(references->objects[i]);
     }
+}
+
+/* types of arrays and numbers in Python */
+static const char *record_type(const py_field *field)
+{
+    switch (field->type) {
+    case PY_INT:
+        return field->flags & PY_BOOL ? "bool" : "int";
+    case PY_REAL:
+        return "float";
+    case PY_TEXT:
+        return "str";
+    case PY_OBJECT:
+        return "object";
+    case NPY_DOUBLE:
+        return "float64";
+    case NPY_INT:
+        return "intc";
+    case NPY_UINTP:
+        return "uintp";
+    default:
+        return "int64";
+    }
+}
+
+static PyObject *record_default(PyObject *module, const py_field *field)
+{
+    if (field->flags & PY_OPTIONAL) {
+        return Py_NewRef(Py_None);
+    }
+    if (field->type == PY_OBJECT) {
+        return PyObject_CallMethod(module, field->shape, NULL);
+    }
+    return field->type == PY_INT ? PyLong_FromDouble(field->initial)
+                                 : PyFloat_FromDouble(field->initial);
+}
+
+/* a row in Python: type, shape, flags, documentation */
+static PyObject *record_row(const py_field *f)
+{
+    return Py_BuildValue(
+        "(ssNs)", record_type(f), f->shape,
+        PyUnicode_FromFormat("%s%s%s%s%s", f->flags & PY_WRITTEN ? "written " : "",
+                             f->flags & PY_OPTIONAL ? "optional " : "",
+                             f->flags & PY_DEFAULT ? "default " : "",
+                             f->function ? "function " : "", f->stride ? "each " : ""),
+        f->doc);
+}
+
+/* adds the class of a record; its rows by their names, NULL with an exception set on
+ * failure */
+static PyObject *record_add(PyObject *module, const py_record *record)
+{
+    PyObject *collections = PyImport_ImportModule("collections");
+    PyObject *make = NULL, *args = NULL, *options = NULL, *made = NULL;
+    PyObject *defaults = PyList_New(0), *rows = PyDict_New();
+    int failed = !collections || !defaults || !rows;
+
+    for (int i = 0; !failed && i < record->count; i++) {
+        const py_field *f = &record->fields[i];
+        PyObject *row = record_row(f);
+        failed = !row || PyDict_SetItemString(rows, f->name, row) < 0;
+        Py_XDECREF(row);
+        if (!failed && f->flags & PY_DEFAULT) {
+            PyObject *initial = record_default(module, f);
+            failed = !initial || PyList_Append(defaults, initial) < 0;
+            Py_XDECREF(initial);
+        }
+    }
+    if (!failed) {
+        make = PyObject_GetAttrString(collections, "namedtuple");
+        args = Py_BuildValue("(sO)", record->name, rows);
+        options =
+            Py_BuildValue("{sOss}", "defaults", defaults, "module", "flexarm._core");
+        made = make && args && options ? PyObject_Call(make, args, options) : NULL;
+        PyObject *doc = made ? PyUnicode_FromString(record->doc) : NULL;
+        failed = !doc || PyObject_SetAttrString(made, "__doc__", doc) < 0 ||
+                 PyModule_AddObjectRef(module, record->name, made) < 0;
+        Py_XDECREF(doc);
+    }
+    Py_XDECREF(made);
+    Py_XDECREF(options);
+    Py_XDECREF(args);
+    Py_XDECREF(make);
+    Py_XDECREF(defaults);
+    Py_XDECREF(collections);
+    if (failed) {
+        Py_CLEAR(rows);
+    }
+    return rows;
+}
+
+int py_add_records(PyObject *module, const py_record *const *records, int n)
+{
+    PyObject *tables = PyDict_New();
+    int failed = !tables;
+
+    for (int i = 0; !failed && i < n; i++) {
+        PyObject *rows = record_add(module, records[i]);
+        failed = !rows || PyDict_SetItemString(tables, records[i]->name, rows) < 0;
+        Py_XDECREF(rows);
+    }
+    PyObject *proxy = failed ? NULL : PyDictProxy_New(tables);
+    failed = !proxy || PyModule_AddObjectRef(module, "RECORDS", proxy) < 0;
+    Py_XDECREF(proxy);
+    Py_XDECREF(tables);
+    return failed ? -1 : 0;
 }

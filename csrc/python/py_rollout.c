@@ -8,7 +8,9 @@
 #include "python/py_record.h"
 #include "python/py_threads.h"
 
+#include "calls/tick.h"
 #include "calls/time_loop.h"
+#include "library/pool.h"
 #include "library/tables.h"
 #include "model/kinds.h"
 #include "model/layout.h"
@@ -28,52 +30,110 @@ typedef struct {
     rollout_context context;
     const char *method;
     int hold, threads;
-    PyObject *record, *tau, *gains, *options;
+    PyObject *record, *gains, *options;
     py_references references;
+    /* where it is computed, and by which table it was fetched */
+    const fa_model *model;
+    const fa_stack *stack;
+    const fa_kernels *kernels;
+    const py_record *table;
+    py_lengths lengths;
 } rollout_job;
 
-/*
- * Letters of shapes: c trajectories, s times of the result, q, v, u coordinates and
- * actuators, f forces, n numbers of a report; of sampled loops k knots, j intervals
- * between them, i samples of the law, h changes of its forces, p measured outputs,
- * m states of the law, a and b rows of references, w twice v.
- */
-#define AT(member) offsetof(rollout_job, member)
-#define ROW(name, type, shape, at, flags) {name, type, shape, AT(at), 0, flags}
-#define EACH(name, shape, at, stride, flags)                                           \
-    {name, NPY_DOUBLE, shape, AT(at), AT(stride), flags}
-/* states, options and report of all time loops */
+#define PY_JOB rollout_job
+
+static const py_field option_fields[] = {
+    PY_FIELD("spectral_radius", run.spectral_radius, "", PY_DEFAULT, "", 1.0),
+    PY_FIELD("rtol", run.rtol, "", PY_DEFAULT, "", 1e-6),
+    PY_FIELD("atol", run.atol, "", PY_DEFAULT, "", 1e-6),
+    PY_FIELD("max_step", run.max_step, "", PY_DEFAULT, "in s", INFINITY),
+};
+const py_record py_options_record =
+    PY_RECORD("Options", option_fields, "Options of the methods of a time loop.");
+
+static const py_field gain_fields[] = {
+    PY_FIELD("diagonal", feedback.diagonal, "", PY_BOOL, "gains have no last axis"),
+    PY_EACH("kp", feedback.kp, "cu?", 0, ""),
+    PY_EACH("kd", feedback.kd, "cu?", 0, ""),
+    PY_EACH("reference", feedback.reference, "csu", 0, ""),
+    PY_EACH("rates", feedback.rates, "csu", PY_OPTIONAL, "None: zero"),
+};
+const py_record py_gains_record =
+    PY_RECORD("Gains", gain_fields,
+              "Feedback ``kp (reference - q) + kd (rates - qd)`` of the u actuators.");
+
+/* rows of all time loops */
 #define STATES                                                                         \
-    ROW("q", NPY_DOUBLE, "csq", run.q, PY_WRITTEN),                                    \
-        ROW("qd", NPY_DOUBLE, "csv", run.qd, PY_WRITTEN),                              \
-        ROW("method", PY_TEXT, "", method, 0),                                         \
-        ROW("options", PY_OBJECT, "", options, 0),                                     \
-        ROW("report", NPY_DOUBLE, "cn", run.report, PY_OPTIONAL | PY_WRITTEN),         \
-        ROW("threads", PY_INT, "", threads, 0)
+    PY_FIELD("q", run.q, "csq", 0, "the first sample is the start"),                   \
+        PY_FIELD("qd", run.qd, "csv", 0, "")
+#define METHOD PY_FIELD("method", method, "", 0, "")
+#define REST                                                                           \
+    PY_FIELD("options", options, "Options", PY_DEFAULT, ""),                           \
+        PY_FIELD("report", run.report, "cn", PY_OPTIONAL | PY_DEFAULT,                 \
+                 "columns of REPORT_COLUMNS"),                                         \
+        PY_FIELD("threads", threads, "", PY_DEFAULT, "", 1.0),                         \
+        PY_FIELD("arms", run.arms, "c", PY_OPTIONAL | PY_DEFAULT,                      \
+                 "numbers of the arms, of a stack")
 
 static const py_field rollout_fields[] = {
     STATES,
-    EACH("t", "cs", run.t, run.t_stride, 0),
-    ROW("substeps", PY_INT, "", run.substeps, 0),
-    ROW("tau_out", NPY_DOUBLE, "csf", run.tau_out, PY_WRITTEN),
-    ROW("tau", PY_OBJECT, "", tau, PY_OPTIONAL),
-    ROW("hold", PY_INT, "", hold, 0),
-    ROW("feedback", PY_OBJECT, "", gains, PY_OPTIONAL),
-    ROW("tick", PY_OBJECT, "", context.tick, PY_OPTIONAL),
-    ROW("arms", NPY_INT64, "c", run.arms, PY_OPTIONAL),
-    {0},
+    PY_EACH("t", run.t, "cs", 0, "in s"),
+    METHOD,
+    PY_FIELD("substeps", run.substeps, "", 0, "from sample to sample"),
+    {PY_COLUMNS("tau", run.tau, "csf", PY_OPTIONAL),
+     .stride = offsetof(rollout_job, run.tau_stride),
+     .function = offsetof(rollout_job, context.torque),
+     .doc = "or a function of t, q and qd; None: zero"},
+    PY_FIELD("hold", hold, "", PY_BOOL, "forces between samples; linear otherwise"),
+    PY_FIELD("tau_out", run.tau_out, "csf", 0, ""),
+    PY_FIELD("feedback", gains, "Gains", PY_OPTIONAL | PY_DEFAULT, ""),
+    PY_FIELD("tick", context.tick, "Callable[[int], object]", PY_OPTIONAL | PY_DEFAULT,
+             "gets the number of steps so far"),
+    REST,
 };
-static const py_field sample_fields[] = {
-    EACH("tau", "csf", run.tau, run.tau_stride, 0),
-    {0},
+const py_record py_rollout_record = PY_RECORD(
+    "Rollout", rollout_fields,
+    "Run of c trajectories over s samples: `Model.rollout`, `Stack.rollout`.");
+
+static const py_field law_fields[] = {
+    STATES,
+    PY_FIELD("tau", law.tau, "csf", 0, ""),
+    METHOD,
+    /* knots, between which forces are held, and what happens at which of them */
+    PY_FIELD("knots", law.knots, "k", 0, "in s"),
+    PY_FIELD("substeps", law.substeps, "j", 0, "from knot to knot"),
+    PY_FIELD("samples", law.samples, "i", 0, "knots at which the law is evaluated"),
+    PY_FIELD("changes", law.changes, "h", 0,
+             "from which the forces of a sample act, at most i"),
+    PY_FIELD("outputs", law.outputs, "s", 0, "of the times of the result"),
+    /* samples */
+    PY_FIELD("y", law.y, "cip", 0, "the noise before, measured outputs after"),
+    PY_FIELD("u", law.u, "ciu", 0, "of the law"),
+    PY_FIELD("command", law.w, "ciu", 0, "forces after limits and resolution"),
+    PY_FIELD("states", law.z, "cim", 0, ""),
+    /* sensors and actuators */
+    PY_ALL("rows", law.rows, "cpw", 0, "of (q, qd)"),
+    PY_FIELD("resolution", law.resolution, "p", 0, "of the outputs; 0: exact"),
+    PY_FIELD("step", law.step, "u", 0, "resolution of the forces"),
+    PY_FIELD("limits", law.limits, "2u", 0, "least and largest forces"),
+    PY_ALL("held", law.held, "cu", 0, "forces before the first ones arrive"),
+    /* next state A z + B e (+ E (applied - u)), forces C z + D e + feedforward */
+    PY_ALL("A", law.A, "cmm", 0, ""),
+    PY_ALL("B", law.B, "cmp", 0, ""),
+    PY_ALL("C", law.C, "cum", 0, ""),
+    PY_ALL("D", law.D, "cup", 0, ""),
+    PY_ALL("E", law.E, "cmu", PY_OPTIONAL, ""),
+    PY_ALL("z0", law.z0, "cm", 0, ""),
+    PY_ALL("reference", law.reference, "cap", 0, "a is 1 or i"),
+    PY_ALL("feedforward", law.feedforward, "cbu", 0, "b is 1 or i"),
+    REST,
 };
-static const py_field option_fields[] = {
-    ROW("spectral_radius", PY_REAL, "", run.spectral_radius, 0),
-    ROW("rtol", PY_REAL, "", run.rtol, 0),
-    ROW("atol", PY_REAL, "", run.atol, 0),
-    ROW("max_step", PY_REAL, "", run.max_step, 0),
-    {0},
-};
+const py_record py_sampled_record = PY_RECORD(
+    "SampledLoop", law_fields,
+    "Run of a linear law: `Model.sampled_loop`, `Stack.sampled_loop`.\n\n"
+    "Of c loops with s times of the result, k knots, j intervals between them, i\n"
+    "samples of the law, p measured outputs and m states; w = 2 nv.\n");
+
 static PyObject *rollout_copy(const double *x, npy_intp rows, npy_intp columns)
 {
     const npy_intp shape[2] = {rows, columns};
@@ -121,25 +181,31 @@ static int rollout_tick(void *context, size_t steps)
     return py_tick(((const rollout_context *)context)->tick, steps);
 }
 
-/* method, options and sizes of a time loop */
-static int rollout_begin(const fa_model *model, rollout_job *job,
-                         const py_field *fields, py_lengths *lengths)
+static int rollout_fetch(rollout_job *job, PyObject *record, const py_record *table)
 {
-    fa_rollout *run = &job->run;
+    return py_fetch(record, table, &job->lengths, job, &job->references);
+}
 
-    memset(lengths, -1, sizeof *lengths);
-    lengths->length['q'] = model->nq;
-    lengths->length['v'] = model->nv;
-    lengths->length['w'] = 2 * model->nv;
-    lengths->length['u'] = model->n_actuators;
-    lengths->length['n'] = FA_REPORT_SIZE;
-    if (py_fetch(job->record, fields, lengths, job, &job->references) < 0 ||
-        py_fetch(job->options, option_fields, lengths, job, &job->references) < 0) {
+/* method, options and sizes of a time loop */
+static int rollout_begin(rollout_job *job)
+{
+    const fa_model *model = job->model;
+    fa_rollout *run = &job->run;
+    npy_intp *length = job->lengths.length;
+
+    memset(length, -1, sizeof job->lengths.length);
+    length['q'] = model->nq;
+    length['v'] = model->nv;
+    length['w'] = 2 * model->nv;
+    length['u'] = model->n_actuators;
+    length['n'] = FA_REPORT_SIZE;
+    if (rollout_fetch(job, job->record, job->table) < 0 ||
+        rollout_fetch(job, job->options, &py_options_record) < 0) {
         return -1;
     }
-    run->count = (size_t)lengths->length['c'];
-    run->n_samples = (size_t)lengths->length['s'];
-    run->n_tau = (int)lengths->length['f'];
+    run->count = (size_t)length['c'];
+    run->n_samples = (size_t)length['s'];
+    run->n_tau = (int)length['f'];
     run->substeps = run->substeps < 1 ? 1 : run->substeps;
     run->tick = rollout_tick;
     run->context = &job->context;
@@ -163,38 +229,36 @@ static int rollout_begin(const fa_model *model, rollout_job *job,
 }
 
 /* forces: none, a function, or samples */
-static int rollout_forces(const fa_model *model, rollout_job *job, py_lengths *lengths)
+static int rollout_forces(rollout_job *job)
 {
     fa_rollout *run = &job->run;
 
-    run->kind = !job->tau   ? FA_TORQUE_ZERO
-                : job->hold ? FA_TORQUE_HOLD
-                            : FA_TORQUE_LINEAR;
-    if (job->tau && PyCallable_Check(job->tau)) {
-        run->kind = FA_TORQUE_CALL;
+    run->kind = job->context.torque ? FA_TORQUE_CALL
+                : !run->tau         ? FA_TORQUE_ZERO
+                : job->hold         ? FA_TORQUE_HOLD
+                                    : FA_TORQUE_LINEAR;
+    if (run->kind == FA_TORQUE_CALL) {
         run->call = rollout_torque;
         job->context.count = (npy_intp)run->count;
-        job->context.nq = model->nq;
-        job->context.nv = model->nv;
+        job->context.nq = job->model->nq;
+        job->context.nv = job->model->nv;
         job->context.n_tau = run->n_tau;
-        job->context.torque = job->tau;
         if (run->count > 1 && (run->method == FA_RODAS4P || run->t_stride)) {
             PyErr_SetString(PyExc_ValueError, "a torque function sees one time alone");
             return -1;
         }
-        return 0;
     }
-    return job->tau
-               ? py_fetch(job->record, sample_fields, lengths, job, &job->references)
-               : 0;
+    return 0;
 }
 
-static int rollout_feedback(const fa_model *model, rollout_job *job,
-                            py_lengths *lengths)
+static int rollout_feedback(rollout_job *job)
 {
+    const fa_model *model = job->model;
     fa_rollout *run = &job->run;
-    static const py_field kind[] = {ROW("diagonal", PY_INT, "", feedback.diagonal, 0),
-                                    {0}};
+    const py_record kind = {.fields = gain_fields,
+                            .count = 1}; /* which shapes follow */
+    const py_record rest = {.fields = gain_fields + 1,
+                            .count = py_gains_record.count - 1};
 
     if (!job->gains) {
         return 0;
@@ -205,25 +269,20 @@ static int rollout_feedback(const fa_model *model, rollout_job *job,
                         "feedback needs samples of joint forces and no poses");
         return -1;
     }
-    if (py_fetch(job->gains, kind, lengths, job, &job->references) < 0) {
+    run->feedback = &job->feedback;
+    if (rollout_fetch(job, job->gains, &kind) < 0) {
         return -1;
     }
-    const char *gain = job->feedback.diagonal ? "cu" : "cuu";
-    const py_field fields[] = {
-        EACH("kp", gain, feedback.kp, feedback.kp_stride, 0),
-        EACH("kd", gain, feedback.kd, feedback.kd_stride, 0),
-        EACH("reference", "csu", feedback.reference, feedback.reference_stride, 0),
-        EACH("rates", "csu", feedback.rates, feedback.rates_stride, PY_OPTIONAL),
-        {0},
-    };
-    run->feedback = &job->feedback;
-    return py_fetch(job->gains, fields, lengths, job, &job->references);
+    job->lengths.length['?'] = job->feedback.diagonal ? 1 : model->n_actuators;
+    return rollout_fetch(job, job->gains, &rest);
 }
 
 /* the numbers of the arms of all trajectories of a stack */
-static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
+static int rollout_arms(const rollout_job *job)
 {
-    if (!stack) {
+    const fa_rollout *run = &job->run;
+
+    if (!job->stack) {
         return 0;
     }
     if (!run->arms || !fa_stack_integrates(run->method)) {
@@ -232,7 +291,7 @@ static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
         return -1;
     }
     for (size_t i = 0; i < run->count; i++) {
-        if (run->arms[i] < 0 || run->arms[i] >= stack->n_arms) {
+        if (run->arms[i] < 0 || run->arms[i] >= job->stack->n_arms) {
             PyErr_SetString(PyExc_ValueError, "a rollout has an arm that is not there");
             return -1;
         }
@@ -240,14 +299,55 @@ static int rollout_arms(const fa_stack *stack, const fa_rollout *run)
     return 0;
 }
 
+static int rollout_compute(const rollout_job *job, void *work)
+{
+    return job->stack ? job->kernels->stack_rollout(job->stack, &job->run, work)
+                      : job->kernels->rollout(job->model, &job->run, work);
+}
+
+/* some trajectories, as a run of their own */
+static int rollout_part(const void *all, size_t first, size_t count, fa_tick tick,
+                        void *context, void *work, size_t *done)
+{
+    rollout_job job = *(const rollout_job *)all;
+    fa_rollout *run = &job.run;
+
+    py_advance(job.table, &job.lengths, first, &job);
+    if (run->feedback) {
+        py_advance(&py_gains_record, &job.lengths, first, &job);
+        run->feedback = &job.feedback;
+    }
+    run->sampled = run->sampled ? &job.law : NULL;
+    run->count = count;
+    run->tick = tick;
+    run->context = context;
+    /* steps of all blocks of lanes */
+    const size_t lanes = (size_t)job.kernels->lanes;
+    const size_t each = run->method == FA_RODAS4P ? 1 : (size_t)run->substeps;
+    *done = (count + lanes - 1) / lanes *
+            (run->sampled ? job.law.n_steps : (run->n_samples - 1) * each);
+    return rollout_compute(&job, work);
+}
+
 /* the time loop without the GIL; -1 with an exception set */
-static int rollout_run(const fa_model *model, const fa_stack *stack,
-                       const rollout_job *job)
+static int rollout_run(rollout_job *job)
 {
     const fa_rollout *run = &job->run;
-    const fa_kernels *kernels = py_kernels(stack ? SIZE_MAX : run->count);
-    const size_t work_size = kernels->rollout_work_size(model, run) +
-                             (stack ? kernels->stack_work_size(stack) : 0);
+    const fa_kernels *kernels = py_kernels(job->stack ? SIZE_MAX : run->count);
+    const size_t work_size = kernels->rollout_work_size(job->model, run) +
+                             (job->stack ? kernels->stack_work_size(job->stack) : 0);
+    const py_runs runs = {
+        .job = job, .part = rollout_part, .tick = run->tick, .context = run->context};
+    const size_t steps =
+        run->sampled ? job->law.n_steps : (size_t)run->substeps * run->n_samples;
+    const fa_split split = {
+        .threads = job->threads,
+        .count = run->count,
+        .grain = (size_t)kernels->lanes,
+        .most = run->count,
+        /* four forward dynamics at 20 ns for each coordinate */
+        .seconds = 80e-9 * job->model->nv * (double)steps,
+    };
     char *heap, *work = py_scratch(NULL, work_size, &heap);
     int stopped = 0;
 
@@ -255,10 +355,13 @@ static int rollout_run(const fa_model *model, const fa_stack *stack,
         py_no_memory("the time loop", work_size);
         return -1;
     }
+    job->kernels = kernels;
     Py_BEGIN_ALLOW_THREADS if (run->count)
     {
-        stopped =
-            py_split_rollout(model, stack, kernels, run, job->threads, work, work_size);
+        /* a function sees all trajectories */
+        stopped = job->threads > 1 && run->kind != FA_TORQUE_CALL
+                      ? py_split_runs(&runs, split, work, work_size)
+                      : rollout_compute(job, work);
     }
     Py_END_ALLOW_THREADS PyMem_RawFree(heap);
     return stopped ? -1 : 0;
@@ -273,56 +376,22 @@ static PyObject *rollout_end(rollout_job *job, int failed)
 
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *record)
 {
-    rollout_job job = {.record = record};
-    py_lengths lengths;
+    rollout_job job = {
+        .record = record, .model = model, .stack = stack, .table = &py_rollout_record};
 
-    const int failed = rollout_begin(model, &job, rollout_fields, &lengths) < 0 ||
-                       rollout_forces(model, &job, &lengths) < 0 ||
-                       rollout_feedback(model, &job, &lengths) < 0 ||
-                       rollout_arms(stack, &job.run) < 0 ||
-                       rollout_run(model, stack, &job) < 0;
+    const int failed = rollout_begin(&job) < 0 || rollout_forces(&job) < 0 ||
+                       rollout_feedback(&job) < 0 || rollout_arms(&job) < 0 ||
+                       rollout_run(&job) < 0;
     return rollout_end(&job, failed);
 }
 
-static const py_field law_fields[] = {
-    STATES,
-    ROW("tau", NPY_DOUBLE, "csf", law.tau, PY_WRITTEN),
-    /* knots, and which of them are samples, changes and times of the result */
-    ROW("knots", NPY_DOUBLE, "k", law.knots, 0),
-    ROW("substeps", NPY_INT, "j", law.substeps, 0),
-    ROW("samples", NPY_UINTP, "i", law.samples, 0),
-    ROW("changes", NPY_UINTP, "h", law.changes, 0),
-    ROW("outputs", NPY_UINTP, "s", law.outputs, 0),
-    /* samples */
-    ROW("y", NPY_DOUBLE, "cip", law.y, PY_WRITTEN),
-    ROW("u", NPY_DOUBLE, "ciu", law.u, PY_WRITTEN),
-    ROW("command", NPY_DOUBLE, "ciu", law.w, PY_WRITTEN),
-    ROW("states", NPY_DOUBLE, "cim", law.z, PY_WRITTEN),
-    /* sensors and actuators */
-    EACH("rows", "cpw", law.rows.at, law.rows.stride, 0),
-    ROW("resolution", NPY_DOUBLE, "p", law.resolution, 0),
-    ROW("step", NPY_DOUBLE, "u", law.step, 0),
-    ROW("limits", NPY_DOUBLE, "2u", law.limits, 0),
-    EACH("held", "cu", law.held.at, law.held.stride, 0),
-    /* the law */
-    EACH("A", "cmm", law.A.at, law.A.stride, 0),
-    EACH("B", "cmp", law.B.at, law.B.stride, 0),
-    EACH("C", "cum", law.C.at, law.C.stride, 0),
-    EACH("D", "cup", law.D.at, law.D.stride, 0),
-    EACH("E", "cmu", law.E.at, law.E.stride, PY_OPTIONAL),
-    EACH("z0", "cm", law.z0.at, law.z0.stride, 0),
-    EACH("reference", "cap", law.reference.at, law.reference.stride, 0),
-    EACH("feedforward", "cbu", law.feedforward.at, law.feedforward.stride, 0),
-    ROW("arms", NPY_INT64, "c", run.arms, PY_OPTIONAL),
-    {0},
-};
-
 /* lengths of a law at samples */
-static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp *length)
+static int sampled_fill(rollout_job *job)
 {
+    const npy_intp *length = job->lengths.length;
     fa_sampled *law = &job->law;
 
-    if (job->run.method == FA_RODAS4P || model->nq != model->nv) {
+    if (job->run.method == FA_RODAS4P || job->model->nq != job->model->nv) {
         PyErr_SetString(PyExc_ValueError,
                         "a sampled loop needs fixed steps and no poses");
         return -1;
@@ -359,12 +428,10 @@ static int sampled_fill(const fa_model *model, rollout_job *job, const npy_intp 
 PyObject *py_sampled_loop(const fa_model *model, const fa_stack *stack,
                           PyObject *record)
 {
-    rollout_job job = {.record = record};
-    py_lengths lengths;
+    rollout_job job = {
+        .record = record, .model = model, .stack = stack, .table = &py_sampled_record};
 
-    const int failed = rollout_begin(model, &job, law_fields, &lengths) < 0 ||
-                       sampled_fill(model, &job, lengths.length) < 0 ||
-                       rollout_arms(stack, &job.run) < 0 ||
-                       rollout_run(model, stack, &job) < 0;
+    const int failed = rollout_begin(&job) < 0 || sampled_fill(&job) < 0 ||
+                       rollout_arms(&job) < 0 || rollout_run(&job) < 0;
     return rollout_end(&job, failed);
 }

@@ -5,9 +5,13 @@
 #define PY_ROLLOUT_H
 
 #include "python/py_base.h"
+#include "python/py_record.h"
 
 #include "model/layout.h"
 #include "model/stacks.h"
+
+extern const py_record py_options_record, py_gains_record, py_rollout_record,
+    py_sampled_record;
 
 /* methods Model.rollout and, with a stack, Stack.rollout; the argument is a Rollout */
 PyObject *py_rollout(const fa_model *model, const fa_stack *stack, PyObject *record);

@@ -10,20 +10,13 @@
 #include "python/py_bound.h"
 
 #include "calls/kernels.h"
-#include "calls/targets.h"
 #include "calls/tick.h"
-#include "calls/time_loop.h"
 #include "library/pool.h"
 #include "library/tables.h"
-#include "model/layout.h"
-#include "model/stacks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-/* parts of a batch are multiples of the most lanes */
-enum { SPLIT_LANES = 8 };
 
 /* scratch of all slots but the first */
 typedef struct {
@@ -108,7 +101,7 @@ void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp co
     c.scratch = split_allocate(&threads, work_size);
     const fa_split split = {.threads = threads,
                             .count = (size_t)count,
-                            .grain = SPLIT_LANES,
+                            .grain = PY_SPLIT_LANES,
                             .most = LOOP_CHUNK,
                             .task = split_states_part,
                             .context = &c};
@@ -129,11 +122,7 @@ void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp co
 /* time loops and inverse kinematics */
 
 typedef struct {
-    const fa_model *model;
-    const fa_stack *stack; /* or NULL */
-    const fa_kernels *kernels;
-    const fa_rollout *rollout; /* one of the two */
-    const fa_ik *ik;
+    const py_runs *runs;
     split_scratch scratch;
     void *work;
     atomic_size_t done; /* number for the tick */
@@ -142,7 +131,7 @@ typedef struct {
 
 /* context of the tick of a part */
 typedef struct {
-    split_runs *runs;
+    split_runs *all;
     int slot;
     size_t counted; /* of this part */
 } split_part;
@@ -151,10 +140,10 @@ typedef struct {
 static int split_look(void *context)
 {
     split_runs *c = context;
-    const fa_tick tick = c->rollout ? c->rollout->tick : c->ik->tick;
-    void *own = c->rollout ? c->rollout->context : c->ik->context;
+    const py_runs *runs = c->runs;
 
-    if (!atomic_load(&c->stopped) && tick && tick(own, atomic_load(&c->done))) {
+    if (!atomic_load(&c->stopped) && runs->tick &&
+        runs->tick(runs->context, atomic_load(&c->done))) {
         atomic_store(&c->stopped, 1);
     }
     return atomic_load(&c->stopped);
@@ -164,158 +153,35 @@ static int split_tick(void *context, size_t done)
 {
     split_part *part = context;
 
-    atomic_fetch_add(&part->runs->done, done - part->counted);
+    atomic_fetch_add(&part->all->done, done - part->counted);
     part->counted = done;
-    return part->slot == 0 ? split_look(part->runs) : atomic_load(&part->runs->stopped);
+    return part->slot == 0 ? split_look(part->all) : atomic_load(&part->all->stopped);
 }
 
-static fa_each split_each(fa_each x, size_t first)
-{
-    x.at = x.at ? x.at + first * x.stride : NULL;
-    return x;
-}
-
-/* a law at samples for some trajectories */
-static fa_sampled split_law(const fa_model *model, const fa_rollout *run, size_t first)
-{
-    const size_t nu = (size_t)model->n_actuators;
-    fa_sampled law = *run->sampled;
-    fa_each *each[] = {&law.rows, &law.A,  &law.B,         &law.C,           &law.D,
-                       &law.E,    &law.z0, &law.reference, &law.feedforward, &law.held};
-
-    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
-        *each[i] = split_each(*each[i], first);
-    }
-    law.y += first * law.n_samples * (size_t)law.n_outputs;
-    law.u += first * law.n_samples * nu;
-    law.w += first * law.n_samples * nu;
-    law.z += first * law.n_samples * (size_t)law.n_states;
-    law.tau += first * run->n_samples * nu;
-    return law;
-}
-
-static int split_roll(const split_runs *c, const fa_rollout *run, void *work)
-{
-    return c->stack ? c->kernels->stack_rollout(c->stack, run, work)
-                    : c->kernels->rollout(c->model, run, work);
-}
-
-/* some trajectories of a rollout, as one of their own */
-static int split_rollout_part(void *context, int slot, size_t first, size_t count)
+static int split_runs_part(void *context, int slot, size_t first, size_t count)
 {
     split_runs *c = context;
-    const fa_rollout *all = c->rollout;
-    const size_t n = all->n_samples;
-    const size_t nq = (size_t)c->model->nq, nv = (size_t)c->model->nv;
-    split_part part = {.runs = c, .slot = slot};
-    fa_rollout run = *all;
-    fa_feedback gains;
-    fa_sampled law;
+    split_part part = {.all = c, .slot = slot};
+    void *work = split_work(&c->scratch, slot, c->work);
+    size_t done = 0;
 
-    run.count = count;
-    run.t += first * all->t_stride;
-    run.q += first * n * nq;
-    run.qd += first * n * nv;
-    run.tau = run.tau ? run.tau + first * all->tau_stride : NULL;
-    run.tau_out = run.tau_out ? run.tau_out + first * n * (size_t)all->n_tau : NULL;
-    run.report = run.report ? run.report + first * FA_REPORT_SIZE : NULL;
-    run.arms = run.arms ? run.arms + first : NULL;
-    if (all->feedback) {
-        gains = *all->feedback;
-        gains.kp += first * gains.kp_stride;
-        gains.kd += first * gains.kd_stride;
-        gains.reference += first * gains.reference_stride;
-        gains.rates = gains.rates ? gains.rates + first * gains.rates_stride : NULL;
-        run.feedback = &gains;
-    }
-    if (all->sampled) {
-        law = split_law(c->model, all, first);
-        run.sampled = &law;
-    }
-    run.tick = split_tick;
-    run.context = &part;
-    if (split_roll(c, &run, split_work(&c->scratch, slot, c->work))) {
+    if (c->runs->part(c->runs->job, first, count, split_tick, &part, work, &done)) {
         return 1;
     }
     /* steps since the last tick of the part */
-    const size_t lanes = (size_t)c->kernels->lanes,
-                 blocks = (count + lanes - 1) / lanes;
-    const size_t each = run.method == FA_RODAS4P ? 1 : (size_t)run.substeps;
-    const size_t steps = run.sampled ? run.sampled->n_steps : (n - 1) * each;
-    atomic_fetch_add(&c->done, blocks * steps - part.counted);
+    atomic_fetch_add(&c->done, done - part.counted);
     return 0;
 }
 
-static int split_ik_part(void *context, int slot, size_t first, size_t count)
+int py_split_runs(const py_runs *runs, fa_split split, void *work, size_t work_size)
 {
-    split_runs *c = context;
-    split_part part = {.runs = c, .slot = slot};
-    fa_ik run = *c->ik;
+    split_runs c = {.runs = runs, .work = work};
 
-    run.count = count;
-    run.target += first * 16;
-    run.wrench = run.wrench ? run.wrench + first * run.wrench_stride : NULL;
-    run.q += first * (size_t)c->model->nq;
-    run.residual += first * 6;
-    run.cost += first;
-    run.status += first;
-    run.iterations += first;
-    run.tick = split_tick;
-    run.context = &part;
-    if (c->kernels->ik(c->model, &run, split_work(&c->scratch, slot, c->work))) {
-        return 1;
-    }
-    atomic_fetch_add(&c->done, count - part.counted);
-    return 0;
-}
-
-static int split_start(split_runs *c, fa_split *split, size_t work_size)
-{
-    c->scratch = split_allocate(&split->threads, work_size);
-    split->wait = split_look;
-    split->context = c;
-    const int ended = split_run(split);
-    free(c->scratch.block);
+    c.scratch = split_allocate(&split.threads, work_size);
+    split.task = split_runs_part;
+    split.wait = split_look;
+    split.context = &c;
+    const int ended = split_run(&split);
+    free(c.scratch.block);
     return ended;
-}
-
-int py_split_rollout(const fa_model *model, const fa_stack *stack,
-                     const fa_kernels *kernels, const fa_rollout *run, int threads,
-                     void *work, size_t work_size)
-{
-    split_runs c = {.model = model,
-                    .stack = stack,
-                    .kernels = kernels,
-                    .rollout = run,
-                    .work = work};
-    /* four forward dynamics at 20 ns for each coordinate */
-    const double step = 80e-9 * model->nv;
-    const double steps = run->sampled ? (double)run->sampled->n_steps
-                                      : (double)run->substeps * (double)run->n_samples;
-    fa_split split = {.threads = threads,
-                      .count = run->count,
-                      .grain = (size_t)kernels->lanes,
-                      .most = run->count,
-                      .seconds = step * steps,
-                      .task = split_rollout_part};
-
-    if (threads <= 1 || run->kind == FA_TORQUE_CALL) { /* a function sees all of them */
-        return split_roll(&c, run, work);
-    }
-    return split_start(&c, &split, work_size);
-}
-
-int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *run,
-                int threads, void *work, size_t work_size)
-{
-    split_runs c = {.model = model, .kernels = kernels, .ik = run, .work = work};
-    fa_split split = {.threads = threads,
-                      .count = run->count,
-                      .grain = SPLIT_LANES,
-                      .most = LOOP_CHUNK,
-                      .seconds = 1e-6 * model->nq,
-                      .task = split_ik_part};
-
-    return threads <= 1 ? kernels->ik(model, run, work)
-                        : split_start(&c, &split, work_size);
 }

@@ -7,11 +7,12 @@
 #include "python/py_bound.h"
 
 #include "calls/kernels.h"
-#include "calls/targets.h"
-#include "calls/time_loop.h"
+#include "calls/tick.h"
+#include "library/pool.h"
 #include "library/tables.h"
-#include "model/layout.h"
-#include "model/stacks.h"
+
+/* parts of a batch are multiples of the most lanes */
+enum { PY_SPLIT_LANES = 8 };
 
 /*
  * A batch on up to b->threads threads.
@@ -21,16 +22,22 @@ void py_split_states(const loop_bound *b, const fa_kernels *kernels, npy_intp co
                      const loop_index *index, const fa_operand *operands, void *work,
                      size_t work_size);
 
+/* a time loop, or inverse kinematics, in parts */
+typedef struct {
+    const void *job;
+    /* some trajectories from `first` on, with another tick; `done` receives the number
+     * with which it would end. Nonzero to stop. Knows nothing of Python */
+    int (*part)(const void *job, size_t first, size_t count, fa_tick tick,
+                void *context, void *work, size_t *done);
+    fa_tick tick; /* called by the calling thread alone, or NULL */
+    void *context;
+} py_runs;
+
 /*
- * Time loop and inverse kinematics on several threads. The tick of `run` is called by
- * the calling thread alone. Nonzero if it ended early, an exception is set then.
- *   stack NULL, or that of `model` and of the arms of `run`
+ * Runs on several threads, with what `split` says of their number and size. Nonzero if
+ * they ended early, an exception is set then.
  *   work  scratch of the calling thread; others get as much as work_size
  */
-int py_split_rollout(const fa_model *model, const fa_stack *stack,
-                     const fa_kernels *kernels, const fa_rollout *run, int threads,
-                     void *work, size_t work_size);
-int py_split_ik(const fa_model *model, const fa_kernels *kernels, const fa_ik *run,
-                int threads, void *work, size_t work_size);
+int py_split_runs(const py_runs *runs, fa_split split, void *work, size_t work_size);
 
 #endif

@@ -12,26 +12,25 @@ typedef struct {
     int scheme;
 } scaling_job;
 
-/* letters of shapes: n points, m rows of each, k intervals */
-#define ROW(name, type, shape, at, flags)                                              \
-    {name, type, shape, offsetof(scaling_job, at), 0, flags}
-
+#define PY_JOB scaling_job
 static const py_field scaling_fields[] = {
-    ROW("s", NPY_DOUBLE, "n", problem.s, 0),
-    ROW("a", NPY_DOUBLE, "nm", problem.a, 0),
-    ROW("b", NPY_DOUBLE, "nm", problem.b, 0),
-    ROW("lower", NPY_DOUBLE, "nm", problem.lower, 0),
-    ROW("upper", NPY_DOUBLE, "nm", problem.upper, 0),
-    ROW("x_max", NPY_DOUBLE, "n", problem.x_max, 0),
-    ROW("x_start", PY_REAL, "", problem.x_start, 0),
-    ROW("x_end", NPY_DOUBLE, "2", problem.x_end, PY_COPIED),
-    ROW("scheme", PY_INT, "", scheme, 0),
-    ROW("controllable", NPY_DOUBLE, "n2", problem.controllable, PY_WRITTEN),
-    ROW("curve", NPY_DOUBLE, "n", problem.curve, PY_WRITTEN),
-    ROW("x", NPY_DOUBLE, "n", problem.x, PY_WRITTEN),
-    ROW("u", NPY_DOUBLE, "k", problem.u, PY_WRITTEN),
-    {0},
+    PY_FIELD("s", problem.s, "n", 0, ""),
+    PY_FIELD("a", problem.a, "nm", 0, "lower <= a u + b x <= upper"),
+    PY_FIELD("b", problem.b, "nm", 0, ""),
+    PY_FIELD("lower", problem.lower, "nm", 0, ""),
+    PY_FIELD("upper", problem.upper, "nm", 0, ""),
+    PY_FIELD("x_max", problem.x_max, "n", 0, ""),
+    PY_FIELD("x_start", problem.x_start, "", 0, ""),
+    PY_FIELD("x_end", problem.x_end, "2", 0, "least and largest"),
+    PY_FIELD("scheme", scheme, "", 0, "number in SCALING_SCHEMES"),
+    PY_FIELD("controllable", problem.controllable, "n2", 0, ""),
+    PY_FIELD("curve", problem.curve, "n", 0, ""),
+    PY_FIELD("x", problem.x, "n", 0, ""),
+    PY_FIELD("u", problem.u, "k", 0, ""),
 };
+const py_record py_scaling_run =
+    PY_RECORD("ScalingRun", scaling_fields,
+              "Fastest motion along a path of n points with m rows: `time_scaling`.");
 
 /* status and where it ended */
 static PyObject *scaling_solve(scaling_job *job, const npy_intp *length)
@@ -65,9 +64,10 @@ PyObject *py_time_scaling(PyObject *module, PyObject *record)
     (void)module;
 
     memset(&lengths, -1, sizeof lengths);
-    PyObject *result = py_fetch(record, scaling_fields, &lengths, &job, &references) < 0
-                           ? NULL
-                           : scaling_solve(&job, lengths.length);
+    PyObject *result =
+        py_fetch(record, &py_scaling_run, &lengths, &job, &references) < 0
+            ? NULL
+            : scaling_solve(&job, lengths.length);
     py_release(&references);
     return result;
 }

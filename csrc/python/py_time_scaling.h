@@ -5,6 +5,9 @@
 #define PY_TIME_SCALING_H
 
 #include "python/py_base.h"
+#include "python/py_record.h"
+
+extern const py_record py_scaling_run;
 
 /* function _core.time_scaling of a ScalingRun: status and where it failed */
 PyObject *py_time_scaling(PyObject *module, PyObject *record);

@@ -6,11 +6,13 @@ their indices.  All of it runs on the failing path only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .. import _core
 from .._support.checks import short_text
 from ..errors import ArgumentError, FlexarmError, NotFiniteError, SingularityError
 from .arguments import any_of, common_batch, real_array
@@ -19,17 +21,6 @@ from .operands import check_class_of_out
 
 # arguments with nq entries
 POSITIONS = ("q", "q0", "q1")
-
-# kernels that fail where the mass matrix is singular
-_INVERSES = (
-    "mass_matrix_inverse",
-    "apply_mass_matrix_inverse",
-    "log_det_mass_matrix",
-    "innovations_factors",
-    "mass_matrix_inverse_blocks",
-    "operational_space_compliance",
-)
-
 
 # size of an argument above which it is named if numbers overflow
 _LARGE = 1e9
@@ -137,13 +128,6 @@ def zero_quaternion(arm: ArmLike, name: str, array: Array) -> str:
     return ""
 
 
-def _public_name(kernel: str) -> str:
-    """Name of the public function that called a kernel."""
-    for variant in ("_composite", "_basic", "_spatial", "_hybrid", "_mixed"):
-        kernel = kernel.removesuffix(variant)
-    return kernel
-
-
 def massless(arm: AnyArm, M: Array) -> str:
     """Text of the coordinates that move nothing with a mass, by mass matrices."""
     size = np.abs(np.diagonal(M, axis1=-2, axis2=-1)).reshape(-1, arm.nv)
@@ -206,8 +190,9 @@ def not_finite(
         f", first at index {index}" if index else ""
     )
     where = where if states > 1 else "the state"
+    function, formula, *_ = _core.KERNELS[kernel]
     failed, rest = (
-        f"{_public_name(kernel)} has no finite result for {where}: ",
+        f"{function} has no finite result for {where}: ",
         "; error.result holds the rest",
     )
     details: dict[str, Any] = {"result": result, "index": index, "count": count}
@@ -247,7 +232,8 @@ def not_finite(
             )
     if lost:
         why += f" or {' or '.join(lost)}, overwritten by out, was not finite"
-    if kernel.startswith("forward_dynamics") or kernel in _INVERSES:
+    # kernels that fail where the mass matrix is singular
+    if kernel.startswith("forward_dynamics") or re.search(r"M\^-1|det M", formula):
         why = f"the mass matrix is not positive definite there or {why}"
         q = arrays.get("q", np.empty(0))
         if q.size == arm.nq and np.isfinite(q).all() and not isinstance(arm, StackLike):

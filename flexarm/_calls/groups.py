@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
+from .._core import Rollout, SampledLoop
 from .._support.arrays import MAX_AXES, plain_array
 from .arm_like import ArmLike
 from .explain import check_out
-from .records import Gains, Rollout, SampledLoop
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -115,10 +115,15 @@ class Grouped:
         return out
 
 
-def _part(x: Any, at: Places) -> Any:
-    """Rows of an array that has one for each trajectory, or one for all."""
-    shared = not isinstance(x, np.ndarray) or x.ndim < 2 or len(x) == 1
-    return x if shared else np.ascontiguousarray(x[at])
+def _parts(run: Any, at: Places) -> dict[str, Any]:
+    """Rows of the arrays of a run that have one for each trajectory."""
+    parts: dict[str, Any] = {}
+    for name, (_, shape, flags, _) in _core.RECORDS[type(run).__name__].items():
+        x = getattr(run, name)
+        one = "each" in flags and (callable(x) or x is None or len(x) == 1)
+        if shape[:1] == "c" and x is not None and not one:
+            parts[name] = np.ascontiguousarray(x[at])
+    return parts
 
 
 def _each(
@@ -146,21 +151,25 @@ def _each(
             raise
 
 
-def _with_parts(
-    run: object,
-    at: Places,
-    written: tuple[str, ...],
-    call: Callable[[dict[str, Any]], None],
+def _run(
+    arms: tuple[ArmLike, ...],
+    numbers: Places,
+    run: Rollout | SampledLoop,
+    call: Callable[[ArmLike, Places, dict[str, Any]], None],
 ) -> None:
-    """Call a function with the rows that a run writes, and store these afterwards."""
-    parts: dict[str, Any] = {
-        name: np.ascontiguousarray(getattr(run, name)[at]) for name in written
-    }
-    try:
-        call(parts)
-    finally:
-        for name, part in parts.items():
-            getattr(run, name)[at] = part
+    """Call a function of each arm with its rows, and store those that it writes."""
+    table = _core.RECORDS[type(run).__name__]
+
+    def one(arm: ArmLike, at: Places) -> None:
+        parts = _parts(run, at)
+        try:
+            call(arm, at, parts)
+        finally:
+            for name, part in parts.items():
+                if "written" in table[name][2]:
+                    getattr(run, name)[at] = part
+
+    _each(arms, numbers, run.threads, one)
 
 
 def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -> None:
@@ -175,27 +184,11 @@ def sampled_loop(arms: tuple[ArmLike, ...], numbers: Places, run: SampledLoop) -
     run : SampledLoop
         Run of n loops.
     """
-    written = ("q", "qd", "tau", "y", "u", "command", "states")
-    written_too = ("report",) * (run.report is not None)
-    laws = ["rows", "held", "A", "B", "C", "D", "E", "z0", "reference", "feedforward"]
 
-    def one(arm: ArmLike, at: Places) -> None:
-        law = {name: _rows_or_all(getattr(run, name), at) for name in laws}
-        _with_parts(
-            run,
-            at,
-            written + written_too,
-            lambda parts: arm.kernels.sampled_loop(
-                run._replace(**law, **parts, threads=1)
-            ),
-        )
+    def one(arm: ArmLike, at: Places, parts: dict[str, Any]) -> None:
+        arm.kernels.sampled_loop(run._replace(**parts, threads=1))
 
-    _each(arms, numbers, run.threads, one)
-
-
-def _rows_or_all(x: Any, at: Places) -> Any:
-    """Rows of an array that has one for each loop, or one for all."""
-    return x if x is None or len(x) == 1 else np.ascontiguousarray(x[at])
+    _run(arms, numbers, run, one)
 
 
 def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
@@ -210,19 +203,12 @@ def rollout(arms: tuple[ArmLike, ...], numbers: Places, run: Rollout) -> None:
     run : Rollout
         Run of n trajectories.
     """
-    written = ("q", "qd", "tau_out") + ("report",) * (run.report is not None)
 
-    def one(arm: ArmLike, at: Places) -> None:
+    def one(arm: ArmLike, at: Places, parts: dict[str, Any]) -> None:
         gains = run.feedback
         if gains is not None:
-            gains = Gains._make(_part(x, at) for x in gains)
+            gains = gains._replace(**_parts(gains, at))
+        own = run._replace(**parts, feedback=gains, tick=None, threads=1)
+        arm.kernels.rollout(own)
 
-        def call(parts: dict[str, Any]) -> None:
-            own = parts | {"t": _part(run.t, at), "tau": _part(run.tau, at)}
-            arm.kernels.rollout(
-                run._replace(**own, feedback=gains, tick=None, threads=1)
-            )
-
-        _with_parts(run, at, written, call)
-
-    _each(arms, numbers, run.threads, one)
+    _run(arms, numbers, run, one)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm, Array
-from .._calls.records import Gains, Options, Rollout
+from .._core import Gains, Options, Rollout
 from ..errors import ArgumentError
 from .events import Event, Occurrence
 from .joint_feedback import JointFeedback
@@ -242,7 +242,7 @@ class Again:
                 run.hold,
                 np.full((n, 2, run.n_tau), np.nan),
                 gains,
-                self.options,
+                options=self.options,
             )
         )
         return q[:, 1], qd[:, 1]

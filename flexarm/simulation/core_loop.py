@@ -11,14 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._calls.arguments import any_of
 from .._calls.explain import massless
-from .._calls.records import (
-    NOT_CONVERGED,
-    STEP_TOO_SHORT,
-    Gains,
-    Options,
-    Rollout,
-    reported,
-)
+from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, reported
+from .._core import Gains, Options, Rollout
 from .automatic_steps import finer_substeps
 from .run import Run, check_step, progress_bar
 from .stability import CONDITIONAL, instability
@@ -105,9 +99,9 @@ def _rollout(
                 run.hold,
                 tau,
                 feedback,
+                tick if bar is not None else None,
                 options,
                 report,
-                tick if bar is not None else None,
                 run.threads,
             )
         )

@@ -16,25 +16,15 @@ from flexarm import _core
 from flexarm.model.packing import pack
 
 JOINTS = ("revolute", "prismatic", "fixed", "fixed", "helical", "spherical")
-# coordinates alone, and the third operand
+# kernels of coordinates alone, without those in which bodies that stand still have a
+# part, each with the letters of its arguments
+ARGUMENTS = {"q": "q", "qd": "d", "qdd": "a", "x": "a", "tau": "t"}
+WHOLE = "potential_energy center_of_mass innovations_factors mass_matrix_inverse_blocks"
 KERNELS = {
-    "inverse_dynamics": "qda",
-    "bias_forces": "qd",
-    "gravity_forces": "q",
-    "forward_dynamics": "qdt",
-    "forward_dynamics_basic": "qdt",
-    "forward_dynamics_composite": "qdt",
-    "mass_matrix": "q",
-    "mass_matrix_inverse": "q",
-    "apply_mass_matrix": "qa",
-    "apply_mass_matrix_inverse": "qa",
-    "log_det_mass_matrix": "q",
-    "kinetic_energy": "qd",
-    "dissipated_power": "qd",
-    "momentum": "qd",
-    "inverse_dynamics_derivatives": "qda",
-    "forward_dynamics_derivatives": "qdt",
-    "energy_derivatives": "qd",
+    name: "".join(ARGUMENTS[x] for x in arguments)
+    for name, (_, formula, nodes, operands) in _core.KERNELS.items()
+    if ARGUMENTS.keys() >= set(arguments := formula.split(" ->")[0].split(", "))
+    and not (nodes or {*"NBC"} & {*"".join(operands)} or name in WHOLE.split())
 }
 
 

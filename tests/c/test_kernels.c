@@ -76,65 +76,23 @@ static void check_alone(const fa_model *of, fa_kernel kernel, const int64_t *nod
     }
 }
 
+/* doubles of an operand by the letters of kernel_table.h, T of forces of the joints */
+static int size_of(const char *letters)
+{
+    static const int sizes['Z' + 1] = {
+        ['Q'] = ARM_NQ,    ['V'] = ARM_NV,    ['T'] = ARM_NU,
+        ['N'] = ARM_NODES, ['B'] = ARM_LINKS, ['C'] = ARM_ROWS,
+    };
+    int size = 1;
+
+    for (const char *x = letters; *x; x++) {
+        size *= *x >= '0' && *x <= '9' ? *x - '0' : sizes[(int)*x];
+    }
+    return size;
+}
+
 static void check_every_kernel(void)
 {
-    static const int sizes[FA_N_KERNELS][FA_MAX_OPERANDS] = {
-        [FA_INVERSE_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV},
-        [FA_BIAS_FORCES] = {ARM_NQ, ARM_NV, ARM_NV},
-        [FA_GRAVITY_FORCES] = {ARM_NQ, ARM_NV},
-        [FA_INVERSE_TANGENTS] = {ARM_NQ, ARM_NV, ARM_NV, 2 * ARM_NV * ARM_NV},
-        [FA_FORWARD_DYNAMICS] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
-        [FA_FORWARD_BASIC] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
-        [FA_FORWARD_COMPOSITE] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV},
-        [FA_MASS_MATRIX] = {ARM_NQ, ARM_NV * ARM_NV},
-        [FA_MASS_INVERSE] = {ARM_NQ, ARM_NV * ARM_NV},
-        [FA_APPLY_MASS] = {ARM_NQ, ARM_NV, ARM_NV},
-        [FA_APPLY_MASS_INVERSE] = {ARM_NQ, ARM_NV, ARM_NV},
-        [FA_LOG_DET_MASS] = {ARM_NQ, 1},
-        [FA_INNOVATIONS] = {ARM_NQ, 2 * ARM_NV * ARM_NV},
-        [FA_INVERSE_BLOCKS] = {ARM_NQ, ARM_NV * ARM_NV},
-        [FA_KINETIC_ENERGY] = {ARM_NQ, ARM_NV, 1},
-        [FA_POTENTIAL_ENERGY] = {ARM_NQ, 1},
-        [FA_DISSIPATED_POWER] = {ARM_NQ, ARM_NV, 1},
-        [FA_LINK_POSES] = {ARM_NQ, 16 * ARM_LINKS},
-        [FA_NODE_POSES] = {ARM_NQ, 16 * ARM_NODES},
-        [FA_NODE_POSE] = {ARM_NQ, 16},
-        [FA_NODE_VELOCITY] = {ARM_NQ, ARM_NV, 6},
-        [FA_JACOBIAN] = {ARM_NQ, 6 * ARM_NV},
-        [FA_WRENCH_FORCES] = {ARM_NQ, 6, ARM_NV},
-        [FA_NODE_COMPLIANCE] = {ARM_NQ, 36},
-        [FA_NODE_ACCELERATION] = {ARM_NQ, ARM_NV, ARM_NV, 6},
-        [FA_MOMENTUM] = {ARM_NQ, ARM_NV, 6},
-        [FA_CENTER_OF_MASS] = {ARM_NQ, 3},
-        [FA_CONSTRAINT_VIOLATION] = {ARM_NQ, ARM_ROWS},
-        [FA_CONSTRAINT_JACOBIAN] = {ARM_NQ, ARM_ROWS * ARM_NV},
-        [FA_CONSTRAINT_FORCES] = {ARM_NQ, ARM_NV, ARM_NU, ARM_ROWS},
-        [FA_INTEGRATE] = {ARM_NQ, ARM_NV, ARM_NQ},
-        [FA_POSITION_RATES] = {ARM_NQ, ARM_NV, ARM_NQ},
-        [FA_LINK_VELOCITIES] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_VELOCITIES_SPATIAL] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_VELOCITIES_HYBRID] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_VELOCITIES_MIXED] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_ACCELERATIONS] = {ARM_NQ, ARM_NV, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_ACCELERATIONS_SPATIAL] = {ARM_NQ, ARM_NV, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_ACCELERATIONS_HYBRID] = {ARM_NQ, ARM_NV, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_ACCELERATIONS_MIXED] = {ARM_NQ, ARM_NV, ARM_NV, 6 * ARM_LINKS},
-        [FA_LINK_JACOBIANS] = {ARM_NQ, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIANS_SPATIAL] = {ARM_NQ, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIANS_HYBRID] = {ARM_NQ, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIANS_MIXED] = {ARM_NQ, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIAN_RATES] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIAN_RATES_SPATIAL] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIAN_RATES_HYBRID] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
-        [FA_LINK_JACOBIAN_RATES_MIXED] = {ARM_NQ, ARM_NV, 6 * ARM_LINKS * ARM_NV},
-        [FA_FORWARD_TANGENTS] = {ARM_NQ, ARM_NV, ARM_NU, 3 * ARM_NV * ARM_NV},
-        [FA_INVERSE_JVP] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV, ARM_NV, ARM_NV, ARM_NV},
-        [FA_FORWARD_JVP] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV, ARM_NV, ARM_NU, ARM_NV},
-        [FA_INVERSE_VJP] = {ARM_NQ, ARM_NV, ARM_NV, ARM_NV, 3 * ARM_NV},
-        [FA_FORWARD_VJP] = {ARM_NQ, ARM_NV, ARM_NU, ARM_NV, 3 * ARM_NV},
-        [FA_JACOBIAN_TANGENTS] = {ARM_NQ, 6 * ARM_NV * ARM_NV},
-        [FA_ENERGY_TANGENTS] = {ARM_NQ, ARM_NV, 2 * ARM_NV},
-    };
     int64_t nodes[MOST];
 
     for (int i = 0; i < MOST; i++) {
@@ -142,19 +100,22 @@ static void check_every_kernel(void)
     }
     for (int k = 0; k < FA_N_KERNELS; k++) {
         const int is_of_node = fa_kernel_rows[k].node != FA_NO_NODE;
-        CHECK(sizes[k][0] > 0); /* a new kernel needs its row here */
+        int sizes[FA_MAX_OPERANDS];
+        for (int i = 0; i <= fa_kernel_rows[k].n_in; i++) {
+            sizes[i] = size_of(fa_kernel_rows[k].operands[i]);
+        }
         if (fa_kernel_applies(model, (fa_kernel)k)) {
-            check_alone(model, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+            check_alone(model, (fa_kernel)k, is_of_node ? nodes : NULL, sizes);
             if (k != FA_LOG_DET_MASS) { /* its M may be indefinite */
-                check_alone(linear, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+                check_alone(linear, (fa_kernel)k, is_of_node ? nodes : NULL, sizes);
             }
         }
         if (fa_kernel_applies(closed, (fa_kernel)k)) {
-            check_alone(closed, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+            check_alone(closed, (fa_kernel)k, is_of_node ? nodes : NULL, sizes);
         }
         if (fa_kernel_applies(bent, (fa_kernel)k)) {
-            check_alone(bent, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
-            check_alone(axial, (fa_kernel)k, is_of_node ? nodes : NULL, sizes[k]);
+            check_alone(bent, (fa_kernel)k, is_of_node ? nodes : NULL, sizes);
+            check_alone(axial, (fa_kernel)k, is_of_node ? nodes : NULL, sizes);
         }
     }
 }

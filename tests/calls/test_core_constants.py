@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import re
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,15 +12,6 @@ from test_stubs import TREE, constants
 
 import flexarm as fa
 from flexarm import _core
-from flexarm._calls.records import (
-    Gains,
-    Options,
-    PredictiveStep,
-    Rollout,
-    SampledLoop,
-    ScalingRun,
-    TargetRun,
-)
 
 TABLES = [name for name in dir(_core) if name.endswith("_COLUMNS")]
 
@@ -32,6 +20,8 @@ def test_types() -> None:
     kinds = {
         "Final[tuple[str, ...]]": tuple,
         "Final[MappingProxyType[str, slice]]": MappingProxyType,
+        constants(TREE.body)["KERNELS"]: MappingProxyType,
+        constants(TREE.body)["RECORDS"]: MappingProxyType,
         "Final[int]": int,
         "Final[float]": float,
     }
@@ -82,20 +72,3 @@ def test_methods_are_those_of_simulate() -> None:
         run = fa.simulate(arm, [0.1], [0.0], [0.0, 1e-3], method=method)
         assert run.success
     assert set(_core.STACK_METHODS) < set(_core.METHODS)
-
-
-@pytest.mark.parametrize(
-    ("file", "kinds"),
-    [
-        ("py_rollout.c", (Rollout, SampledLoop, Options, Gains)),
-        ("py_ik.c", (TargetRun,)),
-        ("py_time_scaling.c", (ScalingRun,)),
-        ("py_predictive.c", (PredictiveStep,)),
-    ],
-)
-def test_records_have_the_attributes_that_c_fetches(
-    file: str, kinds: tuple[Any, ...]
-) -> None:
-    source = (Path(__file__).parents[2] / "csrc" / "python" / file).read_text()
-    rows = re.findall(r'(?:ROW\(|EACH\(|\{)"(\w+)",', source)
-    assert set(rows) == {name for kind in kinds for name in kind._fields}

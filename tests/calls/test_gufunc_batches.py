@@ -18,7 +18,6 @@ from gufuncs import (
 from named import function
 
 import flexarm as fa
-from flexarm._support.moved import MOVED
 
 pytestmark = [*STRICT]
 
@@ -31,7 +30,6 @@ def test_every_gufunc_has_a_public_function_of_its_name(name: str) -> None:
     public, _ = public_name(name)
     assert callable(function(public))
     assert callable(getattr(fa.Arm, public))
-    assert public in fa.__all__ or MOVED[public] == f"Arm.{public}"
 
 
 @each_case

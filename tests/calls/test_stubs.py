@@ -5,22 +5,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
+import stub
 
 import flexarm as fa
 from flexarm import _core
 
-SOURCE = Path(fa.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
-LINES = SOURCE.splitlines()
+SOURCE = stub.FILE.read_text(encoding="utf-8")
 TREE = ast.parse(SOURCE)
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
 # what build_info returns, a map, and what the gufuncs of an arm and a stack are
 TYPING_ONLY = {"BuildInfo", "Function", "Gufunc", "Kernels"}
 MODEL = CLASSES["Kernels"].body + CLASSES["Model"].body
-SIGNATURE = re.compile(r"(\([^()]*\)(?:,\([^()]*\))*->\([^()]*\))")
 
 
 def is_gufunc(node: ast.AnnAssign) -> bool:
@@ -32,22 +30,18 @@ def constants(body: list[ast.stmt]) -> dict[str, str]:
     return {
         ast.unparse(node.target): ast.unparse(node.annotation)
         for node in body
-        if isinstance(node, ast.AnnAssign) and not is_gufunc(node)
+        if isinstance(node, ast.AnnAssign)
+        and not is_gufunc(node)
+        and not ast.unparse(node.target).startswith("_")
     }
 
 
-def gufuncs(body: list[ast.stmt]) -> dict[str, str]:
-    """Signatures by name, from the comment of the line or of the one above."""
-    found = {}
-    for node in body:
-        if not (isinstance(node, ast.AnnAssign) and is_gufunc(node)):
-            continue
-        match = SIGNATURE.search(LINES[node.lineno - 1]) or SIGNATURE.search(
-            LINES[node.lineno - 2]
-        )
-        assert match, f"{ast.unparse(node.target)} has no signature"
-        found[ast.unparse(node.target)] = match[1]
-    return found
+def gufuncs(body: list[ast.stmt]) -> set[str]:
+    return {
+        ast.unparse(node.target)
+        for node in body
+        if isinstance(node, ast.AnnAssign) and is_gufunc(node)
+    }
 
 
 def functions(body: list[ast.stmt]) -> dict[str, ast.arguments]:
@@ -71,22 +65,30 @@ def refusal(function: Callable[..., object], *args: object, **names: object) -> 
 def test_names_of_the_module():
     maps, calls = gufuncs(TREE.body), functions(TREE.body)
     rest = set(calls) | set(CLASSES) | set(constants(TREE.body))
-    assert public(_core) == (set(maps) | rest) - TYPING_ONLY
+    assert public(_core) == (maps | rest) - TYPING_ONLY
     assert all(isinstance(getattr(_core, name), np.ufunc) for name in maps)
     assert all(callable(getattr(_core, name)) for name in calls)
 
 
-def test_signatures_of_maps():
-    for name, signature in gufuncs(TREE.body).items():
-        # NumPy says None for ufuncs of numbers
-        assert (getattr(_core, name).signature or "()->()") == signature, name
+def test_what_follows_from_the_tables_is_current():
+    assert stub.written(SOURCE) == SOURCE, "python3 tests/stub.py writes it anew"
+
+
+def test_records_are_made_of_their_tables():
+    for record, rows in _core.RECORDS.items():
+        kind, body = getattr(_core, record), CLASSES[record].body
+        assert [*constants(body)] == [*kind._fields] == [*rows]
+        fields = [node for node in body if isinstance(node, ast.AnnAssign)]
+        defaults = [ast.unparse(node.target) for node in fields if node.value]
+        assert [*kind._field_defaults] == defaults
+        assert kind.__module__ == _core.__name__
 
 
 @pytest.mark.parametrize(
     ("name", "body"), [("Model", MODEL), ("Stack", CLASSES["Stack"].body)]
 )
 def test_names_of_classes(name, body):
-    assert public(getattr(_core, name)) == set(gufuncs(body)) | set(functions(body))
+    assert public(getattr(_core, name)) == gufuncs(body) | set(functions(body))
     with pytest.raises(TypeError, match="not an acceptable base type"):
         type("Other", (getattr(_core, name),), {})
 
@@ -102,10 +104,10 @@ def test_signatures_of_arms():
         "nq": tree.nq, "nv": tree.nv, "B": len(tree.bodies), "N": len(tree.node_names)
     }  # fmt: skip
     assert len({*sizes.values(), 1, 2, 3, 4, 6}) == 9
-    for name, signature in gufuncs(MODEL).items():
+    for name in _core.KERNELS:
         with_loops = name.startswith("constraint_")
         model = (closed if with_loops else tree).kernels
-        wanted = signature
+        wanted = stub.signature(name)
         for letters, size in {**sizes, "m": 1}.items():
             wanted = re.sub(rf"\b{letters}\b", str(size), wanted)
         assert getattr(model, name).signature == wanted, name

@@ -210,8 +210,8 @@ CORE = [
     ),
     mutant(
         C + "python/py_ik.c",
-        "offsetof(ik_job, run.wrench_stride), PY_OPTIONAL",
-        "0, PY_OPTIONAL",
+        'PY_EACH("wrench"',
+        'PY_FIELD("wrench"',
         "all targets get the wrench of the first",
         "inverse_kinematics inverse_kinematics_calls deflection",
     ),
@@ -266,8 +266,8 @@ CORE = [
     ),
     mutant(
         C + "python/py_time_scaling.c",
-        '"nm", problem.lower, 0),',
-        '"nm", problem.upper, 0),',
+        '"lower", problem.lower',
+        '"lower", problem.upper',
         "largest values of the limits for the least ones",
         "time_scaling",
     ),

@@ -15,43 +15,32 @@ from numpy.testing import assert_allclose
 from trees import SEVERAL, armed, random_state
 
 import flexarm as fa
-from flexarm import ArgumentError, FlexibleBody, NotFiniteError
+from flexarm import ArgumentError, FlexibleBody, NotFiniteError, _core
 from flexarm.arm import Arm
 from flexarm.library import random_tree
 from flexarm.stacks import ArmStack
 
-# functions of states, and which arguments they take
+CORE = _core.Model(*random_tree(1, 5, max_modes=2).pack())
+
+
+def is_stacked(kernel: str) -> bool:
+    """Whether a kernel mixes arms in its lanes, and is of arms without constraints."""
+    try:
+        _core.Stack((CORE, CORE)).gufunc(kernel)
+    except KeyError:
+        return False
+    return True
+
+
+# functions of states, and which arguments they take: those with a kernel of stacks,
+# and some that call these or are of one arm after the other
 VECTORS = {
-    "forward_dynamics": "q qd tau",
-    "inverse_dynamics": "q qd qdd",
-    "bias_forces": "q qd",
-    "gravity_forces": "q",
-    "mass_matrix": "q",
-    "mass_matrix_inverse": "q",
-    "apply_mass_matrix": "q qd",
-    "apply_mass_matrix_inverse": "q qd",
-    "log_det_mass_matrix": "q",
-    "kinetic_energy": "q qd",
-    "potential_energy": "q",
-    "dissipated_power": "q qd",
+    name: formula.split(" ->")[0].removeprefix("node, ").replace(",", "")
+    for name, (function, formula, *_) in _core.KERNELS.items()
+    if name == function and is_stacked(name)
+} | {
     "energy": "q qd",
-    "link_poses": "q",
-    "node_poses": "q",
-    "node_pose": "q",
     "tip_pose": "q",
-    "jacobian": "q",
-    "node_velocity": "q qd",
-    "wrench_forces": "q wrench",
-    "node_acceleration": "q qd qdd",
-    "momentum": "q qd",
-    "center_of_mass": "q",
-    "integrate": "q qd",
-    "position_rates": "q qd",
-    "link_velocities": "q qd",
-    "link_accelerations": "q qd qdd",
-    "link_jacobians": "q",
-    "link_jacobian_rates": "q qd",
-    # of one arm after the other
     "difference": "q q1",
     "operational_space_compliance": "q",
 }
@@ -99,6 +88,7 @@ def states(arm: Arm, seed: int, shape: tuple[int, ...]) -> dict[str, Any]:
         name: np.array([state[i] for state in made]).reshape(*shape, size)
         for i, (name, size) in enumerate(sizes.items())
     }
+    result["x"] = result["dq"] = result["qd"]
     result["tau"] = rng.normal(size=(*shape, arm.nv))
     result["wrench"] = rng.normal(size=(*shape, 6))
     result["q1"] = np.roll(result["q"], 1, axis=0) if shape else result["q"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.records import Rollout, SampledLoop, new_report, reported
-from ..._core import METHODS, REPORT_COLUMNS
+from ..._calls.records import new_report, reported
+from ..._core import METHODS, REPORT_COLUMNS, Rollout, SampledLoop
 from ...kinematics.positions import quiet_difference
 from ...simulation.accuracy import forget
 from ...simulation.laws import law_of
@@ -38,9 +38,9 @@ def run_core(loop: Loop) -> None:
             loop.qd,
             loop.tau,
             loop.method,
-            loop.options,
-            loop.report,
-            loop.threads,
+            options=loop.options,
+            report=loop.report,
+            threads=loop.threads,
             knots=grid.knots,
             substeps=grid.substeps,
             samples=grid.samples.astype(np.uintp),
