@@ -38,14 +38,14 @@ from .model.followers import (
 )
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.merging import merged
-from .model.packing import Packed, pack
-from .model.sliders import Slider
-from .model.tree import (
+from .model.packing import Packed, pack, rows, tree_of
+from .model.parents import (
     check_mass,
     check_unique_names,
     find_parents,
     with_named_nodes,
 )
+from .model.sliders import Slider
 from .model.units import check_units_of_arm, warn_of_places
 
 _EAGER = False  # not TYPE_CHECKING, by which mypy reads the imports in another order
@@ -208,11 +208,11 @@ class Arm(ArmLike):
         if self.check_units:
             check_units_of_arm(self)
             warn_of_places(self)
-        packed = pack(self)
-        self._set(_model=Model(*packed))
-        fewer = merged(packed)
+        tree = tree_of(self)
+        self._set(_model=Model(*rows(tree)))
+        fewer = merged(tree)
         if fewer is not None:
-            self._model.merge(Model(*fewer))
+            self._model.merge(Model(*rows(fewer)))
         self._model.bind(weakref.ref(self))
         mode_accuracy.warn_of_modes(self)
 
