@@ -36,8 +36,8 @@ from .model.followers import (
 )
 from .model.loops import check_constraints, constraint_names
 from .model.merging import merged
-from .model.packing import Packed, pack
-from .model.tree import (
+from .model.packing import Packed, pack, rows, tree_of
+from .model.parents import (
     check_mass,
     check_unique_names,
     find_parents,
@@ -227,11 +227,11 @@ class Arm(ArmLike, ArmMethods):
         if self.check_units:
             check_units_of_arm(self)
             warn_of_places(self)
-        packed = pack(self)
-        kernels = Model(*packed)
-        fewer = merged(packed)
+        tree = tree_of(self)
+        kernels = Model(*rows(tree))
+        fewer = merged(tree)
         if fewer is not None:
-            kernels.merge(Model(*fewer))
+            kernels.merge(Model(*rows(fewer)))
         kernels.bind(weakref.ref(self))
         self._set(kernels=kernels)
         if not is_quiet():

@@ -15,6 +15,7 @@ from ._calls.arm_like import ArmLike, Array
 from ._calls.declared import Posture
 from ._calls.doors import checked, checked_class
 from ._calls.links import link_name, link_ranges
+from ._core import JOINT_COLUMNS
 from ._support.printing import Printed, Sheet, Table, percent
 from ._support.warn import warn
 from .arm import check_of_new_arms
@@ -36,7 +37,8 @@ from .bodies.mode_bounds import largest_frequency_error
 from .bodies.unreduced import LinearBody, UnreducedLink, about_origin, spatial_inertia
 from .errors import ModeWarning
 from .kinematics import link_poses, node_poses
-from .model.motors import Mount, hidden_bodies, merged, mounts_by_carrier
+from .model.packing import tree_of
+from .model.tree import Link
 
 # Error of a basis without a warning.
 MAX_ERROR = 0.01
@@ -332,10 +334,10 @@ class Locked:
         # V in the frame of a body = X V in the base
         self.to_body = [_motion(T) for T in poses]
         self.children = _children(arm)
-        motors = mounts_by_carrier(arm)
-        own = [_inertia_of(arm, k, motors) for k in range(len(arm.bodies))]
+        links = tree_of(arm).links
+        own = [_inertia_of(link) for link in links if link.origin.why == "body"]
         own = [X.T @ I @ X for X, I in zip(self.to_body, own, strict=True)]
-        self.lumps = _hidden_lumps(arm, q) if motors else []
+        self.lumps = _lumps_of_motors(arm, links, q)
         # inertias of the trees from each body outward
         self.outward = own
         for lump in self.lumps:
@@ -452,13 +454,12 @@ def _moments(m: Array) -> Array:
     return spatial_inertia(m[0], m[1:4], J)
 
 
-def _inertia_of(arm: ArmLike, k: int, motors: dict[int, list[Mount]]) -> Array:
+def _inertia_of(link: Link) -> Array:
     """Spatial inertia of an undeformed body, with motor parts that belong to it."""
-    body = arm.bodies[k]
-    if motors:
-        whole = merged(arm, k, motors)
-        if whole is not None:
-            return _moments(whole)
+    body = link.body
+    assert body is not None
+    if link.moments is not None:
+        return _moments(link.moments)
     nodes = body.node_mass, body.node_com, body.node_inertia, body.node_position
     found = about_origin(*nodes).sum(axis=0)
     if (c := body.integrals) is not None:
@@ -466,19 +467,17 @@ def _inertia_of(arm: ArmLike, k: int, motors: dict[int, list[Mount]]) -> Array:
     return np.asarray(found)
 
 
-def _hidden_lumps(arm: ArmLike, q: Array) -> list[_Lump]:
+def _lumps_of_motors(arm: ArmLike, links: tuple[Link, ...], q: Array) -> list[_Lump]:
     """Parts of motors that are bodies of their own in the C model."""
-    poses, result = node_poses(arm, q), []
-    for hidden in hidden_bodies(arm):
-        k, joint = hidden.mount.carrier, hidden.mount.joint
-        if k < 0:
-            continue
-        node = arm.bodies[k].node_index(joint.node)
-        pose = np.eye(4)
-        pose[:3, :3] = joint.rotation
-        pose[:3, 3] = joint.position + joint.rotation @ hidden.offset
-        X = _motion(poses[arm._node_offset[k] + node] @ pose)
-        result.append(_Lump(k, node, X.T @ _moments(hidden.moments) @ X))
+    moving = [x for x in links if x.origin.why in ("stator", "rotor") and x.parent]
+    poses, result = node_poses(arm, q) if moving else (), []
+    for link in moving:
+        assert link.parent is not None and link.moments is not None
+        k, constants, pose = link.parent.body, link.motion.constants, np.eye(4)
+        pose[:3, :3] = constants[JOINT_COLUMNS["rotation"]].reshape(3, 3)
+        pose[:3, 3] = constants[JOINT_COLUMNS["position"]]
+        X = _motion(poses[arm._node_offset[k] + link.node] @ pose)
+        result.append(_Lump(k, link.node, X.T @ _moments(link.moments) @ X))
     return result
 
 

@@ -23,7 +23,8 @@ from .arm import Arm
 from .bodies.body import Body
 from .errors import ArgumentError, ModelError
 from .model.lumps import rigid_nodes, union
-from .model.packing import Packed, pack
+from .model.packing import rows, structure, tree_of
+from .model.tree import Tree
 
 if TYPE_CHECKING:  # `methods` hands over functions of rooms above
     from .methods import StackMethods
@@ -289,34 +290,24 @@ def _value_difference(what: str, first: object, other: object) -> str:
     return "" if first == other else f"{other!r} in place of {first!r} as {what}"
 
 
-def _models(arms: tuple[Arm, ...]) -> list[_core.Model]:
-    """Models with bodies on the nodes that are rigid bodies in any of the arms.
+def _trees(arms: tuple[Arm, ...]) -> list[Tree]:
+    """Links of arms, one on each node that is a rigid body in any of the arms.
 
-    Where a node is not one in an arm, as with a payload of zero, its body is massless.
+    Where a node is not one in an arm, as with a payload of zero, its link is massless.
     """
     rigid = [rigid_nodes(arm) for arm in arms]
     try:
         places = union(rigid)
     except ValueError:  # other numbers of bodies
-        places = rigid[0]
-    return [
-        model_of(arm)
-        if own == places or len(own) != len(places)
-        else _core.Model(*pack(arm, rigid=own, places=places))
-        for arm, own in zip(arms, rigid, strict=True)
-    ]
+        return [tree_of(arm) for arm in arms]
+    return [tree_of(arm, places=places) for arm in arms]
 
 
-def _topology(model: _core.Model) -> tuple[object, ...]:
-    """Numbers that must be equal in all arms of a stack."""
-    packed = Packed._make(model.__reduce__()[1])
-    acting = packed.acting if len(packed.passive) else None
-    return (
-        packed.topology.tobytes(),
-        packed.loops.tobytes(),
-        acting,
-        len(packed.couplings),
-    )
+def _model(arm: Arm, tree: Tree) -> _core.Model:
+    """Model of an arm with these links, its own one if it has them all."""
+    own = sum(map(len, rigid_nodes(arm)))
+    placed = sum(link.origin.why == "node" for link in tree.links)
+    return model_of(arm) if own == placed else _core.Model(*rows(tree))
 
 
 def _names_of(body: Body) -> tuple[object, ...]:
@@ -464,11 +455,11 @@ def stack(
         )
     for arm in arms:
         refuse_followers(arm, "arms of a stack")
-    models = _models(arms)
-    topology = _topology(models[0])
+    trees = _trees(arms)
+    common = structure(trees[0])
     for i, arm in enumerate(arms[1:], 1):
         how = "" if _same_names(first, arm) else _difference(first, arm)
-        if not how and topology != _topology(models[i]):
+        if not how and common != structure(trees[i]):
             how = (
                 "another structure: attachments, foreshortening, integrals, drives, "
                 "actuators or passive forces differ"
@@ -479,7 +470,7 @@ def stack(
                 "first in numbers only"
             )
     try:
-        core = _core.Stack(tuple(models))
+        core = _core.Stack(tuple(map(_model, arms, trees)))
     except ValueError as error:
         raise ModelError(f"the stack cannot be built: {error}") from None
     index = np.arange(len(arms))

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .._calls.arm_like import ArmLike
 from .._calls.links import joint_name
 from ..bodies.body import Body
@@ -25,8 +22,6 @@ from ..bodies.following import (
 from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .loops import Coupling
-
-Array = NDArray[np.float64]
 
 COUPLINGS = ("eliminated", "constrained")
 
@@ -168,19 +163,9 @@ def followers(arm: ArmLike) -> list[tuple[int, int, Following]]:
     return [(k, leader_of(arm, k), own) for k, own in arm._following.items()]
 
 
-def follower_rows(arm: ArmLike, joint_at: dict[int, int]) -> Array:
-    """Followers as rows of the C model, with its numbers of bodies."""
-    rows = [
-        (joint_at[k], joint_at[leader], own.ratio, own.offset)
-        for k, leader, own in followers(arm)
-    ]
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
-
-
 __all__ = [
     "COUPLINGS",
     "eliminated",
-    "follower_rows",
     "followers",
     "free_joint",
     "freed",

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._calls.doors import checked_record
 from .._calls.kept import Kept
-from .._core import DIRECTIONS, FRAME_COLUMNS, LOOP_COLUMNS
+from .._core import DIRECTIONS
 from .._support.arrays import kind_of
 from .._support.checks import as_array, finite, model_rotation, short_text, unturned
 from .._support.description import Description
 from .._support.options import check_choice
 from ..errors import ModelError
 from .ends import check_name, read_directions, read_end, word_of
-from .rows import row_of, size_of
 from .sliders import Slider, line_of
+from .tree import Closure, End, Origin
 
 Array = NDArray[np.float64]
 
@@ -249,34 +249,37 @@ def _coupling_row(arm: ArmLike, coupling: Coupling) -> Array:
     return row
 
 
-def pack_constraints(arm: ArmLike) -> tuple[NDArray[np.intc], Array, Array]:
-    """Loops, their frames and couplings as rows of the C model."""
-    loops, frames, couplings = [], [], []
-    for constraint in arm._held:
-        if isinstance(constraint, Coupling):
-            couplings.append(_coupling_row(arm, constraint))
+def closures(arm: ArmLike) -> tuple[Closure, ...]:
+    """Loops and sliders that forces hold, on links of bodies."""
+    result = []
+    for c in arm._held:
+        if isinstance(c, Coupling):
             continue
-        first, second = _ends(arm, constraint)
-        bits = sum(1 << DIRECTIONS.index(d) for d in constraint.locked)
-        if isinstance(constraint, Slider):
-            nodes, axes = line_of(arm, constraint)
-            places = ((np.zeros(3), axes), (constraint.position, constraint.rotation))
+        nodes: list[int] = []
+        if isinstance(c, Slider):
+            nodes, axes = line_of(arm, c)
+            places = ((np.zeros(3), axes), (c.position, c.rotation))
         else:
-            nodes = []
-            places = (
-                (constraint.position, constraint.rotation),
-                (constraint.position2, constraint.rotation2),
+            places = ((c.position, c.rotation), (c.position2, c.rotation2))
+        ends = []
+        for node, place in zip(_ends(arm, c), places, strict=True):
+            k = arm._body_of_node(node) if node >= 0 else -1
+            ends.append(
+                End(Origin("body", k), node - arm._node_offset[k], *place)
+                if k >= 0
+                else End(None, -1, *place)
             )
-        row = row_of(LOOP_COLUMNS, first=first, second=second, directions=bits)
-        row[LOOP_COLUMNS["line"]] = len(nodes)
-        row[LOOP_COLUMNS["nodes"]][: len(nodes)] = nodes
-        loops.append(row)
-        frames += [row_of(FRAME_COLUMNS, position=x, rotation=R) for x, R in places]
-    return (
-        np.array(loops, dtype=np.intc).reshape(-1, size_of(LOOP_COLUMNS)),
-        np.array(frames).reshape(-1, 2, size_of(FRAME_COLUMNS)),
-        np.array(couplings, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1),
-    )
+        bits = sum(1 << DIRECTIONS.index(d) for d in c.locked)
+        start = nodes[0] - ends[0].node if nodes else 0
+        line = tuple(node - start for node in nodes)
+        result.append(Closure(bits, (ends[0], ends[1]), line))
+    return tuple(result)
+
+
+def coupling_rows(arm: ArmLike) -> Array:
+    """Couplings that forces hold as rows of the C model."""
+    rows = [_coupling_row(arm, c) for c in arm._held if isinstance(c, Coupling)]
+    return np.array(rows, dtype=np.float64).reshape(-1, arm.motor_slice.stop + 1)
 
 
 def constraint_names(arm: ArmLike) -> tuple[str, ...]:

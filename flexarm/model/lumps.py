@@ -7,7 +7,6 @@ nodes on a fixed joint, as the stator of a motor on a flexible body.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +15,13 @@ from .._calls.arm_like import ArmLike
 from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals
 from ..bodies.node_sums import NodeSums
+from .tree import FIXED, Link, Origin, Tree
 
 Array = NDArray[np.float64]
 
 UPPER = np.triu_indices(3)
 
 Nodes = tuple[tuple[int, ...], ...]  # by body
-
-
-class NodeBody(NamedTuple):
-    """A node of a flexible body as a rigid body of its own."""
-
-    body: int
-    node: int
-    moments: Array  # mass, first moment, inertia about the node, (10,)
 
 
 def rigid_nodes(arm: ArmLike) -> Nodes:
@@ -57,28 +49,33 @@ def moments_of(body: Body, node: int) -> Array:
     return np.concatenate([[m], m * body.node_com[node], J])
 
 
-def node_bodies(
-    arm: ArmLike, rigid: Nodes, places: Nodes | None = None
-) -> list[NodeBody]:
-    """Rigid bodies on nodes, in the order of bodies and nodes.
+def with_node_links(tree: Tree, rigid: Nodes, places: Nodes | None = None) -> Tree:
+    """Take the inertia of nodes that are rigid bodies out of the links of their bodies.
+
+    Afterwards these links, on fixed joints of their nodes, follow all others, in the
+    order of bodies and nodes; the mass of all links is what it was.
 
     Parameters
     ----------
-    arm : Arm
-        Any arm.
+    tree : Tree
+        Links of bodies.
     rigid : tuple of tuple of int
         Nodes of each body that are rigid bodies.
     places : tuple of tuple of int, optional
-        Nodes with a body in the C model, `rigid` and others; the bodies on the others
-        have no mass.
+        Nodes that have links, `rigid` and others, without mass.
     """
-    return [
-        NodeBody(k, j, moments_of(body, j) if j in own else np.zeros(10))
-        for k, (body, own, has) in enumerate(
-            zip(arm.bodies, rigid, places or rigid, strict=True)
-        )
-        for j in has
-    ]
+    links: list[Link] = []
+    added: list[Link] = []
+    for link in tree.links:
+        k, body = link.origin.body, link.body
+        if body is not None and (places or rigid)[k]:
+            link = link._replace(apart=rigid[k])
+            for j in (places or rigid)[k]:
+                moments = moments_of(body, j) if j in rigid[k] else np.zeros(10)
+                origin = Origin("node", k, j)
+                added.append(Link(origin, link.origin, j, (FIXED,), moments=moments))
+        links.append(link)
+    return tree._replace(links=(*links, *added))
 
 
 def integrals_without(body: Body, nodes: tuple[int, ...]) -> ModalIntegrals:

@@ -8,68 +8,53 @@ of nodes and links see every body.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import (
-    FRAME_COLUMNS,
-    JOINT_COLUMNS,
-    JOINT_KINDS,
-    LOOP_COLUMNS,
-    NODE_COLUMNS,
-    PASSIVE_COLUMNS,
-    TOPOLOGY_COLUMNS,
-)
-from .packing import Packed
+from .._core import JOINT_COLUMNS, NODE_COLUMNS
+from .lumps import UPPER
+from .tree import End, Link, Motion, Origin, Tree
 
 Array = NDArray[np.float64]
 
 _POSITION, _ROTATION = JOINT_COLUMNS["position"], JOINT_COLUMNS["rotation"]
-_AT = {name: columns.start for name, columns in TOPOLOGY_COLUMNS.items()}
-_FIXED, _FLOATING = (JOINT_KINDS.index(kind) for kind in ("fixed", "floating"))
-_LINE, _NODES = LOOP_COLUMNS["line"].start, LOOP_COLUMNS["nodes"].start
-_ENDS = [LOOP_COLUMNS[name].start for name in ("first", "second")]
-
-_Rows = list[list[int]]  # of the topology
 
 
 @dataclass
 class _Place:
-    """Where a body of the arm is in the merged one."""
+    """Where a link is in the merged tree."""
 
-    body: int  # of those that stay, -1 for the ground
+    link: Origin | None  # that stays, None: the ground
     position: Array = field(default_factory=lambda: np.zeros(3))
     rotation: Array = field(default_factory=lambda: np.eye(3))
 
 
 @dataclass
 class _Sum:
-    """Mass, first moment and second moments about the frame of a body."""
+    """Mass, first moment and second moments about the frame of a link."""
 
     mass: float = 0.0
     moment: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
 
-    def add(self, node: Array, place: _Place) -> None:
+    def add_node(self, link: Link, i: int, place: _Place) -> None:
         """Add the mass of a node, whose inertia is about itself."""
-        R, mass = place.rotation, node[NODE_COLUMNS["mass"]][0]
-        com = node[NODE_COLUMNS["com"]]
-        xx, xy, xz, yy, yz, zz = node[NODE_COLUMNS["inertia"]]
-        own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        centre = place.position + R @ (node[NODE_COLUMNS["position"]] + com)
+        body = link.body
+        assert body is not None
+        R, mass, com = place.rotation, body.node_mass[i], body.node_com[i]
+        own = _symmetric(body.node_inertia[i][UPPER])
+        centre = place.position + R @ (body.node_position[i] + com)
         about = R @ (own - mass * _turned(com)) @ R.T  # about the centre of mass
         self.mass += mass
         self.moment += mass * centre
         self.inertia += about + mass * _turned(centre)
 
     def add_moments(self, moments: Array, place: _Place) -> None:
-        """Add mass, first moment and inertia (10,) about the frame of a body."""
+        """Add mass, first moment and inertia (10,) about the frame of a link."""
         R, p, mass = place.rotation, place.position, moments[0]
         moment = R @ moments[1:4]
-        xx, xy, xz, yy, yz, zz = moments[4:]
-        own = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        own = R @ _symmetric(moments[4:]) @ R.T
         both = np.outer(p, moment)
         shift = 2.0 * (p @ moment) * np.eye(3) - both - both.T
         self.mass += mass
@@ -79,12 +64,20 @@ class _Sum:
     def node(self) -> Array:
         """Row of the one node, at the frame."""
         com = self.moment / self.mass if self.mass else self.moment
-        entries = self.inertia.ravel()[[0, 1, 2, 4, 5, 8]]
         *_, last = NODE_COLUMNS.values()
         row = np.zeros(last.start)
-        for name, value in (("mass", self.mass), ("com", com), ("inertia", entries)):
+        for name, value in (
+            ("mass", self.mass),
+            ("com", com),
+            ("inertia", self.inertia[UPPER]),
+        ):
             row[NODE_COLUMNS[name]] = value
         return row
+
+
+def _symmetric(upper: Array) -> Array:
+    xx, xy, xz, yy, yz, zz = upper
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _turned(x: Array) -> Array:
@@ -92,215 +85,126 @@ def _turned(x: Array) -> Array:
     return np.asarray((x @ x) * np.eye(3) - np.outer(x, x))
 
 
-def _node_size(body: NDArray[np.intc]) -> int:
-    n = int(body[_AT["modes"]])
-    *_, last = NODE_COLUMNS.values()
-    return int(last.start + 6 * n + 3 * n * n * body[_AT["second"]])
+def _plain(tree: Tree) -> set[Origin | None]:
+    """Links that are rigid with a mass of their own, or without mass; no rotors.
 
-
-def _moments(rows: _Rows, modal: Array) -> dict[int, Array]:
-    """Mass, first moment and inertia of bodies that have these, in arms without modes.
-
-    They are rigid bodies with parts of motors.
+    The ground is one.  In arms with modes those with moments are none.
     """
-    elastic = _AT["modes"], _AT["shapes"], _AT["strain"]
-    if any(row[at] for row in rows for at in elastic):
-        return {}
-    which = [i for i, row in enumerate(rows) if row[_AT["integrals"]]]
-    return dict(zip(which, modal.reshape(len(which), 10), strict=True))
+    bends = any(link.body is not None and link.body.n_modes for link in tree.links)
+    carries = {link.parent for link in tree.links if link.motion.kind == "floating"}
+    return {None} | {
+        link.origin
+        for link in tree.links
+        if not (link.body is not None and link.body.n_modes)
+        and link.origin.why != "rotor"
+        and link.origin not in carries
+        and not (bends and _moments(link) is not None)
+    }
 
 
-def _plain(rows: _Rows, given: dict[int, Array]) -> list[bool]:
-    """Whether each body is rigid with a mass of its own, or without mass; no rotor."""
-    carries = {row[_AT["parent"]] for row in rows if row[_AT["joint"]] == _FLOATING}
-    return [
-        not (row[_AT["modes"]] or row[_AT["drives"]] or i in carries)
-        and (not row[_AT["integrals"]] or i in given)
-        for i, row in enumerate(rows)
-    ]
+def _moments(link: Link) -> Array | None:
+    """Mass, first moment and inertia of a rigid link that has these, or None."""
+    if link.moments is None and link.body is not None:
+        given = link.body.integrals
+        return None if given is None else given.pack()
+    return link.moments
 
 
-def _goes(rows: _Rows, plain: list[bool]) -> list[bool]:
-    """Whether each body disappears: plain, on a fixed joint of such a one."""
-    return [
-        own
-        and row[_AT["joint"]] == _FIXED
-        and (row[_AT["parent"]] < 0 or plain[row[_AT["parent"]]])
-        for row, own in zip(rows, plain, strict=True)
-    ]
-
-
-def merged(packed: Packed) -> Packed | None:
-    """Return an arm without rigid bodies on fixed joints of rigid bodies.
+def merged(tree: Tree) -> Tree | None:
+    """Return a tree without rigid links on fixed joints of rigid links.
 
     Coordinates are the same, in the same order.  Masses on the ground, which do not
-    move, are left out.  Ends of loops move with the nodes that carry them: their frames
-    become those on the frame of the body that has the sum, or on the ground.
+    move, are left out, and the sum of all others is what it was.  Ends of loops move
+    with the nodes that carry them: their frames become those on the frame of the link
+    that has the sum, or on the ground.
 
     Parameters
     ----------
-    packed : Packed
-        Arrays of an arm.
+    tree : Tree
+        Links of an arm.
 
     Returns
     -------
-    packed : Packed or None
-        None if no body disappears.
+    tree : Tree or None
+        None if no link disappears.
     """
-    rows: _Rows = packed.topology.tolist()
-    given = _moments(rows, packed.modal)
-    plain = _plain(rows, given)
-    goes = _goes(rows, plain)
-    if not any(goes) or all(goes):
+    plain = _plain(tree)
+    goes = {
+        link.origin
+        for link in tree.links
+        if link.motion.kind == "fixed" and {link.origin, link.parent} <= plain
+    }
+    if not goes or len(goes) == len(tree.links):
         return None
 
-    # nodes of each body, and numbers of those that stay
-    counts = packed.topology[:, _AT["nodes"]]
-    sizes = np.array([_node_size(row) for row in packed.topology])
-    ends = np.cumsum(counts * sizes)
-    nodes = [
-        packed.nodes[end - n * size : end].reshape(n, size)
-        for n, size, end in zip(counts, sizes, ends, strict=True)
-    ]
-    first = np.cumsum(counts) - counts
-    number = np.cumsum(~np.array(goes)) - 1
-    places: list[_Place] = []
-    sums: dict[int, _Sum] = {}
-    kept: list[tuple[NDArray[np.intc], Array]] = []  # topology and joint
-
     # frames and sums, from the ground outward
-    for i, (body, joint) in enumerate(zip(packed.topology, packed.joints, strict=True)):
-        body, joint = body.copy(), joint.copy()
-        p, node = int(body[_AT["parent"]]), int(body[_AT["node"]])
-        base = _Place(-1) if p < 0 else places[p]
-        if p < 0 or plain[p]:
-            _compose(joint, base, nodes[p][node - first[p]] if node >= 0 else None)
-            body[_AT["node"]] = node = -1
-        if goes[i]:
-            R = joint[_ROTATION].reshape(3, 3)
-            places.append(_Place(base.body, joint[_POSITION], R))
+    places: dict[Origin | None, _Place] = {None: _Place(None)}
+    known: dict[Origin | None, Link] = {link.origin: link for link in tree.links}
+    sums: dict[Origin | None, _Sum] = {}
+    stay: list[Link] = []
+    for link in tree.links:
+        base, motion = places[link.parent], link.motion
+        node = _node(known, link.parent, link.node)
+        place = _Place(link.origin)
+        if link.parent in plain:
+            motion = _composed(motion, base, node)
+            link = link._replace(parent=base.link, node=-1, motions=(motion,))
+        if link.origin in goes:
+            R = motion.constants[_ROTATION].reshape(3, 3)
+            place = _Place(base.link, motion.constants[_POSITION], R)
         else:
-            places.append(_Place(i))
-            body[_AT["parent"]] = base.body if base.body < 0 else number[base.body]
-            kept.append((body, joint))
-        if plain[i] and places[i].body >= 0:
-            total = sums.setdefault(places[i].body, _Sum())
-            if i in given:  # in place of masses of its nodes
-                total.add_moments(given[i], places[i])
+            stay.append(link)
+        places[link.origin] = place
+        if link.origin in plain and place.link is not None:
+            total = sums.setdefault(place.link, _Sum())
+            moments = _moments(link)
+            if moments is not None:  # in place of masses of its nodes
+                total.add_moments(moments, place)
                 continue
-            for each in nodes[i]:
-                total.add(each, places[i])
-    stay = np.flatnonzero(~np.array(goes))
-    closed = _ends(packed, first, nodes, places, plain)
-    result = _packed(packed, kept, stay, nodes, sums, number, closed)
-    if not given:
-        return result
-    # what is summed is on nodes
-    rest = [given[i] for i in stay.tolist() if i in given and i not in sums]
-    return result._replace(modal=np.concatenate([np.zeros(0), *rest]))
+            for i in range(link.n_nodes):
+                total.add_node(link, i, place)
 
-
-def _compose(joint: Array, base: _Place, node: Array | None) -> None:
-    """Move the place of a joint from a node into the frame of what carries it."""
-    at = joint[_POSITION] + (0.0 if node is None else node[NODE_COLUMNS["position"]])
-    joint[_POSITION] = base.position + base.rotation @ at
-    own = joint[_ROTATION].reshape(3, 3)
-    joint[_ROTATION] = (base.rotation @ own).ravel()
-
-
-class _End(NamedTuple):
-    """End of a loop: on the frame of a body with a sum, -1 for the ground."""
-
-    body: int
-    frame: Array
-
-
-def _ends(
-    packed: Packed,
-    first: NDArray[np.intp],
-    nodes: list[Array],
-    places: list[_Place],
-    plain: list[bool],
-) -> dict[tuple[int, int], _End]:
-    """Ends of loops on bodies that are summed, by number of the loop and side."""
-    result = {}
-    for k, loop in enumerate(packed.loops):
-        for side, at in enumerate(loop[_ENDS].tolist()):
-            i = int(np.searchsorted(first, at, side="right")) - 1
-            if at < 0 or not plain[i]:
-                continue
-            place, frame = places[i], packed.frames[k, side].copy()
-            on_body = nodes[i][at - first[i]][NODE_COLUMNS["position"]]
-            x, R = (frame[FRAME_COLUMNS[name]] for name in ("position", "rotation"))
-            turned = (place.rotation @ R.reshape(3, 3)).ravel()
-            frame[FRAME_COLUMNS["position"]] = place.position + place.rotation @ (
-                on_body + x
+    # ends of loops, and nodes at the sums
+    closures = [
+        closure._replace(
+            ends=tuple(
+                _moved(end, places[end.link], _node(known, end.link, end.node))
+                if end.link in plain
+                else end
+                for end in closure.ends
             )
-            frame[FRAME_COLUMNS["rotation"]] = turned
-            result[k, side] = _End(place.body, frame)
-    return result
-
-
-def _packed(
-    packed: Packed,
-    kept: list[tuple[NDArray[np.intc], Array]],
-    stay: NDArray[np.intp],
-    nodes: list[Array],
-    sums: dict[int, _Sum],
-    number: NDArray[np.intp],
-    ends: dict[tuple[int, int], _End],
-) -> Packed:
-    """Arrays of the bodies that stay, with numbers of their own."""
-    # nodes; of those that are not plain all
-    rows: list[Array] = []
-    moved: dict[int, int] = {}  # numbers of nodes
-    counts = packed.topology[:, _AT["nodes"]]
-    first, count = np.cumsum(counts) - counts, 0
-    carries = {end.body for end in ends.values()}
-    frame_of = {-1: -1}  # nodes of the sums
-    for i, (body, _) in zip(stay.tolist(), kept, strict=True):
-        own = nodes[i]
-        if i in sums:
-            total = sums[i]
-            body[_AT["integrals"]] = 0
+        )
+        for closure in tree.closures
+    ]
+    held = {end.link for closure in closures for end in closure.ends}
+    for i, link in enumerate(stay):
+        if link.origin in sums:
+            total = sums[link.origin]
             heavy = bool(total.mass or total.inertia.any())
-            own = np.array([total.node()])[: heavy or i in carries]
-            frame_of[i] = count
-        else:
-            moved |= {int(first[i]) + j: count + j for j in range(len(own))}
-        body[_AT["nodes"]] = len(own)
-        rows.append(own.ravel())
-        count += len(own)
+            lumps = (total.node(),) if heavy or link.origin in held else ()
+            stay[i] = link._replace(body=None, moments=None, lumps=lumps)
+    return tree._replace(links=tuple(stay), closures=tuple(closures))
 
-    # what names bodies and nodes
-    for body, _ in kept:
-        if body[_AT["node"]] >= 0:
-            body[_AT["node"]] = moved[int(body[_AT["node"]])]
-        if body[_AT["drives"]]:
-            body[_AT["drives"]] = 1 + number[body[_AT["drives"]] - 1]
-    passive = packed.passive.copy()
-    for name in ("body", "rotor"):
-        column = passive[:, PASSIVE_COLUMNS[name].start]
-        there = column >= 0
-        column[there] = number[column[there].astype(int)]
-    followers = packed.followers.copy()
-    followers[:, :2] = number[followers[:, :2].astype(int)]
-    loops, frames = packed.loops.copy(), packed.frames.copy()
-    for k, loop in enumerate(loops):
-        for side, column in enumerate(_ENDS):
-            end = ends.get((k, side))
-            if end is not None:
-                loop[column], frames[k, side] = frame_of[end.body], end.frame
-            elif loop[column] >= 0:
-                loop[column] = moved[int(loop[column])]
-        for i in range(_NODES, _NODES + loop[_LINE]):  # of a flexible body, which stays
-            loop[i] = moved[int(loop[i])]
-    return packed._replace(
-        topology=np.array([body for body, _ in kept], dtype=np.intc),
-        joints=np.array([joint for _, joint in kept]),
-        nodes=np.concatenate(rows),
-        passive=passive,
-        followers=followers,
-        loops=loops,
-        frames=frames,
-    )
+
+def _node(known: dict[Origin | None, Link], link: Origin | None, node: int) -> Array:
+    """Position of a node in the frame of its link."""
+    body = known[link].body if node >= 0 else None
+    return np.zeros(3) if body is None else body.node_position[node]
+
+
+def _composed(motion: Motion, base: _Place, node: Array) -> Motion:
+    """Move the place of a joint from a node into the frame of what carries it."""
+    constants = motion.constants.copy()
+    at = constants[_POSITION] + node
+    constants[_POSITION] = base.position + base.rotation @ at
+    own = constants[_ROTATION].reshape(3, 3)
+    constants[_ROTATION] = (base.rotation @ own).ravel()
+    return motion._replace(constants=constants)
+
+
+def _moved(end: End, place: _Place, node: Array) -> End:
+    """End of a loop on the frame of the link with the sum, or on the ground."""
+    if end.link is None:
+        return end
+    at = place.position + place.rotation @ (node + end.position)
+    return End(place.link, 0 if place.link else -1, at, place.rotation @ end.rotation)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
 from .._calls.links import joint_name
-from .._core import PASSIVE_COLUMNS, PASSIVE_KINDS
+from .._core import JOINT_COLUMNS
 from ..bodies.axes import on_axis
 from ..bodies.drives import Drive
 from ..bodies.following import FollowingJoint, GearedDrive
@@ -22,9 +22,12 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .followers import leader_of
 from .loops import Coupling
-from .rows import row_of, size_of
+from .rows import row_of
+from .tree import JointForce, Link, Motion, Origin, Tree
 
 Array = NDArray[np.float64]
+
+_ORIGIN = np.zeros(3)
 
 
 class Mount(NamedTuple):
@@ -114,82 +117,77 @@ def moments_at(lump: Lump, R: Array, x: Array) -> Array:
     return np.concatenate([[lump.mass], lump.mass * p, J.ravel()[[0, 1, 2, 4, 5, 8]]])
 
 
-def mounts_by_carrier(arm: ArmLike) -> dict[int, list[Mount]]:
-    """Motors of all joints by the body that carries them (-1: the ground)."""
-    result: dict[int, list[Mount]] = {}
-    for mount in mounts(arm):
-        result.setdefault(mount.carrier, []).append(mount)
-    return result
-
-
-def merged(
-    arm: ArmLike, body: int, carried_by: dict[int, list[Mount]] | None = None
-) -> Array | None:
-    """Mass, first moment and inertia of a rigid body with motor parts fixed on it.
-
-    A caller that asks for all bodies makes `mounts_by_carrier` once.
-    """
-    carrier = arm.bodies[body]
-    if not isinstance(carrier, RigidBody):
-        return None
-    carried_by = mounts_by_carrier(arm) if carried_by is None else carried_by
+def _housing(body: RigidBody, carried: list[Mount]) -> Array | None:
+    """Mass, first moment and inertia of a rigid body with motor parts fixed on it."""
     extra = [
         moments_at(
             lump,
             m.joint.rotation,
-            carrier.node_position[carrier.node_index(m.joint.node)] + m.joint.position,
+            body.node_position[body.node_index(m.joint.node)] + m.joint.position,
         )
-        for m in carried_by.get(body, [])
+        for m in carried
         for lump in fixed_lumps(m)
     ]
     # the share of a rigid drive that turns with the body
-    if isinstance(carrier.joint.drive, GearedDrive):
-        _, screw = on_axis(carrier.joint.screws[:, 0])
-        own_share = carrier.joint.drive.shares[1] * np.outer(screw[:3], screw[:3])
+    if isinstance(body.joint.drive, GearedDrive):
+        _, screw = on_axis(body.joint.screws[:, 0])
+        own_share = body.joint.drive.shares[1] * np.outer(screw[:3], screw[:3])
         turning = Lump(0.0, np.zeros(3), own_share)
         extra.append(moments_at(turning, np.eye(3), np.zeros(3)))
     if not extra:
         return None
-    own = Lump(carrier.mass, carrier.com, carrier.inertia)
+    own = Lump(body.mass, body.com, body.inertia)
     return np.asarray(sum(extra, moments_at(own, np.eye(3), np.zeros(3))))
 
 
-class Hidden(NamedTuple):
-    """A body of the C model on the node of a carrier, without nodes."""
+def _part(arm: ArmLike, m: Mount, kind: str, moments: Array) -> Link:
+    """Link of the rotor, which moves, or of the fixed parts of a motor."""
+    parent, node, moves = None, -1, kind != "fixed"
+    if m.carrier >= 0:
+        parent = Origin("body", m.carrier)
+        node = arm.bodies[m.carrier].node_index(m.joint.node)
+    constants = row_of(
+        JOINT_COLUMNS,
+        axis=m.axis,
+        position=m.joint.position + m.joint.rotation @ (m.point if moves else _ORIGIN),
+        rotation=m.joint.rotation,
+        damping=m.drive.motor_damping if moves else 0.0,
+    )
+    origin = Origin("rotor" if moves else "stator", m.driven)
+    motions = (Motion(kind, int(moves), constants),)
+    return Link(origin, parent, node, motions, moments=moments)
 
-    mount: Mount
-    kind: str  # fixed, revolute or prismatic
-    offset: Array  # of its frame in the joint frame
-    moments: Array  # (10,) in its own frame
-    damping: float
 
+def with_motors(tree: Tree, arm: ArmLike) -> Tree:
+    """Add the motors of joints.
 
-def hidden_bodies(arm: ArmLike) -> list[Hidden]:
-    """Motor parts fixed on flexible bodies or the ground, then the rotors."""
-    still: list[Hidden] = []
-    moving: list[Hidden] = []
-    eye, zero = np.eye(3), np.zeros(3)
+    Afterwards rigid bodies have the parts that do not move on them among their moments.
+    Links follow all others: stators, with locked rotors, on flexible bodies and on the
+    ground, then rotors, each on a joint of one freedom.  All masses sum to that of the
+    links before and of the motors.
+    """
+    carried: dict[int, list[Mount]] = {}
+    for m in mounts(arm):
+        carried.setdefault(m.carrier, []).append(m)
+    if not carried:
+        return tree
+    links, still, moving = [], [], []
+    for link in tree.links:
+        if isinstance(link.body, RigidBody):
+            whole = _housing(link.body, carried.get(link.origin.body, []))
+            link = link._replace(moments=whole)
+        links.append(link)
+    eye = np.eye(3)
     for m in mounts(arm):
         lumps = fixed_lumps(m)
-        carrier = arm.bodies[m.carrier] if m.carrier >= 0 else None
-        if lumps and not isinstance(carrier, RigidBody):
-            moments = np.asarray(sum(moments_at(x, eye, zero) for x in lumps))
-            still.append(Hidden(m, "fixed", zero, moments, 0.0))
+        on_rigid = m.carrier >= 0 and isinstance(arm.bodies[m.carrier], RigidBody)
+        if lumps and not on_rigid:
+            fixed = np.asarray(sum(moments_at(x, eye, _ORIGIN) for x in lumps))
+            still.append(_part(arm, m, "fixed", fixed))
         if m.drive.is_free:
             kind = "revolute" if m.turns else "prismatic"
-            moments = moments_at(rotor(m), eye, zero)
-            moving.append(Hidden(m, kind, m.point, moments, m.drive.motor_damping))
-    return still + moving
-
-
-class JointForce(NamedTuple):
-    """Force inside a joint, on q_joint - ratio q_motor; H1 to H3 of the C code."""
-
-    kind: str  # of PASSIVE_KINDS
-    body: int  # of the joint or motor
-    on_motor: bool  # acts only on the motor
-    ratio: float  # zero: acts only on the joint
-    parameters: tuple[float, ...]
+            moving.append(_part(arm, m, kind, moments_at(rotor(m), eye, _ORIGIN)))
+    return tree._replace(links=(*links, *still, *moving))
 
 
 def joint_forces(arm: ArmLike) -> list[JointForce]:
@@ -255,24 +253,6 @@ def _own_forces(k: int, joint: Joint) -> list[JointForce]:
                 stop = (bound, side, stops.stiffness, stops.damping)
                 result.append(JointForce("stop", k, False, 0.0, stop))
     return result
-
-
-def force_rows(
-    arm: ArmLike, joint_at: dict[int, int], rotor_at: dict[int, int]
-) -> Array:
-    """Forces as rows of the C model, with its numbers of bodies."""
-    rows = [
-        row_of(
-            PASSIVE_COLUMNS,
-            kind=PASSIVE_KINDS.index(force.kind),
-            body=rotor_at[force.body] if force.on_motor else joint_at[force.body],
-            rotor=rotor_at[force.body] if force.ratio else -1,
-            ratio=force.ratio,
-            parameters=np.array(force.parameters),
-        )
-        for force in joint_forces(arm)
-    ]
-    return np.array(rows).reshape(-1, size_of(PASSIVE_COLUMNS))
 
 
 def rigid_couplings(arm: ArmLike) -> list[Coupling]:

@@ -1,11 +1,6 @@
 """An arm as plain arrays, in the layout of ``csrc/model/description.h``.
 
-The C model has joints of one screw and poses.  A joint with several screws becomes a
-chain: massless bodies without nodes carry all screws except the last.  A floating body
-gets such a carrier for its joint, to which its own node is attached.  A screw whose
-axis does not pass through the frame moves a carrier on the axis, on which the next body
-is fixed.  Nodes of flexible bodies whose inertia turns with them are bodies on fixed
-joints, without nodes, after all others; motors of flexible joints follow them.
+The arm becomes a tree of links (`tree_of`), and its links become rows (`rows`).
 """
 
 from __future__ import annotations
@@ -18,33 +13,26 @@ from numpy.typing import NDArray
 from .._calls.arm_like import ArmLike
 from .._core import (
     FIDELITIES,
-    JOINT_COLUMNS,
+    FRAME_COLUMNS,
     JOINT_KINDS,
+    LOOP_COLUMNS,
     NODE_COLUMNS,
     PASSIVE_COLUMNS,
+    PASSIVE_KINDS,
     TOPOLOGY_COLUMNS,
 )
-from ..bodies.axes import on_axis
 from ..bodies.body import Body
-from ..bodies.following import GearedDrive
 from ..bodies.integrals import ModalIntegrals
-from ..bodies.joints import Joint
-from .followers import follower_rows, free_joint
-from .loops import pack_constraints
-from .lumps import (
-    NodeBody,
-    Nodes,
-    integrals_without,
-    node_bodies,
-    rigid_nodes,
-    sums_without,
-)
-from .motors import Hidden, force_rows, hidden_bodies, merged, mounts_by_carrier
-from .rows import row_of
+from .chains import motions_of, with_carriers, with_chains
+from .followers import followers
+from .loops import closures, coupling_rows
+from .lumps import Nodes, integrals_without, rigid_nodes, sums_without, with_node_links
+from .motors import joint_forces, with_motors
+from .rows import row_of, size_of
+from .tree import Closure, JointForce, Link, Origin, Tree
 
 Array = NDArray[np.float64]
 
-_PARENT, _NODE = (TOPOLOGY_COLUMNS[name].start for name in ("parent", "node"))
 # Numbers of the nodes of a body that is packed once, at most.
 _MAX_KEPT = 100_000
 
@@ -76,80 +64,116 @@ class Packed(NamedTuple):
         return cast(list[list[float]], self.passive[:, columns].tolist())
 
 
-def _kind(joint: Joint, screw: Array) -> str:
-    """Joint kind of the C model for a pose, or for one screw of a product."""
-    if joint.has_pose:
-        return "spherical" if joint.kind == "spherical" else "pose"
-    if not screw.any():
-        return "fixed"
-    if not screw[:3].any():
-        return "prismatic"
-    return "helical" if screw[3:].any() else "revolute"
+def tree_of(
+    arm: ArmLike, *, rigid: Nodes | None = None, places: Nodes | None = None
+) -> Tree:
+    """Return the links of an arm.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    rigid, places : tuple of tuple of int, optional
+        As of `with_node_links`; by default those of the arm.
+    """
+    links = []
+    for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
+        joint, parent, node = body.joint, None, -1
+        if p >= 0:
+            parent, node = Origin("body", p), arm.bodies[p].node_index(joint.node)
+        motions, idle = motions_of(joint), not joint.actuated
+        links.append(Link(Origin("body", k), parent, node, motions, idle, body))
+    tree = Tree(
+        tuple(links),
+        arm.gravity,
+        arm.stabilization,
+        arm.fidelity,
+        closures(arm),
+        coupling_rows(arm),
+        tuple(joint_forces(arm)),
+        tuple(followers(arm)),
+    )
+    tree = with_chains(with_carriers(tree))
+    tree = with_node_links(tree, rigid_nodes(arm) if rigid is None else rigid, places)
+    return with_motors(tree, arm)
 
 
-def joint_rows(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
-    """Kind, freedom and constants of each link of the chain of a joint."""
-    S, d, z, eye = joint.screws, joint.friction, _Z, _EYE
-    a = joint.reflected_inertia
-    rows, beside = [], np.zeros(3)
-    for i in range(1 if joint.has_pose else joint.n_dof):
-        if joint.has_pose:
-            screws, damping, armature, axis, offset = S, d, a, z, np.zeros(3)
-        else:
-            point, screw = on_axis(S[:, i])
-            screws, damping, armature = screw[:, np.newaxis], d[i : i + 1], a[i : i + 1]
-            axis = screw[:3] if screw[:3].any() else screw[3:]
-            # from the point on the axis of the previous screw to that on this one
-            beside, offset = point, point - beside
-        row = row_of(
-            JOINT_COLUMNS,
-            axis=axis,
-            position=offset,
-            rotation=eye,
-            damping=damping,
-            armature=armature,
-            subspace=screws.T,
-        )
-        rows.append((JOINT_KINDS.index(_kind(joint, screws)), screws.shape[1], row))
-    # fixed: a frame that is not on the last axis; the carrier of a floating body
-    for _ in range((not rows) + bool(floats or any(beside.tolist()))):
-        row = row_of(JOINT_COLUMNS, axis=z, position=0.0 - beside, rotation=eye)
-        rows.append((JOINT_KINDS.index("fixed"), 0, row))
-    first, at = rows[0][2], JOINT_COLUMNS["position"]
-    first[at] = joint.position + joint.rotation @ first[at]
-    first[JOINT_COLUMNS["rotation"]] = joint.rotation.ravel()
-    return rows
+# arrays of one link, which do not depend on its place in the tree
 
 
-def _rows_of(joint: Joint, floats: bool) -> list[tuple[int, int, Array]]:
-    """Rows of a joint with the armature and damping of a rigid drive, made once."""
-    key = ("rows", floats)
-    found: list[tuple[int, int, Array]] | None = joint._kept.get(key)
+class _Part(NamedTuple):
+    counts: dict[str, int]  # TOPOLOGY_COLUMNS
+    nodes: Array
+    modal: Array
+
+
+_NONE = np.zeros(0)
+
+
+def _part_of(link: Link, integrals: bool, full: bool) -> _Part:
+    """Return the arrays of a link, those of a body without motors made once."""
+    body, moments = link.body, link.moments
+    if link.lumps is not None:
+        nodes = np.concatenate([_NONE, *link.lumps])
+        return _Part({"nodes": link.n_nodes}, nodes, _NONE)
+    if body is None:
+        given = moments is not None
+        return _Part({"integrals": int(given)}, _NONE, moments if given else _NONE)
+    key = ("pack", link.apart, integrals, full)
+    found: _Part | None = body._kept.get(key) if moments is None else None
     if found is None:
-        found = joint_rows(joint, floats)
-        _add_gear(joint, found[0][2])
-        for _, _, row in found:
-            row.flags.writeable = False
-        joint._kept[key] = found
+        found = _part(body, link.apart, integrals, full, moments)
+        if moments is None and found.nodes.size <= _MAX_KEPT:
+            body._kept[key] = found
     return found
 
 
-def _add_gear(joint: Joint, row: Array) -> None:
-    """Add armature and damping of a rigid drive to the constants of its joint."""
-    drive = joint.drive
-    if isinstance(drive, GearedDrive):
-        row[JOINT_COLUMNS["armature"].start] += drive.shares[2]
-        damping = drive.gear_ratio**2 * drive.motor_damping
-        row[JOINT_COLUMNS["damping"].start] += damping
+def _part(
+    body: Body,
+    apart: tuple[int, ...],
+    integrals: bool,
+    full: bool,
+    moments: Array | None,
+) -> _Part:
+    # inertia in place of that of nodes, and driven shapes
+    n_shapes, shapes = 0, _NONE
+    if integrals and moments is None:
+        own_integrals = integrals_without(body, apart)
+        moments = own_integrals.pack()
+        n_shapes, shapes = _driven(own_integrals)
+    elif moments is None and body.integrals is not None:
+        moments = body.integrals.pack()
+        n_shapes, shapes = _driven(body.integrals)
+    elif moments is None and body.node_foreshortening is not None:
+        n_shapes, shapes = sums_without(body, apart).driven
+    strain = body._strain_energy if full else None
+    counts = {
+        "modes": body.n_modes,
+        "nodes": body.n_nodes,
+        "integrals": int(moments is not None),
+        "second": int(body.node_foreshortening is not None),
+        "shapes": n_shapes,
+        "strain": 0 if strain is None else len(strain.stiffness),
+    }
+    modal = [body.stiffness.ravel(), body.damping.ravel()]
+    modal += [] if moments is None else [moments]
+    modal += [shapes] if strain is None else [shapes, strain.pack()]
+    return _Part(counts, _node_rows(body, integrals, apart), np.concatenate(modal))
 
 
-def _node_rows(body: Body, massless: bool, rigid: tuple[int, ...]) -> Array:
-    """Rows of the nodes; those that are rigid bodies of their own have no mass."""
+def _driven(integrals: ModalIntegrals) -> tuple[int, Array]:
+    """Number of driven shapes, and their constants."""
+    own = integrals.driven
+    return (0, _NONE) if own is None else (len(own.second), own.pack())
+
+
+def _node_rows(body: Body, massless: bool, apart: tuple[int, ...]) -> Array:
+    """Rows of the nodes; those whose inertia other links have have no mass."""
     mass, com = body.node_mass[:, np.newaxis], body.node_com
     inertia = body.node_inertia.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
-    if massless or rigid:
+    if massless or apart:
         own = np.full((body.n_nodes, 1), 0.0 if massless else 1.0)
-        own[list(rigid)] = 0.0
+        own[list(apart)] = 0.0
         mass, com, inertia = own * mass, own * com, own * inertia
     kappa = body.node_foreshortening
     modes = [body.node_translation, body.node_rotation] if body.n_modes else []
@@ -167,129 +191,118 @@ def _node_rows(body: Body, massless: bool, rigid: tuple[int, ...]) -> Array:
     return np.concatenate(rows, axis=1).ravel()
 
 
-def _driven(integrals: ModalIntegrals) -> tuple[int, Array]:
-    """Number of driven shapes, and their constants."""
-    own = integrals.driven
-    return (0, np.zeros(0)) if own is None else (len(own.second), own.pack())
+# arrays of all
 
 
-# constants of a fixed joint in the frame of its node
-_Z, _EYE = np.array([0.0, 0.0, 1.0]), np.eye(3)
-_FIXED_ROW = row_of(JOINT_COLUMNS, axis=_Z, rotation=_EYE)
+class _Numbers:
+    """Numbers of links and nodes in C, by the origins of links."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.link: dict[Origin | None, int] = {None: -1}
+        self.first_node: dict[Origin | None, int] = {}
+        self.joint: dict[int, int] = {}  # link that the joint of a body moves
+        count = 0
+        for i, link in enumerate(tree.links):
+            self.link[link.origin], self.first_node[link.origin] = i, count
+            count += link.n_nodes
+            if link.origin.why in ("carrier", "body"):
+                self.joint.setdefault(link.origin.body, i)
+
+    def node(self, link: Origin | None, node: int) -> int:
+        """Number of a node of a link among those of all, -1 its frame."""
+        return -1 if node < 0 else self.first_node[link] + node
 
 
-def _hidden_row(hidden: Hidden) -> Array:
-    """Constants of the joint of a part of a motor."""
-    joint = hidden.mount.joint
+def _topology(tree: Tree, parts: list[_Part], number: _Numbers) -> NDArray[np.intc]:
+    result = []
+    for link, part in zip(tree.links, parts, strict=True):
+        motion, (why, body, _) = link.motion, link.origin
+        floats = motion.kind == "floating"
+        row = part.counts | {
+            "parent": number.link[link.parent],
+            "node": number.node(link.origin if floats else link.parent, link.node),
+            "joint": JOINT_KINDS.index(motion.kind),
+            "dof": motion.dof,
+            "drives": 1 + number.joint[body] if why == "rotor" else 0,
+            "idle": int(link.idle),
+        }
+        result.append([row.get(name, 0) for name in TOPOLOGY_COLUMNS])
+    return np.array(result, dtype=np.intc)
+
+
+def _loop(closure: Closure, number: _Numbers) -> Array:
+    first, second = closure.ends
+    line = [number.node(first.link, node) for node in closure.line]
     return row_of(
-        JOINT_COLUMNS,
-        axis=hidden.mount.axis,
-        position=joint.position + joint.rotation @ hidden.offset,
-        rotation=joint.rotation,
-        damping=hidden.damping,
+        LOOP_COLUMNS,
+        first=number.node(first.link, first.node),
+        second=number.node(second.link, second.node),
+        directions=closure.directions,
+        line=len(line),
+        nodes=np.array(line),
     )
 
 
-def _lump_link(arm: ArmLike, lump: NodeBody, place: list[int]) -> Array:
-    """Topology of a node that is a rigid body."""
+def _force(force: JointForce, number: _Numbers) -> Array:
+    rotor = number.link.get(Origin("rotor", force.body), -1)
     return row_of(
-        TOPOLOGY_COLUMNS,
-        parent=place[lump.body],
-        node=arm._node_offset[lump.body] + lump.node,
-        joint=JOINT_KINDS.index("fixed"),
-        integrals=True,
+        PASSIVE_COLUMNS,
+        kind=PASSIVE_KINDS.index(force.kind),
+        body=rotor if force.on_motor else number.joint[force.body],
+        rotor=rotor if force.ratio else -1,
+        ratio=force.ratio,
+        parameters=np.array(force.parameters),
     )
 
 
-def _carrier(arm: ArmLike, hidden: Hidden, place: list[int]) -> tuple[int, int]:
-    """Body of the C model, and node, that carry a part of a motor."""
-    p = hidden.mount.carrier
-    if p < 0:
-        return -1, -1
-    node = arm.bodies[p].node_index(hidden.mount.joint.node)
-    return place[p], arm._node_offset[p] + node
+def rows(tree: Tree, *, integrals: bool = False) -> Packed:
+    """Return a tree, whose links have one motion each, as arrays.
 
-
-class _Part(NamedTuple):
-    """Arrays of one body, which do not depend on its place in the arm."""
-
-    links: Array  # topology, without parents and their nodes
-    joints: list[Array]
-    nodes: Array
-    modal: Array
-
-
-def _part_of(
-    body: Body,
-    turning: tuple[int, ...],
-    integrals: bool,
-    full: bool,
-    moments: Array | None,
-) -> _Part:
-    """Return the arrays of a body, those without `moments` of motors made once."""
-    key = ("pack", turning, integrals, full)
-    found: _Part | None = body._kept.get(key) if moments is None else None
-    if found is None:
-        found = _part(body, turning, integrals, full, moments)
-        if moments is None and found.nodes.size <= _MAX_KEPT:
-            body._kept[key] = found
-    return found
-
-
-def _part(
-    body: Body,
-    turning: tuple[int, ...],
-    integrals: bool,
-    full: bool,
-    moments: Array | None,
-) -> _Part:
-    # links of the joint, inertia of the body
-    floats = body.attachment is not None
-    joint = free_joint(body.joint)
-    rows = _rows_of(joint, floats)
-    n_shapes, shapes = 0, np.zeros(0)
-    if integrals and moments is None:
-        own_integrals = integrals_without(body, turning)
-        moments = own_integrals.pack()
-        n_shapes, shapes = _driven(own_integrals)
-    elif moments is None and body.integrals is not None:
-        n_shapes, shapes = _driven(body.integrals)
-    elif moments is None and body.node_foreshortening is not None:
-        n_shapes, shapes = sums_without(body, turning).driven
-    strain = body._strain_energy if full else None
-    # topology: modes and nodes belong to the last link
-    idle = not joint.actuated
-    links = [
-        row_of(TOPOLOGY_COLUMNS, joint=kind, dof=n_dof, idle=idle)
-        for kind, n_dof, _ in rows[:-1]
+    Parameters
+    ----------
+    tree : Tree
+        Links of an arm.
+    integrals : bool
+        As of `pack`.
+    """
+    number, full = _Numbers(tree), tree.fidelity == "full"
+    parts = [_part_of(link, integrals, full) for link in tree.links]
+    frames = [
+        row_of(FRAME_COLUMNS, position=end.position, rotation=end.rotation)
+        for closure in tree.closures
+        for end in closure.ends
     ]
-    kind, n_dof, _ = rows[-1]
-    last = row_of(
-        TOPOLOGY_COLUMNS,
-        joint=JOINT_KINDS.index("floating") if floats else kind,
-        modes=body.n_modes,
-        nodes=body.n_nodes,
-        dof=n_dof,
-        idle=idle,
-        integrals=body.integrals is not None or moments is not None,
-        second=body.node_foreshortening is not None,
-        shapes=n_shapes,
-        strain=0 if strain is None else len(strain.stiffness),
+    led = [
+        (number.joint[k], number.joint[leader], own.ratio, own.offset)
+        for k, leader, own in tree.followers
+    ]
+    loops = [_loop(closure, number) for closure in tree.closures]
+    forces = [_force(force, number) for force in tree.forces]
+    return Packed(
+        _topology(tree, parts, number),
+        np.array([link.motion.constants for link in tree.links]),
+        np.concatenate([part.nodes for part in parts]),
+        np.concatenate([part.modal for part in parts]),
+        np.array([*tree.gravity, tree.stabilization, FIDELITIES.index(tree.fidelity)]),
+        np.array(loops, dtype=np.intc).reshape(-1, size_of(LOOP_COLUMNS)),
+        np.array(frames).reshape(-1, 2, size_of(FRAME_COLUMNS)),
+        tree.couplings,
+        np.array(forces).reshape(-1, size_of(PASSIVE_COLUMNS)),
+        np.array(led, dtype=np.float64).reshape(-1, 4),
     )
-    # stiffness and inertia
-    modal = [body.stiffness.ravel(), body.damping.ravel()]
-    if body.integrals is not None:
-        modal.append(body.integrals.pack())
-    elif moments is not None:
-        modal.append(moments)
-    modal.append(shapes)
-    if strain is not None:
-        modal.append(strain.pack())
-    return _Part(
-        np.array([*links, last]),
-        [row for _, _, row in rows],
-        _node_rows(body, integrals, turning),
-        np.concatenate(modal),
+
+
+def structure(tree: Tree) -> tuple[object, ...]:
+    """Return what is equal in arms that differ in numbers only."""
+    full = tree.fidelity == "full"
+    return (
+        [
+            (link[:3], link.motion[:2], link.idle, _part_of(link, False, full).counts)
+            for link in tree.links
+        ],
+        [(c.directions, [end[:2] for end in c.ends], c.line) for c in tree.closures],
+        [(f.kind, f.body, f.on_motor, f.ratio != 0.0) for f in tree.forces],
+        len(tree.couplings),
     )
 
 
@@ -310,66 +323,6 @@ def pack(
         Whether all bodies have modal integrals and no mass on nodes: inertia then is a
         linear function of the arrays.
     rigid, places : tuple of tuple of int, optional
-        As of `node_bodies`; by default those of the arm.
+        As of `tree_of`.
     """
-    topology: list[Array] = []
-    joints, nodes, modal = [], [], []
-    place: list[int] = []  # number of each body in the C model
-    joint_at: dict[int, int] = {}  # number of the carrier that has the joint
-    motors = mounts_by_carrier(arm)
-    rigid = rigid_nodes(arm) if rigid is None else rigid
-    for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
-        moments = merged(arm, k, motors) if motors else None
-        part = _part_of(body, rigid[k], integrals, arm.fidelity == "full", moments)
-        # places in the tree: modes, nodes and a floating frame belong to the last link
-        parent, node = -1, -1
-        if p >= 0:
-            parent = place[p]
-            node = arm._node_offset[p] + arm.bodies[p].node_index(body.joint.node)
-        links = part.links.copy()
-        joint_at[k] = len(topology)
-        for i, link in enumerate(links):
-            own = body.attachment_node if i == len(links) - 1 else None
-            link[_PARENT] = parent
-            link[_NODE] = node if own is None else arm._node_offset[k] + own
-            topology.append(link)
-            parent, node = len(topology) - 1, -1
-        place.append(parent)
-        joints += part.joints
-        nodes.append(part.nodes)
-        modal.append(part.modal)
-    # nodes that are rigid bodies
-    for lump in node_bodies(arm, rigid, places):
-        topology.append(_lump_link(arm, lump, place))
-        joints.append(_FIXED_ROW)
-        modal.append(lump.moments)
-    # motors
-    rotor_at: dict[int, int] = {}
-    for hidden in hidden_bodies(arm):
-        driven = hidden.mount.driven
-        turns = hidden.kind != "fixed"
-        if turns:
-            rotor_at[driven] = len(topology)
-        parent, node = _carrier(arm, hidden, place)
-        link = row_of(
-            TOPOLOGY_COLUMNS,
-            parent=parent,
-            node=node,
-            joint=JOINT_KINDS.index(hidden.kind),
-            dof=turns,
-            integrals=True,
-            drives=1 + joint_at[driven] if turns else 0,
-        )
-        topology.append(link)
-        joints.append(_hidden_row(hidden))
-        modal.append(hidden.moments)
-    return Packed(
-        np.array(topology, dtype=np.intc),
-        np.array(joints, dtype=np.float64),
-        np.concatenate(nodes),
-        np.concatenate(modal),
-        np.array([*arm.gravity, arm.stabilization, FIDELITIES.index(arm.fidelity)]),
-        *pack_constraints(arm),
-        force_rows(arm, joint_at, rotor_at),
-        follower_rows(arm, joint_at),
-    )
+    return rows(tree_of(arm, rigid=rigid, places=places), integrals=integrals)

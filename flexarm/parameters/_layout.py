@@ -23,9 +23,10 @@ from ..bodies.following import free_joint
 from ..bodies.integrals import ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError
-from ..model.lumps import NodeBody, integrals_without, node_bodies, rigid_nodes
-from ..model.motors import Hidden, JointForce, hidden_bodies, joint_forces
-from ..model.packing import Packed, joint_rows, pack
+from ..model.lumps import integrals_without, rigid_nodes
+from ..model.motors import joint_forces
+from ..model.packing import Packed, rows, tree_of
+from ..model.tree import JointForce, Link, Origin
 
 Array = NDArray[np.float64]
 Names: TypeAlias = str | Sequence[str] | None
@@ -35,6 +36,7 @@ FAMILIES = ("inertia", "stiffness", "damping", "joint", "motor")
 
 _RATES = {name: JOINT_COLUMNS[name] for name in ("damping", "armature")}
 _DAMPING, _PARAMETERS = _RATES["damping"], PASSIVE_COLUMNS["parameters"]
+_AXIS = JOINT_COLUMNS["axis"]
 
 _AXES = ("x", "y", "z")
 _PAIRS = ("xx", "xy", "xz", "yy", "yz", "zz")
@@ -61,7 +63,9 @@ class _Walk:
 
     def __init__(self, arm: ArmLike) -> None:
         refuse_geared(arm, "parameters")
-        self.arm, self.packed = arm, pack(arm, integrals=True)
+        tree = tree_of(arm)
+        self.arm, self.links = arm, tree.links
+        self.packed = rows(tree, integrals=True)
         self.modal = 0  # next place in the modal array
         self.link = 0  # next body of the C model
 
@@ -276,8 +280,10 @@ class _Walk:
         width, names = self.packed.joints.shape[1], joint.velocity_names
         armed = joint.reflected_inertia.any()
         place = 0
-        for _, n_dof, _ in joint_rows(joint, b.attachment_node is not None):
-            for j in range(n_dof):
+        for link in self.links[self.link :]:
+            if link.origin[:2] not in (("carrier", body), ("body", body)):
+                break
+            for j in range(link.motion.dof):
                 part = f".{names[place]}" if names[place] else ""
                 for what in ("damping", "armature") if armed else ("damping",):
                     start = self.link * width + _RATES[what].start
@@ -327,27 +333,28 @@ class _Walk:
             at = [("passive", width * i + first + column, 1.0) for i in rows]
             yield self.one(f"{b.name}.{name}", unit, "joint", force.body, at)
 
-    def node(self, lump: NodeBody) -> Iterator[Place]:
+    def node(self, origin: Origin) -> Iterator[Place]:
         """Yield the ten parameters of a node that is a rigid body."""
-        body = self.arm.bodies[lump.body]
-        name = f"{body.name}.{body.node_names[lump.node]}"
-        yield from self.moments(lump.body, name, True)
+        body = self.arm.bodies[origin.body]
+        name = f"{body.name}.{body.node_names[origin.number]}"
+        yield from self.moments(origin.body, name, True)
         self.link += 1
 
-    def hidden(self, part: Hidden) -> Iterator[Place]:
-        body = part.mount.driven
-        name = self.arm.bodies[body].name
+    def motor(self, part: Link) -> Iterator[Place]:
+        body = part.origin.body
+        name, drive = self.arm.bodies[body].name, self.arm.bodies[body].joint.drive
         # fixed parts: moments
-        if part.kind == "fixed":
+        if part.origin.why == "stator":
             held = self.moments(body, f"{name}.stator", False)
             yield from (_of_motor(x) for x in held)
             self.link += 1
             return
         at = self.take(10)
         # rotors: masses and inertias in the moments
-        about = np.outer(part.mount.axis, part.mount.axis)
+        turns, axis = part.motion.kind == "revolute", part.motion.constants[_AXIS]
+        about = np.outer(axis, axis)
         parts = [("rotor mass", "kg", [(int(at[0]), 1.0)])]
-        if part.mount.turns:
+        if turns:
             across = np.eye(3) - about
             kinds = (("rotor inertia", about), ("rotor transverse inertia", across))
             for what, J in kinds:
@@ -355,9 +362,8 @@ class _Walk:
                 where = [(int(i), float(w)) for i, w in weights if w != 0.0]
                 parts.append((what, "kg m^2", where))
         # their values
-        drive = part.mount.drive
         values = [
-            drive.rotor_mass if part.mount.turns else drive.rotor_inertia,
+            drive.rotor_mass if turns else drive.rotor_inertia,
             drive.rotor_inertia,
             drive.rotor_transverse_inertia,
         ]
@@ -367,7 +373,7 @@ class _Walk:
         # viscous friction of their joints
         width = self.packed.joints.shape[1]
         friction = [("joints", self.link * width + _DAMPING.start, 1.0)]
-        unit = "N m s/rad" if part.mount.turns else "N s/m"
+        unit = "N m s/rad" if turns else "N s/m"
         yield self.one(f"{name}.motor damping", unit, "motor", body, friction)
         self.link += 1
 
@@ -399,10 +405,9 @@ def parameters_of(arm: ArmLike) -> tuple[Packed, list[Place]]:
         if not isinstance(body, RigidBody):
             found += list(walk.driven(k, integrals_without(body, rigid[k])))
             found += list(walk.strain(k))
-    for lump in node_bodies(arm, rigid):
-        found += list(walk.node(lump))
-    for hidden in hidden_bodies(arm):
-        found += list(walk.hidden(hidden))
+    for link in walk.links[walk.link :]:
+        is_node = link.origin.why == "node"
+        found += list(walk.node(link.origin) if is_node else walk.motor(link))
     assert walk.modal == len(walk.packed.modal)
     assert walk.link == len(walk.packed.topology)
     found += list(walk.passive())

@@ -17,8 +17,8 @@ from ..bodies.integrals import DrivenShapes, ModalIntegrals
 from ..bodies.models import RigidBody
 from ..errors import ArgumentError, ModelError
 from ..model.lumps import integrals_without, rigid_nodes
-from ..model.motors import Lump, hidden_bodies, merged, moments_at
-from ..model.packing import Packed
+from ..model.motors import Lump, moments_at
+from ..model.packing import Packed, tree_of
 from ._layout import (
     Bodies,
     Names,
@@ -130,9 +130,11 @@ def _rebuilt(
     arm: AnArm, packed: Packed, every: list[Place], changed: dict[str, float]
 ) -> AnArm:
     bodies: list[Body] = []
-    at, rigid = 0, rigid_nodes(arm)
+    at, rigid, links = 0, rigid_nodes(arm), tree_of(arm).links
+    own_moments = {x.origin.body: x.moments for x in links if x.origin.why == "body"}
     # moments of rigid nodes stand after all bodies, before those of motors
-    stop = len(packed.modal) - 10 * len(hidden_bodies(arm))
+    n_parts = sum(link.origin.why in ("stator", "rotor") for link in links)
+    stop = len(packed.modal) - 10 * n_parts
     lumps = packed.modal[stop - 10 * sum(map(len, rigid)) : stop].reshape(-1, 10)
     for k, body in enumerate(arm.bodies):
         n = body.n_modes
@@ -144,7 +146,8 @@ def _rebuilt(
         at += given_size(n)
         joint = _joint(arm, k, changed, every)
         if isinstance(body, RigidBody):
-            bodies.append(_rigid(arm, k, moments).replace(joint=joint))
+            changed_body = _rigid(body, own_moments[k], moments)
+            bodies.append(changed_body.replace(joint=joint))
             continue
         # driven shapes
         own = integrals_without(body, rigid[k])
@@ -215,12 +218,9 @@ def _full(upper: Array) -> Array:
     return result
 
 
-def _rigid(arm: ArmLike, k: int, moments: Array) -> RigidBody:
+def _rigid(body: RigidBody, all_of_it: Array | None, moments: Array) -> RigidBody:
     """Rigid body of these moments without those of the motors on it."""
-    body = arm.bodies[k]
-    assert isinstance(body, RigidBody)
     own = moments_at(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
-    all_of_it = merged(arm, k)
     if np.array_equal(moments, own if all_of_it is None else all_of_it):
         return body
     m, first, J = moments[0], moments[1:4], moments[4:]

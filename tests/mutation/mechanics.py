@@ -190,7 +190,7 @@ MECHANICS = [
         "operators_use twist_factors floating",
     ),
     mutant(
-        F + "model/tree.py",
+        F + "model/parents.py",
         "        if parent > i:\n",
         "        if parent > i + 1:\n",
         "a body just before its parent is taken",
