@@ -153,7 +153,7 @@ def export_fmu(
     _check_method(arm, method, max_step, q)
     names, rows = _outputs(arm, outputs)
     options = list(map(float, (max_step or _DEFAULT_STEP, rtol, atol)))
-    groups = [np.zeros(1), options, pack(arm).constants[:3], np.zeros(arm.nu), q, qd]
+    groups = [np.zeros(1), options, arm.gravity, np.zeros(arm.nu), q, qd]
     start = np.concatenate([*groups, np.zeros(arm.nv + 3 + len(names))])
     data = _data(arm, method, start, rows)
     guid = f"{{{uuid.uuid5(uuid.NAMESPACE_URL, __version__ + name + data.hex())}}}"

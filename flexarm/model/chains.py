@@ -85,45 +85,34 @@ def _motions(joint: Joint) -> tuple[Motion, ...]:
     return tuple(result)
 
 
-def with_carriers(tree: Tree) -> Tree:
-    """Give bodies that float a last motion of their own, which does not move.
+def with_chains(tree: Tree) -> Tree:
+    """Make chains of joints of several motions, and carriers of floating bodies.
 
-    Afterwards a link floats if and only if its body has an attachment, and the node
-    that it hangs on is its own.
+    Afterwards each link has one motion.  Carriers have no mass, and hang on the frame
+    of the carrier before them; modes and nodes are those of the last link.  It floats
+    if and only if its body has an attachment, and then the node that it hangs on is its
+    own.
     """
-    return tree._replace(
-        links=tuple(
-            link
-            if link.body is None or link.body.attachment is None
-            else link._replace(motions=_floating(link.motions))
-            for link in tree.links
-        )
-    )
+    links: list[Link] = []
+    for link in tree.links:
+        origin, parent, node, motions, idle, body = link[:6]
+        own = None if body is None else body.attachment_node
+        if own is not None:
+            motions = _floating(motions)
+        for i, motion in enumerate(motions[:-1]):
+            carrier = Origin("carrier", origin.body, i)
+            links.append(Link(carrier, parent, node, (motion,), idle))
+            parent, node = carrier, -1
+        if len(motions) > 1:
+            node = node if own is None else own
+            link = Link(origin, parent, node, motions[-1:], idle, body)
+        links.append(link)
+    return tree._replace(links=tuple(links))
 
 
 def _floating(motions: tuple[Motion, ...]) -> tuple[Motion, ...]:
+    """Motions of a joint, and a last one that does not move: that of a body on it."""
     *before, last = motions
     if before and last.kind == "fixed":  # the frame beside the last axis
         return (*before, last._replace(kind="floating"))
     return (*motions, FIXED._replace(kind="floating"))
-
-
-def with_chains(tree: Tree) -> Tree:
-    """Make a chain of carriers of each joint of several motions.
-
-    Afterwards each link has one motion.  Carriers have no mass, and hang on the frame
-    of the carrier before them; modes and nodes are those of the last link.
-    """
-    links: list[Link] = []
-    for link in tree.links:
-        parent, node = link.parent, link.node
-        for i, motion in enumerate(link.motions[:-1]):
-            origin = Origin("carrier", link.origin.body, i)
-            links.append(Link(origin, parent, node, (motion,), link.idle))
-            parent, node = origin, -1
-        if parent is not link.parent:
-            if link.body is not None and link.body.attachment_node is not None:
-                node = link.body.attachment_node
-            link = link._replace(parent=parent, node=node, motions=link.motions[-1:])
-        links.append(link)
-    return tree._replace(links=tuple(links))

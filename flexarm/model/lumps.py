@@ -64,13 +64,16 @@ def with_node_links(tree: Tree, rigid: Nodes, places: Nodes | None = None) -> Tr
     places : tuple of tuple of int, optional
         Nodes that have links, `rigid` and others, without mass.
     """
+    every = places or rigid
+    if not any(every):
+        return tree
     links: list[Link] = []
     added: list[Link] = []
     for link in tree.links:
         k, body = link.origin.body, link.body
-        if body is not None and (places or rigid)[k]:
+        if body is not None and every[k]:
             link = link._replace(apart=rigid[k])
-            for j in (places or rigid)[k]:
+            for j in every[k]:
                 moments = moments_of(body, j) if j in rigid[k] else np.zeros(10)
                 origin = Origin("node", k, j)
                 added.append(Link(origin, link.origin, j, (FIXED,), moments=moments))

@@ -13,12 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import JOINT_COLUMNS, NODE_COLUMNS
+from ..bodies.body import Body
 from .lumps import UPPER
-from .tree import End, Link, Motion, Origin, Tree
+from .tree import End, Link, Origin, Tree
 
 Array = NDArray[np.float64]
 
 _POSITION, _ROTATION = JOINT_COLUMNS["position"], JOINT_COLUMNS["rotation"]
+
+
+_EYE = np.eye(3)
 
 
 @dataclass
@@ -27,7 +31,15 @@ class _Place:
 
     link: Origin | None  # that stays, None: the ground
     position: Array = field(default_factory=lambda: np.zeros(3))
-    rotation: Array = field(default_factory=lambda: np.eye(3))
+    rotation: Array = field(default_factory=lambda: _EYE)
+    body: Body | None = None  # whose nodes it has
+
+    def frame(self, node: int, x: Array, R: Array) -> tuple[Array, Array]:
+        """Place of a frame on a node."""
+        at = x + (
+            0.0 if node < 0 or self.body is None else self.body.node_position[node]
+        )
+        return self.position + self.rotation @ at, self.rotation @ R
 
 
 @dataclass
@@ -38,10 +50,17 @@ class _Sum:
     moment: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
 
-    def add_node(self, link: Link, i: int, place: _Place) -> None:
+    def add(self, link: Link, place: _Place) -> None:
+        """Add the mass of a link, its moments in place of masses of its nodes."""
+        moments = _moments(link)
+        if moments is not None:
+            self.add_moments(moments, place)
+        elif link.body is not None:
+            for node in range(link.body.n_nodes):
+                self.add_node(link.body, node, place)
+
+    def add_node(self, body: Body, i: int, place: _Place) -> None:
         """Add the mass of a node, whose inertia is about itself."""
-        body = link.body
-        assert body is not None
         R, mass, com = place.rotation, body.node_mass[i], body.node_com[i]
         own = _symmetric(body.node_inertia[i][UPPER])
         centre = place.position + R @ (body.node_position[i] + com)
@@ -55,24 +74,22 @@ class _Sum:
         R, p, mass = place.rotation, place.position, moments[0]
         moment = R @ moments[1:4]
         own = R @ _symmetric(moments[4:]) @ R.T
-        both = np.outer(p, moment)
-        shift = 2.0 * (p @ moment) * np.eye(3) - both - both.T
+        both = p[:, np.newaxis] * moment
+        shift = 2.0 * (p @ moment) * _EYE - both - both.T
         self.mass += mass
         self.moment += moment + mass * p
         self.inertia += own + shift + mass * _turned(p)
 
     def node(self) -> Array:
         """Row of the one node, at the frame."""
-        com = self.moment / self.mass if self.mass else self.moment
-        *_, last = NODE_COLUMNS.values()
-        row = np.zeros(last.start)
-        for name, value in (
-            ("mass", self.mass),
-            ("com", com),
-            ("inertia", self.inertia[UPPER]),
-        ):
-            row[NODE_COLUMNS[name]] = value
-        return row
+        parts = {
+            "mass": [self.mass],
+            "com": self.moment / self.mass if self.mass else self.moment,
+            "inertia": self.inertia[UPPER],
+            "position": np.zeros(3),
+        }
+        *names, _ = NODE_COLUMNS
+        return np.concatenate([parts[name] for name in names])
 
 
 def _symmetric(upper: Array) -> Array:
@@ -82,7 +99,7 @@ def _symmetric(upper: Array) -> Array:
 
 def _turned(x: Array) -> Array:
     """Inertia of a unit mass at x."""
-    return np.asarray((x @ x) * np.eye(3) - np.outer(x, x))
+    return np.asarray((x @ x) * _EYE - x[:, np.newaxis] * x)
 
 
 def _plain(tree: Tree) -> set[Origin | None]:
@@ -128,54 +145,41 @@ def merged(tree: Tree) -> Tree | None:
     tree : Tree or None
         None if no link disappears.
     """
-    plain = _plain(tree)
-    goes = {
-        link.origin
-        for link in tree.links
-        if link.motion.kind == "fixed" and {link.origin, link.parent} <= plain
-    }
+    fixed = [link for link in tree.links if link.motion.kind == "fixed"]
+    plain = _plain(tree) if fixed else set()
+    goes = {link.origin for link in fixed if {link.origin, link.parent} <= plain}
     if not goes or len(goes) == len(tree.links):
         return None
 
     # frames and sums, from the ground outward
     places: dict[Origin | None, _Place] = {None: _Place(None)}
-    known: dict[Origin | None, Link] = {link.origin: link for link in tree.links}
     sums: dict[Origin | None, _Sum] = {}
     stay: list[Link] = []
     for link in tree.links:
-        base, motion = places[link.parent], link.motion
-        node = _node(known, link.parent, link.node)
-        place = _Place(link.origin)
+        origin, body, base = link.origin, link.body, places[link.parent]
+        place = _Place(origin, body=body)
         if link.parent in plain:
-            motion = _composed(motion, base, node)
+            constants = link.motion.constants.copy()
+            x, R = constants[_POSITION], constants[_ROTATION].reshape(3, 3)
+            x[:], R[:] = base.frame(link.node, x, R)
+            motion = link.motion._replace(constants=constants)
             link = link._replace(parent=base.link, node=-1, motions=(motion,))
-        if link.origin in goes:
-            R = motion.constants[_ROTATION].reshape(3, 3)
-            place = _Place(base.link, motion.constants[_POSITION], R)
-        else:
+            if origin in goes:
+                place = _Place(base.link, x, R, body)
+        if origin not in goes:
             stay.append(link)
-        places[link.origin] = place
-        if link.origin in plain and place.link is not None:
-            total = sums.setdefault(place.link, _Sum())
-            moments = _moments(link)
-            if moments is not None:  # in place of masses of its nodes
-                total.add_moments(moments, place)
-                continue
-            for i in range(link.n_nodes):
-                total.add_node(link, i, place)
+        places[origin] = place
+        if origin in plain and place.link is not None:
+            sums.setdefault(place.link, _Sum()).add(link, place)
 
     # ends of loops, and nodes at the sums
-    closures = [
-        closure._replace(
-            ends=tuple(
-                _moved(end, places[end.link], _node(known, end.link, end.node))
-                if end.link in plain
-                else end
-                for end in closure.ends
-            )
+    closures = []
+    for closure in tree.closures:
+        first, second = (
+            _moved(end, places[end.link]) if end.link in plain else end
+            for end in closure.ends
         )
-        for closure in tree.closures
-    ]
+        closures.append(closure._replace(ends=(first, second)))
     held = {end.link for closure in closures for end in closure.ends}
     for i, link in enumerate(stay):
         if link.origin in sums:
@@ -186,25 +190,9 @@ def merged(tree: Tree) -> Tree | None:
     return tree._replace(links=tuple(stay), closures=tuple(closures))
 
 
-def _node(known: dict[Origin | None, Link], link: Origin | None, node: int) -> Array:
-    """Position of a node in the frame of its link."""
-    body = known[link].body if node >= 0 else None
-    return np.zeros(3) if body is None else body.node_position[node]
-
-
-def _composed(motion: Motion, base: _Place, node: Array) -> Motion:
-    """Move the place of a joint from a node into the frame of what carries it."""
-    constants = motion.constants.copy()
-    at = constants[_POSITION] + node
-    constants[_POSITION] = base.position + base.rotation @ at
-    own = constants[_ROTATION].reshape(3, 3)
-    constants[_ROTATION] = (base.rotation @ own).ravel()
-    return motion._replace(constants=constants)
-
-
-def _moved(end: End, place: _Place, node: Array) -> End:
+def _moved(end: End, place: _Place) -> End:
     """End of a loop on the frame of the link with the sum, or on the ground."""
     if end.link is None:
         return end
-    at = place.position + place.rotation @ (node + end.position)
-    return End(place.link, 0 if place.link else -1, at, place.rotation @ end.rotation)
+    node = -1 if place.link is None else 0
+    return End(place.link, node, *place.frame(end.node, end.position, end.rotation))

@@ -23,7 +23,7 @@ from .._core import (
 )
 from ..bodies.body import Body
 from ..bodies.integrals import ModalIntegrals
-from .chains import motions_of, with_carriers, with_chains
+from .chains import motions_of, with_chains
 from .followers import followers
 from .loops import closures, coupling_rows
 from .lumps import Nodes, integrals_without, rigid_nodes, sums_without, with_node_links
@@ -64,18 +64,8 @@ class Packed(NamedTuple):
         return cast(list[list[float]], self.passive[:, columns].tolist())
 
 
-def tree_of(
-    arm: ArmLike, *, rigid: Nodes | None = None, places: Nodes | None = None
-) -> Tree:
-    """Return the links of an arm.
-
-    Parameters
-    ----------
-    arm : Arm
-        Any arm.
-    rigid, places : tuple of tuple of int, optional
-        As of `with_node_links`; by default those of the arm.
-    """
+def bodies_of(arm: ArmLike) -> Tree:
+    """Return a tree of one link for each body, whose joint may have several motions."""
     links = []
     for k, (body, p) in enumerate(zip(arm.bodies, arm._parents, strict=True)):
         joint, parent, node = body.joint, None, -1
@@ -83,7 +73,7 @@ def tree_of(
             parent, node = Origin("body", p), arm.bodies[p].node_index(joint.node)
         motions, idle = motions_of(joint), not joint.actuated
         links.append(Link(Origin("body", k), parent, node, motions, idle, body))
-    tree = Tree(
+    return Tree(
         tuple(links),
         arm.gravity,
         arm.stabilization,
@@ -93,8 +83,22 @@ def tree_of(
         tuple(joint_forces(arm)),
         tuple(followers(arm)),
     )
-    tree = with_chains(with_carriers(tree))
-    tree = with_node_links(tree, rigid_nodes(arm) if rigid is None else rigid, places)
+
+
+def tree_of(
+    arm: ArmLike, *, rigid: Nodes | None = None, places: Nodes | None = None
+) -> Tree:
+    """Return the links of an arm, each of which becomes a body of the C model.
+
+    Parameters
+    ----------
+    arm : Arm
+        Any arm.
+    rigid, places : tuple of tuple of int, optional
+        As of `with_node_links`; by default those of the arm.
+    """
+    rigid = rigid_nodes(arm) if rigid is None else rigid
+    tree = with_node_links(with_chains(bodies_of(arm)), rigid, places)
     return with_motors(tree, arm)
 
 
@@ -102,12 +106,21 @@ def tree_of(
 
 
 class _Part(NamedTuple):
-    counts: dict[str, int]  # TOPOLOGY_COLUMNS
+    counts: list[int]  # TOPOLOGY_COLUMNS
     nodes: Array
     modal: Array
 
 
 _NONE = np.zeros(0)
+_AT = {name: columns.start for name, columns in TOPOLOGY_COLUMNS.items()}
+
+
+def _counts(**values: int) -> list[int]:
+    """Row of the topology, zero but for these columns."""
+    return [values.get(name, 0) for name in TOPOLOGY_COLUMNS]
+
+
+_RIGID, _MASSLESS = _counts(integrals=1), _counts()
 
 
 def _part_of(link: Link, integrals: bool, full: bool) -> _Part:
@@ -115,10 +128,11 @@ def _part_of(link: Link, integrals: bool, full: bool) -> _Part:
     body, moments = link.body, link.moments
     if link.lumps is not None:
         nodes = np.concatenate([_NONE, *link.lumps])
-        return _Part({"nodes": link.n_nodes}, nodes, _NONE)
+        return _Part(_counts(nodes=len(link.lumps)), nodes, _NONE)
     if body is None:
-        given = moments is not None
-        return _Part({"integrals": int(given)}, _NONE, moments if given else _NONE)
+        if moments is None:
+            return _Part(_MASSLESS, _NONE, _NONE)
+        return _Part(_RIGID, _NONE, moments)
     key = ("pack", link.apart, integrals, full)
     found: _Part | None = body._kept.get(key) if moments is None else None
     if found is None:
@@ -147,14 +161,14 @@ def _part(
     elif moments is None and body.node_foreshortening is not None:
         n_shapes, shapes = sums_without(body, apart).driven
     strain = body._strain_energy if full else None
-    counts = {
-        "modes": body.n_modes,
-        "nodes": body.n_nodes,
-        "integrals": int(moments is not None),
-        "second": int(body.node_foreshortening is not None),
-        "shapes": n_shapes,
-        "strain": 0 if strain is None else len(strain.stiffness),
-    }
+    counts = _counts(
+        modes=body.n_modes,
+        nodes=body.n_nodes,
+        integrals=moments is not None,
+        second=body.node_foreshortening is not None,
+        shapes=n_shapes,
+        strain=0 if strain is None else len(strain.stiffness),
+    )
     modal = [body.stiffness.ravel(), body.damping.ravel()]
     modal += [] if moments is None else [moments]
     modal += [shapes] if strain is None else [shapes, strain.pack()]
@@ -197,16 +211,17 @@ def _node_rows(body: Body, massless: bool, apart: tuple[int, ...]) -> Array:
 class _Numbers:
     """Numbers of links and nodes in C, by the origins of links."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, parts: list[_Part]) -> None:
         self.link: dict[Origin | None, int] = {None: -1}
         self.first_node: dict[Origin | None, int] = {}
         self.joint: dict[int, int] = {}  # link that the joint of a body moves
         count = 0
-        for i, link in enumerate(tree.links):
-            self.link[link.origin], self.first_node[link.origin] = i, count
-            count += link.n_nodes
-            if link.origin.why in ("carrier", "body"):
-                self.joint.setdefault(link.origin.body, i)
+        for i, (link, part) in enumerate(zip(tree.links, parts, strict=True)):
+            origin = link.origin
+            self.link[origin], self.first_node[origin] = i, count
+            count += part.counts[_AT["nodes"]]
+            if origin.why in ("carrier", "body"):
+                self.joint.setdefault(origin.body, i)
 
     def node(self, link: Origin | None, node: int) -> int:
         """Number of a node of a link among those of all, -1 its frame."""
@@ -216,17 +231,16 @@ class _Numbers:
 def _topology(tree: Tree, parts: list[_Part], number: _Numbers) -> NDArray[np.intc]:
     result = []
     for link, part in zip(tree.links, parts, strict=True):
-        motion, (why, body, _) = link.motion, link.origin
-        floats = motion.kind == "floating"
-        row = part.counts | {
-            "parent": number.link[link.parent],
-            "node": number.node(link.origin if floats else link.parent, link.node),
-            "joint": JOINT_KINDS.index(motion.kind),
-            "dof": motion.dof,
-            "drives": 1 + number.joint[body] if why == "rotor" else 0,
-            "idle": int(link.idle),
-        }
-        result.append([row.get(name, 0) for name in TOPOLOGY_COLUMNS])
+        row, motion, carrier = part.counts.copy(), link.motions[0], link.parent
+        row[_AT["parent"]] = number.link[carrier]
+        if motion.kind == "floating":
+            carrier = link.origin
+        row[_AT["node"]] = number.node(carrier, link.node)
+        row[_AT["joint"]] = JOINT_KINDS.index(motion.kind)
+        row[_AT["dof"]], row[_AT["idle"]] = motion.dof, link.idle
+        if link.origin.why == "rotor":
+            row[_AT["drives"]] = 1 + number.joint[link.origin.body]
+        result.append(row)
     return np.array(result, dtype=np.intc)
 
 
@@ -265,8 +279,9 @@ def rows(tree: Tree, *, integrals: bool = False) -> Packed:
     integrals : bool
         As of `pack`.
     """
-    number, full = _Numbers(tree), tree.fidelity == "full"
+    full = tree.fidelity == "full"
     parts = [_part_of(link, integrals, full) for link in tree.links]
+    number = _Numbers(tree, parts)
     frames = [
         row_of(FRAME_COLUMNS, position=end.position, rotation=end.rotation)
         for closure in tree.closures
@@ -280,7 +295,7 @@ def rows(tree: Tree, *, integrals: bool = False) -> Packed:
     forces = [_force(force, number) for force in tree.forces]
     return Packed(
         _topology(tree, parts, number),
-        np.array([link.motion.constants for link in tree.links]),
+        np.array([link.motions[0].constants for link in tree.links]),
         np.concatenate([part.nodes for part in parts]),
         np.concatenate([part.modal for part in parts]),
         np.array([*tree.gravity, tree.stabilization, FIDELITIES.index(tree.fidelity)]),

@@ -1,17 +1,16 @@
 """Tree of links, between an arm and the arrays of its C model.
 
-It begins with one link for each body (`tree_of` in `packing.py`).  Passes then return
-other trees of the same motions and masses, until it can be written as arrays:
+It begins with one link for each body (`bodies_of`).  Passes then return other trees
+with the same coordinates, until one function, `rows`, writes the arrays:
 
-====================  =================================================================
-`motions`             bodies that float have a last motion, that of a carrier
-`chains`              each link has one motion
-`lumps`               nodes whose inertia turns with them are links
-`motors`              rotors that turn, and parts on what bends, are links
-`merging`             rigid bodies do not hang on rigid bodies by fixed joints
-====================  =================================================================
+=================  ====================================================================
+`with_chains`      each link has one motion; floating bodies hang on their own nodes
+`with_node_links`  nodes whose inertia turns with them are links
+`with_motors`      rotors that move, and parts on what bends, are links
+`merged`           no rigid link hangs on a rigid one by a fixed joint
+=================  ====================================================================
 
-All of them keep parents before their children, and one origin for each link.
+All of them keep parents before their children and one origin for each link.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Link(NamedTuple):
     idle: bool = False  # without an actuator
     body: Body | None = None  # whose nodes and modes are those of the link
     apart: tuple[int, ...] = ()  # nodes whose inertia other links have
-    # inertia in place of that of nodes: mass, first moment, moments about the frame
+    # in place of the inertia of nodes: mass, first moment, inertia about the frame
     moments: Array | None = None
     lumps: tuple[Array, ...] | None = None  # rows of nodes in place of those of a body
 
@@ -63,13 +62,6 @@ class Link(NamedTuple):
     def motion(self) -> Motion:
         """The last motion, of a link with nodes that which it hangs on."""
         return self.motions[-1]
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes."""
-        if self.lumps is not None:
-            return len(self.lumps)
-        return 0 if self.body is None else self.body.n_nodes
 
 
 class End(NamedTuple):

@@ -362,11 +362,8 @@ class _Walk:
                 where = [(int(i), float(w)) for i, w in weights if w != 0.0]
                 parts.append((what, "kg m^2", where))
         # their values
-        values = [
-            drive.rotor_mass if turns else drive.rotor_inertia,
-            drive.rotor_inertia,
-            drive.rotor_transverse_inertia,
-        ]
+        mass = drive.rotor_mass if turns else drive.rotor_inertia
+        values = [mass, drive.rotor_inertia, drive.rotor_transverse_inertia]
         for (what, unit, where), value in zip(parts, values, strict=False):
             places = tuple(("modal", i, w) for i, w in where)
             yield Place(f"{name}.{what}", value, unit, "motor", body, places)

@@ -131,11 +131,10 @@ def _rebuilt(
 ) -> AnArm:
     bodies: list[Body] = []
     at, rigid, links = 0, rigid_nodes(arm), tree_of(arm).links
-    own_moments = {x.origin.body: x.moments for x in links if x.origin.why == "body"}
-    # moments of rigid nodes stand after all bodies, before those of motors
-    n_parts = sum(link.origin.why in ("stator", "rotor") for link in links)
-    stop = len(packed.modal) - 10 * n_parts
-    lumps = packed.modal[stop - 10 * sum(map(len, rigid)) : stop].reshape(-1, 10)
+    whole = {x.origin.body: x.moments for x in links if x.origin.why == "body"}
+    # moments of rigid nodes stand after all bodies, those of motors after them
+    last = sum(link.origin.why not in ("carrier", "body") for link in links)
+    lumps = packed.modal[len(packed.modal) - 10 * last :].reshape(-1, 10)
     for k, body in enumerate(arm.bodies):
         n = body.n_modes
         # arrays of the body
@@ -146,8 +145,7 @@ def _rebuilt(
         at += given_size(n)
         joint = _joint(arm, k, changed, every)
         if isinstance(body, RigidBody):
-            changed_body = _rigid(body, own_moments[k], moments)
-            bodies.append(changed_body.replace(joint=joint))
+            bodies.append(_rigid(body, whole[k], moments).replace(joint=joint))
             continue
         # driven shapes
         own = integrals_without(body, rigid[k])
@@ -218,14 +216,14 @@ def _full(upper: Array) -> Array:
     return result
 
 
-def _rigid(body: RigidBody, all_of_it: Array | None, moments: Array) -> RigidBody:
+def _rigid(body: RigidBody, whole: Array | None, moments: Array) -> RigidBody:
     """Rigid body of these moments without those of the motors on it."""
     own = moments_at(Lump(body.mass, body.com, body.inertia), np.eye(3), np.zeros(3))
-    if np.array_equal(moments, own if all_of_it is None else all_of_it):
+    if np.array_equal(moments, own if whole is None else whole):
         return body
     m, first, J = moments[0], moments[1:4], moments[4:]
-    if all_of_it is not None:
-        motors = all_of_it - own
+    if whole is not None:
+        motors = whole - own
         m, first, J = m - motors[0], first - motors[1:4], J - motors[4:]
     c = _centre(body.name, m, first)
     inertia = _full(J) - m * (float(c @ c) * np.eye(3) - np.outer(c, c))

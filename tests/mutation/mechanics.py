@@ -204,9 +204,9 @@ MECHANICS = [
         "model_errors gufunc_failures twists",
     ),
     mutant(
-        F + "model/packing.py",
-        "position=joint.position + joint.rotation @ hidden.offset,",
-        "position=joint.position + hidden.offset,",
+        F + "model/motors.py",
+        "m.joint.rotation @ (m.point if moves else _ORIGIN),",
+        "(m.point if moves else _ORIGIN),",
         "place of a motor beside a joint that is turned",
         "drives",
     ),
@@ -718,8 +718,8 @@ MECHANICS = [
     ),
     mutant(
         F + "model/merging.py",
-        "turned = (place.rotation @ R.reshape(3, 3)).ravel()",
-        "turned = R.copy()",
+        "self.rotation @ at, self.rotation @ R",
+        "self.rotation @ at, R",
         "axes of a loop on a body that is summed are not turned",
         "merging",
     ),
