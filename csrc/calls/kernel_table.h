@@ -6,7 +6,8 @@
  *   kernel     of the enum fa_kernel
  *   name       of the gufunc
  *   function   of flexarm that it belongs to
- *   doc        what it computes, in one line
+ *   doc        what it computes, in one line: names of the arguments in Python, formula;
+ *              M^-1 or det M in it: it fails where the mass matrix is singular
  *   node       whether a node, or a pair of them, is its first operand
  *   arms       to which arms it applies
  *   reads      which constants of an arm it reads, for stacks; 0: it has none

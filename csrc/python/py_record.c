@@ -10,6 +10,34 @@
 #include <limits.h>
 #include <string.h>
 
+/* types, their names in Python and sizes of numbers of arrays */
+typedef struct {
+    int type;
+    const char *name;
+    size_t size;
+} record_kind;
+
+static const record_kind record_kinds[] = {
+    {PY_INT, "int", 0},
+    {PY_REAL, "float", 0},
+    {PY_TEXT, "str", 0},
+    {PY_OBJECT, "object", 0},
+    {NPY_DOUBLE, "float64", sizeof(double)},
+    {NPY_INT, "intc", sizeof(int)},
+    {NPY_UINTP, "uintp", sizeof(size_t)},
+    {NPY_INT64, "int64", sizeof(int64_t)},
+};
+
+static const record_kind *record_kind_of(const py_field *field)
+{
+    const record_kind *kind = record_kinds;
+
+    while (kind->type != field->type) {
+        kind++;
+    }
+    return kind;
+}
+
 /* whether an array has the shape of its row; sets lengths that are not known */
 static int record_fits(PyArrayObject *a, const py_field *field, py_lengths *lengths)
 {
@@ -120,14 +148,6 @@ int py_fetch(PyObject *record, const py_record *table, py_lengths *lengths, void
     return 0;
 }
 
-static size_t record_size(int type)
-{
-    return type == NPY_INT      ? sizeof(int)
-           : type == NPY_UINTP  ? sizeof(size_t)
-           : type == NPY_DOUBLE ? sizeof(double)
-                                : sizeof(int64_t);
-}
-
 void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
                 void *to)
 {
@@ -135,7 +155,7 @@ void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
         const py_field *field = &table->fields[i];
         char *data;
         size_t step = 1;
-        if (field->shape[0] != 'c') {
+        if (field->type < 0 || field->shape[0] != 'c') {
             continue;
         }
         memcpy(&data, (char *)to + field->at, sizeof data);
@@ -147,7 +167,7 @@ void py_advance(const py_record *table, const py_lengths *lengths, size_t first,
             memcpy(&step, (char *)to + field->stride, sizeof step);
         }
         if (data) {
-            data += first * step * record_size(field->type);
+            data += first * step * record_kind_of(field)->size;
             memcpy((char *)to + field->at, &data, sizeof data);
         }
     }
@@ -157,29 +177,6 @@ void py_release(py_references *references)
 {
     for (int i = 0; i < references->count; i++) {
         Py_DECREF(references->objects[i]);
-    }
-}
-
-/* types of arrays and numbers in Python */
-static const char *record_type(const py_field *field)
-{
-    switch (field->type) {
-    case PY_INT:
-        return field->flags & PY_BOOL ? "bool" : "int";
-    case PY_REAL:
-        return "float";
-    case PY_TEXT:
-        return "str";
-    case PY_OBJECT:
-        return "object";
-    case NPY_DOUBLE:
-        return "float64";
-    case NPY_INT:
-        return "intc";
-    case NPY_UINTP:
-        return "uintp";
-    default:
-        return "int64";
     }
 }
 
@@ -199,7 +196,7 @@ static PyObject *record_default(PyObject *module, const py_field *field)
 static PyObject *record_row(const py_field *f)
 {
     return Py_BuildValue(
-        "(ssNs)", record_type(f), f->shape,
+        "(ssNs)", f->flags & PY_BOOL ? "bool" : record_kind_of(f)->name, f->shape,
         PyUnicode_FromFormat("%s%s%s%s%s", f->flags & PY_WRITTEN ? "written " : "",
                              f->flags & PY_OPTIONAL ? "optional " : "",
                              f->flags & PY_DEFAULT ? "default " : "",

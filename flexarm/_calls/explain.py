@@ -190,7 +190,7 @@ def not_finite(
         f", first at index {index}" if index else ""
     )
     where = where if states > 1 else "the state"
-    function, formula, *_ = _core.KERNELS[kernel]
+    function, formula, *_ = _core.KERNELS.get(kernel, (kernel, ""))  # or no kernel
     failed, rest = (
         f"{function} has no finite result for {where}: ",
         "; error.result holds the rest",
