@@ -1,16 +1,17 @@
-"""Files of a user: regular ones, opened without waiting, read up to a limit."""
+"""Files of a user: regular ones, read without waiting up to a limit, errors named."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import ModelError
+from ..errors import ArgumentError, ModelError
 from .checks import short_text
 
 _KINDS = (
@@ -122,3 +123,19 @@ def _synchronize(path: str | Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+@contextmanager
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Give errors of writing the name of the file, which that of a full disk lacks."""
+    try:
+        wrong = b"\0" in os.fsencode(path)
+    except UnicodeError:  # a letter without code
+        wrong = True
+    if wrong:
+        raise ArgumentError(f"file is {short_text(path)}, expected the path of a file")
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or os.fspath(path)
+        raise

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Choice, Dictionary, Floats, Kind
+from .._calls.declared import Choice, Dictionary, Floats, Kept, Kind
 from .._calls.doors import checked_as
-from .._calls.kept import Kept
 from .._core import MAX_MODES
 from .._support.checks import as_array, flag, positive, whole_number
 from ..bodies.joints import Joint

@@ -15,9 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Kind
+from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_as
-from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,

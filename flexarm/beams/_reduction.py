@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._support.checks import as_array, as_numbers, in_range
-from .._support.doubtful import warn_of_percent
+from .._support.warn import warn_of_percent
 from ..errors import ModelError
 from ..finite_elements.eigenproblems import modal_compliance
 from ._choice import N_STATIC, check_count

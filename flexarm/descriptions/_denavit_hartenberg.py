@@ -13,8 +13,8 @@ from .._calls.declared import Choice, Floats
 from .._calls.doors import checked_record
 from .._core import MAX_BODIES
 from .._support.checks import as_array, check_angles, short_text
-from .._support.doubtful import warn_of_quarters
 from .._support.printing import Sheet, Table
+from .._support.warn import warn_of_quarters
 from ..errors import ModelError
 from ._joint_frames import JointFrames
 from ._joint_tree import JointTree

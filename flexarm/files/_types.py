@@ -30,7 +30,7 @@ DESCRIPTIONS = {
     "Slider": "model.sliders",
     "BeamProfile": "bodies.profile",
     "Section": "bodies.sections",
-    "ShapeShear": "bodies._section_shapes",
+    "ShapeShear": "bodies._section_numbers",
     "Material": "bodies.materials",
     "ModalIntegrals": "bodies.integrals",
     "DrivenShapes": "bodies.integrals",

@@ -69,14 +69,14 @@ MECHANICS = [
         "beams",
     ),
     mutant(
-        F + "bodies/foreshortening.py",
+        F + "bodies/integrals.py",
         'zeta = 0.5 * np.einsum("...kr,...r->...k", driven, eta)',
         'zeta = np.einsum("...kr,...r->...k", driven, eta)',
         "factor 1/2 of foreshortening",
         "strain_energy foreshortening reference",
     ),
     mutant(
-        F + "bodies/_mode_table.py",
+        F + "bodies/basis.py",
         "node = len(size) - 1 - int(np.argmax(size[::-1] > (1.0 - 1e-9) * size.max()))",
         "node = int(np.argmax(size > (1.0 - 1e-9) * size.max()))",
         "the first of equal nodes for the last",
