@@ -1,17 +1,16 @@
-"""Files of a user: regular ones, read without waiting up to a limit, errors named."""
+"""Files of a user: regular ones, opened without waiting, read up to a limit."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..errors import ArgumentError, ModelError
+from ..errors import ModelError
 from .checks import short_text
 
 _KINDS = (
@@ -123,19 +122,3 @@ def _synchronize(path: str | Path) -> None:
             raise
     finally:
         os.close(file)
-
-
-@contextmanager
-def named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Give errors of writing the name of the file, which that of a full disk lacks."""
-    try:
-        wrong = b"\0" in os.fsencode(path)
-    except UnicodeError:  # a letter without code
-        wrong = True
-    if wrong:
-        raise ArgumentError(f"file is {short_text(path)}, expected the path of a file")
-    try:
-        yield
-    except OSError as error:
-        error.filename = error.filename or os.fspath(path)
-        raise

@@ -21,9 +21,8 @@ from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
-from ._choice import payload_list
 from ._element_link import finite_element_link
-from ._line import Sections
+from ._line import Sections, payload_list
 from ._modal_link import flexible_link
 
 # what a beam says itself, and what only one of its links has

@@ -15,7 +15,7 @@ from .._calls.declared import Count, Kept
 from .._calls.doors import checked
 from .._support.arrays import kind_of
 from .._support.c_text import array, check_name, comment, number
-from .._support.files import named
+from .._support.writing import named
 from ..arm import Arm
 from ..errors import ArgumentError
 from ._loops.linear_controller import Held, LinearController

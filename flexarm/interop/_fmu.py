@@ -22,7 +22,7 @@ from .._calls.doors import checked
 from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text
-from .._support.files import named
+from .._support.writing import named
 from .._version import __version__
 from ..arm import Arm
 from ..control.sensors import sensors_of

@@ -12,7 +12,7 @@ from .._calls.arm_like import ArmLike
 from .._calls.declared import Kept
 from .._calls.doors import checked
 from .._support.c_text import array, check_name, comment, filled, number
-from .._support.files import named
+from .._support.writing import named
 from .packing import pack
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from .._calls.doors import checked
 from .._support.checks import listed, short_text
-from .._support.files import named
 from .._support.warn import warn
+from .._support.writing import named
 from ..arm import Arm
 from ..bodies.body import GROUND
 from ..errors import ModelError

@@ -133,14 +133,14 @@ MECHANICS = [
         "finite_elements",
     ),
     mutant(
-        F + "beams/_element_profile.py",
+        F + "beams/_beam_body.py",
         "(node + 1 - far)",
         "(node + far)",
         "which nodes are beyond a cut, at both ends of an element",
         "loads beam_elements",
     ),
     mutant(
-        F + "beams/_reduction.py",
+        F + "beams/_coordinates.py",
         'wanted = sum(counts[kind] for kind in label.split(" and "))',
         'wanted = max(counts[kind] for kind in label.split(" and "))',
         "coupled motions have as many modes as one of them",
