@@ -16,9 +16,10 @@ from .._support.labelled import Labelled
 from .._support.tables import read_tables
 from ..errors import ArgumentError, ModelError
 from ..studies.stored import Damaged, read_dataset, write_dataset
-from ._decode import Decoder, at_place
+from ._decode import Decoder
 from ._encode import tree_of
 from ._json import MAX_TEXT, bare, headed
+from .trees import at_place
 
 _KIND = "flexarm"
 _OF_ZARR = (".zgroup", "zarr.json")

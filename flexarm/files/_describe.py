@@ -25,10 +25,9 @@ from ..bodies.segments import SegmentedLink
 from ..errors import FlexarmError
 from ..model.loops import Coupling, Loop
 from ..model.sliders import Slider
-from ._decode import PlacedError, at_place
 from ._json import FORMAT
-from ._tree import Record
-from ._types import TYPE
+from ._types import TYPE, Record
+from .trees import PlacedError, at_place
 
 Materials: TypeAlias = Mapping[str, beams.Material]
 Unit: TypeAlias = Body | SegmentedLink

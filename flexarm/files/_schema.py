@@ -10,8 +10,17 @@ from typing import Any
 
 from ._decode import hints_of
 from ._json import FORMAT, VERSION
-from ._tree import Record, Tree
-from ._types import DESCRIPTIONS, RESULTS, SAME, SHARED, TYPE, fields_of, kind_of_type
+from ._types import (
+    DESCRIPTIONS,
+    RESULTS,
+    SAME,
+    SHARED,
+    TYPE,
+    Record,
+    Tree,
+    fields_of,
+    kind_of_type,
+)
 
 _VALUE = {"$ref": "#/$defs/value"}
 _TEXT, _WHOLE = {"type": "string"}, {"type": "integer", "minimum": 0}

@@ -7,12 +7,16 @@ import json
 from collections.abc import Collection
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._support.checks import short_text
 from .._support.options import did_you_mean
 from ..errors import ModelError
-from ._tree import Tree
+
+# an object or table, by its keys, and any value
+Record: TypeAlias = dict[str, Any]
+Tree: TypeAlias = bool | int | float | str | list[Any] | Record | None
+
 
 # modules of the descriptions, whose constructors check and normalize all fields
 DESCRIPTIONS = {
