@@ -14,8 +14,7 @@ from .._support.description import Description
 from ..errors import ModelError
 from ._findings import Findings
 from ._meshes import MeshFinder
-from ._xml import Element
-from ._xml_values import numbers, origin_of
+from ._xml import Element, numbers, origin_of
 
 Array = NDArray[np.float64]
 
