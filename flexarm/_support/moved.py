@@ -57,11 +57,10 @@ _PLACES = {
         body_screws denavit_hartenberg joint_frames spatial_screws
     """,
     ("descriptions", "descriptions._joint_frames"): "JointFrames",
-    ("descriptions", "descriptions._joint_tree"): "JointTree",
     ("descriptions", "descriptions._motion_subgroups"): """
         SUBGROUPS motion_subgroup
     """,
-    ("descriptions", "descriptions._screws"): "BodyScrews",
+    ("descriptions", "descriptions.screws"): "BodyScrews JointTree",
     ("finite_elements", "finite_elements._component_modes"): "MeshModes",
     ("library", "reference.maneuvers"): "Maneuver cibicik_egeland_maneuver",
     ("library", "library.spatial"): "cibicik_egeland_order",

@@ -16,7 +16,6 @@ from .._support.checks import as_array, flag, positive, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import Name
 from ..errors import ModelError
-from ._beam_body import beam_body
 from ._coordinates import (
     Basis,
     columns_of_nodes,
@@ -42,7 +41,7 @@ from ._line import (
     with_sections,
 )
 from ._segments import refuse_beside_pieces, segmented_link, twists_twice
-from ._stations import Stations, make_stations, moved_along
+from ._stations import Stations, beam_body, make_stations, moved_along
 from .limits import (
     HELD,
     MAX_ELEMENTS,

@@ -38,15 +38,13 @@ from ._jacobians import (
     so3_jacobian_inverse,
 )
 from ._poses import compose, exp, hat, inverse, log, pose, screw, vee
-from ._quaternions import (
+from ._rotations import (
     quaternion_exp,
     quaternion_from_rotation,
     quaternion_inverse,
     quaternion_log,
     quaternion_product,
     rotation_from_quaternion,
-)
-from ._rotations import (
     so3_exp,
     so3_hat,
     so3_log,

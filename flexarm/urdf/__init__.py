@@ -20,11 +20,10 @@ from ..arm import Arm
 from ..bodies.joints import Joint
 from ._arm import Flexible, built
 from ._findings import Massless, Repair, UrdfWarning
-from ._meshes import Folders, MeshFinder
 from ._report import Report, merged_links
 from ._robot import Robot, RobotLink, read
 from ._save import save
-from ._visuals import Visual
+from ._visuals import Folders, MeshFinder, Visual
 from ._xml import Source
 
 __all__ = [

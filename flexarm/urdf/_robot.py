@@ -16,9 +16,8 @@ from .._support.description import Description
 from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._findings import Finding, Findings, Repair
-from ._meshes import Folders, MeshFinder
 from ._transmissions import armatures
-from ._visuals import Visual, link_visuals, named_colors
+from ._visuals import Folders, MeshFinder, Visual, link_visuals, named_colors
 from ._xml import (
     SDF_ADVICE,
     Element,

@@ -133,7 +133,7 @@ MECHANICS = [
         "finite_elements",
     ),
     mutant(
-        F + "beams/_beam_body.py",
+        F + "beams/_stations.py",
         "(node + 1 - far)",
         "(node + far)",
         "which nodes are beyond a cut, at both ends of an element",
@@ -605,7 +605,7 @@ MECHANICS = [
     ),
     # descriptions, library, urdf
     mutant(
-        F + "descriptions/_arms.py",
+        F + "descriptions/screws.py",
         "rest=old.rest,",
         "rest=0.0,",
         "rest position of a spring is lost",
@@ -626,7 +626,7 @@ MECHANICS = [
         "descriptions",
     ),
     mutant(
-        F + "descriptions/_screws.py",
+        F + "descriptions/screws.py",
         "E = E @ se3.exp(o * S)",
         "E = se3.exp(o * S) @ E",
         "order of the motions of a joint with several axes",
@@ -731,7 +731,7 @@ MECHANICS = [
         "ruthless",
     ),
     mutant(
-        F + "urdf/_meshes.py",
+        F + "urdf/_visuals.py",
         'if ".." in (name, *inner.split("/")) or inner.startswith("/"):',
         'if inner.startswith("/"):',
         "an address leaves its package",
