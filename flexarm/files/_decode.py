@@ -15,8 +15,8 @@ from .._support.labelled import Labelled, check_labels
 from .._support.recorded import Call, NotKept, remaker, remember
 from ..errors import ModelError
 from ..stacks import ArmStack, stack
-from ._types import DESCRIPTIONS, RESULTS, SAME, Record, fields_of, kind_of_type
-from .trees import DescriptionDecoder, Source, only
+from ._types import DESCRIPTIONS, RESULTS, Record, Tree, fields_of, kind_of_type
+from .trees import SAME, DescriptionDecoder, Source, only
 
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
 
@@ -44,13 +44,13 @@ class Decoder(DescriptionDecoder):
         remember(made, self._call(call, f"{place}.call" if place else "call"))
         return made
 
-    def _call(self, node: Any, place: str) -> Call:
+    def _call(self, node: Tree, place: str) -> Call:
         found = self.value(node, place)
         if not isinstance(found, Call):
             raise ModelError(f"call is {type(found).__name__}, expected a Call")
         return found
 
-    def _new(self, name: str, kind: Any, values: dict[str, object]) -> object:
+    def _new(self, name: str, kind: type, values: dict[str, object]) -> object:
         if name not in DESCRIPTIONS:
             _check_kinds(name, kind, values)
         made = super()._new(name, kind, values)

@@ -26,8 +26,8 @@ from ..errors import FlexarmError
 from ..model.loops import Coupling, Loop
 from ..model.sliders import Slider
 from ._json import FORMAT
-from ._types import TYPE, Record
-from .trees import PlacedError, at_place
+from ._types import Record
+from .trees import TYPE, PlacedError, at_place
 
 Materials: TypeAlias = Mapping[str, beams.Material]
 Unit: TypeAlias = Body | SegmentedLink

@@ -12,8 +12,8 @@ from .._support.checks import described
 from .._support.recorded import NotKept, call_of, remaker
 from ..errors import ArgumentError
 from ..stacks import ArmStack
-from ._types import DESCRIPTIONS, RESULTS, TYPE, Record, Tree
-from .trees import MAX_INLINE, DescriptionEncoder, Sink
+from ._types import DESCRIPTIONS, RESULTS, Record, Tree
+from .trees import MAX_INLINE, TYPE, DescriptionEncoder, Sink
 
 _CALL = "call"
 

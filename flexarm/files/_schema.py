@@ -10,17 +10,8 @@ from typing import Any
 
 from ._decode import hints_of
 from ._json import FORMAT, VERSION
-from ._types import (
-    DESCRIPTIONS,
-    RESULTS,
-    SAME,
-    SHARED,
-    TYPE,
-    Record,
-    Tree,
-    fields_of,
-    kind_of_type,
-)
+from ._types import DESCRIPTIONS, RESULTS, SHARED, Record, Tree, fields_of, kind_of_type
+from .trees import SAME, TYPE
 
 _VALUE = {"$ref": "#/$defs/value"}
 _TEXT, _WHOLE = {"type": "string"}, {"type": "integer", "minimum": 0}

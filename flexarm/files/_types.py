@@ -92,8 +92,6 @@ _PARTS = """
 RESULTS |= dict.fromkeys(_PARTS.split(), "optimize._parts")
 # written once in a file and named by number where they appear again
 SHARED = ("Arm", "Section", "Material")
-# keys of an object that are not fields
-TYPE, SAME = "type", "same"
 
 
 @cache

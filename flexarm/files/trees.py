@@ -23,9 +23,7 @@ from ..bodies.joints import Joint
 from ..errors import ArgumentError, FlexarmError, ModelError
 from ._types import (
     DESCRIPTIONS,
-    SAME,
     SHARED,
-    TYPE,
     Record,
     Tree,
     check_known,
@@ -35,6 +33,8 @@ from ._types import (
     name_of_type,
 )
 
+# keys of an object that are not fields
+TYPE, SAME = "type", "same"
 # Numbers of the largest array in the text itself; larger ones stand in a file beside
 # it.
 MAX_INLINE = 500
@@ -137,11 +137,21 @@ class DescriptionEncoder:
         for field in fields_of(kind):
             inner = f"{place}.{field}" if place else field
             node = self.node(getattr(thing, field), inner, plain)
-            if exact(node) != _default(type(self), kind, field):
+            if exact(node) != self._default(kind, field):
                 result[field] = node
         if name in SHARED:
             shared[key] = len(shared)
         return result
+
+    @classmethod
+    @cache
+    def _default(cls, kind: type, field: str) -> str:
+        """Text of the default of a field; nothing for one that must be given."""
+        value = fields_of(kind)[field]
+        if value is dataclasses.MISSING:
+            return ""
+        encoder = cls(lambda array: "")
+        return exact(encoder.node(value, plain=kind.__name__ in DESCRIPTIONS))
 
     def _mapping(self, thing: Mapping[object, object], place: str, plain: bool) -> Tree:
         if all(isinstance(key, str) for key in thing):
@@ -173,16 +183,6 @@ class DescriptionEncoder:
             f"{place} is {described(thing)}, which files do not hold, expected parts "
             "of arms that are of flexarm"
         )
-
-
-@cache
-def _default(encoder: type[DescriptionEncoder], kind: type, field: str) -> str:
-    """Text of the default of a field; nothing for one that must be given."""
-    value = fields_of(kind)[field]
-    if value is dataclasses.MISSING:
-        return ""
-    nodes = encoder(lambda array: "")
-    return exact(nodes.node(value, plain=kind.__name__ in DESCRIPTIONS))
 
 
 def _number(x: float) -> Tree:
@@ -315,7 +315,7 @@ class DescriptionDecoder:
             shared.append(made)
         return made
 
-    def _new(self, name: str, kind: Any, values: dict[str, object]) -> object:
+    def _new(self, name: str, kind: type, values: dict[str, object]) -> object:
         """Object of a class and its fields, which its constructor checks."""
         return kind(**values)
 

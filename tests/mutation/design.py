@@ -690,7 +690,7 @@ DESIGN = [
     ),
     mutant(
         F + "files/trees.py",
-        "if exact(node) != _default(type(self), kind, field):",
+        "if exact(node) != self._default(kind, field):",
         "if node != getattr(kind, field, None):",
         "minus zero is left out where zero is the default",
         "files",
