@@ -74,8 +74,6 @@ _PLACES = {
     ("se3", "se3._adjoints"): """
         adjoint_inverse apply_adjoint apply_adjoint_inverse apply_coadjoint
         apply_coadjoint_inverse
-    """,
-    ("se3", "se3._jacobians"): """
         jacobian_derivative jacobian_inverse jacobian_inverse_derivative
     """,
     ("se3", "se3._poses"): "cayley cayley_inverse interpolate",

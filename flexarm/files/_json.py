@@ -18,8 +18,7 @@ from .._support.checks import short_text
 from .._support.files import read_file, shown_path, write_file
 from .._support.recorded import versions
 from ..errors import ModelError
-from ._decode import Decoder
-from ._encode import tree_of
+from ._results import Decoder, Encoder
 from ._types import Record, Tree
 from .trees import MAX_INLINE, at_place, is_known_dtype, pretty
 
@@ -95,7 +94,8 @@ def _written(thing: object, beside: str, inline: int) -> tuple[bytes, bytes, lis
         arrays[name] = np.ascontiguousarray(array)
         return name
 
-    tree, lost = tree_of(thing, sink, inline=inline)
+    encoder = Encoder(sink, inline=inline)
+    tree = encoder.node(thing)
     head, content = headed({}), b""
     if arrays:
         file = io.BytesIO()
@@ -104,7 +104,7 @@ def _written(thing: object, beside: str, inline: int) -> tuple[bytes, bytes, lis
         content = file.getvalue()
         digest = hashlib.sha256(content).hexdigest()
         head["arrays"] = {"file": beside, "sha256": digest}
-    return pretty({**head, **tree}).encode() + b"\n", content, lost
+    return pretty({**head, **tree}).encode() + b"\n", content, encoder.lost
 
 
 def _check_size(size: int, limit: int) -> None:

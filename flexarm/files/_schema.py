@@ -8,8 +8,8 @@ import typing
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ._decode import hints_of
 from ._json import FORMAT, VERSION
+from ._results import hints_of
 from ._types import DESCRIPTIONS, RESULTS, SHARED, Record, Tree, fields_of, kind_of_type
 from .trees import SAME, TYPE
 

@@ -26,8 +26,6 @@ from ._types import (
     SHARED,
     Record,
     Tree,
-    check_known,
-    exact,
     fields_of,
     kind_of_type,
     name_of_type,
@@ -58,6 +56,11 @@ _WRONG = (
 _WIDTH = 88
 
 
+def exact(node: Tree) -> str:
+    """Text of a node, another one for all that differs."""
+    return json.dumps(node, sort_keys=True)
+
+
 class DescriptionEncoder:
     """Makes a tree of a description; large arrays go elsewhere, under names.
 
@@ -67,6 +70,8 @@ class DescriptionEncoder:
         Names of arrays that are elsewhere already, by their `id`.
     inline : int
         Largest array, in numbers, that stands in the text itself.
+    lost : list of str
+        Objects that are kept by name only, with their places.
     """
 
     kinds: Collection[str] = DESCRIPTIONS
@@ -78,11 +83,12 @@ class DescriptionEncoder:
         inline: int = MAX_INLINE,
     ) -> None:
         self.known, self.inline = known or {}, inline
+        self.lost: list[str] = []
         self._sink = sink
         self._shared: dict[str, dict[object, int]] = {}
         self._open: set[int] = set()
 
-    def node(self, thing: object, place: str = "", plain: bool = False) -> Tree:
+    def node(self, thing: object, place: str = "", plain: bool = False) -> Any:
         """Return the tree of any value.
 
         Descriptions are `plain`: their constructors make arrays and tuples of lists.
@@ -234,6 +240,15 @@ def at_place(place: str, text: object) -> PlacedError:
     shown = place if len(place) <= 80 else f"...{place[-77:]}"
     words = " ".join(str(text).split())
     return PlacedError(f"{shown}: {words}" if shown else words)
+
+
+def check_known(place: str, what: str, name: object, known: Collection[str]) -> None:
+    """Refuse a name that is not known."""
+    if not isinstance(name, str) or name not in known:
+        raise ModelError(
+            f"{place} has the {what} {short_text(name)}, which this version of flexarm "
+            f"does not know{did_you_mean(name, list(known))}"
+        )
 
 
 class DescriptionDecoder:

@@ -17,8 +17,8 @@ from .._support.checks import (
     positive_pair,
 )
 from .._support.quadrature import gauss_rule
+from .._support.sparse import scipy_sparse
 from ..errors import ModelError
-from .eigenproblems import scipy_sparse
 from .elements import bending_shapes
 from .mesh import FiniteElementModel
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from .._support.checks import short_text
 from .._support.files import open_file, shown_path
+from .._support.sparse import scipy_sparse
 from ..errors import ModelError
-from .eigenproblems import scipy_sparse
 
 Array = NDArray[np.float64]
 

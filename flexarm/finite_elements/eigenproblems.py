@@ -2,8 +2,7 @@
 
 Low frequencies matter for an arm, so all problems are posed for the compliance:
 ``M x = mu K x`` with mu = 1 / omega^2 has its low modes on top, with full accuracy, and
-allows mass matrices with zeros (lumped ones without rotary inertia).  Sparse matrices
-are those of SciPy, imported where they are used.
+allows mass matrices with zeros (lumped ones without rotary inertia).
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import as_array, short_text, whole_number
+from .._support.checks import short_text, whole_number
+from .._support.sparse import as_matrix, scipy_sparse
 from ..errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
@@ -28,27 +28,6 @@ MAX_ANY_DENSE = 8000
 MAX_NEGATIVE = 1e-6
 # Pivot of such a matrix, below which it is singular.
 MIN_PIVOT = 1e-13
-
-
-def scipy_sparse() -> Any:
-    """Return ``scipy.sparse``, which takes too long to import with the package."""
-    from scipy import sparse
-
-    return sparse
-
-
-def as_matrix(what: str, value: Any, n: int) -> Any:
-    """Return a finite dense array or CSC matrix of the shape (n, n), or raise."""
-    sparse = scipy_sparse()
-    if not sparse.issparse(value):
-        return as_array(what, value, (n, n))
-    if value.shape != (n, n):
-        raise ModelError(f"{what} has shape {value.shape}, expected ({n}, {n})")
-    matrix = sparse.csc_matrix(value, copy=True)
-    matrix.sum_duplicates()
-    entries: NDArray[np.float64] = as_array(f"{what}, entries", matrix.data, (None,))
-    matrix.data = entries
-    return matrix
 
 
 class Sparse(Protocol):

@@ -13,6 +13,7 @@ from .._calls.declared import Floats, Kept, Kind, Vector
 from .._calls.doors import checked_record
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
+from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..errors import ModelError
@@ -25,7 +26,7 @@ from ._component_modes import (
     user_modes,
 )
 from .consistent import pair_sums, rigid_columns
-from .eigenproblems import scipy_sparse, symmetric_matrix
+from .eigenproblems import symmetric_matrix
 
 Array = NDArray[np.float64]
 Node = str | int

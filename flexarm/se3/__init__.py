@@ -31,8 +31,10 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.maps import core_array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
-from ._adjoints import ad, adjoint, bracket
-from ._jacobians import (
+from ._adjoints import (
+    ad,
+    adjoint,
+    bracket,
     jacobian,
     so3_jacobian,
     so3_jacobian_inverse,

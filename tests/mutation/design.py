@@ -710,7 +710,7 @@ DESIGN = [
         "files",
     ),
     mutant(
-        F + "files/_decode.py",
+        F + "files/_results.py",
         "if isinstance(made, Labelled):",
         "if made is None:",
         "arrays of a result do not have to fit each other",

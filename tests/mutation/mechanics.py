@@ -810,7 +810,7 @@ MECHANICS = [
         "se3",
     ),
     mutant(
-        F + "se3/_jacobians.py",
+        F + "se3/_adjoints.py",
         "side, _core.se3_left_jacobian_inverse, _core.se3_right_jacobian_inverse",
         "side, _core.se3_left_jacobian_inverse, _core.se3_left_jacobian_inverse",
         "left for right",

@@ -1,4 +1,4 @@
-"""Results and descriptions from trees."""
+"""Results and descriptions as trees of plain values, and back."""
 
 from __future__ import annotations
 
@@ -10,15 +10,76 @@ from typing import Any
 
 import numpy as np
 
-from .._support.checks import short_text
+from .._support.checks import described, short_text
 from .._support.labelled import Labelled, check_labels
-from .._support.recorded import Call, NotKept, remaker, remember
-from ..errors import ModelError
+from .._support.recorded import Call, NotKept, call_of, remaker, remember
+from ..errors import ArgumentError, ModelError
 from ..stacks import ArmStack, stack
 from ._types import DESCRIPTIONS, RESULTS, Record, Tree, fields_of, kind_of_type
-from .trees import SAME, DescriptionDecoder, Source, only
+from .trees import SAME, TYPE, DescriptionDecoder, DescriptionEncoder, Source, only
 
+_CALL = "call"
 _GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
+
+
+class Encoder(DescriptionEncoder):
+    """Makes a tree of any object, with what it knows of its making."""
+
+    kinds = (*DESCRIPTIONS, *RESULTS)
+
+    def _compound(self, thing: object, place: str, plain: bool) -> Tree:
+        if isinstance(thing, np.random.Generator):
+            return {TYPE: "generator", "state": _plain_state(thing)}
+        if isinstance(thing, ArmStack):
+            arms = [
+                self.node(a, f"{place}.arms[{i}]") for i, a in enumerate(thing.arms)
+            ]
+            index = self._array(np.asarray(thing.index), place, False)
+            return {TYPE: "ArmStack", "arms": arms, "index": index}
+        call = call_of(thing)
+        if call is not None and _is_maker(call.function):
+            return {TYPE: "made", _CALL: self.node(call, f"{place}.call")}
+        return super()._compound(thing, place, plain)
+
+    def _object(self, name: str, thing: object, place: str) -> Record:
+        if isinstance(thing, NotKept):
+            self.lost.append(f"{place} ({thing.name})")
+        result = super()._object(name, thing, place)
+        call = call_of(thing)
+        if call is not None:
+            inner = f"{place}.{_CALL}" if place else _CALL
+            result[_CALL] = self.node(call, inner)
+        return result
+
+    def _lost(self, thing: object, place: str, plain: bool) -> Tree:
+        """Name of an object that a file cannot hold; arms are whole or refused."""
+        if plain:
+            return super()._lost(thing, place, plain)
+        name = described(thing)
+        self.lost.append(f"{place} ({name})")
+        return {TYPE: "NotKept", "name": name}
+
+
+@cache
+def _is_maker(function: str) -> bool:
+    try:
+        remaker(function, maker=True)
+    except ArgumentError:
+        return False
+    return True
+
+
+def _plain_state(generator: np.random.Generator) -> Tree:
+    """State of a generator of random numbers, in lists and numbers."""
+
+    def plain(x: Any) -> Tree:
+        if isinstance(x, dict):
+            return {key: plain(value) for key, value in x.items()}
+        if isinstance(x, np.ndarray):
+            return [int(k) for k in x]
+        return x if isinstance(x, str) else int(x)
+
+    return plain(generator.bit_generator.state)
 
 
 class Decoder(DescriptionDecoder):
@@ -35,13 +96,13 @@ class Decoder(DescriptionDecoder):
         }
 
     def _object(self, name: str, node: Record, place: str) -> object:
-        noted = "call" not in fields_of(kind_of_type(name)) and SAME not in node
-        call = node.get("call") if noted else None
+        noted = _CALL not in fields_of(kind_of_type(name)) and SAME not in node
+        call = node.get(_CALL) if noted else None
         if call is None:
             return super()._object(name, node, place)
-        bare = {key: x for key, x in node.items() if key != "call"}
+        bare = {key: x for key, x in node.items() if key != _CALL}
         made = super()._object(name, bare, place)
-        remember(made, self._call(call, f"{place}.call" if place else "call"))
+        remember(made, self._call(call, f"{place}.{_CALL}" if place else _CALL))
         return made
 
     def _call(self, node: Tree, place: str) -> Call:
@@ -68,7 +129,7 @@ class Decoder(DescriptionDecoder):
         return np.random.Generator(bits)
 
     def _remade(self, node: Record, place: str, plain: bool) -> object:
-        call = self._call(only(node, "call")["call"], f"{place}.call")
+        call = self._call(only(node, _CALL)[_CALL], f"{place}.call")
         remaker(call.function, maker=True)  # or raises
         return call.again()
 
