@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._calls.arm_like import ArmLike, has_motor
-from ._calls.declared import Choice
+from ._calls.declared import Choice, Kept
 from ._calls.doors import checked_record
-from ._calls.kept import Kept
 from ._calls.links import joint_name, link_name
 from ._core import Model
 from ._support.checks import as_vector, not_negative, short_text

@@ -11,7 +11,7 @@ import builtins
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache, partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -21,9 +21,16 @@ from .._support.checks import short_text
 from .._support.options import unknown_name
 from ..errors import ArgumentError, FlexarmError, ModelError
 from .arm_like import ArmLike, StackLike
-from .declared import ARRAY_LIKE, AnArm, Floats, Kind, OneOf, kind_of_annotation
+from .declared import (
+    ARRAY_LIKE,
+    AnArm,
+    Floats,
+    Kind,
+    OneOf,
+    check_of,
+    kind_of_annotation,
+)
 from .explain import ARM_SIZES, size_text
-from .kept import check_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -482,3 +489,32 @@ def _misfit(
         else f"{name} is given an argument twice, by its place and by its name, "
         f"expected each of {', '.join(places)} once"
     )
+
+
+def forwards(
+    options: Iterable[inspect.Parameter], owner: str
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Show and admit the given options in place of ``**options``.
+
+    Parameters
+    ----------
+    options : iterable of inspect.Parameter
+        Parameters by name only, without those that the function has itself.
+    owner : str
+        Name of the class of which this is a method, for messages.
+
+    Notes
+    -----
+    The function is `checked`; what it hands on is checked where it arrives.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        given = inspect.signature(function)
+        own = list(given.parameters.values())[:-1]
+        more = list(options)
+        shown: Any = function
+        shown.__signature__ = given.replace(parameters=[*own, *more])
+        shown.__qualname__ = f"{owner}.{function.__name__}"
+        return checked(function)
+
+    return decorate

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import operator
 import reprlib
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex, TypeVar
 
@@ -84,6 +86,20 @@ def short_text(value: object) -> str:
     """
     text = " ".join(_repr(value).split())
     return text if len(text) < 60 else text[:57] + "..."
+
+
+def described(value: object) -> str:
+    """Kind and name of an object that is not kept."""
+    kinds = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+    if isinstance(value, kinds):
+        return f"function {value.__qualname__} of {value.__module__}"
+    kind = type(value)
+    text = f"object of type {kind.__qualname__} of {kind.__module__}"
+    if dataclasses.is_dataclass(value):
+        parts = [getattr(value, f.name, None) for f in dataclasses.fields(value)]
+        made_of = [described(x) for x in parts if isinstance(x, kinds)]
+        text += "".join(f" with the {part}" for part in made_of[:1])
+    return text
 
 
 def as_numbers(what: str, value: object) -> Array:

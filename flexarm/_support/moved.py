@@ -57,11 +57,10 @@ _PLACES = {
         body_screws denavit_hartenberg joint_frames spatial_screws
     """,
     ("descriptions", "descriptions._joint_frames"): "JointFrames",
-    ("descriptions", "descriptions._joint_tree"): "JointTree",
     ("descriptions", "descriptions._motion_subgroups"): """
         SUBGROUPS motion_subgroup
     """,
-    ("descriptions", "descriptions._screws"): "BodyScrews",
+    ("descriptions", "descriptions.screws"): "BodyScrews JointTree",
     ("finite_elements", "finite_elements._component_modes"): "MeshModes",
     ("library", "reference.maneuvers"): "Maneuver cibicik_egeland_maneuver",
     ("library", "library.spatial"): "cibicik_egeland_order",
@@ -75,8 +74,6 @@ _PLACES = {
     ("se3", "se3._adjoints"): """
         adjoint_inverse apply_adjoint apply_adjoint_inverse apply_coadjoint
         apply_coadjoint_inverse
-    """,
-    ("se3", "se3._jacobians"): """
         jacobian_derivative jacobian_inverse jacobian_inverse_derivative
     """,
     ("se3", "se3._poses"): "cayley cayley_inverse interpolate",

@@ -6,7 +6,6 @@ import copy
 import dataclasses
 import inspect
 import sys
-import types
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._version import __version__
 from ..errors import ArgumentError
-from .checks import short_text
+from .checks import described, short_text
 from .description import Description
 from .options import Hinting
 
@@ -349,20 +348,6 @@ def _as_plain_array(value: object) -> Any:
     except Exception:  # of the other package
         return NotKept(described(value))
     return array if array.dtype.kind in "biufcU" else NotKept(described(value))
-
-
-def described(value: object) -> str:
-    """Kind and name of an object that is not kept."""
-    kinds = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
-    if isinstance(value, kinds):
-        return f"function {value.__qualname__} of {value.__module__}"
-    kind = type(value)
-    text = f"object of type {kind.__qualname__} of {kind.__module__}"
-    if dataclasses.is_dataclass(value):
-        parts = [getattr(value, f.name, None) for f in dataclasses.fields(value)]
-        made_of = [described(x) for x in parts if isinstance(x, kinds)]
-        text += "".join(f" with the {part}" for part in made_of[:1])
-    return text
 
 
 def _lost(value: object) -> NotKept | None:

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._calls.arm_like import Array
-from .._calls.declared import Text, shown
-from .._calls.doors import checked_record
-from .._calls.forwarded import forwards
-from .._calls.kept import Kept
+from .._calls.declared import Kept, Text, shown
+from .._calls.doors import checked_record, forwards
 from .._support.checks import as_array, as_numbers, positive, short_text
 from .._support.description import Description
 from ..bodies.materials import Material, material_of
@@ -23,9 +21,8 @@ from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ..errors import ModelError
-from ._choice import payload_list
 from ._element_link import finite_element_link
-from ._line import Sections
+from ._line import Sections, payload_list
 from ._modal_link import flexible_link
 
 # what a beam says itself, and what only one of its links has

@@ -9,45 +9,49 @@ from typing import Annotated, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Choice, Dictionary, Floats, Kind
+from .._calls.declared import Choice, Dictionary, Floats, Kept, Kind
 from .._calls.doors import checked_as
-from .._calls.kept import Kept
 from .._core import MAX_MODES
 from .._support.checks import as_array, flag, positive, whole_number
 from ..bodies.joints import Joint
 from ..bodies.models import Name
 from ..errors import ModelError
-from ._beam_body import beam_body
-from ._choice import (
-    HELD,
-    counts_of,
-    known_modes,
-    no_static_count,
-    payload_list,
+from ._coordinates import (
+    Basis,
+    columns_of_nodes,
+    coordinates,
+    craig_bampton,
+    damping_matrix,
+    damping_ratios,
+    known_motions,
+    modal,
+    names_of,
+    own_shapes,
+    unreduced,
 )
-from ._coordinates import columns_of_nodes, coordinates, known_motions, names_of
 from ._line import (
     Payload,
     Sections,
     corners_of,
     cut,
+    payload_list,
     piece_axes,
     places,
     section_breaks,
     with_sections,
 )
-from ._reduction import (
-    Basis,
-    craig_bampton,
-    damping_matrix,
-    damping_ratios,
-    modal,
-    own_shapes,
-    unreduced,
-)
 from ._segments import refuse_beside_pieces, segmented_link, twists_twice
-from ._stations import Stations, make_stations, moved_along
-from .limits import MAX_ELEMENTS, MAX_NODES, MAX_SEGMENTS, point_count
+from ._stations import Stations, beam_body, make_stations, moved_along
+from .limits import (
+    HELD,
+    MAX_ELEMENTS,
+    MAX_NODES,
+    MAX_SEGMENTS,
+    counts_of,
+    known_modes,
+    no_static_count,
+    point_count,
+)
 
 Array = NDArray[np.float64]
 

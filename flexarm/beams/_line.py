@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -38,7 +39,7 @@ from ..bodies.materials import BY_STIFFNESS
 from ..bodies.sections import Section
 from ..errors import ModelError
 from ..finite_elements.elements import bending_shapes, varying_bending, varying_rod
-from .limits import check_elements
+from .limits import MAX_PAYLOADS, check_elements
 
 Array = NDArray[np.float64]
 # Ratio of bending stiffness in one element, from which cubics are better than static
@@ -503,3 +504,26 @@ def section_breaks(
         return found
 
     return [float(x) for x in ends[:-1]], stepped
+
+
+def payload_list(what: str, payloads: Iterable[Payload]) -> tuple[Payload, ...]:
+    """Payloads of a link, checked."""
+    try:
+        loads = tuple(islice(payloads, MAX_PAYLOADS + 1))
+    except TypeError:
+        raise ModelError(
+            f"{what} is {type(payloads).__name__}, expected a list "
+            "of flexarm.beams.Payload"
+        ) from None
+    if len(loads) > MAX_PAYLOADS:
+        raise ModelError(
+            f"{what} are more than {MAX_PAYLOADS}, expected fewer; give those at one "
+            "place as one"
+        )
+    for load in loads:
+        if not isinstance(load, Payload):
+            raise ModelError(
+                f"an item of {what} is {type(load).__name__}, "
+                "expected flexarm.beams.Payload"
+            )
+    return loads

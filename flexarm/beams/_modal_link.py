@@ -15,9 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Kind
+from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_as
-from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,
@@ -33,22 +32,24 @@ from ..bodies.models import FlexibleBody, Name
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink
 from ._bending import BendingModes
-from ._choice import HELD, payload_list
 from ._clamped import LinkModes, TorsionModes
+from ._coordinates import damping_matrix, damping_ratios, spread_over
 from ._craig_bampton import CRAIG_BAMPTON
-from ._line import Payload, inertia_of, vector_of
-from ._modal_shapes import cuts_across, foreshortening, node_shapes, stiffness_of
-from ._reduction import damping_matrix, damping_ratios, spread_over
+from ._line import Payload, inertia_of, payload_list, vector_of
 from ._segments import refuse_beside_pieces, segmented_link, twists_twice
 from ._uniform_modes import (
     Uniform,
+    cuts_across,
+    foreshortening,
     given_modes,
     known_kinds,
     modes_by_name,
+    node_shapes,
+    stiffness_of,
     tip_moments,
     uniform,
 )
-from .limits import MAX_SEGMENTS, point_count
+from .limits import HELD, MAX_SEGMENTS, point_count
 
 Array = NDArray[np.float64]
 

@@ -19,11 +19,22 @@ from ..bodies.models import FlexibleBody
 from ..bodies.sections import Section
 from ..bodies.segments import SegmentedLink, link_matrices, lowest_frequencies
 from ..errors import ModelError
-from ._beam_body import beam_body
-from ._coordinates import columns_of_nodes, coordinates, known_motions
+from ._coordinates import (
+    columns_of_nodes,
+    coordinates,
+    craig_bampton,
+    damping_ratios,
+    groups,
+    known_motions,
+)
 from ._line import Line, Payload, cut, places, with_sections
-from ._reduction import craig_bampton, damping_ratios, groups
-from ._stations import Stations, make_stations, moved_along, with_middle_twist
+from ._stations import (
+    Stations,
+    beam_body,
+    make_stations,
+    moved_along,
+    with_middle_twist,
+)
 
 Array = NDArray[np.float64]
 

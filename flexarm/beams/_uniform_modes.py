@@ -1,23 +1,30 @@
-"""Modes of a uniform link: made by the name of a basis, or given."""
+"""Modes of a uniform link, by name or given: motion, strain, stiffness at its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.checks import listed
+from ..bodies.profile import BeamProfile, uniform_profile
 from ..errors import ModelError
-from ._bending import BeamModes
-from ._choice import N_STATIC, counts_of, known_modes, no_static_count
-from ._clamped import LinkModes, RodModes
+from ._bending import BeamModes, BendingModes
+from ._clamped import LinkModes, RodModes, TorsionModes
 from ._coordinates import names_of
-from ._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
+from ._craig_bampton import CRAIG_BAMPTON, CraigBamptonBeamModes, CraigBamptonRodModes
 from ._free import FreeBeamModes, FreeRodModes, PinnedBeamModes
 from ._line import Payload
-from .limits import MAX_BEAM_MODES, mode_count
+from .limits import (
+    MAX_BEAM_MODES,
+    N_STATIC,
+    counts_of,
+    known_modes,
+    mode_count,
+    no_static_count,
+)
 
 Array = NDArray[np.float64]
 
@@ -230,3 +237,78 @@ def given_modes(
             )
         result[argument.replace("_", " ")] = modes
     return result
+
+
+def _count(modes: dict[str, LinkModes]) -> int:
+    return sum(own.n_modes for own in modes.values())
+
+
+def _blocks(modes: dict[str, LinkModes]) -> Iterator[tuple[str, LinkModes, slice]]:
+    """Yield kind, modes and their slice among all modes of the link."""
+    first = 0
+    for kind, own in modes.items():
+        yield kind, own, slice(first, first + own.n_modes)
+        first += own.n_modes
+
+
+def node_shapes(modes: dict[str, LinkModes], n_points: int) -> tuple[Array, Array]:
+    """Translations (0, v, w) and rotation vectors (theta, -w', v'), (nodes, 3, n)."""
+    translation, rotation = np.zeros((2, n_points + 2, 3, _count(modes)))
+    for kind, own, columns in _blocks(modes):
+        if kind == "torsion":
+            rotation[:, 0, columns] = own._at_nodes(n_points, 0).T
+        elif kind == "bending y":
+            translation[:, 1, columns] = own._at_nodes(n_points, 0).T
+            rotation[:, 2, columns] = own._at_nodes(n_points, 1).T
+        else:
+            translation[:, 2, columns] = own._at_nodes(n_points, 0).T
+            rotation[:, 1, columns] = -own._at_nodes(n_points, 1).T
+    return translation, rotation
+
+
+def cuts_across(
+    modes: dict[str, LinkModes], length: float, n_points: int, modal_stiffness: Array
+) -> BeamProfile:
+    """Cuts across the link at its nodes."""
+    strain, stiffness = np.zeros((n_points + 2, 4, _count(modes))), np.zeros(4)
+    known, counts = True, [0] * 4
+    rows = {"torsion": 1, "bending y": 2, "bending z": 3}
+    for kind, own, columns in _blocks(modes):
+        row = rows[kind]
+        if isinstance(own, TorsionModes):
+            strain[:, row, columns] = own._at_nodes(n_points, 1).T
+            stiffness[row] = own.torsional_stiffness
+        elif isinstance(own, BendingModes):
+            strain[:, row, columns] = own._at_nodes(n_points, 2).T
+            stiffness[row] = own.bending_stiffness
+        # at enough points these shapes are independent
+        known &= isinstance(own, CRAIG_BAMPTON) and n_points >= own.n_points
+        counts[row] = own.n_modes
+    return uniform_profile(
+        length,
+        n_points,
+        strain,
+        stiffness,
+        modal_stiffness,
+        counts[1:] if known else None,
+    )
+
+
+def foreshortening(modes: dict[str, LinkModes], n_points: int) -> Array | None:
+    """Second derivatives of the position along x of each node, (nodes, 3, n, n)."""
+    n = _count(modes)
+    kappa = np.zeros((n_points + 2, 3, n, n))
+    for kind, own, block in _blocks(modes):
+        if kind != "torsion":
+            kappa[:, 0, block, block] = own._foreshortening(n_points)
+    return kappa if np.count_nonzero(kappa) else None
+
+
+def stiffness_of(modes: dict[str, LinkModes]) -> Array:
+    """Stiffness of the modes, (n, n)."""
+    stiffness = np.zeros((_count(modes),) * 2)
+    for _, own, block in _blocks(modes):
+        static = isinstance(own, CRAIG_BAMPTON)
+        # natural modes are orthogonal: the rest of the integrals is rounding
+        stiffness[block, block] = own.k if static else np.diag(np.diag(own.k))
+    return stiffness

@@ -1,4 +1,4 @@
-"""Base class of rigid and flexible bodies."""
+"""Base class of rigid and flexible bodies, and the link from which one was reduced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from .integrals import ModalIntegrals
 from .joints import Joint
 from .node_sums import NodeSums, sums_of_checked
 from .profile import BeamProfile
-from .slopes import slope_shapes
 from .strain_energy import StrainEnergy, strain_energy_of
 from .unreduced import UnreducedLink
 
@@ -43,6 +42,12 @@ ROUNDING = 1e-12
 _MAX_RECENT, _MAX_ALIKE, _MAX_KEPT_SIZE = 64, 4, 5000
 # Nodes that are checked as fast one by one, at most.
 _MAX_SINGLE = 3
+# Distance of nodes from their line, as a share of its length, within which it is
+# straight.
+_LINE_TOLERANCE = 1e-6
+# Relative difference of stiffness and mass, within which they are those of the link.
+LINK_TOLERANCE = 1e-6
+
 _Shapes = tuple["Array | None", ...]
 _recent: dict[bytes, list[tuple[_Shapes, NodeSums]]] = {}
 
@@ -353,3 +358,70 @@ def check_name(kind: str, name: object) -> str:
         other = f" other than {GROUND!r}" if kind == "body" else ""
         raise ModelError(f"name of a {kind} is {given}, expected a word{other}")
     return name
+
+
+def slope_shapes(body: Body) -> Array:
+    """Rotations of the nodes of a body that are slopes, (n, c, m).
+
+    The c components are those across the line of the nodes, since the twist of a
+    straight link has no slope; all three where the nodes are not on a line.  Without
+    rotations of the nodes they are those of the lines to them.  Nodes and components
+    that do not turn are left out; a body of one place, as a hinge spring, has none.
+    """
+    position = np.asarray(body.node_position)
+    turn: Array = np.asarray(body.node_rotation)
+    held = body.attachment_node
+    origin = np.zeros(3) if held is None else position[held]
+    arms: Array = position - origin
+    if not arms.any():
+        return np.zeros((0, 0, turn.shape[-1]))
+    if not turn.any():
+        square = np.maximum((arms**2).sum(axis=-1), 1e-300)[:, np.newaxis, np.newaxis]
+        turn = np.cross(arms[:, :, np.newaxis], body.node_translation, axis=1) / square
+    # components across the line, if there is one
+    _, size, axes = np.linalg.svd(arms, full_matrices=len(arms) < 3)
+    size = np.append(size, [0.0, 0.0])
+    if size[1] <= _LINE_TOLERANCE * size[0]:
+        turn = axes[1:] @ turn
+    largest = np.abs(turn).max(initial=0.0)
+    small = np.abs(turn) <= 1e-12 * largest
+    turn = turn[~small.all(axis=(1, 2))][:, ~small.all(axis=(0, 2))]
+    turn.flags.writeable = False
+    return np.asarray(turn)
+
+
+def unreduced_link(body: Body) -> UnreducedLink | None:
+    """Return the link before reduction, None if the body has no beam, or another."""
+    beam = body.beam
+    known = None if beam is None else beam.modal_stiffness
+    if beam is None or beam.flexibility is None or known is None:
+        return None
+    E, p = beam.flexibility.shape[:2]
+    if body.n_nodes != 1 + E * (p + 1) or not body.n_modes:
+        return None
+    mass, com, inertia = body.node_mass, body.node_com, body.node_inertia
+    if body.integrals is not None:
+        if beam.carried is None:
+            return None
+        rest, centre, turn = beam.carried
+        if (
+            abs(float(rest.sum()) - body.integrals.m)
+            > LINK_TOLERANCE * body.integrals.m
+        ):
+            return None
+        # a node has its mass itself or in the integrals
+        mass, com, inertia = mass + rest, com + centre, inertia + turn
+    if np.count_nonzero(known != body.stiffness):
+        size = np.sqrt(np.outer(np.diag(known), np.diag(known)))
+        if (np.abs(known - body.stiffness) > LINK_TOLERANCE * size).any():
+            return None
+    axes = beam.axes[:: len(beam.axes) // E]
+    return UnreducedLink(
+        body.node_position[:: p + 1],
+        axes,
+        beam.flexibility,
+        beam.shear_centre,
+        mass,
+        com,
+        inertia,
+    )

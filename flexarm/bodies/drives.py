@@ -22,8 +22,8 @@ from typing import Annotated, Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.checks import (
     as_array,
     as_numbers,

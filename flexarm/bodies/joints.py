@@ -18,9 +18,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Floats, Kind, shown
+from .._calls.declared import Floats, Kept, Kind, shown
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._core import finite_copy
 from .._support.checks import (
     MAX_MAGNITUDE,
@@ -31,11 +30,10 @@ from .._support.checks import (
     short_text,
     unturned,
 )
-from .._support.doubtful import warn_of_degrees
 from .._support.options import did_you_mean
+from .._support.warn import warn_of_degrees
 from ..errors import ModelError
-from ._joint_forces import check_joint_forces
-from ._joint_kinds import JointKinds
+from ._joint_kinds import JointKinds, check_joint_forces
 from .axes import unit_screw, unit_vector
 from .drives import CoulombFriction, Drive, NotNegative, Stops, part
 

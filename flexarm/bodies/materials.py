@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.checks import finite, positive, short_text
 from .._support.description import Description
-from .._support.doubtful import check_moduli
+from .._support.warn import check_moduli
 from ..errors import ModelError
 
 # name of materials that stand for the stiffness and mass of a section of 1 m^2

@@ -15,9 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Floats, Kind
+from .._calls.declared import Floats, Kept, Kind
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._core import MAX_MODES
 from .._support.arrays import kind_of
 from .._support.checks import (
@@ -30,9 +29,8 @@ from .._support.checks import (
 )
 from .._support.printing import Sheet, Table
 from ..errors import ModelError
-from ._links import unreduced_link
-from ._mode_table import effective_masses, mode_table
-from .body import Body, Segment, _fixed, check_name
+from .basis import effective_masses, mode_table
+from .body import Body, Segment, _fixed, check_name, unreduced_link
 from .integrals import ModalIntegrals
 from .joints import Joint, default_joint
 from .maps import attachment_motion, modal_mass

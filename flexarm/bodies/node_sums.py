@@ -20,8 +20,7 @@ from .._calls.declared import Floats, Instance
 from .._calls.doors import checked
 from .._core import MAX_DRIVEN
 from .._support.checks import as_array
-from .foreshortening import driven_shapes
-from .integrals import DrivenShapes, ModalIntegrals
+from .integrals import DrivenShapes, ModalIntegrals, driven_shapes
 
 if TYPE_CHECKING:
     from .body import Body

@@ -21,12 +21,12 @@ from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
 from .._support.checks import as_array, as_numbers, positive, positive_pair
 from ..errors import ModelError
-from ._outline import meshed
-from ._section_numbers import SectionNumbers
-from ._section_shapes import (
+from ._section_numbers import (
+    SectionNumbers,
     ShapeShear,
     box_torsion,
     i_beam_torsion,
+    meshed,
     rectangle_modulus,
     rectangle_torsion,
 )

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import positive_number
-from .._calls.declared import Count
+from .._calls.declared import Count, Kept
 from .._calls.doors import checked
-from .._calls.kept import Kept
 from .._support.arrays import kind_of
 from .._support.c_text import array, check_name, comment, number
 from .._support.writing import named

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import check_numbers, common_batch, real_array
-from .._calls.declared import Floats, Number, Positive
+from .._calls.declared import Floats, Kept, Number, Positive
 from .._calls.doors import checked, checked_record
-from .._calls.kept import Kept
 from .._support.description import Description
 from .._support.warn import warn
 from ..errors import ArgumentError, ConvergenceError, SimulationWarning

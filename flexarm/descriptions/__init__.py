@@ -27,9 +27,9 @@ References
 from typing import TYPE_CHECKING
 
 from .._support.moved import missing_or_moved
-from ._arms import build_arm, kinematic_arm
+from ._conversions import build_arm, kinematic_arm
 from ._denavit_hartenberg import DenavitHartenberg
-from ._screws import SpatialScrews
+from .screws import SpatialScrews
 
 __all__ = [
     "DenavitHartenberg",

@@ -1,30 +1,34 @@
-"""Conversions of descriptions into one another, and descriptions of arms."""
+"""Conversions of descriptions into one another, descriptions of arms and back."""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from collections.abc import Iterable
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import se3
-from .._calls.declared import Choice
+from .._calls.declared import Choice, Several
 from .._calls.doors import checked
 from ..arm import Arm
 from ..bodies import Body
 from ..bodies.following import free_joint
+from ..bodies.models import RigidBody
 from ..errors import ModelError
-from ._denavit_hartenberg import DenavitHartenberg, rows_as_joint_frames
-from ._extraction import extract
+from ._denavit_hartenberg import DenavitHartenberg, extract, rows_as_joint_frames
 from ._joint_frames import JointFrames
-from ._screws import (
+from .poses import clean_screws, point_and_pitch, pose, turn_to
+from .screws import (
     BodyScrews,
     SpatialScrews,
+    arm_of_screws,
     body_of_spatial,
+    largest_length,
+    node_place,
     spatial_of_body,
     without_offset,
 )
-from .poses import clean_screws, point_and_pitch, pose, turn_to
 
 Array = NDArray[np.float64]
 AnyDescription: TypeAlias = JointFrames | BodyScrews | SpatialScrews | DenavitHartenberg
@@ -190,17 +194,6 @@ def denavit_hartenberg(
     return extract(spatial_screws(given), convention)
 
 
-def largest_length(given: BodyScrews) -> float:
-    """Largest length among reference poses and screws, in m."""
-    lengths = [float(np.linalg.norm(B[:3, 3])) for B in given.references]
-    return max([*lengths, *(float(np.abs(X[3:]).max(initial=0)) for X in given.screws)])
-
-
-def node_place(body: Body, node: int | None) -> Array:
-    """Pose of a node of the undeformed body in its frame; of the frame for None."""
-    return pose() if node is None else pose(origin=body.node_position[node])
-
-
 def _frames_of_screws(given: BodyScrews) -> JointFrames:
     """Joint frames with z along the axes of single screws."""
     size = largest_length(given)
@@ -240,3 +233,97 @@ def _frames_of_arm(arm: Arm) -> JointFrames:
         on_bodies.append(node_place(body, body.attachment_node))
         screws.append(joint.screws)
     return JointFrames(np.array(on_parents), np.array(on_bodies), screws, arm._parents)
+
+
+@checked
+def build_arm(
+    description: AnyDescription | Arm,
+    bodies: Annotated[Iterable[Body], Several("one for each joint")],
+    **options: Any,
+) -> Arm:
+    """Arm with the joints of a description and given bodies.
+
+    Parameters
+    ----------
+    description : JointFrames, BodyScrews, SpatialScrews, DenavitHartenberg or Arm
+        Tree of joints.
+    bodies : sequence of RigidBody or FlexibleBody
+        One for each joint, in its order; its frame is the body frame of the
+        description.  Of its own joint the node of the parent, friction, limits, drive,
+        spring and stops stay; parent, kind, axis and place become those of the
+        description.
+    **options
+        Of `flexarm.Arm`: ``gravity``, ``name``, ``tip``, ...
+
+    Returns
+    -------
+    arm : Arm
+        Coordinates and undeformed poses are those of the description.
+
+    Raises
+    ------
+    ModelError
+        If bodies and joints do not fit together, or `flexarm.Arm` refuses them.
+
+    See Also
+    --------
+    kinematic_arm : without bodies, for kinematics alone.
+
+    Notes
+    -----
+    The reference pose of a body on a flexible parent is that at the undeformed node
+    which carries it; the node takes the joint along as it moves.  Axes within rounding
+    (8 eps of the largest length) of the origin of a body count as passing through it,
+    and so do pitches as zero: the joint is then a plain one.  Other axes take a second,
+    massless body in the kernels, and about twice the time of forward dynamics; frames
+    on the axes, as `joint_frames` has them, avoid it.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> from flexarm.descriptions._conversions import body_screws
+    >>> arm = fa.library.puma560()
+    >>> again = fa.descriptions.build_arm(body_screws(arm), arm.bodies)
+    >>> again.coordinate_names == arm.coordinate_names
+    True
+    """
+    return arm_of_screws(body_screws(description), bodies, **options)
+
+
+@checked
+def kinematic_arm(description: AnyDescription | Arm, **options: Any) -> Arm:
+    """Arm with the joints of a description, for kinematics alone.
+
+    Parameters
+    ----------
+    description : JointFrames, BodyScrews, SpatialScrews, DenavitHartenberg or Arm
+        Tree of joints.
+    **options
+        Of `flexarm.Arm`.
+
+    Returns
+    -------
+    arm : Arm
+        Every body is a point of 1 kg with an inertia of 1 kg m^2 about all axes, named
+        ``"body1"``, ``"body2"``, ...: poses, velocities and Jacobians are those of the
+        description, the dynamics has no meaning.  No gravity.
+
+    See Also
+    --------
+    build_arm : with given bodies.
+
+    Examples
+    --------
+    >>> import flexarm as fa
+    >>> rows = fa.descriptions.DenavitHartenberg([(1, 0, 0, 0), (1, 0, 0, 0)])
+    >>> arm = fa.descriptions.kinematic_arm(rows)
+    >>> fa.link_poses(arm, [0.0, 0.0])[-1, :3, 3]
+    array([2., 0., 0.])
+    """
+    tree = body_screws(description)
+    bodies = [
+        RigidBody(f"body{i + 1}", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        for i in range(tree.n_bodies)
+    ]
+    given = {"gravity": (0.0, 0.0, 0.0), "check_units": False} | options
+    return build_arm(tree, bodies, **given)

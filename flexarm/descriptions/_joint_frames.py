@@ -14,8 +14,8 @@ from .._calls.declared import Floats, Posture
 from .._calls.doors import checked_class
 from .._support.checks import as_array, short_text
 from ..errors import ModelError
-from ._joint_tree import JointTree
 from .poses import check_poses, product
+from .screws import JointTree
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.declared import Choice
+from .._calls.declared import Choice, Kept
 from .._calls.doors import checked_as
-from .._calls.kept import Kept
 from .._support.checks import as_array, finite
 from ..bodies.axes import unit_vector
 from ..errors import ModelError

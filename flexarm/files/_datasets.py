@@ -16,9 +16,9 @@ from .._support.labelled import Labelled
 from .._support.tables import read_tables
 from ..errors import ArgumentError, ModelError
 from ..studies.stored import Damaged, read_dataset, write_dataset
-from ._decode import Decoder, at_place
-from ._encode import tree_of
 from ._json import MAX_TEXT, bare, headed
+from ._results import Decoder, Encoder
+from .trees import at_place
 
 _KIND = "flexarm"
 _OF_ZARR = (".zgroup", "zarr.json")
@@ -47,8 +47,8 @@ def save_dataset(thing: object, path: Path) -> list[str]:
         more[name] = (tuple(f"{name}_axis{i}" for i in range(array.ndim)), array)
         return name
 
-    tree, lost = tree_of(thing, sink, known)
-    record = json.dumps(headed(tree), allow_nan=False)
+    encoder = Encoder(sink, known)
+    record = json.dumps(headed(encoder.node(thing)), allow_nan=False)
     if len(record) > MAX_TEXT:
         raise ArgumentError(
             f"the result has {len(record)} bytes beside its arrays, expected at most "
@@ -69,7 +69,7 @@ def save_dataset(thing: object, path: Path) -> list[str]:
             raise
 
     unbroken(write)
-    return lost
+    return encoder.lost
 
 
 def _check_place(path: Path, zarr: bool) -> None:

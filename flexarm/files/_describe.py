@@ -28,10 +28,9 @@ from ..bodies import (
 )
 from ..errors import FlexarmError
 from ..model import Coupling, Loop, Slider
-from ._decode import PlacedError, at_place
 from ._json import FORMAT
-from ._tree import Record
-from ._types import TYPE
+from ._types import Record
+from .trees import TYPE, PlacedError, at_place
 
 Materials: TypeAlias = Mapping[str, beams.Material]
 Unit: TypeAlias = Body | SegmentedLink

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import math
 import re
 import secrets
@@ -19,9 +18,9 @@ from .._support.checks import short_text
 from .._support.files import read_file, shown_path, write_file
 from .._support.recorded import versions
 from ..errors import ModelError
-from ._decode import Decoder, at_place
-from ._encode import MAX_INLINE, is_known_dtype, tree_of
-from ._tree import Record, Tree
+from ._results import Decoder, Encoder
+from ._types import Record, Tree
+from .trees import MAX_INLINE, at_place, is_known_dtype, pretty
 
 FORMAT, VERSION = "flexarm", 1
 # Bytes of a file of text at most.
@@ -30,8 +29,6 @@ MAX_TEXT = 1 << 24
 MAX_SHORT = 16
 # Bytes of a file of arrays at most.
 MAX_ARRAYS = 1 << 30
-# Columns of a line.
-_WIDTH = 88
 # no path, and no name that means something to a system
 _FILE_NAME = re.compile(r"[^/\\:\x00-\x1f]+\.npz")
 _HEAD = ("format", "version", "made_by", "arrays")
@@ -97,7 +94,8 @@ def _written(thing: object, beside: str, inline: int) -> tuple[bytes, bytes, lis
         arrays[name] = np.ascontiguousarray(array)
         return name
 
-    tree, lost = tree_of(thing, sink, inline=inline)
+    encoder = Encoder(sink, inline=inline)
+    tree = encoder.node(thing)
     head, content = headed({}), b""
     if arrays:
         file = io.BytesIO()
@@ -106,7 +104,7 @@ def _written(thing: object, beside: str, inline: int) -> tuple[bytes, bytes, lis
         content = file.getvalue()
         digest = hashlib.sha256(content).hexdigest()
         head["arrays"] = {"file": beside, "sha256": digest}
-    return pretty({**head, **tree}).encode() + b"\n", content, lost
+    return pretty({**head, **tree}).encode() + b"\n", content, encoder.lost
 
 
 def _check_size(size: int, limit: int) -> None:
@@ -119,41 +117,6 @@ def _check_size(size: int, limit: int) -> None:
 
 def _work(path: Path) -> Path:
     return path.with_name(f"{path.name}.{secrets.token_hex(4)}.work")
-
-
-def pretty(node: Tree, indent: int = 0) -> str:
-    """Text of a tree: what fits on a line on one line, numbers in rows."""
-    line = json.dumps(node, allow_nan=False)
-    if not isinstance(node, dict | list):
-        return line
-    if len(line) + indent <= _WIDTH and not _has_objects(node):
-        return line
-    inner = " " * (indent + 2)
-    if isinstance(node, dict):
-        parts = [f"{json.dumps(k)}: {pretty(x, indent + 2)}" for k, x in node.items()]
-        return "{\n" + inner + f",\n{inner}".join(parts) + "\n" + " " * indent + "}"
-    if any(isinstance(x, dict | list) for x in node):
-        parts = [pretty(x, indent + 2) for x in node]
-    else:
-        parts = _rows([json.dumps(x, allow_nan=False) for x in node], indent + 2)
-    return "[\n" + inner + f",\n{inner}".join(parts) + "\n" + " " * indent + "]"
-
-
-def _has_objects(node: Record | list[Tree]) -> bool:
-    """Whether a node has objects inside of objects or lists, each on its own lines."""
-    inner = node.values() if isinstance(node, dict) else node
-    return any(isinstance(x, dict) and x for x in inner)
-
-
-def _rows(words: list[str], indent: int) -> list[str]:
-    """Words joined to lines."""
-    rows: list[str] = []
-    for word in words:
-        if rows and len(rows[-1]) + len(word) + indent + 3 <= _WIDTH:
-            rows[-1] += f", {word}"
-        else:
-            rows.append(word)
-    return rows
 
 
 # reading

@@ -8,10 +8,10 @@ import typing
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ._decode import hints_of
 from ._json import FORMAT, VERSION
-from ._tree import Record, Tree
-from ._types import DESCRIPTIONS, RESULTS, SAME, SHARED, TYPE, fields_of, kind_of_type
+from ._results import hints_of
+from ._types import DESCRIPTIONS, RESULTS, SHARED, Record, Tree, fields_of, kind_of_type
+from .trees import SAME, TYPE
 
 _VALUE = {"$ref": "#/$defs/value"}
 _TEXT, _WHOLE = {"type": "string"}, {"type": "integer", "minimum": 0}

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections.abc import Collection
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
-from .._support.checks import short_text
-from .._support.options import did_you_mean
-from ..errors import ModelError
-from ._tree import Tree
+# an object or table, by its keys, and any value
+Record: TypeAlias = dict[str, Any]
+Tree: TypeAlias = bool | int | float | str | list[Any] | Record | None
+
 
 # modules of the descriptions, whose constructors check and normalize all fields
 DESCRIPTIONS = {
@@ -30,7 +28,7 @@ DESCRIPTIONS = {
     "Slider": "model.sliders",
     "BeamProfile": "bodies.profile",
     "Section": "bodies.sections",
-    "ShapeShear": "bodies._section_shapes",
+    "ShapeShear": "bodies._section_numbers",
     "Material": "bodies.materials",
     "ModalIntegrals": "bodies.integrals",
     "DrivenShapes": "bodies.integrals",
@@ -88,8 +86,6 @@ _PARTS = """
 RESULTS |= dict.fromkeys(_PARTS.split(), "optimize._parts")
 # written once in a file and named by number where they appear again
 SHARED = ("Arm", "Section", "Material")
-# keys of an object that are not fields
-TYPE, SAME = "type", "same"
 
 
 @cache
@@ -120,17 +116,3 @@ def name_of_type(thing: object) -> str | None:
         return None
     known = name in DESCRIPTIONS or name in RESULTS
     return name if known and kind_of_type(name) is type(thing) else None
-
-
-def check_known(place: str, what: str, name: object, known: Collection[str]) -> None:
-    """Refuse a name that is not known."""
-    if not isinstance(name, str) or name not in known:
-        raise ModelError(
-            f"{place} has the {what} {short_text(name)}, which this version of flexarm "
-            f"does not know{did_you_mean(name, list(known))}"
-        )
-
-
-def exact(node: Tree) -> str:
-    """Text of a node, another one for all that differs."""
-    return json.dumps(node, sort_keys=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.declared import Floats, Vector
 from .._calls.doors import checked_class
 from .._support.checks import as_array, as_numbers, in_range, short_text, whole_number
-from .._support.doubtful import warn_of_percent
+from .._support.warn import warn_of_percent
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..bodies.joints import Joint

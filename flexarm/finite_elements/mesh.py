@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Kind, Vector
+from .._calls.declared import Floats, Kept, Kind, Vector
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
 from .._support.sparse import scipy_sparse

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
 from .._calls.arguments import check_numbers, real_array
-from .._calls.declared import Choice, Floats, Positive, Posture, StepLength
+from .._calls.declared import Choice, Floats, Kept, Positive, Posture, StepLength
 from .._calls.doors import checked
-from .._calls.kept import Kept
 from .._calls.units import position_units
 from .._support.c_text import check_name
 from .._support.checks import short_text

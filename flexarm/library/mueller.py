@@ -13,8 +13,8 @@ from .._calls.doors import checked
 from .._support.checks import as_array
 from ..arm import Arm
 from ..bodies import RigidBody
-from ..descriptions import SpatialScrews, build_arm
 from ..descriptions.poses import pose
+from ..descriptions.screws import SpatialScrews, arm_of_screws, body_of_spatial
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
@@ -123,7 +123,8 @@ def mueller_remote_center(
         _rod(f"link{i + 1}", A, np.array(points[i : i + 2], dtype=float))
         for i, A in enumerate(frames)
     ]
-    return build_arm(SpatialScrews(frames, axes), bodies, name="mueller_remote_center")
+    tree = body_of_spatial(SpatialScrews(frames, axes))
+    return arm_of_screws(tree, bodies, name="mueller_remote_center")
 
 
 def _lengths(name: str, value: object, shape: tuple[int, ...]) -> Array:

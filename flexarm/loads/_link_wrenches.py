@@ -14,8 +14,7 @@ from .._calls.arm_like import ArmLike, Array
 from .._calls.nodes import one_node
 from .._support.options import check_choice
 from ..bodies.body import Body
-from ..bodies.foreshortening import driven_shapes
-from ..bodies.integrals import ModalIntegrals
+from ..bodies.integrals import ModalIntegrals, driven_shapes
 from ..bodies.maps import cross_matrix, node_place
 from ..bodies.node_sums import modal_integrals, node_sums
 from ..bodies.profile import BeamProfile

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Kept
 from .._calls.doors import checked
-from .._calls.kept import Kept
 from .._support.c_text import array, check_name, comment, filled, number
 from .._support.writing import named
 from .packing import pack

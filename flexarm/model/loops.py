@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._core import DIRECTIONS
 from .._support.arrays import kind_of
 from .._support.checks import as_array, finite, model_rotation, short_text, unturned

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import ArmLike
-from .._calls.declared import Kind
+from .._calls.declared import Kept, Kind
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._core import LOOP_COLUMNS
 from .._support.arrays import is_whole
 from .._support.checks import as_array, model_rotation, short_text, unturned

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arguments import check_numbers, positive_number, real_array
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.checks import short_text
 from ..errors import ArgumentError
 

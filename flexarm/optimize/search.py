@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeAlias
 
 from .._calls.arguments import count_of, positive_number
+from .._calls.declared import Kept
 from .._calls.doors import checked_record
-from .._calls.kept import Kept
 from .._support.optional import required
 from ..errors import ArgumentError
 from ._records import record_of

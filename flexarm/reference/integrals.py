@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bodies.foreshortening import projection
-from ..bodies.integrals import DrivenShapes, ModalIntegrals
+from ..bodies.integrals import DrivenShapes, ModalIntegrals, projection
 from ..bodies.node_sums import modal_integrals
 from .rotations import cross, skew
 

@@ -31,22 +31,22 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.maps import core_array
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError, NotFiniteError
-from ._adjoints import ad, adjoint, bracket
-from ._jacobians import (
+from ._adjoints import (
+    ad,
+    adjoint,
+    bracket,
     jacobian,
     so3_jacobian,
     so3_jacobian_inverse,
 )
 from ._poses import compose, exp, hat, inverse, log, pose, screw, vee
-from ._quaternions import (
+from ._rotations import (
     quaternion_exp,
     quaternion_from_rotation,
     quaternion_inverse,
     quaternion_log,
     quaternion_product,
     rotation_from_quaternion,
-)
-from ._rotations import (
     so3_exp,
     so3_hat,
     so3_log,

@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike
 
 from .._calls.arguments import check_numbers, real_array
 from .._calls.arm_like import ArmLike, Array
-from .._calls.declared import Called, Number, Vector
+from .._calls.declared import Called, Kept, Number, Vector
 from .._calls.doors import checked, checked_record
-from .._calls.kept import Kept
 from .._calls.nodes import one_node
 from .._support.options import check_choice
 from .._support.recorded import recorded

@@ -16,10 +16,10 @@ from .._calls.chunks import all_finite
 from .._calls.explain import expected, off_line
 from .._calls.records import Flattened, new_report, reported
 from .._core import METHODS, Gains, Options
-from .._support.doubtful import MAX_USUAL_TURN, warn_of_degrees
 from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
 from .._support.progress import LateBar
+from .._support.warn import MAX_USUAL_TURN, warn_of_degrees
 from ..errors import ArgumentError
 from .events import Occurrence
 from .joint_feedback import JointFeedback

@@ -19,13 +19,11 @@ from .._support.warn import warn
 from ..arm import Arm
 from ..bodies import Joint
 from ._arm import Flexible, built
-from ._findings import Massless, Repair
-from ._meshes import Folders, MeshFinder
+from ._findings import Massless, Repair, UrdfWarning
 from ._report import Report, merged_links
 from ._robot import Robot, RobotLink, read
 from ._save import save
-from ._visuals import Visual
-from ._warning import UrdfWarning
+from ._visuals import Folders, MeshFinder, Visual
 from ._xml import Source
 
 __all__ = [

@@ -29,9 +29,9 @@ from ..model import Coupling
 from ..model.units import check_units_of_arm, doubtful_inertias
 from ._findings import Finding, Findings, Table
 from ._inertia import joints_that_move_mass, physical_links
-from ._meshes import MeshFinder
 from ._robot import OF_ONE_FREEDOM, Robot, RobotJoint, RobotLink, content
 from ._sidecar import NODE, Sidecar, beside, link_of
+from ._visuals import MeshFinder
 from ._xml import Source
 
 KINDS = {

@@ -1,4 +1,4 @@
-"""Findings in a robot description beside the parts that an arm takes from it."""
+"""Findings in a robot description beside what an arm takes from it, and warnings."""
 
 from __future__ import annotations
 
@@ -126,3 +126,10 @@ class Findings:
             f"{self._first if count == 1 else said}; repair='nearest' takes what is "
             "closest and says so"
         )
+
+
+class UrdfWarning(UserWarning):
+    """A part of a robot description, or of an arm, that is left out."""
+
+
+UrdfWarning.__module__ = "flexarm.urdf"  # its public place

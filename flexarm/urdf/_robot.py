@@ -16,12 +16,22 @@ from .._support.description import Description
 from .._support.options import did_you_mean
 from ..errors import ModelError
 from ._findings import Finding, Findings, Repair
-from ._meshes import Folders, MeshFinder
 from ._transmissions import armatures
-from ._visuals import Visual, link_visuals, named_colors
-from ._xacro import check_arguments, expanded, has_macros
-from ._xml import SDF_ADVICE, Element, Source, parse, read_source
-from ._xml_values import finite, numbers, origin_of, word
+from ._visuals import Folders, MeshFinder, Visual, link_visuals, named_colors
+from ._xml import (
+    SDF_ADVICE,
+    Element,
+    Source,
+    check_arguments,
+    expanded,
+    finite,
+    has_macros,
+    numbers,
+    origin_of,
+    parse,
+    read_source,
+    word,
+)
 
 Array = NDArray[np.float64]
 T = TypeVar("T", "RobotLink", "RobotJoint")

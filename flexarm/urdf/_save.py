@@ -13,13 +13,13 @@ from .._support.writing import named
 from ..arm import Arm
 from ..bodies import GROUND
 from ..errors import ModelError
+from ._findings import UrdfWarning
 from ._report import Report
 from ._robot import OWN, Robot
 from ._sidecar import ending_of, text_of
 from ._visuals import Visual
-from ._warning import UrdfWarning
 from ._writer import Writer
-from ._written import tag
+from ._xml import tag
 
 
 @checked

@@ -20,9 +20,8 @@ from ..arm import Arm
 from ..bodies import Body, FlexibleBody, Joint, SegmentedLink
 from ..errors import ModelError
 from ..files.trees import TYPE, pretty, thing_of, tree_of_description
-from ._described import toml_of
 from ._findings import Findings, Table
-from ._links import MAX_BYTES, described_link, link_tables
+from ._links import MAX_BYTES, described_link, link_tables, toml_of
 from ._xml import Source
 
 # tables beside those of links

@@ -17,12 +17,12 @@ from ..errors import ModelError
 from ..model import Coupling, Loop, Slider
 from ..model.motors import rigid_couplings
 from ._arm import KINDS
-from ._described import sidecar_table
 from ._findings import Table
+from ._links import sidecar_table
 from ._robot import OWN
 from ._sidecar import ARM, JOINTS, NODE, arm_table, beyond, body_table
 from ._visuals import Visual
-from ._written import check_word, inertial, origin, tag, visual
+from ._xml import check_word, inertial, origin, tag
 
 Array = NDArray[np.float64]
 
@@ -514,3 +514,18 @@ def _about(moment: Array, at: Array) -> Array:
 
 def _square(x: Array) -> Array:
     return np.asarray(x @ x * np.eye(3) - np.outer(x, x))
+
+
+def visual(shape: Visual) -> str:
+    """A shape of a link; a mesh by its address."""
+    if shape.kind == "mesh":
+        inner = tag("mesh", filename=shape.address or "", scale=shape.size)
+    elif shape.kind == "box":
+        inner = tag("box", size=shape.size)
+    else:
+        keys = ("radius", "length")
+        inner = tag(shape.kind, **dict(zip(keys, shape.size, strict=False)))
+    parts = [origin(shape.position, shape.rotation), tag("geometry", inner)]
+    if shape.color is not None:
+        parts.append(tag("material", tag("color", rgba=shape.color), name=""))
+    return tag("visual", *parts)

@@ -16,7 +16,7 @@ from refusals import refused
 import flexarm as fa
 from flexarm._calls.doors import checked, checked_class
 from flexarm.control.kalman import kalman_predict, kalman_update
-from flexarm.descriptions._screws import BodyScrews
+from flexarm.descriptions.screws import BodyScrews
 from flexarm.errors import MAX_LETTERS
 from flexarm.reference import patent_loop
 

@@ -16,7 +16,7 @@ import flexarm as fa
 from flexarm.control.gain_scheduling import GainSchedule
 from flexarm.descriptions._conversions import body_screws, joint_frames, spatial_screws
 from flexarm.descriptions._joint_frames import JointFrames
-from flexarm.descriptions._screws import BodyScrews
+from flexarm.descriptions.screws import BodyScrews
 from flexarm.optimize import Design
 from flexarm.plotting._skeleton import find_shapes
 from flexarm.reference import patent_loop

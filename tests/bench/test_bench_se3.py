@@ -18,9 +18,8 @@ from races import BATCH, Array, Contender, Contest, loop
 from scipy.spatial import transform
 
 from flexarm import se3
-from flexarm.se3 import _jacobians
-from flexarm.se3._adjoints import apply_adjoint
-from flexarm.se3._jacobians import jacobian_inverse
+from flexarm.se3 import _adjoints
+from flexarm.se3._adjoints import apply_adjoint, jacobian_inverse
 
 SWAP = [3, 4, 5, 0, 1, 2]  # Pinocchio has [linear; angular]
 
@@ -135,7 +134,7 @@ def test_jacobians(contest: Contest, kind: str) -> None:
         assert_allclose(
             ours(X[i], side="right"), function(made[i])[order], rtol=0, atol=1e-12
         )
-    derivative = getattr(_jacobians, f"{ours.__name__}_derivative")
+    derivative = getattr(_adjoints, f"{ours.__name__}_derivative")
     U = X[::-1].copy()
     contest(
         f"se3 {ours.__name__}, batch",

@@ -10,7 +10,7 @@ from refusals import beam as two_nodes
 from trees import in_basis
 
 import flexarm as fa
-from flexarm.bodies._mode_table import total_effective_mass
+from flexarm.bodies.basis import total_effective_mass
 
 
 def test_table_of_two_point_masses() -> None:

@@ -19,9 +19,15 @@ from numpy.testing import assert_allclose
 import flexarm as fa
 from flexarm import _core, mode_accuracy, stacks
 from flexarm.arm import without_warning
-from flexarm.beams import _free, _unit_shapes
+from flexarm.beams import _free
 from flexarm.beams._clamped import LinkModes
-from flexarm.beams._craig_bampton import CraigBamptonBeamModes, CraigBamptonRodModes
+from flexarm.beams._craig_bampton import (
+    CraigBamptonBeamModes,
+    CraigBamptonRodModes,
+    beam_at_nodes,
+    rod_at_nodes,
+    unit_foreshortening,
+)
 from flexarm.beams._single import free_beam_modes
 from flexarm.bodies import body as bodies_room
 from flexarm.bodies.mode_bounds import largest_frequency_error
@@ -30,9 +36,9 @@ from flexarm.model.packing import pack
 
 TABLES = (
     _free.first_free_roots,
-    _unit_shapes.beam_at_nodes,
-    _unit_shapes.rod_at_nodes,
-    _unit_shapes.unit_foreshortening,
+    beam_at_nodes,
+    rod_at_nodes,
+    unit_foreshortening,
 )
 BEAM = {"length": 1.3, "mass_per_length": 0.7, "bending_stiffness": (90.0, 40.0)}
 TWIST = {"torsional_stiffness": 30.0, "polar_inertia_per_length": 2e-4}

@@ -21,7 +21,7 @@ from flexarm.descriptions._conversions import (
 )
 from flexarm.descriptions._joint_frames import JointFrames
 from flexarm.descriptions._motion_subgroups import motion_subgroup
-from flexarm.descriptions._screws import BodyScrews
+from flexarm.descriptions.screws import BodyScrews
 from flexarm.se3 import screw
 
 Z = screw()

@@ -37,8 +37,8 @@ from flexarm.descriptions._conversions import (
 )
 from flexarm.descriptions._joint_frames import JointFrames
 from flexarm.descriptions._motion_subgroups import SUBGROUPS, motion_subgroup
-from flexarm.descriptions._screws import BodyScrews
 from flexarm.descriptions.poses import pose
+from flexarm.descriptions.screws import BodyScrews
 from flexarm.library.industrial import _PUMA
 from flexarm.se3 import adjoint, exp, inverse, screw
 

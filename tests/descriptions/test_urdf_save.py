@@ -17,8 +17,7 @@ from robot_texts import LIMIT, TWO, hinge, random_robot, robot_of
 
 import flexarm as fa
 from flexarm import beams, urdf
-from flexarm.urdf._written import angles_of
-from flexarm.urdf._xml_values import rotation_of
+from flexarm.urdf._xml import angles_of, rotation_of
 
 
 def again(arm: fa.Arm, folder: Path, **options: Any) -> fa.Arm:

@@ -10,7 +10,7 @@ from trees import random_state
 
 import flexarm as fa
 from flexarm.descriptions._conversions import body_screws
-from flexarm.descriptions._screws import BodyScrews
+from flexarm.descriptions.screws import BodyScrews
 from flexarm.model import free_motors, motor_positions
 from flexarm.reference import patent_loop
 from flexarm.twists._rates import joint_rates

@@ -30,7 +30,7 @@ from trees import SEVERAL
 
 import flexarm as fa
 from flexarm import beams
-from flexarm.files import _decode, _json, _types
+from flexarm.files import _json, _results, _types
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -158,7 +158,7 @@ def test_classes_of_files() -> None:
     for name in (*_types.DESCRIPTIONS, *_types.RESULTS):
         kind = _types.kind_of_type(name)
         fields = _types.fields_of(kind)
-        assert set(fields) <= set(_decode.hints_of(kind)), name
+        assert set(fields) <= set(_results.hints_of(kind)), name
         reserved = {"type", "same", "format", "version", "made_by", "arrays"}
         assert not reserved & set(fields), name
         assert "call" not in fields, name

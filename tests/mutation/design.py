@@ -682,15 +682,15 @@ DESIGN = [
     ),
     # files
     mutant(
-        F + "files/_encode.py",
+        F + "files/trees.py",
         'return x if math.isfinite(x) else {TYPE: "float", "value": repr(x)}',
         'return x if math.isfinite(x) else {TYPE: "float", "value": "inf"}',
         "minus infinity is written as infinity",
         "files files_results",
     ),
     mutant(
-        F + "files/_encode.py",
-        "if exact(node) != _default(kind, field):",
+        F + "files/trees.py",
+        "if exact(node) != self._default(kind, field):",
         "if node != getattr(kind, field, None):",
         "minus zero is left out where zero is the default",
         "files",
@@ -710,7 +710,7 @@ DESIGN = [
         "files",
     ),
     mutant(
-        F + "files/_decode.py",
+        F + "files/_results.py",
         "if isinstance(made, Labelled):",
         "if made is None:",
         "arrays of a result do not have to fit each other",

@@ -69,14 +69,14 @@ MECHANICS = [
         "beams",
     ),
     mutant(
-        F + "bodies/foreshortening.py",
+        F + "bodies/integrals.py",
         'zeta = 0.5 * np.einsum("...kr,...r->...k", driven, eta)',
         'zeta = np.einsum("...kr,...r->...k", driven, eta)',
         "factor 1/2 of foreshortening",
         "strain_energy foreshortening reference",
     ),
     mutant(
-        F + "bodies/_mode_table.py",
+        F + "bodies/basis.py",
         "node = len(size) - 1 - int(np.argmax(size[::-1] > (1.0 - 1e-9) * size.max()))",
         "node = int(np.argmax(size > (1.0 - 1e-9) * size.max()))",
         "the first of equal nodes for the last",
@@ -133,14 +133,14 @@ MECHANICS = [
         "finite_elements",
     ),
     mutant(
-        F + "beams/_element_profile.py",
+        F + "beams/_stations.py",
         "(node + 1 - far)",
         "(node + far)",
         "which nodes are beyond a cut, at both ends of an element",
         "loads beam_elements",
     ),
     mutant(
-        F + "beams/_reduction.py",
+        F + "beams/_coordinates.py",
         'wanted = sum(counts[kind] for kind in label.split(" and "))',
         'wanted = max(counts[kind] for kind in label.split(" and "))',
         "coupled motions have as many modes as one of them",
@@ -605,7 +605,7 @@ MECHANICS = [
     ),
     # descriptions, library, urdf
     mutant(
-        F + "descriptions/_arms.py",
+        F + "descriptions/screws.py",
         "rest=old.rest,",
         "rest=0.0,",
         "rest position of a spring is lost",
@@ -626,7 +626,7 @@ MECHANICS = [
         "descriptions",
     ),
     mutant(
-        F + "descriptions/_screws.py",
+        F + "descriptions/screws.py",
         "E = E @ se3.exp(o * S)",
         "E = se3.exp(o * S) @ E",
         "order of the motions of a joint with several axes",
@@ -731,7 +731,7 @@ MECHANICS = [
         "ruthless",
     ),
     mutant(
-        F + "urdf/_meshes.py",
+        F + "urdf/_visuals.py",
         'if ".." in (name, *inner.split("/")) or inner.startswith("/"):',
         'if inner.startswith("/"):',
         "an address leaves its package",
@@ -810,7 +810,7 @@ MECHANICS = [
         "se3",
     ),
     mutant(
-        F + "se3/_jacobians.py",
+        F + "se3/_adjoints.py",
         "side, _core.se3_left_jacobian_inverse, _core.se3_right_jacobian_inverse",
         "side, _core.se3_left_jacobian_inverse, _core.se3_left_jacobian_inverse",
         "left for right",

@@ -29,8 +29,6 @@ from flexarm.se3._adjoints import (
     apply_adjoint_inverse,
     apply_coadjoint,
     apply_coadjoint_inverse,
-)
-from flexarm.se3._jacobians import (
     jacobian_derivative,
     jacobian_inverse,
     jacobian_inverse_derivative,

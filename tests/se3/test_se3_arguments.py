@@ -17,7 +17,7 @@ import flexarm as fa
 from flexarm import _core, se3
 from flexarm._support.moved import MOVED
 from flexarm.se3 import quaternion_inverse, quaternion_log, so3_vee, vee
-from flexarm.se3._jacobians import jacobian_inverse
+from flexarm.se3._adjoints import jacobian_inverse
 from flexarm.se3._poses import cayley_inverse
 from flexarm.se3._rotations import so3_cayley_inverse
 

@@ -19,7 +19,7 @@
  * first order in the modes it has what the true positions give.
  *
  * Source      T. Kane, R. Ryan, A. Banerjee, J. Guidance, Control, and Dynamics 10,
- *             1987, for the first order; the shapes by flexarm/bodies/foreshortening.py.
+ *             1987, for the first order; the shapes by flexarm/bodies/integrals.py.
  * Checked by  tests/beams/test_foreshortening.py,
  *             tests/dynamics/test_dynamics.py: Lagrangian, twin.
  */

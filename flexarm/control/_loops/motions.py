@@ -10,9 +10,8 @@ from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
 from ..._calls.arguments import shaped
-from ..._calls.declared import Choice, Finite, Positive
+from ..._calls.declared import Choice, Finite, Kept, Positive
 from ..._calls.doors import checked, checked_record
-from ..._calls.kept import Kept
 from ...errors import ArgumentError
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._calls.declared import Kept
 from ..._calls.doors import checked_record
-from ..._calls.kept import Kept
 from ..._support.checks import as_array, finite, positive
 from ...arm import Arm
 from ...bodies.drives import NotNegative

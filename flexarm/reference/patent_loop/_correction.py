@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import check_actuated, real_array
+from ..._calls.declared import Kept
 from ..._calls.doors import checked_record
-from ..._calls.kept import Kept
 from ...control._loops.comparison import Comparison
 from ...errors import ArgumentError
 from ._deformations import influence
