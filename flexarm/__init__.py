@@ -130,7 +130,7 @@ from .kinematics.nodes import (
 )
 from .kinematics.positions import difference, integrate
 from .kinematics.slopes import largest_slope
-from .mode_accuracy import mode_errors
+from .mode_accuracy import mode_errors  # and looks at new arms
 from .model.export import export_c
 from .model.locking import lock_motors
 from .model.loops import Coupling, Loop

@@ -23,12 +23,12 @@ if _FOR_TYPES:
         kinematics,
         linear_models,
         mode_accuracy,
-        model,
         parameters,
         refinement,
         statics,
         vibration,
     )
+    from .model import export
 if not TYPE_CHECKING:
 
     class _Room:
@@ -40,16 +40,12 @@ if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Later:
             return Later(__package__, self._module, name)
 
-    arm_sheet, constraints, derivatives = map(
-        _Room, ("arm_sheet", "constraints", "derivatives")
-    )
-    dynamics, kinematics, linear_models = map(
-        _Room, ("dynamics", "kinematics", "linear_models")
-    )
-    mode_accuracy, model, parameters = map(
-        _Room, ("mode_accuracy", "model", "parameters")
-    )
-    refinement, statics, vibration = map(_Room, ("refinement", "statics", "vibration"))
+    arm_sheet, constraints = _Room("arm_sheet"), _Room("constraints")
+    derivatives, dynamics = _Room("derivatives"), _Room("dynamics")
+    export, kinematics = _Room("model.export"), _Room("kinematics")
+    linear_models, mode_accuracy = _Room("linear_models"), _Room("mode_accuracy")
+    parameters, refinement = _Room("parameters"), _Room("refinement")
+    statics, vibration = _Room("statics"), _Room("vibration")
 
 
 class StackMethods:
@@ -119,7 +115,7 @@ class ArmMethods(StackMethods):
     energy_derivatives = derivatives.energy_derivatives
     operators = dynamics.operators
     mode_errors = mode_accuracy.mode_errors
-    export_c = model.export_c
+    export_c = export.export_c
     inertial_parameters = parameters.inertial_parameters
     inertial_regressor = parameters.inertial_regressor
     energy_regressor = parameters.energy_regressor

@@ -12,9 +12,8 @@ from .. import se3
 from .._calls.declared import Choice, Several
 from .._calls.doors import checked
 from ..arm import Arm
-from ..bodies import Body
+from ..bodies import Body, RigidBody
 from ..bodies.following import free_joint
-from ..bodies.models import RigidBody
 from ..errors import ModelError
 from ._denavit_hartenberg import DenavitHartenberg, extract, rows_as_joint_frames
 from ._joint_frames import JointFrames

@@ -20,11 +20,9 @@ from .._support.checks import as_array, as_numbers, short_text
 from .._support.description import Description
 from .._support.printing import Printed, Sheet, Table
 from ..arm import Arm
+from ..bodies import GROUND, Body, FlexibleBody, Joint, RigidBody
 from ..bodies.axes import unit_screw
-from ..bodies.body import GROUND, Body
 from ..bodies.following import free_joint
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
 from ..errors import ArgumentError, ModelError
 from .poses import check_poses, clean_screws, is_list, point_and_pitch, pose, product
 

@@ -17,9 +17,8 @@ import numpy as np
 from .._core import MAX_BODIES
 from .._support.checks import described, short_text
 from .._support.options import did_you_mean
-from ..bodies.drives import Drive
+from ..bodies import Drive, Joint
 from ..bodies.following import described_drive, free_joint
-from ..bodies.joints import Joint
 from ..errors import ArgumentError, FlexarmError, ModelError
 from ._types import (
     DESCRIPTIONS,

@@ -15,8 +15,7 @@ from .._core import JOINT_COLUMNS
 from ..bodies.axes import on_axis
 from ..bodies.following import GearedDrive, free_joint
 from ..bodies.joints import Joint
-from .rows import row_of
-from .tree import FIXED, Link, Motion, Origin, Tree
+from .tree import FIXED, Link, Motion, Origin, Tree, row_of
 
 Array = NDArray[np.float64]
 

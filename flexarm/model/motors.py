@@ -22,8 +22,7 @@ from ..bodies.joints import Joint
 from ..bodies.models import RigidBody
 from .followers import leader_of
 from .loops import Coupling
-from .rows import row_of
-from .tree import JointForce, Link, Motion, Origin, Tree
+from .tree import JointForce, Link, Motion, Origin, Tree, row_of
 
 Array = NDArray[np.float64]
 

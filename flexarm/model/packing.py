@@ -28,8 +28,7 @@ from .followers import followers
 from .loops import closures, coupling_rows
 from .lumps import Nodes, integrals_without, rigid_nodes, sums_without, with_node_links
 from .motors import joint_forces, with_motors
-from .rows import row_of, size_of
-from .tree import Closure, JointForce, Link, Origin, Tree
+from .tree import Closure, JointForce, Link, Origin, Tree, row_of, size_of
 
 Array = NDArray[np.float64]
 

@@ -15,15 +15,15 @@ All of them keep parents before their children and one origin for each link.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._core import JOINT_COLUMNS
 from ..bodies.body import Body
 from ..bodies.following import Following
-from .rows import row_of
 
 Array = NDArray[np.float64]
 
@@ -102,6 +102,26 @@ class Tree(NamedTuple):
     couplings: Array  # coefficients of joints and motors, constant
     forces: tuple[JointForce, ...]
     followers: tuple[tuple[int, int, Following], ...]  # body, that of the leader
+
+
+# rows of the arrays of C, by the names of their columns
+
+
+def size_of(columns: MappingProxyType[str, slice]) -> int:
+    """Number of entries of a row."""
+    return int(columns[next(reversed(columns))].stop)
+
+
+def row_of(columns: MappingProxyType[str, slice], **values: ArrayLike) -> Array:
+    """One row of numbers and arrays; entries without a value are zero."""
+    row = np.zeros(size_of(columns))
+    for name, value in values.items():
+        start = columns[name].start
+        if isinstance(value, np.ndarray):
+            row[start : start + value.size] = value.ravel()
+        else:
+            row[start] = value
+    return row
 
 
 _AXES = np.eye(3)

@@ -22,7 +22,7 @@ from flexarm._core import (
     TOPOLOGY_COLUMNS,
 )
 from flexarm.model.packing import Packed
-from flexarm.model.rows import size_of
+from flexarm.model.tree import size_of
 
 FREE = fa.RigidBody("free", fa.Joint("free"), mass=1.0, inertia=(1.0, 2.0, 2.0))
 ARM = fa.Arm([FREE])
