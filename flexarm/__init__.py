@@ -72,11 +72,11 @@ from ._support.options import did_you_mean
 from ._support.synonyms import FUNCTIONS, SYNONYMS
 from ._version import __version__
 from .arm import Arm
+from .bodies.body import modal_integrals
 from .bodies.drives import CoulombFriction, Drive, Stops
 from .bodies.integrals import ModalIntegrals
 from .bodies.joints import JOINT_KINDS, Joint
 from .bodies.models import FlexibleBody, RigidBody
-from .bodies.node_sums import modal_integrals
 from .constraints import (
     close_loops,
     constraint_forces,

@@ -1,12 +1,12 @@
 """Descriptions of bodies, joints, drives, sections and materials."""
 
-from .body import GROUND, Body
+from .body import GROUND, Body, modal_integrals
 from .drives import CoulombFriction, Drive, Stops
 from .integrals import ModalIntegrals
 from .joints import JOINT_KINDS, Joint
 from .materials import Material
 from .models import FlexibleBody, RigidBody
-from .node_sums import modal_integrals, nodal_integrals
+from .node_sums import nodal_integrals
 from .sections import Section
 from .segments import SegmentedLink
 

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._support.printing import Sheet, Table, percent
-from .body import Body
+from .body import Body, modal_integrals
 from .maps import modal_mass
-from .node_sums import modal_integrals
 from .unreduced import LinearBody
 
 Array = NDArray[np.float64]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._calls.doors import checked_class
+from .._calls.declared import Instance
+from .._calls.doors import checked, checked_class
 from .._support.arrays import is_whole
 from .._support.checks import (
     MAX_MAGNITUDE,
@@ -270,7 +271,9 @@ class Body(Printed, Description):
     @cached_property
     def _strain_energy(self) -> StrainEnergy | None:
         """Strain energy of a straight beam with foreshortening, else None."""
-        return strain_energy_of(self)
+        if self.beam is None or self.node_foreshortening is None:
+            return None
+        return strain_energy_of(self.beam, self.node_rotation)
 
     def frequencies(self) -> Array:
         """Natural frequencies of the body with its frame at rest, in Hz, ascending."""
@@ -425,3 +428,47 @@ def unreduced_link(body: Body) -> UnreducedLink | None:
         com,
         inertia,
     )
+
+
+@checked
+def modal_integrals(
+    body: Annotated[Body, Instance(Body, "RigidBody or FlexibleBody makes one")],
+) -> ModalIntegrals:
+    """Return the modal integrals of a body: its own, or sums over its nodes.
+
+    Nodes that are rigid bodies in an arm (see `FlexibleBody`) are in them: exact for
+    the undeformed body, and to the order of `nodal_integrals` for a deformed one.
+
+    Parameters
+    ----------
+    body : RigidBody or FlexibleBody
+        Body with n modes.
+
+    Returns
+    -------
+    integrals : ModalIntegrals
+        In SI and modal units.
+
+    Raises
+    ------
+    ModelError
+        If `body` is no body.
+
+    See Also
+    --------
+    nodal_integrals : the same from arrays.
+
+    References
+    ----------
+    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
+
+    Examples
+    --------
+    The modal masses of the outer link of the arm of De Luca and Siciliano are 0.1 kg:
+
+    >>> import flexarm as fa
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
+    [0.1 0.1]
+    """
+    return body._whole_integrals

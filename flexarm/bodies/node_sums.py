@@ -11,26 +11,22 @@ modes, then the place of its centre of mass.  What turns with the nodes is added
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.declared import Floats, Instance
+from .._calls.declared import Floats
 from .._calls.doors import checked
 from .._core import MAX_DRIVEN
 from .._support.checks import as_array
 from .integrals import DrivenShapes, ModalIntegrals, driven_shapes
-
-if TYPE_CHECKING:
-    from .body import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
 # Rounding relative to inertia and rotation of a node: change of an inertia by turning
 # about an axis of revolution.
 ROUNDING = 1e-13
-_HINT = "RigidBody or FlexibleBody makes one"
 # Moments of turning nodes whose sums are finite, at most.
 _MAX_MOMENT = 1e290
 
@@ -131,48 +127,6 @@ def _leading(c: ModalIntegrals, n: int, driven: DrivenShapes) -> ModalIntegrals:
         driven=driven,
     )
     return leading
-
-
-@checked
-def modal_integrals(body: Annotated[Body, Instance(Body, _HINT)]) -> ModalIntegrals:
-    """Return the modal integrals of a body: its own, or sums over its nodes.
-
-    Nodes that are rigid bodies in an arm (see `FlexibleBody`) are in them: exact for
-    the undeformed body, and to the order of `nodal_integrals` for a deformed one.
-
-    Parameters
-    ----------
-    body : RigidBody or FlexibleBody
-        Body with n modes.
-
-    Returns
-    -------
-    integrals : ModalIntegrals
-        In SI and modal units.
-
-    Raises
-    ------
-    ModelError
-        If `body` is no body.
-
-    See Also
-    --------
-    nodal_integrals : the same from arrays.
-
-    References
-    ----------
-    .. [1] A. Jain, G. Rodriguez, US patent 5,546,508 (1996), appendix C.1.
-
-    Examples
-    --------
-    The modal masses of the outer link of the arm of De Luca and Siciliano are 0.1 kg:
-
-    >>> import flexarm as fa
-    >>> arm = fa.library.de_luca_siciliano()
-    >>> print(fa.modal_integrals(arm.bodies[1]).G.diagonal().round(12))
-    [0.1 0.1]
-    """
-    return body._whole_integrals
 
 
 @checked

@@ -36,16 +36,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._support.quadrature import gauss_rule, node_fractions
 from .profile import BeamProfile, reciprocal
-
-if TYPE_CHECKING:
-    from .body import Body
 
 Array = NDArray[Any]  # float64, or complex128 where a caller differentiates
 
@@ -171,20 +168,17 @@ def section_turn_slopes(s: Array, axis: Array) -> Array:
     return np.asarray(result + 0.5 * theta[..., None] * shift)
 
 
-def strain_energy_of(body: Body) -> StrainEnergy | None:
-    """Strain energy of a straight beam with foreshortening; None of other bodies.
+def strain_energy_of(profile: BeamProfile, rotation: Array) -> StrainEnergy | None:
+    """Strain energy of a straight beam, from the rotations of the nodes in its modes.
 
-    The beam must be that of the body as it is: changed rotations of the nodes, such as
+    None if they are not those of the beam: changed rotations of the nodes, such as
     those of other axes, are those of a body made by hand.
     """
-    profile = body.beam
-    if profile is None or body.node_foreshortening is None:
-        return None
     axis = profile.axes[0][:, 0]
     if np.abs(profile.axes[:, :, 0] - axis).max() > 1e-9:  # a bent link
         return None
-    pieces = [_Piece(body, profile, cuts) for cuts in _between_cuts(profile)]
-    size = max(float(np.abs(body.node_rotation).max()), 1e-300)
+    pieces = [_Piece(rotation, profile, cuts) for cuts in _between_cuts(profile)]
+    size = max(float(np.abs(rotation).max()), 1e-300)
     if not all(piece.gap() <= 1e-6 * size for piece in pieces):
         return None
     bends = profile.shape_counts
@@ -220,7 +214,7 @@ class _Piece:
     of the polynomial through the rotations of its nodes.
     """
 
-    def __init__(self, body: Body, profile: BeamProfile, cuts: list[int]) -> None:
+    def __init__(self, rotation: Array, profile: BeamProfile, cuts: list[int]) -> None:
         self.low, self.high = (float(profile.at[cuts[i]]) for i in (0, -1))
         self.cuts = profile.at[cuts]
         rows = profile.strain[cuts]
@@ -236,7 +230,7 @@ class _Piece:
             fraction = node_fractions(len(inner))
             self.cuts = self.low + (self.high - self.low) * fraction
             nodes = np.arange(nodes[0], nodes[1] + 1)
-        self._turn = self.axes.T @ body.node_rotation[nodes]
+        self._turn = self.axes.T @ rotation[nodes]
         if inner is not None:
             ends, rates = self._strain, _lagrange_rates(len(inner))
             flat = rates @ self._flat(self._turn) / (self.high - self.low)

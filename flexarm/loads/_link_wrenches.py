@@ -13,10 +13,10 @@ from .._calls.arguments import real_array
 from .._calls.arm_like import ArmLike, Array
 from .._calls.nodes import one_node
 from .._support.options import check_choice
-from ..bodies.body import Body
+from ..bodies.body import Body, modal_integrals
 from ..bodies.integrals import ModalIntegrals, driven_shapes
 from ..bodies.maps import cross_matrix, node_place
-from ..bodies.node_sums import modal_integrals, node_sums
+from ..bodies.node_sums import node_sums
 from ..bodies.profile import BeamProfile
 from ..errors import ArgumentError
 from ..kinematics.links import link_accelerations, link_velocities

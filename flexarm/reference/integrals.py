@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bodies.body import modal_integrals
 from ..bodies.integrals import DrivenShapes, ModalIntegrals, projection
-from ..bodies.node_sums import modal_integrals
 from .rotations import cross, skew
 
 __all__ = ["ModalIntegrals", "body_inertia", "body_velocity_forces", "modal_integrals"]
