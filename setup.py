@@ -53,6 +53,10 @@ from setuptools.command.build_ext import build_ext
 SOURCES = sorted(
     {*glob("csrc/*/*.c")} - {*glob("csrc/examples/*.c"), *glob("csrc/fmi/*.c")}
 )
+# compiled once for each instruction set and each of these parts
+UNIT = "csrc/units/unit.c"
+PARTS = ["forward", "inverse", "rest"]
+PARTS += [f"stack_{part}" for part in PARTS]
 # of the library of FMUs, which has no Python and no LAPACK
 FMU_SOURCES = [
     "csrc/fmi/fmi2.c",
@@ -199,33 +203,37 @@ def is_quick():
     return os.environ.get("FLEXARM_TARGETS") == "quick"
 
 
+def with_units(sources, sets):
+    """Return the sources, a unit such as csrc/units/avx2_stack_rest.c by its name."""
+    names = [f"{isa}_{part}.c" for isa in sets for part in PARTS]
+    units = [str(Path(UNIT).with_name(name)) for name in names]
+    return [*(source for source in sources if source != UNIT), *units]
+
+
 def set_of(source):
-    """Return the instruction set of a source, or None."""
-    path = Path(source)
-    words = path.stem.split("_") if path.parent.name == "units" else []
-    return next((name for name in SETS if name in words), None)
+    """Return the instruction set of a unit, or None."""
+    word = Path(source).stem.split("_")[0]
+    return word if word in SETS else None
 
 
 def flags_of(source, sets):
     """Return the flags of one source beside those of all."""
-    name = Path(source).name
-    if name == "dispatch.c":
-        return [f"-DFA_WITHOUT_{isa.upper()}" for isa in SETS if isa not in sets]
-    if platform.machine() != "x86_64":
+    words = Path(source).stem.split("_")
+    if words == ["dispatch"]:
+        return [f"-DFA_{isa.upper()}" for isa in sets]
+    if set_of(source) is None:
         return []
+    flags = [f"-DFA_{word.upper()}" for word in words]
+    if platform.machine() != "x86_64":
+        return flags
     if set_of(source) == "base":
         # what almost no machine of today runs should not take the longest to compile
-        return ["-O1"]
-    if (
-        set_of(source) == "avx2"
-        and name.startswith("stack_")
-        and not asked_sets()
-        and "avx512" in sets
-    ):
+        return [*flags, "-O1"]
+    if words[:2] == ["avx2", "stack"] and not asked_sets() and "avx512" in sets:
         # beside AVX-512 this set serves calls of few states; those of stacks are many;
         # products and sums are fused as in the other units, so that they round alike
-        return ["-O1", "-fexpensive-optimizations", "-DFA_UNROLLED_MODES=0"]
-    return []
+        return [*flags, "-O1", "-fexpensive-optimizations", "-DFA_UNROLLED_MODES=0"]
+    return flags
 
 
 def cores():
@@ -240,7 +248,7 @@ def cost_of(source):
     if set_of(source) is None:
         return 0
     wide = set_of(source) != "base" or platform.machine() != "x86_64"
-    return (2 if wide else 1) + 0.5 * (not Path(source).name.startswith("stack_"))
+    return (2 if wide else 1) + 0.5 * ("_stack_" not in source)
 
 
 def header_flags():
@@ -425,7 +433,7 @@ class BuildCore(build_ext):
         name, prefix, link, self.libraries_to_ship = find_openblas()
         flags += [f"-DFA_BLAS_PREFIX={prefix}", f'-DFA_BLAS_NAME="{name}"', "-MMD"]
         flags += [*protection, *own_flags]
-        sources = [s for s in ext.sources if set_of(s) in (None, *sets)]
+        sources = with_units(ext.sources, sets)
         objects = self.compile_all(sources, flags, headers, sets)
         path = self.get_ext_fullpath(ext.name)
         Path(path).unlink(missing_ok=True)  # another OpenBLAS has no newer objects
@@ -480,6 +488,13 @@ class BuildCore(build_ext):
         """Return about how long the sources take to compile, without ccache."""
         return sum(map(cost_of, sources)) * SECONDS[is_quick()] / cores()
 
+    def compile_one(self, source, obj, flags):
+        """Compile a source, or the unit of that name, to an object."""
+        Path(obj).parent.mkdir(parents=True, exist_ok=True)
+        file = source if set_of(source) is None else UNIT
+        # the name of the object is not that of the file, as `compile` would have it
+        self.compiler._compile(obj, file, ".c", ["-Icsrc", "-c"], flags, [])
+
     def compile_all(self, sources, flags, headers, sets):
         """Return the objects of the sources, in their order.
 
@@ -493,12 +508,9 @@ class BuildCore(build_ext):
         temp = Path(self.build_temp, digest)
         temp.mkdir(parents=True, exist_ok=True)
         Path(temp, "command.txt").write_text(command)
-        objects = self.compiler.object_filenames(sources, output_dir=str(temp))
-        stale = [
-            source
-            for source, obj in zip(sources, objects, strict=True)
-            if self.force or is_stale(obj)
-        ]
+        names = self.compiler.object_filenames(sources, output_dir=str(temp))
+        objects = dict(zip(sources, names, strict=True))
+        stale = [s for s, obj in objects.items() if self.force or is_stale(obj)]
         stale.sort(key=cost_of, reverse=True)
         begun = time.monotonic()
         if stale:
@@ -507,10 +519,10 @@ class BuildCore(build_ext):
         with ThreadPoolExecutor(cores()) as pool:
             tasks = [
                 pool.submit(
-                    self.compiler.compile,
-                    [source],
-                    output_dir=str(temp),
-                    extra_postargs=[*flags, *further[source], *headers],
+                    self.compile_one,
+                    source,
+                    objects[source],
+                    [*flags, *further[source], *headers],
                 )
                 for source in stale
             ]
@@ -520,8 +532,8 @@ class BuildCore(build_ext):
                 self.announce(f"{said}, {time.monotonic() - begun:.0f} s", logging.INFO)
         if stale:
             say(f"compiled in {time.monotonic() - begun:.0f} s")
-        Path(self.build_temp, "objects.txt").write_text("\n".join(objects) + "\n")
-        return objects
+        Path(self.build_temp, "objects.txt").write_text("\n".join(names) + "\n")
+        return names
 
 
 setup(

@@ -34,9 +34,12 @@ command -v clang >/dev/null || { echo "left out: no clang"; exit 0; }
 mapfile -t flags <csrc/compile_flags.txt
 python=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
 numpy=$(python3 -c 'import numpy; print(numpy.get_include())')
-clang "${flags[@]}" -Werror -fsyntax-only -Icsrc -Itests/c \\
-    -isystem "$python" -isystem "$numpy" \\
-    csrc/{dense,model,calls,library,units,python,fmi}/*.c tests/c/*.c"""
+flags+=(-Werror -fsyntax-only -Icsrc -Itests/c -isystem "$python" -isystem "$numpy")
+for isa in BASE AVX2 AVX512; do
+    clang "${flags[@]}" -DFA_$isa csrc/units/unit.c
+    clang "${flags[@]}" -DFA_$isa -DFA_STACK csrc/units/unit.c
+done
+clang "${flags[@]}" csrc/{dense,model,calls,library,units,python,fmi}/*.c tests/c/*.c"""
 
 WHEEL = """\
 oldest=(numpy==1.26.4 scipy==1.11.4)

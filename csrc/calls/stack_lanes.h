@@ -72,13 +72,13 @@ STACK_ENDS_AT(fa_model, gravity, bodies);
  * are known when they are compiled */
 #if FA_UNROLLED_MODES > 0
 #undef FA_SWITCH_MODES
-#define FA_SWITCH_MODES(n, STEP)                                                       \
+#define FA_SWITCH_MODES(n, step, model, b, ...)                                        \
     switch (n) {                                                                       \
-        FA_CASE_MODES(0, STEP)                                                         \
-        FA_CASE_MODES(2, STEP)                                                         \
-        FA_CASE_MODES(4, STEP)                                                         \
+        FA_CASE_MODES(0, step, model, b, __VA_ARGS__)                                  \
+        FA_CASE_MODES(2, step, model, b, __VA_ARGS__)                                  \
+        FA_CASE_MODES(4, step, model, b, __VA_ARGS__)                                  \
     default:                                                                           \
-        STEP(n);                                                                       \
+        step(model, b, n, __VA_ARGS__);                                                \
         break;                                                                         \
     }
 #endif

@@ -24,8 +24,8 @@
 #define FA_INLINE static inline __attribute__((unused))
 #define FA_NOINLINE static __attribute__((noinline, unused))
 #define FA_SHARED(name) name##_complex
-#define FA_SWITCH_MODES(n, STEP) STEP(n);
-#define FA_SWITCH_RIGID(n, STEP) STEP(n);
+#define FA_SWITCH_RIGID(n, step, model, b, ...) step(model, b, n, __VA_ARGS__);
+#define FA_SWITCH_MODES FA_SWITCH_RIGID
 #define FA_UNROLL
 
 typedef double complex fa_real;

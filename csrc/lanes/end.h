@@ -1,4 +1,4 @@
-/* end.h -- ends what lanes/avx512.h and lanes/avx2.h begin */
-#if defined(__clang__)
+/* end.h -- ends what lanes/begin.h begins */
+#if defined(__clang__) && FA_LANES > 2
 #pragma clang attribute pop
 #endif

@@ -13,7 +13,7 @@
 #define FA_LANE_H
 
 #ifndef FA_LANES /* no unit of an instruction set: a file that is checked alone */
-#include "lanes/base.h"
+#include "lanes/begin.h"
 #endif
 
 #include <math.h>
@@ -173,47 +173,47 @@ FA_INLINE void fa_zero(fa_real *x, int n)
 }
 
 /*
- * Calls STEP(n) with the number of modes as a compile-time constant up to six: constant
- * bounds make these kernels 1.4 times faster than run-time ones. Where FA_UNROLLED_MODES
- * is 0 (sanitized builds, the base set of x86-64), sizes are read when the kernels run:
- * the smallest code, and the quickest to compile.
+ * Calls step(model, b, n, ...), n the number of modes, a compile-time constant up to six:
+ * constant bounds make these kernels 1.4 times faster than run-time ones. Where
+ * FA_UNROLLED_MODES is 0 (sanitized builds, the base set of x86-64), sizes are read when
+ * the kernels run: the smallest code, and the quickest to compile.
  */
-#define FA_CASE_MODES(n, STEP)                                                         \
+#define FA_CASE_MODES(n, step, model, b, ...)                                          \
     case n:                                                                            \
-        STEP(n);                                                                       \
+        step(model, b, n, __VA_ARGS__);                                                \
         break;
 
 #if FA_UNROLLED_MODES > 2
-#define FA_CASE_MORE_MODES(STEP)                                                       \
-    FA_CASE_MODES(3, STEP)                                                             \
-    FA_CASE_MODES(4, STEP)                                                             \
-    FA_CASE_MODES(5, STEP)                                                             \
-    FA_CASE_MODES(6, STEP)
+#define FA_CASE_MORE_MODES(...)                                                        \
+    FA_CASE_MODES(3, __VA_ARGS__)                                                      \
+    FA_CASE_MODES(4, __VA_ARGS__)                                                      \
+    FA_CASE_MODES(5, __VA_ARGS__)                                                      \
+    FA_CASE_MODES(6, __VA_ARGS__)
 #else
-#define FA_CASE_MORE_MODES(STEP)
+#define FA_CASE_MORE_MODES(...)
 #endif
 
 #if FA_UNROLLED_MODES > 0
-#define FA_SWITCH_MODES(n, STEP)                                                       \
+#define FA_SWITCH_MODES(n, step, model, b, ...)                                        \
     switch (n) {                                                                       \
-        FA_CASE_MODES(0, STEP)                                                         \
-        FA_CASE_MODES(1, STEP)                                                         \
-        FA_CASE_MODES(2, STEP)                                                         \
-        FA_CASE_MORE_MODES(STEP)                                                       \
+        FA_CASE_MODES(0, step, model, b, __VA_ARGS__)                                  \
+        FA_CASE_MODES(1, step, model, b, __VA_ARGS__)                                  \
+        FA_CASE_MODES(2, step, model, b, __VA_ARGS__)                                  \
+        FA_CASE_MORE_MODES(step, model, b, __VA_ARGS__)                                \
     default:                                                                           \
-        STEP(n);                                                                       \
+        step(model, b, n, __VA_ARGS__);                                                \
         break;                                                                         \
     }
 #else
-#define FA_SWITCH_MODES(n, STEP) FA_SWITCH_RIGID(n, STEP)
+#define FA_SWITCH_MODES FA_SWITCH_RIGID
 #endif
 
 /* the same for kernels that are rarely the bottleneck: rigid, or any number of modes */
-#define FA_SWITCH_RIGID(n, STEP)                                                       \
+#define FA_SWITCH_RIGID(n, step, model, b, ...)                                        \
     if ((n) == 0) {                                                                    \
-        STEP(0);                                                                       \
+        step(model, b, 0, __VA_ARGS__);                                                \
     } else {                                                                           \
-        STEP(n);                                                                       \
+        step(model, b, n, __VA_ARGS__);                                                \
     }
 
 #define FA_NOINLINE static __attribute__((noinline, unused))

@@ -7,17 +7,16 @@
 
 #include <string.h>
 
-/* sets that were compiled: setup.py leaves out what was not asked for, or what the machine
- * that builds cannot run */
-#if defined(__x86_64__) && !defined(FA_WITHOUT_AVX2)
+/* sets that were compiled: setup.py names them, base if none is named */
+#if defined(__x86_64__) && defined(FA_AVX2)
 #define DISPATCH_AVX2
 extern const fa_kernels fa_kernels_avx2;
 #endif
-#if defined(__x86_64__) && !defined(FA_WITHOUT_AVX512)
+#if defined(__x86_64__) && defined(FA_AVX512)
 #define DISPATCH_AVX512
 extern const fa_kernels fa_kernels_avx512;
 #endif
-#if !defined(FA_WITHOUT_BASE)
+#if defined(FA_BASE) || !(defined(FA_AVX2) || defined(FA_AVX512))
 #define DISPATCH_BASE
 extern const fa_kernels fa_kernels_base;
 #endif

@@ -52,14 +52,16 @@ static int zero_but(const double *x, int count, int but)
 /* the kind of these numbers of modes and driven shapes, or 0 */
 static int kind_of(const fa_straight *s, int driven, int with_rotary)
 {
-#define STRAIGHT_KIND(kind, nb, nc, nt, p, c_first, a, rotary)                         \
-    if (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                      \
-        s->count[TWIST] == (nt) && driven == (p) && s->axis == (a) &&                  \
-        (rotary) == with_rotary && (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&   \
-        ((nt) == 0 || s->at[TWIST] == (nb) + (nc))) {                                  \
+#define STRAIGHT_IS(nb, nc, nt, p, c_first, a, rotary)                                 \
+    (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                         \
+     s->count[TWIST] == (nt) && driven == (p) && s->axis == (a) &&                     \
+     (rotary) == with_rotary && (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&      \
+     ((nt) == 0 || s->at[TWIST] == (nb) + (nc)))
+#define STRAIGHT_KIND(kind, sizes, s)                                                  \
+    if (STRAIGHT_IS sizes) {                                                           \
         return kind;                                                                   \
     }
-    FA_STRAIGHT_KINDS(STRAIGHT_KIND)
+    FA_STRAIGHT_KINDS(STRAIGHT_KIND, s)
     return 0;
 }
 

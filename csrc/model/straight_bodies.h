@@ -66,29 +66,29 @@ enum {
  * shapes; whether modes along c come first; the axis a; whether sections have rotary
  * inertia. All are compile-time constants of the kernels. Others are bodies of any kind.
  */
-#define FA_STRAIGHT_KINDS(KIND)                                                        \
-    KIND(1, 2, 2, 0, 2, 0, 0, 0)                                                       \
-    KIND(2, 2, 2, 0, 2, 1, 0, 0)                                                       \
-    KIND(3, 2, 2, 0, 2, 0, 2, 0)                                                       \
-    KIND(4, 1, 1, 0, 1, 0, 0, 0)                                                       \
-    KIND(5, 1, 1, 0, 1, 1, 0, 0)                                                       \
-    KIND(6, 1, 1, 0, 1, 0, 2, 0)                                                       \
-    KIND(7, 2, 0, 0, 2, 0, 0, 0)                                                       \
-    KIND(8, 0, 2, 0, 2, 0, 0, 0)                                                       \
-    KIND(9, 2, 0, 0, 0, 0, 0, 0)                                                       \
-    KIND(10, 0, 2, 0, 0, 0, 0, 0)                                                      \
-    KIND(11, 1, 0, 0, 1, 0, 0, 0)                                                      \
-    KIND(12, 0, 1, 0, 1, 0, 0, 0)                                                      \
-    KIND(13, 2, 2, 0, 2, 0, 0, 1)                                                      \
-    KIND(14, 2, 2, 0, 2, 1, 0, 1)                                                      \
-    KIND(15, 2, 2, 0, 2, 0, 2, 1)                                                      \
-    KIND(16, 1, 1, 0, 1, 0, 0, 1)                                                      \
-    KIND(17, 1, 1, 0, 1, 1, 0, 1)                                                      \
-    KIND(18, 1, 1, 0, 1, 0, 2, 1)                                                      \
-    KIND(19, 2, 0, 0, 2, 0, 0, 1)                                                      \
-    KIND(20, 0, 2, 0, 2, 0, 0, 1)                                                      \
-    KIND(21, 1, 0, 0, 1, 0, 0, 1)                                                      \
-    KIND(22, 0, 1, 0, 1, 0, 0, 1)
+#define FA_STRAIGHT_KINDS(KIND, ...)                                                   \
+    KIND(1, (2, 2, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(2, (2, 2, 0, 2, 1, 0, 0), __VA_ARGS__)                                        \
+    KIND(3, (2, 2, 0, 2, 0, 2, 0), __VA_ARGS__)                                        \
+    KIND(4, (1, 1, 0, 1, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(5, (1, 1, 0, 1, 1, 0, 0), __VA_ARGS__)                                        \
+    KIND(6, (1, 1, 0, 1, 0, 2, 0), __VA_ARGS__)                                        \
+    KIND(7, (2, 0, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(8, (0, 2, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(9, (2, 0, 0, 0, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(10, (0, 2, 0, 0, 0, 0, 0), __VA_ARGS__)                                       \
+    KIND(11, (1, 0, 0, 1, 0, 0, 0), __VA_ARGS__)                                       \
+    KIND(12, (0, 1, 0, 1, 0, 0, 0), __VA_ARGS__)                                       \
+    KIND(13, (2, 2, 0, 2, 0, 0, 1), __VA_ARGS__)                                       \
+    KIND(14, (2, 2, 0, 2, 1, 0, 1), __VA_ARGS__)                                       \
+    KIND(15, (2, 2, 0, 2, 0, 2, 1), __VA_ARGS__)                                       \
+    KIND(16, (1, 1, 0, 1, 0, 0, 1), __VA_ARGS__)                                       \
+    KIND(17, (1, 1, 0, 1, 1, 0, 1), __VA_ARGS__)                                       \
+    KIND(18, (1, 1, 0, 1, 0, 2, 1), __VA_ARGS__)                                       \
+    KIND(19, (2, 0, 0, 2, 0, 0, 1), __VA_ARGS__)                                       \
+    KIND(20, (0, 2, 0, 2, 0, 0, 1), __VA_ARGS__)                                       \
+    KIND(21, (1, 0, 0, 1, 0, 0, 1), __VA_ARGS__)                                       \
+    KIND(22, (0, 1, 0, 1, 0, 0, 1), __VA_ARGS__)
 
 /* most constants that a body and one of its nodes can have, of n modes */
 size_t fa_straight_size(int n);

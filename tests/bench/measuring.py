@@ -226,7 +226,7 @@ def objects() -> list[Path]:
 
 def compiler_of(objects: list[Path], isa: str) -> list[str]:
     """Compiler of the kernels, then the flags that change the code."""
-    kernels = next(path for path in objects if path.stem == isa)
+    kernels = next(path for path in objects if path.stem == f"{isa}_rest")
     mark = re.search(
         rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+", kernels.read_bytes()
     )

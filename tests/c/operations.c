@@ -21,7 +21,7 @@
 /* the bodies of these chains are not straight: kernels of all sizes of those that are
  * would take five times as long to compile */
 #undef FA_SWITCH_STRAIGHT
-#define FA_SWITCH_STRAIGHT(b) abort();
+#define FA_SWITCH_STRAIGHT(...) abort();
 #include "kernels/dynamics/forward_dynamics.c"
 #include "kernels/dynamics/inverse_dynamics.c"
 #include "kernels/dynamics/mass_matrix.c"

@@ -39,6 +39,9 @@ pytestmark = pytest.mark.skipif(
     shutil.which(COMPILER[0]) is None, reason=f"no C compiler {COMPILER[0]}"
 )
 
+# the set of any machine, quick to compile
+QUICK = ["-O0", "-DFA_UNROLLED_MODES=0", "-w", f"-I{ROOT / 'csrc'}"]
+
 # reads states (q, qd, tau) from a file, prints accelerations
 STATES = r"""
 #include "library/single.h"
@@ -123,14 +126,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], bool]:
     try:
         objects = built.objects()
     except built.NotBuilt:
-        # the plain set alone, quick to compile
         directory = tmp_path_factory.mktemp("library")
-        quick = ["-O0", "-DFA_UNROLLED_MODES=0", "-DFA_WITHOUT_AVX512"]
-        quick += ["-DFA_WITHOUT_AVX2", "-w", f"-I{ROOT / 'csrc'}"]
         for source in SOURCES:
-            if "avx" not in source.name:
-                run(*COMPILER, *FLAGS, *quick, "-c", source, "-o",
-                    directory / f"{source.stem}.o")  # fmt: skip
+            run(*COMPILER, *FLAGS, *QUICK, "-c", source, "-o",
+                directory / f"{source.stem}.o")  # fmt: skip
         return [*map(str, sorted(directory.glob("*.o")))], False
     # the flag for names of LAPACK
     prefix = re.findall(r"-DFA_BLAS_PREFIX=\w*", built.command_of(objects[0]))
@@ -159,7 +158,21 @@ def random_states(arm: fa.Arm, count: int = 20) -> NDArray[np.float64]:
 def test_accelerations_are_those_of_python(
     name: str, library: tuple[list[str], bool], tmp_path: Path
 ) -> None:
-    arm = ARMS[name] if name in ARMS else driven_tree(3)
+    check_accelerations(
+        ARMS[name] if name in ARMS else driven_tree(3), library, tmp_path
+    )
+
+
+@pytest.mark.slow
+def test_one_command_compiles_program_and_library(tmp_path: Path) -> None:
+    """Without the name of an instruction set or a part: all but stacks."""
+    library = [*QUICK, *map(str, SOURCES)], False
+    check_accelerations(ARMS["de_luca"], library, tmp_path)
+
+
+def check_accelerations(
+    arm: fa.Arm, library: tuple[list[str], bool], tmp_path: Path
+) -> None:
     arm.export_c(tmp_path / "arm.h")
     source = tmp_path / "states.c"
     source.write_text(STATES)

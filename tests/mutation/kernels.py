@@ -151,8 +151,8 @@ KERNELS = [
     ),
     mutant(
         K + "dynamics/forward_dynamics.c",
-        "if (b->parent < 0 || model->bodies[b->parent].fast.W) {",
-        "if (b->parent < 0) {",
+        "if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {",
+        "if (b->parent >= 0) {",
         "a body hangs twice on one whose modes are freed fast",
         "fast_modes dynamics",
     ),

@@ -54,13 +54,12 @@ C_ROOMS: layers.Rooms = [(room, [f"{room}/*"]) for room in C_ORDER.split()]
 C_FILES = {
     path.relative_to(CSRC).as_posix(): path
     for path in sorted(CSRC.rglob("*"))
-    if path.suffix in (".c", ".h", ".inc")
+    if path.suffix in (".c", ".h")
 }
 # they define names of lanes/lane.h, or of the structs of one arm, once more
-STAND_INS = ("lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/complex_step.h")
-STAND_INS += ("calls/stack_lanes.h",)
+STAND_INS = ("lanes/begin.h", "lanes/complex_step.h", "calls/stack_lanes.h")
 # they begin and end the units of an instruction set
-FRAGMENTS = ["lanes/avx2.h", "lanes/avx512.h", "lanes/base.h", "lanes/end.h"]
+FRAGMENTS = ["lanes/begin.h", "lanes/end.h"]
 
 
 def is_included(file: str) -> bool:

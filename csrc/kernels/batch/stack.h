@@ -1,7 +1,7 @@
 /*
  * stack.h -- what the kernels of stacks are called by, for each instruction set
  *
- * They are compiled apart from those of one arm (units/stack_*.c); see tables.h for
+ * They are compiled apart from those of one arm (FA_STACK of units/unit.c); see tables.h for
  * what these functions do.
  */
 #ifndef FA_KERNELS_STACK_H

@@ -42,22 +42,22 @@
     ROW(FA_HOP_SQUARE)                                                                 \
     ROW(FA_HOP_TWISTED)
 
-/* STEP(kind) with the kind as a constant, for hops that have angles */
-#define AXIAL_CASE(kind, STEP)                                                         \
+/* step(b, kind, ...) with the kind as a constant, for hops that have angles */
+#define AXIAL_CASE(kind, step, b, ...)                                                 \
     case kind:                                                                         \
-        STEP(kind);                                                                    \
+        step(b, kind, __VA_ARGS__);                                                    \
         break;
-#define AXIAL_SWITCH(b, STEP)                                                          \
+#define AXIAL_SWITCH(b, step, ...)                                                     \
     switch ((b)->hop_kind) {                                                           \
-        AXIAL_CASE(FA_HOP_PARALLEL_X, STEP)                                            \
-        AXIAL_CASE(FA_HOP_PARALLEL, STEP)                                              \
-        AXIAL_CASE(FA_HOP_SQUARE_O, STEP)                                              \
-        AXIAL_CASE(FA_HOP_SQUARE_X, STEP)                                              \
-        AXIAL_CASE(FA_HOP_SQUARE_Y, STEP)                                              \
-        AXIAL_CASE(FA_HOP_SQUARE_Z, STEP)                                              \
-        AXIAL_CASE(FA_HOP_SQUARE, STEP)                                                \
+        AXIAL_CASE(FA_HOP_PARALLEL_X, step, b, __VA_ARGS__)                            \
+        AXIAL_CASE(FA_HOP_PARALLEL, step, b, __VA_ARGS__)                              \
+        AXIAL_CASE(FA_HOP_SQUARE_O, step, b, __VA_ARGS__)                              \
+        AXIAL_CASE(FA_HOP_SQUARE_X, step, b, __VA_ARGS__)                              \
+        AXIAL_CASE(FA_HOP_SQUARE_Y, step, b, __VA_ARGS__)                              \
+        AXIAL_CASE(FA_HOP_SQUARE_Z, step, b, __VA_ARGS__)                              \
+        AXIAL_CASE(FA_HOP_SQUARE, step, b, __VA_ARGS__)                                \
     default:                                                                           \
-        STEP(FA_HOP_TWISTED);                                                          \
+        step(b, FA_HOP_TWISTED, __VA_ARGS__);                                          \
         break;                                                                         \
     }
 
@@ -147,16 +147,16 @@ FA_INLINE void axial_force_add(const fa_body *b, const int kind, fa_real s, fa_r
     }
 }
 
-/* of the same force the moment about the z axis of the parent */
-FA_INLINE fa_real axial_moment(const fa_body *b, const int kind, fa_real s, fa_real c,
-                               const fa_real *f)
+/* of the same force the moment about the z axis of the parent alone */
+FA_INLINE void axial_moment_add(const fa_body *b, const int kind, fa_real s, fa_real c,
+                                const fa_real *f, fa_real *y)
 {
     fa_real F[6];
 
     axial_rotate(b, kind, s, c, f, F);
     axial_rotate(b, kind, s, c, f + 3, F + 3);
     axial_arm_cross_add(b, kind, F + 3, F);
-    return F[2];
+    y[2] += F[2];
 }
 
 /* Y = R S R' of a symmetric S; its last row and column are zero if m is 2 (V2) */

@@ -483,22 +483,42 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
 #define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a, rotary)                            \
     {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a, rotary}
 
-/* calls STRAIGHT_STEP(sizes) for a straight body, sizes as compile-time constants */
+/* calls step(model, b, sizes, ...), with the sizes of a straight body as compile-time
+ * constants */
 #if FA_UNROLLED_MODES > 0
-#define FA_CASE_STRAIGHT(kind, ...)                                                    \
+#define FA_CASE_STRAIGHT(kind, sizes, step, model, b, ...)                             \
     case kind:                                                                         \
-        STRAIGHT_STEP(((straight_size)FA_STRAIGHT_SIZE(__VA_ARGS__)));                 \
+        step(model, b, ((straight_size)FA_STRAIGHT_SIZE sizes), __VA_ARGS__);          \
         break;
-#define FA_SWITCH_STRAIGHT(b)                                                          \
-    switch ((b)->straight.kind) {                                                      \
-        FA_STRAIGHT_KINDS(FA_CASE_STRAIGHT)                                            \
+#define FA_SWITCH_STRAIGHT(of, ...)                                                    \
+    switch ((of)->straight.kind) {                                                     \
+        FA_STRAIGHT_KINDS(FA_CASE_STRAIGHT, __VA_ARGS__)                               \
     default:                                                                           \
         break;                                                                         \
     }
 #else
-#define FA_STRAIGHT_ROW(kind, ...) [kind] = FA_STRAIGHT_SIZE(__VA_ARGS__),
-static const straight_size STRAIGHT_SIZES[] = {FA_STRAIGHT_KINDS(FA_STRAIGHT_ROW)};
-#define FA_SWITCH_STRAIGHT(b) STRAIGHT_STEP(STRAIGHT_SIZES[(b)->straight.kind]);
+#define FA_STRAIGHT_ROW(kind, sizes, table) [kind] = FA_STRAIGHT_SIZE sizes,
+static const straight_size STRAIGHT_SIZES[] = {
+    FA_STRAIGHT_KINDS(FA_STRAIGHT_ROW, STRAIGHT_SIZES)};
+#define FA_SWITCH_STRAIGHT(of, step, model, b, ...)                                    \
+    step(model, b, STRAIGHT_SIZES[(of)->straight.kind], __VA_ARGS__);
 #endif
+
+/*
+ * A step of a sweep on body b: step(model, b, n, ...) with n modes, or, where a body is
+ * straight, step_straight(model, b, sizes, ...). FA_BODY_STEP has n or the sizes of the
+ * body itself, FA_HOP_STEP, for a step between it and its parent, those of the parent.
+ */
+#define FA_STEP(is_straight, of, n, step, ...)                                         \
+    if (is_straight) {                                                                 \
+        FA_SWITCH_STRAIGHT(of, step##_straight, __VA_ARGS__)                           \
+    } else {                                                                           \
+        FA_SWITCH_MODES(n, step, __VA_ARGS__)                                          \
+    }
+#define FA_BODY_STEP(is_straight, step, model, b, ...)                                 \
+    FA_STEP(is_straight, b, (b)->n_modes, step, model, b, __VA_ARGS__)
+#define FA_HOP_STEP(is_straight, step, model, b, ...)                                  \
+    FA_STEP(is_straight, (model)->bodies + (b)->parent, (b)->parent_modes, step,       \
+            model, b, __VA_ARGS__)
 
 #endif

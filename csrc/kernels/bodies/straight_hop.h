@@ -25,6 +25,12 @@
 #include "model/layout.h"
 #include "model/straight_bodies.h"
 
+/* whether the node that carries a body belongs to a straight one */
+FA_INLINE int straight_carries(const fa_model *model, const fa_body *b)
+{
+    return b->parent_modes > 0 && model->nodes[b->attach].straight != NULL;
+}
+
 /* what the way back needs of the node, beside `bent` [n]: kappa eta of each mode */
 typedef struct {
     fa_real J[9], x[3];

@@ -245,8 +245,7 @@ FA_NOINLINE void rt_outward(const fa_model *model, const fa_real *q, const fa_re
         rt_body *w = work->bodies + k;
 
         if (axial_is(b)) {
-#define RT_POSE(kind) rt_pose_axial(b, kind, p, w)
-            AXIAL_SWITCH(b, RT_POSE)
+            AXIAL_SWITCH(b, rt_pose_axial, p, w)
         } else {
             rt_pose_any(model, b, q, p, origin, w);
         }

@@ -135,8 +135,8 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k)
 }
 
 /* body k in its own state */
-FA_INLINE void tg_start_body(const fa_model *model, const tg_work *w, const int k,
-                             const int n, const tg_result *out)
+FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
+                             const tg_work *w, const tg_result *out)
 {
     const fa_body *b = model->bodies + k;
     const fa_real *const y[3] = {w->q + b->eta_at, w->qd + b->mode_at,
@@ -529,8 +529,7 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
         tg_place(&of->hop, of->V, of->a, b->parent < 0 ? NULL : w.bodies + b->parent,
                  w.motion[0].hop.r, w.bodies + k);
         tg_screws(model, &w, k);
-#define TG_START(n) tg_start_body(model, &w, k, n, &out)
-        FA_SWITCH_RIGID(b->n_modes, TG_START)
+        FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
     }
     if (w.wide) {
         tg_inward_wide(model, &w, &out);

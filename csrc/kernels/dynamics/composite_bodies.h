@@ -211,11 +211,9 @@ FA_INLINE void mm_pose(const fa_model *model, const fa_body *b, const fa_real *q
         return;
     }
     if (axial_is(b)) {
-#define MM_PLACE_AXIAL(kind) mm_place_axial(b, kind, q, parent, self)
-        AXIAL_SWITCH(b, MM_PLACE_AXIAL)
+        AXIAL_SWITCH(b, mm_place_axial, q, parent, self)
     } else {
-#define MM_PLACE(np) mm_place(model, b, np, q, w, self)
-        FA_SWITCH_MODES(b->parent_modes, MM_PLACE)
+        FA_SWITCH_MODES(b->parent_modes, mm_place, model, b, q, w, self)
     }
     mm_screws(b, w, self);
 }
@@ -319,11 +317,9 @@ FA_INLINE void mm_collect(const fa_model *model, const fa_body *b, const mm_work
                           const mm_body *self)
 {
     if (axial_is(b)) {
-#define MM_INWARD_AXIAL(kind) mm_inward_axial(b, kind, self, w->body + b->parent)
-        AXIAL_SWITCH(b, MM_INWARD_AXIAL)
+        AXIAL_SWITCH(b, mm_inward_axial, self, w->body + b->parent)
     } else {
-#define MM_INWARD(np) mm_inward(model, b, np, w, self)
-        FA_SWITCH_MODES(b->parent_modes, MM_INWARD)
+        FA_SWITCH_MODES(b->parent_modes, mm_inward, model, b, w, self)
     }
 }
 

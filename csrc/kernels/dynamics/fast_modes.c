@@ -148,9 +148,9 @@ FA_INLINE void fast_free(const int n, const fa_real *Y, const fa_real *eps,
 
 /* frees the modes of one body, in place of fd_inward of its child and
  * fd_eliminate_modes (D2, D3) */
-FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
-                                const fa_real *q, const fa_real *tau, const fd_work *w,
-                                fd_body *self)
+FA_NOINLINE void fd_eliminate_modes_fast(const fa_model *model, const fa_body *b,
+                                         const fa_real *q, const fa_real *tau,
+                                         const fd_work *w, fd_body *self)
 {
     const fa_fast *c = &b->fast;
     const int n = b->n_modes, six = c->child >= 0 ? 6 : 0;
@@ -184,13 +184,15 @@ FA_NOINLINE void fast_eliminate(const fa_model *model, const fa_body *b,
 }
 
 /* modal accelerations, in place of fd_accelerate_modes (A9, D4) */
-FA_NOINLINE void fast_accelerate(const fa_body *b, const fd_work *w,
-                                 const fd_body *self, fa_real *x)
+FA_NOINLINE void fd_accelerate_modes_fast(const fa_model *model, const fa_body *b,
+                                          const fd_work *w, const fd_body *self,
+                                          fa_real *x)
 {
     const fa_fast *c = &b->fast;
     const fa_real *Y = w->Y + 6 * b->own_at, *eps = w->z_f + b->own_at, *a = self->a;
     const int n = b->n_modes, six = c->child >= 0 ? 6 : 0;
 
+    (void)model;
     for (int r = six; r < n; r++) {
         x[r] = eps[r] - fa_dot(Y + 6 * r, a) - fa_dot(Y + 6 * r + 3, a + 3);
     }

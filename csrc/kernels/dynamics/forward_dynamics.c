@@ -32,6 +32,7 @@
 
 #include "kernels/bodies/followers.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/fast_modes.c"
 #include "kernels/dynamics/forward_rows.h"
 #include "kernels/dynamics/forward_steps.h"
@@ -48,22 +49,10 @@ FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
 {
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        if (fd_on_straight(model, b)) {
-#define STRAIGHT_STEP(z) fd_outward_straight(model, b, z, q, qd, w, w->body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_OUTWARD(np) fd_outward(model, b, np, q, qd, w, w->body + k)
-            FA_SWITCH_MODES(b->parent_modes, FD_OUTWARD)
-        }
-        if (b->straight.kind > 0) {
-#define STRAIGHT_STEP(z) fd_body_start_straight(b, z, q, qd, w, w->body + k)
-            FA_SWITCH_STRAIGHT(b)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_START(n) fd_body_start(model, b, n, q, qd, w, w->body + k)
-            FA_SWITCH_MODES(b->n_modes, FD_START)
-        }
+        FA_HOP_STEP(straight_carries(model, b), fd_outward, model, b, q, qd, w,
+                    w->body + k)
+        FA_BODY_STEP(b->straight.kind > 0, fd_body_start, model, b, q, qd, w,
+                     w->body + k)
     }
 }
 
@@ -73,23 +62,10 @@ FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_r
 {
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
-#define FD_MODES(n) fd_eliminate_modes(b, n, tau + b->mode_at, w, w->body + k)
-        if (b->fast.W) {
-            fast_eliminate(model, b, q, tau + b->mode_at, w, w->body + k);
-        } else {
-            FD_SWITCH_MODES(b->n_modes, FD_MODES)
-        }
+        FD_MODES_STEP(fd_eliminate_modes, model, b, q, tau + b->mode_at, w, w->body + k)
         fd_eliminate_joint(b, qd, tau, w, w->body + k);
-        if (b->parent < 0 || model->bodies[b->parent].fast.W) {
-            continue;
-        }
-        if (fd_on_straight(model, b)) {
-#define STRAIGHT_STEP(z) fd_inward_straight(model, b, z, w, w->body + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_INWARD(np) fd_inward(model, b, np, w, w->body + k)
-            FA_SWITCH_MODES(b->parent_modes, FD_INWARD)
+        if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
+            FA_HOP_STEP(straight_carries(model, b), fd_inward, model, b, w, w->body + k)
         }
     }
 }
@@ -103,20 +79,9 @@ FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_rea
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        if (fd_on_straight(model, b)) {
-#define STRAIGHT_STEP(z) fd_accelerate_straight(model, b, z, w, w->body + k, qdd)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define FD_ACCELERATE(np) fd_accelerate(b, np, base, w, w->body + k, qdd)
-            FA_SWITCH_MODES(b->parent_modes, FD_ACCELERATE)
-        }
-#define FD_RATES(n) fd_accelerate_modes(b, n, w, w->body + k, qdd + b->mode_at)
-        if (b->fast.W) {
-            fast_accelerate(b, w, w->body + k, qdd + b->mode_at);
-        } else {
-            FD_SWITCH_MODES(b->n_modes, FD_RATES)
-        }
+        FA_HOP_STEP(straight_carries(model, b), fd_accelerate, model, b, base, w,
+                    w->body + k, qdd)
+        FD_MODES_STEP(fd_accelerate_modes, model, b, w, w->body + k, qdd + b->mode_at)
     }
 }
 

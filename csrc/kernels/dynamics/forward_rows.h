@@ -17,15 +17,23 @@
 
 /* FA_SWITCH_MODES for the steps that gain by eight modes, too */
 #if FA_UNROLLED_MODES > 2
-#define FD_SWITCH_MODES(n, STEP)                                                       \
+#define FD_SWITCH_MODES(n, step, model, b, ...)                                        \
     if ((n) == 8) {                                                                    \
-        STEP(8);                                                                       \
+        step(model, b, 8, __VA_ARGS__);                                                \
     } else {                                                                           \
-        FA_SWITCH_MODES(n, STEP)                                                       \
+        FA_SWITCH_MODES(n, step, model, b, __VA_ARGS__)                                \
     }
 #else
-#define FD_SWITCH_MODES(n, STEP) FA_SWITCH_MODES(n, STEP)
+#define FD_SWITCH_MODES FA_SWITCH_MODES
 #endif
+
+/* a step on the modes of body b: step_fast where they are freed at once (D1) */
+#define FD_MODES_STEP(step, model, b, ...)                                             \
+    if ((b)->fast.W) {                                                                 \
+        step##_fast(model, b, __VA_ARGS__);                                            \
+    } else {                                                                           \
+        FD_SWITCH_MODES((b)->n_modes, step, model, b, __VA_ARGS__)                     \
+    }
 
 /* entry (i, j), i <= j, of the 6 x 6 matrix of an inertia */
 FA_INLINE fa_real *fd_entry(fa_inertia *P, int i, int j)

@@ -100,10 +100,12 @@ FA_NOINLINE void fd_float(const fa_body *b, const fd_work *w, fd_body *self)
     }
 }
 
-/* eliminates the modes of one body (A2, A3, A6, A7) */
-FA_INLINE void fd_eliminate_modes(const fa_body *b, const int n, const fa_real *tau,
+/* eliminates the modes of one body (A2, A3, A6, A7); fast_modes.c alone reads q */
+FA_INLINE void fd_eliminate_modes(const fa_model *model, const fa_body *b, const int n,
+                                  const fa_real *q, const fa_real *tau,
                                   const fd_work *w, fd_body *self)
 {
+    (void)model, (void)q;
     if (b->joint == FA_JOINT_FLOATING) {
         fd_float(b, w, self);
     }
@@ -267,11 +269,13 @@ FA_INLINE void fd_accelerate_joint(const fa_body *b, const fd_work *w, fd_body *
 }
 
 /* acceleration of one body and its joint, that of the base given (A9, first half) */
-FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base,
-                             const fd_work *w, fd_body *self, fa_real *qdd)
+FA_INLINE void fd_accelerate(const fa_model *model, const fa_body *b, const int np,
+                             const fa_real *base, const fd_work *w, fd_body *self,
+                             fa_real *qdd)
 {
     const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
 
+    (void)model;
     hop_motion(&self->hop, np, slope, shift,
                b->parent < 0 ? base : w->body[b->parent].a, qdd + b->parent_mode_at,
                self->a);
@@ -279,9 +283,10 @@ FA_INLINE void fd_accelerate(const fa_body *b, const int np, const fa_real *base
 }
 
 /* modal accelerations of one body (A9, second half) */
-FA_INLINE void fd_accelerate_modes(const fa_body *b, const int n, const fd_work *w,
-                                   fd_body *self, fa_real *qdd)
+FA_INLINE void fd_accelerate_modes(const fa_model *model, const fa_body *b, const int n,
+                                   const fd_work *w, fd_body *self, fa_real *qdd)
 {
+    (void)model;
     fd_accelerate_rows(n, b->own_at, b->tri_at, w, self->a, qdd);
     if (b->joint == FA_JOINT_FLOATING) {
         floating_accelerate(b, w->columns + 6 * b->hop_at, qdd, self->a);

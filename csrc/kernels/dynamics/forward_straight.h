@@ -17,19 +17,15 @@
 #include "lanes/spatial.h"
 #include "model/layout.h"
 
-/* whether the node that carries a body belongs to a straight one (M5 to M7) */
-FA_INLINE int fd_on_straight(const fa_model *model, const fa_body *b)
-{
-    return b->parent_modes > 0 && model->nodes[b->attach].straight != NULL;
-}
-
 /* fd_body_start of a straight body */
-FA_INLINE void fd_body_start_straight(const fa_body *b, const straight_size z,
-                                      const fa_real *q, const fa_real *qd,
-                                      const fd_work *w, fd_body *self)
+FA_INLINE void fd_body_start_straight(const fa_model *model, const fa_body *b,
+                                      const straight_size z, const fa_real *q,
+                                      const fa_real *qd, const fd_work *w,
+                                      fd_body *self)
 {
     straight_shape shape;
 
+    (void)model;
     straight_deform(b, z, q + b->eta_at, &shape);
     straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, NULL, 0, self->V, NULL,
                    w->z_f + b->own_at, self->z);
@@ -77,11 +73,12 @@ FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
 
 /* fd_accelerate on a straight parent */
 FA_INLINE void fd_accelerate_straight(const fa_model *model, const fa_body *b,
-                                      const straight_size z, const fd_work *w,
-                                      fd_body *self, fa_real *qdd)
+                                      const straight_size z, const fa_real *base,
+                                      const fd_work *w, fd_body *self, fa_real *qdd)
 {
     const fa_body *on = model->bodies + b->parent;
 
+    (void)base;
     straight_accelerate(model, b, z, &self->hop, &self->node, w->bent + b->hop_at,
                         w->body[b->parent].a, qdd + on->mode_at, self->a);
     fd_accelerate_joint(b, w, self, qdd);

@@ -78,11 +78,10 @@ FA_INLINE void id_outward(const fa_model *model, const fa_body *b, const int np,
     }
 }
 
-/* whether the node that carries a body belongs to a straight one (M5 to M7) */
+/* whether a hop is that of a straight parent */
 FA_INLINE int id_on_straight(const fa_model *model, const fa_body *b, const int what)
 {
-    return (what & ID_MOTION) && !(what & ID_COLUMNS) && b->parent_modes > 0 &&
-           model->nodes[b->attach].straight != NULL;
+    return (what & ID_MOTION) && !(what & ID_COLUMNS) && straight_carries(model, b);
 }
 
 /* id_outward on a straight parent */
@@ -136,10 +135,11 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
 
 /* the same of a straight body that moves */
 FA_INLINE void id_force_straight(const fa_model *model, const fa_body *b,
-                                 const straight_size z, const fa_real *q,
-                                 const fa_real *qd, const fa_real *etadd, id_body *w,
-                                 fa_real *z_f)
+                                 const straight_size z, const int what,
+                                 const fa_real *q, const fa_real *qd,
+                                 const fa_real *qdd, id_body *w, fa_real *z_f)
 {
+    const fa_real *etadd = what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
     straight_shape shape;
 
     (void)model;
@@ -172,26 +172,15 @@ void id_outward_all(const fa_model *model, const int what, const fa_real *q,
         const fa_body *b = model->bodies + k;
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
-        if (id_on_straight(model, b, what)) {
-#define STRAIGHT_STEP(z)                                                               \
-    id_outward_straight(model, b, z, what, q, qd, qdd, at, p, bodies + k)
-            FA_SWITCH_STRAIGHT(model->bodies + b->parent)
-#undef STRAIGHT_STEP
-        } else {
-#define ID_OUTWARD(np) id_outward(model, b, np, what, q, qd, qdd, at, p, bodies + k)
-            FA_SWITCH_MODES(b->parent_modes, ID_OUTWARD)
-        }
+        FA_HOP_STEP(id_on_straight(model, b, what), id_outward, model, b, what, q, qd,
+                    qdd, at, p, bodies + k)
         if (b->straight.kind > 0 && (what & ID_MOTION)) {
-            const fa_real *etadd =
-                what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
-#define STRAIGHT_STEP(z)                                                               \
-    id_force_straight(model, b, z, q, qd, etadd, bodies + k, z_f + b->own_at)
-            FA_SWITCH_STRAIGHT(b)
-#undef STRAIGHT_STEP
-            continue;
+            FA_SWITCH_STRAIGHT(b, id_force_straight, model, b, what, q, qd, qdd,
+                               bodies + k, z_f + b->own_at)
+            continue; /* in place of FA_BODY_STEP: gcc then inlines id_force */
         }
-#define ID_FORCE(n) id_force(model, b, n, what, q, qd, qdd, bodies + k, z_f + b->own_at)
-        FA_SWITCH_MODES(b->n_modes, ID_FORCE)
+        FA_SWITCH_MODES(b->n_modes, id_force, model, b, what, q, qd, qdd, bodies + k,
+                        z_f + b->own_at)
     }
 }
 
@@ -202,11 +191,9 @@ FA_INLINE void id_hand(const fa_model *model, const fa_body *b, const id_rigid *
     if (b->hop_kind == FA_HOP_GENERAL) {
         hop_force_add(&w->hop, 0, NULL, NULL, w->f, parent->f, NULL);
     } else if (model->bodies[b->parent].hop_kind == FA_HOP_GROUND) {
-#define ID_MOMENT(kind) parent->f[2] += axial_moment(b, kind, w->m.s, w->m.c, w->f)
-        AXIAL_SWITCH(b, ID_MOMENT)
+        AXIAL_SWITCH(b, axial_moment_add, w->m.s, w->m.c, w->f, parent->f)
     } else {
-#define ID_HAND(kind) axial_force_add(b, kind, w->m.s, w->m.c, w->f, parent->f)
-        AXIAL_SWITCH(b, ID_HAND)
+        AXIAL_SWITCH(b, axial_force_add, w->m.s, w->m.c, w->f, parent->f)
     }
 }
 
@@ -307,11 +294,8 @@ void id_run(const fa_model *model, const int what, const fa_real *q, const fa_re
             const fa_body *p = model->bodies + b->parent;
             const int np = b->parent_modes;
             if (id_on_straight(model, b, what)) {
-#define STRAIGHT_STEP(z)                                                               \
-    straight_force_add(model, b, z, &w->hop, &w->node, slope, w->f,                    \
-                       bodies[b->parent].f, z_f + p->own_at)
-                FA_SWITCH_STRAIGHT(p)
-#undef STRAIGHT_STEP
+                FA_SWITCH_STRAIGHT(p, straight_force_add, model, b, &w->hop, &w->node,
+                                   slope, w->f, bodies[b->parent].f, z_f + p->own_at)
             } else {
                 hop_force_add(&w->hop, np, slope, slope + 3 * np, w->f,
                               bodies[b->parent].f, z_f + p->own_at);

@@ -74,7 +74,7 @@ FA_NOINLINE void mi_factor(const fa_model *model, const fa_real *q, const mi_wor
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
-        fd_eliminate_modes(b, b->n_modes, m->x + b->mode_at, w, w->body + k);
+        fd_eliminate_modes(model, b, b->n_modes, q, m->x + b->mode_at, w, w->body + k);
         fd_eliminate_joint(b, m->x, m->x, w, w->body + k);
         if (b->parent >= 0) {
             fd_inward(model, b, b->parent_modes, w, w->body + k);
@@ -145,8 +145,8 @@ FA_NOINLINE void mi_solve(const fa_model *model, const fa_real *x, const fd_work
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        fd_accelerate(b, b->parent_modes, base, w, w->body + k, result);
-        fd_accelerate_modes(b, b->n_modes, w, w->body + k, result + b->mode_at);
+        fd_accelerate(model, b, b->parent_modes, base, w, w->body + k, result);
+        fd_accelerate_modes(model, b, b->n_modes, w, w->body + k, result + b->mode_at);
     }
 }
 
@@ -185,8 +185,9 @@ FA_NOINLINE void mi_column(const fa_model *model, int k, const mi_work *m)
     }
     for (int i = 0; i <= k; i++) {
         const fa_body *b = model->bodies + i;
-        fd_accelerate(b, b->parent_modes, base, w, w->body + i, m->column);
-        fd_accelerate_modes(b, b->n_modes, w, w->body + i, m->column + b->mode_at);
+        fd_accelerate(model, b, b->parent_modes, base, w, w->body + i, m->column);
+        fd_accelerate_modes(model, b, b->n_modes, w, w->body + i,
+                            m->column + b->mode_at);
     }
 }
 

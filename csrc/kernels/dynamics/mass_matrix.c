@@ -218,8 +218,7 @@ static void mm_bodies(const fa_model *model, const fa_real *q, const mm_work *w,
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         mm_pose(model, b, q, w, w->body + k);
-#define MM_START(n) mm_start(model, b, n, q, w, w->body + k)
-        FA_SWITCH_MODES(b->n_modes, MM_START)
+        FA_SWITCH_MODES(b->n_modes, mm_start, model, b, q, w, w->body + k)
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;

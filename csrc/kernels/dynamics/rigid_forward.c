@@ -124,7 +124,7 @@ FA_INLINE void rf_inward(const fa_body *b, const int kind, const int on_ground,
                           P->B[6] - b->mp0[1], P->B[7] + b->mp0[0], P->B[8]};
     rf_gains(b, armed, U, qd, tau, self, z);
     if (on_ground) {
-        parent->z[2] += axial_moment(b, kind, s, c, z);
+        axial_moment_add(b, kind, s, c, z, parent->z);
     } else {
         axial_force_add(b, kind, s, c, z, parent->z);
     }
@@ -298,10 +298,9 @@ FA_INLINE void rf_accelerate_one(const fa_model *model, int k, const fa_real *st
         self->a[2] = qdd[b->joint_at] = self->nu;
     } else if (b->hop_kind == FA_HOP_GENERAL) {
         fa_zero(self->c, 6);
-        fd_accelerate(b, 0, still, w, self, qdd);
+        fd_accelerate(model, b, 0, still, w, self, qdd);
     } else {
-#define RF_ACCELERATE(kind) rf_accelerate(b, kind, w->motion + k, p, self, qdd)
-        AXIAL_SWITCH(b, RF_ACCELERATE)
+        AXIAL_SWITCH(b, rf_accelerate, w->motion + k, p, self, qdd)
     }
 }
 

@@ -1,7 +1,0 @@
-/* avx2.c -- every other kernel for AVX2 */
-#if defined(__x86_64__)
-#include "lanes/avx2.h"
-#include "units/kernels.inc"
-#include "lanes/end.h"
-#endif
-typedef int fa_unit; /* a file needs a declaration, on other machines too */

@@ -1,7 +1,0 @@
-/* avx512.c -- every other kernel for AVX-512 */
-#if defined(__x86_64__)
-#include "lanes/avx512.h"
-#include "units/kernels.inc"
-#include "lanes/end.h"
-#endif
-typedef int fa_unit; /* a file needs a declaration, on other machines too */

@@ -1,7 +1,0 @@
-/* stack_avx2.c -- every other kernel of stacks for AVX2 */
-#if defined(__x86_64__)
-#include "lanes/avx2.h"
-#include "units/stack_kernels.inc"
-#include "lanes/end.h"
-#endif
-typedef int fa_unit; /* a file needs a declaration, on other machines too */

@@ -1,7 +1,0 @@
-/* stack_avx512_inverse.c -- inverse dynamics of stacks for AVX-512 */
-#if defined(__x86_64__)
-#include "lanes/avx512.h"
-#include "units/stack_inverse.inc"
-#include "lanes/end.h"
-#endif
-typedef int fa_unit; /* a file needs a declaration, on other machines too */
