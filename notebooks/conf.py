@@ -119,7 +119,7 @@ class Name(SphinxRole):
 
 
 # base classes whose members are those of one public class
-_PARTS = {"ArmLike", "JointKinds", "LinearSystem", "SectionNumbers"}
+_PARTS = {"ArmLike", "JointKinds", "LinearSystem", "SectionNumbers", "StackLike"}
 
 
 class Public(SphinxDirective):
