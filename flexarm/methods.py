@@ -16,7 +16,6 @@ from .arm import Arm
 _FOR_TYPES = False  # not TYPE_CHECKING, after whose imports mypy does not wait
 if _FOR_TYPES:
     from . import (
-        arm_sheet,
         constraints,
         derivatives,
         dynamics,
@@ -40,8 +39,8 @@ if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Later:
             return Later(__package__, self._module, name)
 
-    arm_sheet, constraints = _Room("arm_sheet"), _Room("constraints")
-    derivatives, dynamics = _Room("derivatives"), _Room("dynamics")
+    constraints, derivatives = _Room("constraints"), _Room("derivatives")
+    dynamics = _Room("dynamics")
     export, kinematics = _Room("model.export"), _Room("kinematics")
     linear_models, mode_accuracy = _Room("linear_models"), _Room("mode_accuracy")
     parameters, refinement = _Room("parameters"), _Room("refinement")
@@ -104,7 +103,6 @@ class StackMethods:
 class ArmMethods(StackMethods):
     """Methods of arms."""
 
-    _sheet = arm_sheet.sheet
     close_loops = constraints.close_loops
     forward_dynamics_derivatives = derivatives.forward_dynamics_derivatives
     inverse_dynamics_jvp = derivatives.inverse_dynamics_jvp
@@ -133,4 +131,5 @@ def _hand_over(taker: type, methods: type) -> None:
 
 
 _hand_over(Arm, ArmMethods)
+Later(__package__, "arm_sheet", "sheet").place_in(Arm, "_sheet")
 _hand_over(StackLike, StackMethods)
