@@ -143,6 +143,20 @@ def as_array(what: str, value: object, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
+def as_matrix(what: str, value: Any, n: int) -> Any:
+    """Return a finite dense array or CSC matrix of the shape (n, n), or raise."""
+    from scipy import sparse  # takes too long to import with the package
+
+    if not sparse.issparse(value):
+        return as_array(what, value, (n, n))
+    if value.shape != (n, n):
+        raise ModelError(f"{what} has shape {value.shape}, expected ({n}, {n})")
+    matrix = sparse.csc_matrix(value, copy=True)
+    matrix.sum_duplicates()
+    matrix.data = as_array(f"{what}, entries", matrix.data, (None,))
+    return matrix
+
+
 def as_vector(what: str, value: object, such_as: tuple[float, ...]) -> Array:
     """Return a read-only vector of three numbers; error messages show an example."""
     try:

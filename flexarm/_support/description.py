@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .options import Hinting, missing_from_class
-
-
-def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines of a table with columns of equal width, the first row is the head."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 class Described(type):

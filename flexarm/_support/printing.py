@@ -10,11 +10,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .description import table
 from .options import Hinting
 
 _NUMBER = re.compile(r"-?[\d.]+(e[-+]?\d+)?|-?inf|nan|")
 _CELL = "padding: 0.1em 0.6em; text-align: "
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of a table with columns of equal width, the first row is the head."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from .._calls.declared import Floats, Vector, Whole
 from .._calls.doors import checked
@@ -17,7 +18,6 @@ from .._support.checks import (
     positive_pair,
 )
 from .._support.quadrature import gauss_rule
-from .._support.sparse import scipy_sparse
 from ..errors import ModelError
 from .elements import bending_shapes
 from .mesh import FiniteElementModel
@@ -113,7 +113,6 @@ def beam_mesh(
     K, M = _element(L / count, rho, EI, EA, GJ, section, GA)
 
     # equal elements, assembled in sparse matrices
-    sparse = scipy_sparse()
     x = np.linspace(0.0, L, count + 1)
     at = 6 * np.arange(count)[:, np.newaxis] + np.arange(12)
     where = (np.repeat(at, 12, axis=1).ravel(), np.tile(at, (1, 12)).ravel())

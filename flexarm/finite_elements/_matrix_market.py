@@ -16,10 +16,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._support.checks import short_text
 from .._support.files import open_file, shown_path
-from .._support.sparse import scipy_sparse
 from ..errors import ModelError
 
 Array = NDArray[np.float64]
@@ -244,4 +244,4 @@ def _sparse(name: str, table: Array, n: int, m: int, symmetric: bool) -> Any:
         off = below | above
         i, j = np.append(i, j[off]), np.append(j, i[off])
         values = np.append(values, values[off])
-    return scipy_sparse().coo_matrix((values, (i, j)), shape=(n, m))
+    return sparse.coo_matrix((values, (i, j)), shape=(n, m))

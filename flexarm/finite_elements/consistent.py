@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.declared import Floats
 from .._calls.doors import checked
-from .._support.checks import as_array
-from .._support.sparse import as_matrix
+from .._support.checks import as_array, as_matrix
 from ..bodies.integrals import RIGID_TOLERANCE, ModalIntegrals
 from ..errors import ModelError
 from .eigenproblems import Sparse

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.checks import short_text, whole_number
-from .._support.sparse import as_matrix, scipy_sparse
+from .._support.checks import as_matrix, short_text, whole_number
 from ..errors import ConvergenceError, ModelError
 
 Array = NDArray[np.float64]
@@ -53,9 +52,9 @@ class Factor:
     """
 
     def __init__(self, matrix: Sparse, shift: float = 0.0) -> None:
+        from scipy import sparse
         from scipy.sparse.linalg import splu
 
-        sparse = scipy_sparse()
         matrix = sparse.csc_matrix(matrix)
         diagonal = np.abs(matrix.diagonal())
         self._scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -91,7 +90,9 @@ def is_indefinite(matrix: Sparse) -> bool:
 
 def symmetric_matrix(what: str, value: object, n: int, check_definite: bool) -> Any:
     """Return a symmetric matrix without negative eigenvalues in CSC form."""
-    matrix = scipy_sparse().csc_matrix(as_matrix(what, value, n))
+    from scipy import sparse
+
+    matrix = sparse.csc_matrix(as_matrix(what, value, n))
     off = abs(matrix - matrix.T).tocoo()
     worst = int(np.argmax(off.data)) if off.nnz else -1
     if worst >= 0 and off.data[worst] > 1e-9 * abs(matrix).max():

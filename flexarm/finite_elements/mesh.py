@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from .._calls.declared import Floats, Kept, Kind, Vector
 from .._calls.doors import checked_record
 from .._support.arrays import is_whole
 from .._support.checks import as_array, as_numbers, check_inertia, flag, short_text
-from .._support.sparse import scipy_sparse
 from ..bodies.body import check_name
 from ..bodies.integrals import RIGID_TOLERANCE
 from ..errors import ModelError
@@ -362,7 +362,6 @@ class FiniteElementModel:
                 f"patch {name!r} has {len(patch)} nodes without rotations on one line, "
                 "expected at least three that are not, so that they can turn with it"
             )
-        sparse = scipy_sparse()
         kept = np.setdiff1d(np.arange(self.n_nodes), patch)
         keep = sparse.identity(self.n_dof, format="csc")[:, np.flatnonzero(~own)]
         T = sparse.hstack([keep, own[:, np.newaxis] * spider], format="csc")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.doors import checked_class
-from ..._support.description import table
 from ..._support.labelled import Labelled, Labels, Variable, named
+from ..._support.printing import table
 from ...arm import Arm
 from ...errors import ArgumentError, ConvergenceError
 
