@@ -6,6 +6,7 @@ import sys
 import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +39,7 @@ from .model.followers import (
 )
 from .model.loops import Loop, check_constraints, constraint_names
 from .model.merging import merged
-from .model.packing import Packed, pack, rows, tree_of
+from .model.packing import Packed, rows, tree_of
 from .model.parents import (
     check_mass,
     check_unique_names,
@@ -46,6 +47,7 @@ from .model.parents import (
     with_named_nodes,
 )
 from .model.sliders import Slider
+from .model.tree import Tree
 from .model.units import check_units_of_arm, warn_of_places
 
 _EAGER = False  # not TYPE_CHECKING, by which mypy reads the imports in another order
@@ -208,9 +210,8 @@ class Arm(ArmLike):
         if self.check_units:
             check_units_of_arm(self)
             warn_of_places(self)
-        tree = tree_of(self)
-        self._set(_model=Model(*rows(tree)))
-        fewer = merged(tree)
+        self._set(_model=Model(*rows(self._tree)))
+        fewer = merged(self._tree)
         if fewer is not None:
             self._model.merge(Model(*rows(fewer)))
         self._model.bind(weakref.ref(self))
@@ -306,9 +307,14 @@ class Arm(ArmLike):
 
     # the C model
 
+    @cached_property
+    def _tree(self) -> Tree:
+        """Links, each of which is a body of the C model."""
+        return tree_of(self)
+
     def pack(self) -> Packed:
         """Return the arm as the plain arrays from which the C model is built."""
-        return pack(self)
+        return rows(self._tree)
 
     def _stacked(self, arms: list[Any]) -> Any:
         from .stacks import stack  # which needs this class
