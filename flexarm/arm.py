@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -35,13 +36,14 @@ from .model.followers import (
 )
 from .model.loops import check_constraints, constraint_names
 from .model.merging import merged
-from .model.packing import Packed, pack, rows, tree_of
+from .model.packing import Packed, rows, tree_of
 from .model.parents import (
     check_mass,
     check_unique_names,
     find_parents,
     with_named_nodes,
 )
+from .model.tree import Tree
 from .model.units import check_units_of_arm, warn_of_places
 
 if TYPE_CHECKING:  # `methods` hands over functions of rooms above
@@ -226,9 +228,8 @@ class Arm(ArmLike, ArmMethods):
         if self.check_units:
             check_units_of_arm(self)
             warn_of_places(self)
-        tree = tree_of(self)
-        kernels = Model(*rows(tree))
-        fewer = merged(tree)
+        kernels = Model(*rows(self._tree))
+        fewer = merged(self._tree)
         if fewer is not None:
             kernels.merge(Model(*rows(fewer)))
         kernels.bind(weakref.ref(self))
@@ -327,9 +328,14 @@ class Arm(ArmLike, ArmMethods):
 
     # the C model
 
+    @cached_property
+    def _tree(self) -> Tree:
+        """Links, each of which is a body of the C model."""
+        return tree_of(self)
+
     def pack(self) -> Packed:
         """Return the arm as the plain arrays from which the C model is built."""
-        return pack(self)
+        return rows(self._tree)
 
     # printing
 

@@ -299,15 +299,16 @@ def _trees(arms: tuple[Arm, ...]) -> list[Tree]:
     try:
         places = union(rigid)
     except ValueError:  # other numbers of bodies
-        return [tree_of(arm) for arm in arms]
-    return [tree_of(arm, places=places) for arm in arms]
+        return [arm._tree for arm in arms]
+    return [
+        arm._tree if own == places else tree_of(arm, places=places)
+        for arm, own in zip(arms, rigid, strict=True)
+    ]
 
 
 def _model(arm: Arm, tree: Tree) -> _core.Model:
-    """Model of an arm with these links, its own one if it has them all."""
-    own = sum(map(len, rigid_nodes(arm)))
-    placed = sum(link.origin.why == "node" for link in tree.links)
-    return model_of(arm) if own == placed else _core.Model(*rows(tree))
+    """Model of these links, that of the arm if it has them all."""
+    return model_of(arm) if tree is arm._tree else _core.Model(*rows(tree))
 
 
 def _names_of(body: Body) -> tuple[object, ...]:

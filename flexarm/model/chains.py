@@ -112,6 +112,6 @@ def with_chains(tree: Tree) -> Tree:
 def _floating(motions: tuple[Motion, ...]) -> tuple[Motion, ...]:
     """Motions of a joint, and a last one that does not move: that of a body on it."""
     *before, last = motions
-    if before and last.kind == "fixed":  # the frame beside the last axis
+    if before and not last.dof:  # the frame beside the last axis
         return (*before, last._replace(kind="floating"))
     return (*motions, FIXED._replace(kind="floating"))

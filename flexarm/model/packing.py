@@ -22,7 +22,6 @@ from .._core import (
     TOPOLOGY_COLUMNS,
 )
 from ..bodies.body import Body
-from ..bodies.integrals import ModalIntegrals
 from .chains import motions_of, with_chains
 from .followers import followers
 from .loops import closures, coupling_rows
@@ -119,7 +118,7 @@ def _counts(**values: int) -> list[int]:
     return [values.get(name, 0) for name in TOPOLOGY_COLUMNS]
 
 
-_RIGID, _MASSLESS = _counts(integrals=1), _counts()
+_RIGID, _NOTHING = _counts(integrals=1), _Part(_counts(), _NONE, _NONE)
 
 
 def _part_of(link: Link, integrals: bool, full: bool) -> _Part:
@@ -128,10 +127,10 @@ def _part_of(link: Link, integrals: bool, full: bool) -> _Part:
     if link.lumps is not None:
         nodes = np.concatenate([_NONE, *link.lumps])
         return _Part(_counts(nodes=len(link.lumps)), nodes, _NONE)
-    if body is None:
-        if moments is None:
-            return _Part(_MASSLESS, _NONE, _NONE)
+    if body is None and moments is not None:
         return _Part(_RIGID, _NONE, moments)
+    if body is None:
+        return _NOTHING
     key = ("pack", link.apart, integrals, full)
     found: _Part | None = body._kept.get(key) if moments is None else None
     if found is None:
@@ -150,15 +149,14 @@ def _part(
 ) -> _Part:
     # inertia in place of that of nodes, and driven shapes
     n_shapes, shapes = 0, _NONE
-    if integrals and moments is None:
-        own_integrals = integrals_without(body, apart)
-        moments = own_integrals.pack()
-        n_shapes, shapes = _driven(own_integrals)
-    elif moments is None and body.integrals is not None:
-        moments = body.integrals.pack()
-        n_shapes, shapes = _driven(body.integrals)
-    elif moments is None and body.node_foreshortening is not None:
-        n_shapes, shapes = sums_without(body, apart).driven
+    if moments is None:
+        given = integrals_without(body, apart) if integrals else body.integrals
+        if given is not None:
+            moments = given.pack()
+            if given.driven is not None:
+                n_shapes, shapes = len(given.driven.second), given.driven.pack()
+        elif body.node_foreshortening is not None:
+            n_shapes, shapes = sums_without(body, apart).driven
     strain = body._strain_energy if full else None
     counts = _counts(
         modes=body.n_modes,
@@ -172,12 +170,6 @@ def _part(
     modal += [] if moments is None else [moments]
     modal += [shapes] if strain is None else [shapes, strain.pack()]
     return _Part(counts, _node_rows(body, integrals, apart), np.concatenate(modal))
-
-
-def _driven(integrals: ModalIntegrals) -> tuple[int, Array]:
-    """Number of driven shapes, and their constants."""
-    own = integrals.driven
-    return (0, _NONE) if own is None else (len(own.second), own.pack())
 
 
 def _node_rows(body: Body, massless: bool, apart: tuple[int, ...]) -> Array:
@@ -300,7 +292,7 @@ def rows(tree: Tree, *, integrals: bool = False) -> Packed:
         np.array([*tree.gravity, tree.stabilization, FIDELITIES.index(tree.fidelity)]),
         np.array(loops, dtype=np.intc).reshape(-1, size_of(LOOP_COLUMNS)),
         np.array(frames).reshape(-1, 2, size_of(FRAME_COLUMNS)),
-        tree.couplings,
+        tree.couplings.copy(),
         np.array(forces).reshape(-1, size_of(PASSIVE_COLUMNS)),
         np.array(led, dtype=np.float64).reshape(-1, 4),
     )

@@ -229,6 +229,8 @@ def test_rows_have_the_numbers_of_links(arm: fa.Arm) -> None:
     tree, packed = tree_of(arm), pack(arm)
     for a, b in zip(rows(tree), packed, strict=True):
         assert_array_equal(a, b)
+    for name, a, b in zip(packed._fields, arm.pack(), arm.pack(), strict=True):
+        assert not np.shares_memory(a, b), name
     assert len(packed.topology) == len(packed.joints) == len(tree.links)
     assert sum(packed.column("nodes")) == arm.n_nodes
     assert sum(packed.column("dof")) == arm.nj + arm._n_motors + len(tree.followers)
