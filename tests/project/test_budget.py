@@ -17,40 +17,40 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2230,
-    "_support": 2060,
-    "beams": 3070,
-    BESIDE: 2190,
-    "bodies": 3960,
+    "_calls": 2090,
+    "_support": 2050,
+    "beams": 3040,
+    BESIDE: 2310,
+    "bodies": 3920,
     "constraints": 200,
-    "control": 5020,
+    "control": 5010,
     "demo": 510,
     "derivatives": 200,
-    "descriptions": 870,
+    "descriptions": 840,
     "dynamics": 850,
     "files": 1290,
     "finite_elements": 1150,
     "ik": 670,
     "interop": 630,
     "kinematics": 820,
-    "library": 1550,
+    "library": 1540,
     "linear_models": 2800,
     "loads": 380,
     "mjcf": 280,
-    "model": 1870,
+    "model": 1830,
     "optimize": 16_940,
     "parameters": 1770,
     "plotting": 3650,
     "reference": 4280,
-    "sdf": 270,
-    "se3": 260,
+    "sdf": 260,
+    "se3": 250,
     "simulation": 2120,
     "statics": 1550,
     "studies": 2020,
     "twists": 400,
-    "urdf": 2670,
+    "urdf": 2640,
 }
-MAX_LINES = 68_500  # of all rooms; the aim is 50_000
+MAX_LINES = 68_200  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
