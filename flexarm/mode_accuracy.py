@@ -334,8 +334,10 @@ class Locked:
         # V in the frame of a body = X V in the base
         self.to_body = [_motion(T) for T in poses]
         self.children = _children(arm)
-        links = tree_of(arm).links
-        own = [_inertia_of(link) for link in links if link.origin.why == "body"]
+        driven = any(body.joint.drive is not None for body in arm.bodies)
+        links = tree_of(arm).links if driven else ()
+        whole = {x.origin.body: x.moments for x in links if x.origin.why == "body"}
+        own = [_inertia_of(body, whole.get(k)) for k, body in enumerate(arm.bodies)]
         own = [X.T @ I @ X for X, I in zip(self.to_body, own, strict=True)]
         self.lumps = _lumps_of_motors(arm, links, q)
         # inertias of the trees from each body outward
@@ -454,12 +456,10 @@ def _moments(m: Array) -> Array:
     return spatial_inertia(m[0], m[1:4], J)
 
 
-def _inertia_of(link: Link) -> Array:
-    """Spatial inertia of an undeformed body, with motor parts that belong to it."""
-    body = link.body
-    assert body is not None
-    if link.moments is not None:
-        return _moments(link.moments)
+def _inertia_of(body: Body, moments: Array | None) -> Array:
+    """Spatial inertia of an undeformed body, or of that with motor parts on it."""
+    if moments is not None:
+        return _moments(moments)
     nodes = body.node_mass, body.node_com, body.node_inertia, body.node_position
     found = about_origin(*nodes).sum(axis=0)
     if (c := body.integrals) is not None:

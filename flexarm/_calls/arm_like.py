@@ -71,9 +71,8 @@ class ArmLike(Printed, Description):
     @cached_property
     def _following(self) -> dict[int, Any]:
         """Joints without coordinates, by body: leader, ratio, offset."""
-        joints = {
-            k: getattr(b.joint, "follows", None) for k, b in enumerate(self.bodies)
-        }
+        # not getattr, which makes the sentence of a missing attribute for every joint
+        joints = {k: vars(b.joint).get("follows") for k, b in enumerate(self.bodies)}
         return {k: own for k, own in joints.items() if own is not None}
 
     @cached_property

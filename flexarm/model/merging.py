@@ -56,8 +56,10 @@ class _Sum:
         if moments is not None:
             self.add_moments(moments, place)
         elif link.body is not None:
-            for node in range(link.body.n_nodes):
-                self.add_node(link.body, node, place)
+            body = link.body
+            heavy = (body.node_mass != 0.0) | body.node_inertia.any(axis=(1, 2))
+            for node in np.flatnonzero(heavy).tolist():
+                self.add_node(body, node, place)
 
     def add_node(self, body: Body, i: int, place: _Place) -> None:
         """Add the mass of a node, whose inertia is about itself."""
