@@ -176,6 +176,10 @@ class Arm(ArmLike, ArmMethods):
     motors of flexible joints (`Joint.drive`), then the modal coordinates body by body;
     `coordinate_names` lists them.
 
+    ``arm.kernels`` has the functions of C by their names, such as
+    ``arm.kernels.mass_matrix``; those of ``arm.kernels.quiet(name)`` return NaN for a
+    state that fails, in place of an error.
+
     Examples
     --------
     >>> import flexarm as fa
