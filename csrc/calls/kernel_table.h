@@ -10,7 +10,8 @@
  *              M^-1 or det M in it: it fails where the mass matrix is singular
  *   node       whether a node, or a pair of them, is its first operand
  *   arms       to which arms it applies
- *   reads      which constants of an arm it reads, for stacks; 0: it has none
+ *   reads      which constants of an arm it reads, for stacks; 0: it has none; whether
+ *              bodies that never move matter to it (FA_READS_RESTING)
  *   operands   core dimensions of the inputs, then of the output, one letter each, ""
  *              for a scalar: Q nq, V nv, T n_actuators or nv, N nodes, B links,
  *              C constraints, or a digit
@@ -83,7 +84,7 @@
       en_kinetic, en_work_size, li_kinetic, li_work_size)                              \
     X(FA_POTENTIAL_ENERGY, potential_energy, potential_energy,                         \
       "q -> potential energy", FA_NO_NODE, FA_ALL_ARMS,                                \
-      FA_READS_BODIES, ("Q", ""),                                                      \
+      FA_READS_BODIES | FA_READS_RESTING, ("Q", ""),                                   \
       en_potential, en_work_size, NULL, NULL)                                          \
     X(FA_DISSIPATED_POWER, dissipated_power, dissipated_power,                         \
       "q, qd -> dissipated power", FA_NO_NODE, FA_ALL_ARMS,                            \
@@ -123,7 +124,7 @@
       mo_momentum, mo_work_size, NULL, NULL)                                           \
     X(FA_CENTER_OF_MASS, center_of_mass, center_of_mass,                               \
       "q -> centre of mass", FA_NO_NODE, FA_ALL_ARMS,                                  \
-      FA_READS_BODIES, ("Q", "3"),                                                     \
+      FA_READS_BODIES | FA_READS_RESTING, ("Q", "3"),                                  \
       mo_center_of_mass, kin_poses_work_size, NULL, NULL)                              \
     X(FA_INTEGRATE, integrate, integrate,                                              \
       "q, dq -> q after a step", FA_NO_NODE, FA_ALL_ARMS,                              \

@@ -43,14 +43,16 @@ typedef enum {
     FA_ARMS_BY_BODIES
 } fa_kernel_arms;
 
-/* what a kernel reads: lists of a stack, as bits, and nodes on which nothing hangs */
+/* what a kernel reads: lists of a stack, as bits, and what others do without: nodes on
+ * which nothing hangs, bodies that never move */
 enum {
     FA_READS_PLACES = 1 << FA_STACK_PLACES,
     FA_READS_MOTION = 1 << FA_STACK_MOTION,
     FA_READS_BODIES = 1 << FA_STACK_BODIES,
     FA_READS_ONE_NODE = 1 << FA_STACK_USES,
     FA_READS_ALL_NODES = 2 << FA_STACK_USES,
-    FA_READS_BODIES_IF_CLOSED = 4 << FA_STACK_USES
+    FA_READS_BODIES_IF_CLOSED = 4 << FA_STACK_USES,
+    FA_READS_RESTING = 8 << FA_STACK_USES /* also bodies that never move */
 };
 
 /* a row of kernel_table.h */

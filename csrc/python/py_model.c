@@ -191,8 +191,8 @@ static int model_in_coordinates(fa_kernel kernel)
             return 0;
         }
     }
-    return row->node == FA_NO_NODE && kernel != FA_POTENTIAL_ENERGY &&
-           kernel != FA_CENTER_OF_MASS && row->arms != FA_ARMS_BY_BODIES;
+    return row->node == FA_NO_NODE && !(row->reads & FA_READS_RESTING) &&
+           row->arms != FA_ARMS_BY_BODIES;
 }
 
 /* what a kernel computes with */

@@ -184,9 +184,10 @@ def recorded(
                 tuple([kept_value(value, own) for value in args]),
                 {key: kept_value(value, own) for key, value in begun.items()},
             )
-            drawn = getattr(result, "seed", None)  # where none was given
-            if drawn is not None and "seed" in parameters:
-                noted.options["seed"] = drawn
+            if "seed" in parameters:
+                drawn = getattr(result, "seed", None)  # where none was given
+                if drawn is not None:
+                    noted.options["seed"] = drawn
             return remember(result, noted)  # type: ignore[no-any-return]
 
         call.__recorded__ = (name, maker)  # type: ignore[attr-defined]

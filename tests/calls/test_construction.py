@@ -18,6 +18,7 @@ from numpy.testing import assert_allclose
 
 import flexarm as fa
 from flexarm import _core, mode_accuracy, stacks
+from flexarm._support import options as hints
 from flexarm.arm import without_warning
 from flexarm.beams import _free
 from flexarm.beams._clamped import LinkModes
@@ -80,6 +81,23 @@ def arms() -> dict[str, Any]:
         "random tree": lambda: fa.library.random_tree(np.random.default_rng(3), 6),
         "puma560": fa.library.puma560,
     }
+
+
+@each("make", arms())
+@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+def test_arms_ask_nothing_for_attributes_that_it_lacks(make: Any) -> None:
+    """The sentence of a missing attribute takes as long as the arm."""
+    bodies, missing = list(make().bodies), hints.missing_attribute
+    with pytest.MonkeyPatch.context() as patch:
+        said: list[str] = []
+
+        def counted(owner: object, name: str, hint: str = "") -> AttributeError:
+            said.append(name)
+            return missing(owner, name, hint)
+
+        patch.setattr(hints, "missing_attribute", counted)
+        fa.Arm(bodies, check_units=False)
+    assert said == []
 
 
 @each("make", arms())
