@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 _Array: TypeAlias = NDArray[np.float64]
 
 # records, from the tables of C
+@type_check_only
 class Options(NamedTuple):
     """Options of the methods of a time loop."""
 
@@ -33,6 +34,7 @@ class Options(NamedTuple):
     atol: float = ...
     max_step: float = ...  # in s
 
+@type_check_only
 class Gains(NamedTuple):
     """Feedback ``kp (reference - q) + kd (rates - qd)`` of the u actuators."""
 
@@ -42,6 +44,7 @@ class Gains(NamedTuple):
     reference: _Array  # (c|1, s, u)
     rates: _Array | None  # (c|1, s, u): None: zero
 
+@type_check_only
 class Rollout(NamedTuple):
     """Run of c trajectories over s samples: `Model.rollout`, `Stack.rollout`."""
 
@@ -61,6 +64,7 @@ class Rollout(NamedTuple):
     threads: int = ...
     arms: NDArray[np.int64] | None = ...  # (c): numbers of the arms, of a stack
 
+@type_check_only
 class SampledLoop(NamedTuple):
     """Run of a linear law: `Model.sampled_loop`, `Stack.sampled_loop`.
 
@@ -99,6 +103,7 @@ class SampledLoop(NamedTuple):
     threads: int = ...
     arms: NDArray[np.int64] | None = ...  # (c): numbers of the arms, of a stack
 
+@type_check_only
 class TargetRun(NamedTuple):
     """Run of inverse kinematics to c targets: `Model.inverse_kinematics`."""
 
@@ -122,6 +127,7 @@ class TargetRun(NamedTuple):
     monotone: bool  # no step increases the error
     threads: int
 
+@type_check_only
 class ScalingRun(NamedTuple):
     """Fastest motion along a path of n points with m rows: `time_scaling`."""
 
@@ -139,6 +145,7 @@ class ScalingRun(NamedTuple):
     x: _Array  # (n), written
     u: _Array  # (k), written
 
+@type_check_only
 class PredictiveStep(NamedTuple):
     """A sample of predictive control of c loops: `predictive_step`.
 
@@ -239,7 +246,9 @@ REPORT_COLUMNS: Final[MappingProxyType[str, slice]]
 # stands for, and core dimensions of the operands; of each field of a record type,
 # shape, flags and documentation
 KERNELS: Final[MappingProxyType[str, tuple[str, str, int, tuple[str, ...]]]]
-RECORDS: Final[MappingProxyType[str, dict[str, tuple[str, str, str, str]]]]
+RECORDS: Final[
+    MappingProxyType[str, tuple[str, dict[str, tuple[str, str, str, str, float]]]]
+]
 # limits: modes of a body, bodies, velocities of joints, motors and modes, nodes, shapes
 # that modes drive
 MAX_MODES: Final[int]

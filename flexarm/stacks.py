@@ -17,7 +17,7 @@ from ._calls.doors import checked, checked_class
 from ._calls.failures import explained_of_stack
 from ._calls.links import joint_name, link_name
 from ._calls.operands import converted
-from ._core import Rollout, SampledLoop
+from ._calls.records import Rollout, SampledLoop
 from ._support.checks import short_text
 from .arm import Arm
 from .bodies.body import Body

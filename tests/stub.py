@@ -34,7 +34,9 @@ def signature(name: str) -> str:
     return f"{','.join(['()'] * bool(nodes) + inputs)}->{output}"
 
 
-def field(name: str, kind: str, shape: str, flags: str, text: str) -> list[str]:
+def field(
+    name: str, kind: str, shape: str, flags: str, text: str, _: float
+) -> list[str]:
     """A field of a record, with its shape and documentation as a comment."""
     code = f"{name}: {shape if kind == 'object' else TYPES.get(kind, kind)}"
     code += FUNCTION * ("function" in flags) + " | None" * ("optional" in flags)
@@ -49,9 +51,14 @@ def field(name: str, kind: str, shape: str, flags: str, text: str) -> list[str]:
 
 def records() -> list[str]:
     lines = []
-    for record, rows in _core.RECORDS.items():
-        doc = f'"""{getattr(_core, record).__doc__}"""'
-        lines += [f"class {record}(NamedTuple):", indent(doc, "    "), ""]
+    for record, (text, rows) in _core.RECORDS.items():
+        doc = f'"""{text}"""'
+        lines += [
+            "@type_check_only",
+            f"class {record}(NamedTuple):",
+            indent(doc, "    "),
+            "",
+        ]
         for name, row in rows.items():
             lines += field(name, *row)
         lines.append("")

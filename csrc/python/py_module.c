@@ -143,9 +143,11 @@ static int module_exec(PyObject *module)
         py_interrupts_import() < 0) {
         return -1;
     }
-    if (py_add_constants(module) < 0 ||
-        py_add_records(module, records, (int)(sizeof records / sizeof *records)) < 0 ||
-        py_add_maps(module) < 0 || py_add_model_type(module) < 0) {
+    PyObject *tables = py_records(records, (int)(sizeof records / sizeof *records));
+    const int added = tables ? PyModule_AddObjectRef(module, "RECORDS", tables) : -1;
+    Py_XDECREF(tables);
+    if (added < 0 || py_add_constants(module) < 0 || py_add_maps(module) < 0 ||
+        py_add_model_type(module) < 0) {
         return -1;
     }
     return py_add_stack_type(module);

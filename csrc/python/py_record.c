@@ -180,86 +180,46 @@ void py_release(py_references *references)
     }
 }
 
-static PyObject *record_default(PyObject *module, const py_field *field)
-{
-    if (field->flags & PY_OPTIONAL) {
-        return Py_NewRef(Py_None);
-    }
-    if (field->type == PY_OBJECT) {
-        return PyObject_CallMethod(module, field->shape, NULL);
-    }
-    return field->type == PY_INT ? PyLong_FromDouble(field->initial)
-                                 : PyFloat_FromDouble(field->initial);
-}
-
-/* a row in Python: type, shape, flags, documentation */
+/* a row in Python: type, shape, flags, documentation, default if it is a number */
 static PyObject *record_row(const py_field *f)
 {
     return Py_BuildValue(
-        "(ssNs)", f->flags & PY_BOOL ? "bool" : record_kind_of(f)->name, f->shape,
+        "(ssNsd)", f->flags & PY_BOOL ? "bool" : record_kind_of(f)->name, f->shape,
         PyUnicode_FromFormat("%s%s%s%s%s", f->flags & PY_WRITTEN ? "written " : "",
                              f->flags & PY_OPTIONAL ? "optional " : "",
                              f->flags & PY_DEFAULT ? "default " : "",
                              f->function ? "function " : "", f->stride ? "each " : ""),
-        f->doc);
+        f->doc, f->initial);
 }
 
-/* adds the class of a record; its rows by their names, NULL with an exception set on
+/* documentation of a record, and its rows by their names; NULL with an exception set on
  * failure */
-static PyObject *record_add(PyObject *module, const py_record *record)
+static PyObject *record_table(const py_record *record)
 {
-    PyObject *collections = PyImport_ImportModule("collections");
-    PyObject *make = NULL, *args = NULL, *options = NULL, *made = NULL;
-    PyObject *defaults = PyList_New(0), *rows = PyDict_New();
-    int failed = !collections || !defaults || !rows;
+    PyObject *rows = PyDict_New();
 
-    for (int i = 0; !failed && i < record->count; i++) {
-        const py_field *f = &record->fields[i];
-        PyObject *row = record_row(f);
-        failed = !row || PyDict_SetItemString(rows, f->name, row) < 0;
-        Py_XDECREF(row);
-        if (!failed && f->flags & PY_DEFAULT) {
-            PyObject *initial = record_default(module, f);
-            failed = !initial || PyList_Append(defaults, initial) < 0;
-            Py_XDECREF(initial);
+    for (int i = 0; rows && i < record->count; i++) {
+        PyObject *row = record_row(&record->fields[i]);
+        if (!row || PyDict_SetItemString(rows, record->fields[i].name, row) < 0) {
+            Py_CLEAR(rows);
         }
+        Py_XDECREF(row);
     }
-    if (!failed) {
-        make = PyObject_GetAttrString(collections, "namedtuple");
-        args = Py_BuildValue("(sO)", record->name, rows);
-        options =
-            Py_BuildValue("{sOss}", "defaults", defaults, "module", "flexarm._core");
-        made = make && args && options ? PyObject_Call(make, args, options) : NULL;
-        PyObject *doc = made ? PyUnicode_FromString(record->doc) : NULL;
-        failed = !doc || PyObject_SetAttrString(made, "__doc__", doc) < 0 ||
-                 PyModule_AddObjectRef(module, record->name, made) < 0;
-        Py_XDECREF(doc);
-    }
-    Py_XDECREF(made);
-    Py_XDECREF(options);
-    Py_XDECREF(args);
-    Py_XDECREF(make);
-    Py_XDECREF(defaults);
-    Py_XDECREF(collections);
-    if (failed) {
-        Py_CLEAR(rows);
-    }
-    return rows;
+    return rows ? Py_BuildValue("(sN)", record->doc, rows) : NULL;
 }
 
-int py_add_records(PyObject *module, const py_record *const *records, int n)
+PyObject *py_records(const py_record *const *records, int n)
 {
     PyObject *tables = PyDict_New();
-    int failed = !tables;
 
-    for (int i = 0; !failed && i < n; i++) {
-        PyObject *rows = record_add(module, records[i]);
-        failed = !rows || PyDict_SetItemString(tables, records[i]->name, rows) < 0;
-        Py_XDECREF(rows);
+    for (int i = 0; tables && i < n; i++) {
+        PyObject *table = record_table(records[i]);
+        if (!table || PyDict_SetItemString(tables, records[i]->name, table) < 0) {
+            Py_CLEAR(tables);
+        }
+        Py_XDECREF(table);
     }
-    PyObject *proxy = failed ? NULL : PyDictProxy_New(tables);
-    failed = !proxy || PyModule_AddObjectRef(module, "RECORDS", proxy) < 0;
-    Py_XDECREF(proxy);
+    PyObject *proxy = tables ? PyDictProxy_New(tables) : NULL;
     Py_XDECREF(tables);
-    return failed ? -1 : 0;
+    return proxy;
 }

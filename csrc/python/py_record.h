@@ -92,9 +92,9 @@ typedef struct {
     PyObject *objects[PY_MAX_FIELDS];
 } py_references;
 
-/* adds records as types, and their tables as RECORDS; -1 with an exception set on
- * failure */
-int py_add_records(PyObject *module, const py_record *const *records, int n);
+/* a read-only mapping from records to their tables, of which Python makes its types; NULL
+ * with an exception set on failure */
+PyObject *py_records(const py_record *const *records, int n);
 
 /*
  * Fetches the attributes of a record. -1 with an exception set on failure. The caller

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _core
-from .._core import Rollout, SampledLoop
 from .._support.arrays import MAX_AXES, plain_array
 from .arm_like import ArmLike
 from .explain import check_out
+from .records import Rollout, SampledLoop
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -118,7 +118,8 @@ class Grouped:
 def _parts(run: Any, at: Places) -> dict[str, Any]:
     """Rows of the arrays of a run that have one for each trajectory."""
     parts: dict[str, Any] = {}
-    for name, (_, shape, flags, _) in _core.RECORDS[type(run).__name__].items():
+    _, table = _core.RECORDS[type(run).__name__]
+    for name, (_, shape, flags, *_) in table.items():
         x = getattr(run, name)
         one = "each" in flags and (callable(x) or x is None or len(x) == 1)
         if shape[:1] == "c" and x is not None and not one:
@@ -158,7 +159,7 @@ def _run(
     call: Callable[[ArmLike, Places, dict[str, Any]], None],
 ) -> None:
     """Call a function of each arm with its rows, and store those that it writes."""
-    table = _core.RECORDS[type(run).__name__]
+    _, table = _core.RECORDS[type(run).__name__]
 
     def one(arm: ArmLike, at: Places) -> None:
         parts = _parts(run, at)

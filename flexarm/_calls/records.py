@@ -1,9 +1,10 @@
-"""Batches of runs in C, flattened, and their reports."""
+"""Records that cross to C, batches of runs, flattened, and their reports."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,29 @@ from numpy.typing import NDArray
 from .. import _core
 
 Array = NDArray[np.float64]
+
+if TYPE_CHECKING:
+    from .._core import Gains as Gains
+    from .._core import Options as Options
+    from .._core import PredictiveStep as PredictiveStep
+    from .._core import Rollout as Rollout
+    from .._core import SampledLoop as SampledLoop
+    from .._core import ScalingRun as ScalingRun
+    from .._core import TargetRun as TargetRun
+else:
+
+    def _default(kind: str, shape: str, flags: str, _: str, number: float) -> object:
+        if "optional" in flags:
+            return None
+        if kind == "object":
+            return globals()[shape]()
+        return int(number) if kind == "int" else number
+
+    # types of the tables in ``csrc/python``
+    for _name, (_doc, _rows) in _core.RECORDS.items():
+        _own = [_default(*row) for row in _rows.values() if "default" in row[2]]
+        globals()[_name] = namedtuple(_name, _rows, defaults=_own, module=__name__)
+        globals()[_name].__doc__ = _doc
 
 NOT_CONVERGED = _core.ENDINGS.index("not converged")
 STEP_TOO_SHORT = _core.ENDINGS.index("step too short")

@@ -12,7 +12,7 @@ from .. import _core
 from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Count, Dictionary, Floats, Positions, Share, Velocities
 from .._calls.doors import checked, checked_class
-from .._core import PredictiveStep
+from .._calls.records import PredictiveStep
 from .._support.checks import short_text
 from .._support.options import place_of
 from ..errors import ArgumentError

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._calls.arguments import positive_number, real_array
 from .._calls.arm_like import AnyArm, Array
-from .._core import Options
+from .._calls.records import Options
 from ..arm import Arm
 from ..errors import ArgumentError
 from ..kinematics.positions import quiet_difference

@@ -23,8 +23,8 @@ from .._calls.declared import (
 )
 from .._calls.doors import checked
 from .._calls.nodes import one_node
+from .._calls.records import TargetRun
 from .._calls.threads import ONE, threads_of
-from .._core import TargetRun
 from .._support.checks import first_pose_fault
 from .._support.interrupts import allowed, held
 from ..errors import ArgumentError, FlexarmError, NotFiniteError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.arm_like import AnyArm, Array
-from .._core import Gains, Options, Rollout
+from .._calls.records import Gains, Options, Rollout
 from ..errors import ArgumentError
 from .events import Event, Occurrence
 from .joint_feedback import JointFeedback

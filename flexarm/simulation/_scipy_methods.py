@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Options
+from .._calls.records import Options
 from .run import Bar, Run, progress_bar
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .._core import Options
+from .._calls.records import Options
 from .._support.optional import required
 from ._scipy_methods import rate_of
 from .run import Run, progress_bar

@@ -11,8 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._calls.arguments import any_of
 from .._calls.explain import massless
-from .._calls.records import NOT_CONVERGED, STEP_TOO_SHORT, reported
-from .._core import Gains, Options, Rollout
+from .._calls.records import (
+    NOT_CONVERGED,
+    STEP_TOO_SHORT,
+    Gains,
+    Options,
+    Rollout,
+    reported,
+)
 from .automatic_steps import finer_substeps
 from .run import Run, check_step, progress_bar
 from .stability import CONDITIONAL, instability

@@ -21,8 +21,9 @@ from .._calls.declared import (
     Velocities,
 )
 from .._calls.doors import checked
+from .._calls.records import Options
 from .._calls.threads import ONE, threads_of
-from .._core import METHODS, STACK_METHODS, Options
+from .._core import METHODS, STACK_METHODS
 from .._support.interrupts import INTERRUPTED, allowed, held
 from .._support.options import check_choice
 from .._support.recorded import recorded

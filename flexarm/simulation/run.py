@@ -14,8 +14,8 @@ from .._calls.arguments import any_of, check_numbers, common_batch, real_array
 from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.chunks import all_finite
 from .._calls.explain import expected, off_line
-from .._calls.records import Flattened, new_report, reported
-from .._core import METHODS, Gains, Options
+from .._calls.records import Flattened, Gains, Options, new_report, reported
+from .._core import METHODS
 from .._support.interrupts import INTERRUPTED
 from .._support.optional import required
 from .._support.progress import LateBar

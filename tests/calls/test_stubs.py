@@ -12,12 +12,13 @@ import stub
 
 import flexarm as fa
 from flexarm import _core
+from flexarm._calls import records
 
 SOURCE = stub.FILE.read_text(encoding="utf-8")
 TREE = ast.parse(SOURCE)
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
 # what build_info returns, a map, and what the gufuncs of an arm and a stack are
-TYPING_ONLY = {"BuildInfo", "Function", "Gufunc", "Kernels"}
+TYPING_ONLY = {"BuildInfo", "Function", "Gufunc", "Kernels", *_core.RECORDS}
 MODEL = CLASSES["Kernels"].body + CLASSES["Model"].body
 
 
@@ -75,13 +76,13 @@ def test_what_follows_from_the_tables_is_current():
 
 
 def test_records_are_made_of_their_tables():
-    for record, rows in _core.RECORDS.items():
-        kind, body = getattr(_core, record), CLASSES[record].body
+    for record, (_, rows) in _core.RECORDS.items():
+        kind, body = getattr(records, record), CLASSES[record].body
         assert [*constants(body)] == [*kind._fields] == [*rows]
         fields = [node for node in body if isinstance(node, ast.AnnAssign)]
         defaults = [ast.unparse(node.target) for node in fields if node.value]
         assert [*kind._field_defaults] == defaults
-        assert kind.__module__ == _core.__name__
+        assert kind.__module__ == records.__name__
 
 
 @pytest.mark.parametrize(

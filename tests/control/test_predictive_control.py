@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 
 import flexarm as fa
 from flexarm import _core
-from flexarm._core import PredictiveStep
+from flexarm._calls.records import PredictiveStep
 
 Array = NDArray[np.float64]
 PredictiveControl = fa.control.PredictiveControl

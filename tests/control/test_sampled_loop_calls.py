@@ -15,7 +15,7 @@ from sampled_cases import in_python, masses
 from trees import SEVERAL
 
 import flexarm as fa
-from flexarm._core import Options, SampledLoop
+from flexarm._calls.records import Options, SampledLoop
 from flexarm.control import LinearController, LoopRun, simulate_loop
 
 # steps of these runs are too long for a fast decay of the arm

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from trees import SEVERAL
 
 import flexarm as fa
-from flexarm._core import Gains, Rollout
+from flexarm._calls.records import Gains, Rollout
 from flexarm.control import JointFeedback
 
 # random gains and samples, whose steps are too long for some of them

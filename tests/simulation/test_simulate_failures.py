@@ -29,7 +29,7 @@ from simulate_cases import (
 )
 
 import flexarm as fa
-from flexarm._core import Gains, Rollout
+from flexarm._calls.records import Gains, Rollout
 from flexarm.simulation.run import Run
 
 # steps of these runs are too long for a fast decay of the arm

@@ -12,7 +12,7 @@ from test_stacks import assert_equal, sweep
 
 import flexarm as fa
 from flexarm import ArgumentError, NotFiniteError
-from flexarm._core import Rollout
+from flexarm._calls.records import Rollout
 from flexarm.arm import Arm
 
 LANES = ("rk4", "ROS34PW2")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ..._calls.arguments import check_numbers, common_batch, real_array
 from ..._calls.chunks import all_finite, parts
-from ..._calls.records import NOT_CONVERGED, Flattened, new_report, reported
-from ..._core import Options
+from ..._calls.records import NOT_CONVERGED, Flattened, Options, new_report, reported
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...stacks import ArmStack

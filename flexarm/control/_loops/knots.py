@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.records import new_report, reported
-from ..._core import METHODS, REPORT_COLUMNS, Rollout, SampledLoop
+from ..._calls.records import Rollout, SampledLoop, new_report, reported
+from ..._core import METHODS, REPORT_COLUMNS
 from ...kinematics.positions import quiet_difference
 from ...simulation.accuracy import forget
 from ...simulation.laws import law_of

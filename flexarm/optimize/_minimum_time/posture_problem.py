@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..._core import Rollout
+from ..._calls.records import Rollout
 from ...arm import Arm
 from ...simulation.stability import stable_step
 from .._charts import along_coordinates, coordinate_motion, positions, real_arm

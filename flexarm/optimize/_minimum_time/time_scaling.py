@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ..._core import ScalingRun
+from ..._calls.records import ScalingRun
 from ...errors import ConvergenceError
 from .._follow import PathMotion
 from .._parts import Rows, TimeScaling
