@@ -77,28 +77,6 @@ from .bodies.drives import CoulombFriction, Drive, Stops
 from .bodies.integrals import ModalIntegrals
 from .bodies.joints import JOINT_KINDS, Joint
 from .bodies.models import FlexibleBody, RigidBody
-from .constraints import (
-    close_loops,
-    constraint_forces,
-    constraint_jacobian,
-    constraint_violation,
-    redundant_constraints,
-)
-from .dynamics.energies import (
-    dissipated_power,
-    energy,
-    kinetic_energy,
-    potential_energy,
-)
-from .dynamics.equations import (
-    bias_forces,
-    forward_dynamics,
-    gravity_forces,
-    inverse_dynamics,
-)
-from .dynamics.mass import log_det_mass_matrix, mass_matrix, mass_matrix_inverse
-from .dynamics.operational_space import operational_space_compliance
-from .dynamics.spatial_operators import operators
 from .errors import (
     AccuracyWarning,
     ArgumentError,
@@ -154,10 +132,32 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         twists,
         urdf,
     )
+    from .constraints import (
+        close_loops,
+        constraint_forces,
+        constraint_jacobian,
+        constraint_violation,
+        redundant_constraints,
+    )
     from .derivatives import (
         forward_dynamics_derivatives,
         inverse_dynamics_derivatives,
         jacobian_derivatives,
+    )
+    from .dynamics import (
+        bias_forces,
+        dissipated_power,
+        energy,
+        forward_dynamics,
+        gravity_forces,
+        inverse_dynamics,
+        kinetic_energy,
+        log_det_mass_matrix,
+        mass_matrix,
+        mass_matrix_inverse,
+        operational_space_compliance,
+        operators,
+        potential_energy,
     )
     from .files import load, save
     from .ik import inverse_kinematics
@@ -208,6 +208,28 @@ _LATER: dict[str, tuple[str, ...]] = {
         "testing",
         "twists",
         "urdf",
+    ),
+    "constraints": (
+        "close_loops",
+        "constraint_forces",
+        "constraint_jacobian",
+        "constraint_violation",
+        "redundant_constraints",
+    ),
+    "dynamics": (
+        "bias_forces",
+        "dissipated_power",
+        "energy",
+        "forward_dynamics",
+        "gravity_forces",
+        "inverse_dynamics",
+        "kinetic_energy",
+        "log_det_mass_matrix",
+        "mass_matrix",
+        "mass_matrix_inverse",
+        "operational_space_compliance",
+        "operators",
+        "potential_energy",
     ),
     "derivatives": (
         "forward_dynamics_derivatives",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,9 @@ from .. import _core
 from .._support.arrays import MAX_AXES, plain_array
 from .arm_like import ArmLike
 from .explain import check_out
-from .records import Rollout, SampledLoop
+
+if TYPE_CHECKING:
+    from .records import Rollout, SampledLoop
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

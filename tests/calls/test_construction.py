@@ -495,8 +495,6 @@ AT_IMPORT = {
     "_version",
     "arm",
     "bodies",
-    "constraints",
-    "dynamics",
     "errors",
     "kinematics",
     "mode_accuracy",

@@ -17,10 +17,10 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2090,
+    "_calls": 2110,
     "_support": 2050,
     "beams": 3040,
-    BESIDE: 2310,
+    BESIDE: 2340,
     "bodies": 3920,
     "constraints": 200,
     "control": 5010,
@@ -50,7 +50,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 68_200  # of all rooms; the aim is 50_000
+MAX_LINES = 68_250  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
