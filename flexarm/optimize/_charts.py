@@ -155,12 +155,12 @@ class Chart:
             own = arm.body_joint_slice(k)
             self.joints.append(_Joint(at, own, self.middle[at]))
             self.turning[own], kept[at] = True, False
-        self._plain = np.flatnonzero(kept), np.flatnonzero(~self.turning)
+        self.plain = np.flatnonzero(kept), np.flatnonzero(~self.turning)
 
     def positions(self, x: Array) -> Array:
         """Positions (..., nq) at coordinates (..., nv)."""
         q = np.empty((*x.shape[:-1], self.arm.nq))
-        in_q, in_x = self._plain
+        in_q, in_x = self.plain
         q[..., in_q] = x[..., in_x]
         for joint in self.joints:
             own, at = x[..., joint.velocities], joint.positions
@@ -175,7 +175,7 @@ class Chart:
     def coordinates(self, q: Array) -> Array:
         """Coordinates (..., nv) of positions, in one piece along the first axis."""
         x = np.empty((*q.shape[:-1], self.arm.nv))
-        in_q, in_x = self._plain
+        in_q, in_x = self.plain
         x[..., in_x] = q[..., in_q]
         for joint in self.joints:
             at, own = joint.positions, joint.velocities
@@ -558,7 +558,7 @@ def scalar_positions(arm: Arm, q: Array) -> Array:
         return q
     chart = Chart(arm, arm.neutral)
     x = np.zeros((*q.shape[:-1], arm.nv))
-    in_q, in_x = chart._plain
+    in_q, in_x = chart.plain
     x[..., in_x] = q[..., in_q]
     return x
 

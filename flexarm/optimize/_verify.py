@@ -27,8 +27,8 @@ from ._excess import (
     TURN,
     excess_of,
     sorted_excess,
-    tip_speed,
 )
+from ._limit import tip_speed
 from ._rest import swing_with_brakes, swings_of_joints, way_of_tip, ways_of_joints
 from ._result import Verification
 from .limits import Limits

@@ -246,6 +246,21 @@ def refuse_positions(
     )
 
 
+def refuse_at_rest(arm: Arm, limits: Mapping[object, Array], q: Array) -> None:
+    """Refuse limits (2, p) that the arm at rest at one of both ends (2, nv) exceeds."""
+    for given, (low, high) in limits.items():
+        names, rows = output_rows(arm, given)
+        for place, y in zip(("start", "end"), q @ rows[:, : arm.nv].T, strict=True):
+            over = np.maximum(y - high, low - y)
+            k = int(np.argmax(over))
+            if over[k] > 1e-9 * abs(y[k]):
+                raise ArgumentError(
+                    f"limits.outputs of {names[k]!r} are {low[k]:.4g} and "
+                    f"{high[k]:.4g}, but the arm at rest at the {place} has "
+                    f"{y[k]:.4g}; expected wider ones"
+                )
+
+
 def constant_torque(limits: Limits, what: str) -> Array:
     """Least and largest forces (2, nu), refused if they depend on positions."""
     if callable(limits.torque):

@@ -17,7 +17,7 @@ from test_transfer_optima import link
 import flexarm as fa
 from flexarm import optimize
 from flexarm.optimize._collocation.grid import Grid
-from flexarm.optimize._excess import tip_speed
+from flexarm.optimize._limit import tip_speed
 from flexarm.optimize._programs.quadratic import minimized
 from flexarm.optimize._transfer.exact_steps import ExactSteps, suits
 from flexarm.optimize._transfer.path import Path

@@ -15,8 +15,13 @@ import flexarm as fa
 from flexarm.optimize import paths
 from flexarm.optimize._collocation.local import EquationOfMotion, Squares
 from flexarm.optimize._collocation.points import AtPoints, Gathered, Linear
-from flexarm.optimize._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
-from flexarm.optimize._collocation.tip_place import TipPlace
+from flexarm.optimize._collocation.tip import (
+    Ball,
+    TipHeld,
+    TipOnPath,
+    TipPlace,
+    TipRate,
+)
 from flexarm.optimize._collocation.transcription import (
     Collocation,
     Grid,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from few_modes import planar_chain
@@ -10,7 +13,8 @@ from scipy.linalg import expm
 
 import flexarm as fa
 from flexarm.optimize import time_optimal
-from flexarm.optimize._collocation.outputs import Narrowed
+from flexarm.optimize._collocation.transcription import Collocation, Grid
+from flexarm.optimize._collocation.within import Within
 from flexarm.optimize._minimum_time.affine_flow import Forces, _over_steps
 from flexarm.optimize._minimum_time.limit_rows import LimitRows
 from flexarm.optimize._minimum_time.posture_problem import PostureProblem
@@ -138,16 +142,23 @@ def test_intervals_are_halved_without_a_change_of_forces() -> None:
 def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
     joint = fa.Joint("prismatic", axis=(1.0, 0.0, 0.0))
     arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)])
-    limit = {"joints": np.array([[-1.0], [2.0]])}
-    narrowed = Narrowed(arm, limit)
-    nodes = np.arange(5.0)
+    given = {"position": [[-1.0], [2.0]]}
+    limits = read_limits(given, arm, ("position",), "this test")
+    within, grid = Within(arm, limits), Grid(main=4, scheme="radau")
     t = np.linspace(0.0, 4.0, 41)
     q = np.interp(t, [1.0, 1.5, 2.0, 3.5], [0.0, 2.3, 0.0, -1.1])[:, None]
-    narrowed.narrow(nodes, t, q, 0.0 * q)
-    low, high = narrowed.limits["joints"][:, :, 0]
-    assert_allclose(high, [2.0, 1.7, 1.7, 2.0, 2.0])
-    assert_allclose(low, [-1.0, -1.0, -1.0, -0.9, -1.0])
-    assert_array_equal(limit["joints"], [[-1.0], [2.0]])
+    run: Any = SimpleNamespace(arm=arm, t=t, q=q, qd=0.0 * q, tau=0.0 * q)
+    within.narrow(np.arange(5.0), run)
+    motion = Collocation(arm, grid, duration=4.0)
+    [inside] = within.terms(motion)
+    # by 5/4 of what is beyond them; at both ends the arm rests
+    at = motion.q[:, 0]
+    assert_allclose(motion.upper[at], [2.0, 1.625, 1.625, 2.0, 2.0])
+    assert_allclose(motion.lower[at], [-1.0, -1.0, -1.0, -0.875, -1.0])
+    assert_allclose(inside.upper[::2], [2.0, 1.625, 2.0, 2.0])
+    assert_allclose(inside.lower[::2], [-1.0, -1.0, -1.0, -0.875])
+    assert inside.upper[1::2].min() > 1e2  # nodes, which have bounds
+    assert_array_equal(limits.position, [[-1.0], [2.0]])
 
 
 @pytest.mark.slow

@@ -19,11 +19,11 @@ from flexarm import optimize
 from flexarm.errors import ConvergenceWarning
 from flexarm.optimize._collocation.costs import force_rates, rate_limits
 from flexarm.optimize._collocation.transcription import Collocation, Grid
+from flexarm.optimize._collocation.within import Within
 from flexarm.optimize._transfer.problem import Transfer
 from flexarm.optimize._transfer.resolution import Quadratic, chosen_grid
 from flexarm.optimize._transfer.searches import Searches
 from flexarm.optimize._transfer.task import read_tasks
-from flexarm.optimize._transfer.within import Within
 
 pytest.importorskip("casadi")
 

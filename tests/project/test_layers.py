@@ -200,6 +200,8 @@ STOREYS: dict[str, layers.Rooms] = {
                     "clearance",
                     "distances",
                     "excess",
+                    "limit",
+                    "local",
                     "floating",
                     "link_shapes",
                     "orientation",

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ..._calls.arguments import real_array
 from ...errors import ArgumentError
+from .._local import of_velocities
 from .._programs.program import Term
-from .charted import of_velocities
 from .local import Squares
 from .points import AtPoints, Gathered, Linear
 from .transcription import Collocation

@@ -15,9 +15,10 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from ...statics import equilibrium
 from .._aim import Aim, branches_of, read_aim
+from .._local import Local
 from .._programs.program import Term
 from ..limits import limits_of_joints
-from .local import EquationOfMotion, Local
+from .local import EquationOfMotion
 from .of_design import Family, OfDesign
 from .points import Gathered
 from .rest import Rest

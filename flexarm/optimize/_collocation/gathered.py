@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .._local import Local
 from .._programs.program import Pattern
-from .local import Local
 
 Array = NDArray[np.float64]
 

@@ -1,13 +1,6 @@
-"""Functions of a motion at a point in time, with their derivatives.
-
-A local function has some rows for each point, of w = (q, v, a, tau, p), arrays of the
-points one below the other.  It knows where its derivatives can be nonzero, so that the
-sparse matrices of a program hold nothing else.
-"""
+"""Equations of motion and squares: local functions of w = (q, v, a, tau, p)."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,39 +9,6 @@ from ...arm import Arm
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-class Local(Protocol):
-    """Rows of each point in time.
-
-    Attributes
-    ----------
-    name : str
-        For messages.
-    rows : int
-        Rows of a point.
-    slopes : (rows, k) ndarray of bool
-        Entries of the Jacobian by w that can be nonzero.
-    curvature : (k, k) ndarray of bool
-        Entries of the Hessian of a combination of the rows that can be nonzero.
-    """
-
-    name: str
-    rows: int
-    slopes: Mask
-    curvature: Mask
-
-    def value(self, w: Array) -> Array:
-        """(P, rows) values at the points (P, k)."""
-        ...
-
-    def jacobian(self, w: Array) -> Array:
-        """(P, rows, k) derivatives."""
-        ...
-
-    def hessian(self, w: Array, multipliers: Array) -> Array:
-        """(P, k, k) second derivatives of combinations with multipliers (P, rows)."""
-        ...
 
 
 class EquationOfMotion:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from .._clearance import Clearance
+from .._local import Local, Mask
 from .clearance import DIFFERENCE, Apart
-from .local import Local, Mask
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._local import Local
 from .._programs.program import Pattern
 from .gathered import Gathered, Linear
-from .local import Local
 from .transcription import Collocation
 
 __all__ = ["AtPoints", "Gathered", "Linear"]

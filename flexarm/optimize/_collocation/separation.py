@@ -12,11 +12,11 @@ from ...simulation import Trajectory
 from .._around import Way, ways_around
 from .._charts import coordinates
 from .._clearance import CLEARANCE, Clearance
+from .._local import Local
 from .._programs.program import Term
 from .._rigid import RigidLevel
 from ..limits import Limits, clearance_of
 from .clearance import Apart
-from .local import Local
 from .of_design import ApartOfDesign, Family
 from .points import AtPoints, Gathered
 from .transcription import Collocation

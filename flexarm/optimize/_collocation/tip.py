@@ -2,55 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
+from .._local import Place
 from .._path import Path
 
 Array = NDArray[np.float64]
 
 
-class Place:
-    """Position p(q) of the tip with its derivatives."""
+class TipPlace:
+    """Coordinates of the tip in the base frame, in m, of w = q.
 
-    def __init__(self, arm: Arm) -> None:
-        self._kernels, self._node = arm.kernels, arm.tip_node
+    Parameters
+    ----------
+    arm : Arm
+        The arm.
+    axes : sequence of int
+        Numbers of the axes out of x, y, z.
+    """
 
-    def value(self, q: Array) -> Array:
-        """(..., 3) positions."""
-        pose = self._kernels.quiet("node_pose")(self._node, q)
-        return np.asarray(pose[..., :3, 3])
+    name = "place of the tip"
 
-    def jacobian(self, q: Array) -> Array:
-        """(..., 3, nv) derivatives, in axes of the base."""
-        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
-        return np.asarray(
-            R @ self._kernels.quiet("jacobian")(self._node, q)[..., 3:, :]
-        )
+    def __init__(self, arm: Arm, axes: Sequence[int] = (0, 1, 2)) -> None:
+        self.arm, self.axes, self._place = arm, list(axes), Place(arm)
+        self.rows = len(self.axes)
+        self.slopes = np.ones((self.rows, arm.nv), dtype=bool)
+        self.curvature = np.ones((arm.nv, arm.nv), dtype=bool)
 
-    def rate_slopes(self, q: Array, v: Array) -> Array:
-        """(P, 3, nv) derivatives of the velocity J v by the positions."""
-        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
-        J = self._kernels.quiet("jacobian")(self._node, q)
-        slopes = self._kernels.quiet("jacobian_derivatives")(self._node, q)[:, 3:]
-        own = (v[:, None, None, :] @ slopes)[:, :, 0]
-        speed = (J[:, 3:] @ v[:, :, None])[:, :, 0]
-        turned = np.cross(J[:, :3].swapaxes(1, 2), speed[:, None, :])
-        return np.asarray(R @ (own + turned.swapaxes(1, 2)))
+    def value(self, w: Array) -> Array:
+        """(P, rows) coordinates."""
+        return self._place.value(w)[:, self.axes]
 
-    def hessian(self, q: Array, force: Array) -> Array:
-        """(P, nv, nv) second derivatives of force . p."""
-        R = self._kernels.quiet("node_pose")(self._node, q)[..., :3, :3]
-        J = self._kernels.quiet("jacobian")(self._node, q)
-        turned = (force[:, None, :] @ R)[:, 0]  # in axes of the tip
-        slopes = self._kernels.quiet("jacobian_derivatives")(self._node, q)
-        bent = (turned[:, None, :] @ slopes[:, 3:].reshape(len(q), 3, -1)).reshape(
-            len(q), J.shape[-1], -1
-        )
-        # column j turns with column k: f . (w_k x v_j) = (v_j x f) . w_k
-        moment = np.cross(J[:, 3:].swapaxes(1, 2), turned[:, None, :])
-        return np.asarray(bent + moment @ J[:, :3])
+    def jacobian(self, w: Array) -> Array:
+        """(P, rows, nv) derivatives."""
+        return self._place.jacobian(w)[:, self.axes]
+
+    def hessian(self, w: Array, multipliers: Array) -> Array:
+        """(P, nv, nv) second derivatives."""
+        force = np.zeros((len(w), 3))
+        force[:, self.axes] = multipliers
+        return self._place.hessian(w, force)
 
 
 class TipHeld:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...arm import Arm
 from .._aim import Aim
-from .tip import Place
+from .._local import Place
 from .tip_turn import Turn
 
 Array = NDArray[np.float64]

@@ -22,7 +22,8 @@ from ...stacks import ArmStack, stack
 from ...statics import equilibrium
 from ...vibration import natural_frequencies
 from .._arms import Arms
-from .._excess import limit_sizes, limited
+from .._excess import limited
+from .._limit import limit_sizes
 from ..limits import Limits
 from .records import signals_of, values_of
 

@@ -14,16 +14,15 @@ from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from ...kinematics import difference
 from .._charts import chart_of, positions, real_arm, real_motion
-from .._collocation.outputs import ACCEPTED_EXCESS, refuse_at_rest
 from .._collocation.transcription import refuse_loops
-from .._excess import MAX_EXCESS
+from .._excess import ACCEPTED_EXCESS, MAX_EXCESS
 from .._floating import floating
 from .._parts import Start, Timings, TipErrors
 from .._programs.solution import Progress
 from .._programs.solvers import printed
 from .._result import Fastest, OptimalMotion, Verification
 from .._verify import verify
-from ..limits import Limits, constant_torque, refuse_touching
+from ..limits import Limits, constant_torque, refuse_at_rest, refuse_touching
 from . import posture_numbers as numbers
 from .affine_flow import Forces
 from .descent import Descent, State
@@ -99,7 +98,7 @@ class Between:
         most = np.abs(rigid.tau).max(axis=0)
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
-        self.rows = LimitRows(arm, limits)
+        self.rows = LimitRows(arm, limits, np.ptp(self.ends, axis=0))
         self.problem, self._rough = (
             PostureProblem(
                 arm,

@@ -15,31 +15,22 @@ from .._charts import (
     coordinate_motion,
     coordinates,
     real_motion,
-    scalar_positions,
 )
-from .._clearance import CLEARANCE
 from .._collocation.costs import force_changes, rate_limits
-from .._collocation.joint_limits import acceleration_limits, turning, velocity_limits
 from .._collocation.local import EquationOfMotion, Squares
-from .._collocation.outputs import (
-    ACCEPTED_EXCESS,
-    Narrowed,
-    exceeded,
-    output_limits,
-    refuse_at_rest,
-)
 from .._collocation.points import AtPoints, Gathered
-from .._collocation.separation import Separation
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.tip_turn import TipTurn, TipTurnOnPath, turning_rows
 from .._collocation.transcription import Collocation
-from .._excess import MAX_EXCESS, REST, TIP_SPEED
+from .._collocation.within import Within
+from .._excess import ACCEPTED_EXCESS, MAX_EXCESS, REST
+from .._limit import TIP_SPEED
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification, on_path_of
 from .._verify import beside_path, between, tip_rotations, verify
-from ..limits import Limits, constant_torque, refuse_touching
+from ..limits import Limits, constant_torque, refuse_at_rest, refuse_touching
 from ..paths import time_law
 from .options import FlexibleOptions
 from .rest_postures import holding_forces
@@ -50,7 +41,6 @@ Index = NDArray[np.intp]
 # Duration of the first motion over that of the rigid optimum, which an arm that bends
 # does not reach.
 _FIRST_RATIO = 1.2
-_RATES = "joint velocities"  # in limits between nodes, as outputs
 # Part of the sizes of what bends and its rates within which it is at rest.
 _REST_SHARE = 1e-4
 # Steps of Newton's method to the nearest place of a path, from one at the same share of
@@ -187,9 +177,6 @@ class FlexibleProblem:
         self.holding = holding_forces(self.arm, self.postures[[0, -1]], low, high)
         motion.limit_forces(low, high)
         motion.bound(motion.tau[[0, -1]], self.holding, self.holding)
-        motion.bound(motion.q[:, :nu], *limits.position)
-        self._rates = velocity_limits(motion, np.asarray(limits.velocity))
-        self._bends = acceleration_limits(motion, np.asarray(limits.acceleration))
         motion.fix_state(0, self.postures[0], 0.0)
         for index, end in ((motion.q[-1], self.postures[-1]), (motion.v[-1], 0.0)):
             room = _REST_SHARE * motion.scale[index]
@@ -199,18 +186,13 @@ class FlexibleProblem:
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
         refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self.limits, self._kept = limits, dict(limits.outputs)
-        plain = self.arm is self.real
-        if plain and np.isfinite(limits.velocity).any():
-            self._kept.setdefault(_RATES, limits.velocity)
-        self._outputs = Narrowed(self.arm, self._kept)
+        self.limits = limits
         places = [f"at s = {s:.4g}" for s in self.shares]
         refuse_touching(self.arm, limits, self.postures, "the path", places)
-        self._separation = Separation(self.arm, limits)
-        self._separation.engage(self.first[motion.q])
-        self._calm = _SPEED_SHARE
-        # of limits that are narrowed
-        self._fast, self._slower, self._slow = 1.0, np.ones(nu), np.ones(nu)
+        self._within = Within(self.arm, limits, np.ptp(self.postures, axis=0))
+        self._within.separation.engage(self.first[motion.q])
+        # parts of the speed at rest and of the largest one
+        self._calm, self._fast = _SPEED_SHARE, 1.0
         self._tip_speed = limits.tip_speed
         if np.isfinite(self._tip_speed):
             self.speed = motion.add(len(self.main), 3)
@@ -222,7 +204,7 @@ class FlexibleProblem:
         motion, arm = self.motion, self.arm
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
-        terms: list[Term] = [law, motion.continuity(), *self._rates, *self._bends]
+        terms: list[Term] = [law, motion.continuity(), *self._within.terms(motion)]
         rate = Gathered(
             TipRate(arm),
             np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
@@ -234,9 +216,6 @@ class FlexibleProblem:
             terms.append(_ball(self.speed, self._fast * self._tip_speed))
         if np.isfinite(self.limits.torque_rate).any():
             terms += rate_limits(motion, np.asarray(self.limits.torque_rate))
-        for name, bounds in self._outputs.limits.items():
-            terms.append(output_limits(motion, name, bounds))
-        terms += self._separation.terms(motion)
         terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
         if self.path.is_oriented:
             terms += self._turned(shrink * self.options.orientation_tolerance)
@@ -294,56 +273,21 @@ class FlexibleProblem:
         """
         if checked is None or not checked.trajectory.success:
             return 0.0
-        run = checked.trajectory
-        scalars = scalar_positions(self.real, run.q)
-        over = [exceeded(self.real, self._kept, scalars, run.qd), _touching(checked)]
-        over.append(checked.excess.get(TIP_SPEED, 0.0))
-        over.append(float(self._spun(checked).max(initial=0.0)))
-        most = max(x if x > ACCEPTED_EXCESS else 0.0 for x in over)
-        hasty = float(self._hasty(checked).max(initial=0.0))
-        pairs = (hasty, _ACCELERATION_EXCESS), (moving(checked), MAX_EXCESS)
-        calm = [x for x, accepted in pairs if x > accepted]
-        return max(most, *calm, 0.0)
-
-    def _hasty(self, checked: Verification) -> Array:
-        """Parts (nu,) by which accelerations are larger than allowed."""
-        return self._over("acceleration", checked)
-
-    def _spun(self, checked: Verification) -> Array:
-        """Parts (nu,) by which joints with quaternions are faster than allowed."""
-        turns = turning(self.arm)[: self.arm.nu]
-        return np.where(turns, self._over("velocity", checked), 0.0)
-
-    def _over(self, what: str, checked: Verification) -> Array:
-        names = self.arm.coordinate_names[: self.arm.nu]
-        return np.array([checked.excess.get(f"{what} of {x!r}", 0.0) for x in names])
+        mended = {*self._within.names, TIP_SPEED, REST}
+        over = {name: x for name, x in checked.excess.items() if name in mended}
+        return max((x for name, x in over.items() if x > _accepted(name)), default=0.0)
 
     def narrow(self, found: Solution, checked: Verification | None) -> None:
-        """Narrow the limits that the simulated motion exceeds.
-
-        Those of outputs and velocities where they are exceeded, the others all along.
-        """
+        """Narrow the limits that the simulated motion exceeds."""
         if checked is None or not checked.trajectory.success:
             return
-        run = checked.trajectory
-        self._calm *= 0.97 / (1.0 + moving(checked)) if moving(checked) > 0.0 else 1.0
-        self._fast *= _narrowed(checked.excess.get(TIP_SPEED, 0.0))
-        hasty = self._hasty(checked)
-        if hasty.any():
-            self._slower *= [_narrowed(x) for x in hasty]
-            bounds = self._slower * self.limits.acceleration
-            self._bends = acceleration_limits(self.motion, bounds)
-        if self._spun(checked).any():
-            self._slow *= [_narrowed(x) for x in self._spun(checked)]
-            bounds = self._slow * self.limits.velocity
-            self._rates = velocity_limits(self.motion, bounds)
-        times = self.motion.times(found.z)
-        scalars = scalar_positions(self.real, run.q)
-        if exceeded(self.real, self._kept, scalars, run.qd) > ACCEPTED_EXCESS:
-            self._outputs.narrow(times, run.t, scalars, run.qd)
-        touching = _touching(checked) > ACCEPTED_EXCESS
-        if touching and not self._separation.engage_touching(run):
-            self._separation.narrow(times, run)
+        if moving(checked) > 0.0:
+            self._calm *= 0.97 / (1.0 + moving(checked))
+        over = checked.excess.get(TIP_SPEED, 0.0)
+        self._fast /= 1.0 + _NARROWING_RATIO * over
+        run, within = checked.trajectory, self._within
+        if not within.separation.engage_touching(run):
+            within.narrow(self.motion.times(found.z), run)
 
     def simulated(self, z: Array) -> tuple[Verification, float]:
         """The simulated motion, held at its end for a while, and the error of its tip.
@@ -399,9 +343,11 @@ def moving(checked: Verification | None) -> float:
     return 0.0 if checked is None else checked.excess.get(REST, 0.0)
 
 
-def _narrowed(over: float) -> float:
-    """Factor of a limit that is exceeded by a part of it."""
-    return 1.0 / (1.0 + _NARROWING_RATIO * over)
+def _accepted(name: str) -> float:
+    """Excess that is accepted without a narrower limit."""
+    if name.startswith("acceleration"):
+        return _ACCELERATION_EXCESS
+    return MAX_EXCESS if name == REST else ACCEPTED_EXCESS
 
 
 def deviations(path: Path, duration: float, t: Array, tip: Array) -> Array:
@@ -431,9 +377,3 @@ def _nearest(path: Path, tip: Array) -> tuple[Array, Array]:
 
 def _ball(index: Index, radius: float) -> Gathered:
     return Gathered(Ball(), index, -np.inf, radius**2, radius**2)
-
-
-def _touching(checked: Verification) -> float:
-    """Largest excess of a clearance of a simulated motion, as part."""
-    apart = [x for name, x in checked.excess.items() if name.startswith(CLEARANCE)]
-    return max(apart, default=0.0)

@@ -14,8 +14,8 @@ from ..._calls.records import Rollout
 from ...arm import Arm
 from ...simulation.stability import stable_step
 from .._charts import along_coordinates, coordinate_motion, positions, real_arm
-from .._collocation.tip import Place
 from .._floating import following
+from .._local import Place
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
 from .limit_rows import LimitRows
@@ -393,9 +393,9 @@ class PostureProblem:
             return result
         ends = (np.arange(len(x)) % places == 0)[:, None]
         for name, part in self.rows.at(x, tau, slopes=False).items():
-            above, below = part.high - part.value, part.value - part.low
-            turns = _turns(-above) | _turns(-below)
-            near = np.minimum(above, below) < part.near * part.size
+            limit, value = part.limit, part.value
+            turns = _turns(value - limit.high) | _turns(limit.low - value)
+            near = limit.over(value) > -limit.near
             result[name] = near & (ends | turns)
         return result
 
@@ -432,15 +432,15 @@ class PostureProblem:
         matrix, low, high = [], [], []
         for kind, (name, part) in enumerate(self.rows.at(x[at], tau[at]).items()):
             j, i = np.nonzero(chosen[name][at])
-            by = np.broadcast_to(part.by_state, (len(at), *part.by_state.shape[1:]))
-            rows = (by[j, i][:, None] @ slopes[j])[:, 0]
+            rows = (part.by_state[j, i][:, None] @ slopes[j])[:, 0]
             if part.by_force is not None:
                 rows = rows + knots.spread(part.by_force[j, i], at[j])
-            size, margin = part.size[i], self.margin.get(name, 0.0)
+            limit, margin = part.limit, self.margin.get(name, 0.0)
+            size = limit.size[i]
             matrix.append(rows * np.tile(self.size, knots.number) / size[:, None])
             value = part.value[j, i]
-            low.append((part.low[i] - value) / size + margin)
-            high.append((part.high[i] - value) / size - margin)
+            low.append((limit.low[i] - value) / size + margin)
+            high.append((limit.high[i] - value) / size - margin)
             kinds.append(np.full(len(j), kind))
         every = (np.concatenate(x) for x in (low, high, kinds))
         return Rows(np.vstack(matrix), *every)

@@ -21,14 +21,13 @@ from scipy.interpolate import make_interp_spline
 from ..._calls.arguments import refuse_linear
 from ...errors import ArgumentError, FlexarmError
 from .._collocation.costs import force_changes
-from .._collocation.joint_limits import acceleration_limits, velocity_limits
 from .._collocation.local import EquationOfMotion
-from .._collocation.outputs import output_limits
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.separation import Separation
-from .._collocation.tip_place import TipPlace
+from .._collocation.tip import TipPlace
 from .._collocation.tip_turn import TipTurn
 from .._collocation.transcription import Collocation, Grid
+from .._collocation.within import Within
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._programs.solvers import solve
@@ -95,7 +94,6 @@ def by_collocation(
         terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
-    terms += _limited(task, motion)
     found = _solved(task, motion, [calm], terms, z, options)
     at = motion.read(found.z)
     message = found.message
@@ -119,9 +117,10 @@ def _solved(
 
     Else the one that touches it, of which the verification tells.
     """
-    found = solve(motion.program(costs, terms, gauss_newton=True), z, **options)
     if task.limits is None:
-        return found
+        return solve(motion.program(costs, terms, gauss_newton=True), z, **options)
+    terms = terms + Within(task.arm, task.limits).terms(motion)
+    found = solve(motion.program(costs, terms, gauss_newton=True), z, **options)
     separation = Separation(task.arm, task.limits)
     for _ in range(_MAX_ROUNDS):
         at = motion.read(found.z)
@@ -242,15 +241,3 @@ def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:
                 f"has {values[i, k]:.4g}; expected wider ones"
             )
     motion.limit_forces(*torque)
-    motion.bound(motion.q[:, :nu], *limits.position)
-
-
-def _limited(task: TipTask, motion: Collocation) -> list[Term]:
-    """Limits of velocities, accelerations and outputs."""
-    limits = task.limits
-    if limits is None:
-        return []
-    terms = velocity_limits(motion, np.asarray(limits.velocity))
-    terms += acceleration_limits(motion, np.asarray(limits.acceleration))
-    given = limits.outputs.items()
-    return terms + [output_limits(motion, name, pair) for name, pair in given]

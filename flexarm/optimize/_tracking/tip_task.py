@@ -12,9 +12,9 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from .._aside import clear_start
 from .._charts import charted_along, whole_motion
-from .._collocation.tip import Place
 from .._collocation.tip_turn import Turn, turning_rows
 from .._follow import Begin, follow, posture_of
+from .._local import Place
 from .._parts import FrequencyInverse, NodalForces, StableInverse, TipErrors
 from .._rigid import RigidLevel
 from ..limits import Limits

@@ -176,10 +176,11 @@ class ExactSteps:
         most = np.max([np.abs(x).max(axis=0) for x in given], axis=0)
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
-        self.rows = LimitRows(arm, limits)
+        ends = np.array([task.start.q, task.end.q])
+        self.rows = LimitRows(arm, limits, np.ptp(ends, axis=0))
         self._problem = PostureProblem(
             arm,
-            np.array([task.start.q, task.end.q]),
+            ends,
             low,
             high,
             size,

@@ -17,10 +17,10 @@ from .._around import Way
 from .._charts import Chart
 from .._collocation import costs
 from .._collocation.ends import hold
-from .._collocation.joint_limits import acceleration_limits
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
+from .._collocation.within import Within
 from .._excess import AIM, GOAL, HELD, MAX_EXCESS, REST, SWING, sentence
 from .._orientation import angle_between
 from .._parts import LeastCost, Spent, Timings
@@ -33,7 +33,6 @@ from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
 from .path import Path
 from .task import Task
-from .within import Within
 
 Array = NDArray[np.float64]
 
@@ -54,7 +53,7 @@ class Transfer:
     grid : Grid
         Intervals.
     within : Within
-        Limits of positions, velocities and outputs.
+        Limits beside those of forces.
     calm : float
         Part of the cost that the rates of the forces of a smooth motion take beside it,
         by which modes that intervals do not resolve are left at rest.
@@ -146,7 +145,6 @@ class Transfer:
         motion.limit_forces(*limits.torque)
         ends = ((0, self.task.start), (-1, self.task.end))
         terms = self.within.terms(motion, [k for k, end in ends if end.aim is not None])
-        terms += acceleration_limits(motion, limits.acceleration)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
         return terms

@@ -18,8 +18,9 @@ from .._charts import coordinates
 from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
-from .._collocation.outputs import ACCEPTED_EXCESS
 from .._collocation.separation import passes_through
+from .._collocation.within import Within
+from .._excess import ACCEPTED_EXCESS
 from .._parts import Searched, Spent, Timings
 from .._programs.solution import Progress, Solution
 from .._programs.solvers import solve
@@ -30,7 +31,6 @@ from .path import Path, path_of
 from .problem import Transfer, judged, missed, tolerances
 from .resolution import Quadratic, chosen_grid
 from .task import Task
-from .within import Within
 
 Array = NDArray[np.float64]
 Initial = Callable[[Task], Path | None]
@@ -89,7 +89,9 @@ class Searches:
             )
         else:
             self.grid, self.gap = self.like.grid, self.like.gap
-        self.within = Within(self.task.arm, self.task.limits, self.task.designs)
+        task = self.task
+        moved = np.abs(task.end.q - task.start.q)
+        self.within = Within(task.arm, task.limits, moved, task.designs)
         self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Path | None) -> None:
