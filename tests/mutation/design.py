@@ -320,7 +320,7 @@ DESIGN = [
         "plotting_optimal",
     ),
     mutant(
-        OPTIMIZE + "_collocation/tip_place.py",
+        OPTIMIZE + "_collocation/tip.py",
         "force[:, self.axes] = multipliers",
         "force[:, : self.rows] = multipliers",
         "axes of the tip in second derivatives",
