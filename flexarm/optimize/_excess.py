@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arm import Arm
 from ..simulation import Trajectory
 from ._charts import scalar_positions
+from ._clearance import CLEARANCE
 from ._limit import limit_sizes, limits_of
 from .limits import Limits, torques_at
 
@@ -28,6 +29,8 @@ MAX_EXCESS = 0.01
 ACCEPTED_EXCESS = 1e-3
 # Part of a limit by which an excess is rounding, and is not listed.
 _ROUNDING = 1e-6
+# Part of a distance, of which less is left where links have gone through each other.
+_DEEP_SHARE = 0.5
 # Part of the mean step within which forces jump: the rate of such a change is no rate.
 _JUMP_SHARE = 1e-6
 
@@ -97,6 +100,12 @@ def sentence(excess: Mapping[str, float]) -> str:
         f"{others}, see verification.excess; give more intervals, or limits that leave "
         "room"
     )
+
+
+def passes_through(excess: Mapping[str, float]) -> bool:
+    """Whether a simulated motion leads through what it is to stay away from."""
+    most = (x for name, x in excess.items() if name.startswith(CLEARANCE))
+    return max(most, default=0.0) > _DEEP_SHARE
 
 
 def limited(

@@ -464,13 +464,15 @@ def test_an_optimum_that_was_to_be_improved_is_returned(
     pytest.importorskip("casadi")
     from flexarm.optimize._minimum_time import trade_offs
     from flexarm.optimize._minimum_time.flexible_problem import FlexibleProblem
+    from flexarm.optimize._minimum_time.flexible_time import PathSearch
 
     search = {"intervals": 16}
     options: Any = {"start": ELBOW_UP, "limits": STRONG, "search": search}
-    for name in ("excess", "simulated"):
+    places: Any = (PathSearch, "holds"), (FlexibleProblem, "simulated")
+    for place, name in places:
         with monkeypatch.context() as patch:
-            function = interrupted_at(1)(getattr(FlexibleProblem, name))
-            patch.setattr(FlexibleProblem, name, function)
+            function = interrupted_at(1)(getattr(place, name))
+            patch.setattr(place, name, function)
             with pytest.warns(fa.ConvergenceWarning, match="interrupted") as caught:
                 motion = time_optimal(FLEXIBLE, LINE, **options)
         assert caught[0].filename == __file__

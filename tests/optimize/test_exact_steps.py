@@ -17,10 +17,10 @@ from test_transfer_optima import link
 import flexarm as fa
 from flexarm import optimize
 from flexarm.optimize._collocation.grid import Grid
+from flexarm.optimize._collocation.known import Known
 from flexarm.optimize._limit import tip_speed
 from flexarm.optimize._programs.quadratic import minimized
 from flexarm.optimize._transfer.exact_steps import ExactSteps, suits
-from flexarm.optimize._transfer.path import Path
 from flexarm.optimize._transfer.searches import linear_transfer
 from flexarm.optimize._transfer.task import Task, read_tasks
 
@@ -50,7 +50,7 @@ def searched(task: Task, grid: Grid = CLUSTERED) -> ExactSteps:
     assert found is not None
     x, u = found
     s = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
-    first = Path(s, x[:, :nv], x[:, nv:], 0.5 * u, task.first_duration)
+    first = Known(s, x[:, :nv], x[:, nv:], 0.5 * u, task.first_duration)
     unit = linear.least(grid, exact=True)
     search = ExactSteps(task, np.diff(s), [first], unit, (2e-5, 2e-4))
     search.tighten({})  # fine simulations, which do not damp fast modes

@@ -225,8 +225,7 @@ def test_missing_casadi_is_named_before_the_search(
     def searched(*args: object) -> None:
         pytest.fail("a search began")
 
-    for place in ("_transfer.searches", "_minimum_time.flexible_time"):
-        monkeypatch.setattr(f"flexarm.optimize.{place}.solve", searched)
+    monkeypatch.setattr("flexarm.optimize._collocation.search.solve", searched)
     monkeypatch.setattr("flexarm.optimize._tracking.tip_collocation.solve", searched)
     begin = fa.library.poses(TWO)["A"]
     line = fa.optimize.paths.line([1.8, 0.2], [1.6, 0.7])

@@ -232,11 +232,11 @@ def test_further_first_motions_lead_to_the_same_optimum() -> None:
     # at 1e-8 the cost of an answer is 2e-6 off or 1e-12, as rounding has it
     options = {"time_limit": np.inf, "tolerance": 1e-10, "max_iterations": 300}
     searches = Searches(task, options, {}, False)
-    problem = searches._problem(searches.grid)
+    problem = searches.problem(searches.grid.main)
     linear = searches._linear(problem)
     assert linear is not None
     found = [
-        searches._solve(name, problem, z, None).motion
+        searches.solved(name, problem, z, None).motion
         for name, z in (
             ("smooth", problem.z0),
             ("linear", linear),

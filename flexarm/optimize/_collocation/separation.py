@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from ...arm import Arm
 from ...simulation import Trajectory
 from .._around import Way, ways_around
 from .._charts import coordinates
-from .._clearance import CLEARANCE, Clearance
+from .._clearance import Clearance
 from .._local import Local
 from .._programs.program import Term
 from .._rigid import RigidLevel
@@ -35,8 +35,6 @@ _MARGIN_RATIO = 1.25
 # Factor of a distance that limits nothing, at a point that is a node as well and has
 # its row there.
 _FREE_RATIO = 1e3
-# Part of a distance, of which less is left where links have gone through each other.
-_DEEP_SHARE = 0.5
 # Part of a distance by which it is widened at most.
 _MAX_WIDENING = 0.5
 
@@ -179,9 +177,3 @@ class Separation:
     def widen(self) -> None:
         """Forget what was narrowed."""
         self._wider = None
-
-
-def passes_through(excess: Mapping[str, float]) -> bool:
-    """Whether a simulated motion leads through what it is to stay away from."""
-    most = (x for name, x in excess.items() if name.startswith(CLEARANCE))
-    return max(most, default=0.0) > _DEEP_SHARE

@@ -37,8 +37,8 @@ _FREE_RATIO = 1e3
 class Within:
     """Limits of a motion beside those of forces, those that are finite.
 
-    Positions, velocities and outputs are limited at the nodes and at the points between
-    them, accelerations at the points.
+    Positions, velocities and outputs are limited at the nodes, accelerations at the
+    points between them.
 
     Parameters
     ----------
@@ -50,6 +50,9 @@ class Within:
         Ranges of the coordinates of the motion.
     family : Family, optional
         Arms of other parameters, where these are unknown.
+    between : bool
+        Whether positions, velocities and outputs are limited at points between nodes,
+        which takes more rows, and less narrowing.
 
     Attributes
     ----------
@@ -65,8 +68,11 @@ class Within:
         limits: Limits,
         moved: Array | float = 1.0,
         family: Family | None = None,
+        *,
+        between: bool = True,
     ) -> None:
         self._limits, self._family, n = limits, family, arm.nv
+        self._between = between
         every = linear_limits(arm, limits, moved)
         kinds = [limit.kind for limit in every for _ in limit.names]
         self._fast: Mask = np.array([x == "acceleration" for x in kinds], dtype=bool)
@@ -163,7 +169,8 @@ class Within:
                 low[k::d, slow] = (self.pair[0] - _FREE_RATIO * self.size)[slow]
                 high[k::d, slow] = (self.pair[1] + _FREE_RATIO * self.size)[slow]
         terms: list[Term] = []
-        for kept in (~bounds & ~self._changes, ~bounds & self._changes):
+        rows = ~bounds if self._between else self._fast & ~bounds
+        for kept in (rows & ~self._changes, rows & self._changes):
             if kept.any():
                 inside = AtPoints(motion, self._local(motion, kept))
                 inside.lower, inside.upper = low[:, kept].ravel(), high[:, kept].ravel()

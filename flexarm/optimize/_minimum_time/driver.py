@@ -22,6 +22,7 @@ from .._aim import read_aim
 from .._aside import clear_start
 from .._charts import chart_of, charted, real_arm
 from .._collocation.ends import End, read_end
+from .._collocation.known import forces_of
 from .._floating import drifting_path, floating
 from .._more_modes import beside_more_modes
 from .._path import Path
@@ -40,7 +41,6 @@ from ..limits import (
 from ..paths import joint_path
 from ..search import Search, read_search
 from .between_postures import fastest_between
-from .flexible_problem import Known
 from .flexible_time import flexible_optimum
 from .floating_base import (
     afloat_optimum,
@@ -372,11 +372,10 @@ def _searched(
             _refuse({"orientation_tolerance": 0.0}, "a path without an orientation")
         given = read_search(search, _SEARCH | _WINDOWS, "a flexible arm on a path")
         options = FlexibleOptions(**_ON_PATH | own | given)
-        known = None if initial is None else _known(initial, arm)
         bases_of(level, path, limits)
         begin = clear_start(arm, path, start, limits)
         rigid = rigid_optimum(level, path, without_obstacles(limits), begin, **_EXACT)
-        found = flexible_optimum(arm, path, rigid, limits, options, known)
+        found = flexible_optimum(arm, path, rigid, limits, options, initial)
         return replace(found, path=path, limits=limits)
     aim = read_aim("path[1]", path[1]) if _has_goal(path) else None
     if "orientation_tolerance" in own and (aim is None or aim.rotation is None):
@@ -436,30 +435,13 @@ def _given(initial: object) -> dict[str, object]:
 
 def _forces_of(motion: OptimalMotion | Trajectory, arm: Arm) -> tuple[Array, Array]:
     """Times (n,) of a motion and forces (n, nu) of its actuators."""
-    t, tau = np.asarray(motion.t), np.asarray(motion.tau)
-    if tau.ndim == 2 and tau.shape[1] == arm.nv != arm.nu:
-        tau = tau[:, arm.actuator_indices]
-    if tau.shape != (len(t), arm.nu) or len(t) < 2 or not np.isfinite(tau).all():
+    t, tau = np.asarray(motion.t), forces_of(motion)
+    if tau is None or tau.shape[1] != arm.nu or len(t) < 2:
         raise ArgumentError(
-            f"initial has forces of shape {tau.shape}, expected finite ones of shape "
-            f"(n, {arm.nu}) at two times or more, of one motion of this arm"
+            f"initial has forces of shape {np.shape(motion.tau)}, expected finite ones "
+            f"of shape (n, {arm.nu}) at two times or more, of one motion of this arm"
         )
     return t, tau
-
-
-def _known(motion: OptimalMotion | Trajectory, arm: Arm) -> Known:
-    """A motion along a path to begin with."""
-    t, tau = _forces_of(motion, arm)
-    q, qd = np.asarray(motion.q), np.asarray(motion.qd)
-    shapes = (len(t), arm.nq), (len(t), arm.nv)
-    if (q.shape, qd.shape) != shapes or not np.isfinite(np.hstack([q, qd])).all():
-        raise ArgumentError(
-            f"initial has positions of shape {q.shape}, expected finite ones of shape "
-            f"{shapes[0]}, one motion of this arm"
-        )
-    kept = np.append(True, np.diff(t) > 1e-9 * (t[-1] - t[0]))
-    ended = getattr(motion, "duration", float(t[-1] - max(t[0], 0.0)))
-    return Known(t[kept], q[kept], qd[kept], tau[kept], float(ended))
 
 
 def _in_coordinates(arm: Arm, path: object, limits: LimitsLike) -> Arm:

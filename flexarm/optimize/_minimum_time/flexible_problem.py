@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import CubicSpline
 
 from ...arm import Arm
 from ...simulation import Trajectory
-from .._charts import (
-    charted_along,
-    coordinate_motion,
-    coordinates,
-    real_motion,
-)
+from .._charts import real_arm, real_motion
 from .._collocation.costs import force_changes, rate_limits
+from .._collocation.known import Known
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip import Ball, TipHeld, TipOnPath, TipRate
 from .._collocation.tip_turn import TipTurn, TipTurnOnPath, turning_rows
-from .._collocation.transcription import Collocation
+from .._collocation.transcription import Collocation, answer
 from .._collocation.within import Within
 from .._excess import ACCEPTED_EXCESS, MAX_EXCESS, REST
 from .._limit import TIP_SPEED
+from .._parts import Spent, Timings, TipErrors
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion, Verification, on_path_of
-from .._verify import beside_path, between, tip_rotations, verify
-from ..limits import Limits, constant_torque, refuse_at_rest, refuse_touching
+from .._verify import beside_path, tip_rotations, verify
+from ..limits import Limits, constant_torque
 from ..paths import time_law
 from .options import FlexibleOptions
 from .rest_postures import holding_forces
@@ -46,9 +46,9 @@ _REST_SHARE = 1e-4
 # Steps of Newton's method to the nearest place of a path, from one at the same share of
 # time.
 _MAX_STEPS = 3
-# Part of the speed at rest that is allowed at the nodes, between which the tip is
-# faster.
-_SPEED_SHARE = 0.9
+# Part of what is allowed that narrower tolerances aim at: with 1 the next search ends
+# at them again.
+_LEFT_SHARE = 0.97
 # Factor of the excess of a limit by which it is narrowed: with 1 the next search ends
 # at the limit again.
 _NARROWING_RATIO = 1.1
@@ -57,20 +57,54 @@ _NARROWING_RATIO = 1.1
 _ACCELERATION_EXCESS = 0.5 * MAX_EXCESS
 
 
-class Known(NamedTuple):
-    """A motion to begin with: t (n,), q, v (n, nv), tau (n, nu), duration."""
+@dataclass
+class Shares:
+    """Parts of tolerances that are allowed at the nodes, between which more is used.
 
-    t: Array
-    q: Array
-    v: Array
-    tau: Array
-    duration: float
+    Attributes
+    ----------
+    tip : float
+        Of distances from the path, and of angles.
+    rest : float
+        Of the speed at rest.
+    fast : float
+        Of the largest speed of the tip.
+    """
+
+    tip: float = 0.8
+    rest: float = 0.9
+    fast: float = 1.0
+
+    def narrow(self, excess: Mapping[str, float], beyond: float) -> None:
+        """Narrow by what a motion exceeds, beyond its path by a factor."""
+        if beyond > 1.0:
+            self.tip *= _LEFT_SHARE / beyond
+        if REST in excess:
+            self.rest *= _LEFT_SHARE / (1.0 + excess[REST])
+        self.fast /= 1.0 + _NARROWING_RATIO * excess.get(TIP_SPEED, 0.0)
 
 
 class FlexibleProblem:
     """Unknowns of the motion, its first guess and its terms.
 
-    ``rest`` are shares of the path and static postures there.
+    Parameters
+    ----------
+    arm : Arm
+        In coordinates whose rates are velocities.
+    path : Path
+        Of the tip.
+    rigid : OptimalMotion
+        Fastest motion of the rigid arm.
+    options : FlexibleOptions
+        Options.
+    rest : (n,), (n, nv) ndarray of float
+        Shares of the path, and static postures there.
+    within : Within
+        Limits beside those of forces and of the speed of the tip.
+    shares : Shares
+        Of tolerances.
+    limits : Limits
+        Checked limits.
     """
 
     def __init__(
@@ -81,12 +115,12 @@ class FlexibleProblem:
         limits: Limits,
         options: FlexibleOptions,
         rest: tuple[Array, Array],
+        within: Within,
+        shares: Shares,
     ) -> None:
-        self.real, self.path, self.options = arm, path, options
-        self.shares, postures = rest
-        # joints with quaternions about the middle of the rigid motion
-        self.arm = arm = charted_along(arm, rigid.q)
-        self.postures = coordinates(arm, postures)
+        self.arm, self.path, self.options, self.limits = arm, path, options, limits
+        self.s_rest, self.postures = rest
+        self._rigid, self._within, self._shares = rigid, within, shares
         first = _FIRST_RATIO * rigid.duration
         # windows with a tip that rests are stiff; Radau points damp what they do not
         # resolve
@@ -116,7 +150,7 @@ class FlexibleProblem:
         return time_law("cycloidal", t, self._first_duration).s
 
     def _guess(self) -> Array:
-        motion, shapes = self.motion, CubicSpline(self.shares, self.postures)
+        motion, shapes = self.motion, CubicSpline(self.s_rest, self.postures)
         z = motion.guess(lambda t: shapes(self._along(t)))
         z[self.s] = self._along(motion.times(z)[self.main])
         for index in (self.e, self.e_before, self.e_after):
@@ -124,39 +158,32 @@ class FlexibleProblem:
         motion.resize(self.rate, self.options.rest_speed)
         return z
 
-    def rigid(self, rigid: OptimalMotion) -> Known:
-        """The fastest motion of the rigid arm, slower, with static deflection."""
-        scaling = on_path_of(rigid).scaling
-        shapes = CubicSpline(self.shares, self.postures)
-        s, sd = scaling.s, scaling.sd[:, np.newaxis] / _FIRST_RATIO
-        return Known(
-            _FIRST_RATIO * rigid.t, shapes(s), shapes(s, 1) * sd, rigid.tau,
-            _FIRST_RATIO * rigid.duration,
-        )  # fmt: skip
-
-    def of_arm(self, known: Known) -> Known:
-        """A motion of the arm in the coordinates of the search."""
-        q, v = coordinate_motion(self.arm, known.q, known.v)
-        return known._replace(q=q, v=v)
+    def as_rigid(self) -> Array:
+        """Unknowns of the motion of the rigid arm, slower, with static deflection."""
+        rigid, ratio = self._rigid, _FIRST_RATIO
+        shapes, scaling = (
+            CubicSpline(self.s_rest, self.postures),
+            on_path_of(rigid).scaling,
+        )
+        q, v = shapes(scaling.s), shapes(scaling.s, 1) * scaling.sd[:, None] / ratio
+        T = rigid.duration
+        return self.unknowns(Known(rigid.t / T, q, v, rigid.tau, ratio * T))
 
     def unknowns(self, known: Known) -> Array:
         """Unknowns (n,) of a motion, at rest before and after its times."""
         motion, z = self.motion, np.array(self.first)
         low, high = motion.lower[motion.T], motion.upper[motion.T]
         z[motion.T] = np.clip(known.duration, low, high)
-        curve = CubicHermiteSpline(known.t, known.q, known.v)
-
-        def at(times: Array, order: int = 0) -> Array:
-            inside = np.clip(times, known.t[0], known.t[-1])
-            moving = (inside == times) | (order == 0)
-            return np.asarray(curve(inside, order) * moving[:, np.newaxis])
-
+        T = motion.duration(z)
+        at = known.stretched(T)
         t, h = motion.times(z), motion.steps(z)
         inner = (t[:-1, np.newaxis] + h[:, np.newaxis] * motion.tableau.c).ravel()
-        q, v = z[motion.q], z[motion.v] = at(t), at(t, 1)
-        z[motion.a] = at(inner, 2).reshape(motion.a.shape)
-        knots = t[:: motion.grid.knots_every]
-        z[motion.tau] = between(knots, known.t, known.tau)
+        q, v, _ = at(t)
+        z[motion.q], z[motion.v] = q, v
+        z[motion.a] = at(inner)[2].reshape(motion.a.shape)
+        forces = known.forces(t[:: motion.grid.knots_every] / T)
+        if forces is not None:
+            z[motion.tau] = forces
         # the tip beside its path
         model, node = self.arm.kernels, self.arm.tip_node
         tip = np.asarray(model.quiet("node_pose")(node, q)[:, :3, 3])
@@ -166,7 +193,7 @@ class FlexibleProblem:
         z[self.e_after] = tip[self.after] - self.path.end
         rates = TipRate(self.arm).value(np.hstack([q, v, np.zeros((len(q), 3))]))
         z[self.rate] = rates[self.resting]
-        if np.isfinite(self._tip_speed):
+        if np.isfinite(self.limits.tip_speed):
             z[self.speed] = rates[self.main]
         return z
 
@@ -185,23 +212,15 @@ class FlexibleProblem:
         self.force_size = np.where(
             np.isfinite(high - low), 0.5 * (high - low), motion.scale[motion.tau[0]]
         )
-        refuse_at_rest(self.arm, limits.outputs, self.postures[[0, -1]])
-        self.limits = limits
-        places = [f"at s = {s:.4g}" for s in self.shares]
-        refuse_touching(self.arm, limits, self.postures, "the path", places)
-        self._within = Within(self.arm, limits, np.ptp(self.postures, axis=0))
-        self._within.separation.engage(self.first[motion.q])
-        # parts of the speed at rest and of the largest one
-        self._calm, self._fast = _SPEED_SHARE, 1.0
-        self._tip_speed = limits.tip_speed
-        if np.isfinite(self._tip_speed):
+        if np.isfinite(limits.tip_speed):
             self.speed = motion.add(len(self.main), 3)
-            motion.resize(self.speed, self._tip_speed)
+            motion.resize(self.speed, limits.tip_speed)
             self.first = np.append(self.first, np.zeros(self.speed.size))
 
-    def program(self, shrink: float) -> NonlinearProgram:
-        """The program with a share of the tolerance."""
-        motion, arm = self.motion, self.arm
+    @cached_property
+    def program(self) -> NonlinearProgram:
+        """Costs and constraints."""
+        motion, arm, shares = self.motion, self.arm, self._shares
         law = AtPoints(motion, EquationOfMotion(arm))
         law.size_by(self.first)
         terms: list[Term] = [law, motion.continuity(), *self._within.terms(motion)]
@@ -209,16 +228,17 @@ class FlexibleProblem:
             TipRate(arm),
             np.hstack([motion.q[self.resting], motion.v[self.resting], self.rate]),
         )
-        terms += [rate, _ball(self.rate, self._calm * self.options.rest_speed)]
-        if np.isfinite(self._tip_speed):
+        terms += [rate, _ball(self.rate, shares.rest * self.options.rest_speed)]
+        most = self.limits.tip_speed
+        if np.isfinite(most):
             q, v = motion.q[self.main], motion.v[self.main]
             terms.append(Gathered(TipRate(arm), np.hstack([q, v, self.speed])))
-            terms.append(_ball(self.speed, self._fast * self._tip_speed))
+            terms.append(_ball(self.speed, shares.fast * most))
         if np.isfinite(self.limits.torque_rate).any():
             terms += rate_limits(motion, np.asarray(self.limits.torque_rate))
-        terms += self._on_path(self.path, shrink * self.options.tip_tolerance)
+        terms += self._on_path(self.path, shares.tip * self.options.tip_tolerance)
         if self.path.is_oriented:
-            terms += self._turned(shrink * self.options.orientation_tolerance)
+            terms += self._turned(shares.tip * self.options.orientation_tolerance)
         # multipliers of terms of the path are large and their curvature misleads
         costs = self._costs(self.options.smoothness)
         return motion.program(costs, terms, gauss_newton=True)
@@ -266,28 +286,32 @@ class FlexibleProblem:
             costs.append(force_changes(motion, weight / self.force_size**2))
         return costs
 
-    def excess(self, checked: Verification | None) -> float:
-        """Largest excess of the simulated motion that narrower limits would mend.
+    def result(self, found: Solution, check: bool, spent: Spent) -> OptimalMotion:
+        """The motion of a solution, simulated if asked for; one that strays failed."""
+        method = "collocation with free duration"
+        result = answer(self.motion, found, method=method, timings=Timings())
+        if not check:
+            return replace(result, errors=TipErrors(np.nan))
+        tick = time.perf_counter()
+        checked, error = self.simulated(found.z)
+        spent.verification += time.perf_counter() - tick
+        result = replace(result, verification=checked, errors=TipErrors(error))
+        most = self.options.tip_tolerance
+        if not (result.success and error > most):
+            return result
+        message = (
+            f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
+            f"{most:g} m; give more intervals than {self.options.main}"
+        )
+        return replace(result, success=False, status="failed", message=message)
 
-        As part of limits; zero where none exceeds what is accepted.
-        """
-        if checked is None or not checked.trajectory.success:
-            return 0.0
-        mended = {*self._within.names, TIP_SPEED, REST}
-        over = {name: x for name, x in checked.excess.items() if name in mended}
-        return max((x for name, x in over.items() if x > _accepted(name)), default=0.0)
-
-    def narrow(self, found: Solution, checked: Verification | None) -> None:
-        """Narrow the limits that the simulated motion exceeds."""
-        if checked is None or not checked.trajectory.success:
-            return
-        if moving(checked) > 0.0:
-            self._calm *= 0.97 / (1.0 + moving(checked))
-        over = checked.excess.get(TIP_SPEED, 0.0)
-        self._fast /= 1.0 + _NARROWING_RATIO * over
-        run, within = checked.trajectory, self._within
-        if not within.separation.engage_touching(run):
-            within.narrow(self.motion.times(found.z), run)
+    def beyond(self, motion: OptimalMotion) -> float:
+        """Distance or angle from the path over its tolerance, the larger one."""
+        assert motion.errors is not None
+        off = float(motion.errors.tip) / self.options.tip_tolerance
+        checked = motion.verification
+        turned = np.nan if checked is None else checked.orientation_error
+        return float(np.fmax(off, turned / self.options.orientation_tolerance))
 
     def simulated(self, z: Array) -> tuple[Verification, float]:
         """The simulated motion, held at its end for a while, and the error of its tip.
@@ -301,7 +325,7 @@ class FlexibleProblem:
         goal = self.arm.kernels.node_pose(self.arm.tip_node, self.postures[-1])[:3, 3]
         q, v, _ = real_motion(self.arm, at.q[:1], at.v[:1], at.v[:1])
         run = verify(
-            self.real,
+            real_arm(self.arm),
             t,
             q[0],
             v[0],
@@ -334,17 +358,12 @@ class FlexibleProblem:
             slope = (at.first**2 - gap * at.second).sum(axis=1)
             step = (gap * at.first).sum(axis=1) / np.where(slope > 0.0, slope, np.inf)
             s = np.clip(s + np.where(moving, step, 0.0), 0.0, 1.0)
-        angles = self.path._angles(s, tip_rotations(self.real, run.q))
+        angles = self.path._angles(s, tip_rotations(real_arm(self.arm), run.q))
         return float(angles.max())
 
 
-def moving(checked: Verification | None) -> float:
-    """Part by which the tip at rest is faster than allowed."""
-    return 0.0 if checked is None else checked.excess.get(REST, 0.0)
-
-
-def _accepted(name: str) -> float:
-    """Excess that is accepted without a narrower limit."""
+def accepted(name: str) -> float:
+    """Excess of a limit that is accepted without a narrower one."""
     if name.startswith("acceleration"):
         return _ACCELERATION_EXCESS
     return MAX_EXCESS if name == REST else ACCEPTED_EXCESS

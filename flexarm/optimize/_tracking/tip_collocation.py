@@ -119,7 +119,7 @@ def _solved(
     """
     if task.limits is None:
         return solve(motion.program(costs, terms, gauss_newton=True), z, **options)
-    terms = terms + Within(task.arm, task.limits).terms(motion)
+    terms = terms + Within(task.arm, task.limits, between=False).terms(motion)
     found = solve(motion.program(costs, terms, gauss_newton=True), z, **options)
     separation = Separation(task.arm, task.limits)
     for _ in range(_MAX_ROUNDS):

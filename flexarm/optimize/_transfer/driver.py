@@ -14,13 +14,13 @@ from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...simulation import Trajectory
+from .._collocation.known import Known, read_initial
 from .._more_modes import beside_more_modes
 from .._result import OptimalMotion, warned
 from ..limits import LimitsLike
 from ..search import Search, read_search
 from .branches import worth_a_search
 from .design import Design
-from .path import Path, read_initial
 from .searches import searched
 from .task import Task, read_tasks
 
@@ -229,7 +229,7 @@ def trajectory(
         read_tasks(arm, start, end, cost, losses, *payloads, duration, limits, initial)
     )
 
-    def first(task: Task) -> Path | None:
+    def first(task: Task) -> Known | None:
         return read_initial(initial, task.arm, len(task.first))
 
     first(tasks[0])

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, State
 from .._minimum_time.limit_rows import LimitRows
@@ -21,7 +22,6 @@ from .._minimum_time.posture_problem import PostureProblem
 from .._programs.solution import Progress, Solution
 from .._programs.solvers import printed
 from .force_costs import ForceProgram, quadratic_forms
-from .path import Path
 from .problem import Transfer
 from .task import Task
 
@@ -152,7 +152,7 @@ class ExactSteps:
         Checked arguments.
     shares : (K,) ndarray of float
         Times between knots of the forces as parts of the duration.
-    firsts : sequence of Path
+    firsts : sequence of Known
         Motions to begin with, of which the forces are known.
     unit : float
         Cost of a motion that is near to the cheapest one.
@@ -164,14 +164,14 @@ class ExactSteps:
         self,
         task: Task,
         shares: Array,
-        firsts: Sequence[Path],
+        firsts: Sequence[Known],
         unit: float,
         tolerances: tuple[float, float],
     ) -> None:
         self._task = task
         arm, limits, T = task.arm, task.limits, task.first_duration
         places = np.concatenate([[0.0], np.cumsum(shares)])
-        given = [x for x in (path.forces(places) for path in firsts) if x is not None]
+        given = [x for x in (known.forces(places) for known in firsts) if x is not None]
         low, high = np.asarray(limits.torque)
         most = np.max([np.abs(x).max(axis=0) for x in given], axis=0)
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
@@ -264,10 +264,10 @@ class ExactSteps:
         """Weighted sum of the costs of the best motion."""
         return self._costs.total(self._descent.best.forces)
 
-    def cost_of(self, path: Path) -> float:
+    def cost_of(self, known: Known) -> float:
         """Weighted sum of the costs of other forces at the same knots."""
         best = self._descent.best.forces
-        tau = path.forces(best.places)
+        tau = known.forces(best.places)
         assert tau is not None
         return self._costs.total(Forces(best.shares, tau, best.duration))
 
@@ -279,8 +279,9 @@ class ExactSteps:
         best, nv = self._descent.best, self._task.arm.nv
         x = best.run.x[:: self._problem.steps]
         forces = best.forces
-        path = Path(forces.places, x[:, :nv], x[:, nv:], forces.tau, forces.duration)
-        z, program = problem.unknowns(path), problem.program
+        states = x[:, :nv], x[:, nv:]
+        known = Known(forces.places, *states, forces.tau, forces.duration)
+        z, program = problem.unknowns(known), problem.program
         z = np.clip(z, program.lower, program.upper)  # at its goal
         status, there = "failed", self.arrived or (check and self.near)
         if there:

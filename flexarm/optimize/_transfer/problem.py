@@ -17,6 +17,7 @@ from .._around import Way
 from .._charts import Chart
 from .._collocation import costs
 from .._collocation.ends import hold
+from .._collocation.known import Known
 from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
@@ -31,7 +32,6 @@ from .._result import OptimalMotion, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
-from .path import Path
 from .task import Task
 
 Array = NDArray[np.float64]
@@ -232,7 +232,9 @@ class Transfer:
             limits=task.limits,
             least_cost=least,
         )
-        return unverified(result) if check and verification is None else result
+        if check and verification is None:
+            return unverified(result)
+        return _judged(result)
 
     def along(self, way: Way) -> Array:
         """Unknowns (n,) of a smooth motion along a way of the joints."""
@@ -242,19 +244,19 @@ class Transfer:
         z[self.motion.p] = task.first
         return z
 
-    def unknowns(self, path: Path) -> Array:
+    def unknowns(self, known: Known) -> Array:
         """Unknowns (n,) of a motion."""
         motion, z = self.motion, np.array(self.z0)
         if motion.free:
-            z[motion.T] = path.duration
-        if path.parameters is not None and len(motion.p):
-            z[motion.p] = path.parameters
+            z[motion.T] = known.duration
+        if known.parameters is not None and len(motion.p):
+            z[motion.p] = known.parameters
         t, h = motion.times(z), motion.steps(z)
-        at = path.stretched(motion.duration(z))
+        at = known.stretched(motion.duration(z))
         z[motion.q], z[motion.v], _ = at(t)
         inner = (t[:-1, None] + h[:, None] * motion.tableau.c).ravel()
         z[motion.a] = at(inner)[2].reshape(motion.a.shape)
-        forces = path.forces(t[:: motion.grid.knots_every] / t[-1])
+        forces = known.forces(t[:: motion.grid.knots_every] / t[-1])
         if forces is not None:
             z[motion.tau] = forces
         return z
@@ -276,7 +278,7 @@ class Transfer:
         )
 
 
-def judged(motion: OptimalMotion) -> OptimalMotion:
+def _judged(motion: OptimalMotion) -> OptimalMotion:
     """The motion, failed if the simulation ends elsewhere or exceeds a limit."""
     if not motion.success or motion.verification is None:
         return motion

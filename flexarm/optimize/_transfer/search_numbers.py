@@ -10,10 +10,6 @@ MIN_INTERVALS = 8
 MAX_INTERVALS = 160
 # Times that limits are narrowed on a grid.
 MAX_NARROWINGS = 5
-# Part of a limit: an excess above it shows that a grid is too coarse.
-COARSE_EXCESS = 0.05
-# Barrier of a search from the answer of another one.
-BARRIER = 1e-4
 # Parts of the cost that rates of a smooth motion's forces take.
 RATE_SHARES = (0.03, 0.2)
 # Gap of an answer above which other searches may find a cheaper one.
