@@ -329,13 +329,26 @@ def least_cost_of(motion: OptimalMotion) -> LeastCost:
     return motion.least_cost
 
 
+def failed(
+    motion: OptimalMotion, message: str, status: str = "failed"
+) -> OptimalMotion:
+    """The motion, as one that is no success for a reason."""
+    return replace(motion, success=False, status=status, message=message)
+
+
 UNVERIFIED = "interrupted while the answer was simulated, which is not verified"
 
 
+def interrupted(motion: OptimalMotion, words: str) -> OptimalMotion:
+    """The motion, as one after which Ctrl-C ended the search."""
+    if motion.status == "interrupted":
+        return motion
+    return failed(motion, f"{words}: {motion.message}", "interrupted")
+
+
 def unverified(motion: OptimalMotion) -> OptimalMotion:
-    """Return the motion, as one whose simulation was interrupted."""
-    message = f"{UNVERIFIED}: {motion.message}"
-    return replace(motion, success=False, status="interrupted", message=message)
+    """The motion, as one whose simulation was interrupted."""
+    return interrupted(motion, UNVERIFIED)
 
 
 def warned(motion: OptimalMotion) -> OptimalMotion:
@@ -346,7 +359,7 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
     """
     over = sentence(motion.verification.excess) if motion.verification else ""
     if motion.success and over:
-        motion = replace(motion, message=over, success=False, status="failed")
+        motion = failed(motion, over)
     left = _left(motion) if motion.success else ""
     if left:
         motion = replace(motion, message=f"{motion.message}; {left}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -252,12 +252,6 @@ class GridSearch(ABC, Generic[P]):
             return min(held, key=self.cost)
         solved = [x for x in self.passes if x.found.success]
         return (solved or self.passes)[-1]
-
-
-def interrupted(motion: OptimalMotion) -> OptimalMotion:
-    """The motion, as one after which Ctrl-C ended the searches."""
-    message = f"interrupted while the search went on: {motion.message}"
-    return replace(motion, success=False, status="interrupted", message=message)
 
 
 def until_stopped(run: Callable[[], None]) -> bool:

@@ -28,7 +28,7 @@ from .._parts import Spent, Timings, TipErrors
 from .._path import Path
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
-from .._result import OptimalMotion, Verification, on_path_of
+from .._result import OptimalMotion, Verification, failed, on_path_of
 from .._verify import beside_path, tip_rotations, verify
 from ..limits import Limits, constant_torque
 from ..paths import time_law
@@ -303,7 +303,7 @@ class FlexibleProblem:
             f"the simulated tip strays by {error:.3g} m, more than tip_tolerance, "
             f"{most:g} m; give more intervals than {self.options.main}"
         )
-        return replace(result, success=False, status="failed", message=message)
+        return failed(result, message)
 
     def beyond(self, motion: OptimalMotion) -> float:
         """Distance or angle from the path over its tolerance, the larger one."""

@@ -30,7 +30,6 @@ from .._collocation.search import (
     First,
     GridSearch,
     Pass,
-    interrupted,
     until_stopped,
 )
 from .._collocation.within import Within
@@ -38,7 +37,7 @@ from .._excess import REST
 from .._limit import TIP_SPEED
 from .._parts import Start
 from .._path import Path
-from .._result import Fastest, OptimalMotion, unverified
+from .._result import Fastest, OptimalMotion, interrupted, unverified
 from ..limits import Limits, refuse_at_rest, refuse_touching
 from .flexible_problem import FlexibleProblem, Shares, accepted
 from .options import FlexibleOptions
@@ -88,9 +87,10 @@ def flexible_optimum(
         best = search.best()
         refinement, gap = search.left_over(best)
         result, problem = best.motion, best.problem
-        if stopped and result.status != "interrupted":
-            bare = options.check and result.verification is None
-            result = unverified(result) if bare else interrupted(result)
+        if stopped and options.check and result.verification is None:
+            result = unverified(result)
+        elif stopped:
+            result = interrupted(result, "interrupted while the search went on")
         return replace(
             result,
             timings=search.spent.of(time.perf_counter() - began),

@@ -12,7 +12,7 @@ from ...errors import ArgumentError
 from .._aim import Aim, Branch, branches_of
 from .._collocation.ends import read_end
 from .._excess import AIM, MAX_EXCESS, sorted_excess
-from .._result import OptimalMotion
+from .._result import OptimalMotion, failed, interrupted
 from .._rigid import RigidLevel
 from .._verify import angle_of_goal
 from ..limits import Limits
@@ -71,8 +71,7 @@ def fastest_of(ways: Sequence[Way], aim: Aim, tolerance: float) -> OptimalMotion
         raise refused
     best = min(motions, key=lambda x: (not x.success, x.duration))
     if motions[-1].status == "interrupted" and best is not motions[-1]:
-        message = f"interrupted while another branch was searched: {best.message}"
-        best = replace(best, success=False, status="interrupted", message=message)
+        best = interrupted(best, "interrupted while another branch was searched")
     n = best.arm.nj
     branches = tuple(
         Branch(x.q[0, :n].copy(), x.q[-1, :n].copy(), x.duration, x.success)
@@ -97,4 +96,4 @@ def _aimed(motion: OptimalMotion, aim: Aim, tolerance: float) -> OptimalMotion:
         f"the simulated tip turns by {angle:.3g} rad away from its goal, more than "
         f"orientation_tolerance, {tolerance:g} rad; give more intervals"
     )
-    return replace(motion, success=False, status="failed", message=message)
+    return failed(motion, message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,11 +66,6 @@ class Solution:
     violation: float
     seconds: float
     multipliers: Array
-
-
-def interrupted(found: Solution, message: str) -> Solution:
-    """Return the solution, as one after which Ctrl-C ended the work."""
-    return replace(found, success=False, status="interrupted", message=message)
 
 
 @dataclass

@@ -28,7 +28,7 @@ from .._parts import LeastCost, Spent, Timings
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._rest import MAX_SWING, way_of_tip
-from .._result import OptimalMotion, unverified
+from .._result import OptimalMotion, failed, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
@@ -285,7 +285,7 @@ def _judged(motion: OptimalMotion) -> OptimalMotion:
     message = missed(motion) or sentence(motion.verification.excess)
     if not message:
         return motion
-    return dataclasses.replace(motion, success=False, status="failed", message=message)
+    return failed(motion, message)
 
 
 def tolerances(motion: OptimalMotion) -> tuple[float, float]:

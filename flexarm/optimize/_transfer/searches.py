@@ -24,14 +24,13 @@ from .._collocation.search import (
     First,
     GridSearch,
     Pass,
-    interrupted,
     until_stopped,
 )
 from .._collocation.within import Within
 from .._excess import ACCEPTED_EXCESS, passes_through
 from .._parts import Searched, Timings
 from .._programs.solution import Progress
-from .._result import OptimalMotion, least_cost_of
+from .._result import OptimalMotion, interrupted, least_cost_of
 from . import search_numbers as numbers
 from .exact_steps import ExactSteps, suits
 from .problem import Transfer, missed, tolerances
@@ -448,8 +447,8 @@ def searched(
         gap = searches.gap if own else searches.exact_gap
         if motion.success and not stopped and searches.unsure:
             gap = float(np.fmax(gap, searches.richardson(best)))
-        if stopped and motion.status != "interrupted":
-            motion = interrupted(motion)
+        if stopped:
+            motion = interrupted(motion, "interrupted while the search went on")
         timings = Timings(
             setup + sum(other.spent.setup for other in every),
             sum(other.spent.solver for other in every),
