@@ -212,10 +212,10 @@ class Within:
         most = np.zeros((2, N, len(self.rows)))
         for side in range(2):
             np.maximum.at(most[side], interval, over[side])
-        if self._narrowed is None:
-            before = np.zeros(1)
-        else:  # ripples of fast modes are elsewhere each time
-            before, most[:] = self._narrowed, most.max(axis=1, keepdims=True)
+        before = np.zeros(1) if self._narrowed is None else self._narrowed
+        if self._narrowed is not None and self._between:
+            # limits hold nearly everywhere: ripples of fast modes are elsewhere now
+            most[:] = most.max(axis=1, keepdims=True)
         self._narrowed = np.minimum(before + _MARGIN_RATIO * most, _MAX_NARROWING)
 
     @property
