@@ -151,12 +151,13 @@ def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
     within.narrow(np.arange(5.0), run)
     motion = Collocation(arm, grid, duration=4.0)
     [inside] = within.terms(motion)
-    # by 5/4 of what is beyond them; at both ends the arm rests
-    at = motion.q[:, 0]
-    assert_allclose(motion.upper[at], [2.0, 1.625, 1.625, 2.0, 2.0])
-    assert_allclose(motion.lower[at], [-1.0, -1.0, -1.0, -0.875, -1.0])
-    assert_allclose(inside.upper[::2], [2.0, 1.625, 2.0, 2.0])
-    assert_allclose(inside.lower[::2], [-1.0, -1.0, -1.0, -0.875])
+    # 5/4 of what is beyond them would be a limit; at both ends the arm rests
+    at, half = motion.q[:, 0], 1.5
+    high, low = 2.0 - 0.2 * half, -1.0 + half * (1.0 - 1.0 / (1.0 + 1.25 * 0.1 / half))
+    assert_allclose(motion.upper[at], [2.0, high, high, 2.0, 2.0])
+    assert_allclose(motion.lower[at], [-1.0, -1.0, -1.0, low, -1.0])
+    assert_allclose(inside.upper[::2], [2.0, high, 2.0, 2.0])
+    assert_allclose(inside.lower[::2], [-1.0, -1.0, -1.0, low])
     assert inside.upper[1::2].min() > 1e2  # nodes, which have bounds
     assert_array_equal(limits.position, [[-1.0], [2.0]])
 

@@ -213,10 +213,11 @@ class Within:
         for side in range(2):
             np.maximum.at(most[side], interval, over[side])
         before = np.zeros(1) if self._narrowed is None else self._narrowed
-        if self._narrowed is not None and self._between:
-            # limits hold nearly everywhere: ripples of fast modes are elsewhere now
-            most[:] = most.max(axis=1, keepdims=True)
-        self._narrowed = np.minimum(before + _MARGIN_RATIO * most, _MAX_NARROWING)
+        # ripples of fast modes are elsewhere each time, and accelerations ring
+        again = self._narrowed is not None and self._between
+        most = np.where(self._fast | again, most.max(axis=1, keepdims=True), most)
+        left = (1.0 - before) / (1.0 + _MARGIN_RATIO * most)
+        self._narrowed = np.minimum(1.0 - left, _MAX_NARROWING)
 
     @property
     def narrowed(self) -> float:

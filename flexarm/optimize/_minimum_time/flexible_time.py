@@ -172,8 +172,9 @@ class PathSearch(GridSearch[FlexibleProblem]):
 
     def _go_on(self, known: Known, n: int) -> bool:
         """Search from a known motion; whether it led to a solution."""
+        before = len(self.passes)
         self.descend("known", lambda x: x.unknowns(known), n, WARM_BARRIER)
-        return self.passes[-1].found.success
+        return any(x.found.success for x in self.passes[before:])
 
     def _race(self, n: int, initial: Known | None) -> None:
         """The best motion on a coarse grid, from all first motions."""
