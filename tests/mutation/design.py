@@ -334,21 +334,21 @@ DESIGN = [
         "optimize_engine optimize_trajectory",
     ),
     mutant(
-        OPTIMIZE + "_identification/result.py",
+        F + "identification/_result.py",
         "np.minimum(1.0, len(rows) * least)",
         "np.minimum(1.0, least)",
         "Bonferroni's factor over several records",
         "identify",
     ),
     mutant(
-        OPTIMIZE + "_identification/identified.py",
+        F + "identification/_statistics.py",
         "return ~np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))",
         "return ~np.asarray((low & (slope < 0.0)) | (high & (slope > 0.0)))",
         "parameters that want to leave a bound are held there",
         "identify identify_searches",
     ),
     mutant(
-        OPTIMIZE + "_identification/prediction.py",
+        F + "identification/_output_error.py",
         "at = self.k + number * len(self.at)",
         "at = self.k",
         "all records start where the first does",
@@ -517,7 +517,7 @@ DESIGN = [
         "time_optimal",
     ),
     mutant(
-        OPTIMIZE + "_identification/driver.py",
+        F + "identification/_identify.py",
         "size = np.nanstd(np.concatenate(problem.measured), axis=0)",
         "size = np.nanstd(np.concatenate(problem.measured))",
         "signals of different size get one noise",

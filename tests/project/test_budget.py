@@ -161,8 +161,9 @@ NAMES: dict[str, str] = {
         constraint_jacobian constraint_violation control deflection descriptions
         difference dissipated_power energy equilibrium events export_c
         finite_elements forward_dynamics forward_dynamics_derivatives
-        gravity_forces holding_forces inertial_parameters inertial_regressor
-        inputs integrate interop inverse_dynamics inverse_dynamics_derivatives
+        gravity_forces holding_forces identification inertial_parameters
+        inertial_regressor inputs integrate interop inverse_dynamics
+        inverse_dynamics_derivatives
         inverse_kinematics inverse_statics jacobian jacobian_derivatives
         joint_grid kinetic_energy largest_slope library linearize
         link_accelerations link_jacobians link_loads link_poses link_velocities
@@ -198,6 +199,10 @@ NAMES: dict[str, str] = {
     "finite_elements": """
         FiniteElementModel beam_mesh read_matrix_market
     """,
+    "identification": """
+        Identification Record Sensor exciting_motion identify
+        identify_base_parameters predicted_signals simulated_record
+    """,
     "inputs": """
         node_force node_moment
     """,
@@ -214,9 +219,7 @@ NAMES: dict[str, str] = {
         MjcfWarning load
     """,
     "optimize": """
-        Capsule Design HalfSpace Identification Limits OptimalMotion Path Record
-        Search Sensor Sphere TradeOff exciting_motion identify
-        identify_base_parameters paths predicted_signals simulated_record
+        Capsule Design HalfSpace Limits OptimalMotion Path Search Sphere paths
         time_optimal track trade_off trajectory
     """,
     "optimize.paths": """

@@ -193,7 +193,6 @@ STOREYS: dict[str, layers.Rooms] = {
                 for name in (
                     "afloat",
                     "aim",
-                    "arms",
                     "aside",
                     "around",
                     "charts",
@@ -220,8 +219,8 @@ STOREYS: dict[str, layers.Rooms] = {
         ("minimum time", ["optimize._minimum_time*"]),
         ("tracking", ["optimize._tracking*"]),
         ("transfer", ["optimize._transfer*"]),
-        ("identification", ["optimize._identification*"]),
-        ("optimize", ["optimize"]),
+        ("optimize", ["optimize", "optimize.answers"]),
+        ("identification", ["identification*"]),
         ("studies", ["studies*"]),
         ("files", ["files*"]),
         ("descriptions", ["descriptions*"]),

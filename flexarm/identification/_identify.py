@@ -10,24 +10,24 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_numbers, real_array
-from ..._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
-from ..._calls.doors import checked
-from ..._support.interrupts import held
-from ..._support.recorded import recorded
-from ..._support.warn import warn
-from ...arm import Arm
-from ...errors import ArgumentError, ConvergenceWarning
-from ...parameters.trajectory_sensitivity import INTEGRATORS
-from .._arms import Arms
-from ..search import Search, read_search
-from .equation_error import EquationError
-from .fit import FitOptions
-from .identified import identified
-from .prediction import OutputError, Steps
-from .records import Record, read_records, standard_deviations
-from .result import Identification
-from .staged import existing, in_stages
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
+from .._calls.doors import checked
+from .._support.interrupts import held
+from .._support.recorded import recorded
+from .._support.warn import warn
+from ..arm import Arm
+from ..errors import ArgumentError, ConvergenceWarning
+from ..optimize.search import Search, read_search
+from ..parameters.tangent import Arms
+from ..parameters.trajectory_sensitivity import INTEGRATORS
+from ._equation_error import EquationError
+from ._fit import FitOptions
+from ._output_error import OutputError, Steps
+from ._records import Record, read_records, standard_deviations
+from ._result import Identification
+from ._stages import existing, in_stages
+from ._statistics import identified
 
 Array = NDArray[np.float64]
 Bounds: TypeAlias = Annotated[
@@ -43,7 +43,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 
 
 @checked
-@recorded("optimize.identify")
+@recorded("identification.identify")
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
@@ -204,8 +204,8 @@ def identify(
     >>> t = np.linspace(0.0, 2.0, 101)
     >>> tau = 2.0 * np.sin(5.0 * t)
     >>> run = fa.simulate(make_arm([2.0, 0.3]), [0.3], [0.0], t, torque=tau[:, None])
-    >>> record = fa.optimize.simulated_record(run, noise=0.01, seed=3)
-    >>> found = fa.optimize.identify(make_arm, [1.0, 0.1], record, sigma=0.01)
+    >>> record = fa.identification.simulated_record(run, noise=0.01, seed=3)
+    >>> found = fa.identification.identify(make_arm, [1.0, 0.1], record, sigma=0.01)
     >>> bool((abs(found.p - [2.0, 0.3]) < 3.0 * found.std).all()), found.success
     (True, True)
     >>> float(found.std[0].round(3))

@@ -8,14 +8,14 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.declared import Kept
-from ..._calls.doors import checked_record
-from ..._support.checks import as_array, finite, positive
-from ...arm import Arm
-from ...bodies.drives import NotNegative
-from ...errors import ArgumentError, ModelError
-from ...linear_models.strain import Output
-from .records import signals_of, values_of
+from .._calls.declared import Kept
+from .._calls.doors import checked_record
+from .._support.checks import as_array, finite, positive
+from ..arm import Arm
+from ..bodies.drives import NotNegative
+from ..errors import ArgumentError, ModelError
+from ..linear_models.strain import Output
+from ._records import signals_of, values_of
 
 Array = NDArray[np.float64]
 
@@ -87,8 +87,8 @@ class Sensor:
     >>> arm = fa.Arm([fa.RigidBody("cart", joint, mass=1.0)], gravity=(0, 0, 0))
     >>> t = np.linspace(0.0, 2.0, 201)
     >>> run = fa.simulate(arm, [0.0], [0.0], t, torque=np.ones((201, 1)))
-    >>> sensor = fa.optimize.Sensor("joint velocities", gain=3.6, low_pass=10.0)
-    >>> record = fa.optimize.simulated_record(run, outputs=sensor)
+    >>> sensor = fa.identification.Sensor("joint velocities", gain=3.6, low_pass=10.0)
+    >>> record = fa.identification.simulated_record(run, outputs=sensor)
     >>> (record.y[[0, 100, 200], 0] / 3.6).round(3)
     array([0. , 0.9, 1.9])
     """

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.doors import checked_class
-from ..._support.labelled import Labelled, Labels, Variable, named
-from ..._support.printing import table
-from ...arm import Arm
-from ...errors import ArgumentError, ConvergenceError
+from .._calls.doors import checked_class
+from .._support.labelled import Labelled, Labels, Variable, named
+from .._support.printing import table
+from ..arm import Arm
+from ..errors import ArgumentError, ConvergenceError
 
 Array = NDArray[np.float64]
 
@@ -143,10 +143,10 @@ class Identification(Labelled):
         >>> t = np.linspace(0.0, 1.0, 51)
         >>> tau = 4.0 * np.sin(4.0 * t)[:, np.newaxis]
         >>> run = fa.simulate(arm, [0.3], [0.0], t, torque=tau)
-        >>> record = fa.optimize.simulated_record(run, noise=1e-3)
+        >>> record = fa.identification.simulated_record(run, noise=1e-3)
         >>> def make(p):
         ...     return fa.library.pendulum(mass=p[0], com=0.5)
-        >>> found = fa.optimize.identify(make, [1.5], record)
+        >>> found = fa.identification.identify(make, [1.5], record)
         >>> (found.interval() - found.p[:, np.newaxis]).round(5)
         array([[-0.001,  0.001]])
         >>> (found.interval(0.5) - found.p[:, np.newaxis]).round(5)

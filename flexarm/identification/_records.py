@@ -9,15 +9,15 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_numbers, real_array
-from ..._calls.declared import Floats
-from ..._calls.doors import checked_class
-from ...arm import Arm
-from ...errors import ArgumentError
-from ...linear_models.operating_point import Point
-from ...linear_models.outputs import read_outputs
-from ...linear_models.strain import Output
-from ...simulation.run import times
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Floats
+from .._calls.doors import checked_class
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..linear_models.operating_point import Point
+from ..linear_models.outputs import read_outputs
+from ..linear_models.strain import Output
+from ..simulation.run import times
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Record:
 
     Examples
     --------
-    >>> from flexarm.optimize import Record
+    >>> from flexarm.identification import Record
     >>> Record([0.0, 0.1, 0.2], [1.0, 1.1, float("nan")]).count
     2
     """
@@ -125,7 +125,7 @@ class Record:
         Identify on the first two thirds, check on the whole:
 
         >>> import numpy as np
-        >>> from flexarm.optimize import Record
+        >>> from flexarm.identification import Record
         >>> t = np.linspace(0.0, 3.0, 31)
         >>> record = Record(t, np.sin(t))
         >>> print(record.first(2 / 3).t[-1])  # in s

@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from ..._support.interrupts import uninterrupted
-from ...arm import Arm
-from ...errors import ArgumentError, ModelError, SimulationWarning
-from ...kinematics.slopes import SLOPE_LIMIT
-from ...parameters import base_parameters, inertial_regressor
-from ...simulation import JointFeedback, Trajectory, simulate
-from ...simulation.run import RUNAWAY_RATE
-from ...simulation.stability import stable_step
-from ...stacks import ArmStack, stack
-from ...statics import equilibrium
-from ...vibration import natural_frequencies
-from .._arms import Arms
-from .._excess import limit_sizes, limited
-from ..limits import Limits
-from .records import signals_of, values_of
+from .._support.interrupts import uninterrupted
+from ..arm import Arm
+from ..errors import ArgumentError, ModelError, SimulationWarning
+from ..kinematics.slopes import SLOPE_LIMIT
+from ..optimize.answers import limited
+from ..optimize.limits import Limits
+from ..parameters import base_parameters, inertial_regressor
+from ..parameters.tangent import Arms
+from ..simulation import JointFeedback, Trajectory, simulate
+from ..simulation.run import RUNAWAY_RATE
+from ..simulation.stability import stable_step
+from ..stacks import ArmStack, stack
+from ..statics import equilibrium
+from ..vibration import natural_frequencies
+from ._records import signals_of, values_of
 
 Array = NDArray[np.float64]
 
@@ -280,7 +280,7 @@ class Excitation:
         if self.arm.nv > self.arm.nu:
             pair = np.array([-np.inf, SLOPE_LIMIT])
             slope = self.arm.largest_slope(run.q)
-            rows.append(("slope of a link", slope, pair, limit_sizes(pair)))
+            rows.append(("slope of a link", slope, pair, pair[1]))
         for name, value, (low, high), size in rows:
             over = np.concatenate([(value - high) / size, (low - value) / size])
             over = over[np.isfinite(over)]

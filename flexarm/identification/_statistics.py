@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.interrupts import allowed
-from ...arm import Arm
-from .colour import coloured
-from .equation_error import MeasuredForces
-from .fit import MESSAGES, MIN_EFFECT, Fit, seen_at
-from .prediction import OutputError
-from .prescribed import notes_on_following
-from .result import FitTimings, Identification, whiteness_of
+from .._support.interrupts import allowed
+from ..arm import Arm
+from ._colour import coloured
+from ._equation_error import MeasuredForces
+from ._fit import MESSAGES, MIN_EFFECT, Fit, seen_at
+from ._output_error import OutputError
+from ._prescribed import notes_on_following
+from ._result import FitTimings, Identification, whiteness_of
 
 Array = NDArray[np.float64]
 

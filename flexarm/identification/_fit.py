@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.interrupts import allowed
-from ...errors import NotFiniteError
-from ...simulation.run import progress_bar
+from .._support.interrupts import allowed
+from ..errors import NotFiniteError
+from ..simulation.run import progress_bar
 
 Array = NDArray[np.float64]
 T = TypeVar("T")

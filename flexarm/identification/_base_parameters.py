@@ -9,16 +9,16 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._calls.doors import checked
-from ..._support.recorded import recorded
-from ...arm import Arm
-from ...errors import ArgumentError
-from ...parameters import BaseParameters, base_parameters, inertial_regressor
-from .equation_error import MeasuredForces, read_rigid
-from .fit import FitOptions, fit
-from .identified import identified
-from .records import Record, read_records
-from .result import Identification
+from .._calls.doors import checked
+from .._support.recorded import recorded
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..parameters import BaseParameters, base_parameters, inertial_regressor
+from ._equation_error import MeasuredForces, read_rigid
+from ._fit import FitOptions, fit
+from ._records import Record, read_records
+from ._result import Identification
+from ._statistics import identified
 
 Array = NDArray[np.float64]
 Names: TypeAlias = str | Sequence[str] | None
@@ -63,7 +63,7 @@ class LinearForces(MeasuredForces):
 
 
 @checked
-@recorded("optimize.identify_base_parameters")
+@recorded("identification.identify_base_parameters")
 def identify_base_parameters(
     arm: Arm,
     measured: Record | Sequence[Record],
@@ -122,8 +122,9 @@ def identify_base_parameters(
     >>> t = np.linspace(0.0, 3.0, 601)
     >>> tau = 4.0 * np.sin(4.0 * t)[:, np.newaxis]
     >>> run = fa.simulate(arm, [0.3], [0.0], t, torque=tau)
-    >>> record = fa.optimize.simulated_record(run, noise=1e-5)
-    >>> found = fa.optimize.identify_base_parameters(arm, record, families="inertia")
+    >>> record = fa.identification.simulated_record(run, noise=1e-5)
+    >>> from flexarm.identification import identify_base_parameters
+    >>> found = identify_base_parameters(arm, record, families="inertia")
     >>> found.names, found.p.round(2)
     (('rod.mx', 'rod.mz', 'rod.Iyy'), array([1. , 0. , 0.5]))
     """

@@ -11,30 +11,36 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from ..._calls.arguments import check_actuated, check_arm, check_numbers, real_array
-from ..._calls.declared import Choice, Floats, Posture
-from ..._calls.doors import checked
-from ..._support.checks import as_generator
-from ..._support.interrupts import allowed, held
-from ..._support.recorded import recorded
-from ...arm import Arm
-from ...errors import ArgumentError, ModelError
-from ...parameters import base_parameters
-from ...simulation import Trajectory
-from ...simulation.run import times
-from .._arms import Arms
-from .._excess import excess_of
-from .._parts import Excited, Timings
-from .._result import OptimalMotion, Verification, unverified, warned
-from .._verify import verified
-from ..limits import LimitsLike, read_limits
-from ..search import Search, read_search
-from .driver import unknowns
-from .equation_error import read_rigid
-from .excitation import FAMILIES, Excitation, Seen
-from .identified import covariance_of
-from .prediction import OutputError, Steps
-from .records import Record, signals_of, standard_deviations
+from .._calls.arguments import check_actuated, check_arm, check_numbers, real_array
+from .._calls.declared import Choice, Floats, Posture
+from .._calls.doors import checked
+from .._support.checks import as_generator
+from .._support.interrupts import allowed, held
+from .._support.recorded import recorded
+from ..arm import Arm
+from ..errors import ArgumentError, ModelError
+from ..optimize.answers import (
+    Excited,
+    OptimalMotion,
+    Timings,
+    Verification,
+    excess_of,
+    unverified,
+    verified,
+    warned,
+)
+from ..optimize.limits import LimitsLike, read_limits
+from ..optimize.search import Search, read_search
+from ..parameters import base_parameters
+from ..parameters.tangent import Arms
+from ..simulation import Trajectory
+from ..simulation.run import times
+from ._equation_error import read_rigid
+from ._excitation import FAMILIES, Excitation, Seen
+from ._identify import unknowns
+from ._output_error import OutputError, Steps
+from ._records import Record, signals_of, standard_deviations
+from ._statistics import covariance_of
 
 Array = NDArray[np.float64]
 
@@ -71,7 +77,7 @@ _MESSAGES = {
 
 
 @checked
-@recorded("optimize.exciting_motion")
+@recorded("identification.exciting_motion")
 def exciting_motion(
     make_arm: Callable[[Array], Arm] | Arm,
     p: Annotated[ArrayLike, Floats("(k,)")] | None,
@@ -185,7 +191,7 @@ def exciting_motion(
     ...     rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
     ...     joint = rod.joint.replace(damping=p[1])
     ...     return fa.Arm([rod.replace(joint=joint)])
-    >>> motion = fa.optimize.exciting_motion(
+    >>> motion = fa.identification.exciting_motion(
     ...     make_arm,
     ...     [2.0, 0.3],
     ...     np.linspace(0.0, 2.0, 101),

@@ -9,17 +9,17 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_arm
-from ..._calls.declared import Choice, Floats, Positive
-from ..._calls.doors import checked
-from ..._support.checks import as_generator
-from ...arm import Arm
-from ...errors import ArgumentError
-from ...parameters.trajectory_sensitivity import INTEGRATORS
-from ...simulation import Trajectory
-from .prediction import OutputError, Steps
-from .records import Record, read_records, standard_deviations
-from .sensors import Sensing, refuse_uneven
+from .._calls.arguments import check_arm
+from .._calls.declared import Choice, Floats, Positive
+from .._calls.doors import checked
+from .._support.checks import as_generator
+from ..arm import Arm
+from ..errors import ArgumentError
+from ..parameters.trajectory_sensitivity import INTEGRATORS
+from ..simulation import Trajectory
+from ._output_error import OutputError, Steps
+from ._records import Record, read_records, standard_deviations
+from ._sensors import Sensing, refuse_uneven
 
 Array = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ def simulated_record(
     >>> import flexarm as fa
     >>> arm = fa.library.pendulum()
     >>> run = fa.simulate(arm, [0.0], [0.0], np.linspace(0.0, 1.0, 101))
-    >>> record = fa.optimize.simulated_record(run, noise=0.001)
+    >>> record = fa.identification.simulated_record(run, noise=0.001)
     >>> record.y.shape, float(np.std(record.y - run.q).round(4))
     ((101, 1), 0.001)
     """
@@ -142,9 +142,9 @@ def predicted_signals(
     >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
     >>> t = np.linspace(0.0, 1.0, 101)
     >>> turned = 0.1 * np.sin(3.0 * t)
-    >>> record = fa.optimize.Record(t, np.zeros(101), prescribed={"rod": turned})
-    >>> sensor = fa.optimize.Sensor("joint positions", offset=0.5)
-    >>> (angle,) = fa.optimize.predicted_signals(arm, record, outputs=sensor)
+    >>> record = fa.identification.Record(t, np.zeros(101), prescribed={"rod": turned})
+    >>> sensor = fa.identification.Sensor("joint positions", offset=0.5)
+    >>> (angle,) = fa.identification.predicted_signals(arm, record, outputs=sensor)
     >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
     True
     """

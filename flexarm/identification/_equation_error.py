@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
-from ...arm import Arm
-from ...errors import ArgumentError, ModelError
-from ...parameters.tangent import SHORT_RULES, ArmTangent
-from .._arms import Arms
-from .records import Record, check_record, refuse_prescribed, signals_of
+from ..arm import Arm
+from ..errors import ArgumentError, ModelError
+from ..parameters.tangent import SHORT_RULES, Arms, ArmTangent
+from ._records import Record, check_record, refuse_prescribed, signals_of
 
 Array = NDArray[np.float64]
 

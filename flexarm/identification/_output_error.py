@@ -9,31 +9,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.interrupts import uninterrupted
-from ...arm import Arm
-from ...derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from ...errors import (
+from .._support.interrupts import uninterrupted
+from ..arm import Arm
+from ..derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from ..errors import (
     AccuracyWarning,
     ArgumentError,
     ModelError,
     NotFiniteError,
     SimulationWarning,
 )
-from ...kinematics.slopes import SLOPE_END
-from ...linear_models.operating_point import Point
-from ...linear_models.outputs import state_names
-from ...linear_models.strain import Output
-from ...parameters.directional import solved
-from ...parameters.tangent import SHORT_RULES, STEP, ArmTangent
-from ...parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
-from ...simulation import Trajectory, simulate
-from ...simulation.run import RUNAWAY_RATE
-from ...simulation.stability import CONDITIONAL, stable_step
-from ...statics import equilibrium
-from .._arms import Arms
-from .prescribed import Prescribed
-from .records import Record, check_record
-from .sensors import Sensing, made, refuse_uneven
+from ..kinematics.slopes import SLOPE_END
+from ..linear_models.operating_point import Point
+from ..linear_models.outputs import state_names
+from ..linear_models.strain import Output
+from ..parameters.directional import solved
+from ..parameters.tangent import SHORT_RULES, STEP, Arms, ArmTangent
+from ..parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
+from ..simulation import Trajectory, simulate
+from ..simulation.run import RUNAWAY_RATE
+from ..simulation.stability import CONDITIONAL, stable_step
+from ..statics import equilibrium
+from ._prescribed import Prescribed
+from ._records import Record, check_record
+from ._sensors import Sensing, made, refuse_uneven
 
 Array = NDArray[np.float64]
 

@@ -10,12 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.interrupts import allowed
-from ...errors import ModelError, NotFiniteError
-from .equation_error import EquationError
-from .fit import Fit, FitOptions, fit
-from .identified import MAX_MOVE, moved_by_half_steps, moved_by_steps, plain_covariance
-from .prediction import OutputError
+from .._support.interrupts import allowed
+from ..errors import ModelError, NotFiniteError
+from ._equation_error import EquationError
+from ._fit import Fit, FitOptions, fit
+from ._output_error import OutputError
+from ._statistics import MAX_MOVE, moved_by_half_steps, moved_by_steps, plain_covariance
 
 Array = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Array, Array]

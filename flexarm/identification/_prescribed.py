@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.options import did_you_mean
-from ...arm import Arm
-from ...bodies import Body
-from ...errors import ArgumentError
-from ...simulation import Trajectory
-from .records import Record
+from .._support.options import did_you_mean
+from ..arm import Arm
+from ..bodies import Body
+from ..errors import ArgumentError
+from ..simulation import Trajectory
+from ._records import Record
 
 Array = NDArray[np.float64]
 
