@@ -3,13 +3,11 @@
 from typing import TYPE_CHECKING
 
 from .._support.moved import missing_or_moved
-from ._base_parameters import identify_base_parameters
 from ._exciting import exciting_motion
-from ._identify import identify
-from ._records import Record
+from ._identify import identify, predicted_signals
+from ._inverse_dynamics import identify_base_parameters
+from ._records import Record, Sensor, simulated_record
 from ._result import Identification
-from ._sensors import Sensor
-from ._simulated import predicted_signals, simulated_record
 
 __all__ = [
     "Identification",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +16,9 @@ from .._support.interrupts import uninterrupted
 from ..arm import Arm
 from ..errors import ArgumentError, ModelError, SimulationWarning
 from ..kinematics.slopes import SLOPE_LIMIT
-from ..optimize.answers import limited
+from ..optimize.answers import Verification, excess_of, limited, verified
 from ..optimize.limits import Limits
-from ..parameters import base_parameters, inertial_regressor
+from ..parameters import BaseParameters, inertial_regressor
 from ..parameters.tangent import Arms
 from ..simulation import JointFeedback, Trajectory, simulate
 from ..simulation.run import RUNAWAY_RATE
@@ -24,32 +26,21 @@ from ..simulation.stability import stable_step
 from ..stacks import ArmStack, stack
 from ..statics import equilibrium
 from ..vibration import natural_frequencies
-from ._records import signals_of, values_of
+from ._output_error import OutputError, Steps
+from ._records import Record, signals_of, values_of
 
 Array = NDArray[np.float64]
 
 FAMILIES = ("inertia", "joint")  # of base parameters
-# Harmonics of each joint by default: more excite more parameters and make the search
-# longer.
-_DEFAULT_HARMONICS = 8
-# Highest harmonic over the first frequency of links, which it has to excite: higher
-# ones bend them more than they turn joints.
-_TOP_RATIO = 1.3
-# Highest harmonic of a rigid arm, which has no frequency to reach.
-_RIGID_HARMONICS = 5
-# Samples of a period of the highest harmonic at least.
+# Samples of a period of the highest harmonic at least: with half of them records miss
+# its peaks, with twice motions of few samples have no harmonics.
 _MIN_SAMPLES = 8
-# Step of central differences, in sizes of parameters.
+# Step of central differences, in sizes of parameters: half of it is nearer to rounding,
+# twice to curvature; both leave the search as it is.
 _STEP = 1e-5
-# Part of the longest stable step, about a radian of the fastest mode.
-_STEP_SHARE = 0.4
-# Sharpness of the smooth largest value over samples: with less it is further above the
-# largest one, with more its derivatives jump.
+# Sharpness of the smooth largest value over samples: with half of it that is further
+# above the largest one, with twice its derivatives jump.
 _SHARPNESS = 50.0
-# Frequency of the feedback over the highest harmonic, which it has to follow.
-_SERVO_RATIO = 2.0
-# Fastest rate of the feedback times the step, within the stability of Runge-Kutta.
-_MAX_RATE = 0.7
 
 
 class Fourier:
@@ -87,6 +78,18 @@ class Fourier:
         return place, rate, second
 
 
+def _highest(arm: Arm, q: Array, duration: float) -> float:
+    """Highest harmonic by default: it excites the first mode of the links."""
+    if arm.nv == arm.nu:
+        return 5.0
+    # the first mode of the links that actuators drive
+    clamped = np.nanmin(np.abs(natural_frequencies(arm, q, held="motors")))
+    f = natural_frequencies(arm, q)
+    f = f[f > clamped]
+    # higher ones bend links more than they turn joints
+    return max(5.0, 1.3 * float(f[0]) * duration) if len(f) else 5.0
+
+
 def harmonics_of(arm: Arm, q: Array, t: Array, given: Sequence[int] | None) -> Array:
     """Harmonics as given, or some up to the first mode of the links."""
     most = (len(t) - 1) // _MIN_SAMPLES
@@ -98,25 +101,16 @@ def harmonics_of(arm: Arm, q: Array, t: Array, given: Sequence[int] | None) -> A
                 f"from 1 to {most}, for eight samples in a period of the highest"
             )
         return np.asarray(array, dtype=float)
-    top = float(_RIGID_HARMONICS)
-    if arm.nv > arm.nu:
-        # the first mode of the links that actuators drive
-        clamped = np.nanmin(np.abs(natural_frequencies(arm, q, held="motors")))
-        f = natural_frequencies(arm, q)
-        f = f[f > clamped]
-        if len(f):
-            top = max(top, _TOP_RATIO * float(f[0]) * float(t[-1] - t[0]))
-    top = min(top, most)
+    top = min(_highest(arm, q, float(t[-1] - t[0])), most)
     if top < 2.0:
         raise ArgumentError(
             f"t has {len(t)} times, expected at least {2 * _MIN_SAMPLES + 1}: eight in "
             "a period of each of two harmonics"
         )
-    return np.unique(np.round(np.geomspace(1.0, top, _DEFAULT_HARMONICS)))
+    return np.unique(np.round(np.geomspace(1.0, top, 8)))
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(NamedTuple):
     """Information of one of several motions."""
 
     jacobian: Array  # (N, k) of signals over their noise, parameters over their sizes
@@ -125,108 +119,196 @@ class Seen:
     names: tuple[str, ...]  # of what is limited
 
 
-class Excitation:
-    """Motions of an arm by coefficients: forces, limits, derivatives of signals."""
+@dataclass(eq=False)
+class Excitation(ABC):
+    """Motions of an arm by coefficients: limits, derivatives of signals."""
 
-    def __init__(
-        self,
-        arms: Arms | Arm,
-        p: Array,
-        size: Array,
-        t: Array,
-        q0: Array,
-        limits: Limits,
-        outputs: object,
-        sigma: Array,
-        harmonics: Sequence[int] | None,
-    ) -> None:
-        self.t, self.limits, self.size = t, limits, size
-        self.rigid = isinstance(arms, Arm)
-        self.arm = arm = arms if isinstance(arms, Arm) else arms(p)
-        self.starts = [_rest(arm, q0)]
-        self.q0, self.hold = self.starts[0]
-        self.arms, self.weights = [arm], np.zeros((0, 0))
-        if isinstance(arms, Arms):
-            self._perturb(arms, p)
-            self.outputs = [signals_of(a, outputs)[0] for a in self.arms]
-        else:
-            self.columns = list(base_parameters(arm, families=FAMILIES).independent)
-        self.sigma = sigma
-        self.harmonics = harmonics_of(arm, self.q0, t, harmonics)
-        self.series = Fourier(t, self.harmonics, arm.nu)
-        self.step = _STEP_SHARE * stable_step(arm, self.q0, "rk4")[0]
-        self.step = min(self.step, float(np.diff(t).max()))
-        top = 2.0 * np.pi * self.harmonics[-1] / (t[-1] - t[0])
-        servo = _SERVO_RATIO * top
-        self.step = min(self.step, _MAX_RATE / servo)
+    arm: Arm
+    size: Array  # of the parameters
+    t: Array
+    q0: Array
+    limits: Limits
+    sigma: Array
+    given: Sequence[int] | None  # harmonics
+
+    def __post_init__(self) -> None:
+        self.q0, self.hold = _rest(self.arm, self.q0)
+        self.harmonics = harmonics_of(self.arm, self.q0, self.t, self.given)
+        self.series = Fourier(self.t, self.harmonics, self.arm.nu)
+
+    @abstractmethod
+    def motions(self, c: Array, only: bool) -> tuple[Trajectory, NDArray[np.bool_]]:
+        """Motions (arms, B, n, ...) of (B, count), and (B,) whether they diverge."""
+
+    @abstractmethod
+    def rows(self, run: Trajectory, at: NDArray[np.intp]) -> Array:
+        """Derivatives (b, N, k) of signals over their noise, by parameters in sizes."""
+
+    @abstractmethod
+    def information(self, run: Trajectory) -> Array:
+        """Exact derivatives (N, k) of one motion, by the parameters."""
+
+    @abstractmethod
+    def checked(self, c: Array) -> tuple[Trajectory, Verification | None]:
+        """A motion, and the same with finer steps; None after Ctrl-C."""
+
+    def single(self, run: Trajectory, b: int = 0) -> Trajectory:
+        """One motion of the first arm out of a batch."""
+        return replace(
+            run, arm=self.arm, q=run.q[0, b], qd=run.qd[0, b], tau=run.tau[0, b]
+        )
+
+    def look(self, c: Array, only: bool = False) -> list[Seen | None]:
+        """Information of motions (B, count), or on limits; None of those that diverge."""
+        run, lost = self.motions(c, only)
+        at, none = np.flatnonzero(~lost), np.zeros((0, 0))
+        known = (
+            {} if only or lost.all() else dict(zip(at, self.rows(run, at), strict=True))
+        )
+        return [
+            None if lost[b] else Seen(known.get(b, none), *self._limited(run, b))
+            for b in range(len(c))
+        ]
+
+    def _limited(self, run: Trajectory, b: int) -> tuple[Array, Array, tuple[str, ...]]:
+        """Largest values over their limits, less one, smooth and hard; their names."""
+        own = self.single(run, b)
+        rows = limited(own, len(self.t), self.limits, None)
+        if self.arm.nv > self.arm.nu:
+            pair = np.array([-np.inf, SLOPE_LIMIT])
+            rows.append(
+                ("slope of a link", self.arm.largest_slope(own.q), pair, pair[1])
+            )
+        smooth, hard = [], []
+        for _, value, (low, high), size in rows:
+            over = np.concatenate([(value - high) / size, (low - value) / size])
+            over = over[np.isfinite(over)]
+            most = float(over.max())
+            hard.append(most)
+            above = np.log(np.exp(_SHARPNESS * (over - most)).sum()) / _SHARPNESS
+            smooth.append(most + above)
+        return np.array(smooth), np.array(hard), tuple(row[0] for row in rows)
+
+
+@dataclass(eq=False)
+class RigidExcitation(Excitation):
+    """Motions of a rigid arm, which follow the series; its forces are the signals."""
+
+    base: BaseParameters
+
+    def motion(self, c: Array, finer: int = 1) -> Trajectory:
+        """Motions (1, B, n, ...), with samples between those of the times."""
+        n = len(self.t)
+        at = np.arange(finer * (n - 1) + 1) / finer
+        t = np.interp(at, np.arange(n), self.t) if finer > 1 else self.t
+        place, qd, qdd = self.series(c, t)
+        q = self.q0 + place
+        tau = self.arm.inverse_dynamics(q, qd, qdd)
+        return Trajectory(self.arm, t, q[np.newaxis], qd[np.newaxis], tau[np.newaxis])
+
+    def motions(self, c: Array, only: bool) -> tuple[Trajectory, NDArray[np.bool_]]:
+        return self.motion(c), np.zeros(len(c), dtype=bool)
+
+    def rows(self, run: Trajectory, at: NDArray[np.intp]) -> Array:
+        return self._forces(run.q[0, at], run.qd[0, at], run.tau[0, at]) * self.size
+
+    def information(self, run: Trajectory) -> Array:
+        return self._forces(run.q[np.newaxis], run.qd[np.newaxis], run.tau[np.newaxis])[
+            0
+        ]
+
+    def _forces(self, q: Array, qd: Array, tau: Array) -> Array:
+        """Rows (b, N, k) of forces over their noise by base parameters."""
+        qdd = self.arm.forward_dynamics(q, qd, tau)
+        Y = np.asarray(inertial_regressor(self.arm, q, qd, qdd, families=FAMILIES))
+        Y = Y[..., list(self.base.independent)] / self.sigma[:, np.newaxis]
+        return np.asarray(Y.reshape(len(Y), -1, Y.shape[-1]))
+
+    def checked(self, c: Array) -> tuple[Trajectory, Verification | None]:
+        one = c[np.newaxis]
+        run, fine = (self.single(self.motion(one, n)) for n in (1, 4))
+        excess = excess_of(fine, self.limits)
+        step, off = float(fine.t[1] - fine.t[0]), np.full(3, np.nan)
+        return run, Verification(fine, step, off, np.nan, np.nan, excess=excess)
+
+
+@dataclass(eq=False)
+class SimulatedExcitation(Excitation):
+    """Motions of arms of parameters p, under forces of a feedback of the first one."""
+
+    make: Arms
+    p: Array
+    outputs: object
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        arm, t = self.arm, self.t
+        self.arms, self.starts = [arm], [self.q0]
+        self._perturb()
+        self.signals = [signals_of(each, self.outputs)[0] for each in self.arms]
+        # the feedback follows the highest harmonic, within the stability of its steps
+        servo = 2.0 * (2.0 * np.pi * self.harmonics[-1] / (t[-1] - t[0]))
+        longest = 0.4 * stable_step(arm, self.q0, "rk4")[0]
+        self.step = min(longest, float(np.diff(t).max()), 0.7 / servo)
         act = arm.actuator_indices
         inverse = np.linalg.inv(arm.mass_matrix(self.q0))
         load = np.linalg.inv(inverse[np.ix_(act, act)])
         self.gains = load * servo**2, 2.0 * load * servo
 
-    def _perturb(self, arms: Arms, p: Array) -> None:
+    def _perturb(self) -> None:
         """Arms with changed parameters, and weights (k, arms) of differences."""
-        weights = []
-        for j in range(len(p)):
-            row: dict[int, float] = {}
-            h = _STEP * self.size[j]
-            for step in (h, -h):
-                moved = p.copy()
-                moved[j] += step
+        weights: list[tuple[int, int, float]] = []
+        for j, value in enumerate(self.p):
+            own = []
+            for sign in (1.0, -1.0):
+                moved = self.p.copy()
+                moved[j] += sign * _STEP * self.size[j]
                 try:
-                    arm = arms(moved)
-                    start = _rest(arm, self.q0)
+                    arm = self.make(moved)
+                    start, _ = _rest(arm, self.q0)
                 except ModelError:
                     continue
-                row[len(self.arms)] = 1.0 if step > 0.0 else -1.0
+                own.append((j, len(self.arms), sign))
                 self.arms.append(arm)
                 self.starts.append(start)
-            if not row:
-                raise ModelError(f"no arm has a parameter {j} beside {p[j]:g}")
-            if len(row) == 1:  # a wall: no arm on the other side
-                row[0] = -sum(row.values())
-            weights.append(
-                (row, 2.0 * _STEP if len(row) == 2 and 0 not in row else _STEP)
-            )
-        self.weights = np.zeros((len(p), len(self.arms)))
-        for j, (row, h) in enumerate(weights):
-            for i, sign in row.items():
-                self.weights[j, i] = sign / h
+            if not own:
+                raise ModelError(f"no arm has a parameter {j} beside {value:g}")
+            if len(own) == 1:  # a wall: no arm on the other side
+                own.append((j, 0, -own[0][2]))
+            reach = 2.0 * _STEP if own[-1][1] else _STEP
+            weights += [(j, i, sign / reach) for j, i, sign in own]
+        self.weights = np.zeros((len(self.p), len(self.arms)))
+        for j, i, weight in weights:
+            self.weights[j, i] = weight
 
     def forces(self, c: Array) -> Array:
         """Forces (B, n, nu) with which joints follow motions of (B, count)."""
         place, rates, _ = self.series(c, self.t)
-        act = self.arm.actuator_indices
-        law = JointFeedback(
-            self.gains[0],
-            self.gains[1],
-            self.q0[act] + place,
-            rates,
-            np.broadcast_to(self.hold, place.shape),
-            coupled=True,
-        )
+        goal = self.q0[self.arm.actuator_indices] + place
+        hold = np.broadcast_to(self.hold, place.shape)
+        law = JointFeedback(*self.gains, goal, rates, hold, coupled=True)
         q0 = np.broadcast_to(self.q0, (len(c), self.arm.nq))
-        run = self._simulated(self.arm, q0, law)
-        return np.asarray(run.tau)
+        return np.asarray(self._simulated(self.arm, q0, law).tau)
 
     def runs(self, tau: Array, only: bool = False) -> Trajectory:
         """Motions (arms, B, n, ...) under forces (B, n, nu), or of the first arm."""
-        arms = self.arms[:1] if only or self.rigid else self.arms
-        starts = [start[0] for start in self.starts[: len(arms)]]
+        arms = self.arms[:1] if only else self.arms
         shape = (len(arms), *tau.shape)
-        q0 = np.broadcast_to(np.array(starts)[:, np.newaxis], (*shape[:2], arms[0].nq))
+        starts = np.array(self.starts[: len(arms)])[:, np.newaxis]
+        q0 = np.broadcast_to(starts, (*shape[:2], arms[0].nq))
         many = stack(arms)[:, np.newaxis]
         return self._simulated(many, q0, np.broadcast_to(tau, shape))
 
     def _simulated(
         self, arm: Arm | ArmStack, q0: Array, torque: JointFeedback | Array
     ) -> Trajectory:
+        still = np.zeros((*q0.shape[:-1], self.arm.nv))
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulationWarning)
             run = simulate(
                 arm,
                 q0,
-                np.zeros((*q0.shape[:-1], self.arm.nv)),
+                still,
                 self.t,
                 torque=torque,
                 max_step=self.step,
@@ -234,83 +316,39 @@ class Excitation:
             )
         return uninterrupted(run)
 
-    def motion(self, c: Array, finer: int = 1) -> Trajectory:
-        """Motions (1, B, n, ...) of a rigid arm, which follows the series."""
-        n = len(self.t)
-        t = self.t
-        if finer > 1:
-            t = np.interp(np.arange(finer * (n - 1) + 1) / finer, np.arange(n), t)
-        place, qd, qdd = self.series(c, t)
-        q = self.q0 + place
-        tau = self.arm.inverse_dynamics(q, qd, qdd)
-        return Trajectory(self.arm, t, q[np.newaxis], qd[np.newaxis], tau[np.newaxis])
+    def motions(self, c: Array, only: bool) -> tuple[Trajectory, NDArray[np.bool_]]:
+        tau = self.forces(c)
+        lost = np.asarray(~np.isfinite(tau).all(axis=(1, 2)))
+        run = self.runs(np.where(lost[:, np.newaxis, np.newaxis], 0.0, tau), only)
+        size = np.maximum(np.abs(run.q).max((0, 2, 3)), np.abs(run.qd).max((0, 2, 3)))
+        return run, lost | ~(size < RUNAWAY_RATE)
 
-    def look(self, c: Array, only: bool = False) -> list[Seen | None]:
-        """Information of motions (B, count); None where they diverge."""
-        if self.rigid:
-            run = self.motion(c)
-            lost = np.zeros(len(c), dtype=bool)
-        else:
-            tau = self.forces(c)
-            lost = np.array([not np.isfinite(each).all() for each in tau])
-            run = self.runs(np.where(lost[:, np.newaxis, np.newaxis], 0.0, tau), only)
-            size = np.maximum(
-                np.abs(run.q).max((0, 2, 3)), np.abs(run.qd).max((0, 2, 3))
-            )
-            lost = lost | ~(size < RUNAWAY_RATE)
-        J = np.zeros((0, 0, 0))
-        if not lost.all() and not only:
-            J = self._jacobians(run, ~lost)
-        found: list[Seen | None] = []
-        for b in range(len(c)):
-            if lost[b]:
-                found.append(None)
-                continue
-            own = replace(
-                run, arm=self.arm, q=run.q[0, b], qd=run.qd[0, b], tau=run.tau[0, b]
-            )
-            jacobian = np.zeros((0, 0)) if only else J[int((~lost[:b]).sum())]
-            found.append(Seen(jacobian, *self._limited(own)))
-        return found
-
-    def _limited(self, run: Trajectory) -> tuple[Array, Array, tuple[str, ...]]:
-        """Largest values over their limits, less one, smooth and hard; their names."""
-        smooth, hard, names = [], [], []
-        rows = limited(run, len(self.t), self.limits, None)
-        if self.arm.nv > self.arm.nu:
-            pair = np.array([-np.inf, SLOPE_LIMIT])
-            slope = self.arm.largest_slope(run.q)
-            rows.append(("slope of a link", slope, pair, pair[1]))
-        for name, value, (low, high), size in rows:
-            over = np.concatenate([(value - high) / size, (low - value) / size])
-            over = over[np.isfinite(over)]
-            most = float(over.max())
-            names.append(name)
-            hard.append(most)
-            smooth.append(
-                most + np.log(np.exp(_SHARPNESS * (over - most)).sum()) / _SHARPNESS
-            )
-        return np.array(smooth), np.array(hard), tuple(names)
-
-    def _jacobians(self, run: Trajectory, there: NDArray[np.bool_]) -> Array:
-        """Derivatives (b, N, k) of the signals in units of noise and sizes."""
-        q, qd, tau = (x[:, there] for x in (run.q, run.qd, run.tau))
-        if self.rigid:
-            return self.rigid_rows(q[0], qd[0], tau[0]) * self.size
+    def rows(self, run: Trajectory, at: NDArray[np.intp]) -> Array:
         y = []
-        for i, (arm, outputs) in enumerate(zip(self.arms, self.outputs, strict=True)):
-            flat = [x[i].reshape(-1, x.shape[-1]) for x in (q, qd, tau)]
-            qdd = arm.forward_dynamics(*flat)
-            y.append(values_of(arm, outputs, flat[0], flat[1], qdd) / self.sigma)
+        for i, (arm, outputs) in enumerate(zip(self.arms, self.signals, strict=True)):
+            states = (run.q, run.qd, run.tau)
+            q, qd, tau = (x[i, at].reshape(-1, x.shape[-1]) for x in states)
+            qdd = arm.forward_dynamics(q, qd, tau)
+            y.append(values_of(arm, outputs, q, qd, qdd) / self.sigma)
         found = np.tensordot(self.weights, np.array(y), 1)  # (k, b n, m)
-        return np.moveaxis(found.reshape(len(found), q.shape[1], -1), 0, -1)
+        return np.moveaxis(found.reshape(len(found), len(at), -1), 0, -1)
 
-    def rigid_rows(self, q: Array, qd: Array, tau: Array) -> Array:
-        """Rows (b, N, k) of forces over their noise by base parameters."""
-        qdd = self.arm.forward_dynamics(q, qd, tau)
-        Y = np.asarray(inertial_regressor(self.arm, q, qd, qdd, families=FAMILIES))
-        Y = Y[..., self.columns] / self.sigma[:, np.newaxis]
-        return np.asarray(Y.reshape(len(Y), -1, Y.shape[-1]))
+    def information(self, run: Trajectory) -> Array:
+        empty = np.zeros((len(self.t), len(self.sigma)))
+        resting = self.arm.nv > self.arm.nu
+        record = Record(self.t, empty, run.tau, self.q0, None, resting)
+        steps = Steps("linear", "rk4")
+        exact = OutputError(self.make, self.p, (record,), self.outputs, False, steps)
+        exact.settle(self.p)
+        J = exact.derivatives(self.p, self.size)[0] / self.sigma[:, np.newaxis]
+        return np.asarray(J.reshape(-1, len(self.p)))
+
+    def checked(self, c: Array) -> tuple[Trajectory, Verification | None]:
+        tau = self.forces(c[np.newaxis])
+        still = np.zeros(self.arm.nv)
+        start = self.t, self.q0, still
+        fine = verified(self.arm, *start, tau[0], self.step, limits=self.limits)
+        return self.single(self.runs(tau, only=True)), fine
 
 
 def _rest(arm: Arm, q0: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, TypeAlias
 
@@ -17,17 +18,16 @@ from .._support.interrupts import held
 from .._support.recorded import recorded
 from .._support.warn import warn
 from ..arm import Arm
-from ..errors import ArgumentError, ConvergenceWarning
+from ..errors import ArgumentError, ConvergenceWarning, ModelError
 from ..optimize.search import Search, read_search
 from ..parameters.tangent import Arms
 from ..parameters.trajectory_sensitivity import INTEGRATORS
-from ._equation_error import EquationError
-from ._fit import FitOptions
-from ._output_error import OutputError, Steps
-from ._records import Record, read_records, standard_deviations
-from ._result import Identification
-from ._stages import existing, in_stages
-from ._statistics import identified
+from ._inverse_dynamics import EquationError, refuse_few
+from ._output_error import OutputError, Problem, Steps
+from ._records import Record, Sensing, read_records, standard_deviations
+from ._result import Identification, identified
+from ._search import Bounds as Pairs
+from ._search import FitOptions, fit, in_stages, scatter_of
 
 Array = NDArray[np.float64]
 Bounds: TypeAlias = Annotated[
@@ -217,37 +217,31 @@ def identify(
     options = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
-    arms = Arms(make_arm)
+    arms, parts = Arms(make_arm), _parts(stages)
     problem: OutputError | EquationError
     if method == "inverse dynamics":
         _refuse_unused(estimate_state, sigma)
         problem = EquationError(arms, p, records, outputs)
     else:
         problem = OutputError(arms, p, records, outputs, estimate_state, steps)
-    samples = sum(int(np.isfinite(y).sum()) for y in problem.measured)
-    if samples <= problem.n:
-        raise ArgumentError(
-            f"measured has {samples} samples for {problem.n} unknowns, expected more "
-            "samples than unknowns"
-        )
+    refuse_few(problem, "samples", "unknowns")
     # the search, also for initial states
-    parts = _parts(stages)
-    x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
-    problem.settle(x0)
-    noise = _first_noise(problem, sigma)
-    size = np.concatenate([size, problem.check_start(x0)])
-    limits = existing(problem.exists, p, size[: len(p)], limits)
-    limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
+    states = np.zeros(problem.n - len(p))
+    x0, known = np.concatenate([p, states]), sigma is not None
+    if isinstance(problem, OutputError):
+        problem.settle(x0)
+        noise = _first_noise(problem, sigma)
+        size = np.concatenate([size, problem.check_start(x0)])
+    else:
+        noise = _first_noise(problem, sigma)
+    low, high = existing(problem.exists, p, size[: len(p)], limits)
+    limits = np.append(low, states - np.inf), np.append(high, states + np.inf)
+    choice = FitOptions(noise, known, **options)
     with held():
-        found = in_stages(
-            problem,
-            x0,
-            size,
-            limits,
-            parts,
-            FitOptions(noise, sigma is not None, **options),
-        )
-        searched = time.perf_counter()
+        if isinstance(problem, OutputError):
+            found = in_stages(problem, x0, size, limits, parts, choice)
+        else:
+            found = fit(problem, x0, size, limits, choice)
         result = identified(
             problem,
             found,
@@ -255,9 +249,9 @@ def identify(
             names=known_names,
             size=size,
             bounds=limits,
-            sigma_is_known=sigma is not None,
+            sigma_is_known=known,
             method=method,
-            times=(started, searched),
+            started=started,
         )
     if result.status == "poor fit":
         warn(f"{method} found a poor fit: {result.message}", ConvergenceWarning)
@@ -270,22 +264,29 @@ def identify(
     return result
 
 
-def _widened(bounds: Array, end: float, x0: Array) -> Array:
-    """Bounds of parameters, infinite ones for the other unknowns."""
-    result = np.full(len(x0), end)
-    result[: len(bounds)] = bounds
-    return result
+def existing(
+    arms: Callable[[Array], object], p: Array, size: Array, bounds: Pairs
+) -> Pairs:
+    """Bounds, with zero where no arm has a negative parameter: no bound but a wall."""
+    low = bounds[0].copy()
+    for j in np.flatnonzero((p >= 0.0) & ~np.isfinite(low)):
+        for value in (-1e-3, 0.0):
+            moved = p.copy()
+            moved[j] = value * size[j]
+            try:
+                arms(moved)
+            except ModelError:
+                low[j] = 0.0 if value < 0.0 else min(1e-3 * size[j], p[j])
+            else:
+                break
+    return low, bounds[1]
 
 
-def _first_noise(
-    problem: OutputError | EquationError, sigma: ArrayLike | None
-) -> Array:
+def _first_noise(problem: Problem, sigma: ArrayLike | None) -> Array:
     """Noise as given, or the scatter of the signals as first weights."""
-    m = len(problem.signals)
-    if sigma is not None:
-        return standard_deviations("sigma", sigma, m, least=None)
-    size = np.nanstd(np.concatenate(problem.measured), axis=0)
-    return np.where(size > 0.0, size, 1.0)
+    if sigma is None:
+        return scatter_of(problem)
+    return standard_deviations("sigma", sigma, len(problem.signals), least=None)
 
 
 def _refuse_unused(estimate_state: object, sigma: object) -> None:
@@ -362,3 +363,76 @@ def _parts(stages: Sequence[float] | None) -> list[float] | None:
             "and up to 1, such as (0.2, 1.0)"
         )
     return parts
+
+
+@checked
+def predicted_signals(
+    arm: Arm,
+    measured: Record | Sequence[Record],
+    *,
+    outputs: object = "joint positions",
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
+    integrator: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
+    max_step: Positive | None = None,
+) -> list[Array]:
+    """Signals that an arm shows in recorded runs, by simulation.
+
+    Parameters
+    ----------
+    arm : Arm
+        Such as `Identification.arm`, or that of nominal data.
+    measured : Record or list of Record
+        Times, forces, prescribed joints and initial states; signals `y` are not used.
+    outputs : str, Output, Sensor or list
+        The signals, as of `identify`; of its functions ``outputs(found.p)``.
+    interpolation, integrator, max_step
+        As of `identify`.
+
+    Returns
+    -------
+    signals : list of (n, m) ndarray of float
+        Of each record, in the units of the outputs and sensors.
+
+    Raises
+    ------
+    NotFiniteError
+        If a motion diverges.
+    ArgumentError
+        If records do not fit the arm, or one starts `at_rest` where the arm has no
+        equilibrium.
+
+    See Also
+    --------
+    identify : parameters with which such signals are the measured ones.
+
+    Examples
+    --------
+    A pendulum whose joint is turned by hand, as seen by a sensor with an offset:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> t = np.linspace(0.0, 1.0, 101)
+    >>> turned = 0.1 * np.sin(3.0 * t)
+    >>> record = fa.identification.Record(t, np.zeros(101), prescribed={"rod": turned})
+    >>> sensor = fa.identification.Sensor("joint positions", offset=0.5)
+    >>> (angle,) = fa.identification.predicted_signals(arm, record, outputs=sensor)
+    >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
+    True
+    """
+    m = len(Sensing(arm, outputs).names)
+    blank = [replace(r, y=np.zeros((len(r.t), m))) for r in read_records(measured)]
+    steps = Steps(interpolation, integrator, max_step)
+    problem = OutputError(
+        lambda p: arm, np.zeros(0), tuple(blank), outputs, False, steps
+    )
+    x = np.zeros(0)
+    problem.settle(x)
+    problem.check_start(x)
+    found = problem.predict(x)
+    if found is None:
+        raise ArgumentError(
+            "the arm has no static equilibrium where a record starts at_rest; expected "
+            "one, or an initial state"
+        )
+    return found

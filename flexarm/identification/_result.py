@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._calls.doors import checked_class
+from .._support.interrupts import allowed
 from .._support.labelled import Labelled, Labels, Variable, named
 from .._support.printing import table
 from ..arm import Arm
 from ..errors import ArgumentError, ConvergenceError
+from ._covariance import Combinations, coloured
+from ._output_error import OutputError, Problem
+from ._search import MAX_MOVE, Fit, combinations_of, inside, moved_by_half_steps
 
 Array = NDArray[np.float64]
+
+# Residuals in scatters of their signal from which correlated ones are a failure: half
+# of it blames friction that the model lacks, twice passes other minima.
+_MAX_RESIDUAL = 0.3
+# Probability of residuals from which on their noise counts as white: half of it takes
+# one coloured record more for white, twice spends models on one white record more.
+_MIN_WHITENESS = 0.01
+# Known standard deviations of the noise, below which residuals are not of the noise,
+# but errors of the integrator: twice is too near one, half never met.
+_MIN_NOISE = 0.3
+# Probability below which a test speaks, divided by the number of tests: one of a
+# thousand true models is blamed; with half of it, of two thousand.
+_MIN_PROBABILITY = 1e-3
+
+MESSAGES = {
+    "solved": "the search reached its tolerance",
+    "iterations": "the search reached its largest number of iterations",
+    "time": "the search reached its time limit",
+    "poor fit": "residuals of {} are {:.0f} % of its signal and correlated in time: "
+    "another minimum or a wrong model; give other start values, bounds or stages",
+    "interrupted": "interrupted before the search reached its tolerance, or before its "
+    "statistics were complete",
+    "failed": "no step reduces the residuals any more: the motion is not a "
+    "smooth function of the parameters there, or no arm has them; give bounds",
+}
 
 
 class FitTimings(NamedTuple):
@@ -236,18 +266,16 @@ class Identification(Labelled):
 
     def __str__(self) -> str:
         rows = [("parameter", "estimate", "std", "95 % interval", "std in %")]
-        for name, p, s, ends in zip(
-            self.names, self.p, self.std, self.interval(), strict=True
-        ):
+        each = zip(self.names, self.p, self.std, self.interval(), strict=True)
+        for name, p, s, (low, high) in each:
             part = f"{100.0 * s / abs(p):.2g}" if p and np.isfinite(s) else ""
-            between = f"{ends[0]:.6g} to {ends[1]:.6g}"
-            rows.append((name, f"{p:.6g}", f"{s:.2g}", between, part))
+            rows.append(
+                (name, f"{p:.6g}", f"{s:.2g}", f"{low:.6g} to {high:.6g}", part)
+            )
         how = "given" if self.sigma_is_known else "estimated"
         signals = [("signal", f"noise ({how})", "residual / noise", "white: p")]
-        for name, s, f, w in zip(
-            self.signals, self.sigma, self.fit, self.whiteness, strict=True
-        ):
-            signals.append((name, f"{s:.3g}", f"{f:.3f}", f"{w:.2g}"))
+        of = zip(self.signals, self.sigma, self.fit, self.whiteness, strict=True)
+        signals += [(n, f"{s:.3g}", f"{f:.3f}", f"{w:.2g}") for n, s, f, w in of]
         head = f"{self.method}: {self.message}"
         return "\n".join([head, *table(rows), "", *table(signals), *self.notes])
 
@@ -284,3 +312,218 @@ def _ljung_box(x: Array) -> float:
     rho = np.array([r[i:] @ r[:-i] for i in k]) / power
     statistic = n * (n + 2.0) * float((rho**2 / (n - k)).sum())
     return float(gammaincc(0.5 * lags, 0.5 * statistic))
+
+
+def identified(
+    problem: Problem,
+    found: Fit,
+    *,
+    arm: Arm,
+    names: tuple[str, ...],
+    size: Array,
+    bounds: tuple[Array, Array],
+    sigma_is_known: bool,
+    method: str,
+    started: float,
+) -> Identification:
+    """Result of a search, which is over, with its statistics."""
+    searched = time.perf_counter()
+    k, x, measured = len(names), found.x, problem.measured
+    free = inside(found, bounds)
+    seen = combinations_of(problem, found, size, bounds)
+    residual = [y - f for y, f in zip(measured, found.predicted, strict=True)]
+    white = whiteness_of(residual) > _MIN_WHITENESS
+    covariance = seen.covariance()
+    if seen.rank:
+        middle = _of_coloured_noise(problem, found, seen, white, sigma_is_known)
+        covariance = seen.covariance(middle)
+    std = np.sqrt(np.diag(covariance))
+    # notes on what the data do not show
+    status = found.status
+    notes = _on_bounds(names, x, free)
+    notes += _on_combinations(names, seen.s, seen.right[:, :k], seen.rank)
+    if isinstance(problem, OutputError) and status != "interrupted":
+        try:
+            with allowed():
+                notes += _on_steps(problem, found, names, size, bounds)
+        except KeyboardInterrupt:
+            status = "interrupted"
+    each = len(measured), len(problem.state_names)
+    done = time.perf_counter()
+    result = Identification(
+        names=names,
+        p=x[:k],
+        std=std[:k],
+        covariance=covariance[:k, :k],
+        arm=arm,
+        signals=problem.signals,
+        sigma=found.sigma,
+        sigma_is_known=sigma_is_known,
+        t=tuple(problem.times),
+        measured=tuple(measured),
+        predicted=tuple(found.predicted),
+        residual=tuple(residual),
+        state_names=problem.state_names,
+        state=x[k:].reshape(each),
+        state_std=std[k:].reshape(each),
+        singular_values=seen.s,
+        freedom=len(found.residual) - int(free.sum()),
+        success=status == "solved",
+        status=status,
+        message=MESSAGES[status],
+        notes=(),
+        method=method,
+        iterations=found.iterations,
+        evaluations=found.evaluations,
+        timings=FitTimings(searched - started, done - searched, done - started),
+    )
+    poor = None
+    if method == "output error" and status == "solved":
+        poor = _poor_fit(result)
+    if poor is not None:
+        result = replace(result, success=False, status="poor fit", message=poor)
+    return replace(result, notes=(*notes, *_on_residuals(result)))
+
+
+def _poor_fit(result: Identification) -> str | None:
+    """Sentence on a signal most of which neither the model nor noise explains."""
+    m = len(result.signals)
+    left, y = np.concatenate(result.residual), np.concatenate(result.measured)
+    scatter, rms = np.nanstd(y, axis=0), np.sqrt(np.nanmean(left**2, axis=0))
+    share = np.divide(rms, scatter, out=np.zeros(m), where=scatter > 0.0)
+    doubtful = (result.whiteness < _MIN_PROBABILITY / m) & (share > _MAX_RESIDUAL)
+    if result.sigma_is_known:
+        doubtful &= result.fit > 1.5  # in known standard deviations
+    if not doubtful.any():
+        return None
+    worst = int(np.argmax(np.where(doubtful, share, 0.0)))
+    return MESSAGES["poor fit"].format(result.signals[worst], 100.0 * share[worst])
+
+
+def _of_coloured_noise(
+    problem: Problem,
+    found: Fit,
+    seen: Combinations,
+    white: NDArray[np.bool_],
+    sigma_is_known: bool,
+) -> Array | None:
+    """Covariance of the combinations where residuals are correlated in time."""
+    there = [np.isfinite(y) for y in problem.measured]
+    ends = np.cumsum([has.sum() for has in there])[:-1]
+    residual = [np.zeros(has.shape) for has in there]
+    Q = [np.zeros((*has.shape, seen.rank)) for has in there]
+    for i, has in enumerate(there):
+        residual[i][has] = np.split(found.residual, ends)[i]
+        Q[i][has] = np.split(seen.left[:, : seen.rank], ends)[i]
+    if sigma_is_known:  # what is far smaller than the noise is none
+        count = np.maximum(sum(has.sum(axis=0) for has in there), 1)
+        squares = np.sum([(r**2).sum(axis=0) for r in residual], axis=0)
+        white = white | (squares < _MIN_NOISE**2 * count)
+    return coloured(residual, there, Q, white, sigma_is_known)
+
+
+def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> list[str]:
+    return [
+        f"{name} ended at its bound {value:g}: it has no interval, and those of the "
+        "others hold if it is there"
+        for name, value, moves in zip(names, x, free, strict=False)
+        if not moves
+    ]
+
+
+def _on_combinations(
+    names: tuple[str, ...], s: Array, right: Array, rank: int
+) -> list[str]:
+    """Notes on combinations that change the signals by nothing, or less than noise."""
+    result = []
+    for row in right[rank:]:
+        if not (np.abs(row) > 1e-4).any():
+            continue
+        shares = _largest_shares(names, row)
+        if len(shares) == 1:
+            result.append(f"the data do not determine {names[shares[0][0]]}")
+        else:
+            parts = [f"{names[i]} by {share:+.3g} %" for i, share in shares]
+            result.append(
+                "the data do not separate " + " with ".join(parts) + ", changes that "
+                "leave all signals as they are"
+            )
+    for i in range(rank):
+        if s[i] >= 1.0:
+            continue
+        shares = _largest_shares(names, right[i])
+        if shares:
+            parts = [f"{names[j]} by {share:+.3g} %" for j, share in shares]
+            result.append(
+                f"changing {' with '.join(parts)} is known to {100.0 / s[i]:.2g} % "
+                "only: longer records, other motion or other sensors would show it"
+            )
+    return result
+
+
+def _largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]]:
+    """Parameters with the largest parts in a combination, and these in percent."""
+    order = [int(i) for i in np.argsort(-np.abs(row)) if abs(row[i]) > 0.05]
+    if not order:
+        return []
+    first = row[order[0]]
+    return [(i, 100.0 * row[i] / first) for i in order[:6]]
+
+
+def _on_steps(
+    problem: OutputError,
+    found: Fit,
+    names: tuple[str, ...],
+    size: Array,
+    bounds: tuple[Array, Array],
+) -> list[str]:
+    """Notes on the simulations, and on what half of their steps would change."""
+    result = problem.notes(found.x)
+    # steps chosen here were judged by derivatives of shorter ones
+    look = -1.0 if problem.chooses else np.inf
+    share = moved_by_half_steps(problem, found, size, bounds, look)
+    if share is None:
+        return result
+    worst = int(np.argmax(share[: len(names)]))
+    if share[worst] > MAX_MOVE:
+        result.append(
+            f"half the step of the integrator would move {names[worst]} by "
+            f"{share[worst]:.2g} of its standard deviation; give a shorter max_step"
+        )
+    return result
+
+
+def _on_residuals(result: Identification) -> list[str]:
+    """Notes on residuals that contradict the model."""
+    from scipy.special import gammainc, gammaincc
+
+    notes = []
+    m = len(result.signals)
+    fits = zip(result.signals, result.whiteness, result.fit, strict=True)
+    for name, chance, f in fits:
+        if chance < _MIN_PROBABILITY / m and not (
+            result.sigma_is_known and f < _MIN_NOISE
+        ):
+            notes.append(
+                f"residuals of {name} are correlated in time (p = {chance:.1g}): "
+                "noise is not white, which intervals allow for, or the model misses "
+                "something, for which they are too narrow"
+            )
+    if not result.sigma_is_known:
+        return notes
+    left = np.concatenate(result.residual) / result.sigma
+    count = np.isfinite(left).sum(axis=0)
+    squares = np.nansum(left**2, axis=0)
+    for name, n, x, f in zip(result.signals, count, squares, result.fit, strict=True):
+        tail = min(gammainc(0.5 * n, 0.5 * x), gammaincc(0.5 * n, 0.5 * x))
+        if n and 2.0 * tail < _MIN_PROBABILITY / m:
+            why = "the model does not fit, or sigma is another one"
+            if f < _MIN_NOISE:
+                why = (
+                    "the data have no such noise, or sigma is another one; intervals "
+                    "are those of white noise of this sigma"
+                )
+            notes.append(
+                f"residuals of {name} are {f:.3g} times as large as its sigma: {why}"
+            )
+    return notes

@@ -17,7 +17,7 @@ from scipy.signal import lfilter
 import flexarm as fa
 from flexarm.identification import (
     Record,
-    _stages,
+    _search,
     identify,
     identify_base_parameters,
     simulated_record,
@@ -325,7 +325,7 @@ def test_ctrl_c_between_two_fits_has_the_best() -> None:
         return 0.3
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_stages, "_next_part", interrupted)
+        patch.setattr(_search, "_next_part", interrupted)
         with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
             found = identify(swing, [0.5, 0.1], draw(1), sigma=SIGMA)
     assert (found.status, found.success) == ("interrupted", False)

@@ -24,7 +24,7 @@ import flexarm as fa
 from flexarm.errors import ModelError
 from flexarm.identification import Record, Sensor, identify, predicted_signals
 from flexarm.identification._output_error import OutputError, Steps
-from flexarm.identification._sensors import Sensing
+from flexarm.identification._records import Sensing
 from flexarm.parameters.tangent import Arms
 
 HUB, MASS, CENTER, INERTIA = 0.4, 0.8, 0.25, 0.02  # m, kg, m, kg m^2
