@@ -159,7 +159,7 @@ class Excitation(ABC):
         )
 
     def look(self, c: Array, only: bool = False) -> list[Seen | None]:
-        """Information of motions (B, count), or on limits; None of those that diverge."""
+        """Information of motions (B, count), of limits `only`; None where they diverge."""
         run, lost = self.motions(c, only)
         at, none = np.flatnonzero(~lost), np.zeros((0, 0))
         known = (

@@ -341,7 +341,7 @@ DESIGN = [
         "identify",
     ),
     mutant(
-        F + "identification/_statistics.py",
+        F + "identification/_search.py",
         "return ~np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))",
         "return ~np.asarray((low & (slope < 0.0)) | (high & (slope > 0.0)))",
         "parameters that want to leave a bound are held there",
@@ -349,11 +349,10 @@ DESIGN = [
     ),
     mutant(
         F + "identification/_output_error.py",
-        "at = self.k + number * len(self.at)",
-        "at = self.k",
+        "begin = self.k + number * len(self.at)",
+        "begin = self.k",
         "all records start where the first does",
         "identify identify_searches",
-        nth=1,
     ),
     mutant(
         OPTIMIZE + "_minimum_time/time_scaling.py",
@@ -517,7 +516,7 @@ DESIGN = [
         "time_optimal",
     ),
     mutant(
-        F + "identification/_identify.py",
+        F + "identification/_search.py",
         "size = np.nanstd(np.concatenate(problem.measured), axis=0)",
         "size = np.nanstd(np.concatenate(problem.measured))",
         "signals of different size get one noise",
