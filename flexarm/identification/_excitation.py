@@ -159,7 +159,7 @@ class Excitation(ABC):
         )
 
     def look(self, c: Array, only: bool = False) -> list[Seen | None]:
-        """Information of motions (B, count), of limits `only`; None where they diverge."""
+        """Information of motions (B, count), or of limits; None where one diverges."""
         run, lost = self.motions(c, only)
         at, none = np.flatnonzero(~lost), np.zeros((0, 0))
         known = (
@@ -213,9 +213,8 @@ class RigidExcitation(Excitation):
         return self._forces(run.q[0, at], run.qd[0, at], run.tau[0, at]) * self.size
 
     def information(self, run: Trajectory) -> Array:
-        return self._forces(run.q[np.newaxis], run.qd[np.newaxis], run.tau[np.newaxis])[
-            0
-        ]
+        one = self._forces(*(x[np.newaxis] for x in (run.q, run.qd, run.tau)))
+        return np.asarray(one[0])
 
     def _forces(self, q: Array, qd: Array, tau: Array) -> Array:
         """Rows (b, N, k) of forces over their noise by base parameters."""
