@@ -306,7 +306,7 @@ OPEN = {
     "bodies": "axes drives following profile segments",
     "kinematics": "positions slopes strands",
     "linear_models": "loops operating_point outputs strain",
-    "model": "motors packing units",
+    "model": "motors units",
     "parameters": "directional tangent trajectory_sensitivity",
     "simulation": "accuracy automatic_steps core_loop laws methods run stability "
     "stiffening trajectory violations",
