@@ -18,7 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from .._support.arrays import plain_array
 from .._support.checks import short_text
-from .._support.options import unknown_name
+from .._support.options import attribute_of, unknown_name
 from ..errors import ArgumentError, FlexarmError, ModelError
 from .arm_like import ArmLike, StackLike
 from .declared import (
@@ -378,7 +378,7 @@ def _arm_of(given: Sequence[object]) -> Any:
     for value in given:
         if isinstance(value, ArmLike | StackLike):
             return value
-    owners = [getattr(value, "arm", None) for value in given]
+    owners = [attribute_of(value, "arm") for value in given]
     return next((o for o in owners if isinstance(o, ArmLike | StackLike)), None)
 
 

@@ -87,6 +87,13 @@ def _on_class(made: type, name: str) -> str:
     )
 
 
+def attribute_of(value: object, name: str) -> object:
+    """Return an attribute, None without it and without the sentence on that."""
+    own = getattr(value, "__dict__", ())
+    known = name in own or any(name in vars(kind) for kind in type(value).__mro__)
+    return getattr(value, name, None) if known else None
+
+
 class Hinting:
     """Mixin of classes whose objects hint at the attribute that was meant."""
 
