@@ -49,14 +49,12 @@ class Fourier:
     def __init__(self, t: Array, harmonics: Array, nu: int) -> None:
         w = 2.0 * np.pi * harmonics / (t[-1] - t[0])
         # position, velocity and acceleration are zero at the start
-        zero = np.zeros_like(w)
-        start = np.array(
-            [
-                np.append(np.append(zero, 1.0 / w), 1.0),
-                np.append(np.append(zero + 1.0, zero), 0.0),
-                np.append(np.append(zero, w / w[-1]), 0.0),
-            ]
-        )
+        zero, one = 0.0 * w, np.ones_like(w)
+        start = [
+            [*zero, *(1.0 / w), 1.0],
+            [*one, *zero, 0.0],
+            [*zero, *(w / w[-1]), 0.0],
+        ]
         self._free, self._w, self._begin = null_space(start), w, t[0]
         self.nu, self.each = nu, self._free.shape[1]
         self.count = nu * self.each

@@ -214,13 +214,20 @@ def identify(
     started = time.perf_counter()
     records = read_records(measured)
     steps = Steps(interpolation, integrator, max_step)
-    options = read_search(search, _SEARCH, "identify")
+    every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms, parts = Arms(make_arm), _parts(stages)
     problem: OutputError | EquationError
     if method == "inverse dynamics":
-        _refuse_unused(estimate_state, sigma)
+        for name, given, why in (
+            ("estimate_state", estimate_state is not False, "needs no initial state"),
+            ("sigma", sigma is not None, "estimates the error of its forces"),
+        ):
+            if given:
+                raise ArgumentError(
+                    f"{name} is given for method {method!r}, which {why}; leave it out"
+                )
         problem = EquationError(arms, p, records, outputs)
     else:
         problem = OutputError(arms, p, records, outputs, estimate_state, steps)
@@ -228,31 +235,20 @@ def identify(
     # the search, also for initial states
     states = np.zeros(problem.n - len(p))
     x0, known = np.concatenate([p, states]), sigma is not None
+    options = FitOptions(_first_noise(problem, sigma), known, **every)
+    low, high = existing(problem.exists, p, size, limits)
+    problem.bounds = np.append(low, states - np.inf), np.append(high, states + np.inf)
+    problem.size = size
     if isinstance(problem, OutputError):
         problem.settle(x0)
-        noise = _first_noise(problem, sigma)
-        size = np.concatenate([size, problem.check_start(x0)])
-    else:
-        noise = _first_noise(problem, sigma)
-    low, high = existing(problem.exists, p, size[: len(p)], limits)
-    limits = np.append(low, states - np.inf), np.append(high, states + np.inf)
-    choice = FitOptions(noise, known, **options)
+        problem.size = np.concatenate([size, problem.check_start(x0)])
     with held():
         if isinstance(problem, OutputError):
-            found = in_stages(problem, x0, size, limits, parts, choice)
+            found = in_stages(problem, x0, parts, options)
         else:
-            found = fit(problem, x0, size, limits, choice)
-        result = identified(
-            problem,
-            found,
-            arm=arms(found.x[: len(p)]),
-            names=known_names,
-            size=size,
-            bounds=limits,
-            sigma_is_known=known,
-            method=method,
-            started=started,
-        )
+            found = fit(problem, x0, options)
+        arm = arms(found.x[: len(p)])
+        result = identified(problem, found, arm, known_names, known, method, started)
     if result.status == "poor fit":
         warn(f"{method} found a poor fit: {result.message}", ConvergenceWarning)
     elif not result.success:
@@ -289,19 +285,6 @@ def _first_noise(problem: Problem, sigma: ArrayLike | None) -> Array:
     return standard_deviations("sigma", sigma, len(problem.signals), least=None)
 
 
-def _refuse_unused(estimate_state: object, sigma: object) -> None:
-    if estimate_state is not False:
-        raise ArgumentError(
-            "estimate_state is given for method 'inverse dynamics', which needs no "
-            "initial state; leave it out"
-        )
-    if sigma is not None:
-        raise ArgumentError(
-            "sigma is given for method 'inverse dynamics', whose residuals are forces "
-            "with an error of their own that is estimated; leave it out"
-        )
-
-
 def unknowns(
     p0: ArrayLike,
     names: Sequence[str] | None,
@@ -327,7 +310,14 @@ def unknowns(
             raise ArgumentError(
                 f"scale is {np.shape(scale)} numbers, expected {k} positive sizes"
             )
-    low, high = _read_bounds(bounds, k)
+    pairs = [(None, None)] * k if bounds is None else [tuple(x) for x in bounds]
+    if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(
+            f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
+            "bound"
+        )
+    ends = [[-np.inf if a is None else a, np.inf if b is None else b] for a, b in pairs]
+    low, high = np.array(ends, dtype=float).T
     for name, a, x, b in zip(labels, low, p, high, strict=True):
         if not a < b or not a <= x <= b:
             raise ArgumentError(
@@ -335,20 +325,6 @@ def unknowns(
                 "between two bounds, the first below the second"
             )
     return p, labels, size, (low, high)
-
-
-def _read_bounds(bounds: Bounds | None, k: int) -> tuple[Array, Array]:
-    """Lower and upper bounds from k pairs, in which None is no bound."""
-    if bounds is None:
-        return np.full(k, -np.inf), np.full(k, np.inf)
-    pairs = [tuple(pair) for pair in bounds]
-    if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
-        raise ArgumentError(
-            f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
-            "bound"
-        )
-    low = np.array([-np.inf if x is None else x for x, _ in pairs], dtype=float)
-    return low, np.array([np.inf if x is None else x for _, x in pairs], dtype=float)
 
 
 def _parts(stages: Sequence[float] | None) -> list[float] | None:

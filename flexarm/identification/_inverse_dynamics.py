@@ -183,19 +183,13 @@ def identify_base_parameters(
         )
     refuse_few(problem, "forces", "base parameters")
     # linear least squares, weighed by the scatter of residuals
-    size = np.where(base.values == 0.0, 1.0, np.abs(base.values))
+    problem.size = np.where(base.values == 0.0, 1.0, np.abs(base.values))
     free = np.full(problem.n, np.inf)
+    problem.bounds = -free, free
     options = FitOptions(scatter_of(problem), False, 1e-8, 1000, np.inf)
+    found = fit(problem, np.zeros(problem.n), options)
     return identified(
-        problem,
-        fit(problem, np.zeros(problem.n), size, (-free, free), options),
-        arm=arm,
-        names=base.names,
-        size=size,
-        bounds=(-free, free),
-        sigma_is_known=False,
-        method="base parameters",
-        started=started,
+        problem, found, arm, base.names, False, "base parameters", started
     )
 
 

@@ -57,6 +57,8 @@ class Problem(ABC):
     state_names: tuple[str, ...] = ()  # unknowns of each record
     measured: list[Array]  # signals (n, m) of each record, NaN where there are none
     times: list[Array]
+    size: Array  # of the unknowns
+    bounds: tuple[Array, Array]
 
     @abstractmethod
     def predict(self, x: Array) -> list[Array] | None:

@@ -204,10 +204,8 @@ def signals_of(arm: Arm, outputs: object) -> tuple[list[Output], tuple[str, ...]
     """Outputs and the names of their signals; without those that have no value."""
     found = read_outputs(arm, outputs)
     names = tuple(name for output in found for name in output.names(arm))
-    posed = set()
-    for k, body in enumerate(arm.bodies):
-        if body.joint.has_pose:
-            posed |= set(arm.coordinate_names[arm.body_joint_slice(k)])
+    at = [arm.body_joint_slice(k) for k, b in enumerate(arm.bodies) if b.joint.has_pose]
+    posed = {name for own in at for name in arm.coordinate_names[own]}
     for name in names:
         if " rotation " in name:
             raise ArgumentError(
@@ -377,37 +375,30 @@ class Sensing:
 
     def __init__(self, arm: Arm, outputs: object, p: Array | None = None) -> None:
         given = made(outputs, p)
-        self.outputs: list[Output] = []
-        self.names: tuple[str, ...] = ()
-        self._sensors: list[Sensor | None] = []
-        parts = list(given) if isinstance(given, list | tuple) else [given]
+        parts = list(given) if isinstance(given, list | tuple) else []
         if not any(isinstance(x, Sensor) for x in parts):
             parts = [given]  # as a whole
+        self.outputs: list[Output] = []
+        self.names: tuple[str, ...] = ()
+        self.sensors: list[Sensor] = []
         for item in parts:
-            sensor = item if isinstance(item, Sensor) else None
-            found, names = signals_of(arm, item if sensor is None else sensor.output)
+            sensor = item if isinstance(item, Sensor) else Sensor(item)
+            found, names = signals_of(arm, sensor.output)
             self.outputs += found
             self.names += names
-            self._sensors += [sensor] * len(names)
-        self.trivial = not any(self._sensors)
+            self.sensors += [sensor] * len(names)
 
     def values(self, t: Array, arm: Arm, q: Array, qd: Array, qdd: Array) -> Array:
         """(n, m) signals of a motion as the sensors show them."""
         y = self.changes(t, values_of(arm, self.outputs, q, qd, qdd))
-        if not self.trivial:
-            for j, sensor in enumerate(self._sensors):
-                y[:, j] += 0.0 if sensor is None else sensor._level(t)
+        for j, sensor in enumerate(self.sensors):
+            y[:, j] += sensor._level(t)
         return y
 
     def changes(self, t: Array, signals: Array) -> Array:
         """The same of changes (n, m, ...) of signals, on which offsets have no part."""
-        if self.trivial:
-            return signals
-        columns = [
-            signals[:, j] if sensor is None else sensor._shown(t, signals[:, j])
-            for j, sensor in enumerate(self._sensors)
-        ]
-        return np.stack(columns, axis=1)
+        columns = zip(self.sensors, np.moveaxis(signals, 1, 0), strict=True)
+        return np.stack([sensor._shown(t, x) for sensor, x in columns], axis=1)
 
 
 def made(outputs: object, p: Array | None) -> object:
@@ -424,7 +415,7 @@ def made(outputs: object, p: Array | None) -> object:
 
 def refuse_uneven(sensing: Sensing, times: Array, number: int) -> None:
     """Refuse filters of samples with different steps."""
-    if not any(s is not None and s.low_pass for s in sensing._sensors):
+    if not any(sensor.low_pass for sensor in sensing.sensors):
         return
     steps = np.diff(times)
     if np.ptp(steps) > 1e-6 * steps.max():

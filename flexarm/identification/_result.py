@@ -317,11 +317,8 @@ def _ljung_box(x: Array) -> float:
 def identified(
     problem: Problem,
     found: Fit,
-    *,
     arm: Arm,
     names: tuple[str, ...],
-    size: Array,
-    bounds: tuple[Array, Array],
     sigma_is_known: bool,
     method: str,
     started: float,
@@ -329,8 +326,8 @@ def identified(
     """Result of a search, which is over, with its statistics."""
     searched = time.perf_counter()
     k, x, measured = len(names), found.x, problem.measured
-    free = inside(found, bounds)
-    seen = combinations_of(problem, found, size, bounds)
+    free = inside(problem, found)
+    seen = combinations_of(problem, found)
     residual = [y - f for y, f in zip(measured, found.predicted, strict=True)]
     white = whiteness_of(residual) > _MIN_WHITENESS
     covariance = seen.covariance()
@@ -341,11 +338,11 @@ def identified(
     # notes on what the data do not show
     status = found.status
     notes = _on_bounds(names, x, free)
-    notes += _on_combinations(names, seen.s, seen.right[:, :k], seen.rank)
+    notes += _on_combinations(names, seen)
     if isinstance(problem, OutputError) and status != "interrupted":
         try:
             with allowed():
-                notes += _on_steps(problem, found, names, size, bounds)
+                notes += _on_steps(problem, found, names)
         except KeyboardInterrupt:
             status = "interrupted"
     each = len(measured), len(problem.state_names)
@@ -431,32 +428,26 @@ def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> lis
     ]
 
 
-def _on_combinations(
-    names: tuple[str, ...], s: Array, right: Array, rank: int
-) -> list[str]:
+def _on_combinations(names: tuple[str, ...], seen: Combinations) -> list[str]:
     """Notes on combinations that change the signals by nothing, or less than noise."""
+    right, rank = seen.right[:, : len(names)], seen.rank
+    lost = [row for row in right[rank:] if (np.abs(row) > 1e-4).any()]
+    faint = [(s, row) for s, row in zip(seen.s[:rank], right, strict=False) if s < 1.0]
     result = []
-    for row in right[rank:]:
-        if not (np.abs(row) > 1e-4).any():
-            continue
+    for s, row in [*((0.0, row) for row in lost), *faint]:
         shares = _largest_shares(names, row)
-        if len(shares) == 1:
-            result.append(f"the data do not determine {names[shares[0][0]]}")
-        else:
-            parts = [f"{names[i]} by {share:+.3g} %" for i, share in shares]
+        words = " with ".join(f"{names[i]} by {share:+.3g} %" for i, share in shares)
+        if s and shares:
             result.append(
-                "the data do not separate " + " with ".join(parts) + ", changes that "
-                "leave all signals as they are"
-            )
-    for i in range(rank):
-        if s[i] >= 1.0:
-            continue
-        shares = _largest_shares(names, right[i])
-        if shares:
-            parts = [f"{names[j]} by {share:+.3g} %" for j, share in shares]
-            result.append(
-                f"changing {' with '.join(parts)} is known to {100.0 / s[i]:.2g} % "
+                f"changing {words} is known to {100.0 / s:.2g} % "
                 "only: longer records, other motion or other sensors would show it"
+            )
+        elif len(shares) == 1:
+            result.append(f"the data do not determine {names[shares[0][0]]}")
+        elif not s:
+            result.append(
+                f"the data do not separate {words}, changes that leave all signals as "
+                "they are"
             )
     return result
 
@@ -470,18 +461,12 @@ def _largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float
     return [(i, 100.0 * row[i] / first) for i in order[:6]]
 
 
-def _on_steps(
-    problem: OutputError,
-    found: Fit,
-    names: tuple[str, ...],
-    size: Array,
-    bounds: tuple[Array, Array],
-) -> list[str]:
+def _on_steps(problem: OutputError, found: Fit, names: tuple[str, ...]) -> list[str]:
     """Notes on the simulations, and on what half of their steps would change."""
     result = problem.notes(found.x)
     # steps chosen here were judged by derivatives of shorter ones
     look = -1.0 if problem.chooses else np.inf
-    share = moved_by_half_steps(problem, found, size, bounds, look)
+    share = moved_by_half_steps(problem, found, look)
     if share is None:
         return result
     worst = int(np.argmax(share[: len(names)]))

@@ -82,10 +82,9 @@ class Residuals:
     Remembers the last motion, its derivatives, and the best of a search.
     """
 
-    def __init__(
-        self, problem: Problem, size: Array, sigma: Array, rough: bool = True
-    ) -> None:
-        self.problem, self.size, self.rough = problem, size, rough
+    def __init__(self, problem: Problem, sigma: Array, rough: bool = True) -> None:
+        self.problem, self.size, self.rough = problem, problem.size, rough
+        self.limits = problem.bounds[0] / self.size, problem.bounds[1] / self.size
         self.until = np.inf
         self.bar: Bar | None = None
         self.iterations = self.evaluations = 0
@@ -160,9 +159,7 @@ class Residuals:
         return np.asarray(J)
 
 
-def fit(
-    problem: Problem, x0: Array, size: Array, bounds: Bounds, options: FitOptions
-) -> Fit:
+def fit(problem: Problem, x0: Array, options: FitOptions) -> Fit:
     """Minimize the squares of residuals over their noise, known or estimated.
 
     With unknown noise the weights come from the last residuals, repeatedly until they
@@ -170,17 +167,22 @@ def fit(
     KeyboardInterrupt after Ctrl-C before the first residuals.
     """
     sigma, noise_is_known, tolerance, max_iterations, time_limit, _, how = options
-    search = Residuals(problem, size, sigma, how != "exact")
+    search = Residuals(problem, sigma, how != "exact")
     search.until = time.perf_counter() + time_limit
     search.bar = progress_bar(max_iterations, options.progress, "motions")
-    z, limits = x0 / size, (bounds[0] / size, bounds[1] / size)
-    best: list[Array] | None = None
+    z, best = x0 / problem.size, None
     # closer fits of the wrong noise are not worth their motions
     loose = tolerance if noise_is_known else max(tolerance, _NOISE_TOLERANCE)
     try:
         for _ in range(20):  # estimates of the noise, each followed by a search
             search.best = None
-            status = _status(search, z, limits, loose, max_iterations)
+            try:
+                with allowed():
+                    status = _descend(search, z, loose, max_iterations)
+            except Stopped:
+                status = "time"
+            except KeyboardInterrupt:
+                status = "interrupted"
             if search.best is not None:
                 _, z, best = search.best
             if status not in ("solved", "failed"):
@@ -214,25 +216,11 @@ def fit(
         except KeyboardInterrupt:
             status = "interrupted"
     counts = search.iterations, search.evaluations
+    size = problem.size
     return Fit(z * size, best, J / size, residual, search.sigma, status, *counts)
 
 
-def _status(
-    search: Residuals, z: Array, bounds: Bounds, tolerance: float, most: int
-) -> str:
-    """How a search with given weights ends, also from outside."""
-    try:
-        with allowed():
-            return _descend(search, z, bounds, tolerance, most)
-    except Stopped:
-        return "time"
-    except KeyboardInterrupt:
-        return "interrupted"
-
-
-def _descend(
-    search: Residuals, z: Array, bounds: Bounds, tolerance: float, most: int
-) -> str:
+def _descend(search: Residuals, z: Array, tolerance: float, most: int) -> str:
     """Levenberg and Marquardt with given weights; the status at the end.
 
     Steps are projected into the bounds and solved again for the unknowns that remain
@@ -256,12 +244,13 @@ def _descend(
         if cost <= search.least:
             return "solved"
         while True:
-            step = _step(J, f, z, bounds, damping)
+            step = _step(J, f, z, search.limits, damping)
             promised = cost - _cost(f + J @ step)
             least = tolerance * (tolerance + np.abs(z))
             if (np.abs(step) <= least).all() or promised <= tolerance**1.5 * cost:
                 # it may be small because of its damping
-                plain = _step(J, f, z, bounds, min(damping, _FIRST_DAMPING))
+                first = min(damping, _FIRST_DAMPING)
+                plain = _step(J, f, z, search.limits, first)
                 gives = cost - _cost(f + J @ plain)
                 if (np.abs(plain) <= least).all() or gives <= tolerance * cost:
                     return "solved"
@@ -324,72 +313,59 @@ def scatter_of(problem: Problem) -> Array:
     return np.where(size > 0.0, size, 1.0)
 
 
-def inside(found: Fit, bounds: Bounds) -> NDArray[np.bool_]:
+def inside(problem: Problem, found: Fit) -> NDArray[np.bool_]:
     """Unknowns that are not at a bound beyond which residuals would decrease."""
     slope = found.jacobian.T @ found.residual
-    low, high = found.x <= bounds[0], found.x >= bounds[1]
+    low, high = found.x <= problem.bounds[0], found.x >= problem.bounds[1]
     return ~np.asarray((low & (slope > 0.0)) | (high & (slope < 0.0)))
 
 
-def combinations_of(
-    problem: Problem, found: Fit, size: Array, bounds: Bounds
-) -> Combinations:
+def combinations_of(problem: Problem, found: Fit) -> Combinations:
     """Combinations of the unknowns, by what the signals show of them."""
     squares = [np.nansum((y / found.sigma) ** 2) for y in problem.measured]
     level = MIN_EFFECT * float(np.sqrt(sum(squares)))
-    return Combinations(found.jacobian, size, inside(found, bounds), level)
+    return Combinations(found.jacobian, problem.size, inside(problem, found), level)
 
 
-def moved_by_half_steps(
-    problem: OutputError, found: Fit, size: Array, bounds: Bounds, look: float
-) -> Array | None:
+def moved_by_half_steps(problem: OutputError, found: Fit, look: float) -> Array | None:
     """Changes of the estimates by half the step, in their standard deviations.
 
     Where they are not above `look`, as large as derivatives of half the step show
     them: long steps damp fast vibration, out of the derivatives too, and what these do
     not see moves nothing.  None without a motion.
     """
-    half = Residuals(problem.halved(), size, found.sigma)
-    residual = half(found.x / size)
+    half, z = Residuals(problem.halved(), found.sigma), found.x / problem.size
+    residual = half(z)
     if not np.isfinite(residual).all():
         return None
 
     def steps(of: Fit, residual: Array) -> tuple[Array, Array]:
         """Steps of Gauss and Newton, and standard deviations."""
-        full = combinations_of(problem, of, size, bounds).covariance()
+        full = combinations_of(problem, of).covariance()
         full = np.where(np.isfinite(full), full, 0.0)
         return full @ (of.jacobian.T @ residual), np.sqrt(np.diag(full))
 
-    def share(moved: Array, std: Array) -> Array:
-        none = np.zeros_like(std)
-        return np.asarray(np.divide(np.abs(moved), std, out=none, where=std > 0.0))
-
-    result = share(*steps(found, residual - found.residual))
-    if not result.max(initial=0.0) <= look:
-        return result
+    moved, std = steps(found, residual - found.residual)
+    share = np.abs(moved) / np.where(std > 0.0, std, np.inf)
+    if not share.max(initial=0.0) <= look:
+        return np.asarray(share)
+    J = half.jacobian(z) / problem.size
+    moved, std = steps(replace(found, residual=residual, jacobian=J), residual)
     # found may be short of its own minimum by the first
-    fine = replace(
-        found, residual=residual, jacobian=half.jacobian(found.x / size) / size
-    )
-    moved, std = steps(fine, residual)
-    closer = share(moved - steps(found, found.residual)[0], std)
-    return np.maximum(result, closer)
+    moved = moved - steps(found, found.residual)[0]
+    closer = np.abs(moved) / np.where(std > 0.0, std, np.inf)
+    return np.asarray(np.maximum(share, closer))
 
 
 def in_stages(
-    problem: OutputError,
-    x0: Array,
-    size: Array,
-    bounds: Bounds,
-    parts: list[float] | None,
-    options: FitOptions,
+    problem: OutputError, x0: Array, parts: list[float] | None, options: FitOptions
 ) -> Fit:
     """Fit of the first parts of the records, then of whole records.
 
     Parts that are not given follow from predictions: as far as the last fit is in
     phase.  Raises KeyboardInterrupt after Ctrl-C before the first residuals.
     """
-    stages = _Stages(problem, x0, size, bounds, options)
+    stages = _Stages(problem, x0, options)
     try:
         if parts is None:
             stages.grow()
@@ -427,16 +403,8 @@ def in_stages(
 class _Stages:
     """A search of several fits, each of which starts at the end of the last one."""
 
-    def __init__(
-        self,
-        problem: OutputError,
-        x0: Array,
-        size: Array,
-        bounds: Bounds,
-        options: FitOptions,
-    ) -> None:
-        self.problem, self.x, self.size, self.bounds = problem, x0, size, bounds
-        self.options, self.x0 = options, x0
+    def __init__(self, problem: OutputError, x0: Array, options: FitOptions) -> None:
+        self.problem, self.x0, self.x, self.options = problem, x0, x0, options
         self.found: Fit | None = None
         self.iterations = self.evaluations = 0
         self._until = time.perf_counter() + options.time_limit
@@ -453,13 +421,10 @@ class _Stages:
             time_limit=max(self._until - time.perf_counter(), 0.0),
         )
 
-    def fit(
-        self, problem: OutputError, options: FitOptions, bounds: Bounds | None = None
-    ) -> Fit:
+    def fit(self, problem: OutputError, options: FitOptions) -> Fit:
         """Fit on from the last unknowns."""
         problem.settle(self.x)
-        bounds = self.bounds if bounds is None else bounds
-        self.found = found = fit(problem, self.x, self.size, bounds, options)
+        self.found = found = fit(problem, self.x, options)
         self.x = found.x
         self.iterations += found.iterations
         self.evaluations += found.evaluations
@@ -467,7 +432,7 @@ class _Stages:
 
     def grow(self) -> None:
         """Fit parts that grow as far as the last fit predicts the motion."""
-        near, problem = _near(self.x, self.bounds), self.problem
+        near, problem = _near(self.x, self.problem.bounds), self.problem
         part, half = 0.0, self.options.max_iterations // 2
         while self.go_on() and self.evaluations < half:
             with allowed():
@@ -481,7 +446,9 @@ class _Stages:
                 max_iterations=min(12, half - self.evaluations),
                 derivatives="rough",
             )
-            self.fit(problem.first(part), rough, near)
+            first = problem.first(part)
+            first.bounds = near
+            self.fit(first, rough)
 
     def whole(self) -> None:
         """Fit whole records; after Ctrl-C or the time limit only the statistics."""
@@ -512,9 +479,7 @@ class _Stages:
         problem = self.problem
         while found.status == "solved" and problem.finer < 8:
             with allowed():
-                moved = moved_by_half_steps(
-                    problem, found, self.size, self.bounds, MAX_MOVE
-                )
+                moved = moved_by_half_steps(problem, found, MAX_MOVE)
             share = 0.0 if moved is None else float(moved.max(initial=0.0))
             if share <= MAX_MOVE:
                 break
