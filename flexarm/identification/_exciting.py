@@ -222,10 +222,8 @@ def exciting_motion(
         found = time.perf_counter()
         motion = _motion(best, names, status, iterations)
         ended = time.perf_counter()
-        timings = Timings(
-            setup - started, found - setup, ended - found, ended - started
-        )
-    return warned(replace(motion, timings=timings))
+        spent = setup - started, found - setup, ended - found, ended - started
+    return warned(replace(motion, timings=Timings(*spent)))
 
 
 def _asked(arm: Arm, limits: LimitsLike, q0: ArrayLike | None) -> tuple[Array, Limits]:
@@ -363,10 +361,9 @@ def _descended(
             v, g = value(x), room(x)
             dv, dg = np.zeros(n), np.zeros((len(g), n))
             for j, seen in enumerate(there):
-                if seen is None or here is None:
-                    continue
-                dv[j] = (best.value_of(seen) - v) / _DIFFERENCE
-                dg[:, j] = (-seen.limits - g) / _DIFFERENCE
+                if seen is not None and here is not None:
+                    dv[j] = (best.value_of(seen) - v) / _DIFFERENCE
+                    dg[:, j] = (-seen.limits - g) / _DIFFERENCE
             known.clear()
             known[key] = dv, dg
         return known[key]

@@ -37,7 +37,9 @@ class Smoothed(NamedTuple):
 
 
 class MeasuredForces(Problem):
-    """Forces of the measured motion of a rigid arm, without unknown initial states."""
+    """Forces Y x of the measured motion of a rigid arm, linear in its unknowns."""
+
+    Y: list[Array]  # (n, nv, unknowns) of each record
 
     def __init__(self, arm: Arm, records: tuple[Record, ...], outputs: object) -> None:
         read_rigid(arm, outputs)
@@ -54,9 +56,17 @@ class MeasuredForces(Problem):
         self.times = [motion.t for motion in self.motion]
         self.signals = tuple(f"force on {name}" for name in arm.coordinate_names)
 
+    def predict(self, x: Array) -> list[Array] | None:
+        """Forces by the regressor."""
+        return [Y @ x for Y in self.Y]
+
+    def derivatives(self, x: Array, size: Array) -> list[Array]:
+        """The regressor."""
+        return self.Y
+
 
 class EquationError(MeasuredForces):
-    """Predictions of forces: the unknowns are the parameters."""
+    """Forces of any parameters of an arm."""
 
     def __init__(
         self,
@@ -80,29 +90,6 @@ class EquationError(MeasuredForces):
         """Derivatives (n, nv, k) of these forces."""
         tangent = ArmTangent(self.exists, x, size, SHORT_RULES)
         return [tangent.forces(m.q, m.qd, m.qdd)[0] for m in self.motion]
-
-
-class LinearForces(MeasuredForces):
-    """Forces Y pi of measured motion, linear in the base parameters."""
-
-    def regress(
-        self, arm: Arm, columns: list[int], bodies: Bodies, families: Names
-    ) -> None:
-        """Compute the regressor with the columns of base parameters."""
-        self.n, self._Y = len(columns), []
-        for m in self.motion:
-            Y = inertial_regressor(
-                arm, m.q, m.qd, m.qdd, bodies=bodies, families=families
-            )
-            self._Y.append(np.asarray(Y)[..., columns])
-
-    def predict(self, x: Array) -> list[Array]:
-        """Forces by the regressor."""
-        return [Y @ x for Y in self._Y]
-
-    def derivatives(self, x: Array, size: Array) -> list[Array]:
-        """The regressor."""
-        return self._Y
 
 
 @checked
@@ -173,9 +160,13 @@ def identify_base_parameters(
     """
     started = time.perf_counter()
     records = read_records(measured)
-    problem = LinearForces(arm, records, outputs)
+    problem = MeasuredForces(arm, records, outputs)
     base = base_parameters(arm, bodies=bodies, families=families)
-    problem.regress(arm, list(base.independent), bodies, families)
+    columns = list(base.independent)
+    problem.n, problem.Y = len(columns), []
+    for m in problem.motion:
+        Y = inertial_regressor(arm, m.q, m.qd, m.qdd, bodies=bodies, families=families)
+        problem.Y.append(np.asarray(Y)[..., columns])
     if not any(y.any() for y in problem.measured):
         raise ArgumentError(
             "measured has no forces, without which parameters are known but for a "

@@ -98,7 +98,7 @@ class Prescribed:
     """Given motion of some joints in a record, and arms whose joints follow it.
 
     The springs are those of one arm; with them the joint lags by the force that it
-    needs over the stiffness, which `following` measures.
+    needs over the stiffness; `notes` measure that.
     """
 
     def __init__(self, arm: Arm, record: Record, number: int) -> None:
@@ -554,27 +554,24 @@ def _estimated(
     every = state_names(arm.coordinate_names)
     if isinstance(given, str):
         given = (given,)
-    chosen: Sequence[str] = given if not isinstance(given, bool) else every * given
     # coordinates that settle are not free where a record starts at rest
     resting = any(record.at_rest for record in records)
-    free = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())
-    result = []
-    for name in chosen:
+    bound = set(range(2 * arm.nv)) - set(arm.actuator_indices.tolist())
+    settling = {name for i, name in enumerate(every) if resting and i in bound}
+    if isinstance(given, bool):
+        given = [name for name in every if given and name not in settling]
+    for name in given:
         if name not in every:
             raise ArgumentError(
                 f"estimate_state has {name!r}, expected some of "
                 f"{', '.join(map(repr, every[:8]))}{', ...' * (len(every) > 8)}"
             )
-        i = every.index(name)
-        if given is True and resting and i in free:
-            continue
-        if resting and i in free:
+        if name in settling:
             raise ArgumentError(
                 f"estimate_state has {name!r} with a record that starts at_rest, "
                 "where only actuated coordinates are free to choose"
             )
-        result.append(i)
-    at = np.array(sorted(set(result)), dtype=np.intp)
+    at = np.array(sorted({every.index(name) for name in given}), dtype=np.intp)
     if (_positions(arm, at) < 0).any():
         raise ArgumentError(
             "estimate_state has the position of a joint with a quaternion, expected "

@@ -385,19 +385,17 @@ def in_stages(
     predicted = [np.full(y.shape, np.nan) for y in problem.measured]
     for whole, known in zip(predicted, found.predicted, strict=True):
         whole[: len(known)] = known
-    residual, jacobian = found.residual, found.jacobian
-    count = sum(int(np.isfinite(y).sum()) for y in problem.measured)
-    if len(residual) != count:
-        residual = np.full(count, np.nan)
-        jacobian = np.full((count, len(x0)), np.nan)
-    return replace(
+    found = replace(
         found,
         predicted=predicted,
-        residual=residual,
-        jacobian=jacobian,
         iterations=stages.iterations,
         evaluations=stages.evaluations,
     )
+    count = sum(int(np.isfinite(y).sum()) for y in problem.measured)
+    if len(found.residual) == count:
+        return found
+    J = np.full((count, len(x0)), np.nan)
+    return replace(found, residual=np.full(count, np.nan), jacobian=J)
 
 
 class _Stages:
