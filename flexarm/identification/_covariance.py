@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 # Least effect of a parameter, changed by its size, in parts of the signals or of the
-# effect of others: exact derivatives are accurate to some 1e-11.  Half of it lets
-# rounding pass as effect, twice hides weak parameters.
+# effect of others: exact derivatives are accurate to some 1e-11.  Half and twice of
+# it are the same for all but parameters of just this effect.
 MIN_EFFECT = 1e-9
-# Order of autoregressive noise at most: half of it misses slow noise, twice fits
-# scatter; short records have an eighth of their samples.
+# Order of autoregressive noise at most; short records have an eighth of their
+# samples. Half of it cannot follow the ringing of several modes, twice fits scatter
+# of short records.
 _MAX_LAGS = 12
 
 

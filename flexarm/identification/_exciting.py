@@ -43,11 +43,11 @@ Array = NDArray[np.float64]
 
 _KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
 _BOUNDING = ("torque", "position", "velocity", "acceleration")
-# Step of differences of coefficients, in units of their size: half of it shows the
-# steps of simulations, twice the curvature of limits.
+# Step of differences of coefficients, in units of their size.  With half and twice of
+# it objectives are equal to 0.01, the scatter of local optima.
 _DIFFERENCE = 1e-3
-# Objective of motions that diverge or determine nothing: twice is the same, and half
-# too, while it is above that of all others.
+# Objective of motions that diverge or determine nothing.  With half and twice of it
+# searches are the same: those of others are below 100.
 _WORST_VALUE = 1e3
 _SEARCH: dict[str, object] = {"tolerance": 1e-3, "max_iterations": 60}
 _SEARCH |= {"time_limit": np.inf}

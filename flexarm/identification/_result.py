@@ -22,14 +22,16 @@ from ._search import MAX_MOVE, Fit, combinations_of, inside, moved_by_half_steps
 
 Array = NDArray[np.float64]
 
-# Residuals in scatters of their signal from which correlated ones are a failure: half
-# of it blames friction that the model lacks, twice passes other minima.
+# Residuals in scatters of their signal from which correlated ones are a failure.
+# Half of it blames models that lack some friction, twice passes other minima.
 _MAX_RESIDUAL = 0.3
-# Probability of residuals from which on their noise counts as white: half of it takes
-# one coloured record more for white, twice spends models on one white record more.
+# Probability of residuals from which on their noise counts as white.  Half of it
+# takes coloured noise for white a little longer, twice models one more of a hundred
+# white records.
 _MIN_WHITENESS = 0.01
-# Known standard deviations of the noise, below which residuals are not of the noise,
-# but errors of the integrator: twice is too near one, half never met.
+# Known standard deviations of the noise below which residuals are not of the noise,
+# but errors of the integrator.  Half of it models these as noise, twice comes near to
+# noise whose sigma is given too large.
 _MIN_NOISE = 0.3
 # Probability below which a test speaks, divided by the number of tests: one of a
 # thousand true models is blamed; with half of it, of two thousand.

@@ -19,23 +19,28 @@ Array = NDArray[np.float64]
 Bounds: TypeAlias = tuple[Array, Array]
 
 # Rounding in parts of the signals, which ends searches of exact data and bounds the
-# damping: half of it is never reached, twice leaves digits.
+# damping.  Half and twice of it are the same for records with noise; exact ones would
+# search on, or end with an error of that size.
 _ROUNDING = 1e-12
-# Damping of Gauss-Newton at first, in squares of columns: half of it steps too far at
-# the start, twice takes more motions.
+# Damping of Gauss-Newton at first, in squares of columns.  With half of it ten arms
+# of the campaign take 194 motions, as with it, with twice 197.
 _FIRST_DAMPING = 1e-3
-# Relative change of the noise with which searches close in, and the same squared with
-# which it is settled: half of it takes more searches, twice fits the wrong noise.
+# Relative change of the noise with which searches close in; with its square the noise
+# is settled.  With half of it ten arms of the campaign take 196 motions, with it 194,
+# with twice 190; far above it the weights would be those of a wrong noise.
 _NOISE_TOLERANCE = 1e-2
 # Cumulative error of a prediction, in scatters of the signal, up to which a linear
-# model leads to the right minimum, a phase of a third of a radian: half of it takes
-# more stages, twice leads to other minima.
+# model leads to the right minimum: a phase of a third of a radian.  With half of it
+# ten arms of the campaign take 202 motions, with it 194, with twice 180; a radian
+# leads to other minima.
 _MAX_PHASE_ERROR = 0.3
-# Standard deviations that half of the step may move an estimate by: half of it takes
-# shorter steps for nothing, twice shows in a tenth of the records.
+# Standard deviations that half of the step may move an estimate by, a hundredth of
+# its variance.  Half of it costs shorter steps for 0.3 % of the variance, twice shows
+# as 4 %; no arm out of ten of the campaign changes.
 MAX_MOVE = 0.1
-# Factor by which a part of the records grows at most: with half of it stages are many,
-# with twice predictions lose their phase.
+# Factor by which a part of the records grows at most: longer predictions lose their
+# phase.  With half of it ten arms of the campaign take 193 motions, with it and with
+# twice 194.
 _MAX_GROWTH = 3.0
 
 
