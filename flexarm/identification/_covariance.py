@@ -113,8 +113,9 @@ def coloured(
     longest = max(map(len, residual))
     lags = range(min(_MAX_LAGS, min(map(len, residual)) // 8) + 1)
     # (lags, m) numbers of pairs of samples, and sums of their products
-    pairs = np.array([_lagged(there, there, k) for k in lags])
-    seen = np.array([_lagged(residual, residual, k) for k in lags])
+    ones = [has.astype(np.float64) for has in there]
+    pairs = np.array([_lagged(ones, k) for k in lags])
+    seen = np.array([_lagged(residual, k) for k in lags])
     count = np.maximum(pairs, 1.0)
     orders = [
         0 if flat else _order(gamma, n)
@@ -163,12 +164,9 @@ def _expected(models: list[Array], Q: list[Array], pairs: Array) -> Array:
     return result
 
 
-def _lagged(a: list[Array], b: list[Array], k: int) -> Array:
+def _lagged(values: list[Array], k: int) -> Array:
     """(m,) sums of products of values that are k samples apart."""
-    parts = [
-        (x[: len(x) - k] * 1.0 * y[k:]).sum(axis=0) for x, y in zip(a, b, strict=True)
-    ]
-    return np.asarray(sum(parts))
+    return np.asarray(sum((x[: len(x) - k] * x[k:]).sum(axis=0) for x in values))
 
 
 def _order(gamma: Array, count: float) -> int:
