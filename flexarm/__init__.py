@@ -120,6 +120,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
         control,
         descriptions,
         finite_elements,
+        identification,
         interop,
         library,
         mjcf,
@@ -197,6 +198,7 @@ _LATER: dict[str, tuple[str, ...]] = {
         "control",
         "descriptions",
         "finite_elements",
+        "identification",
         "interop",
         "library",
         "mjcf",
@@ -331,6 +333,7 @@ __all__ = [
     "forward_dynamics_derivatives",
     "gravity_forces",
     "holding_forces",
+    "identification",
     "inertial_parameters",
     "inertial_regressor",
     "inputs",
@@ -396,7 +399,8 @@ __all__ = [
 # rooms whose names one looks for here
 _ROOMS = (
     *("beams", "control", "library", "optimize", "plotting", "studies", "outputs"),
-    *("inputs", "events", "descriptions", "interop", "mjcf", "sdf", "urdf"),
+    *("identification", "inputs", "events", "descriptions", "interop", "mjcf"),
+    *("sdf", "urdf"),
 )
 
 

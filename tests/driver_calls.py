@@ -9,8 +9,9 @@ import numpy as np
 from interrupts import Struck
 
 import flexarm as fa
-from flexarm import optimize
+from flexarm import identification, optimize
 from flexarm.optimize import paths, time_optimal, track
+from flexarm.optimize._minimum_time.trade_offs import TradeOff
 
 FLEXIBLE = fa.library.farid_two_link()
 ELBOW_UP = fa.library.poses(FLEXIBLE)["A"]
@@ -36,11 +37,11 @@ def swing(p: Any) -> fa.Arm:
     return fa.Arm([rod.replace(joint=rod.joint.replace(damping=p[1]))])
 
 
-def measured() -> optimize.Record:
+def measured() -> identification.Record:
     t = np.linspace(0.0, 20.0, 4001)
     tau = 2.0 * np.sin(5.0 * t)[:, np.newaxis]
     run = fa.simulate(swing([2.0, 0.3]), [0.3], [0.0], t, torque=tau)
-    return optimize.simulated_record(run, noise=0.01, seed=3)
+    return identification.simulated_record(run, noise=0.01, seed=3)
 
 
 RECORD = measured()
@@ -62,7 +63,7 @@ def lifted(solver: str, **options: Any) -> Any:
 
 
 def fitted(**options: Any) -> Any:
-    return optimize.identify(swing, [1.0, 0.1], RECORD, **options)
+    return identification.identify(swing, [1.0, 0.1], RECORD, **options)
 
 
 def moved(method: str, n: int, **options: Any) -> Any:
@@ -181,7 +182,7 @@ def fault(struck: Struck) -> str:
         return f"swallowed: success={result.success}, {result.message[:80]}"
     if getattr(result, "status", "interrupted") != "interrupted":
         return f"status is {result.status}"
-    warns = hasattr(result, "status") or isinstance(result, optimize.TradeOff)
+    warns = hasattr(result, "status") or isinstance(result, TradeOff)
     if warns and fa.ConvergenceWarning not in struck.warned:
         return "no warning"
     return ""

@@ -8,8 +8,8 @@ import numpy as np
 from few_modes import planar_chain
 
 import flexarm as fa
-from flexarm.optimize import Record, simulated_record
-from flexarm.optimize._identification.prediction import OutputError
+from flexarm.identification import Record, simulated_record
+from flexarm.identification._output_error import OutputError
 
 T = np.linspace(0.0, 2.0, 81)
 TAU = 2.0 * np.sin(5.0 * T)[:, np.newaxis]

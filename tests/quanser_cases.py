@@ -19,7 +19,7 @@ from scipy.linalg import eigh
 from scipy.signal import cont2discrete, lfilter, savgol_filter
 
 import flexarm as fa
-from flexarm.optimize import Record, Sensor, predicted_signals
+from flexarm.identification import Record, Sensor, predicted_signals
 
 STEP = 0.008  # s, of the data
 LENGTHS = 0.202, 0.20185  # m, of the links

@@ -16,6 +16,7 @@ from .._support.arrays import (
     real_number,
 )
 from .._support.checks import listed, short_text
+from .._support.options import attribute_of
 from ..errors import ArgumentError, ModelError, NotFiniteError
 from .arm_like import AnyArm, ArmLike, Array, StackLike
 
@@ -196,7 +197,7 @@ def refuse_followers(arm: AnyArm, what: str) -> None:
 def refuse_geared(arm: AnyArm, what: str) -> None:
     """Raise if rigid drives of an arm have no coordinates of their own."""
     drives = [(b.name, b.joint.drive) for b in any_of(arm).bodies]
-    names = [name for name, drive in drives if hasattr(drive, "shares")]
+    names = [name for name, drive in drives if attribute_of(drive, "shares")]
     if names:
         raise ArgumentError(
             f"{what} need the motors of rigid drives as coordinates, but those of "

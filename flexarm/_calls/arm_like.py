@@ -452,6 +452,10 @@ class ArmLike(Printed, Description):
         """Stiffness of modes, of drives and of springs at joints, (nv, nv)."""
         raise NotImplementedError
 
+    def pack(self) -> tuple[Array | NDArray[np.intc], ...]:
+        """Return the arm as the plain arrays from which the C model is built."""
+        raise NotImplementedError
+
     @property
     def damping_matrix(self) -> Array:
         """Viscous friction of joints and motors, damping of drives and modes."""

@@ -381,7 +381,7 @@ _MADE_BY = {
     "CoulombFriction": "flexarm.CoulombFriction(force, smoothing_velocity) makes one",
     "Limits": "flexarm.optimize.Limits(torque=...) makes one",
     "KalmanFilter": "flexarm.control.kalman_filter(..., dt=...) makes one",
-    "Identification": "flexarm.optimize.identify returns one",
+    "Identification": "flexarm.identification.identify returns one",
     "Line2D": "ax.plot returns a list of them",
     "LinkLoads": "flexarm.link_loads returns them",
     "Robot": "flexarm.urdf.read returns one",

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import cache, partial, wraps
+from itertools import chain
 from typing import Any, ParamSpec, TypeVar
 
 from .._support.arrays import plain_array
 from .._support.checks import short_text
-from .._support.options import unknown_name
+from .._support.options import attribute_of, unknown_name
 from ..errors import ArgumentError, FlexarmError, ModelError
 from .arm_like import ArmLike, StackLike
 from .declared import (
@@ -375,11 +376,8 @@ def _is_other(kind: Kind | None, value: object) -> bool:
 
 def _arm_of(given: Sequence[object]) -> Any:
     """The arm among the arguments, or that of an object that has one."""
-    for value in given:
-        if isinstance(value, ArmLike | StackLike):
-            return value
-    owners = [getattr(value, "arm", None) for value in given]
-    return next((o for o in owners if isinstance(o, ArmLike | StackLike)), None)
+    found = chain(given, (attribute_of(value, "arm") for value in given))
+    return next((x for x in found if isinstance(x, ArmLike | StackLike)), None)
 
 
 @cache

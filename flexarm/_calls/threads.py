@@ -35,7 +35,7 @@ class Threaded(Kernels):
 
     def quiet(self, name: str, threads: int = 1, /) -> Function:
         """Return the function whose failed states are NaN, as `Model.quiet`."""
-        return self._kernels.quiet(name, max(threads, self._threads))
+        return self._kernels.quiet(name, self._threads)
 
 
 def threads_of(threads: object) -> int:

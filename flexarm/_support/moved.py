@@ -64,6 +64,11 @@ _PLACES = {
     ("finite_elements", "finite_elements._component_modes"): "MeshModes",
     ("library", "reference.maneuvers"): "Maneuver cibicik_egeland_maneuver",
     ("library", "library.spatial"): "cibicik_egeland_order",
+    ("optimize", "identification"): """
+        Identification Record Sensor exciting_motion identify
+        identify_base_parameters predicted_signals simulated_record
+    """,
+    ("optimize", "optimize._minimum_time.trade_offs"): "TradeOff",
     ("optimize", "optimize._result"): "Verification",
     ("optimize.paths", "optimize._follow"): "PathMotion",
     ("optimize.paths", "optimize._orientation"): "PathRotations",

@@ -82,9 +82,14 @@ def missing_attribute(made: object, name: str, hint: str = "") -> AttributeError
 def _on_class(made: type, name: str) -> str:
     """Hint at what is meant by an attribute of a class or of its objects."""
     keys = (f"{base.__name__}.{name.lower()}" for base in made.__mro__)
-    return next(
-        (f"; expected {ON_CLASSES[key]}" for key in keys if key in ON_CLASSES), ""
-    )
+    found = [ON_CLASSES[key] for key in keys if key in ON_CLASSES]
+    return f"; expected {found[0]}" if found else ""
+
+
+def attribute_of(value: object, name: str) -> object:
+    """Return an attribute, None without it and without the sentence on that."""
+    places = [getattr(value, "__dict__", {}), *map(vars, type(value).__mro__)]
+    return getattr(value, name, None) if any(name in x for x in places) else None
 
 
 class Hinting:

@@ -54,7 +54,7 @@ _SYNONYMS = """
     c, computecoriolismatrix, coriolis, coriolis_forces, coriolis_matrix, nle,
         nonlinear_effects, nonlineareffects > bias_forces
     c2d > discretize, linearize
-    calibrate, fit > identify, optimize.identify
+    calibrate, fit > identify, identification.identify
     camera, encoder, imu, sensors, strain_gauge, torque_sensor > outputs
     cantilever > planar_chain, Beam, beams.Beam
     cantilever_modes > clamped_beam_modes

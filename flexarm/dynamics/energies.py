@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import Floats, Positions, Velocities
-from .._calls.threads import ONE, kernels, threaded
+from .._calls.threads import ONE, kernels
 from .._support.options import strict, unknown_names
 
 
@@ -212,7 +212,7 @@ def energy(
     if other:
         raise unknown_names(energy, other)
     try:
-        model = arm.kernels if threads is ONE else threaded(arm, threads)
+        model = kernels(arm, threads)
 
         def total(q: ArrayLike, qd: ArrayLike) -> Array:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)

@@ -15,7 +15,7 @@ from .._calls.declared import Floats, JacobianFrame, Positions
 from .._calls.doors import checked_late
 from .._calls.explain import explain
 from .._calls.nodes import node_numbers
-from .._calls.threads import ONE, threaded
+from .._calls.threads import ONE, kernels
 from .._support.options import check_choice
 from ..errors import SingularityError
 from ..kinematics.nodes import FRAMES, turn_spatial
@@ -28,7 +28,7 @@ def _compliance(
 ) -> Array:
     """Blocks of all pairs of nodes; those below the diagonal are transposed."""
     names, m = ("operational_space_compliance", "node_pose"), len(nodes)
-    model = arm.kernels if threads is ONE else threaded(arm, threads)
+    model = kernels(arm, threads)
     block, pose = (
         model.quiet(name) if quiet else getattr(model, name) for name in names
     )

@@ -27,7 +27,6 @@ from .._version import __version__
 from ..arm import Arm
 from ..control.sensors import sensors_of
 from ..errors import ArgumentError
-from ..model.packing import pack
 from ..simulation.stability import instability
 
 Array = NDArray[np.float64]
@@ -249,7 +248,7 @@ def _outputs(arm: Arm, given: object) -> tuple[tuple[str, ...], Array]:
 
 def _data(arm: Arm, method: str, start: Array, rows: Array) -> bytes:
     """Bytes that csrc/fmi/fmi2.c reads."""
-    packed = pack(arm)
+    packed = arm.pack()
     header = [
         len(packed.topology),
         packed.nodes.size,

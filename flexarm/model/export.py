@@ -13,7 +13,7 @@ from .._calls.declared import Kept
 from .._calls.doors import checked
 from .._support.c_text import array, check_name, comment, filled, number
 from .._support.writing import named
-from .packing import pack
+from .packing import Packed
 
 
 @checked
@@ -79,7 +79,7 @@ def export_c(
 
 def _description(arm: ArmLike, name: str) -> list[str]:
     """Definitions of the arrays of an arm and of their description."""
-    packed = pack(arm)
+    packed = Packed._make(arm.pack())
     arrays = {key: np.asarray(value) for key, value in packed._asdict().items()}
     constants = arrays.pop("constants")
     arrays["gravity"] = constants[:3]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._calls.arguments import check_arm, check_numbers, real_array
 from .._calls.arm_like import AnArm, ArmLike
 from .._core import Model
+from ..arm import Arm
 from ..bodies.integrals import DrivenShapes
 from ..errors import ArgumentError, FlexarmError, ModelError
 from ..model.lumps import Nodes, integrals_without, rigid_nodes, union
@@ -62,6 +63,10 @@ SHORT_RULES = (
     _rule(-SHORT_STEP * _AHEAD[:5], 4),
 )
 
+# Number of arms at which the memory is emptied: with fewer, arms are made again within
+# a search; more take memory until its end.
+_MAX_ARMS = 512
+
 
 def made_arm(make_arm: Callable[[Array], AnArm], p: Array) -> AnArm:
     """Return the arm of a copy of the parameters."""
@@ -73,6 +78,28 @@ def made_arm(make_arm: Callable[[Array], AnArm], p: Array) -> AnArm:
             f"make_arm returned {type(arm).__name__}, expected flexarm.Arm"
         ) from None
     return arm
+
+
+class Arms:
+    """``make_arm`` with a memory: equal parameters share one arm."""
+
+    def __init__(self, make_arm: Callable[[Array], Arm]) -> None:
+        if not callable(make_arm):
+            raise ArgumentError(
+                f"make_arm is {type(make_arm).__name__}, expected a function of the "
+                "parameters that returns an arm"
+            )
+        self._make, self._known = make_arm, dict[bytes, Arm]()
+
+    def __call__(self, p: Array) -> Arm:
+        """Return the arm of parameters."""
+        key = np.asarray(p, dtype=np.float64).tobytes()
+        arm = self._known.get(key)
+        if arm is None:
+            if len(self._known) >= _MAX_ARMS:
+                self._known.clear()
+            arm = self._known[key] = made_arm(self._make, p)
+        return arm
 
 
 class ArmTangent:

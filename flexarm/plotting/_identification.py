@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..optimize import Identification
+    from ..identification import Identification
 
 # Standard deviations to both sides of 95 % of white noise.
 _BAND = 1.96
@@ -34,7 +34,7 @@ def identification(
     Parameters
     ----------
     result : Identification
-        Result of `flexarm.optimize.identify`.
+        Result of `flexarm.identification.identify`.
     signals : str, int or sequence of these, optional
         Names or numbers; by default all.
     record : int
@@ -63,8 +63,8 @@ def identification(
     >>> t = np.linspace(0.0, 1.0, 51)
     >>> tau = 3.0 * np.sin(6.0 * t)[:, np.newaxis]
     >>> run = fa.simulate(make_arm([2.0, 0.5]), [0.3], [0.0], t, torque=tau)
-    >>> record = fa.optimize.simulated_record(run, noise=0.01)
-    >>> found = fa.optimize.identify(make_arm, [1.5, 0.4], record, sigma=0.01)
+    >>> record = fa.identification.simulated_record(run, noise=0.01)
+    >>> found = fa.identification.identify(make_arm, [1.5, 0.4], record, sigma=0.01)
     >>> lines = fa.plotting.identification(found)
     >>> [line.get_label() for line in lines]
     ['measured', 'predicted', 'residual']

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-    from ..optimize import OptimalMotion, TradeOff
+    from ..optimize import OptimalMotion
+    from ..optimize._minimum_time.trade_offs import TradeOff
 
 Array = NDArray[np.float64]
 

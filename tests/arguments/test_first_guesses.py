@@ -257,7 +257,7 @@ NEWCOMERS = {
     "fa.minimum_time": "did you mean 'optimize.time_optimal'",
     "fa.optimal_control": "did you mean 'optimize.trajectory'",
     "fa.line": "flexarm.optimize.paths",
-    "fa.calibrate": "did you mean 'optimize.identify'",
+    "fa.calibrate": "did you mean 'identification.identify'",
     "fa.obstacle": "did you mean 'optimize.Sphere'",
     "fa.buckling": "flexarm.beams.buckling_load(link)",
     "fa.strain": "did you mean outputs.strain",

@@ -43,7 +43,7 @@ LESS = {  # of the same functions again
     "optimize.trajectory": 0.3,
     "optimize.time_optimal": 0.3,
     "optimize.trade_off": 0.1,
-    "optimize.identify": 0.3,
+    "identification.identify": 0.3,
     "plotting.": 0.5,
     "plotting.Animation.to_html": 0.05,
     "plotting.Animation.save": 0.05,

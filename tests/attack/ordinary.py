@@ -282,14 +282,18 @@ def record() -> Any:
     t = np.linspace(0.0, 0.5, 21)
     tau = np.sin(5.0 * t)[:, np.newaxis]
     run = fa.simulate(arm, [0.3], [0.0], t, torque=tau)
-    return fa.optimize.simulated_record(run, noise=1e-3, seed=1)
+    return fa.identification.simulated_record(run, noise=1e-3, seed=1)
+
+
+def sensor() -> Any:
+    return fa.identification.Sensor("joints", low_pass=10.0)
 
 
 @functools.cache
 def identified() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return fa.optimize.identify(
+        return fa.identification.identify(
             swing, [1.5, 0.2], record(), search={"max_iterations": 5}
         )
 

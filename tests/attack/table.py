@@ -1110,7 +1110,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "upper": const([3.0, 0.5]),
         "cost": const(None),
     },
-    "optimize.Record": {
+    "identification.Record": {
         "t": const([0.0, 0.1, 0.2]),
         "y": const([1.0, 1.1, 1.2]),
         "tau": const([0.0, 0.0, 0.0]),
@@ -1119,7 +1119,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "prescribed": const({"rod": [0.0, 0.1, 0.2]}),
         "part": const(0.5),
     },
-    "optimize.Sensor": {
+    "identification.Sensor": {
         "output": const("joints"),
         "gain": const(2.0),
         "offset": const(0.1),
@@ -1128,7 +1128,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "delay": const(0.01),
         "start": const([0.0, 0.1]),
     },
-    "optimize.predicted_signals": {
+    "identification.predicted_signals": {
         "arm": lambda d: o.swing((2.0, 0.3)),
         "outputs": const("joints"),
         "integrator": const("rk4"),
@@ -1163,13 +1163,13 @@ OWN: dict[str, dict[str, Rule]] = {
         "solver": const("scipy"),
         "time_limit": const(1.0),
     },
-    "optimize.Identification.interval": {"level": const(0.9)},
+    "identification.Identification.interval": {"level": const(0.9)},
     "optimize.OptimalMotion.torque": {
         "t": const(0.1),
         "q": const(None),
         "qd": const(None),
     },
-    "optimize.identify": {
+    "identification.identify": {
         "search": const({"max_iterations": 2}),
         "names": const(("m", "d")),
         "bounds": const([(0.1, 10.0), (0.0, 5.0)]),
@@ -1181,7 +1181,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "integrator": const("rk4"),
         "max_step": const(None),
     },
-    "optimize.exciting_motion": {
+    "identification.exciting_motion": {
         "t": const([0.01 * i for i in range(41)]),
         "sigma": const(1e-3),
         "limits": const({"torque": 3.0}),
@@ -1190,7 +1190,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "scale": const(None),
         "search": const({"max_iterations": 2}),
     },
-    "optimize.identify_base_parameters": {
+    "identification.identify_base_parameters": {
         "arm": lambda d: o.swing((2.0, 0.3)),
         "families": const(("inertia", "joint")),
         "bodies": const(None),
@@ -1520,11 +1520,11 @@ OBJECTS: dict[str, Rule] = {
     "finite_elements.FiniteElementModel": lambda d: o.mesh(),
     "finite_elements.MeshModes": lambda d: o.mesh_modes(),
     "optimize.Design": lambda d: Design(o.swing, [2.0, 0.3], [1.0, 0.1], [3.0, 0.5]),
-    "optimize.Identification": lambda d: o.identified(),
+    "identification.Identification": lambda d: o.identified(),
     "optimize.OptimalMotion": lambda d: o.optimum(),
     "optimize.Path": lambda d: d.choice(path(d), cartesian(d)),
-    "optimize.Record": lambda d: o.record(),
-    "optimize.Sensor": lambda d: fa.optimize.Sensor("joints", low_pass=10.0),
+    "identification.Record": lambda d: o.record(),
+    "identification.Sensor": lambda d: o.sensor(),
     "plotting.Animation": lambda d: fa.plotting.animate(o.run_of("pendulum"), fps=10.0),
     "plotting.ArmDrawing": lambda d: fa.plotting.arm(o.arm_of("flexible")),
     "plotting.Explorer": lambda d: fa.plotting.interact(o.arm_of("flexible")),
@@ -1554,8 +1554,8 @@ MADE = (
     "reference.patent_loop.Sensed",
     "descriptions.JointTree", "finite_elements.MeshModes",
     "reference.maneuvers.Maneuver",
-    "optimize.Identification", "optimize.OptimalMotion", "optimize.Path",
-    "optimize.TradeOff", "optimize.Verification", "optimize.paths.PathMotion",
+    "identification.Identification", "optimize.OptimalMotion", "optimize.Path",
+    "optimize.Verification", "optimize.paths.PathMotion",
     "optimize.paths.PathPoints", "optimize.paths.PathRotations",
     "optimize.paths.TimeLaw", "plotting.Animation", "plotting.ArmDrawing",
     "plotting.Explorer", "plotting.Scene", "se3.ScrewParameters",

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,11 +84,9 @@ def arms() -> dict[str, Any]:
     }
 
 
-@each("make", arms())
-@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
-def test_arms_ask_nothing_for_attributes_that_it_lacks(make: Any) -> None:
-    """The sentence of a missing attribute takes as long as the arm."""
-    bodies, missing = list(make().bodies), hints.missing_attribute
+def missed(call: Callable[[], object]) -> list[str]:
+    """Missing attributes that a call made sentences of, which take as long as arms."""
+    missing = hints.missing_attribute
     with pytest.MonkeyPatch.context() as patch:
         said: list[str] = []
 
@@ -96,8 +95,24 @@ def test_arms_ask_nothing_for_attributes_that_it_lacks(make: Any) -> None:
             return missing(owner, name, hint)
 
         patch.setattr(hints, "missing_attribute", counted)
-        fa.Arm(bodies, check_units=False)
-    assert said == []
+        call()
+    return said
+
+
+@each("make", arms())
+@pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
+def test_arms_ask_nothing_for_attributes_that_it_lacks(make: Any) -> None:
+    bodies = list(make().bodies)
+    assert missed(lambda: fa.Arm(bodies, check_units=False)) == []
+
+
+def test_checks_ask_nothing_for_attributes_that_it_lacks() -> None:
+    """Whether an argument has an arm, and whether a drive is a rigid one."""
+    drive = fa.Drive(gear_ratio=50.0, rotor_inertia=1e-4, stiffness=1e3)
+    joint = fa.Joint.revolute("y", drive=drive)
+    arm = fa.Arm([fa.RigidBody("body", joint, mass=1.0, inertia=(1.0, 1.0, 1.0))])
+    assert missed(lambda: fa.Joint.revolute("y", drive=drive)) == []
+    assert missed(lambda: fa.inertial_parameters(arm)) == []
 
 
 @each("make", arms())

@@ -38,7 +38,7 @@ from each import each
 from interrupts import Press, ctrl_c, struck
 
 import flexarm as fa
-from flexarm import optimize
+from flexarm import identification, optimize
 from flexarm._support.interrupts import allowed, held, uninterrupted
 from flexarm.optimize import time_optimal
 from flexarm.simulation import Event
@@ -391,7 +391,7 @@ def test_an_identification_that_is_interrupted_says_what_it_knows() -> None:
         return swing(p)
 
     with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
-        found = optimize.identify(make, [1.0, 0.1], RECORD, stages=(0.1, 1.0))
+        found = identification.identify(make, [1.0, 0.1], RECORD, stages=(0.1, 1.0))
     assert found.status == "interrupted"
     assert found.message.startswith("interrupted")
     known = np.isfinite(found.predicted[0]).all(axis=1)

@@ -11,7 +11,7 @@ from scipy.signal import lfilter
 from scipy.stats import binom
 
 import flexarm as fa
-from flexarm.optimize import Record, identify, simulated_record
+from flexarm.identification import Record, identify, simulated_record
 
 from . import Row
 

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
-from flexarm.optimize import Record, identify
-from flexarm.optimize._identification.records import signals_of, values_of
+from flexarm.identification import Record, identify
+from flexarm.identification._records import signals_of, values_of
 
 from . import Row
 from .judge import solved

@@ -234,7 +234,7 @@ def test_a_base_without_actuator_floats() -> None:
         ),
         "exciting": (
             "the arm has 2 coordinates of which 1 have actuators",
-            lambda: fa.optimize.exciting_motion(
+            lambda: fa.identification.exciting_motion(
                 cart_pole(), None, np.linspace(0.0, 5.0, 501), sigma=1.0
             ),
         ),

@@ -77,8 +77,8 @@ def results() -> dict[str, Any]:
     t = np.linspace(0.0, 1.0, 21)
     tau = 4.0 * np.sin(4.0 * t)[:, np.newaxis]
     run = fa.simulate(ROD, [0.3], [0.0], t, torque=tau, max_step=0.01)
-    record = fa.optimize.simulated_record(run, noise=1e-3, seed=5)
-    found["identification"] = fa.optimize.identify(make_arm, [1.5], record)
+    record = fa.identification.simulated_record(run, noise=1e-3, seed=5)
+    found["identification"] = fa.identification.identify(make_arm, [1.5], record)
     return found
 
 
@@ -270,7 +270,8 @@ def test_results_are_computed_again_from_their_file(tmp_path: Path, name: str) -
     changes: dict[str, Any] = {}
     if name == "identification":
         changes = {"make_arm": make_arm}
-        words = ["make_arm of optimize.identify", "by name only", "again(make_arm="]
+        words = ["make_arm of identification.identify", "by name only"]
+        words += ["again(make_arm="]
         argument_refused(words, call.again)
     again = call.again(**changes)
     for field in ("t", "q", "qd", "tau", "A", "p", "std", "pose", "u"):

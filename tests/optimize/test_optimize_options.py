@@ -12,10 +12,10 @@ from numpy.testing import assert_array_equal
 from refusals import refused
 
 import flexarm as fa
+from flexarm.identification import identify
 from flexarm.optimize import (
     Limits,
     Search,
-    identify,
     paths,
     time_optimal,
     track,

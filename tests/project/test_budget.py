@@ -30,6 +30,7 @@ LINES: dict[str, int] = {
     "dynamics": 850,
     "files": 1290,
     "finite_elements": 1150,
+    "identification": 2520,
     "ik": 670,
     "interop": 630,
     "kinematics": 820,
@@ -38,8 +39,8 @@ LINES: dict[str, int] = {
     "loads": 380,
     "mjcf": 280,
     "model": 1830,
-    "optimize": 16_850,
-    "parameters": 1770,
+    "optimize": 13_870,
+    "parameters": 1790,
     "plotting": 3650,
     "reference": 4280,
     "sdf": 260,
@@ -50,7 +51,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 68_250  # of all rooms; the aim is 50_000
+MAX_LINES = 67_700  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
@@ -161,8 +162,9 @@ NAMES: dict[str, str] = {
         constraint_jacobian constraint_violation control deflection descriptions
         difference dissipated_power energy equilibrium events export_c
         finite_elements forward_dynamics forward_dynamics_derivatives
-        gravity_forces holding_forces inertial_parameters inertial_regressor
-        inputs integrate interop inverse_dynamics inverse_dynamics_derivatives
+        gravity_forces holding_forces identification inertial_parameters
+        inertial_regressor inputs integrate interop inverse_dynamics
+        inverse_dynamics_derivatives
         inverse_kinematics inverse_statics jacobian jacobian_derivatives
         joint_grid kinetic_energy largest_slope library linearize
         link_accelerations link_jacobians link_loads link_poses link_velocities
@@ -198,6 +200,10 @@ NAMES: dict[str, str] = {
     "finite_elements": """
         FiniteElementModel beam_mesh read_matrix_market
     """,
+    "identification": """
+        Identification Record Sensor exciting_motion identify
+        identify_base_parameters predicted_signals simulated_record
+    """,
     "inputs": """
         node_force node_moment
     """,
@@ -214,9 +220,7 @@ NAMES: dict[str, str] = {
         MjcfWarning load
     """,
     "optimize": """
-        Capsule Design HalfSpace Identification Limits OptimalMotion Path Record
-        Search Sensor Sphere TradeOff exciting_motion identify
-        identify_base_parameters paths predicted_signals simulated_record
+        Capsule Design HalfSpace Limits OptimalMotion Path Search Sphere paths
         time_optimal track trade_off trajectory
     """,
     "optimize.paths": """

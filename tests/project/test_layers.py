@@ -193,7 +193,6 @@ STOREYS: dict[str, layers.Rooms] = {
                 for name in (
                     "afloat",
                     "aim",
-                    "arms",
                     "aside",
                     "around",
                     "charts",
@@ -222,8 +221,8 @@ STOREYS: dict[str, layers.Rooms] = {
         ("minimum time", ["optimize._minimum_time*"]),
         ("tracking", ["optimize._tracking*"]),
         ("transfer", ["optimize._transfer*"]),
-        ("identification", ["optimize._identification*"]),
-        ("optimize", ["optimize"]),
+        ("optimize", ["optimize", "optimize.answers"]),
+        ("identification", ["identification*"]),
         ("studies", ["studies*"]),
         ("files", ["files*"]),
         ("descriptions", ["descriptions*"]),
@@ -309,7 +308,7 @@ OPEN = {
     "bodies": "axes drives following profile segments",
     "kinematics": "positions slopes strands",
     "linear_models": "loops operating_point outputs strain",
-    "model": "motors packing units",
+    "model": "motors units",
     "parameters": "directional tangent trajectory_sensitivity",
     "simulation": "accuracy automatic_steps core_loop laws methods run stability "
     "stiffening trajectory violations",

@@ -22,8 +22,7 @@ from ..._calls.doors import checked_class
 from ...arm import Arm
 from ...bodies import Joint, RigidBody
 from ...errors import ArgumentError, ModelError
-from ...parameters.tangent import SHORT_RULES, SHORT_STEP, STEP, ArmTangent
-from .._arms import Arms
+from ...parameters.tangent import SHORT_RULES, SHORT_STEP, STEP, Arms, ArmTangent
 from .._collocation.local import EquationOfMotion
 
 Array = NDArray[np.float64]

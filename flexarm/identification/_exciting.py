@@ -5,73 +5,60 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 
-from ..._calls.arguments import check_actuated, check_arm, check_numbers, real_array
-from ..._calls.declared import Choice, Floats, Posture
-from ..._calls.doors import checked
-from ..._support.checks import as_generator
-from ..._support.interrupts import allowed, held
-from ..._support.recorded import recorded
-from ...arm import Arm
-from ...errors import ArgumentError, ModelError
-from ...parameters import base_parameters
-from ...simulation import Trajectory
-from ...simulation.run import times
-from .._arms import Arms
-from .._excess import excess_of
-from .._parts import Excited, Timings
-from .._result import OptimalMotion, Verification, unverified, warned
-from .._verify import verified
-from ..limits import LimitsLike, read_limits
-from ..search import Search, read_search
-from .driver import unknowns
-from .equation_error import read_rigid
-from .excitation import FAMILIES, Excitation, Seen
-from .identified import covariance_of
-from .prediction import OutputError, Steps
-from .records import Record, signals_of, standard_deviations
+from .._calls.arguments import check_actuated, check_arm, check_numbers, real_array
+from .._calls.declared import Choice, Floats, Posture
+from .._calls.doors import checked
+from .._support.checks import as_generator
+from .._support.interrupts import allowed, held
+from .._support.recorded import recorded
+from ..arm import Arm
+from ..errors import ArgumentError, ModelError
+from ..optimize.answers import Excited, OptimalMotion, Timings, unverified, warned
+from ..optimize.limits import Limits, LimitsLike, read_limits
+from ..optimize.search import Search, read_search
+from ..parameters import base_parameters
+from ..parameters.tangent import Arms
+from ..simulation.run import times
+from ._covariance import Combinations
+from ._excitation import (
+    FAMILIES,
+    Excitation,
+    RigidExcitation,
+    Seen,
+    SimulatedExcitation,
+)
+from ._identify import unknowns
+from ._inverse_dynamics import read_rigid
+from ._records import signals_of, standard_deviations
+from ._result import MESSAGES
+from ._search import Stopped
 
 Array = NDArray[np.float64]
 
 _KEPT = ("torque", "torque_rate", "position", "velocity", "acceleration", "tip_speed")
 _BOUNDING = ("torque", "position", "velocity", "acceleration")
-# Random motions, of which the best begin searches.
-_DRAWS = 32
-# Searches from the best of them, each as long as the first.
-_MAX_SEARCHES = 2
-# Corrections of the scale with which a motion reaches its limits, each in proportion to
-# what is used of them.
-_SCALINGS = 5
-# First scale of the coefficients: so small that motions are within most limits.
-_FIRST_SCALE = 0.02
-# Step of differences of coefficients, in units of their size.
+# Step of differences of coefficients, in units of their size.  With half and twice of
+# it objectives are equal to 0.01, the scatter of local optima.
 _DIFFERENCE = 1e-3
-# Samples of the verification of a rigid arm in one of the motion.
-_SAMPLE_RATIO = 4
-# Smallest eigenvalue of the information with columns of length one: below it rounding
-# decides what is determined.
-_MIN_INFORMATION = 1e-13
-# Objective of motions that diverge or determine nothing, above that of all others.
+# Objective of motions that diverge or determine nothing.  With half and twice of it
+# searches are the same: those of others are below 100.
 _WORST_VALUE = 1e3
-# Times that a motion is made smaller, until the simulation with finer steps keeps the
-# limits.
-_MAX_SHRINKINGS = 6
-_MESSAGES = {
-    "solved": "the search reached its tolerance",
-    "iterations": "the search reached its largest number of iterations",
-    "time": "the search reached its time limit",
+_SEARCH: dict[str, object] = {"tolerance": 1e-3, "max_iterations": 60}
+_SEARCH |= {"time_limit": np.inf}
+_MESSAGES = MESSAGES | {
     "interrupted": "interrupted before the search reached its tolerance",
     "failed": "no motion within the limits shows all parameters",
 }
 
 
 @checked
-@recorded("optimize.exciting_motion")
+@recorded("identification.exciting_motion")
 def exciting_motion(
     make_arm: Callable[[Array], Arm] | Arm,
     p: Annotated[ArrayLike, Floats("(k,)")] | None,
@@ -185,7 +172,7 @@ def exciting_motion(
     ...     rod = fa.library.pendulum(mass=p[0], com=0.5).bodies[0]
     ...     joint = rod.joint.replace(damping=p[1])
     ...     return fa.Arm([rod.replace(joint=joint)])
-    >>> motion = fa.optimize.exciting_motion(
+    >>> motion = fa.identification.exciting_motion(
     ...     make_arm,
     ...     [2.0, 0.3],
     ...     np.linspace(0.0, 2.0, 101),
@@ -197,57 +184,26 @@ def exciting_motion(
     (True, True)
     """
     started = time.perf_counter()
-    options = _Options(
-        **read_search(search, _Options._field_defaults, "exciting_motion")
-    )
+    options = read_search(search, _SEARCH, "exciting_motion")
     clock = times(t)
     if len(clock) < 3 or np.ptp(np.diff(clock)) > 1e-6 * (clock[1] - clock[0]):
         raise ArgumentError(
             f"t has {len(clock)} times, expected three or more that are evenly spaced"
         )
-    problem, names, values = _problem(
-        make_arm, p, clock, sigma, limits, outputs, q0, harmonics, scale
-    )
-    best = _Best(problem, criterion)
-    setup = time.perf_counter()
-    with held():
-        status, iterations = _searched(best, as_generator("seed", seed), options, setup)
-        found = time.perf_counter()
-        motion = _motion(
-            best, make_arm, values, outputs, names, status, iterations, criterion
-        )
-        ended = time.perf_counter()
-        timings = Timings(
-            setup - started, found - setup, ended - found, ended - started
-        )
-    return warned(replace(motion, timings=timings))
-
-
-def _problem(
-    make_arm: Callable[[Array], Arm] | Arm,
-    p: ArrayLike | None,
-    t: Array,
-    sigma: ArrayLike,
-    limits: LimitsLike,
-    outputs: object,
-    q0: ArrayLike | None,
-    harmonics: Sequence[int] | None,
-    scale: ArrayLike | None,
-) -> tuple[Excitation, tuple[str, ...], Array]:
-    """Motions and their information, names and values of the parameters."""
-    arms: Arms | Arm
+    problem: Excitation
     if isinstance(make_arm, Arm):
         if p is not None:
             raise ArgumentError(
                 "p is given with an arm, whose base parameters are known; expected None"
             )
-        arms = arm = make_arm
-        read_rigid(arm, "joint positions")
-        base = base_parameters(arm, families=FAMILIES)
-        names, values = tuple(base.names), np.asarray(base.values)
-        scale = np.ones(len(values)) if scale is None else scale
-        size = unknowns(values, list(names), scale, None)[2]
-        noise = standard_deviations("sigma", sigma, arm.nu, least=None)
+        read_rigid(make_arm, "joint positions")
+        base = base_parameters(make_arm, families=FAMILIES)
+        scale = np.ones(len(base.values)) if scale is None else scale
+        _, names, size, _ = unknowns(base.values, base.names, scale, None)
+        noise = standard_deviations("sigma", sigma, make_arm.nu, least=None)
+        asked = _asked(make_arm, limits, q0)
+        common = make_arm, size, clock, *asked, noise, harmonics
+        problem = RigidExcitation(*common, base)
     else:
         if p is None:
             raise ArgumentError("p is None, expected parameters of make_arm")
@@ -256,6 +212,22 @@ def _problem(
         arm = arms(values)
         signals = signals_of(arm, outputs)[1]
         noise = standard_deviations("sigma", sigma, len(signals), least=None)
+        asked = _asked(arm, limits, q0)
+        common = arm, size, clock, *asked, noise, harmonics
+        problem = SimulatedExcitation(*common, arms, values, outputs)
+    best = _Best(problem, criterion)
+    setup = time.perf_counter()
+    with held():
+        status, iterations = _searched(best, as_generator("seed", seed), options, setup)
+        found = time.perf_counter()
+        motion = _motion(best, names, status, iterations)
+        ended = time.perf_counter()
+        spent = setup - started, found - setup, ended - found, ended - started
+    return warned(replace(motion, timings=Timings(*spent)))
+
+
+def _asked(arm: Arm, limits: LimitsLike, q0: ArrayLike | None) -> tuple[Array, Limits]:
+    """Posture at the start and limits of an arm that can be excited."""
     check_arm(arm)
     check_actuated(arm, "exciting_motion")
     if not arm.nu or arm._held:
@@ -274,18 +246,7 @@ def _problem(
     if start.shape != (arm.nq,):
         raise ArgumentError(f"q0 has shape {start.shape}, expected ({arm.nq},)")
     check_numbers("q0", start)
-    problem = Excitation(
-        arms, values, size, t, start, bounds, outputs, noise, harmonics
-    )
-    return problem, names, values
-
-
-class _Options(NamedTuple):
-    """Options of the search."""
-
-    tolerance: float = 1e-3
-    max_iterations: int = 60
-    time_limit: float = np.inf
+    return start, bounds
 
 
 class _Best:
@@ -308,23 +269,17 @@ class _Best:
 
     def value_of(self, seen: Seen | None) -> float:
         """Objective, to be minimized."""
-        if seen is None:
-            return _WORST_VALUE
-        F = seen.jacobian.T @ seen.jacobian
+        F = np.zeros((1, 1)) if seen is None else seen.jacobian.T @ seen.jacobian
         norms = np.sqrt(np.diag(F))
         if not norms.all():
             return _WORST_VALUE
         squares = np.linalg.eigvalsh(F / np.outer(norms, norms))
-        if not squares[0] > _MIN_INFORMATION:
+        if not squares[0] > 1e-13:  # rounding decides what is determined
             return _WORST_VALUE
-        if self.criterion == "condition":
-            ends = np.linalg.eigvalsh(F)[[0, -1]]
-            return (
-                float(0.5 * np.log(ends[1] / ends[0]))
-                if ends[0] > 0.0
-                else _WORST_VALUE
-            )
-        return float(-0.5 * np.log(squares).mean() - np.log(norms).mean())
+        if self.criterion == "determinant":
+            return float(-0.5 * np.log(squares).mean() - np.log(norms).mean())
+        low, high = np.linalg.eigvalsh(F)[[0, -1]]
+        return float(0.5 * np.log(high / low)) if low > 0.0 else _WORST_VALUE
 
     def look(self, c: Array) -> list[Seen | None]:
         """Look at motions (B, count), and keep the best."""
@@ -350,10 +305,9 @@ class _Best:
 
     def scaled(self, c: Array, only: bool = False) -> Array:
         """The same motions (B, count) as large as the limits allow."""
-        look = self.problem.look if only else self.look
         kept = 0.0 * c
-        for _ in range(_SCALINGS):
-            found = look(c, True) if only else look(c)  # type: ignore[call-arg]
+        for _ in range(5):  # corrections, each in proportion to what is used
+            found = self.problem.look(c, only) if only else self.look(c)
             use = np.array([self.use(seen) for seen in found])
             kept[use <= 1.0] = c[use <= 1.0]
             c = c * (0.999 / np.maximum(use, 1e-6))[:, np.newaxis].clip(0.05, 20.0)
@@ -361,20 +315,20 @@ class _Best:
 
 
 def _searched(
-    best: _Best, rng: np.random.Generator, options: _Options, begin: float
+    best: _Best, rng: np.random.Generator, options: Mapping[str, float], begin: float
 ) -> tuple[str, int]:
-    """Search from the best of random motions; its status and number of iterations."""
-    until, count = begin + options.time_limit, best.problem.series.count
+    """Search from the best two of 32 motions; its status and number of iterations."""
     status, iterations = "failed", 0
     try:
         with allowed():
-            drawn = _FIRST_SCALE * rng.normal(size=(_DRAWS, count))
+            # so small that motions are within most limits
+            drawn = 0.02 * rng.normal(size=(32, best.problem.series.count))
             drawn = best.scaled(drawn, only=True)
             values = np.array([best.value_of(seen) for seen in best.look(drawn)])
             if values.min() >= _WORST_VALUE:
                 return status, iterations
-            for i in np.argsort(values, kind="stable")[:_MAX_SEARCHES]:
-                status, used = _descended(best, drawn[i], options, until)
+            for i in np.argsort(values, kind="stable")[:2]:
+                status, used = _descended(best, drawn[i], options, begin)
                 iterations += used
             best.scaled(best.c[np.newaxis])
     except KeyboardInterrupt:
@@ -382,21 +336,18 @@ def _searched(
     return status, iterations
 
 
-class _TimeIsOver(Exception):
-    """The time limit of the search."""
-
-
 def _descended(
-    best: _Best, begin: Array, options: _Options, until: float
+    best: _Best, first: Array, options: Mapping[str, float], begin: float
 ) -> tuple[str, int]:
     """Search by sequential quadratic programming from one motion."""
-    n, size = len(begin), float(np.abs(begin).max())
+    n, size = len(first), float(np.abs(first).max())
+    until, most = begin + options["time_limit"], options["max_iterations"]
     steps = _DIFFERENCE * np.eye(n)
     known: dict[bytes, tuple[Array, Array]] = {}
 
     def value(x: Array) -> float:
         if time.perf_counter() > until:
-            raise _TimeIsOver
+            raise Stopped
         return best.value_of(best.at(size * x))
 
     def room(x: Array) -> Array:
@@ -410,10 +361,9 @@ def _descended(
             v, g = value(x), room(x)
             dv, dg = np.zeros(n), np.zeros((len(g), n))
             for j, seen in enumerate(there):
-                if seen is None or here is None:
-                    continue
-                dv[j] = (best.value_of(seen) - v) / _DIFFERENCE
-                dg[:, j] = (-seen.limits - g) / _DIFFERENCE
+                if seen is not None and here is not None:
+                    dv[j] = (best.value_of(seen) - v) / _DIFFERENCE
+                    dg[:, j] = (-seen.limits - g) / _DIFFERENCE
             known.clear()
             known[key] = dv, dg
         return known[key]
@@ -421,59 +371,51 @@ def _descended(
     try:
         found = minimize(
             value,
-            begin / size,
+            first / size,
             jac=lambda x: slopes(x)[0],
             method="SLSQP",
             constraints={"type": "ineq", "fun": room, "jac": lambda x: slopes(x)[1]},
-            options={"ftol": options.tolerance, "maxiter": options.max_iterations},
+            options={"ftol": options["tolerance"], "maxiter": most},
         )
-    except _TimeIsOver:
+    except Stopped:
         return "time", 0
     return "iterations" if found.status == 9 else "solved", int(found.nit)
 
 
 def _motion(
-    best: _Best,
-    make_arm: Callable[[Array], Arm] | Arm,
-    values: Array,
-    outputs: object,
-    names: tuple[str, ...],
-    status: str,
-    iterations: int,
-    criterion: str,
+    best: _Best, names: tuple[str, ...], status: str, iterations: int
 ) -> OptimalMotion:
     """The best motion, simulated with finer steps and within the limits there."""
     problem, arm, c = best.problem, best.problem.arm, best.c
-    for _ in range(_MAX_SHRINKINGS):
-        run, checked = _checked(problem, c)
+    for _ in range(6):
+        run, checked = problem.checked(c)
         over = max(checked.excess.values(), default=0.0) if checked else 0.0
         if over <= 1e-6:
             break
         c = c / (1.0 + 1.5 * over)
-    q, qd, tau = run.q, run.qd, run.tau
-    J = _information(problem, make_arm, values, outputs, run)
-    free = np.ones(len(values), dtype=bool)
-    covariance, s, _, rank = covariance_of(J, problem.size, free, 0.0)
+    free = np.ones(len(names), dtype=bool)
+    seen = Combinations(problem.information(run), problem.size, free, 0.0)
+    covariance = seen.covariance()
     objective, condition = best.value, np.inf
-    if rank < len(values):
+    if seen.rank < len(names):
         status = "failed"
     else:
-        condition = float(s[0] / s[-1])
-        volume = -float(np.log(s).mean())
-        objective = volume if criterion == "determinant" else np.log(condition)
+        condition = float(seen.s[0] / seen.s[-1])
+        volume = -float(np.log(seen.s).mean())
+        objective = volume if best.criterion == "determinant" else np.log(condition)
     motion = OptimalMotion(
         arm=arm,
         t=problem.t,
-        q=q,
-        qd=qd,
-        qdd=np.asarray(arm.forward_dynamics(q, qd, tau)),
-        tau=tau,
+        q=run.q,
+        qd=run.qd,
+        qdd=np.asarray(arm.forward_dynamics(run.q, run.qd, run.tau)),
+        tau=run.tau,
         duration=float(problem.t[-1] - problem.t[0]),
         objective=float(objective),
         success=status == "solved",
         status=status,
         message=_MESSAGES[status],
-        method=f"exciting motion by {criterion}",
+        method=f"exciting motion by {best.criterion}",
         solver="SLSQP",
         variables=problem.series.count,
         iterations=iterations,
@@ -489,47 +431,3 @@ def _motion(
         ),
     )
     return motion if checked is not None else unverified(motion)
-
-
-def _checked(problem: Excitation, c: Array) -> tuple[Trajectory, Verification | None]:
-    """A motion, and the same with finer steps; None after Ctrl-C."""
-    arm, c = problem.arm, c[np.newaxis]
-    if problem.rigid:
-        run, fine = (_single(arm, problem.motion(c, n)) for n in (1, _SAMPLE_RATIO))
-        excess = excess_of(fine, problem.limits)
-        step = float(fine.t[1] - fine.t[0])
-        off = np.full(3, np.nan)
-        return run, Verification(fine, step, off, np.nan, np.nan, excess=excess)
-    tau = problem.forces(c)
-    run = _single(arm, problem.runs(tau, only=True))
-    still = np.zeros(arm.nv)
-    checked = verified(
-        arm, problem.t, problem.q0, still, tau[0], problem.step, limits=problem.limits
-    )
-    return run, checked
-
-
-def _single(arm: Arm, run: Trajectory) -> Trajectory:
-    """The one motion of a batch."""
-    return replace(run, arm=arm, q=run.q[0, 0], qd=run.qd[0, 0], tau=run.tau[0, 0])
-
-
-def _information(
-    problem: Excitation,
-    make_arm: Callable[[Array], Arm] | Arm,
-    values: Array,
-    outputs: object,
-    run: Trajectory,
-) -> Array:
-    """Derivatives (N, k) of the signals over their noise by the parameters."""
-    if isinstance(make_arm, Arm):
-        parts = (run.q, run.qd, run.tau)
-        return np.asarray(problem.rigid_rows(*(x[np.newaxis] for x in parts))[0])
-    empty = np.zeros((len(problem.t), len(problem.sigma)))
-    resting = problem.arm.nv > problem.arm.nu
-    record = Record(problem.t, empty, run.tau, problem.q0, None, resting)
-    steps = Steps("linear", "rk4")
-    exact = OutputError(Arms(make_arm), values, (record,), outputs, False, steps)
-    exact.settle(values)
-    J = exact.derivatives(values, problem.size)[0] / problem.sigma[:, np.newaxis]
-    return np.asarray(J.reshape(-1, len(values)))

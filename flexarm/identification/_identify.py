@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._calls.arguments import check_numbers, real_array
-from ..._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
-from ..._calls.doors import checked
-from ..._support.interrupts import held
-from ..._support.recorded import recorded
-from ..._support.warn import warn
-from ...arm import Arm
-from ...errors import ArgumentError, ConvergenceWarning
-from ...parameters.trajectory_sensitivity import INTEGRATORS
-from .._arms import Arms
-from ..search import Search, read_search
-from .equation_error import EquationError
-from .fit import FitOptions
-from .identified import identified
-from .prediction import OutputError, Steps
-from .records import Record, read_records, standard_deviations
-from .result import Identification
-from .staged import existing, in_stages
+from .._calls.arguments import check_numbers, real_array
+from .._calls.declared import Choice, Floats, Positive, Sequenced, kind_of_annotation
+from .._calls.doors import checked
+from .._support.interrupts import held
+from .._support.recorded import recorded
+from .._support.warn import warn
+from ..arm import Arm
+from ..errors import ArgumentError, ConvergenceWarning, ModelError
+from ..optimize.search import Search, read_search
+from ..parameters.tangent import Arms
+from ..parameters.trajectory_sensitivity import INTEGRATORS
+from ._inverse_dynamics import EquationError, refuse_few
+from ._output_error import OutputError, Problem, Steps
+from ._records import Record, Sensing, read_records, standard_deviations
+from ._result import Identification, identified
+from ._search import Bounds as Pairs
+from ._search import FitOptions, fit, in_stages, scatter_of
 
 Array = NDArray[np.float64]
 Bounds: TypeAlias = Annotated[
@@ -43,7 +43,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 
 
 @checked
-@recorded("optimize.identify")
+@recorded("identification.identify")
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
@@ -204,8 +204,8 @@ def identify(
     >>> t = np.linspace(0.0, 2.0, 101)
     >>> tau = 2.0 * np.sin(5.0 * t)
     >>> run = fa.simulate(make_arm([2.0, 0.3]), [0.3], [0.0], t, torque=tau[:, None])
-    >>> record = fa.optimize.simulated_record(run, noise=0.01, seed=3)
-    >>> found = fa.optimize.identify(make_arm, [1.0, 0.1], record, sigma=0.01)
+    >>> record = fa.identification.simulated_record(run, noise=0.01, seed=3)
+    >>> found = fa.identification.identify(make_arm, [1.0, 0.1], record, sigma=0.01)
     >>> bool((abs(found.p - [2.0, 0.3]) < 3.0 * found.std).all()), found.success
     (True, True)
     >>> float(found.std[0].round(3))
@@ -214,51 +214,41 @@ def identify(
     started = time.perf_counter()
     records = read_records(measured)
     steps = Steps(interpolation, integrator, max_step)
-    options = read_search(search, _SEARCH, "identify")
+    every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
-    arms = Arms(make_arm)
+    arms, parts = Arms(make_arm), _parts(stages)
     problem: OutputError | EquationError
     if method == "inverse dynamics":
-        _refuse_unused(estimate_state, sigma)
+        for name, given, why in (
+            ("estimate_state", estimate_state is not False, "needs no initial state"),
+            ("sigma", sigma is not None, "estimates the error of its forces"),
+        ):
+            if given:
+                raise ArgumentError(
+                    f"{name} is given for method {method!r}, which {why}; leave it out"
+                )
         problem = EquationError(arms, p, records, outputs)
     else:
         problem = OutputError(arms, p, records, outputs, estimate_state, steps)
-    samples = sum(int(np.isfinite(y).sum()) for y in problem.measured)
-    if samples <= problem.n:
-        raise ArgumentError(
-            f"measured has {samples} samples for {problem.n} unknowns, expected more "
-            "samples than unknowns"
-        )
+    refuse_few(problem, "samples", "unknowns")
     # the search, also for initial states
-    parts = _parts(stages)
-    x0 = np.concatenate([p, np.zeros(problem.n - len(p))])
-    problem.settle(x0)
-    noise = _first_noise(problem, sigma)
-    size = np.concatenate([size, problem.check_start(x0)])
-    limits = existing(problem.exists, p, size[: len(p)], limits)
-    limits = (_widened(limits[0], -np.inf, x0), _widened(limits[1], np.inf, x0))
+    states = np.zeros(problem.n - len(p))
+    x0, known = np.concatenate([p, states]), sigma is not None
+    options = FitOptions(_first_noise(problem, sigma), known, **every)
+    low, high = existing(problem.exists, p, size, limits)
+    problem.bounds = np.append(low, states - np.inf), np.append(high, states + np.inf)
+    problem.size = size
+    if isinstance(problem, OutputError):
+        problem.settle(x0)
+        problem.size = np.concatenate([size, problem.check_start(x0)])
     with held():
-        found = in_stages(
-            problem,
-            x0,
-            size,
-            limits,
-            parts,
-            FitOptions(noise, sigma is not None, **options),
-        )
-        searched = time.perf_counter()
-        result = identified(
-            problem,
-            found,
-            arm=arms(found.x[: len(p)]),
-            names=known_names,
-            size=size,
-            bounds=limits,
-            sigma_is_known=sigma is not None,
-            method=method,
-            times=(started, searched),
-        )
+        if isinstance(problem, OutputError):
+            found = in_stages(problem, x0, parts, options)
+        else:
+            found = fit(problem, x0, options)
+        arm = arms(found.x[: len(p)])
+        result = identified(problem, found, arm, known_names, known, method, started)
     if result.status == "poor fit":
         warn(f"{method} found a poor fit: {result.message}", ConvergenceWarning)
     elif not result.success:
@@ -270,35 +260,29 @@ def identify(
     return result
 
 
-def _widened(bounds: Array, end: float, x0: Array) -> Array:
-    """Bounds of parameters, infinite ones for the other unknowns."""
-    result = np.full(len(x0), end)
-    result[: len(bounds)] = bounds
-    return result
+def existing(
+    arms: Callable[[Array], object], p: Array, size: Array, bounds: Pairs
+) -> Pairs:
+    """Bounds, with zero where no arm has a negative parameter: no bound but a wall."""
+    low = bounds[0].copy()
+    for j in np.flatnonzero((p >= 0.0) & ~np.isfinite(low)):
+        for value in (-1e-3, 0.0):
+            moved = p.copy()
+            moved[j] = value * size[j]
+            try:
+                arms(moved)
+            except ModelError:
+                low[j] = 0.0 if value < 0.0 else min(1e-3 * size[j], p[j])
+            else:
+                break
+    return low, bounds[1]
 
 
-def _first_noise(
-    problem: OutputError | EquationError, sigma: ArrayLike | None
-) -> Array:
+def _first_noise(problem: Problem, sigma: ArrayLike | None) -> Array:
     """Noise as given, or the scatter of the signals as first weights."""
-    m = len(problem.signals)
-    if sigma is not None:
-        return standard_deviations("sigma", sigma, m, least=None)
-    size = np.nanstd(np.concatenate(problem.measured), axis=0)
-    return np.where(size > 0.0, size, 1.0)
-
-
-def _refuse_unused(estimate_state: object, sigma: object) -> None:
-    if estimate_state is not False:
-        raise ArgumentError(
-            "estimate_state is given for method 'inverse dynamics', which needs no "
-            "initial state; leave it out"
-        )
-    if sigma is not None:
-        raise ArgumentError(
-            "sigma is given for method 'inverse dynamics', whose residuals are forces "
-            "with an error of their own that is estimated; leave it out"
-        )
+    if sigma is None:
+        return scatter_of(problem)
+    return standard_deviations("sigma", sigma, len(problem.signals), least=None)
 
 
 def unknowns(
@@ -326,7 +310,14 @@ def unknowns(
             raise ArgumentError(
                 f"scale is {np.shape(scale)} numbers, expected {k} positive sizes"
             )
-    low, high = _read_bounds(bounds, k)
+    pairs = [(None, None)] * k if bounds is None else [tuple(x) for x in bounds]
+    if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(
+            f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
+            "bound"
+        )
+    ends = [[-np.inf if a is None else a, np.inf if b is None else b] for a, b in pairs]
+    low, high = np.array(ends, dtype=float).T
     for name, a, x, b in zip(labels, low, p, high, strict=True):
         if not a < b or not a <= x <= b:
             raise ArgumentError(
@@ -334,20 +325,6 @@ def unknowns(
                 "between two bounds, the first below the second"
             )
     return p, labels, size, (low, high)
-
-
-def _read_bounds(bounds: Bounds | None, k: int) -> tuple[Array, Array]:
-    """Lower and upper bounds from k pairs, in which None is no bound."""
-    if bounds is None:
-        return np.full(k, -np.inf), np.full(k, np.inf)
-    pairs = [tuple(pair) for pair in bounds]
-    if len(pairs) != k or any(len(pair) != 2 for pair in pairs):
-        raise ArgumentError(
-            f"bounds is {bounds!r}, expected {k} pairs (lower, upper), None for no "
-            "bound"
-        )
-    low = np.array([-np.inf if x is None else x for x, _ in pairs], dtype=float)
-    return low, np.array([np.inf if x is None else x for _, x in pairs], dtype=float)
 
 
 def _parts(stages: Sequence[float] | None) -> list[float] | None:
@@ -362,3 +339,76 @@ def _parts(stages: Sequence[float] | None) -> list[float] | None:
             "and up to 1, such as (0.2, 1.0)"
         )
     return parts
+
+
+@checked
+def predicted_signals(
+    arm: Arm,
+    measured: Record | Sequence[Record],
+    *,
+    outputs: object = "joint positions",
+    interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
+    integrator: Annotated[str, Choice(*INTEGRATORS)] = "rk4",
+    max_step: Positive | None = None,
+) -> list[Array]:
+    """Signals that an arm shows in recorded runs, by simulation.
+
+    Parameters
+    ----------
+    arm : Arm
+        Such as `Identification.arm`, or that of nominal data.
+    measured : Record or list of Record
+        Times, forces, prescribed joints and initial states; signals `y` are not used.
+    outputs : str, Output, Sensor or list
+        The signals, as of `identify`; of its functions ``outputs(found.p)``.
+    interpolation, integrator, max_step
+        As of `identify`.
+
+    Returns
+    -------
+    signals : list of (n, m) ndarray of float
+        Of each record, in the units of the outputs and sensors.
+
+    Raises
+    ------
+    NotFiniteError
+        If a motion diverges.
+    ArgumentError
+        If records do not fit the arm, or one starts `at_rest` where the arm has no
+        equilibrium.
+
+    See Also
+    --------
+    identify : parameters with which such signals are the measured ones.
+
+    Examples
+    --------
+    A pendulum whose joint is turned by hand, as seen by a sensor with an offset:
+
+    >>> import numpy as np
+    >>> import flexarm as fa
+    >>> arm = fa.library.pendulum(mass=2.0, com=0.5)
+    >>> t = np.linspace(0.0, 1.0, 101)
+    >>> turned = 0.1 * np.sin(3.0 * t)
+    >>> record = fa.identification.Record(t, np.zeros(101), prescribed={"rod": turned})
+    >>> sensor = fa.identification.Sensor("joint positions", offset=0.5)
+    >>> (angle,) = fa.identification.predicted_signals(arm, record, outputs=sensor)
+    >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
+    True
+    """
+    m = len(Sensing(arm, outputs).names)
+    blank = [replace(r, y=np.zeros((len(r.t), m))) for r in read_records(measured)]
+    steps = Steps(interpolation, integrator, max_step)
+    problem = OutputError(
+        lambda p: arm, np.zeros(0), tuple(blank), outputs, False, steps
+    )
+    x = np.zeros(0)
+    problem.settle(x)
+    problem.check_start(x)
+    found = problem.predict(x)
+    if found is None:
+        raise ArgumentError(
+            "the arm has no static equilibrium where a record starts at_rest; expected "
+            "one, or an initial state"
+        )
+    return found

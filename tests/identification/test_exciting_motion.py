@@ -15,8 +15,9 @@ from scipy.stats import chi2
 
 import flexarm as fa
 from flexarm.errors import ArgumentError, ConvergenceWarning
-from flexarm.optimize import OptimalMotion, exciting_motion, identify, simulated_record
-from flexarm.optimize._identification.records import signals_of, values_of
+from flexarm.identification import exciting_motion, identify, simulated_record
+from flexarm.identification._records import signals_of, values_of
+from flexarm.optimize import OptimalMotion
 
 T = np.linspace(0.0, 4.0, 201)
 P = np.array([0.3, 3.0, 0.03, 0.4])  # load, EI, damping ratio, friction

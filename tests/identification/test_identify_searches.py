@@ -15,13 +15,13 @@ from refusals import refused
 from scipy.signal import lfilter
 
 import flexarm as fa
-from flexarm.optimize import (
+from flexarm.identification import (
     Record,
+    _search,
     identify,
     identify_base_parameters,
     simulated_record,
 )
-from flexarm.optimize._identification import staged
 
 # what the data do not tell
 
@@ -325,7 +325,7 @@ def test_ctrl_c_between_two_fits_has_the_best() -> None:
         return 0.3
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staged, "_next_part", interrupted)
+        patch.setattr(_search, "_next_part", interrupted)
         with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
             found = identify(swing, [0.5, 0.1], draw(1), sigma=SIGMA)
     assert (found.status, found.success) == ("interrupted", False)

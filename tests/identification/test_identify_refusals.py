@@ -10,7 +10,7 @@ from identify_cases import LINK, SWING, TAU, TRUE, T, soft, swing
 from refusals import argument_refused, model_refused
 
 import flexarm as fa
-from flexarm.optimize import (
+from flexarm.identification import (
     Record,
     identify,
     identify_base_parameters,

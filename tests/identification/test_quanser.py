@@ -31,7 +31,7 @@ from scipy.signal import savgol_filter
 
 import flexarm as fa
 from flexarm.errors import ModelError
-from flexarm.optimize import predicted_signals
+from flexarm.identification import predicted_signals
 
 # found from the runs FITTED, and from the first half of the run of both stages, as
 # notebook 21 finds them

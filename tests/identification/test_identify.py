@@ -28,16 +28,15 @@ from scipy.optimize import least_squares
 from scipy.stats import binom
 
 import flexarm as fa
-from flexarm import optimize
-from flexarm.optimize import (
+from flexarm.identification import (
     Record,
     identify,
     identify_base_parameters,
     simulated_record,
 )
-from flexarm.optimize._arms import Arms
-from flexarm.optimize._identification.driver import _first_noise
-from flexarm.optimize._identification.prediction import OutputError, Steps
+from flexarm.identification._identify import _first_noise
+from flexarm.identification._output_error import OutputError, Steps
+from flexarm.parameters.tangent import Arms
 
 # derivatives
 
@@ -447,7 +446,7 @@ def test_figure() -> None:
 
 def test_whiteness_is_the_least_of_all_records() -> None:
     """Of n records n times the least probability, one at most (Bonferroni)."""
-    found = optimize.identify(swing, [2.1, 0.25], draw(1), search={"progress": False})
+    found = identify(swing, [2.1, 0.25], draw(1), search={"progress": False})
     drift = found.residual[0].std() * np.sin(np.linspace(0.0, 9.0, 81)) / 1.5
     found = dataclasses.replace(found, residual=(found.residual[0] + drift[:, None],))
     single = float(found.whiteness[0])

@@ -22,10 +22,10 @@ from scipy.stats import binom
 
 import flexarm as fa
 from flexarm.errors import ModelError
-from flexarm.optimize import Record, Sensor, identify, predicted_signals
-from flexarm.optimize._arms import Arms
-from flexarm.optimize._identification.prediction import OutputError, Steps
-from flexarm.optimize._identification.sensors import Sensing
+from flexarm.identification import Record, Sensor, identify, predicted_signals
+from flexarm.identification._output_error import OutputError, Steps
+from flexarm.identification._records import Sensing
+from flexarm.parameters.tangent import Arms
 
 HUB, MASS, CENTER, INERTIA = 0.4, 0.8, 0.25, 0.02  # m, kg, m, kg m^2
 STEP, SAMPLES, FINE = 0.005, 600, 5
@@ -152,7 +152,7 @@ def test_records_of_simulations_have_sensors():
     """Each signal through its own; plain outputs beside them; names stay."""
     run = fa.simulate(rod(TRUTH), [0.1, 0.2], [0.0, 0.0], T)
     both = [Sensor("joints", gain=2.0, offset=1.0), "joint velocities"]
-    made = fa.optimize.simulated_record(run, outputs=both)
+    made = fa.identification.simulated_record(run, outputs=both)
     assert_allclose(made.y, np.hstack([1.0 + 2.0 * run.q, run.qd]), rtol=1e-15)
     plain = ("strain", "link1", 0.0)  # a tuple that is one output
     link = fa.library.planar_chain(1, n_modes=2)

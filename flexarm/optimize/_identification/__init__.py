@@ -1,1 +1,0 @@
-"""Parameters of an arm from measured motion."""
