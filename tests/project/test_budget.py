@@ -235,7 +235,7 @@ NAMES: dict[str, str] = {
     """,
     "reference": """
         de_luca_siciliano dual_screws farid_link farid_planar farid_spatial
-        lagrangian maneuvers motors patent_loop screws twin
+        lagrangian maneuvers motors patent_loop screws tracking twin
     """,
     "sdf": """
         SdfWarning load

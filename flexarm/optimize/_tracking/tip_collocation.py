@@ -16,24 +16,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import make_interp_spline
 
-from ..._calls.arguments import refuse_linear
 from ...errors import ArgumentError, FlexarmError
 from .._collocation.costs import force_changes
 from .._collocation.joint_limits import acceleration_limits, velocity_limits
-from .._collocation.local import EquationOfMotion
 from .._collocation.outputs import output_limits
-from .._collocation.points import AtPoints, Gathered
 from .._collocation.separation import Separation
-from .._collocation.tip_place import TipPlace
-from .._collocation.tip_turn import TipTurn
-from .._collocation.transcription import Collocation, Grid
+from .._collocation.transcription import Collocation
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from ..limits import constant_torque
-from .shooting_search import by_shooting
+from .least_squares import by_least_squares
+from .tip_motion import tip_motion
 from .tip_task import Answer, Rests, TipTask
 
 Array = NDArray[np.float64]
@@ -45,13 +40,6 @@ _TOLERANCE_SHARE = 0.9
 _ANGLE_SHARE = 0.7
 # Part of the sizes of positions and velocities within which the arm is at rest.
 _REST_SHARE = 1e-3
-# Options of a search for the orientation that can be held.
-_HOLD_SEARCH: dict[str, Any] = {"pre_actuation": 0.2, "post_actuation": 0.2}
-_HOLD_SEARCH |= {"intervals": 20, "steps": 8, "weights": (1.0, 1.0), "power": 2.0}
-_HOLD_SEARCH |= {"smoothing": 0.0, "solver": "gauss-newton", "max_iterations": 10}
-_HOLD_SEARCH |= {"tolerance": 1e-6, "time_limit": np.inf, "progress": False}
-# Postures of the first motion.
-_FIRST_POSTURES = 201
 # Searches that keep away from what the one before touched.
 _MAX_ROUNDS = 3
 # Distance over the least one within which links are touched between nodes.
@@ -69,38 +57,29 @@ def by_collocation(
     **options: Any,
 ) -> Answer:
     """Forces of a nonlinear program; `options` are those of `solve`."""
-    arm = task.arm
-    refuse_linear(arm, "derivatives of motions")
-    motion = _motion(task, intervals, pre_actuation, post_actuation)
-    z = _first(task, motion)
-    # equations of motion, and the tip near its trajectory
-    law = AtPoints(motion, EquationOfMotion(arm))
-    law.size_by(z)
-    t = motion.times(z)
-    nodes = np.arange(1, len(t))
-    goal = task.to.place(t[nodes])[:, task.axes]
+    first = tip_motion(task, intervals, pre_actuation, post_actuation)
+    motion, z, nodes = first.unknowns, first.z, slice(1, None)
+    nu, rests = task.arm.nu, first.rests
+    for index, end in ((motion.q[-1], rests.q[1]), (motion.v[-1], 0.0 * rests.q[1])):
+        room = _REST_SHARE * motion.scale[index]
+        motion.bound(index[nu:], (end - room)[nu:], (end + room)[nu:])
+    _limit(task, motion, rests)
+    terms: list[Term] = [first.law, motion.continuity()]
+    # the orientation within a ball, as the rotation vector is within a cube
     room = _TOLERANCE_SHARE * tip_tolerance
-    tip = Gathered(
-        TipPlace(arm, task.axes.tolist()),
-        motion.q[nodes],
-        goal - room,
-        goal + room,
-        scale=1e-2,
-    )
-    terms: list[Term] = [law, motion.continuity(), tip]
-    if task.turns:
-        # within a ball, as the rotation vector is within a cube
-        room = _ANGLE_SHARE * orientation_tolerance / np.sqrt(len(task.turns))
-        turn = TipTurn(arm, _turns(task, t[nodes]), task.turns, task.to.path._axis)
-        terms.append(Gathered(turn, motion.q[nodes], -room, room, scale=1e-2))
+    turn = _ANGLE_SHARE * orientation_tolerance / np.sqrt(max(len(task.turns), 1))
+    terms += first.tip(room, turn, 1e-2, 1e-2)
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
     terms += _limited(task, motion)
     found = _solved(task, motion, [calm], terms, z, options)
     at = motion.read(found.z)
     message = found.message
+    few = {"intervals": intervals, "pre_actuation": pre_actuation}
+    few |= {"post_actuation": post_actuation, "tolerance": 1e-6}
+    few |= {"max_iterations": 10, "time_limit": np.inf, "progress": False}
     if not found.success and found.status != "interrupted":
-        message = _held(task, tip_tolerance, orientation_tolerance) + message
+        message = _held(task, tip_tolerance, orientation_tolerance, few) + message
     motion_found = at.t, at.q, at.v, at.a, at.tau, float(motion.steps(z).max())
     how = found.solver, len(found.z), found.iterations, found.violation
     errors = task.largest(task.miss(at.t[nodes], at.q[nodes]))
@@ -137,7 +116,12 @@ def _solved(
     return found
 
 
-def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> str:
+def _held(
+    task: TipTask,
+    tip_tolerance: float,
+    orientation_tolerance: float,
+    search: dict[str, Any],
+) -> str:
     """Words on what the tip can hold, where that is the reason of a failure.
 
     Of an arm with less actuators than rows of the tip the rest follows from the motion.
@@ -146,13 +130,11 @@ def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> 
     rank = len(task.axes) + turns
     if task.arm.nu >= rank:
         return ""
-    same = TipTask(task.real, task.to, task.start, None)
     try:
-        best = by_shooting(same, **_HOLD_SEARCH)
+        best = by_least_squares(task, **search)
     except FlexarmError:
         return ""
-    t = best.t[best.t >= 0.0]
-    away, turned = np.split(same.miss(t, best.q[-len(t) :]), [len(same.axes)], axis=1)
+    away, turned = np.split(task.miss(best.t, best.q), [len(task.axes)], axis=1)
     left, wider = [], []
     needed = float(np.abs(away).max()) / _TOLERANCE_SHARE
     if needed > tip_tolerance:
@@ -169,60 +151,9 @@ def _held(task: TipTask, tip_tolerance: float, orientation_tolerance: float) -> 
         return ""
     return (
         f"{task.arm.nu} actuators do not lead {rank} coordinates of the tip exactly: "
-        f"method 'shooting' leaves it {' and '.join(left)}; expected "
+        f"method 'least squares' leaves it {' and '.join(left)}; expected "
         f"{' and '.join(wider)} or more, or a slower motion; "
     )
-
-
-def _turns(task: TipTask, t: Array) -> Array:
-    """Wanted rotations (n, 3, 3) at times."""
-    turn = task.goal(t).turn
-    assert turn is not None
-    return turn
-
-
-def _motion(task: TipTask, intervals: int, before: float, after: float) -> Collocation:
-    """Unknowns of the motion and its windows, at rest at both ends."""
-    counts = [int(np.ceil(part * intervals * (1.0 - 1e-9))) for part in (before, after)]
-    grid = Grid(
-        main=intervals,
-        before=counts[0],
-        after=counts[1],
-        before_share=before,
-        after_share=after,
-        scheme="radau",
-        points=3,
-    )
-    if counts[1] == 0:
-        raise ArgumentError(
-            "search.post_actuation is 0, expected a time for the arm to come to rest "
-            "after its tip"
-        )
-    return Collocation(task.arm, grid, duration=task.to.duration)
-
-
-def _first(task: TipTask, motion: Collocation) -> Array:
-    """Motion of the rigid arm with the static deflection of its ends; bounds of it."""
-    T, grid = task.to.duration, motion.grid
-    rests = task.rests(T)
-    (q0, q1), (tau0, tau1) = rests.q, rests.tau
-    t = T * np.linspace(
-        -grid.before_share - 0.1, 1.1 + grid.after_share, _FIRST_POSTURES
-    )
-    curve = make_interp_spline(t, task.deflected(t, rests, task.rigid(t)[0]), k=5)
-    z = motion.guess(curve)
-    motion.fix_state(0, q0, np.zeros(task.arm.nv))
-    for index, end in ((motion.q[-1], q1), (motion.v[-1], 0.0)):
-        room = _REST_SHARE * motion.scale[index]
-        room[: task.arm.nu] = 0.0
-        motion.bound(index, end - room, end + room)
-    _limit(task, motion, rests)
-    motion.bound(motion.tau[0], tau0, tau0)
-    motion.bound(motion.tau[-1], tau1, tau1)
-    z[motion.q[0]], z[motion.v[0]] = q0, 0.0
-    z[motion.q[-1]], z[motion.v[-1]] = q1, 0.0
-    z[motion.tau[0]], z[motion.tau[-1]] = tau0, tau1
-    return z
 
 
 def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:

@@ -20,6 +20,16 @@ from .._rigid import RigidLevel
 from ..limits import Limits
 from .tip_trajectory import Timed
 
+__all__ = [
+    "Answer",
+    "FrequencyInverse",
+    "Goal",
+    "NodalForces",
+    "Rests",
+    "StableInverse",
+    "TipTask",
+]
+
 Array = NDArray[np.float64]
 
 _AXES = "xyz"

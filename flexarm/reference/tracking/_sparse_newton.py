@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed, held
 from ...errors import ConvergenceError
 from ...simulation.run import progress_bar
-from .inverse_motion import StableInversion, State
+from ._inverse_motion import StableInversion, State
 
 Array = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ def _stuck(problem: StableInversion, x: State) -> str:
     return (
         f"{message}: beyond t = {problem.t[turns[0]]:.3g} s the forces accelerate the "
         "tip to the other side than at rest (J M^-1 B changes its sign), where the "
-        "inverse does not exist; see method 'shooting', or a slower motion"
+        "inverse does not exist; see shooting, or a slower motion"
     )
 
 
@@ -118,5 +118,5 @@ def _singular() -> ConvergenceError:
     return ConvergenceError(
         "stable inversion has singular equations: the tip can rest while the arm "
         "drifts (a zero at the origin), or the path leads through a singular posture; "
-        "see method 'shooting'"
+        "see shooting"
     )

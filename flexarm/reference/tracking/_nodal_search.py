@@ -13,11 +13,10 @@ from ..._calls.arguments import real_array, refuse_linear
 from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
+from ...optimize._tracking.tip_task import Answer, NodalForces, TipTask
 from ...simulation.run import progress_bar
-from .._parts import NodalForces
-from .newmark_tangent import Motion
-from .shooting import Shooting, windows_of
-from .tip_task import Answer, TipTask
+from ._newmark_tangent import Motion
+from ._nodal_forces import Shooting, windows_of
 
 Array = NDArray[np.float64]
 
@@ -251,7 +250,7 @@ def by_shooting(
     time_limit: float,
     progress: bool | None,
 ) -> Answer:
-    """Nodal forces with the least sum of squared tip errors, `track`."""
+    """Nodal forces with the least sum of squared tip errors."""
     _check(task, solver, weights, power)
     windows = windows_of(
         task.to.duration, intervals, (pre_actuation, post_actuation), steps

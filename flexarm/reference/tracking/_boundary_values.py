@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 from ..._calls.arguments import refuse_linear
 from ...arm import Arm
 from ...errors import ArgumentError
-from .._parts import StableInverse
-from .inverse_motion import Ends, Grid, StableInversion, State
-from .sparse_newton import newton
-from .tip_task import Answer, TipTask
-from .zero_dynamics import zeros_at_rest
+from ...optimize._tracking.tip_task import Answer, StableInverse, TipTask
+from ._inverse_motion import Ends, Grid, StableInversion, State
+from ._sparse_newton import newton
+from ._zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
@@ -53,7 +52,7 @@ def ends_of(task: TipTask) -> Ends:
         raise ArgumentError(
             f"{begin} vibrations that do not move the tip are neutral at the start "
             f"and {end} at the end, where the others grow: from rest no bounded motion "
-            "follows exactly; expected other ends, or method 'shooting'"
+            "follows exactly; expected other ends, or shooting"
         )
     return Ends(rests, *zeros)
 
@@ -92,7 +91,7 @@ def by_stable_inversion(
     time_limit: float,
     progress: bool | None,
 ) -> Answer:
-    """Motion and forces of `track` as a boundary value problem."""
+    """Motion and forces of a tip on its trajectory as a boundary value problem."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     ends = ends_of(task)
@@ -128,17 +127,17 @@ def check_square(task: TipTask) -> None:
         raise ArgumentError(
             f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
             "which cannot all follow; expected a path without an orientation, or "
-            "method 'shooting'"
+            "shooting"
         )
     if nu < m:
         raise ArgumentError(
             f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
             f"which cannot all follow; expected {nu} of them, such as "
-            f"axes={''.join('xyz'[k] for k in task.axes[:nu])!r}, or method 'shooting'"
+            f"axes={''.join('xyz'[k] for k in task.axes[:nu])!r}, or shooting"
         )
     raise ArgumentError(
         f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), so that "
-        "many motions follow; expected as many, or method 'shooting', which takes the "
+        "many motions follow; expected as many, or shooting, which takes the "
         "one next to least joint rates"
     )
 
