@@ -49,13 +49,13 @@ _METHODS = {
     "least squares": Method(
         by_least_squares,
         {},
-        {"intervals": 100, "max_iterations": 50, "tolerance": 1e-7, **_WINDOWS}
+        {"intervals": 100, "max_iterations": 50, "tolerance": 1e-5, **_WINDOWS}
         | {"time_limit": np.inf, "progress": None},
     ),
     "collocation": Method(
         by_collocation,
         {"tip_tolerance": 5e-5, "orientation_tolerance": 1e-4},
-        {"intervals": 40, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
+        {"intervals": 50, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
         | {"time_limit": np.inf, "progress": False, **_WINDOWS},
     ),
 }
@@ -201,13 +201,13 @@ def track(
     are as small as they can be.  Limits are compared with the answer and do not change
     it.  Options: intervals between the nodes of the forces (100), pre_actuation and
     post_actuation (0.2), max_iterations (50), tolerance of the last step of the
-    coordinates in rad and m (1e-7), time_limit (none), progress.
+    coordinates in rad and m (1e-5), time_limit (none), progress.
 
     ``"collocation"``: the calmest forces, of the least sum of squared changes, with
     which the tip stays within a tolerance and the arm within its limits; the same
     equations in a nonlinear program.  Where exact tracking takes peaks, as at the jumps
     of the third derivative of the cycloidal law, it does without them.  Options:
-    intervals (40), pre_actuation and post_actuation (0.2), solver ("ipopt"),
+    intervals (50), pre_actuation and post_actuation (0.2), solver ("ipopt"),
     max_iterations (200), tolerance (1e-6), time_limit (none), progress.
 
     The methods of three sources are in `flexarm.reference.tracking`: shooting [1]_,
