@@ -12,6 +12,7 @@ from refusals import argument_refused, refused
 import flexarm as fa
 from flexarm.errors import ConvergenceError, ConvergenceWarning
 from flexarm.optimize import paths
+from flexarm.optimize._excess import PATH, REST
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._verify import verify
@@ -247,8 +248,9 @@ def test_the_same_trajectory_in_four_ways() -> None:
 def test_the_simulation_judges() -> None:
     # the tip goes as far as in half a second, but nothing can act in advance
     late = {"pre_actuation": 0.0, "intervals": 5}
-    with pytest.warns(ConvergenceWarning, match="strays by 0.0"):
+    with pytest.warns(ConvergenceWarning, match="speed of the tip at rest by"):
         motion = shot(T=0.25, search=late)
+    assert set(motion.verification.excess) == {PATH, REST}
     assert motion.status == "failed"
     assert not motion.success
 

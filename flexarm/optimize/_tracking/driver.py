@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ from .._result import UNVERIFIED, OptimalMotion, Verification, warned
 from .._verify import verified
 from ..limits import Limits, LimitsLike, read_limits
 from ..search import Search, read_search
-from .least_squares import by_least_squares
+from .least_squares import SEARCH, by_least_squares
 from .tip_collocation import by_collocation
 from .tip_task import Answer, TipTask
 from .tip_trajectory import timed
@@ -35,29 +35,26 @@ __all__ = ["Method", "track", "tracked"]
 
 
 class Method(NamedTuple):
-    """A search, with the defaults of its own options and of its record `Search`."""
+    """A search, with the defaults of its options, and of tolerances in m and rad."""
 
+    name: str
     find: Callable[..., Answer]
-    own: Mapping[str, object]
     search: Mapping[str, object]
     adds: bool = True  # its positions are coordinates that add
-    spins: bool = True  # it follows paths with a free spin
+    tolerances: tuple[float, float] = (np.inf, np.inf)
 
 
-_WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
+_COLLOCATION = Method(
+    "collocation",
+    by_collocation,
+    {"intervals": 50, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
+    | {"pre_actuation": 0.2, "post_actuation": 0.2}
+    | {"time_limit": np.inf, "progress": False},
+    tolerances=(5e-5, 1e-4),
+)
 _METHODS = {
-    "least squares": Method(
-        by_least_squares,
-        {},
-        {"intervals": 100, "max_iterations": 50, "tolerance": 1e-5, **_WINDOWS}
-        | {"time_limit": np.inf, "progress": None},
-    ),
-    "collocation": Method(
-        by_collocation,
-        {"tip_tolerance": 5e-5, "orientation_tolerance": 1e-4},
-        {"intervals": 50, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
-        | {"time_limit": np.inf, "progress": False, **_WINDOWS},
-    ),
+    "least squares": Method("least squares", by_least_squares, SEARCH),
+    "collocation": _COLLOCATION,
 }
 
 
@@ -141,13 +138,16 @@ def track(
         path does not need are led around, see Notes.  Collocation keeps limits of
         forces, joints, outputs and, where it has a choice, of clearances.
     tip_tolerance : float, optional
-        Of collocation: largest error of the tip along each axis, before and after the
-        motion too, in m (5e-5); the search keeps nine tenths of it at the nodes.
+        Largest error of the tip along each axis, before and after the motion too, in m.
+        Collocation keeps nine tenths of it at the nodes (5e-5); the answer of least
+        squares is compared with it, by default with a fiftieth of the extent of the
+        trajectory.
     orientation_tolerance : float, optional
-        Of collocation: largest angle between the tip and the orientation of its path,
-        in rad (1e-4); the search keeps seven tenths of it at the nodes.  An arm with
-        less actuators than coordinates of the tip bends as its motion wants it; where
-        no motion is within the tolerances, the message has those that can be held.
+        Largest angle between the tip and the orientation of its path, in rad; of
+        collocation (1e-4) seven tenths of it at the nodes, of least squares 0.02.  An
+        arm with less actuators than coordinates of the tip bends as its motion wants
+        it; where no motion is within the tolerances of collocation, the message has
+        those that can be held.
     search : Search or mapping, optional
         See the notes for the options of each method.
     check : bool
@@ -249,94 +249,69 @@ def track(
     >>> print(motion.t[[0, -1]].round(2))
     [-0.1  0.6]
     """
-    own = {
-        "tip_tolerance": tip_tolerance,
-        "orientation_tolerance": orientation_tolerance,
-    }
+    by = _METHODS[method]
+    place, turn = by.tolerances
+    by = by._replace(tolerances=(tip_tolerance or place, orientation_tolerance or turn))
     to = arm, path, duration, law, start, axes
-    return tracked(to, (method, _METHODS[method]), own, limits, search, check)
+    return tracked(by, to, limits, search, check)
 
 
 def tracked(
+    by: Method,
     to: tuple[Arm, object, float | None, str, ArrayLike | None, str | None],
-    by: tuple[str, Method],
-    own: Mapping[str, object],
     limits: LimitsLike,
     search: Search | Mapping[str, object] | None,
     check: bool,
+    **own: object,
 ) -> OptimalMotion:
     """The motion of a tip by a method, verified; that of a rigid arm without a search.
 
-    `to` are arm, path, duration, law, start and axes of `track`, `by` is a method with
-    its name.
+    `to` are arm, path, duration, law, start and axes of `track`; `own` are options of
+    the method alone.
     """
     began = time.perf_counter()
-    (name, method), (arm, path, duration, law, start, axes) = by, to
-    options = _own(name, method, own)
-    options |= read_search(search, method.search, f"method {name!r}")
+    arm, path, duration, law, start, axes = to
+    options = own | read_search(search, by.search, f"method {by.name!r}")
     bounds = read_limits(limits, arm, _KEPT, "track")
     rigid = _is_rigid(arm)
-    add = not rigid and method.adds
-    task = TipTask(arm, timed(path, duration, law), start, axes, bounds, add=add)
+    given, add = (start, axes, bounds, by.tolerances), by.adds and not rigid
+    task = TipTask(arm, timed(path, duration, law), *given, add=add)
     ready = time.perf_counter()
     if rigid:
-        name, answer = _EXACT, _rigid(task)
-    elif task.to.path.axis is not None and not method.spins:
-        raise ArgumentError(
-            f"path leaves the spin about {task.to.path.axis} free, so that many "
-            f"motions follow, of which method {name!r} takes none; expected "
-            "rotations as its orientation, or shooting or optimize.track"
-        )
+        answer = _rigid(task)
     elif moving := task.to.moving_ends():
         raise ArgumentError(moving)
     else:
-        answer = method.find(task, **options)
+        answer = by.find(task, **options)
         q, qd, qdd = real_motion(task.arm, answer.q, answer.qd, answer.qdd)
         answer = answer._replace(q=q, qd=qd, qdd=qdd)
-    times = began, ready, time.perf_counter()
+    found_at, verification = time.perf_counter(), None
     with held():
-        motion = _motion(task, answer, name, check, times, options)
+        if check and answer.status != "interrupted":
+            verification = _verified(task, answer, rigid)
+            if verification is None:
+                message = f"{UNVERIFIED}: {answer.message}"
+                answer = answer._replace(status="interrupted", message=message)
+    ended = time.perf_counter()
+    parts = ready - began, found_at - ready, ended - found_at, ended - began
+    found = answer._asdict()
+    del found["step"]
+    motion = OptimalMotion(
+        arm=arm,
+        duration=task.to.duration,
+        success=answer.status in ("solved", "acceptable"),
+        method=_EXACT if rigid else by.name,
+        timings=Timings(*parts),
+        verification=verification,
+        limits=bounds,
+        path=task.to.path if task.whole else None,
+        **found,
+    )
     warn_of_stiffening(arm, motion.q, motion.qd)
     return warned(beside_more_modes(motion))
 
 
-def _motion(
-    task: TipTask,
-    answer: Answer,
-    method: str,
-    check: bool,
-    times: tuple[float, float, float],
-    options: Mapping[str, Any],
-) -> OptimalMotion:
-    """The result, verified unless Ctrl-C ended the search."""
-    verification = None
-    if check and answer.status != "interrupted":
-        verification = _verified(task, answer, method, options)
-        if verification is None:
-            message = f"{UNVERIFIED}: {answer.message}"
-            answer = answer._replace(status="interrupted", message=message)
-    answer = _judged(answer, verification, task)
-    (began, ready, found_at), ended = times, time.perf_counter()
-    found = answer._asdict()
-    del found["step"]
-    return OptimalMotion(
-        arm=task.real,
-        duration=task.to.duration,
-        success=answer.status in ("solved", "acceptable"),
-        method=method,
-        timings=Timings(
-            ready - began, found_at - ready, ended - found_at, ended - began
-        ),
-        verification=verification,
-        limits=task.limits,
-        path=task.to.path if task.whole else None,
-        **found,
-    )
-
-
-def _verified(
-    task: TipTask, answer: Answer, method: str, options: Mapping[str, Any]
-) -> Verification | None:
+def _verified(task: TipTask, answer: Answer, rigid: bool) -> Verification | None:
     """The simulated forces, or None after Ctrl-C."""
     T, most = task.to.duration, _MAX_ERROR_SHARE * task.to.extent
     found = verified(
@@ -350,47 +325,16 @@ def _verified(
         duration=T,
         axes=task.axes if not task.whole else slice(None),
         orientation=task.angles if task.to.path.is_oriented else None,
-        path_tolerance=min(options.get("tip_tolerance", np.inf), most),
-        orientation_tolerance=options.get("orientation_tolerance", np.inf),
+        path_tolerance=min(task.tolerances[0], most),
+        orientation_tolerance=min(task.tolerances[1], _MAX_TURN_ERROR),
         rest_speed=_REST_SHARE * task.to.extent / T,
-        limits=task.limits if method != _EXACT else None,
+        limits=None if rigid else task.limits,
     )
-    if found is None or method != _EXACT:
+    if found is None or not rigid:
         return found
     # without feedback many rigid arms are unstable, and stray
     exact = Trajectory(task.real, *answer[:3], answer.tau)
     return replace(found, excess=excess_of(exact, task.limits, qdd=answer.qdd))
-
-
-def _judged(answer: Answer, found: Verification | None, task: TipTask) -> Answer:
-    """The answer, failed if the simulated tip is far from its trajectory."""
-    if found is None or answer.status not in ("solved", "acceptable"):
-        return answer
-    off = f"{float(np.nanmax(found.path_error)):.3g} m"
-    if np.nanmax(found.path_error) < _MAX_ERROR_SHARE * task.to.extent:
-        if not found.orientation_error > _MAX_TURN_ERROR:
-            return answer
-        off = f"{found.orientation_error:.3g} rad from its orientation"
-    message = (
-        f"{answer.message}, but the simulated tip strays by {off}; expected "
-        "shorter steps, a longer window before the motion, or a slower or smaller one"
-    )
-    return answer._replace(status="failed", message=message)
-
-
-def _own(method: str, of: Method, given: Mapping[str, object]) -> dict[str, object]:
-    """Own options of a method, refused if it does not have them."""
-    options = dict(of.own)
-    for name, value in given.items():
-        if value is not None and name not in options:
-            others = [repr(m) for m in _METHODS if name in _METHODS[m].own]
-            raise ArgumentError(
-                f"{name} is given, which method {method!r} does not have; expected it "
-                f"with {' or '.join(others)} alone"
-            )
-        if value is not None:
-            options[name] = value
-    return options
 
 
 def _is_rigid(arm: Arm) -> bool:

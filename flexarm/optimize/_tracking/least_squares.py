@@ -23,6 +23,7 @@ sections 10.3 and 18.3), and is shortened until an exact penalty function falls.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,10 @@ _JOINT_SHARE = 0.1
 # Part of the sizes of positions and rates which vibrations may have at the end: with
 # less, forces chase vibrations that steps do not resolve, with more the tip trembles.
 _REST_SHARE = 1e-3
+# Defaults of its options.
+SEARCH: dict[str, Any] = {"intervals": 100, "pre_actuation": 0.2, "post_actuation": 0.2}
+SEARCH |= {"max_iterations": 50, "tolerance": 1e-5}
+SEARCH |= {"time_limit": np.inf, "progress": None}
 # Shortest part of a step: searches that need a smaller one are stuck.
 MIN_PART = 1e-3
 # Size of a step in rad and m that may be rounding.
@@ -66,13 +71,11 @@ class LeastSquares:
         size = task.to.extent or 1.0
         exact: list[Term] = [motion.law, unknowns.continuity()]
         tip = motion.tip(0.0, 0.0, _ERROR_SHARE * size, _ERROR_SHARE)
-        self.program = unknowns.program(
-            _small(motion, size), exact + tip, gauss_newton=True
-        )
+        costs = _small(motion, size)
+        self.program = unknowns.program(costs, exact + tip, gauss_newton=True)
         self.rows = 1.0 / self.program.row_scale
-        self.soft = np.repeat(
-            [0.0, 1.0], [sum(t.rows for t in x) for x in (exact, tip)]
-        )
+        rows = [t.rows for t in (*exact, *tip)]
+        self.soft = np.repeat([0.0, 0.0] + [1.0] * len(tip), rows)
         self.free = np.flatnonzero(self.program.lower < self.program.upper)
         self.scale = self.program.scale[self.free]
         self.penalty = 0.0
@@ -94,9 +97,8 @@ class LeastSquares:
         from scipy.sparse.linalg import splu
 
         program, scale = self.program, sparse.diags_array(self.scale)
-        upper = program.hessian_pattern.matrix(
-            program.hessian(z, 1.0, np.zeros(program.m))
-        )
+        curved = program.hessian(z, 1.0, np.zeros(program.m))
+        upper = program.hessian_pattern.matrix(curved)
         H = upper + sparse.triu(upper, 1).T
         J = program.jacobian_pattern.matrix(program.jacobian(z))
         A = sparse.diags_array(self.rows) @ J[:, self.free] @ scale
@@ -198,18 +200,13 @@ def by_least_squares(
     intervals: int,
     pre_actuation: float,
     post_actuation: float,
-    tolerance: float,
-    max_iterations: int,
-    time_limit: float,
-    progress: bool | None,
+    **options: Any,
 ) -> Answer:
     """Motion with the least errors of the tip, `track`."""
     motion = tip_motion(task, intervals, pre_actuation, post_actuation)
     problem = LeastSquares(motion)
-    found = _newton(problem, motion.z, tolerance, max_iterations, time_limit, progress)
-    z, status, message, iterations = found
-    at = motion.unknowns.read(z)
-    miss = task.miss(at.t, at.q)
-    step, worst = float(motion.unknowns.steps(z).max()), float(np.abs(miss).max())
-    how = worst, status, message, "gauss-newton", len(problem.free), iterations, worst
-    return Answer(at.t, at.q, at.v, at.a, at.tau, step, *how, task.largest(miss))
+    z, status, message, steps = _newton(problem, motion.z, **options)
+    found, how = motion.read(z), ("gauss-newton", len(problem.free), steps)
+    miss = task.miss(*found[:2])
+    worst, errors = float(np.abs(miss).max()), task.largest(miss)
+    return Answer(*found, worst, status, message, *how, worst, errors)

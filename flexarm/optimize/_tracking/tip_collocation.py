@@ -2,11 +2,10 @@ r"""The calmest forces whose tip stays within a tolerance, by collocation, for `
 
 Minimized are the squared changes of the forces from knot to knot; the tip is within a
 box about its trajectory at the nodes, before and after the motion too, and the arm
-rests at both ends.  At the last one
-a thousandth of the motion of what bends is left: forces that are linear in each step
-can hardly stop vibrations that steps do not resolve.  Joints rest exactly, or the tip
-would drift.  The tolerance is a choice between exact tracking
-with rough forces and least squares with larger tip errors.
+rests at both ends.  At the last one a thousandth of the motion of what bends is left:
+forces that are linear in each step can hardly stop vibrations that steps do not
+resolve.  The tolerance is a choice between exact tracking with rough forces, as by
+least squares, and calm forces.
 """
 
 from __future__ import annotations
@@ -27,14 +26,15 @@ from .._programs.program import Term
 from .._programs.solution import Solution
 from .._programs.solvers import solve
 from ..limits import constant_torque
-from .least_squares import by_least_squares
+from .least_squares import SEARCH, by_least_squares
 from .tip_motion import tip_motion
 from .tip_task import Answer, Rests, TipTask
 
 Array = NDArray[np.float64]
 
 # Part of the tolerance that is allowed at the nodes, between which the tip strays
-# further.
+# further: of the default grid by 5 % of the tolerance at most, of one with 40 intervals
+# by 21 %.
 _TOLERANCE_SHARE = 0.9
 # Part of the tolerance of the orientation that is allowed at the nodes.
 _ANGLE_SHARE = 0.7
@@ -52,38 +52,37 @@ def by_collocation(
     pre_actuation: float,
     post_actuation: float,
     intervals: int,
-    tip_tolerance: float,
-    orientation_tolerance: float,
     **options: Any,
 ) -> Answer:
     """Forces of a nonlinear program; `options` are those of `solve`."""
+    if post_actuation * intervals < 1e-9:
+        raise ArgumentError(
+            "search.post_actuation is 0, expected a time for the arm to come to rest "
+            "after its tip"
+        )
     first = tip_motion(task, intervals, pre_actuation, post_actuation)
-    motion, z, nodes = first.unknowns, first.z, slice(1, None)
-    nu, rests = task.arm.nu, first.rests
-    for index, end in ((motion.q[-1], rests.q[1]), (motion.v[-1], 0.0 * rests.q[1])):
+    motion, bent = first.unknowns, slice(task.arm.nu, None)
+    end = first.rests.q[1, bent]
+    for index, at in ((motion.q[-1, bent], end), (motion.v[-1, bent], 0.0 * end)):
         room = _REST_SHARE * motion.scale[index]
-        motion.bound(index[nu:], (end - room)[nu:], (end + room)[nu:])
-    _limit(task, motion, rests)
+        motion.bound(index, at - room, at + room)
+    _limit(task, motion, first.rests)
     terms: list[Term] = [first.law, motion.continuity()]
     # the orientation within a ball, as the rotation vector is within a cube
-    room = _TOLERANCE_SHARE * tip_tolerance
-    turn = _ANGLE_SHARE * orientation_tolerance / np.sqrt(max(len(task.turns), 1))
-    terms += first.tip(room, turn, 1e-2, 1e-2)
+    place, turn = task.tolerances
+    turn *= _ANGLE_SHARE / np.sqrt(max(len(task.turns), 1))
+    terms += first.tip(_TOLERANCE_SHARE * place, turn, 1e-2, 1e-2)
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
     terms += _limited(task, motion)
-    found = _solved(task, motion, [calm], terms, z, options)
-    at = motion.read(found.z)
+    found = _solved(task, motion, [calm], terms, first.z, options)
     message = found.message
-    few = {"intervals": intervals, "pre_actuation": pre_actuation}
-    few |= {"post_actuation": post_actuation, "tolerance": 1e-6}
-    few |= {"max_iterations": 10, "time_limit": np.inf, "progress": False}
     if not found.success and found.status != "interrupted":
-        message = _held(task, tip_tolerance, orientation_tolerance, few) + message
-    motion_found = at.t, at.q, at.v, at.a, at.tau, float(motion.steps(z).max())
+        message = _held(task) + message
+    read = first.read(found.z)
     how = found.solver, len(found.z), found.iterations, found.violation
-    errors = task.largest(task.miss(at.t[nodes], at.q[nodes]))
-    return Answer(*motion_found, found.objective, found.status, message, *how, errors)
+    errors = task.largest(task.miss(read[0][1:], read[1][1:]))
+    return Answer(*read, found.objective, found.status, message, *how, errors)
 
 
 def _solved(
@@ -116,12 +115,7 @@ def _solved(
     return found
 
 
-def _held(
-    task: TipTask,
-    tip_tolerance: float,
-    orientation_tolerance: float,
-    search: dict[str, Any],
-) -> str:
+def _held(task: TipTask) -> str:
     """Words on what the tip can hold, where that is the reason of a failure.
 
     Of an arm with less actuators than rows of the tip the rest follows from the motion.
@@ -131,19 +125,18 @@ def _held(
     if task.arm.nu >= rank:
         return ""
     try:
-        best = by_least_squares(task, **search)
+        best = by_least_squares(task, **SEARCH | {"progress": False})
     except FlexarmError:
         return ""
     away, turned = np.split(task.miss(best.t, best.q), [len(task.axes)], axis=1)
     left, wider = [], []
     needed = float(np.abs(away).max()) / _TOLERANCE_SHARE
-    if needed > tip_tolerance:
+    if needed > task.tolerances[0]:
         left.append(f"{_TOLERANCE_SHARE * needed:.2g} m from its place")
         wider.append(f"a tip_tolerance of {needed:.2g} m")
-    needed = (
-        float(np.abs(turned).max(initial=0.0)) * np.sqrt(len(task.turns)) / _ANGLE_SHARE
-    )
-    if needed > orientation_tolerance:
+    most = float(np.abs(turned).max(initial=0.0))
+    needed = most * np.sqrt(len(task.turns)) / _ANGLE_SHARE
+    if needed > task.tolerances[1]:
         most = float(np.linalg.norm(turned, axis=1).max())
         left.append(f"{most:.2g} rad from its orientation")
         wider.append(f"an orientation_tolerance of {needed:.2g} rad")

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.interpolate import make_interp_spline
 
 from ..._calls.arguments import refuse_linear
-from ...errors import ArgumentError
 from .._collocation.local import EquationOfMotion
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.tip_place import TipPlace
@@ -66,15 +65,14 @@ class TipMotion:
             terms.append(Gathered(away, at, -turn, turn, angle))
         return terms
 
+    def read(self, z: Array) -> tuple[Array, Array, Array, Array, Array, float]:
+        """The motion of these unknowns, and its longest step."""
+        return *self.unknowns.read(z), float(self.unknowns.steps(z).max())
+
 
 def tip_motion(task: TipTask, intervals: int, before: float, after: float) -> TipMotion:
     """Unknowns with windows of these parts of the duration."""
     refuse_linear(task.arm, "derivatives of motions")
-    if after * intervals < 1e-9:
-        raise ArgumentError(
-            "search.post_actuation is 0, expected a time for the arm to come to rest "
-            "after its tip"
-        )
     counts = [int(np.ceil(x * intervals * (1.0 - 1e-9))) for x in (before, after)]
     grid = Grid(
         main=intervals,

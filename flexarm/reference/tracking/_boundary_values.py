@@ -119,7 +119,13 @@ def by_stable_inversion(
 
 def check_square(task: TipTask) -> None:
     """Refuse more or less actuators than coordinates of the tip."""
-    nu, m = task.arm.nu, len(task.rows)
+    nu, m, spin = task.arm.nu, len(task.rows), task.to.path.axis
+    if spin is not None:
+        raise ArgumentError(
+            f"path leaves the spin about {spin} free, so that many motions follow, of "
+            "which inverses take none; expected rotations as its orientation, or "
+            "shooting or optimize.track"
+        )
     if nu == m:
         return
     named = ", ".join(task.rows)

@@ -23,24 +23,11 @@ _ENDLESS = {"time_limit": np.inf, "progress": None}
 _BY_ZEROS = {"pre_actuation": None, "post_actuation": None, "intervals": 500}
 _NODAL = {"intervals": 10, "steps": 10, "solver": "gauss-newton", **_ENDLESS}
 _NODAL |= {"max_iterations": None, "tolerance": 1e-7}
-_SHOOTING = Method(
-    by_shooting,
-    {"weights": (1.0, 1.0), "power": 2.0, "smoothing": 0.0},
-    {**_NODAL, "pre_actuation": 0.2, "post_actuation": 0.2},
-    adds=False,
-)
-_INVERSION = Method(
-    by_stable_inversion,
-    {},
-    {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS, **_ENDLESS},
-    spins=False,
-)
-_FREQUENCIES = Method(
-    by_frequencies,
-    {},
-    {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS},
-    spins=False,
-)
+_NODAL |= {"pre_actuation": 0.2, "post_actuation": 0.2}
+_SHOOTING = Method("shooting", by_shooting, _NODAL, adds=False)
+_BY_FREQUENCIES = {"max_iterations": 30, "tolerance": 1e-9, **_BY_ZEROS}
+_INVERSION = Method("stable inversion", by_stable_inversion, _BY_FREQUENCIES | _ENDLESS)
+_FREQUENCIES = Method("frequency domain", by_frequencies, _BY_FREQUENCIES)
 
 
 @checked
@@ -125,7 +112,7 @@ def shooting(
     """
     to = arm, path, duration, law, start, axes
     own = {"weights": weights, "power": power, "smoothing": smoothing}
-    return tracked(to, ("shooting", _SHOOTING), own, limits, search, check)
+    return tracked(_SHOOTING, to, limits, search, check, **own)
 
 
 @checked
@@ -197,7 +184,7 @@ def stable_inversion(
     True
     """
     to = arm, path, duration, law, start, axes
-    return tracked(to, ("stable inversion", _INVERSION), {}, limits, search, check)
+    return tracked(_INVERSION, to, limits, search, check)
 
 
 @checked
@@ -255,4 +242,4 @@ def frequency_domain(
     (True, True)
     """
     to = arm, path, duration, law, start, axes
-    return tracked(to, ("frequency domain", _FREQUENCIES), {}, limits, search, check)
+    return tracked(_FREQUENCIES, to, limits, search, check)
