@@ -23,7 +23,8 @@ sections 10.3 and 18.3), and is shortened until an exact penalty function falls.
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ from .tip_motion import TipMotion, tip_motion
 from .tip_task import Answer, TipTask
 
 Array = NDArray[np.float64]
+Ending: TypeAlias = tuple[str, str]  # status and message
 
 # Error of the tip that weighs as much as the forces of the whole motion, as part of its
 # extent and in rad: with ten times as much errors of some micrometres are left, with a
@@ -65,7 +67,8 @@ _ROUNDING = 1e-6
 class LeastSquares:
     """The program, and its sparse systems of equations in scaled numbers."""
 
-    def __init__(self, motion: TipMotion) -> None:
+    def __init__(self, motion: TipMotion, tolerance: float) -> None:
+        self.z, self.tolerance = motion.z, tolerance
         unknowns, task = motion.unknowns, motion.task
         self.positions = unknowns.q
         size = task.to.extent or 1.0
@@ -92,7 +95,21 @@ class LeastSquares:
         total = 0.5 * (self.soft * r**2).sum() + self.program.objective(z) + off
         return float(total) if np.isfinite(total) else np.inf
 
-    def step(self, z: Array) -> Array:
+    def step(self) -> Ending | None:
+        """One step until the merit falls; status and message if it is the last one."""
+        change, part = self.change(self.z), 1.0
+        size = float(np.abs(change[self.positions]).max())
+        now = self.merit(self.z) * (1.0 + 1e-9)
+        while size > _ROUNDING and self.merit(self.z + part * change) > now:
+            part *= 0.5
+            if part < MIN_PART:
+                return "failed", "no part of a step has less errors"
+        self.z = self.z + part * change
+        if size < self.tolerance:
+            return "solved", f"the last step was {size:.1g} rad or m"
+        return None
+
+    def change(self, z: Array) -> Array:
         """Gauss-Newton step of all unknowns; sets the penalty of the merit."""
         from scipy.sparse.linalg import splu
 
@@ -146,44 +163,33 @@ def _small(motion: TipMotion, size: float) -> list[Term]:
     return costs
 
 
-def _newton(
-    problem: LeastSquares,
-    z: Array,
-    tolerance: float,
+def stepped(
+    step: Callable[[], Ending | None],
     max_iterations: int,
     time_limit: float,
     progress: bool | None,
-) -> tuple[Array, str, str, int]:
-    """Unknowns, status, message and number of steps."""
-    began = time.perf_counter()
+) -> tuple[str, str, int]:
+    """Take steps to the end of a search: status, message and number of steps."""
+    began, k = time.perf_counter(), 0
     bar = progress_bar(max_iterations, progress, "iteration")
-    status, message, k = "iterations", f"{max_iterations} iterations are done", 0
     try:
-        # also finds one that a library has lost
-        with held(), allowed():
+        # also finds a Ctrl-C that a library has lost
+        with held():
             for k in range(1, max_iterations + 1):
-                change = problem.step(z)
-                size = float(np.abs(change[problem.positions]).max())
-                part, now = 1.0, problem.merit(z) * (1.0 + 1e-9)
-                while size > _ROUNDING and problem.merit(z + part * change) > now:
-                    part *= 0.5
-                    if part < MIN_PART:
-                        message = "no part of a step has less errors"
-                        return z, "failed", message, k
-                z = z + part * change
-                if bar is not None:
-                    bar.update()
-                if size < tolerance:
-                    message = f"the last step was {size:.1g} rad or m"
-                    return z, "solved", message, k
-                if time.perf_counter() - began > time_limit:
-                    return z, "time", "the time limit is reached", k
+                with allowed():
+                    ending = step()
+                    if bar is not None:
+                        bar.update()
+                    if ending is None and time.perf_counter() - began > time_limit:
+                        ending = "time", "the time limit is reached"
+                if ending is not None:
+                    return *ending, k
     except KeyboardInterrupt:
-        status, message = "interrupted", "interrupted while forces were searched for"
+        return "interrupted", "interrupted while forces were searched for", k
     finally:
         if bar is not None:
             bar.close()
-    return z, status, message, k
+    return "iterations", f"{max_iterations} iterations are done", k
 
 
 def _singular() -> ConvergenceError:
@@ -200,13 +206,14 @@ def by_least_squares(
     intervals: int,
     pre_actuation: float,
     post_actuation: float,
+    tolerance: float,
     **options: Any,
 ) -> Answer:
     """Motion with the least errors of the tip, `track`."""
     motion = tip_motion(task, intervals, pre_actuation, post_actuation)
-    problem = LeastSquares(motion)
-    z, status, message, steps = _newton(problem, motion.z, **options)
-    found, how = motion.read(z), ("gauss-newton", len(problem.free), steps)
+    problem = LeastSquares(motion, tolerance)
+    status, message, steps = stepped(problem.step, **options)
+    found, how = motion.read(problem.z), ("gauss-newton", len(problem.free), steps)
     miss = task.miss(*found[:2])
     worst, errors = float(np.abs(miss).max()), task.largest(miss)
     return Answer(*found, worst, status, message, *how, worst, errors)

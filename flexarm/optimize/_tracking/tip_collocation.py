@@ -27,8 +27,8 @@ from .._programs.solution import Solution
 from .._programs.solvers import solve
 from ..limits import constant_torque
 from .least_squares import SEARCH, by_least_squares
-from .tip_motion import tip_motion
-from .tip_task import Answer, Rests, TipTask
+from .tip_motion import TipMotion, tip_motion
+from .tip_task import Answer, TipTask
 
 Array = NDArray[np.float64]
 
@@ -66,15 +66,13 @@ def by_collocation(
     for index, at in ((motion.q[-1, bent], end), (motion.v[-1, bent], 0.0 * end)):
         room = _REST_SHARE * motion.scale[index]
         motion.bound(index, at - room, at + room)
-    _limit(task, motion, first.rests)
-    terms: list[Term] = [first.law, motion.continuity()]
+    terms: list[Term] = [first.law, motion.continuity(), *_limited(first)]
     # the orientation within a ball, as the rotation vector is within a cube
     place, turn = task.tolerances
     turn *= _ANGLE_SHARE / np.sqrt(max(len(task.turns), 1))
     terms += first.tip(_TOLERANCE_SHARE * place, turn, 1e-2, 1e-2)
     # the calmest forces
     calm = force_changes(motion, 1.0 / motion.scale[motion.tau[0]] ** 2)
-    terms += _limited(task, motion)
     found = _solved(task, motion, [calm], terms, first.z, options)
     message = found.message
     if not found.success and found.status != "interrupted":
@@ -149,11 +147,15 @@ def _held(task: TipTask) -> str:
     )
 
 
-def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:
-    """Limits of forces and joints, within which the arm rests at both ends."""
+def _limited(first: TipMotion) -> list[Term]:
+    """Limits of velocities, accelerations and outputs.
+
+    Those of forces and joints are bounds, within which the arm rests at both ends.
+    """
+    task, motion, rests = first.task, first.unknowns, first.rests
     limits, nu = task.limits, task.arm.nu
     if limits is None:
-        return
+        return []
     torque = constant_torque(limits, "collocation")
     pairs = ("torque", torque, rests.tau), ("position", limits.position, rests.q)
     for name, (low, high), values in pairs:
@@ -167,13 +169,6 @@ def _limit(task: TipTask, motion: Collocation, rests: Rests) -> None:
             )
     motion.limit_forces(*torque)
     motion.bound(motion.q[:, :nu], *limits.position)
-
-
-def _limited(task: TipTask, motion: Collocation) -> list[Term]:
-    """Limits of velocities, accelerations and outputs."""
-    limits = task.limits
-    if limits is None:
-        return []
     terms = velocity_limits(motion, np.asarray(limits.velocity))
     terms += acceleration_limits(motion, np.asarray(limits.acceleration))
     given = limits.outputs.items()

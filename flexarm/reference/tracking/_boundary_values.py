@@ -18,15 +18,18 @@ that grow and decay; those at the end alone are at rest in position at both ends
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import refuse_linear
 from ...arm import Arm
 from ...errors import ArgumentError
+from ...optimize._tracking.least_squares import stepped
 from ...optimize._tracking.tip_task import Answer, StableInverse, TipTask
 from ._inverse_motion import Ends, Grid, StableInversion, State
-from ._sparse_newton import newton
+from ._sparse_newton import Newton
 from ._zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
@@ -87,9 +90,7 @@ def by_stable_inversion(
     pre_actuation: float | None,
     post_actuation: float | None,
     tolerance: float,
-    max_iterations: int,
-    time_limit: float,
-    progress: bool | None,
+    **options: Any,
 ) -> Answer:
     """Motion and forces of a tip on its trajectory as a boundary value problem."""
     refuse_what_has_no_tangent(task.arm)
@@ -99,8 +100,9 @@ def by_stable_inversion(
     # solve on the whole grid
     problem = StableInversion(task, grid, ends)
     guess = _guess(problem)
-    found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)
-    x, status, message, iterations = found
+    newton = Newton(problem, guess, tolerance)
+    status, message, iterations = stepped(newton.step, **options)
+    x = newton.x
     # differences next to the end are of lower order, which forces feel at once
     q, qd, qdd, inner = (part[:-_END_NODES] for part in (*problem.motion(x), x.tau))
     rest = np.zeros((1, task.arm.nv))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._support.interrupts import allowed, held
 from ...errors import ConvergenceError
-from ...simulation.run import progress_bar
+from ...optimize._tracking.least_squares import Ending
 from ._inverse_motion import StableInversion, State
 
 Array = NDArray[np.float64]
@@ -20,69 +17,46 @@ _ROUNDING = 1e-6
 MIN_PART = 1e-4
 
 
-def newton(
-    problem: StableInversion,
-    x: State,
-    tolerance: float,
-    max_iterations: int,
-    time_limit: float,
-    progress: bool | None,
-) -> tuple[State, str, str, int]:
+class Newton:
     """Newton's method, shortened until the simplified next step is shorter.
 
     P. Deuflhard, *Newton Methods for Nonlinear Problems*, 2004, section 3.3.
     """
-    from scipy.sparse.linalg import splu
 
-    began = time.perf_counter()
-    bar = progress_bar(max_iterations, progress, "iteration")
-    status, message, k = "iterations", f"{max_iterations} iterations are done", 0
-    r, part = problem.residual(x), 1.0
-    try:
-        # also one that a library or a destructor has lost
-        with held(), allowed():
-            for k in range(1, max_iterations + 1):
-                # a full step
-                try:
-                    solve = splu(problem.tangent(x)).solve
-                except RuntimeError:
-                    raise _singular() from None
-                change = -solve(r)
-                size = _size(problem, x, change)
-                if not np.isfinite(size):
-                    raise _singular()
-                # a part of it, with which the next step becomes shorter
-                part = min(1.0, 4.0 * part)
-                while True:
-                    new = problem.add(x, part * change)
-                    r_new = problem.residual(new)
-                    ahead = np.inf
-                    if np.isfinite(r_new).all():
-                        ahead = _size(problem, x, solve(r_new))
-                    if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
-                        break
-                    part *= 0.5
-                    if part < MIN_PART:
-                        return x, "failed", _stuck(problem, x), k
-                x, r = new, r_new
-                if bar is not None:
-                    bar.update()
-                # the end of the search
-                rounding = size < _ROUNDING and ahead > 0.5 * size
-                if part == 1.0 and (min(size, ahead) < tolerance or rounding):
-                    status = "solved"
-                    message = f"the last step was {min(size, ahead):.1g} rad or m"
-                    break
-                if time.perf_counter() - began > time_limit:
-                    status, message = "time", "the time limit is reached"
-                    break
-    except KeyboardInterrupt:
-        status = "interrupted"
-        message = "interrupted before Newton's method found a solution"
-    finally:
-        if bar is not None:
-            bar.close()
-    return x, status, message, k
+    def __init__(self, problem: StableInversion, x: State, tolerance: float) -> None:
+        self.problem, self.x, self.tolerance = problem, x, tolerance
+        self._r, self._part = problem.residual(x), 1.0
+
+    def step(self) -> Ending | None:
+        """One step; status and message if it is the last one."""
+        from scipy.sparse.linalg import splu
+
+        problem, x, part = self.problem, self.x, min(1.0, 4.0 * self._part)
+        # a full step
+        try:
+            solve = splu(problem.tangent(x)).solve
+        except RuntimeError:
+            raise _singular() from None
+        change = -solve(self._r)
+        size = _size(problem, x, change)
+        if not np.isfinite(size):
+            raise _singular()
+        # a part of it, with which the next step becomes shorter
+        while True:
+            new = problem.add(x, part * change)
+            r, ahead = problem.residual(new), np.inf
+            if np.isfinite(r).all():
+                ahead = _size(problem, x, solve(r))
+            if ahead < (1.0 - 0.25 * part) * size or size < _ROUNDING:
+                break
+            part *= 0.5
+            if part < MIN_PART:
+                return "failed", _stuck(problem, x)
+        self.x, self._r, self._part = new, r, part
+        rounding = size < _ROUNDING and ahead > 0.5 * size
+        if part == 1.0 and (min(size, ahead) < self.tolerance or rounding):
+            return "solved", f"the last step was {min(size, ahead):.1g} rad or m"
+        return None
 
 
 def _size(problem: StableInversion, x: State, change: Array) -> float:
