@@ -59,7 +59,7 @@ def shooting(
 
     Parameters
     ----------
-    arm, path, duration, law, start, axes, limits, check
+    arm, path, duration, law, start, axes, limits
         As of `optimize.track`.  A radian of the orientation counts as a metre.
     weights : (2,) array_like of float
         K1 and K2, of errors in the motion and after it.
@@ -75,6 +75,8 @@ def shooting(
         ``"gauss-newton"`` (default) or ``"bfgs"`` as in the thesis, with differences of
         the sum of squares, max_iterations (50, of BFGS 500), tolerance of the last step
         as motion of the tip in m (1e-7), time_limit (none), progress.
+    check : bool
+        As of `optimize.track`.
 
     Returns
     -------
@@ -142,12 +144,14 @@ def stable_inversion(
 
     Parameters
     ----------
-    arm, path, duration, law, start, axes, limits, check
+    arm, path, duration, law, start, axes, limits
         As of `optimize.track`, with as many actuators as coordinates of the tip.
     search : Search or mapping, optional
         Intervals between nodes (500), pre_actuation and post_actuation (by default from
         the zeros of the arm), max_iterations (30), tolerance of the last step of the
         coordinates in rad and m (1e-9), time_limit (none), progress.
+    check : bool
+        As of `optimize.track`.
 
     Returns
     -------
@@ -210,12 +214,14 @@ def frequency_domain(
 
     Parameters
     ----------
-    arm, path, duration, law, start, axes, limits, check
+    arm, path, duration, law, start, axes, limits
         As of `optimize.track`, with as many actuators as coordinates of the tip.
     search : Search or mapping, optional
         Intervals (500), pre_actuation and post_actuation (by default from the zeros of
         the arm), max_iterations (30), tolerance of the last correction in rad and m
         (1e-9).
+    check : bool
+        As of `optimize.track`.
 
     Returns
     -------
