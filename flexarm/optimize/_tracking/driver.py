@@ -47,7 +47,7 @@ class Method(NamedTuple):
 _COLLOCATION = Method(
     "collocation",
     by_collocation,
-    {"intervals": 50, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
+    {"intervals": 60, "solver": "ipopt", "max_iterations": 200, "tolerance": 1e-6}
     | {"pre_actuation": 0.2, "post_actuation": 0.2}
     | {"time_limit": np.inf, "progress": False},
     tolerances=(5e-5, 1e-4),
@@ -207,7 +207,7 @@ def track(
     which the tip stays within a tolerance and the arm within its limits; the same
     equations in a nonlinear program.  Where exact tracking takes peaks, as at the jumps
     of the third derivative of the cycloidal law, it does without them.  Options:
-    intervals (50), pre_actuation and post_actuation (0.2), solver ("ipopt"),
+    intervals (60), pre_actuation and post_actuation (0.2), solver ("ipopt"),
     max_iterations (200), tolerance (1e-6), time_limit (none), progress.
 
     The methods of three sources are in `flexarm.reference.tracking`: shooting [1]_,
