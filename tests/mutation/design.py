@@ -412,6 +412,13 @@ DESIGN = [
         "optimize_engine optimize_trajectory",
     ),
     mutant(
+        OPTIMIZE + "_tracking/least_squares.py",
+        "soft = sparse.diags_array(-self.soft)",
+        "soft = sparse.diags_array(self.soft)",
+        "sign of the errors that an arm with few actuators may have",
+        "track",
+    ),
+    mutant(
         F + "reference/tracking/_frequencies.py",
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis] ** 2, tau",
         "parts = q, q * s[:, np.newaxis], q * s[:, np.newaxis], tau",
@@ -423,7 +430,7 @@ DESIGN = [
         "S = M + 0.5 * step * D + 0.25 * step**2 * bent",
         "S = M + 0.5 * step * D + 0.5 * step**2 * bent",
         "weight of the stiffness in a step",
-        "track",
+        "tip_shooting",
     ),
     mutant(
         F + "reference/tracking/_newmark_tangent.py",
