@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 from interrupts import Struck
+from tip_cases import BY_NAME
 
 import flexarm as fa
 from flexarm import identification, optimize
-from flexarm.optimize import paths, time_optimal, track
+from flexarm.optimize import paths, time_optimal
 from flexarm.optimize._minimum_time.trade_offs import TradeOff
 
 FLEXIBLE = fa.library.farid_two_link()
@@ -47,11 +48,11 @@ def measured() -> identification.Record:
 RECORD = measured()
 
 
-def tracked(method: str = "shooting", check: bool = True, **search: Any) -> Any:
+def tracked(method: str = "least squares", check: bool = True, **search: Any) -> Any:
     if method != "frequency domain":
         search["progress"] = False
     options: Any = {"start": ELBOW_UP, "check": check, "search": search}
-    return track(FLEXIBLE, LINE, 0.5, method=method, **options)
+    return BY_NAME[method](FLEXIBLE, LINE, 0.5, **options)
 
 
 def lifted(solver: str, **options: Any) -> Any:
@@ -120,8 +121,12 @@ DRIVERS: dict[str, tuple[Callable[[], Any], int]] = {
     "trajectory by Ipopt": (lambda: lifted("ipopt", intervals=20), 4000),
     "trajectory by SLSQP": (lambda: lifted("scipy", intervals=8), 2000),
     "trajectory by trust-constr": (lambda: lifted("scipy", intervals=100), 3000),
-    "track by Gauss-Newton": (lambda: tracked(intervals=50, steps=8), 4500),
-    "track by BFGS": (lambda: tracked(solver="bfgs"), 8000),
+    "track by least squares": (tracked, 4500),
+    "shooting by Gauss-Newton": (
+        lambda: tracked("shooting", intervals=50, steps=8),
+        4500,
+    ),
+    "shooting by BFGS": (lambda: tracked("shooting", solver="bfgs"), 8000),
     "track by stable inversion": (lambda: tracked("stable inversion"), 4500),
     "track by collocation": (lambda: tracked("collocation", intervals=16), 7000),
     "track by frequencies": (lambda: tracked("frequency domain"), 3000),

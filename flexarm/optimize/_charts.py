@@ -490,7 +490,7 @@ def charted_along(arm: Arm, q: Array) -> Arm:
             raise ArgumentError(
                 f"the joint of {arm.coordinate_names[first]!r} turns by {far:.3g} rad "
                 f"from the middle of the motion, expected at most {_MAX_TURN:g} rad; "
-                "take a shorter path, or method 'shooting' of track"
+                "take a shorter path, or reference.tracking.shooting"
             )
     return ChartArm.of(chart)
 

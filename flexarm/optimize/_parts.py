@@ -197,7 +197,7 @@ class OnPath(NamedTuple):
 
 
 class NodalForces(NamedTuple):
-    """What shooting found, see `track`.
+    """What shooting found, see `reference.tracking`.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class NodalForces(NamedTuple):
 
 
 class StableInverse(NamedTuple):
-    """What stable inversion found, see `track`.
+    """What stable inversion found, see `reference.tracking`.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class StableInverse(NamedTuple):
 
 
 class FrequencyInverse(NamedTuple):
-    """What the inversion in the frequency domain found, see `track`.
+    """What the inversion in the frequency domain found, see `reference.tracking`.
 
     Attributes
     ----------

@@ -170,7 +170,7 @@ class OptimalMotion(Labelled):
         durations from grid to grid, ``intervals``,
         ``tip_tolerance``.
     tracking : NodalForces, StableInverse, FrequencyInverse or None
-        Of `track`, by its method.
+        Of the functions of `reference.tracking`.
     least_cost : LeastCost or None
         Of `trajectory`: ``costs``, ``searches``, ``narrowed``, ``parameters``,
         ``payload``.

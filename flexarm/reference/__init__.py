@@ -18,12 +18,14 @@
 * `maneuvers`: the six seconds of Cibicik and Egeland (2021), section VI-B.
 * `patent_loop`: the controller with a model of the arm inside of Jain and Rodriguez
   (1996), figures 4 and 6, and a plant to try it on.
+* `tracking`: forces for a trajectory of the tip by Farid (1997), by Devasia, Chen and
+  Paden (1996), and by Bayo (1987).
 * `screws`: dual screws of Cibicik and Egeland (2020), as generalized ufuncs from C, and
   the arrangements of their paper.
 
-All but `farid_link`, `maneuvers`, `patent_loop` and `screws` take complex numbers, for
-derivatives by complex step; `lagrangian`, `twin` and `farid_spatial` take one state at
-a time.
+All but `farid_link`, `maneuvers`, `patent_loop`, `screws` and `tracking` take complex
+numbers, for derivatives by complex step; `lagrangian`, `twin` and `farid_spatial` take
+one state at a time.
 """
 
 from . import (
@@ -37,6 +39,7 @@ from . import (
     motors,
     patent_loop,
     screws,
+    tracking,
     twin,
 )
 
@@ -51,5 +54,6 @@ __all__ = [
     "motors",
     "patent_loop",
     "screws",
+    "tracking",
     "twin",
 ]

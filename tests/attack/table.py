@@ -1198,7 +1198,7 @@ OWN: dict[str, dict[str, Rule]] = {
     "optimize.time_optimal": {"rates": const(None), "rest_speed": const(None)},
     "optimize.Path.orientation": {"s": const(0.5)},
     "optimize.track": {
-        "method": one_of("shooting", "collocation", "stable inversion"),
+        "method": one_of("least squares", "collocation"),
         "law": const("cycloidal"),
         "axes": const(None),
         "path": cartesian,

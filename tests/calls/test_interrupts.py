@@ -301,7 +301,7 @@ def test_an_answer_whose_simulation_is_interrupted_is_not_verified(
 @each("solver, name", [("gauss-newton", "jacobian"), ("bfgs", "costs")])
 def test_shooting_finds_what_a_library_loses(solver: str, name: str) -> None:
     """A function that catches all exceptions gets Ctrl-C in the second iteration."""
-    from flexarm.optimize._tracking.shooting import Shooting
+    from flexarm.reference.tracking._nodal_forces import Shooting
 
     whole, calls = getattr(Shooting, name), 0
 
@@ -317,7 +317,7 @@ def test_shooting_finds_what_a_library_loses(solver: str, name: str) -> None:
         patch.setattr(Shooting, name, losing)
         few = {"solver": solver, "steps": 4, "tolerance": 1e-12}
         with pytest.warns(fa.ConvergenceWarning, match="interrupted"):
-            motion = tracked(**few)
+            motion = tracked("shooting", **few)
     assert motion.status == "interrupted"
     assert calls <= 12  # and not at the end of the search
 

@@ -213,7 +213,7 @@ def tip_row(seed: int) -> tuple[OptimalMotion, Checks]:
 
 
 def simple(seed: int, longest: float) -> float:
-    """Duration of a simple motion within limits: stable inversion of a smooth law.
+    """Duration of a simple motion within limits: a smooth law by `track`.
 
     Inf if none up to `longest` holds in a run of DOP853.
     """
@@ -223,8 +223,8 @@ def simple(seed: int, longest: float) -> float:
     for T in longest * np.array([0.7, 0.8, 0.9, 1.0]):
         motion = searched(
             lambda T=T: track(
-                arm, path, T, method="stable inversion", law="septic", start=start,
-                search={"intervals": 200}, limits={"torque": np.inf}, check=False,
+                arm, path, T, law="septic", start=start, limits={"torque": np.inf},
+                check=False,
             )
         )  # fmt: skip
         if (np.abs(motion.tau) > limits["torque"]).any():

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 
 import flexarm as fa
 from flexarm import control
+from flexarm.reference.tracking import stable_inversion
 
 # one joint: I q'' + m g c cos q + K (q - th / N) + D (q' - th' / N) = 0,
 # J th'' + d th' - (K (q - th / N) + D (...)) / N = tau
@@ -238,11 +239,10 @@ def test_stable_inversion_moves_the_arm_by_hand() -> None:
     line = fa.optimize.paths.line(*ends)
     errors = []
     for n in (60, 120):
-        found = fa.optimize.track(
+        found = stable_inversion(
             arm,
             line,
             1.0,
-            method="stable inversion",
             law="ninth_degree",
             start=[0.3, 0.8],
             search={"intervals": n},

@@ -18,11 +18,11 @@ from scipy.optimize import brentq
 from test_farid_link import beam, parabola
 
 import flexarm as fa
-from flexarm.optimize import track
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
-from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
+from flexarm.reference.tracking import stable_inversion
+from flexarm.reference.tracking._zero_dynamics import zeros_at_rest
 
 LENGTH_SQUARED_OVER_C = 0.1  # s, of the links of EI = 500 N m^2 here
 EXACT_ZERO = 2.0 * brentq(lambda x: np.tan(x) + np.tanh(x), 2.0, 3.0) ** 2
@@ -155,10 +155,9 @@ def test_the_thesis_sees_the_wrong_sign_first_and_then_no_end() -> None:
     t = np.arange(0.0, 0.25, 1e-4)
     causal = farid_link.causal_inverse(link, 0.02, 0.5, t)
     at = np.linspace(0.0, 0.5, 301)
-    motion = track(
+    motion = stable_inversion(
         arm_of(parabola(500.0)),
         (at, np.stack([0.0 * at, 0.02 * farid_link.point_to_point(at / 0.5)[0]], -1)),
-        method="stable inversion",
         axes="y",
     )
     assert (causal.torque[1:720] < 0.0).all()

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from refusals import argument_refused
 from scipy.integrate import solve_ivp
 from test_pose_paths import IIWA, exponentials
+from tip_cases import BY_NAME
 
 import flexarm as fa
 from flexarm.errors import ConvergenceWarning
@@ -169,6 +170,10 @@ def soft_gap(q: Array, sphere: Sphere) -> float:
     return min(gap(nodes[:, k], sphere, 0.03) for k in range(3))
 
 
+def test_least_squares_go_around() -> None:
+    goes_around("least squares", 1e-5, 1.2, {})
+
+
 @pytest.mark.slow
 def test_shooting_goes_around() -> None:
     goes_around("shooting", 1e-4, 1.2, {"intervals": 20})
@@ -182,10 +187,10 @@ def test_collocation_goes_around() -> None:
 def goes_around(method: str, tolerance: float, T: float, search: Any) -> None:
     line, sphere = soft_case()
     limits = {"obstacles": [sphere], "link_radius": 0.03}
-    given: Any = {"start": BENT, "method": method, "search": search}
-    free = track(SOFT, line, T, **given)
+    given: Any = {"start": BENT, "search": search}
+    free = BY_NAME[method](SOFT, line, T, **given)
     assert soft_gap(free.q, sphere) < -0.05
-    motion = track(SOFT, line, T, limits=limits, **given)
+    motion = BY_NAME[method](SOFT, line, T, limits=limits, **given)
     assert motion.success
     t, q = own_run(motion)
     assert soft_gap(q, sphere) > -0.01 * (0.03 + ROOM)

@@ -15,10 +15,10 @@ from flexarm import optimize
 from flexarm.errors import ConvergenceWarning
 from flexarm.optimize import paths
 from flexarm.optimize._minimum_time.rest_postures import holding_forces
-from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
 from flexarm.optimize._verify import between
+from flexarm.reference.tracking._nodal_forces import Shooting, windows_of
 
 pytest.importorskip("casadi")
 

@@ -15,6 +15,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from test_optimize_quaternions import UNDRIVEN, robot, turned
 from test_optimize_quaternions import cart as planar_robot
+from tip_cases import BY_NAME
 
 import flexarm as fa
 from flexarm.optimize import (
@@ -26,9 +27,10 @@ from flexarm.optimize import (
     trajectory,
 )
 from flexarm.optimize._afloat import Afloat
-from flexarm.optimize._tracking.shooting import Shooting, windows_of
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
+from flexarm.reference.tracking import frequency_domain, stable_inversion
+from flexarm.reference.tracking._nodal_forces import Shooting, windows_of
 from flexarm.se3 import quaternion_log
 
 Array = Any
@@ -381,9 +383,8 @@ BOOM = fa.Arm([BUS, rod()], gravity=(0.0, 0.0, 0.0))
 
 
 def test_stable_inversion_of_a_ball_joint_is_that_of_three_turns() -> None:
-    options: dict[str, Any] = {"method": "stable inversion"}
-    ball = track(SOFT, POSES, 0.8, **options)
-    turns = track(SOFT_TURNS, POSES, 0.8, check=False, **options)
+    ball = stable_inversion(SOFT, POSES, 0.8)
+    turns = stable_inversion(SOFT_TURNS, POSES, 0.8, check=False)
     assert ball.success and ball.verification is not None
     assert ball.verification.orientation_error < 1e-5
     assert ball.verification.path_error.max() < 5e-6
@@ -396,11 +397,11 @@ def test_stable_inversion_of_a_ball_joint_is_that_of_three_turns() -> None:
 
 
 def test_free_bodies_with_a_boom_and_tips_in_part_are_led() -> None:
-    motion = track(BOOM, POSES, 0.8, method="stable inversion")
+    motion = stable_inversion(BOOM, POSES, 0.8)
     assert motion.success and motion.verification is not None
     assert motion.verification.orientation_error < 1e-5
     # the same forces from responses of the boom linearized half way
-    other = track(BOOM, POSES, 0.8, method="frequency domain", check=False)
+    other = frequency_domain(BOOM, POSES, 0.8, check=False)
     assert other.success
     for t in (0.2, 0.4, 0.6):
         assert_allclose(other.torque(t), motion.torque(t), atol=1e-3)
@@ -424,9 +425,10 @@ def test_shooting_and_collocation_lead_ball_joints() -> None:
     stiff = gantry("ball", rod("bending z", n_modes=1))
     for method, arm, most in (
         ("shooting", SOFT, 3e-4),
+        ("least squares", SOFT, 1e-5),
         ("collocation", stiff, 1e-4),
     ):
-        motion = track(arm, POSES, 0.8, method=method)
+        motion = BY_NAME[method](arm, POSES, 0.8)
         assert motion.success, motion.message
         check = motion.verification
         assert check is not None
@@ -518,10 +520,10 @@ def joints(*rows: Any) -> paths.Path:
         start=[*ONE, 0, 0, 0, 0.3, 0.5], limits=FLOAT)),
     (["zero for all joints"], lambda: time_optimal(
         BOX.replace(gravity=(0, 0, 0)), POSES, limits={"torque": 0.0})),
-    (["turns by", "from the middle", "'shooting'"], lambda: track(
+    (["turns by", "from the middle", "shooting"], lambda: track(
         SOFT, paths.with_orientation(LINE, Rotation.from_rotvec(
             np.outer(np.arange(8), [0.0, 0.0, 1.6])).as_matrix()),
-        2.0, method="stable inversion")),
+        2.0)),
 ])  # fmt: skip
 @few_modes()
 def test_unsupported_uses_of_quaternions_are_refused(

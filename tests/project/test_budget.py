@@ -39,10 +39,10 @@ LINES: dict[str, int] = {
     "loads": 380,
     "mjcf": 280,
     "model": 1830,
-    "optimize": 13_870,
+    "optimize": 13_000,
     "parameters": 1790,
     "plotting": 3650,
-    "reference": 4280,
+    "reference": 5290,
     "sdf": 260,
     "se3": 250,
     "simulation": 2120,
@@ -51,7 +51,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 67_700  # of all rooms; the aim is 50_000
+MAX_LINES = 67_830  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
@@ -239,7 +239,7 @@ NAMES: dict[str, str] = {
     """,
     "reference": """
         de_luca_siciliano dual_screws farid_link farid_planar farid_spatial
-        lagrangian maneuvers motors patent_loop screws twin
+        lagrangian maneuvers motors patent_loop screws tracking twin
     """,
     "sdf": """
         SdfWarning load

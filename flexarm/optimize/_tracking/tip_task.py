@@ -20,6 +20,10 @@ from .._rigid import RigidLevel
 from ..limits import Limits
 from .tip_trajectory import Timed
 
+# also what methods of sources found
+__all__ = ["Answer", "FrequencyInverse", "Goal", "NodalForces", "Rests"]
+__all__ += ["StableInverse", "TipTask"]
+
 Array = NDArray[np.float64]
 
 _AXES = "xyz"
@@ -77,7 +81,8 @@ class TipTask:
     """Tip that follows a trajectory in some of its coordinates.
 
     Rows are places along the chosen axes, then components of rotation vectors in axes
-    of the base, if the path has an orientation.  With `add`, positions are coordinates
+    of the base, if the path has an orientation; tolerances of both are in m and rad.
+    With `add`, positions are coordinates
     that add, also of joints with quaternions; else they are those of the arm.
     """
 
@@ -88,11 +93,13 @@ class TipTask:
         start: Begin,
         axes: str | None,
         limits: Limits | None = None,
+        tolerances: tuple[float, float] = (np.inf, np.inf),
         *,
         add: bool = False,
     ) -> None:
         check_arm(arm)
         self.to, self.start, self.limits = to, start, limits
+        self.tolerances = tolerances
         self.real, self._real_place = arm, Place(arm)
         self._real_level = RigidLevel(arm, "tracking")
         self.acts = np.zeros((arm.nv, arm.nu))
@@ -141,10 +148,6 @@ class TipTask:
         sizes = np.abs(J).max(axis=(0, 2), initial=0.0)
         return np.flatnonzero(sizes > _MOTION_SHARE * max(sizes.max(), 1e-300))
 
-    def tip(self, q: Array) -> Array:
-        """(..., 3) place of the tip."""
-        return self._place.value(q)
-
     def jacobian(self, q: Array) -> Array:
         """(..., 3, nv) derivatives of the place of the tip, in the axes of the base."""
         return self._place.jacobian(q)
@@ -158,7 +161,7 @@ class TipTask:
 
     def gap(self, q: Array, goal: Goal) -> Array:
         """(..., n, m) rows of the tip less the wanted ones, in m and rad."""
-        away = np.asarray((self.tip(q) - goal.place)[..., self.axes])
+        away = np.asarray((self._place.value(q) - goal.place)[..., self.axes])
         if goal.turn is None:
             return away
         turned = self._turn.value(q, goal.turn)[..., self.turns]

@@ -18,17 +18,19 @@ that grow and decay; those at the end alone are at rest in position at both ends
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._calls.arguments import refuse_linear
 from ...arm import Arm
 from ...errors import ArgumentError
-from .._parts import StableInverse
-from .inverse_motion import Ends, Grid, StableInversion, State
-from .sparse_newton import newton
-from .tip_task import Answer, TipTask
-from .zero_dynamics import zeros_at_rest
+from ...optimize._tracking.least_squares import stepped
+from ...optimize._tracking.tip_task import Answer, StableInverse, TipTask
+from ._inverse_motion import Ends, Grid, StableInversion, State
+from ._sparse_newton import Newton
+from ._zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
@@ -53,7 +55,7 @@ def ends_of(task: TipTask) -> Ends:
         raise ArgumentError(
             f"{begin} vibrations that do not move the tip are neutral at the start "
             f"and {end} at the end, where the others grow: from rest no bounded motion "
-            "follows exactly; expected other ends, or method 'shooting'"
+            "follows exactly; expected other ends, or shooting"
         )
     return Ends(rests, *zeros)
 
@@ -88,11 +90,9 @@ def by_stable_inversion(
     pre_actuation: float | None,
     post_actuation: float | None,
     tolerance: float,
-    max_iterations: int,
-    time_limit: float,
-    progress: bool | None,
+    **options: Any,
 ) -> Answer:
-    """Motion and forces of `track` as a boundary value problem."""
+    """Motion and forces of a tip on its trajectory as a boundary value problem."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     ends = ends_of(task)
@@ -100,8 +100,9 @@ def by_stable_inversion(
     # solve on the whole grid
     problem = StableInversion(task, grid, ends)
     guess = _guess(problem)
-    found = newton(problem, guess, tolerance, max_iterations, time_limit, progress)
-    x, status, message, iterations = found
+    newton = Newton(problem, guess, tolerance)
+    status, message, iterations = stepped(newton.step, **options)
+    x = newton.x
     # differences next to the end are of lower order, which forces feel at once
     q, qd, qdd, inner = (part[:-_END_NODES] for part in (*problem.motion(x), x.tau))
     rest = np.zeros((1, task.arm.nv))
@@ -120,7 +121,13 @@ def by_stable_inversion(
 
 def check_square(task: TipTask) -> None:
     """Refuse more or less actuators than coordinates of the tip."""
-    nu, m = task.arm.nu, len(task.rows)
+    nu, m, spin = task.arm.nu, len(task.rows), task.to.path.axis
+    if spin is not None:
+        raise ArgumentError(
+            f"path leaves the spin about {spin} free, so that many motions follow, of "
+            "which inverses take none; expected rotations as its orientation, or "
+            "shooting or optimize.track"
+        )
     if nu == m:
         return
     named = ", ".join(task.rows)
@@ -128,17 +135,17 @@ def check_square(task: TipTask) -> None:
         raise ArgumentError(
             f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
             "which cannot all follow; expected a path without an orientation, or "
-            "method 'shooting'"
+            "shooting"
         )
     if nu < m:
         raise ArgumentError(
             f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), "
             f"which cannot all follow; expected {nu} of them, such as "
-            f"axes={''.join('xyz'[k] for k in task.axes[:nu])!r}, or method 'shooting'"
+            f"axes={''.join('xyz'[k] for k in task.axes[:nu])!r}, or shooting"
         )
     raise ArgumentError(
         f"the arm has {nu} actuators for {m} coordinates of its tip ({named}), so that "
-        "many motions follow; expected as many, or method 'shooting', which takes the "
+        "many motions follow; expected as many, or shooting, which takes the "
         "one next to least joint rates"
     )
 

@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 from refusals import refused
 from scipy.optimize import brentq
+from tip_cases import REACH, reach_line, spatial
 
 import flexarm as fa
 from flexarm.errors import ConvergenceWarning
-from flexarm.optimize import OptimalMotion, paths, track
-from flexarm.optimize._tracking.frequency import Linear, linear_about, respond
+from flexarm.optimize import OptimalMotion, paths
 from flexarm.optimize._tracking.tip_task import TipTask
 from flexarm.optimize._tracking.tip_trajectory import timed
-from flexarm.optimize._tracking.zero_dynamics import zeros_at_rest
 from flexarm.reference import farid_link
+from flexarm.reference.tracking import frequency_domain, shooting, stable_inversion
+from flexarm.reference.tracking._frequencies import Linear, linear_about, respond
+from flexarm.reference.tracking._zero_dynamics import zeros_at_rest
 
 TWO = fa.library.farid_two_link()
 UP = fa.library.poses(TWO)["A"]
@@ -25,8 +27,14 @@ LINE = paths.line([1.8, 0.2], [1.6, 0.7])
 
 
 def inverted(arm: fa.Arm = TWO, path: Any = LINE, T: float = 0.5, **k: Any) -> Any:
-    given = {"method": "stable inversion", "start": UP[:2], "law": "ninth_degree"}
-    return track(arm, path, T, **{**given, **k})
+    given: Any = {"start": UP[:2], "law": "ninth_degree"}
+    return stable_inversion(arm, path, T, **{**given, **k})
+
+
+def by_responses(path: Any = LINE, T: float = 0.5, **k: Any) -> Any:
+    return frequency_domain(
+        TWO, path, T, **{"start": UP[:2], "law": "ninth_degree", **k}
+    )
 
 
 @lru_cache
@@ -47,40 +55,6 @@ def beam(elements: int, EI: float = 500.0) -> fa.Arm:
         n_modes="all",
     )
     return fa.Arm([link], gravity=(0.0, 0.0, 0.0))
-
-
-def spatial(elements: int = 1) -> fa.Arm:
-    """Turntable, shoulder and elbow; both links bend in two planes."""
-    section = fa.beams.Section.from_stiffness(2.0, 2000.0)
-    base = fa.RigidBody(
-        "base", mass=2.0, inertia=(0.1, 0.1, 0.1), nodes={"top": (0, 0, 0.3)}
-    )
-    links = [
-        fa.beams.finite_element_link(
-            name,
-            length=0.8,
-            sections=section,
-            n_elements=elements,
-            joint=fa.Joint("revolute", axis=(0, -1, 0), parent=parent, node=node),
-            motions=("bending y", "bending z"),
-            payloads=payloads,
-            geometric_stiffening=False,
-            n_modes="all",
-        )
-        for name, parent, node, payloads in (
-            ("upper", "base", "top", []),
-            ("fore", "upper", "tip", [fa.beams.Payload(at=0.8, mass=2.0)]),
-        )
-    ]
-    return fa.Arm([base, *links])
-
-
-REACH = (0.0, 0.6, -1.2)  # posture of the spatial arm
-
-
-def reach_line(arm: fa.Arm) -> paths.Path:
-    begin = fa.tip_pose(arm, [*REACH, *np.zeros(arm.nq - 3)])[:3, 3]
-    return paths.line(begin, begin + np.array([-0.2, 0.4, 0.3]))
 
 
 # the answer, in an independent simulation
@@ -130,7 +104,7 @@ def test_a_spatial_arm() -> None:
 
 def test_shooting_finds_the_same_forces() -> None:
     exact = whole_motion()
-    found = track(
+    found = shooting(
         TWO,
         LINE,
         0.5,
@@ -213,10 +187,7 @@ def test_a_longer_window_changes_nothing() -> None:
 
 def by_frequencies(scale: float, law: str = "ninth_degree") -> list[OptimalMotion]:
     path = paths.line([1.8, 0.2], [1.8 - 0.2 * scale, 0.2 + 0.5 * scale])
-    return [
-        inverted(path=path, law=law, method=m, check=False)
-        for m in ("stable inversion", "frequency domain")
-    ]
+    return [by(path=path, law=law, check=False) for by in (inverted, by_responses)]
 
 
 def test_frequencies_agree() -> None:
@@ -228,13 +199,13 @@ def test_frequencies_agree() -> None:
     assert np.abs(x - y).max() < 1e-4 * np.ptp(x)
     # and where the elbow turns by a radian
     far = paths.line([1.8, 0.2], [0.9, 1.0])
-    motion = inverted(path=far, T=0.8, method="frequency domain")
+    motion = by_responses(path=far, T=0.8)
     assert motion.success and motion.verification.path_error.max() < 1e-4
 
 
 def test_frequencies_that_do_not_converge_warn() -> None:
     with pytest.warns(ConvergenceWarning, match="1 iterations are done"):
-        one = inverted(method="frequency domain", search={"max_iterations": 1})
+        one = by_responses(search={"max_iterations": 1})
     assert one.status == "iterations" and one.violation > 1e-3
 
 
@@ -281,15 +252,14 @@ def test_as_many_actuators_as_coordinates() -> None:
     arm = fa.library.cibicik_egeland()
     poses = fa.library.poses(arm)
     begin = fa.tip_pose(arm, poses["initial"])[:3, 3]
-    for method in ("stable inversion", "frequency domain"):
+    for method in (stable_inversion, frequency_domain):
         refused(
             fa.errors.ArgumentError,
             ["4 actuators for 3 coordinates", "shooting"],
-            lambda m=method: track(
+            lambda m=method: m(
                 arm,
                 paths.line(begin, begin + np.array([0.05, 0.05, 0.0])),
                 1.0,
-                method=m,
                 start=poses["initial"],
             ),
         )

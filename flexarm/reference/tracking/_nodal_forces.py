@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from ..._support.interrupts import uninterrupted
 from ...errors import ArgumentError, SimulationWarning
+from ...optimize._tracking.tip_task import TipTask
 from ...simulation import Trajectory, simulate
-from .._verify import between
-from .newmark_tangent import Motion, tangents
-from .tip_task import TipTask
+from ._newmark_tangent import Motion, tangents
 
 Array = NDArray[np.float64]
 
@@ -79,8 +78,8 @@ class Shooting:
         self.q0, self.tau0 = task.at_rest(0.0, task.rigid(np.zeros(1))[0][0])
         count, nu = len(nodes) - 1, self.arm.nu
         self.shape = (count, nu)
-        hats = between(self.t, nodes, np.eye(count + 1))
-        self.hats = hats
+        each = [np.interp(self.t, nodes, hat) for hat in np.eye(count + 1)]
+        self.hats = hats = np.stack(each, axis=-1)
         self.by = np.asarray(np.kron(hats[:, np.newaxis, 1:], np.eye(nu)), dtype=float)
         # sums begin with the first step of the motion
         self.on = slice(windows.before * windows.steps, None)

@@ -13,11 +13,11 @@ from ..._calls.arguments import real_array, refuse_linear
 from ..._support.interrupts import allowed, held
 from ..._support.options import check_choice
 from ...errors import ArgumentError, ConvergenceError
+from ...optimize._tracking.least_squares import Ending, stepped
+from ...optimize._tracking.tip_task import Answer, NodalForces, TipTask
 from ...simulation.run import progress_bar
-from .._parts import NodalForces
-from .newmark_tangent import Motion
-from .shooting import Shooting, windows_of
-from .tip_task import Answer, TipTask
+from ._newmark_tangent import Motion
+from ._nodal_forces import Shooting, windows_of
 
 Array = NDArray[np.float64]
 
@@ -33,8 +33,6 @@ _MIN_DECREASE = 1e-2
 _GRADIENT_SHARE = 1e-5
 # Step of finite differences, as part of the largest force.
 _DIFFERENCE = 1e-5
-
-INTERRUPTED = "interrupted while forces were searched for"
 
 
 @dataclass
@@ -63,60 +61,32 @@ def gauss_newton(
     K. Levenberg, *Quart. Appl. Math.* 2, 1944; D. Marquardt, *SIAM J. Appl. Math.* 11,
     1963; the step from the stacked equations and not from the normal ones.
     """
-    began = time.perf_counter()
     run = problem.motion(x)
     if run is None:
         raise _diverged()
-    r = problem.residual(x, run.q)
+    r, damping = problem.residual(x, run.q), 0.0
     best = Outcome(x, float(r @ r), run, "iterations", "", 0)
     best.history.append(best.cost)
-    bar = progress_bar(max_iterations, progress, "iteration")
-    damping = 0.0
     small = tolerance * np.sqrt(problem.rows)
-    try:
-        with held():
-            for best.iterations in range(1, max_iterations + 1):
-                # also finds one that a library has lost
-                with allowed():
-                    J = problem.jacobian(best.run)
-                    moved, damping = _step(problem, best, J, r, damping, small)
-                    r = problem.residual(best.x, best.run.q)
-                    best.history.append(best.cost)
-                    if bar is not None:
-                        bar.update()
-                    late = time.perf_counter() - began > time_limit
-                    if _ended(problem, best, moved < small, tolerance, damping, late):
-                        break
-            else:
-                best.message = f"{max_iterations} iterations are done"
-    except KeyboardInterrupt:
-        best.status, best.message = "interrupted", INTERRUPTED
-    finally:
-        if bar is not None:
-            bar.close()
+
+    def step() -> Ending | None:
+        nonlocal r, damping
+        J = problem.jacobian(best.run)
+        moved, damping = _step(problem, best, J, r, damping, small)
+        r = problem.residual(best.x, best.run.q)
+        best.history.append(best.cost)
+        gain = best.history[-2] - best.cost
+        if moved < small:
+            return "solved", _reached(tolerance)
+        if problem.power != 2.0 and gain < _MIN_DECREASE * best.cost:
+            return "solved", _settled()
+        if damping > MAX_DAMPING:
+            return "failed", "no step decreases the tip errors any more"
+        return None
+
+    ended = stepped(step, max_iterations, time_limit, progress)
+    best.status, best.message, best.iterations = ended
     return best
-
-
-def _ended(
-    problem: Shooting,
-    best: Outcome,
-    is_small: bool,
-    tolerance: float,
-    damping: float,
-    is_late: bool,
-) -> bool:
-    """True if a search is over; sets its status."""
-    gain = best.history[-2] - best.cost
-    if is_small:
-        best.status, best.message = "solved", _reached(tolerance)
-    elif problem.power != 2.0 and gain < _MIN_DECREASE * best.cost:
-        best.status, best.message = "solved", _settled()
-    elif damping > MAX_DAMPING:
-        best.status = "failed"
-        best.message = "no step decreases the tip errors any more"
-    elif is_late:
-        best.status, best.message = "time", "the time limit is reached"
-    return best.message != ""
 
 
 def _step(
@@ -205,7 +175,8 @@ def quasi_newton(
     except TimeoutError:
         best.status, best.message = "time", "the time limit is reached"
     except KeyboardInterrupt:
-        best.status, best.message = "interrupted", INTERRUPTED
+        best.status = "interrupted"
+        best.message = "interrupted while forces were searched for"
     finally:
         if bar is not None:
             bar.close()
@@ -251,7 +222,7 @@ def by_shooting(
     time_limit: float,
     progress: bool | None,
 ) -> Answer:
-    """Nodal forces with the least sum of squared tip errors, `track`."""
+    """Nodal forces with the least sum of squared tip errors."""
     _check(task, solver, weights, power)
     windows = windows_of(
         task.to.duration, intervals, (pre_actuation, post_actuation), steps

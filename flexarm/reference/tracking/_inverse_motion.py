@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .tip_task import Rests, TipTask
-from .zero_dynamics import Zeros, most_real
+from ...optimize._tracking.tip_task import Rests, TipTask
+from ._zero_dynamics import Zeros, most_real
 
 Array = NDArray[np.float64]
 

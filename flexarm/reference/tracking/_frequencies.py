@@ -24,10 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ArgumentError
-from .._parts import FrequencyInverse
-from .stable_inversion import check_square, refuse_what_has_no_tangent
-from .tip_task import Answer, TipTask
-from .zero_dynamics import zeros_at_rest
+from ...optimize._tracking.tip_task import Answer, FrequencyInverse, TipTask
+from ._boundary_values import check_square, refuse_what_has_no_tangent
+from ._zero_dynamics import zeros_at_rest
 
 Array = NDArray[np.float64]
 
@@ -101,7 +100,7 @@ def by_frequencies(
     max_iterations: int,
     tolerance: float,
 ) -> Answer:
-    """Forces of `track` by responses of the arm linearized half way."""
+    """Forces by responses of the arm linearized half way."""
     refuse_what_has_no_tangent(task.arm)
     check_square(task)
     T = task.to.duration
@@ -173,7 +172,7 @@ def _corrected(
         if not sizes[-1] < _MAX_GROWTH * sizes[0]:
             message = (
                 "corrections grow: the arm differs too much from the one linearized "
-                "half way; see method 'stable inversion', or a slower or smaller motion"
+                "half way; see stable inversion, or a slower or smaller motion"
             )
             return best, "failed", message, len(sizes), min(sizes)
         if sizes[-1] < tolerance:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .tip_task import TipTask
+from ...optimize._tracking.tip_task import TipTask
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
