@@ -431,8 +431,9 @@ def test_a_wrong_orientation_is_no_success() -> None:
     assert not exact.success
     with pytest.warns(fa.ConvergenceWarning, match="angle of the tip from its orient"):
         motion = track(
-            BENT, TURNING, 0.6, method="collocation", orientation_tolerance=2e-5
-        )
+            BENT, TURNING, 0.6, method="collocation", orientation_tolerance=2e-5,
+            search={"intervals": 40},
+        )  # fmt: skip
     assert not motion.success
     assert motion.verification is not None
     assert list(motion.verification.excess) == [TURN]
