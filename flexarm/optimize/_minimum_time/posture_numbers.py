@@ -76,7 +76,7 @@ FENCE_RATIO = 3.0
 SHARE_RATIO = 5.0
 # Part of the duration by which it changes in a round at most.
 MAX_SHARE = 0.3
-# Part of the duration as range of bisections, below which nothing is gained.
+# Part of the duration, below which a change of it needs no further program.
 MIN_SHARE = 3e-3
 # Corrections of a step at most.
 MAX_STEP_CORRECTIONS = 4
