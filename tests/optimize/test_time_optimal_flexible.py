@@ -281,3 +281,5 @@ def test_bad_questions_are_refused() -> None:
             ARM, LINE, [1e-3], tip_tolerance=1e-3, limits={"torque": LIMITS}
         ),
     )
+    late = between_postures.Found(stopped="time")
+    assert between_postures._judged(between, late, np.nan)[0] == "time"

@@ -100,6 +100,7 @@ class Descent:
         self.rounds, self.settled, self._raised = 0, False, 0
         self._stalled, self._costs = 0, [np.inf]
         self._known: tuple[State, AffineFlow] | None = None
+        self._beside: Array | float = 0.0
         self._share = self._longest
         self._fence, self._widest = fence, 4.0 * fence
         run = problem.run(first)
@@ -216,7 +217,7 @@ class Descent:
             gone = (there.forces if self._limited else forces).duration
             gone = abs(gone / here.forces.duration - 1.0)
             self._trust(self.best is not here, gone, moved / share, share)
-            if self._fence < 1e-7 * self._widest:
+            if self._fence < numbers.LEAST_FENCE * self._widest:
                 return
 
     def _trust(self, held: bool, gone: float, moved: float, share: float) -> None:
@@ -253,9 +254,16 @@ class Descent:
         self.best = State(forces, run, self.cost(forces, run))
 
     def _flow(self, state: State) -> AffineFlow:
-        """The linearized arm about a motion; the last one is kept."""
+        """The linearized arm about a motion; the last one is kept.
+
+        Also what it misses of fast vibration within its steps.
+        """
         if self._known is None or self._known[0] is not state:
-            self._known = state, self.problem.flow(state.forces, state.run)
+            flow = self.problem.flow(state.forces, state.run)
+            self._known, self._beside = (state, flow), 0.0
+            if self._limited:
+                every, _ = self._sampled(flow, state.forces, state.run.places)
+                self._beside = state.run.every - every
         return self._known[1]
 
     def _tried(self, every: Sequence[Forces]) -> list[State]:
@@ -607,12 +615,14 @@ class Descent:
 
         return along
 
-    @staticmethod
-    def _sampled(flow: AffineFlow, forces: Forces, places: int) -> tuple[Array, Array]:
+    def _sampled(
+        self, flow: AffineFlow, forces: Forces, places: int
+    ) -> tuple[Array, Array]:
         """States of the linearized arm at all places of steps, and forces there."""
         E, x = flow.inside(forces.duration, places), flow.roll(forces)
         count = (len(x) - 1) // (len(forces.tau) - 1) * places
-        return flow.states(E, forces.tau, x), at_samples(forces.tau, count)
+        every = flow.states(E, forces.tau, x) + self._beside
+        return every, at_samples(forces.tau, count)
 
 
 def _lowest(
