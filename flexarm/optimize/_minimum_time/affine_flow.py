@@ -199,14 +199,6 @@ class AffineFlow:
         found = found + part[:, None] * self._defect[:, None]
         return np.vstack([x[:1], found.reshape(-1, self._m)])
 
-    def ends(self, duration: float, forces: Array, knots: Array) -> Array:
-        """States (n + 1, 2 nv) at the ends of all steps from those at the knots."""
-        local = self._local(duration)
-        one = np.ones((len(knots) - 1, 1))
-        whole = np.hstack([knots[:-1], forces[:-1], forces[1:], one])
-        inner = (local[:, 1:] @ whole[:, None, :, None])[..., 0]
-        return np.vstack([knots[:1], inner.reshape(-1, self._m)])
-
     def slopes(self, E: Array, T: float, by: Array, at: NDArray[np.int_]) -> Array:
         """Derivatives (r, 2 nv, (K + 1) nu) of some of the states inside by forces.
 
@@ -254,14 +246,19 @@ class AffineFlow:
     def roll(self, forces: Forces) -> Array:
         """States (n + 1, 2 nv)."""
         m, T, tau = self._m, forces.duration, forces.tau
-        end = self._local(T)[:, -1]
-        given = np.hstack([tau[:-1], tau[1:], np.ones((len(end), 1))])[:, :, None]
-        given = (end[:, :, m:] @ given)[:, :, 0]
+        local = self._local(T)
+        end, both = (
+            local[:, -1],
+            np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))]),
+        )
+        given = (end[:, :, m:] @ both[:, :, None])[:, :, 0]
         knots = np.empty((len(tau), m))
         knots[0] = self.x[0]
         for k, there in enumerate(given):
             knots[k + 1] = end[k, :, :m] @ knots[k] + there
-        return self.ends(T, tau, knots)
+        whole = np.hstack([knots[:-1], both])
+        inner = (local[:, 1:] @ whole[:, None, :, None])[..., 0]
+        return np.vstack([knots[:1], inner.reshape(-1, m)])
 
     def at(self, forces: Forces) -> tuple[Array, Array]:
         """States (n + 1, 2 nv), and derivatives (K + 1, 2 nv, (K + 1) nu + 1) at knots.
