@@ -26,8 +26,8 @@ from .shortest import shortest_duration
 
 Array = NDArray[np.float64]
 
-# Part of the duration for derivatives of states within limits by it: with half or
-# twice of it they are the same to six digits.
+# Part of the duration for derivatives of states by it: more has errors of the second
+# order, less those of rounding.
 _DIFFERENCE = 1e-5
 
 

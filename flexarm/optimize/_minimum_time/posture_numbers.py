@@ -47,8 +47,8 @@ COARSE_GAIN = 3e-4
 FINE_GAIN = 2e-4
 # Forces at new knots at most: with more, linear programs take long.
 MAX_KNOTS = 60
-# Forces at all knots at most within further limits: with twice as many, a search takes
-# five times as long for 0.3 % of the duration; with half, two links are not refined.
+# Forces at all knots at most within further limits: without it, two links took five
+# times as long for 0.25 % of the duration; with half, two links are not refined.
 MAX_FORCES = 200
 # Times that limits are narrowed by what the simulation exceeds them.
 MAX_NARROWINGS = 3
@@ -87,8 +87,8 @@ MAX_STEP_CORRECTIONS = 4
 MAX_FITS = 8
 # Parts of the largest change, from calm to exact: directions that need more are left.
 CALM_LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
-# Part of the widest fence, below which rounds gain little: with a hundredth of it, an
-# arm of four joints within limits takes a third more time for 0.2 % of the duration.
+# Part of the widest fence, below which rounds end: they move joints by less than what
+# simulations miss. With a hundredth of it two arms found the same motions.
 LEAST_FENCE = 1e-3
 # Distance from the goal, the sum of its parts in their sizes, that Newton's method
 # mends at the end.
