@@ -7,6 +7,7 @@ forward dynamics, and largest values are parts of limits.
 from __future__ import annotations
 
 import itertools
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -116,9 +117,16 @@ def from_path(path: Any, duration: float, seen: Run) -> Any:
 
 def searched(search: Callable[[], OptimalMotion]) -> OptimalMotion:
     """The motion of a search, without its warnings."""
+    return timed(search)[0]
+
+
+def timed(search: Callable[[], OptimalMotion]) -> tuple[OptimalMotion, float]:
+    """The motion of a search, without its warnings, and its CPU seconds."""
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return search()
+        found = search()
+    return found, time.process_time() - began
 
 
 def row(

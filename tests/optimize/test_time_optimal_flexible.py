@@ -258,6 +258,8 @@ def test_a_search_between_postures_says_whether_more_programs_help() -> None:
         status, message = between_postures._judged(between, found, np.nan)
         assert status == "iterations"
         assert f"in 5 linear programs; {hint}" in message
+    late = between_postures.Found(stopped="time")
+    assert between_postures._judged(between, late, np.nan)[0] == "time"
 
 
 def test_bad_questions_are_refused() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from scipy.integrate import solve_ivp
 import flexarm as fa
 from flexarm import beams
 from flexarm.optimize import OptimalMotion, time_optimal
+from flexarm.optimize._minimum_time import between_postures
 
 FORCE, WAY = 10.0, 1.0
 
@@ -209,3 +212,37 @@ def test_a_gap_that_no_refinement_shows_is_not_known() -> None:
         assert "finer intervals may save an unknown part of it" in found.message
     else:
         assert found.duration * (1.0 - gap) < finer.duration
+
+
+def stopped(search: dict[str, Any]) -> OptimalMotion:
+    with warnings.catch_warnings():
+        for kind in (fa.ConvergenceWarning, fa.DeflectionWarning):
+            warnings.simplefilter("ignore", kind)
+        limits = {"torque": FORCE}
+        return time_optimal(link(), [[0.0], [WAY]], limits=limits, search=search)
+
+
+def test_time_limit_ends_a_search_with_a_motion_that_is_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    early = stopped({"time_limit": 1e-9})
+    assert early.iterations == 1 and "time_limit ended" in early.message
+    confirmed(early, [[0.0], [WAY]], {"torque": FORCE})
+    # a second for each look at the clock
+    clock = SimpleNamespace(perf_counter=itertools.count().__next__)
+    monkeypatch.setattr(between_postures, "time", clock)
+    found = stopped({"time_limit": 10.0})
+    assert found.status == "acceptable" and "time_limit ended" in found.message
+    confirmed(found, [[0.0], [WAY]], {"torque": FORCE})
+    assert 1 < found.iterations < 16
+    assert found.duration < early.duration
+
+
+def test_an_interrupted_motion_is_verified() -> None:
+    def press(rounds: int, duration: float, missed: float) -> None:
+        if rounds == 4:
+            raise KeyboardInterrupt
+
+    found = stopped({"progress": press})
+    assert (found.status, found.success) == ("interrupted", False)
+    assert found.verification is not None and np.isfinite(found.errors.tip)

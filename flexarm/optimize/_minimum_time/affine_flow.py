@@ -28,6 +28,10 @@ Array = NDArray[np.float64]
 _MAX_RADIANS = 16.0
 
 
+# Durations whose transitions are kept: a program compares three.
+_MAX_KEPT = 3
+
+
 @dataclass(frozen=True, eq=False)
 class Forces:
     """Forces that are linear between knots.
@@ -151,8 +155,8 @@ class AffineFlow:
         A, B, c = parts[:, :, :m], parts[:, :, m:-1], parts[:, :, -1]
         self._rates = A, B, c
         self._parts = Transitions(A, B, c, h)
-        self._whole: tuple[float, Array] | None = None
-        self._kept: tuple[float, Array] | None = None
+        self._whole: dict[float, Array] = {}  # by durations, of which a few are kept
+        self._kept: dict[float, Array] = {}
         # what transitions miss of the simulated states
         E = self._transitions(forces.duration)
         whole = np.hstack([x[:-1], first, last - first, np.ones((len(first), 1))])
@@ -167,9 +171,10 @@ class AffineFlow:
 
     def _transitions(self, duration: float) -> Array:
         """(n, 2 nv, ...) by the states, forces at the start, their changes, and one."""
-        if self._whole is None or self._whole[0] != duration:
-            self._whole = duration, self._parts.at(duration / self._duration)
-        return self._whole[1]
+        if duration not in self._whole:
+            _make_room(self._whole)
+            self._whole[duration] = self._parts.at(duration / self._duration)
+        return self._whole[duration]
 
     def steps_of(self, duration: float) -> Array:
         """Transitions (n, 2 nv, 2 nv + 2 nu + 1) of all steps to the simulated states.
@@ -193,14 +198,6 @@ class AffineFlow:
         part = np.arange(1, count + 1) / count
         found = found + part[:, None] * self._defect[:, None]
         return np.vstack([x[:1], found.reshape(-1, self._m)])
-
-    def ends(self, duration: float, forces: Array, knots: Array) -> Array:
-        """States (n + 1, 2 nv) at the ends of all steps from those at the knots."""
-        local = self._local(duration)
-        one = np.ones((len(knots) - 1, 1))
-        whole = np.hstack([knots[:-1], forces[:-1], forces[1:], one])
-        inner = (local[:, 1:] @ whole[:, None, :, None])[..., 0]
-        return np.vstack([knots[:1], inner.reshape(-1, self._m)])
 
     def slopes(self, E: Array, T: float, by: Array, at: NDArray[np.int_]) -> Array:
         """Derivatives (r, 2 nv, (K + 1) nu) of some of the states inside by forces.
@@ -228,8 +225,9 @@ class AffineFlow:
         They are those of the state and the forces at its start, the forces at its end,
         and one.
         """
-        if self._kept is not None and self._kept[0] == T:
-            return self._kept[1]
+        if T in self._kept:
+            return self._kept[T]
+        _make_room(self._kept)
         m, nu, s = self._m, self._nu, self._steps
         E = self._transitions(T).reshape(-1, s, m, m + 2 * nu + 1)
         defect = self._defect.reshape(-1, s, m)
@@ -242,20 +240,25 @@ class AffineFlow:
             there[:, :, m + nu : -1] += p / s * value + step
             there[:, :, -1] += E[:, p, :, -1] + defect[:, p]
             local[:, p + 1] = there
-        self._kept = T, local
+        self._kept[T] = local
         return local
 
     def roll(self, forces: Forces) -> Array:
         """States (n + 1, 2 nv)."""
         m, T, tau = self._m, forces.duration, forces.tau
-        end = self._local(T)[:, -1]
-        given = np.hstack([tau[:-1], tau[1:], np.ones((len(end), 1))])[:, :, None]
-        given = (end[:, :, m:] @ given)[:, :, 0]
+        local = self._local(T)
+        end, both = (
+            local[:, -1],
+            np.hstack([tau[:-1], tau[1:], np.ones((len(local), 1))]),
+        )
+        given = (end[:, :, m:] @ both[:, :, None])[:, :, 0]
         knots = np.empty((len(tau), m))
         knots[0] = self.x[0]
         for k, there in enumerate(given):
             knots[k + 1] = end[k, :, :m] @ knots[k] + there
-        return self.ends(T, tau, knots)
+        whole = np.hstack([knots[:-1], both])
+        inner = (local[:, 1:] @ whole[:, None, :, None])[..., 0]
+        return np.vstack([knots[:1], inner.reshape(-1, m)])
 
     def at(self, forces: Forces) -> tuple[Array, Array]:
         """States (n + 1, 2 nv), and derivatives (K + 1, 2 nv, (K + 1) nu + 1) at knots.
@@ -284,3 +287,9 @@ class AffineFlow:
             by[k + 1, :, k * nu : (k + 2) * nu] += end[k, :, m:-1]
             by[k + 1, :, -1] += local[k]
         return x, by
+
+
+def _make_room(kept: dict[float, Array]) -> None:
+    """Forget the first of those that are kept, where there are many."""
+    if len(kept) >= _MAX_KEPT:
+        del kept[next(iter(kept))]

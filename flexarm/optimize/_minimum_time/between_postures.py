@@ -18,7 +18,7 @@ from .._collocation.transcription import refuse_loops
 from .._excess import ACCEPTED_EXCESS, MAX_EXCESS
 from .._floating import floating
 from .._parts import Start, Timings, TipErrors
-from .._programs.solution import Progress
+from .._programs.solution import MESSAGES, Progress
 from .._programs.solvers import printed
 from .._result import Fastest, OptimalMotion, Verification
 from .._verify import verify
@@ -49,7 +49,11 @@ class Found:
     longest: int = 0  # rounds from one start, at most
     checked: Verification | None = None
     excess: dict[str, float] = field(default_factory=dict)
-    stopped: bool = False
+    stopped: str = ""  # by Ctrl-C, "interrupted", or by "time"
+
+
+class _TimeOverError(Exception):
+    """The time of a search is over."""
 
 
 class Between:
@@ -81,6 +85,8 @@ class Between:
         around: Sequence[tuple[Array, Array]] = (),
     ) -> None:
         refuse_loops(arm)
+        self._began = time.perf_counter()
+        self._descents: dict[str, Descent] = {}  # of the starts
         self.arm, self.rigid, self.limits = arm, rigid, limits
         self._initial, self._around = initial, around
         torque = constant_torque(limits, "an arm with flexible links or joints")
@@ -123,22 +129,30 @@ class Between:
         self._slowest = Modes(arm, middle, self.bases).frequency[joints:]
 
     def search(self) -> Found:
-        """Search from all starts and refine the best motion, until Ctrl-C."""
+        """Search from all starts and refine the best motion, until Ctrl-C or time."""
         found = Found()
         try:
             with allowed():
                 self._from_starts(found)
-                if found.best is not None and found.arrived:
+                if found.arrived:
                     self._refine(found)
                     self._check(found)
                     if found.descent is not None and self.rows.empty:
                         found.shortest = found.descent.shortest()
-                elif found.best is not None and self.options.check:
-                    found.checked = self.simulated(found.best.forces)
         except KeyboardInterrupt:
-            found.stopped = True
+            found.stopped = "interrupted"
             if found.best is None:
                 raise
+        except _TimeOverError:
+            found.stopped = "time"
+            if not found.arrived:
+                self._note(found)
+                assert found.descent is not None
+                found.descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+                self._note(found)
+        if found.checked is None and self.options.check and found.best is not None:
+            found.checked = self.simulated(found.best.forces)
+            found.excess = self.excess(found.checked)
         return found
 
     def _starts(self) -> dict[str, Callable[[], Forces]]:
@@ -224,8 +238,7 @@ class Between:
 
     def _from_starts(self, found: Found) -> None:
         """A few rounds from each start, then more from the best until one arrives."""
-        rounds = self.options.max_iterations
-        descents: dict[str, Descent] = {}
+        rounds, descents = self.options.max_iterations, self._descents
         for name, start in self._starts().items():
             warm = name == "initial"
             descents[name] = Descent(
@@ -238,7 +251,7 @@ class Between:
             if warm:
                 descents[name].stay(numbers.NEAR_SHARE)
             self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
-            self._note(descents, found)
+            self._note(found)
         ahead = min(descent.seconds for descent in descents.values())
         ready = [x for x in descents.values() if x.seconds <= numbers.MAX_LAG * ahead]
         for name, descent in descents.items():
@@ -249,24 +262,22 @@ class Between:
             if descent.ended:
                 descents[name] = self._resumed(descent, self.problem)
                 descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
-            self._note(descents, found)
+            self._note(found)
         for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
             if not descents[name].ended:
-                self._on(descents, name, descent, found)
+                self._on(name, descent, found)
             if found.arrived:
                 break
 
-    def _on(
-        self, descents: dict[str, Descent], name: str, descent: Descent, found: Found
-    ) -> None:
+    def _on(self, name: str, descent: Descent, found: Found) -> None:
         """All rounds from one start, the first of them with longer steps."""
-        rounds = self.options.max_iterations
+        rounds, descents = self.options.max_iterations, self._descents
         descent = self._resumed(descent, self._rough)
         self._go(descent, min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds, found)
         descents[name] = self._resumed(descent, self.problem)
         self._go(descents[name], rounds - descent.rounds, found)
         descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
-        self._note(descents, found)
+        self._note(found)
 
     def _resumed(self, descent: Descent, problem: PostureProblem) -> Descent:
         """The same search with other steps, and changes at their price."""
@@ -275,11 +286,11 @@ class Between:
             return descent
         return descent.resumed(problem, changes)
 
-    def _note(self, descents: dict[str, Descent], found: Found) -> None:
+    def _note(self, found: Found) -> None:
         """Note the best of all motions so far."""
         found.starts = []
         ways: list[tuple[bool, float, Descent]] = []
-        for name, descent in descents.items():
+        for name, descent in self._descents.items():
             arrived, T = self._arrived(descent), descent.best.forces.duration
             found.starts.append(Start(name, T, arrived))
             found.longest = max(found.longest, descent.rounds)
@@ -302,6 +313,9 @@ class Between:
             found.rounds += 1
             found.best = found.best or state
             _tell(said, found.rounds, state, descent.missed)
+            limit = self.options.time_limit
+            if limit is not None and time.perf_counter() - self._began > limit:
+                raise _TimeOverError
 
         descent.go(rounds, report)
 
@@ -317,6 +331,8 @@ class Between:
                 return
             around = np.convolve(changing, [1, 1, 1], mode="same") > 0
             forces = forces.split(around)
+            if forces.tau.size > numbers.MAX_FORCES and not self.rows.empty:
+                return
             descent = Descent(
                 self.problem,
                 forces,
@@ -535,8 +551,10 @@ def real_answer(motion: OptimalMotion) -> OptimalMotion:
 def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
     """Status and message of what was found."""
     options, checked = between.options, found.checked
-    if found.stopped:
+    if found.stopped == "interrupted":
         return "interrupted", "interrupted while the motion found was improved"
+    if found.stopped and not found.arrived:
+        return "time", MESSAGES["time"]
     if not found.arrived:
         more = "give more max_iterations or intervals, or an initial motion"
         if found.longest < options.max_iterations:
@@ -564,6 +582,11 @@ def _judged(between: Between, found: Found, error: float) -> tuple[str, str]:
                 f"the motion, more than rest_speed, {options.rest_speed:g} m/s; give "
                 f"more intervals than {options.intervals}"
             )
+    if found.stopped:
+        return "acceptable", (
+            "the motion meets its goal within all limits; time_limit ended the search, "
+            "which may make it faster"
+        )
     if not found.settled:
         return "acceptable", (
             "the motion meets its goal within all limits, and further linear programs "

@@ -13,17 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import posture_numbers as numbers
 from .affine_flow import AffineFlow, Forces
-from .force_program import Prices, Rows, cheapest_change
-from .posture_problem import Chosen, Knots, PostureProblem, Run, at_samples
+from .force_program import Change, Prices, Rows, cheapest_change
+from .posture_problem import Chosen, Knots, PostureProblem, Run, Slopes, at_samples
 from .shortest import shortest_duration
 
 Array = NDArray[np.float64]
+
+# Part of the duration for derivatives of states by it: more has errors of the second
+# order, less those of rounding.
+_DIFFERENCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,20 @@ class State:
     forces: Forces
     run: Run
     cost: float
+
+
+class Near(NamedTuple):
+    """Forces of a program, and their cost as part of a duration.
+
+    That of the linearized arm, and that promised by a program in which the duration may
+    change, with its derivative by the duration, in 1/s.  Prices are of what is missed.
+    """
+
+    forces: Forces
+    cost: float
+    prices: Array
+    promised: float = np.nan
+    slope: float = 0.0
 
 
 class Descent:
@@ -63,7 +82,7 @@ class Descent:
 
     free = True  # whether the duration may change
     # program for changes of forces, as `cheapest_change`
-    _cheapest: Callable[..., tuple[Array, Array] | None] = staticmethod(cheapest_change)
+    _cheapest: Callable[..., Change | None] = staticmethod(cheapest_change)
 
     def __init__(
         self,
@@ -81,6 +100,7 @@ class Descent:
         self.rounds, self.settled, self._raised = 0, False, 0
         self._stalled, self._costs = 0, [np.inf]
         self._known: tuple[State, AffineFlow] | None = None
+        self._beside: Array | float = 0.0
         self._share = self._longest
         self._fence, self._widest = fence, 4.0 * fence
         run = problem.run(first)
@@ -167,8 +187,8 @@ class Descent:
         for _ in range(most):
             self.rounds += 1
             here = self.best
-            forces, promised, price = self._fastest(self._flow(here), here)
-            gain = here.cost - promised
+            forces, cost, price, *_ = self._fastest(self._flow(here), here)
+            gain = here.cost - cost
             if gain < self._gain and self._share > numbers.MIN_SHARE:
                 self._share *= 0.1
                 continue
@@ -197,7 +217,7 @@ class Descent:
             gone = (there.forces if self._limited else forces).duration
             gone = abs(gone / here.forces.duration - 1.0)
             self._trust(self.best is not here, gone, moved / share, share)
-            if self._fence < 1e-7 * self._widest:
+            if self._fence < numbers.LEAST_FENCE * self._widest:
                 return
 
     def _trust(self, held: bool, gone: float, moved: float, share: float) -> None:
@@ -234,9 +254,16 @@ class Descent:
         self.best = State(forces, run, self.cost(forces, run))
 
     def _flow(self, state: State) -> AffineFlow:
-        """The linearized arm about a motion; the last one is kept."""
+        """The linearized arm about a motion; the last one is kept.
+
+        Also what it misses of fast vibration within its steps.
+        """
         if self._known is None or self._known[0] is not state:
-            self._known = state, self.problem.flow(state.forces, state.run)
+            flow = self.problem.flow(state.forces, state.run)
+            self._known, self._beside = (state, flow), 0.0
+            if self._limited:
+                every, _ = self._sampled(flow, state.forces, state.run.places)
+                self._beside = state.run.every - every
         return self._known[1]
 
     def _tried(self, every: Sequence[Forces]) -> list[State]:
@@ -339,7 +366,7 @@ class Descent:
                     min(self._fence, numbers.LAST_FENCE),
                     numbers.LAST_FENCE,
                 )
-                forces, _, _ = self._fastest(self._flow(here), here)
+                forces = self._fastest(self._flow(here), here).forces
                 there = min([there, *self._tried([forces])], key=self._far)
             if not self._far(there) < numbers.MAX_STALL_RATE * self._far(here):
                 break
@@ -443,40 +470,42 @@ class Descent:
             forces.shares, np.clip(tau, problem.low, problem.high), T + longer
         )
 
-    def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float, Array]:
-        """Forces of least cost of the linearized arm near a motion, and their cost.
+    def _fastest(self, flow: AffineFlow, here: State) -> Near:
+        """Forces of least cost of the linearized arm near a motion.
 
-        Also the prices of what is missed.
-
-        States are linear in the forces, not in the duration: linear programs of several
-        durations are cuts of the least cost (J. E. Kelley, J. SIAM 8, 1960, 703-712).
+        States are linear in the forces, not in the duration: after a first program,
+        linearized in the duration too, others of fixed durations are cuts of the least
+        cost (J. E. Kelley, J. SIAM 8, 1960, 703-712).
         """
-        T0 = here.forces.duration
+        T = T0 = here.forces.duration
         least, most = T0 * (1.0 - self._share), T0 * (1.0 + self._share)
-        best, T = (here.cost, here.forces, 0.0 * self._room), T0
-        chosen: Chosen = {}
+        best, chosen = Near(here.forces, here.cost, 0.0 * self._room), Chosen()
+        forces, between = here.forces, (least, most) if self._limited else (T, T)
         cuts: list[tuple[float, float, float]] = []  # duration, cost, slope
         for _ in range(numbers.MAX_PROGRAMS):
-            forces = Forces(here.forces.shares, here.forces.tau, T)
-            found = self._nearest(flow, here, forces, chosen)
+            found = self._nearest(
+                flow, here, replace(forces, duration=T), chosen, between
+            )
             if found is None:
                 break
-            cost, slope, forces, price = found
-            if cost < best[0]:
-                best = cost, forces, price
-            cuts.append((T, cost, slope))
-            if slope > 0.0:
+            best, forces = min(best, found, key=lambda x: x.cost), found.forces
+            worth = numbers.MIN_PART * min(here.cost - best.cost, numbers.MAX_PART)
+            if between[0] < between[1]:
+                T = forces.duration
+                between = T, T
+                if found.cost - found.promised < worth:
+                    break
+                continue
+            cuts.append((T, found.cost, found.slope))
+            if found.slope > 0.0:
                 most = min(most, T)
             else:
                 least = max(least, T)
             T, bound = _lowest(cuts, least, most)
-            if self._limited:
-                continue
-            if best[0] - bound < numbers.MIN_PART * min(
-                here.cost - best[0], numbers.MAX_PART
-            ):
+            between = T, T
+            if best.cost - bound < worth or most - least < numbers.MIN_SHARE * T0:
                 break
-        return best[1], best[0], best[2]
+        return best
 
     def shortest(self) -> float:
         """Shortest duration in s that any forces within their limits could have.
@@ -496,57 +525,104 @@ class Descent:
         return shortest_duration(self._flow(here), T, rows, goal, limits)
 
     def _nearest(
-        self, flow: AffineFlow, here: State, forces: Forces, chosen: Chosen
-    ) -> tuple[float, float, Forces, Array] | None:
-        """Least cost with the duration of others, its slope, the forces, and prices.
+        self,
+        flow: AffineFlow,
+        here: State,
+        forces: Forces,
+        chosen: Chosen,
+        between: tuple[float, float],
+    ) -> Near | None:
+        """Forces of least cost by a program about others, with a duration between two.
 
         Limits hold where they are chosen; where the motion that is found exceeds them
         elsewhere, it is chosen too (cutting planes).
         """
-        problem, places = self.problem, here.run.places
+        problem, T, K = self.problem, forces.duration, len(forces.tau)
+        places = 1 if problem.rows.empty else here.run.places
         x, slopes = flow.at(forces)
-        size, shape, nu = problem.size, forces.tau.shape, problem.arm.nu
-        steps = problem.steps
-        scaled = slopes[:, :, :-1] * np.tile(size, shape[0])
-        every = -(-(shape[0] - 1) // numbers.FENCES)
-        at = np.arange(shape[0] - 1, 0, -every)[::-1]
-        off = (x - flow.x)[steps * at, :nu].ravel()
-        fences = Rows(
-            scaled[at, :nu].reshape(len(off), -1),
-            np.minimum(-self._fence - off, 0.0),
-            np.maximum(self._fence - off, 0.0),
-        )
+        units = np.append(np.tile(problem.size, K), [self._scale] * self.free)
+        n = len(units)
+        scaled = slopes[:, :, :n] * units
         goal = self._missed(x[-1]), self._by(scaled), self._room
-        bounds = (problem.low - forces.tau) / size, (problem.high - forces.tau) / size
-        if problem.rows.empty:
-            places = 1
-        T, knots = forces.duration, Knots(shape[0], steps * places)
-        E = flow.inside(T, places)
-        every = flow.states(E, forces.tau, x)
-        tau = at_samples(forces.tau, steps * places)
+        low, high = (
+            np.append((most - forces.tau) / problem.size, (end - T) / self._scale)[:n]
+            for most, end in zip((problem.low, problem.high), between, strict=True)
+        )
+        fences = self._fences(x - flow.x, scaled)
+        every, tau = self._sampled(flow, forces, places)
+        along = self._along(flow, forces, places, every, slopes, units)
+        knots = Knots(K, problem.steps * places)
         if not chosen:
-            chosen |= problem.near(here.run.every, here.run.tau, places)
+            apart = places * problem.steps // 2
+            chosen |= problem.near(here.run.every, here.run.tau, apart)
         problem.cut(every, tau, chosen)
-        found: tuple[float, float, Forces, Array] | None = None
+        found: Near | None = None
         for _ in range(numbers.MAX_CUTS):
-            limits = problem.limits_at(
-                every, tau, chosen, lambda at: flow.slopes(E, T, slopes, at), knots
-            )
+            limits = problem.limits_at(every, tau, chosen, along, knots, n)
+            parts = forces.tau / problem.size
             change = self._cheapest(
-                goal, limits, fences, forces.tau / size, bounds, self.prices
+                goal, limits, fences, parts, (low, high), self.prices
             )
             if change is None:
                 return found
-            changed, price = change
-            slope = 1.0 / self._scale + float(price @ self._by(slopes)[:, -1])
-            other = np.clip(forces.tau + changed * size, problem.low, problem.high)
-            new = Forces(forces.shares, other, T)
-            ends = flow.ends(T, other, x[::steps] + scaled @ changed.ravel())
-            sampled = (flow.states(E, other, ends), at_samples(new.tau, steps * places))
-            found = self._cost(new, *sampled), slope, new, price
+            by = change.by * units
+            other = forces.tau + by[: forces.tau.size].reshape(forces.tau.shape)
+            other = np.clip(other, problem.low, problem.high)
+            later = float(by[forces.tau.size :].sum())
+            new = Forces(forces.shares, other, T + later)
+            sampled = self._sampled(flow, new, places)
+            cost, promised = self._cost(new, *sampled), T / self._scale + change.cost
+            slope = change.slope / self._scale
+            found = Near(new, cost, change.prices, promised, slope)
             if not problem.cut(*sampled, chosen):
                 break
         return found
+
+    def _fences(self, off: Array, scaled: Array) -> Rows:
+        """Rows that keep joints near a motion, from which they are off so far."""
+        K, nu = len(scaled), self.problem.arm.nu
+        at = np.arange(K - 1, 0, (1 - K) // numbers.FENCES)[::-1]
+        gone = off[self.problem.steps * at, :nu].ravel()
+        return Rows(
+            scaled[at, :nu].reshape(len(gone), -1),
+            np.minimum(-self._fence - gone, 0.0),
+            np.maximum(self._fence - gone, 0.0),
+        )
+
+    def _along(
+        self,
+        flow: AffineFlow,
+        forces: Forces,
+        places: int,
+        every: Array,
+        slopes: Array,
+        units: Array,
+    ) -> Slopes:
+        """Derivatives of states at all places by the changes of a program.
+
+        Those by the duration are differences.
+        """
+        T, later = forces.duration, np.zeros((*every.shape, 0))
+        if self.free and self._limited:
+            longer = replace(forces, duration=T * (1.0 + _DIFFERENCE))
+            change = self._sampled(flow, longer, places)[0] - every
+            later = change[:, :, None] * (self._scale / (_DIFFERENCE * T))
+        E = flow.inside(T, places)
+
+        def along(at: NDArray[np.int_]) -> Array:
+            by = flow.slopes(E, T, slopes, at) * units[: forces.tau.size]
+            return np.concatenate([by, later[at]], axis=2)
+
+        return along
+
+    def _sampled(
+        self, flow: AffineFlow, forces: Forces, places: int
+    ) -> tuple[Array, Array]:
+        """States of the linearized arm at all places of steps, and forces there."""
+        E, x = flow.inside(forces.duration, places), flow.roll(forces)
+        count = (len(x) - 1) // (len(forces.tau) - 1) * places
+        every = flow.states(E, forces.tau, x) + self._beside
+        return every, at_samples(forces.tau, count)
 
 
 def _lowest(

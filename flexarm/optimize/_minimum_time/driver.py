@@ -63,7 +63,7 @@ _UNUSED = {"time_limit": None, "progress": None}  # where nothing is searched fo
 _SEARCH: dict[str, object] = {"intervals": None, "solver": "ipopt", "tolerance": 1e-5}
 _SEARCH |= {"max_iterations": 150, "time_limit": None, "progress": False}
 _PROGRAMS: dict[str, object] = {"intervals": 40, "max_iterations": 16}
-_PROGRAMS |= {"progress": False}
+_PROGRAMS |= {"time_limit": None, "progress": False}
 _WINDOWS = {"pre_actuation": 0.2, "post_actuation": 0.2}
 # along a path, and between two postures
 _ON_PATH = {"tip_tolerance": 4e-4, "rest_speed": 0.02, "smoothness": 3e-3}
@@ -159,7 +159,8 @@ def time_optimal(
         search (150), time_limit of all, progress.  Without pre_actuation the tip is
         free to move as soon as torques act.  Between two postures: intervals (40),
         which are halved where torques change, max_iterations (16), linear programs from
-        each start at most, progress.
+        each start at most, time_limit, after which the best motion so far is brought to
+        its goal and simulated, progress.
     check : bool
         Simulate the answer by another integrator with finer steps; without it nothing
         is corrected.

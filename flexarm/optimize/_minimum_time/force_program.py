@@ -19,7 +19,7 @@ _MAX_ITERATIONS = 5000
 class Rows(NamedTuple):
     """Rows (r, n) of changes of forces, and the room (r,) that they have.
 
-    Rows of one kind (r,) share what they exceed their room by.
+    Limits have a room above alone; rows of one kind (r,) share what they exceed it by.
     """
 
     matrix: Array
@@ -36,6 +36,20 @@ class Prices(NamedTuple):
     changes: float
 
 
+class Change(NamedTuple):
+    """Changes (n,) of forces, as parts of their ranges, and their cost.
+
+    Prices (m,) are derivatives of the least cost by what is missed, ``cost`` leaves out
+    the duration so far, and ``slope`` is its derivative by the duration where that may
+    not change further.
+    """
+
+    by: Array
+    prices: Array
+    cost: float = np.nan
+    slope: float = 0.0
+
+
 def no_rows(n: int) -> Rows:
     """No rows of n changes."""
     return Rows(np.zeros((0, n)), np.zeros(0), np.zeros(0))
@@ -48,11 +62,11 @@ def cheapest_change(
     tau: Array,
     bounds: tuple[Array, Array],
     prices: Prices,
-) -> tuple[Array, Array] | None:
-    """Changes (K, nu) of the forces, as parts of their ranges, and prices of the goal.
+) -> Change | None:
+    """Changes of the forces, or None if there are none.
 
-    The prices (m,) are derivatives of the least cost by what is missed.  None if there
-    are no such changes.
+    Where rows have one column more, the last change is that of the duration, which
+    costs what it is.
 
     Parameters
     ----------
@@ -63,14 +77,14 @@ def cheapest_change(
         Rows with a price, and rows that hold.
     tau : (K, nu) ndarray of float
         Forces as parts of their ranges.
-    bounds : tuple of (K, nu) ndarray of float
+    bounds : tuple of (n,) ndarray of float
         Least and largest changes of them.
     prices : Prices
         As parts of the duration.
     """
     missed, slopes, room = goal
-    m, n, nu = len(missed), tau.size, tau.shape[1]
-    kept = n - nu
+    (m, n), nu = slopes.shape, tau.shape[1]
+    kept = tau.size - nu
     # equations: of the goal and of the changes from knot to knot, with two slacks each
     top = np.zeros((m + kept, n))
     top[:m] = slopes
@@ -89,9 +103,9 @@ def cheapest_change(
     )
     right = -np.concatenate([missed, (tau[1:] - tau[:-1]).ravel()])
     # rows with a slack for each kind, and rows without
-    both = np.vstack([limits.matrix, -limits.matrix, fences.matrix, -fences.matrix])
-    slack = sparse.vstack([-shared] * 2 + [sparse.csc_array((2 * len(fences.low), r))])
-    above = np.concatenate([limits.high, -limits.low, fences.high, -fences.low])
+    both = np.vstack([limits.matrix, fences.matrix, -fences.matrix])
+    slack = sparse.vstack([-shared, sparse.csc_array((2 * len(fences.low), r))])
+    above = np.concatenate([limits.high, fences.high, -fences.low])
     rows = sparse.hstack(
         [sparse.csc_array(both), sparse.csc_array((len(above), wide)), slack]
     )
@@ -100,10 +114,11 @@ def cheapest_change(
     cost = np.concatenate(
         [np.zeros(n), price, price, np.zeros(m), np.full(r, prices.limits)]
     )
+    cost[tau.size : n] = 1.0
     between = np.zeros((len(cost), 2))
     between[:, 1] = np.inf
     between[n + wide - m : n + wide] = np.stack([-room, room], axis=1)
-    between[:n] = np.stack([bounds[0].ravel(), bounds[1].ravel()], axis=1)
+    between[:n] = np.stack(bounds, axis=1)
     found = linprog(
         cost,
         A_ub=rows.tocsr()[used],
@@ -116,4 +131,6 @@ def cheapest_change(
     )
     if found.x is None:
         return None
-    return found.x[:n].reshape(tau.shape), -np.asarray(found.eqlin.marginals[:m])
+    slope = found.lower.marginals[n - 1] + found.upper.marginals[n - 1]
+    of_goal = -np.asarray(found.eqlin.marginals[:m])
+    return Change(found.x[:n], of_goal, float(found.fun), float(slope))

@@ -27,7 +27,7 @@ class PostureOptions:
         speed there in m/s.
     smoothness : float
         Weight of changes of torques, as parts of their ranges, beside the time.
-    intervals, max_iterations, progress
+    intervals, max_iterations, time_limit, progress
         As of `Search`.
     check : bool
         Whether the answer is simulated.
@@ -40,6 +40,7 @@ class PostureOptions:
     smoothness: float
     intervals: int
     max_iterations: int
+    time_limit: float | None
     progress: bool | Progress
     check: bool
     part: float = np.inf

@@ -18,7 +18,7 @@ from .._floating import following
 from .._local import Place
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
-from .limit_rows import LimitRows
+from .limit_rows import Along, LimitRows
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -122,7 +122,8 @@ class Run:
         return 2 * self._half // self._kept
 
 
-Chosen = dict[str, NDArray[np.bool_]]  # by names of limits: places (n, p)
+# by names of limits: places (n, 2 p) where values may be above, then below them
+Chosen = dict[str, NDArray[np.bool_]]
 Slopes = Callable[[NDArray[np.int_]], Array]
 
 
@@ -374,10 +375,10 @@ class PostureProblem:
         return float(sum(over.max(initial=0.0) for over in found.values()))
 
     def _over(self, x: Array, tau: Array) -> dict[str, Array]:
-        """Excesses (n, p) over limits as they are narrowed."""
+        """Excesses (n, 2 p) over limits as they are narrowed, above and below."""
         parts = self.rows.at(x, tau, slopes=False)
         return {
-            name: part.beyond_by(self.margin.get(name, 0.0))
+            name: np.maximum(self.margin.get(name, 0.0) - _room(part), 0.0)
             for name, part in parts.items()
         }
 
@@ -387,16 +388,14 @@ class PostureProblem:
         return max((float(part.beyond_by(0.0).max()) for part in parts), default=0.0)
 
     def near(self, x: Array, tau: Array, places: int) -> Chosen:
-        """Rows that come near to limits: at ends of steps, and where they turn."""
+        """Rows that come near to limits: at some places, and where they turn."""
         result: Chosen = {}
         if self.rows.empty:
             return result
-        ends = (np.arange(len(x)) % places == 0)[:, None]
+        some = (np.arange(len(x)) % places == 0)[:, None]
         for name, part in self.rows.at(x, tau, slopes=False).items():
-            limit, value = part.limit, part.value
-            turns = _turns(value - limit.high) | _turns(limit.low - value)
-            near = limit.over(value) > -limit.near
-            result[name] = near & (ends | turns)
+            room = _room(part)
+            result[name] = (room < part.limit.near) & (some | _turns(-room))
         return result
 
     def cut(self, x: Array, tau: Array, chosen: Chosen) -> bool:
@@ -415,35 +414,41 @@ class PostureProblem:
         return found
 
     def limits_at(
-        self, x: Array, tau: Array, chosen: Chosen, flow: Slopes, knots: Knots
+        self,
+        x: Array,
+        tau: Array,
+        chosen: Chosen,
+        flow: Slopes,
+        knots: Knots,
+        columns: int,
     ) -> Rows:
         """Rows of what is chosen, by changes of forces as parts of their sizes.
 
-        ``flow(at)`` are derivatives of states, ``knots(at)`` places between knots.
+        ``flow(at)`` are derivatives of states by these changes, the columns, of which
+        the last one may be that of the duration; ``knots`` are those of forces.
         """
         n = self.size.size * knots.number
         used = np.zeros(len(x), dtype=bool)
         for mask in chosen.values():
             used |= mask.any(axis=1)
         if not used.any():
-            return no_rows(n)
+            return no_rows(columns)
         at = np.flatnonzero(used)
         slopes, kinds = flow(at), []
-        matrix, low, high = [], [], []
+        matrix, high = [], []
         for kind, (name, part) in enumerate(self.rows.at(x[at], tau[at]).items()):
-            j, i = np.nonzero(chosen[name][at])
+            j, side = np.nonzero(chosen[name][at])
+            below, i = np.divmod(side, len(part.limit.size))
             rows = (part.by_state[j, i][:, None] @ slopes[j])[:, 0]
             if part.by_force is not None:
-                rows = rows + knots.spread(part.by_force[j, i], at[j])
-            limit, margin = part.limit, self.margin.get(name, 0.0)
-            size = limit.size[i]
-            matrix.append(rows * np.tile(self.size, knots.number) / size[:, None])
-            value = part.value[j, i]
-            low.append((limit.low[i] - value) / size + margin)
-            high.append((limit.high[i] - value) / size - margin)
+                by = part.by_force[j, i] * self.size
+                rows[:, :n] += knots.spread(by, at[j])
+            matrix.append(rows * ((1.0 - 2.0 * below) / part.limit.size[i])[:, None])
+            high.append(_room(part)[j, side] - self.margin.get(name, 0.0))
             kinds.append(np.full(len(j), kind))
-        every = (np.concatenate(x) for x in (low, high, kinds))
-        return Rows(np.vstack(matrix), *every)
+        most = np.concatenate(high)
+        kind_of = np.concatenate(kinds)
+        return Rows(np.vstack(matrix), np.full(len(most), -np.inf), most, kind_of)
 
 
 def at_samples(values: Array, count: int) -> Array:
@@ -451,6 +456,13 @@ def at_samples(values: Array, count: int) -> Array:
     part = np.arange(count) / count
     every = values[:-1, None] + part[:, None] * (values[1:] - values[:-1])[:, None]
     return np.vstack([every.reshape(-1, values.shape[1]), values[-1:]])
+
+
+def _room(part: Along) -> Array:
+    """Room (n, 2 p) below upper limits, then above lower ones, as parts of sizes."""
+    limit = part.limit
+    room = limit.high - part.value, part.value - limit.low
+    return np.hstack([x / limit.size for x in room])
 
 
 def _turns(value: Array) -> NDArray[np.bool_]:

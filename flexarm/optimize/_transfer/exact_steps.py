@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
-from .._minimum_time.descent import Descent, State
+from .._minimum_time.descent import Descent, Near, State
 from .._minimum_time.limit_rows import LimitRows
 from .._minimum_time.posture_problem import PostureProblem
 from .._programs.solution import Progress, Solution
@@ -135,12 +135,13 @@ class FixedTime(Descent):
         total = self._costs_of.total(forces) / self._costs_of.unit
         return float(total + self._price(x[-1]) + beyond)
 
-    def _fastest(self, flow: AffineFlow, here: State) -> tuple[Forces, float, Array]:
-        """The cheapest forces of the linearized arm, their cost, and prices."""
-        found = self._nearest(flow, here, here.forces, {})
-        if found is None or not found[0] < here.cost:
-            return here.forces, here.cost, 0.0 * self._room
-        return found[2], found[0], found[3]
+    def _fastest(self, flow: AffineFlow, here: State) -> Near:
+        """The cheapest forces of the linearized arm."""
+        T = here.forces.duration
+        found = self._nearest(flow, here, here.forces, {}, (T, T))
+        if found is None or not found.cost < here.cost:
+            return Near(here.forces, here.cost, 0.0 * self._room)
+        return found
 
 
 class ExactSteps:

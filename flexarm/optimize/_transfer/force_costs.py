@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from .._minimum_time.force_program import Prices, Rows
+from .._minimum_time.force_program import Change, Prices, Rows
 from .._programs.quadratic import minimized
 
 Array = NDArray[np.float64]
@@ -59,8 +59,8 @@ class ForceProgram:
         tau: Array,
         bounds: tuple[Array, Array],
         prices: Prices,
-    ) -> tuple[Array, Array] | None:
-        """Changes (K, nu) of the forces, and prices (m,) of the goal.
+    ) -> Change | None:
+        """Changes of the forces, or None if there are none.
 
         Arguments are those of the function of the same name for the least time.
         """
@@ -71,7 +71,6 @@ class ForceProgram:
         shared = (kinds[:, None] == np.arange(r)).astype(float)
         # unknowns: changes, slacks of the goal with two signs, those of limits
         one, first = np.eye(m), tau.ravel()
-        none = np.full(len(limits.low), np.inf)
         # rows of changes and of both kinds of slacks, with their limits
 
         def rows(
@@ -83,8 +82,7 @@ class ForceProgram:
 
         parts = [
             (rows(slopes, np.hstack([one, -one])), -missed - room, room - missed),
-            (rows(limits.matrix, limit=shared), limits.low, none),
-            (rows(limits.matrix, limit=-shared), -none, limits.high),
+            (rows(limits.matrix, limit=-shared), limits.low, limits.high),
             (rows(fences.matrix), fences.low, fences.high),
         ]
         C, low, high = (np.concatenate([part[k] for part in parts]) for k in range(3))
@@ -93,8 +91,8 @@ class ForceProgram:
         P[:n, :n] = 2.0 * self._form
         q = np.append(2.0 * self._form @ first, slacks)
         lower, upper = np.zeros(len(q)), np.full(len(q), np.inf)
-        lower[:n], upper[:n] = (x.ravel() for x in bounds)
+        lower[:n], upper[:n] = bounds
         found = minimized(P, q, C, low, high, lower, upper)
         if found is None:
             return None
-        return found[0][:n].reshape(tau.shape), found[1][:m]
+        return Change(found[0][:n], found[1][:m])
