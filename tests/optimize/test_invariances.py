@@ -50,7 +50,14 @@ class World:
 
     def postures(self, arm: fa.Arm, values: Any) -> Any:
         """(..., n) positions of the joints in this world."""
-        return self.joints(arm, np.asarray(values) + np.array(self.zero[: arm.nj]))
+        there = np.asarray(values) + np.array(self.zero[: arm.nj])
+        return self.joints(arm, there) * self.units(arm)
+
+    def units(self, arm: fa.Arm) -> Any:
+        """Those (n,) of the positions of the joints."""
+        slides = {b.joint.kind == "prismatic": b.name for b in arm.bodies}
+        names = arm.coordinate_names[: arm.nj]
+        return np.array([self.length if x == slides.get(True) else 1.0 for x in names])
 
     def place(self, r: Any) -> Any:
         """(..., 3) of a place in m, or of another vector."""
@@ -62,6 +69,9 @@ class World:
         rotation = so3_exp(self.turned if parent == "ground" else (0.0, 0.0, 0.0))
         if kind in FIXED:
             return fa.Joint.fixed(parent=parent, rotation=rotation)
+        if kind == "slide":
+            here = rotation @ [-self.zero[hinge] * self.length, 0.0, 0.0]
+            return fa.Joint.prismatic("x", position=here, rotation=rotation)
         axis = np.array([0.0, 0.0, -1.0 if self.mirrored else 1.0])
         rotation = rotation @ so3_exp(-self.zero[hinge] * axis)
         return fa.Joint(axis=axis, parent=parent, rotation=rotation)
@@ -126,7 +136,7 @@ class World:
             joint = self.joint(kind, hinge, "link1" if k else "ground")
             name = f"link{k + 1}"
             if kind == "tail":
-                parts.append(self.beam(name, joint, 8.0, mass=0.3, load=0.0))
+                parts.append(self.beam(name, joint, 8.0 + 2.0 * k, mass=0.3, load=0.0))
             else:
                 make = self.beam if kind == "beam" else self.rod
                 parts.append(make(name, joint))
@@ -143,32 +153,32 @@ class World:
 
     def limits(self, arm: fa.Arm, **given: Any) -> dict[str, Any]:
         """Limits of the joints in SI units: of all, (n,), or (2, n)."""
-        units = {
-            "torque": self.torque,
-            "torque_rate": self.torque / self.time,
-            "velocity": 1.0 / self.time,
-            "acceleration": 1.0 / self.time**2,
-        }
+        rates = {"velocity": 1.0 / self.time, "acceleration": 1.0 / self.time**2}
         found = {}
         for name, value in given.items():
-            if name == "position":
-                found[name] = self.postures(arm, value)
-            elif name == "tip_speed":
+            if name == "tip_speed":
                 found[name] = value * self.length / self.time
+                continue
+            every = np.broadcast_to(value, (*np.shape(value)[:-1], arm.nj))
+            if name == "position":
+                found[name] = self.postures(arm, every)
+            elif name == "torque":
+                found[name] = self.joints(arm, every) * self.torque / self.units(arm)
             else:
-                every = np.broadcast_to(value, (*np.shape(value)[:-1], arm.nj))
-                found[name] = self.joints(arm, every) * units[name]
+                found[name] = self.joints(arm, every) * self.units(arm) * rates[name]
         return found
 
     def read(self, motion: OptimalMotion, objective: float = 1.0) -> Answer:
         """What no world changes: duration, objective in its SI unit, joints, forces."""
         arm, order = motion.arm, np.argsort(_order(motion.arm))
+        unit = self.units(arm)
+        q = (motion.q[:, : arm.nj] / unit)[:, order]
         return {
             "success": motion.success,
             "duration": motion.duration / self.time,
             "objective": motion.objective / objective,
-            "q": motion.q[:, : arm.nj][:, order] - np.array(self.zero[: arm.nj]),
-            "tau": motion.tau[:, order] / self.torque,
+            "q": q - np.array(self.zero[: arm.nj]),
+            "tau": (motion.tau * unit)[:, order] / self.torque,
         }
 
 
@@ -181,6 +191,9 @@ def _order(arm: fa.Arm) -> Any:
 
 PLAIN = World()
 GRAVITY = 9.81
+import os
+
+INTERVALS = int(os.environ.get("INT", "10"))
 # trees: two branches on a post that bends, and a tail on the first link
 TWO = "tail", "rigid", "rigid"
 TAIL = "rigid", "beam", "tail"
@@ -282,16 +295,16 @@ def between(world: World, arm: fa.Arm, torque: Any) -> Answer:
             limits=world.limits(arm, torque=torque[:n], velocity=2.0),
             tip_tolerance=1e-4 * world.length,
             rest_speed=0.05 * world.length / world.time,
-            search={"intervals": 10},
+            search={"intervals": INTERVALS},
         )
     )
     return world.read(motion, world.time)
 
 
 def flexible_postures(world: World) -> Answer:
-    """Between two postures, a link that bends."""
-    arm = arm_of(world, "beam", tree=TWO, g=1.0)
-    return between(world, arm, [8.0, 8.0])
+    """Between two postures, a link that bends, or two on one joint."""
+    arm = arm_of(world, "beam", tree=("rigid", "tail", "tail"), g=1.0)
+    return between(world, arm, [8.0])
 
 
 def rigid_postures(world: World) -> Answer:
@@ -353,6 +366,93 @@ def rigid_track(world: World) -> Answer:
     return world.read(motion)
 
 
+def crane(world: World) -> Any:
+    """A slide with a hinged beam."""
+    return arm_of(world, "slide", "beam", tree=("slide", "beam", "tail"))
+
+
+def slide_effort(world: World) -> Answer:
+    """Least effort of joints of two units, with limits on one side."""
+    arm = crane(world)
+    motion = quiet(
+        lambda: optimize.trajectory(
+            arm,
+            world.postures(arm, [0.0, 0.0]),
+            world.postures(arm, [0.6, 0.4]),
+            duration=1.0 * world.time,
+            limits=world.limits(
+                arm, position=[[-np.inf, -np.inf], [0.61, 0.41]], velocity=1.2
+            ),
+            search={"intervals": 16},
+        )
+    )
+    return world.read(motion)
+
+
+def slide_postures(world: World) -> Answer:
+    """Least time of joints of two units."""
+    arm = crane(world)
+    motion = quiet(
+        lambda: optimize.time_optimal(
+            arm,
+            world.postures(arm, [[0.0, 0.0], [0.6, 0.4]]),
+            limits=world.limits(
+                arm, torque=[20.0, 8.0], position=[[-np.inf, -np.inf], [0.61, 0.41]]
+            ),
+            tip_tolerance=1e-4 * world.length,
+            rest_speed=0.05 * world.length / world.time,
+            search={"intervals": 6},
+        )
+    )
+    return world.read(motion, world.time)
+
+
+def single(world: World, p: Any) -> fa.Arm:
+    """An arm with p[0] of its load and p[1] of its frequency."""
+    joint = world.joint("beam", 0, "ground")
+    link = world.beam("link1", joint, 3.0 * float(p[1]), load=0.2 * float(p[0]))
+    return fa.Arm(link, gravity=np.zeros(3), check_units=False)
+
+
+def excited(world: World) -> OptimalMotion:
+    arm = single(world, [1.0, 1.0])
+    return optimize.exciting_motion(
+        lambda p: single(world, p),
+        [1.0, 1.0],
+        np.linspace(0.0, 1.0, 51) * world.time,
+        sigma=1e-3,
+        limits=world.limits(arm, torque=4.0, velocity=2.0, position=[[-0.6], [0.6]]),
+        q0=world.postures(arm, [0.0]).tolist() + [0.0],
+        harmonics=[1, 2],
+    )
+
+
+def exciting(world: World) -> Answer:
+    """A motion that shows the load and the stiffness."""
+    motion = quiet(lambda: excited(world))
+    return world.read(motion)
+
+
+def identified(world: World) -> Answer:
+    """Load and stiffness from a record with noise."""
+    arm = single(world, [1.0, 1.0])
+    t = np.linspace(0.0, 1.0, 51)
+    tau = 2.0 * np.sin(2.0 * np.pi * t)[:, None] * world.torque
+    start = np.append(world.postures(arm, [0.0]), 0.0)
+    run = fa.simulate(arm, start, np.zeros(2), t * world.time, torque=tau)
+    record = optimize.simulated_record(run, noise=1e-3, seed=1)
+    found = optimize.identify(
+        lambda p: single(world, p), [1.2, 0.9], record, sigma=1e-3
+    )
+    return {
+        "success": found.success,
+        "duration": 0.0,
+        "objective": 1.0,
+        "q": found.p,
+        "tau": found.std,
+    }
+
+
 DRIVERS = {
     "effort": effort,
     "least time": least_time,
@@ -365,6 +465,10 @@ DRIVERS = {
     "collocation": collocation,
     "frequency domain": frequencies,
     "rigid track": rigid_track,
+    "slide effort": slide_effort,
+    "slide postures": slide_postures,
+    "exciting motion": exciting,
+    "identify": identified,
 }
 TREE = World(tree=True)
 # the plane of x and y as that of y and z, and a turn in it

@@ -38,6 +38,9 @@ _DEFAULT_HARMONICS = 8
 _TOP_RATIO = 1.3
 # Highest harmonic of a rigid arm, which has no frequency to reach.
 _RIGID_HARMONICS = 5
+# Size of the constant over that of the first sine, in random first motions: with half
+# or double of it two of six searches for base parameters end at worse optima.
+_CONSTANT_SIZE = 2.0
 # Samples of a period of the highest harmonic at least.
 _MIN_SAMPLES = 8
 # Step of central differences, in sizes of parameters.
@@ -57,29 +60,32 @@ class Fourier:
     """Periodic motions (n, nu) that start and end at rest, linear in coefficients."""
 
     def __init__(self, t: Array, harmonics: Array, nu: int) -> None:
-        w = 2.0 * np.pi * harmonics / (t[-1] - t[0])
-        # position, velocity and acceleration are zero at the start
-        zero = np.zeros_like(w)
+        # position, velocity and acceleration are zero at the start, in any unit of time
+        k, zero = harmonics, np.zeros_like(harmonics)
         start = np.array(
             [
-                np.append(np.append(zero, 1.0 / w), 1.0),
+                np.append(np.append(zero, 1.0 / k), _CONSTANT_SIZE),
                 np.append(np.append(zero + 1.0, zero), 0.0),
-                np.append(np.append(zero, w / w[-1]), 0.0),
+                np.append(np.append(zero, k / k[-1]), 0.0),
             ]
         )
-        self._free, self._w, self._begin = null_space(start), w, t[0]
-        self.nu, self.each = nu, self._free.shape[1]
+        self._free = free = null_space(start)
+        free[-1] *= _CONSTANT_SIZE
+        self._k, self._begin = k, t[0]
+        self._rate = 2.0 * np.pi / (t[-1] - t[0])
+        self.nu, self.each = nu, free.shape[1]
         self.count = nu * self.each
 
     def __call__(self, c: Array, t: Array) -> tuple[Array, Array, Array]:
         """Positions from the start and two rates, (..., n, nu), of (..., count)."""
-        w, x = self._w, np.multiply.outer(t - self._begin, self._w)
+        k, r = self._k, self._rate
+        x = np.multiply.outer(t - self._begin, r * k)
         one = np.ones((len(t), 1))
         # sines, cosines of equal velocities, and a constant
         bases = (
-            np.hstack([np.sin(x) / w, np.cos(x) / w, one]),
-            np.hstack([np.cos(x), -np.sin(x), 0.0 * one]),
-            np.hstack([-w * np.sin(x), -w * np.cos(x), 0.0 * one]),
+            np.hstack([np.sin(x) / k, np.cos(x) / k, one]),
+            np.hstack([r * np.cos(x), -r * np.sin(x), 0.0 * one]),
+            np.hstack([-(r**2) * k * np.sin(x), -(r**2) * k * np.cos(x), 0.0 * one]),
         )
         parts = c.reshape(*c.shape[:-1], self.nu, self.each)
         place, rate, second = (
