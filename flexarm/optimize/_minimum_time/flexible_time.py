@@ -340,10 +340,10 @@ class _Search:
     def left(self, best: _Pass) -> tuple[tuple[float, ...], float]:
         """Durations from grid to grid, and the part that they leave to gain."""
         T, n = best.duration, best.problem.motion.grid.main
-        every = self.grids if self.finer is None else [*self.grids, self.finer]
-        gap = np.nan
+        grids, gap = dict(self.grids), np.nan  # of one that is searched twice the last
+        every = [*grids.items(), *([] if self.finer is None else [self.finer])]
         if best.found.success and len(every) > 1:
-            narrowed = max(T - dict(self.grids).get(n, T), 0.0)
+            narrowed = max(T - grids.get(n, T), 0.0)
             gap = (_left(every[-2], every[-1], n) + narrowed) / T
             gap += 0.0 if self.finer is None else _ROUGH_TOLERANCE
         return tuple(duration for _, duration in every), gap
