@@ -62,13 +62,13 @@ class Fourier:
     def __init__(self, t: Array, harmonics: Array, nu: int) -> None:
         # position, velocity and acceleration are zero at the start, in any unit of time
         k, zero = harmonics, np.zeros_like(harmonics)
-        start = np.array(
-            [
-                np.append(np.append(zero, 1.0 / k), _CONSTANT_SIZE),
-                np.append(np.append(zero + 1.0, zero), 0.0),
-                np.append(np.append(zero, k / k[-1]), 0.0),
-            ]
+        one, rise = zero + 1.0, k / k[-1]
+        rows = (
+            (zero, 1.0 / k, [_CONSTANT_SIZE]),
+            (one, zero, [0.0]),
+            (zero, rise, [0.0]),
         )
+        start = np.stack([np.hstack(row) for row in rows])
         self._free = free = null_space(start)
         free[-1] *= _CONSTANT_SIZE
         self._k, self._begin = k, t[0]
