@@ -63,16 +63,12 @@ class Fourier:
         # position, velocity and acceleration are zero at the start, in any unit of time
         k, zero = harmonics, np.zeros_like(harmonics)
         one, rise = zero + 1.0, k / k[-1]
-        rows = (
-            (zero, 1.0 / k, [_CONSTANT_SIZE]),
-            (one, zero, [0.0]),
-            (zero, rise, [0.0]),
+        start = np.block(
+            [[zero, 1.0 / k, _CONSTANT_SIZE], [one, zero, 0.0], [zero, rise, 0.0]]
         )
-        start = np.stack([np.hstack(row) for row in rows])
         self._free = free = null_space(start)
         free[-1] *= _CONSTANT_SIZE
-        self._k, self._begin = k, t[0]
-        self._rate = 2.0 * np.pi / (t[-1] - t[0])
+        self._k, self._begin, self._rate = k, t[0], 2.0 * np.pi / (t[-1] - t[0])
         self.nu, self.each = nu, free.shape[1]
         self.count = nu * self.each
 
