@@ -279,10 +279,10 @@ class PathSearch(GridSearch[FlexibleProblem]):
     def left_over(self, best: Pass[FlexibleProblem]) -> tuple[tuple[float, ...], float]:
         """Durations from grid to grid, and the part that they leave to gain."""
         T, n = best.motion.duration, best.problem.options.main
-        every = self._grids if self._finer is None else [*self._grids, self._finer]
-        gap = np.nan
+        grids, gap = dict(self._grids), np.nan  # of one that is searched twice the last
+        every = [*grids.items(), *([] if self._finer is None else [self._finer])]
         if best.found.success and len(every) > 1:
-            narrowed = max(T - dict(self._grids).get(n, T), 0.0)
+            narrowed = max(T - grids.get(n, T), 0.0)
             gap = (_left(every[-2], every[-1], n) + narrowed) / T
             gap += 0.0 if self._finer is None else _ROUGH_TOLERANCE
         return tuple(duration for _, duration in every), gap

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ..._calls.records import Rollout
+from ..._calls.units import velocity_units
 from ...arm import Arm
 from ...simulation.stability import stable_step
 from .._charts import along_coordinates, coordinate_motion, positions, real_arm
@@ -156,7 +157,8 @@ class Modes:
     frequency : (m,) ndarray of float
         Angular frequencies in rad/s.
     lever : (m,) ndarray of float
-        Motion of the tip in m and of joints for one of a mode.
+        Motion of the tip in m for one of a mode, and of joints, each as far as one
+        that turns or slides alike moves the tip at most.
     pushed : (m, nu) ndarray of float
         Forces of modes for those of the actuators.
     """
@@ -177,8 +179,11 @@ class Modes:
         squares, shapes = squares[order], shapes[:, order]
         self.to = np.kron(np.eye(2), shapes.T @ M @ np.eye(arm.nv)[own])
         self.frequency = np.sqrt(np.abs(squares))
-        joints = np.eye(arm.nv)[: arm.nu][own[: arm.nu]]
-        moved = np.vstack([Place(arm).jacobian(q[None])[0], joints])
+        tip, joints = Place(arm).jacobian(q[None])[0], np.eye(arm.nv)[: arm.nu]
+        far = np.linalg.norm(tip[:, : arm.nu], axis=0)
+        units = np.array(velocity_units(arm))[: arm.nu]
+        reach = np.array([far[units == unit].max() or 1.0 for unit in units])
+        moved = np.vstack([tip, (reach[:, None] * joints)[own[: arm.nu]]])
         self.lever = np.linalg.norm(moved @ follows @ shapes, axis=0)
         self.pushed = np.abs((follows @ shapes)[arm.actuator_indices]).T
 
