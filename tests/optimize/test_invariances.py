@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tip_cases import BY_NAME
 
 import flexarm as fa
-from flexarm import optimize
+from flexarm import identification, optimize
 from flexarm.errors import ConvergenceWarning
 from flexarm.optimize import OptimalMotion, paths
 from flexarm.se3 import so3_exp
@@ -323,11 +324,10 @@ def tracked(world: World, method: str, **search: Any) -> Answer:
     if method == "collocation":
         options = {"tip_tolerance": 5e-4 * world.length}
     motion = quiet(
-        lambda: optimize.track(
+        lambda: BY_NAME[method](
             arm,
             paths.line(world.place([1.6, 0.3, 0.0]), world.place([1.3, 0.8, 0.0])),
             0.8 * world.time,
-            method=method,
             law="ninth_degree",
             start=world.postures(arm, [-0.3, 1.0]),
             search=search,
@@ -335,6 +335,11 @@ def tracked(world: World, method: str, **search: Any) -> Answer:
         )
     )
     return world.read(motion)
+
+
+def least_squares(world: World) -> Answer:
+    """The least errors of the tip."""
+    return tracked(world, "least squares", intervals=24)
 
 
 def shooting(world: World) -> Answer:
@@ -425,7 +430,7 @@ def single(world: World, p: Any) -> fa.Arm:
 
 def excited(world: World) -> OptimalMotion:
     arm = single(world, [1.0, 1.0])
-    return optimize.exciting_motion(
+    return identification.exciting_motion(
         lambda p: single(world, p),
         [1.0, 1.0],
         np.linspace(0.0, 1.0, 51) * world.time,
@@ -449,8 +454,8 @@ def identified(world: World) -> Answer:
     tau = 2.0 * np.sin(2.0 * np.pi * t)[:, None] * world.torque
     start = np.append(world.postures(arm, [0.0]), 0.0)
     run = fa.simulate(arm, start, np.zeros(2), t * world.time, torque=tau)
-    record = optimize.simulated_record(run, noise=1e-3, seed=1)
-    found = optimize.identify(
+    record = identification.simulated_record(run, noise=1e-3, seed=1)
+    found = identification.identify(
         lambda p: single(world, p), [1.2, 0.9], record, sigma=1e-3
     )
     return {
@@ -490,6 +495,7 @@ DRIVERS = {
     "fastest flexible arm between postures": (flexible_postures, FEW, "duration"),
     "fastest rigid arm between postures": (rigid_postures, FEW[1:], "duration"),
     "inverse dynamics": (rigid_track, ALL, "q tau"),
+    "least squares": (least_squares, ALL, "q tau"),
     "shooting": (shooting, ALL, "objective q tau"),
     "stable inversion": (inversion, UNTURNED, "q tau"),
     "frequency domain": (frequencies, UNTURNED, "q tau"),

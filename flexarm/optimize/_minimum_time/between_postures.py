@@ -343,6 +343,10 @@ class Between:
             descent.stay(numbers.NEAR_SHARE)
             self._go(descent, numbers.REFINED_ROUNDS, found)
             descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+            if self.problem.arrives(descent.best.run) and not self._holds(descent):
+                # new forces take rounds until limits hold between places of rows, too
+                self._go(descent, numbers.REFINED_ROUNDS, found)
+                descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
             before, T = found.durations[-1], descent.best.forces.duration
             if not self._arrived(descent) or before < T:
                 continue

@@ -160,8 +160,9 @@ class PathSearch(GridSearch[FlexibleProblem]):
         rough = self._rough
         if rough is None or self.ended:
             return
-        good = rough.found.success and self._go_on(rough.known, n)
-        if not good and not self.ended:
+        if not (rough.found.success and self._go_on(rough.known, n)) and not self.ended:
+            if self.passes:
+                n = self.passes[-1].problem.options.main
             self.descend("smooth", lambda problem: problem.first, n, _COLD_BARRIER)
         while not self.ended and self.passes and self.holds(self.passes[-1]):
             finer = self._compared(self.passes[-1])
@@ -171,10 +172,9 @@ class PathSearch(GridSearch[FlexibleProblem]):
             self._go_on(finer.known, finer.problem.options.main)
 
     def _go_on(self, known: Known, n: int) -> bool:
-        """Search from a known motion; whether it led to a solution."""
-        before = len(self.passes)
+        """Search from a known motion; whether the last grid has a solution."""
         self.descend("known", lambda x: x.unknowns(known), n, WARM_BARRIER)
-        return any(x.found.success for x in self.passes[before:])
+        return self.passes[-1].found.success
 
     def _race(self, n: int, initial: Known | None) -> None:
         """The best motion on a coarse grid, from all first motions."""
