@@ -70,14 +70,6 @@ Array = NDArray[np.float64]
 At: TypeAlias = int | NDArray[np.intp]  # places of unknowns
 Index = NDArray[np.intp]
 
-# Root of the least energy of a coordinate of this size over that of the largest: with
-# a quarter of it motions along paths rest more exactly and last up to 0.2 % longer;
-# with more, what may be left at rest, a part of it, comes near to tolerances.
-_SIZE_SHARE = 4e-3
-# Part of all times by which first motions are differentiated: half of it doubles the
-# rounding of accelerations, 1e-8, and twice as much has four times their error.
-_DIFFERENCE_SHARE = 1e-4
-
 
 class Motion(NamedTuple):
     """Motion at the nodes: t (n,), q, v, a (n, nv), tau (n, nu)."""
@@ -247,6 +239,8 @@ class Collocation:
         self,
         q: Callable[[Array], Array],
         tau: Callable[[Array], Array] | None = None,
+        *,
+        step: float = 1e-4,
     ) -> Array:
         """Unknowns (n,) of a motion given by positions at times; sets their sizes.
 
@@ -257,13 +251,14 @@ class Collocation:
         tau : callable, optional
             Forces of the actuators (n, nu) at times; by default those of inverse
             dynamics.
+        step : float
+            Of the differences that give velocities and accelerations, in s.
         """
         z = np.zeros(self.n)
         if self.free:
             z[self.T] = self._duration
         t, h = self.times(z), self.steps(z)
         inner = (t[:-1, None] + h[:, None] * self.tableau.c).ravel()
-        step = _DIFFERENCE_SHARE * float(h.sum())
 
         def sampled(times: Array) -> tuple[Array, Array, Array]:
             before, here, after = (q(times + shift) for shift in (-step, 0.0, step))
@@ -283,27 +278,19 @@ class Collocation:
         return z
 
     def size_by(self, z: Array) -> None:
-        """Set the sizes of the unknowns by those of a motion, for each coordinate.
-
-        Those of joints do not depend on where zero is.  Least ones have the same part
-        of the largest kinetic energy, since units of coordinates differ.
-        """
-        (rates, inertia), least = self._rates(z), np.zeros(self.arm.nv)
-        joints, root = self.q[:, : self.arm.nj], np.sqrt(inertia)
-        zero = np.zeros(self.n)
-        zero[joints] = z[joints].min(axis=0)
+        """Set the sizes of the unknowns by those of a motion, for each coordinate."""
+        rates, least = self._rates(z), np.zeros(self.arm.nv)
         for index in (self.q, self.v, self.a):
-            table = np.abs(z[index] - zero[index]).reshape(-1, self.arm.nv)
+            table = np.abs(z[index]).reshape(-1, index.shape[-1])
             most = np.maximum(table.max(axis=0), least)
-            energy = _SIZE_SHARE * ((most * root).max() or root.max())
-            most = np.maximum(most, energy / root)
+            most = np.maximum(most, 1e-3 * (most.max() or 1.0))
             self.resize(index, most)
             least = most * rates
         most = np.abs(z[self.tau]).max(axis=0)
         self.resize(self.tau, np.maximum(most, 1e-3 * (most.max() or 1.0)))
 
-    def _rates(self, z: Array) -> tuple[Array, Array]:
-        """Rates (nv,) at which coordinates may change, in 1/s, and inertias (nv,).
+    def _rates(self, z: Array) -> Array:
+        """Rates (nv,) at which coordinates may change, in 1/s.
 
         A coordinate at rest in one motion may move in the next: joints over the whole
         time, modes at their frequency, as far as steps resolve it.
@@ -311,12 +298,12 @@ class Collocation:
         arm, h = self.arm, self.steps(z)
         rates = np.full(arm.nv, 1.0 / h.sum())
         q, still = z[self.q[0]], np.zeros(arm.nv)
-        M = np.diagonal(np.asarray(arm.kernels.quiet("mass_matrix")(q)))
+        M = np.asarray(arm.kernels.quiet("mass_matrix")(q))
         both = arm.kernels.quiet("inverse_dynamics_derivatives")(q, still, still)
         K = np.diagonal(np.asarray(both)[0])
-        own = np.sqrt(np.abs(K / M))[arm.nu :]
+        own = np.sqrt(np.abs(K / np.diagonal(M)))[arm.nu :]
         rates[arm.nu :] = np.clip(own, rates[arm.nu :], 1.0 / h.min())
-        return rates, M
+        return rates
 
     def read(self, z: Array) -> Motion:
         """Motion of these unknowns at the nodes."""
