@@ -483,7 +483,7 @@ WORLDS = {
 ALL = tuple(WORLDS)
 # coordinates of the tip that follow, and their tolerances, are those of the base
 UNTURNED = tuple(name for name in ALL if name != "turned base")
-# what these leave at rest is a part of sizes of unknowns, which depend on zero and units
+# what these leave at rest is part of sizes of unknowns, which depend on zero and units
 SIZED = tuple(name for name in ALL if name.split()[0] not in ("zero", "mm,"))
 FEW = ("zero", "mm, g and ms", "order")
 # drivers, where they have the same answer, and what is compared: the fastest motion is
