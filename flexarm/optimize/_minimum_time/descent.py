@@ -503,7 +503,7 @@ class Descent:
                 least = max(least, T)
             T, bound = _lowest(cuts, least, most)
             between = T, T
-            if best.cost - bound < worth or most - least < numbers.MIN_SHARE * T0:
+            if best.cost - bound < worth:
                 break
         return best
 
