@@ -25,7 +25,7 @@ import test_segments
 import test_strain_energy_benchmarks as far_bent
 import test_time_optimal_flexible
 import test_timoshenko
-import test_track
+import test_tip_shooting
 from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk, jv
 
@@ -329,7 +329,7 @@ def squeezer() -> Rows:
 
 @group("Two-link arm of Farid along a straight line", quick=False)
 def farid_line() -> Rows:
-    motion = test_track.plain()
+    motion = test_tip_shooting.plain()
     source = "M. Farid, PhD thesis, Calgary (1997), section 7.5, printed"
     errors = 1e3 * np.asarray(motion.errors.tip)
     for axis, found, printed in zip("xy", errors, (0.1, 0.268), strict=True):

@@ -151,9 +151,8 @@ def test_limits_at_nodes_are_narrowed_by_what_lies_between() -> None:
     within.narrow(np.arange(5.0), run)
     motion = Collocation(arm, grid, duration=4.0)
     [inside] = within.terms(motion)
-    # 5/4 of what is beyond them would be a limit; at both ends the arm rests
-    at, half = motion.q[:, 0], 1.5
-    high, low = 2.0 - 0.2 * half, -1.0 + half * (1.0 - 1.0 / (1.0 + 1.25 * 0.1 / half))
+    # by 5/4 of what is beyond them; at both ends the arm rests
+    at, high, low = motion.q[:, 0], 1.625, -0.875
     assert_allclose(motion.upper[at], [2.0, high, high, 2.0, 2.0])
     assert_allclose(motion.lower[at], [-1.0, -1.0, -1.0, low, -1.0])
     assert_allclose(inside.upper[::2], [2.0, high, 2.0, 2.0])

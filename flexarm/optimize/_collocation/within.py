@@ -216,8 +216,10 @@ class Within:
         # ripples of fast modes are elsewhere each time, and accelerations ring
         again = self._narrowed is not None and self._between
         most = np.where(self._fast | again, most.max(axis=1, keepdims=True), most)
-        left = (1.0 - before) / (1.0 + _MARGIN_RATIO * most)
-        self._narrowed = np.minimum(1.0 - left, _MAX_NARROWING)
+        most *= _MARGIN_RATIO
+        # a large part of accelerations is what rings, and less within narrower limits
+        wider = np.where(self._fast, (1.0 - before) / (1.0 + most), 1.0)
+        self._narrowed = np.minimum(before + wider * most, _MAX_NARROWING)
 
     @property
     def narrowed(self) -> float:
