@@ -214,8 +214,7 @@ class Descent:
                 self._costs.append(self.best.cost)
             if self.ended:
                 return
-            gone = (there.forces if self._limited else forces).duration
-            gone = abs(gone / here.forces.duration - 1.0)
+            gone = abs(there.forces.duration / here.forces.duration - 1.0)
             self._trust(self.best is not here, gone, moved / share, share)
             if self._fence < numbers.LEAST_FENCE * self._widest:
                 return
@@ -226,25 +225,11 @@ class Descent:
         ``gone`` and ``moved`` are parts of the duration and joint motion of the whole.
         """
         if held and share == 1.0:
-            wider, least, more = self._widest, 0.3 * self._share, numbers.SHARE_RATIO
-            if not self._limited:
-                more = numbers.FENCE_RATIO
-                wider = max(numbers.FENCE_RATIO * moved, 0.7 * self._fence)
-                least = max(least, 1.01 * numbers.MIN_SHARE)
-            self._fence = min(2.0 * self._fence, wider, self._widest)
-            self._share = min(max(more * gone, least), self._longest)
-        elif self._limited:
-            self._fence = (0.5 if held else share) * min(self._fence, moved)
-            self._share = min(
-                max(numbers.SHARE_RATIO * gone, 0.3 * self._share), self._longest
-            )
+            self._fence = min(2.0 * self._fence, self._widest)
         else:
-            part = max(share, 0.5) if held else max(0.5 * share, 0.25)
-            inside = moved / self._fence if np.isfinite(moved) else 1.0
-            self._fence *= part * float(np.clip(inside, 0.3, 1.0))
-            self._share = min(
-                self._share, max(1.5 * part * gone, 1.01 * numbers.MIN_SHARE)
-            )
+            self._fence = (0.5 if held else share) * min(self._fence, moved)
+        least = 0.3 * self._share
+        self._share = min(max(numbers.SHARE_RATIO * gone, least), self._longest)
 
     def _raise(self) -> None:
         """Make the goal dearer."""
@@ -480,7 +465,7 @@ class Descent:
         T = T0 = here.forces.duration
         least, most = T0 * (1.0 - self._share), T0 * (1.0 + self._share)
         best, chosen = Near(here.forces, here.cost, 0.0 * self._room), Chosen()
-        forces, between = here.forces, (least, most) if self._limited else (T, T)
+        forces, between = here.forces, (least, most)
         cuts: list[tuple[float, float, float]] = []  # duration, cost, slope
         for _ in range(numbers.MAX_PROGRAMS):
             found = self._nearest(
@@ -603,7 +588,7 @@ class Descent:
         Those by the duration are differences.
         """
         T, later = forces.duration, np.zeros((*every.shape, 0))
-        if self.free and self._limited:
+        if self.free:
             longer = replace(forces, duration=T * (1.0 + _DIFFERENCE))
             change = self._sampled(flow, longer, places)[0] - every
             later = change[:, :, None] * (self._scale / (_DIFFERENCE * T))
