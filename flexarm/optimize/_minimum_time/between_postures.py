@@ -148,7 +148,7 @@ class Between:
             if not found.arrived:
                 self._note(found)
                 assert found.descent is not None
-                found.descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+                found.descent.arrive()
                 self._note(found)
         if found.checked is None and self.options.check and found.best is not None:
             found.checked = self.simulated(found.best.forces)
@@ -261,7 +261,7 @@ class Between:
                 )
             if descent.ended:
                 descents[name] = self._resumed(descent, self.problem)
-                descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
+                descents[name].arrive()
             self._note(found)
         for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
             if not descents[name].ended:
@@ -276,7 +276,7 @@ class Between:
         self._go(descent, min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds, found)
         descents[name] = self._resumed(descent, self.problem)
         self._go(descents[name], rounds - descent.rounds, found)
-        descents[name].arrive(numbers.MAX_GOAL_CORRECTIONS)
+        descents[name].arrive()
         self._note(found)
 
     def _resumed(self, descent: Descent, problem: PostureProblem) -> Descent:
@@ -342,11 +342,11 @@ class Between:
             )
             descent.stay(numbers.NEAR_SHARE)
             self._go(descent, numbers.REFINED_ROUNDS, found)
-            descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+            descent.arrive()
             if self.problem.arrives(descent.best.run) and not self._holds(descent):
                 # new forces take rounds until limits hold between places of rows, too
                 self._go(descent, numbers.REFINED_ROUNDS, found)
-                descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+                descent.arrive()
             before, T = found.durations[-1], descent.best.forces.duration
             if not self._arrived(descent) or before < T:
                 continue
@@ -384,7 +384,7 @@ class Between:
             descent.stay(numbers.NEAR_SHARE)
             if over:
                 self._go(descent, numbers.REFINED_ROUNDS, found)
-            descent.arrive(numbers.MAX_GOAL_CORRECTIONS)
+            descent.arrive()
             if not self.problem.arrives(descent.best.run):
                 return
             found.best, found.descent = descent.best, descent

@@ -98,7 +98,7 @@ class Descent:
         self._limited = not problem.rows.empty
         self.prices = Prices(numbers.GOAL_PRICE, numbers.LIMIT_PRICE, changes)
         self.rounds, self.settled, self._raised = 0, False, 0
-        self._stalled, self._costs = 0, [np.inf]
+        self._stalled = 0
         self._known: tuple[State, AffineFlow] | None = None
         self._beside: Array | float = 0.0
         self._share = self._longest
@@ -142,13 +142,7 @@ class Descent:
     @property
     def ended(self) -> bool:
         """Whether rounds promise no gain, or gain little."""
-        before, now = self._costs[-numbers.SLOW_ROUNDS[0] - 1 :][0], self.best.cost
-        slowly = (
-            before - now < numbers.SLOW_ROUNDS[1] * now
-            and self._off(self.best) < numbers.NEAR_DISTANCE
-        )
-        slowly &= len(self._costs) > numbers.SLOW_ROUNDS[0] and not self._limited
-        return self.settled or slowly or self._stalled >= numbers.MAX_STALLS
+        return self.settled or self._stalled >= numbers.MAX_STALLS
 
     @property
     def missed(self) -> float:
@@ -210,8 +204,6 @@ class Descent:
                 and self._off(self.best) < numbers.NEAR_DISTANCE
             )
             self._stalled = self._stalled + 1 if little else 0
-            if self.best is not here or gain < numbers.SLOW_ROUNDS[1] * here.cost:
-                self._costs.append(self.best.cost)
             if self.ended:
                 return
             gone = abs(there.forces.duration / here.forces.duration - 1.0)
@@ -301,62 +293,16 @@ class Descent:
         assert best is not None
         return best
 
-    def arrive(self, most: int) -> None:
-        """Bring the best motion to its goal, whatever it costs, by Newton's method.
-
-        Where its steps stall, one that is too long for the linearized arm often leads
-        to where they do not, and some more time does too.
-        """
-        here = self.best
-        if not np.isfinite(here.cost) or self.problem.arrives(here.run):
-            return
-        there = self._near(here, most)
-        for _ in range(numbers.MAX_JUMPS):
-            before = self._far(there)
-            if not 1.0 < before < numbers.MAX_DISTANCE:
-                break
-            exact = self._ways(there)[
-                len(numbers.CALM_LEVELS) - 1 :: len(numbers.CALM_LEVELS)
-            ]
-            there = self._nearer(there, self._tried(exact), most)
-            if self._far(there) > 0.5 * before:
-                break
-        if self._far(there) > 1.0:
-            there = self._near(there, most, programs=True)
-        for longer in numbers.TIME_RATIOS if self.free else ():
-            if 1.0 < self._far(there) < numbers.MAX_DISTANCE:
-                forces = there.forces
-                slower = replace(forces, duration=longer * forces.duration)
-                there = self._nearer(there, self._tried([slower]), most)
-        self.best = there
-
-    def _nearer(self, here: State, others: Sequence[State], most: int) -> State:
-        """The first of other motions that leads to the goal, else the nearest one."""
-        found = [here]
-        for other in others:
-            found.append(self._near(other, most))
-            if self._far(found[-1]) <= 1.0:
-                break
-        return min(found, key=self._far)
-
-    def _near(self, here: State, most: int, programs: bool = False) -> State:
-        """Where steps of Newton's method from a motion lead that come nearer."""
-        for _ in range(most):
+    def arrive(self) -> None:
+        """Bring the best motion to its goal, whatever it costs, by Newton's method."""
+        for _ in range(numbers.MAX_GOAL_CORRECTIONS):
+            here = self.best
             if not 1.0 < self._far(here) < np.inf:
-                break
+                return
             there = min(self._tried(self._ways(here)), key=self._far)
-            if programs and not self._far(there) < 0.5 * self._far(here):
-                # where many forces are at their limits
-                self._fence, self._share = (
-                    min(self._fence, numbers.LAST_FENCE),
-                    numbers.LAST_FENCE,
-                )
-                forces = self._fastest(self._flow(here), here).forces
-                there = min([there, *self._tried([forces])], key=self._far)
             if not self._far(there) < numbers.MAX_STALL_RATE * self._far(here):
-                break
-            here = there
-        return here
+                return
+            self.best = there
 
     def _ways(self, here: State) -> list[Forces]:
         """Forces that lead to the goal, by what is missed as parts of two units.

@@ -73,8 +73,6 @@ END_DISTANCE = 0.05
 FENCES = 10
 # Linear programs at most until limits hold everywhere.
 MAX_CUTS = 4
-# Factor of what joints and the duration changed, to which their next fences are set.
-FENCE_RATIO = 3.0
 # The same of durations within further limits.
 SHARE_RATIO = 5.0
 # Part of the duration by which it changes in a round at most.
@@ -93,17 +91,12 @@ LEAST_FENCE = 1e-3
 # Distance from the goal, the sum of its parts in their sizes, that Newton's method
 # mends at the end.
 NEAR_DISTANCE = 2e-3
-# Changes of a last program in rad or m, and as part of the duration.
-LAST_FENCE = 2e-3
 # Part of the cost that a round promises, for which a smaller step is tried.
 PROMISING_GAIN = 0.002
 # Rounds of little gain, one after the other, that end the search.
 MAX_STALLS = 2
 # Factor of the least gain that is worth while, below which a gain is little.
 LITTLE_RATIO = 2.0
-# Rounds, and the part of the cost that they gain together at least; with less the
-# search ends.
-SLOW_ROUNDS = 3, 0.01
 # Part of the duration by which a step to the goal changes it at most.
 MAX_LENGTHENING = 0.1
 # Part of the gain that corrections leave to the next round.
@@ -112,13 +105,6 @@ LEFT_SHARE = 0.1
 MAX_RATE = 0.7
 # Factor of the distance from the goal: steps that leave more are stalled.
 MAX_STALL_RATE = 0.95
-# Distance from the goal, over what is allowed, of motions that other ways may lead
-# there.
-MAX_DISTANCE = 1e3
-# Steps that are too long for the linearized arm, one after the other.
-MAX_JUMPS = 3
-# Factors of durations at which motions that stall are tried again.
-TIME_RATIOS = (1.02, 1.05)
 # Factor by which the price of the goal is raised where it is missed.
 PRICE_RATIO = 5.0
 # Times at most that it is raised.

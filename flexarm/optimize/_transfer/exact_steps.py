@@ -30,8 +30,6 @@ Array = NDArray[np.float64]
 _COSTS = {"effort", "torque rate"}  # that it knows
 # Rounds of quadratic programs at most.
 _MAX_ROUNDS = 12
-# Steps of Newton's method to the goal at most.
-_MAX_CORRECTIONS = 8
 # Change of a joint in rad or m in the first round at most.
 _FIRST_FENCE = 0.5
 # Radians of the fastest mode in a step, which is exact for held forces: more of them
@@ -220,7 +218,7 @@ class ExactSteps:
                 said(self._rounds, cost, self._descent.missed)
 
         self._descent.go(min(rounds, _MAX_ROUNDS), report)
-        self._descent.arrive(_MAX_CORRECTIONS)
+        self._descent.arrive()
 
     def tighten(self, excess: Mapping[str, float]) -> None:
         """Begin from the best with finer simulations, or with narrower limits.
