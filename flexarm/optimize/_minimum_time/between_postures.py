@@ -105,25 +105,19 @@ class Between:
         size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
         size = np.where(size > 0.0, size, 1.0)
         self.rows = LimitRows(arm, limits, np.ptp(self.ends, axis=0))
-        self.problem, self._rough = (
-            PostureProblem(
-                arm,
-                self.ends,
-                low,
-                high,
-                size,
-                self.rows,
-                options.intervals,
-                self.bases,
-                options.tip_tolerance,
-                options.rest_speed,
-                rigid.duration,
-                rough,
-            )
-            for rough in (False, True)
+        self.problem = PostureProblem(
+            arm,
+            self.ends,
+            low,
+            high,
+            size,
+            self.rows,
+            options.intervals,
+            self.bases,
+            options.tip_tolerance,
+            options.rest_speed,
+            rigid.duration,
         )
-        if self._rough.steps == self.problem.steps:
-            self._rough = self.problem
         middle = postures[len(postures) // 2]
         joints = arm.nu - int(self.bases.sum())
         self._slowest = Modes(arm, middle, self.bases).frequency[joints:]
@@ -241,50 +235,25 @@ class Between:
         rounds, descents = self.options.max_iterations, self._descents
         for name, start in self._starts().items():
             warm = name == "initial"
-            descents[name] = Descent(
-                self._rough,
-                start(),
-                min(self.options.smoothness, numbers.RACE_PRICE),
-                numbers.NEAR_FENCE if warm else numbers.FIRST_FENCE,
-                numbers.COARSE_GAIN,
-            )
-            if warm:
-                descents[name].stay(numbers.NEAR_SHARE)
-            self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
-            self._note(found)
-        ahead = min(descent.seconds for descent in descents.values())
-        ready = [x for x in descents.values() if x.seconds <= numbers.MAX_LAG * ahead]
-        for name, descent in descents.items():
-            if descent in ready and len(ready) > 1:
-                self._go(
-                    descent, min(numbers.RACE_ROUNDS, rounds) - descent.rounds, found
-                )
-            if descent.ended:
-                descents[name] = self._resumed(descent, self.problem)
+            descents[name] = self._descent(start(), numbers.COARSE_GAIN, near=warm)
+            self._go(descents[name], min(numbers.RACE_ROUNDS, rounds), found)
+            if descents[name].settled:
                 descents[name].arrive()
             self._note(found)
-        for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
-            if not descents[name].ended:
-                self._on(name, descent, found)
+        for descent in sorted(descents.values(), key=lambda x: x.seconds):
+            if not descent.settled:
+                self._go(descent, rounds - descent.rounds, found)
+                descent.arrive()
+                self._note(found)
             if found.arrived:
                 break
 
-    def _on(self, name: str, descent: Descent, found: Found) -> None:
-        """All rounds from one start, the first of them with longer steps."""
-        rounds, descents = self.options.max_iterations, self._descents
-        descent = self._resumed(descent, self._rough)
-        self._go(descent, min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds, found)
-        descents[name] = self._resumed(descent, self.problem)
-        self._go(descents[name], rounds - descent.rounds, found)
-        descents[name].arrive()
-        self._note(found)
-
-    def _resumed(self, descent: Descent, problem: PostureProblem) -> Descent:
-        """The same search with other steps, and changes at their price."""
+    def _descent(self, first: Forces, gain: float, *, near: bool) -> Descent:
+        """Rounds from a motion that is near to an answer, or not."""
+        fence = numbers.NEAR_FENCE if near else numbers.FIRST_FENCE
+        share = numbers.NEAR_SHARE if near else numbers.MAX_SHARE
         changes = self.options.smoothness
-        if descent.problem is problem and descent.prices.changes == changes:
-            return descent
-        return descent.resumed(problem, changes)
+        return Descent(self.problem, first, changes, fence, share, gain)
 
     def _note(self, found: Found) -> None:
         """Note the best of all motions so far."""
@@ -300,7 +269,7 @@ class Between:
         found.descent = best
 
     def _arrived(self, descent: Descent) -> bool:
-        return self.problem.arrives(descent.best.run) and self._holds(descent)
+        return descent.arrived and self._holds(descent)
 
     def _holds(self, descent: Descent) -> bool:
         run = descent.best.run
@@ -333,17 +302,10 @@ class Between:
             forces = forces.split(around)
             if forces.tau.size > numbers.MAX_FORCES and not self.rows.empty:
                 return
-            descent = Descent(
-                self.problem,
-                forces,
-                self.options.smoothness,
-                numbers.NEAR_FENCE,
-                numbers.FINE_GAIN,
-            )
-            descent.stay(numbers.NEAR_SHARE)
+            descent = self._descent(forces, numbers.FINE_GAIN, near=True)
             self._go(descent, numbers.REFINED_ROUNDS, found)
             descent.arrive()
-            if self.problem.arrives(descent.best.run) and not self._holds(descent):
+            if descent.arrived and not self._holds(descent):
                 # new forces take rounds until limits hold between places of rows, too
                 self._go(descent, numbers.REFINED_ROUNDS, found)
                 descent.arrive()
@@ -374,18 +336,12 @@ class Between:
                 self.problem.margin[name] = before + 1.1 * x
             if missed:
                 self.problem.coarse = False
-            descent = Descent(
-                self.problem,
-                found.best.forces,
-                self.options.smoothness,
-                numbers.NEAR_FENCE,
-                numbers.FINE_GAIN,
-            )
-            descent.stay(numbers.NEAR_SHARE)
+            forces = found.best.forces
+            descent = self._descent(forces, numbers.FINE_GAIN, near=True)
             if over:
                 self._go(descent, numbers.REFINED_ROUNDS, found)
             descent.arrive()
-            if not self.problem.arrives(descent.best.run):
+            if not descent.arrived:
                 return
             found.best, found.descent = descent.best, descent
 

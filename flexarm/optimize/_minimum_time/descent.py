@@ -67,6 +67,8 @@ class Descent:
         Price of changes of forces over their whole ranges, as part of the duration.
     fence : float
         Largest change of a joint in the first round, in rad or m.
+    share : float
+        Largest change of the duration in the first round, as its part.
     gain : float
         Part of the duration: rounds that promise less are not worth while.
 
@@ -90,6 +92,7 @@ class Descent:
         first: Forces,
         changes: float,
         fence: float,
+        share: float,
         gain: float,
     ) -> None:
         self.problem, self._scale, self._gain = problem, first.duration, gain
@@ -98,10 +101,9 @@ class Descent:
         self._limited = not problem.rows.empty
         self.prices = Prices(numbers.GOAL_PRICE, numbers.LIMIT_PRICE, changes)
         self.rounds, self.settled, self._raised = 0, False, 0
-        self._stalled = 0
         self._known: tuple[State, AffineFlow] | None = None
         self._beside: Array | float = 0.0
-        self._share = self._longest
+        self._share = min(share, self._longest)
         self._fence, self._widest = fence, 4.0 * fence
         run = problem.run(first)
         self.best = State(first, run, np.inf)
@@ -118,31 +120,15 @@ class Descent:
         """Largest change of the duration in a round, as its part."""
         return numbers.MAX_SHARE if self.free else 0.0
 
-    def stay(self, share: float) -> None:
-        """Change the duration in the next round by this part of it at most."""
-        self._share = share
-
-    def resumed(self, problem: PostureProblem, changes: float) -> Descent:
-        """The same search with other steps, and another price of changes."""
-        other = Descent(problem, self.best.forces, changes, self._fence, self._gain)
-        other._widest, other._share, other.rounds = (
-            self._widest, self._share, self.rounds,
-        )  # fmt: skip
-        there = other.best
-        if np.isfinite(there.cost):
-            hoped = there.cost - other._price(there.run.last)
-            other.best = other._back(there, hoped, there.cost)
-        return other
-
     @property
     def seconds(self) -> float:
         """Cost of the best motion in s."""
         return self.best.cost * self._scale
 
     @property
-    def ended(self) -> bool:
-        """Whether rounds promise no gain, or gain little."""
-        return self.settled or self._stalled >= numbers.MAX_STALLS
+    def arrived(self) -> bool:
+        """Whether the best motion comes to rest at its goal."""
+        return self.problem.arrives(self.best.run)
 
     @property
     def missed(self) -> float:
@@ -183,43 +169,30 @@ class Descent:
             here = self.best
             forces, cost, price, *_ = self._fastest(self._flow(here), here)
             gain = here.cost - cost
-            if gain < self._gain and self._share > numbers.MIN_SHARE:
+            if gain >= self._gain:
+                there, share = self._moved(here, forces, gain, price)
+                if there.cost < here.cost:
+                    self.best = there
+                report(self.best)
+                self._trust(here, there, share)
+            elif self._share > numbers.MIN_SHARE:
                 self._share *= 0.1
-                continue
-            if gain < self._gain:
-                if self.problem.arrives(here.run) or self._raised >= numbers.MAX_RAISES:
-                    self.settled = True
-                    return
+            elif self._raised < numbers.MAX_RAISES and not self.arrived:
                 self._raise()
                 self._share = self._longest
-                continue
-            there, share = self._moved(here, forces, gain, price)
-            moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
-            if there.cost < here.cost:
-                self.best = there
-            report(self.best)
-            little = here.cost - self.best.cost < numbers.LITTLE_RATIO * self._gain
-            little &= (
-                gain < numbers.PROMISING_GAIN * here.cost
-                and self._off(self.best) < numbers.NEAR_DISTANCE
-            )
-            self._stalled = self._stalled + 1 if little else 0
-            if self.ended:
-                return
-            gone = abs(there.forces.duration / here.forces.duration - 1.0)
-            self._trust(self.best is not here, gone, moved / share, share)
-            if self._fence < numbers.LEAST_FENCE * self._widest:
+            else:
+                self.settled = True
                 return
 
-    def _trust(self, held: bool, gone: float, moved: float, share: float) -> None:
-        """Set how far the next program goes, by the share of the last one that held.
-
-        ``gone`` and ``moved`` are parts of the duration and joint motion of the whole.
-        """
+    def _trust(self, here: State, there: State, share: float) -> None:
+        """Set how far the next program goes, by the share of the last one that held."""
+        held = self.best is there
+        moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max() / share
         if held and share == 1.0:
             self._fence = min(2.0 * self._fence, self._widest)
         else:
             self._fence = (0.5 if held else share) * min(self._fence, moved)
+        gone = abs(there.forces.duration / here.forces.duration - 1.0)
         least = 0.3 * self._share
         self._share = min(max(numbers.SHARE_RATIO * gone, least), self._longest)
 

@@ -22,15 +22,6 @@ MAX_SWING = 4.0
 # Rounds from each start, before the best goes on: with fewer, starts that begin slowly
 # lose; each costs a program.
 RACE_ROUNDS = 6
-# Price of changes of forces in the rounds of the race at most, as part of the duration:
-# forces become calm only after it.
-RACE_PRICE = 1e-3
-# Rounds with longer steps where modes are fast, before the rounds that count.
-ROUGH_ROUNDS = 9
-# Rounds after which a start that lags stops.
-EARLY_ROUNDS = 3
-# Duration over that of the best start, above which one lags.
-MAX_LAG = 1.05
 # Times that intervals of changing forces are halved, to an eighth.
 REFINEMENTS = 3
 # Rounds of each refinement.
@@ -85,18 +76,6 @@ MAX_STEP_CORRECTIONS = 4
 MAX_FITS = 8
 # Parts of the largest change, from calm to exact: directions that need more are left.
 CALM_LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
-# Part of the widest fence, below which rounds end: they move joints by less than what
-# simulations miss. With a hundredth of it two arms found the same motions.
-LEAST_FENCE = 1e-3
-# Distance from the goal, the sum of its parts in their sizes, that Newton's method
-# mends at the end.
-NEAR_DISTANCE = 2e-3
-# Part of the cost that a round promises, for which a smaller step is tried.
-PROMISING_GAIN = 0.002
-# Rounds of little gain, one after the other, that end the search.
-MAX_STALLS = 2
-# Factor of the least gain that is worth while, below which a gain is little.
-LITTLE_RATIO = 2.0
 # Part of the duration by which a step to the goal changes it at most.
 MAX_LENGTHENING = 0.1
 # Part of the gain that corrections leave to the next round.

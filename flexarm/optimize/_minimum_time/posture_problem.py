@@ -26,13 +26,13 @@ Mask = NDArray[np.bool_]
 
 # Steps of the linearized arm at least.
 _MIN_STEPS = 160
-# Steps of the linearized arm at most, the rough one half of them.
+# Steps of the linearized arm at most.
 _MAX_STEPS = 640
 # Radians of the fastest mode in one of these steps.
 _STEP_RADIANS = 4.0
-# Radians of the fastest mode in a step of Runge-Kutta, in a check, a search and a rough
-# search: the step is stable up to 2.8.
-_CHECK_RADIANS, _SEARCH_RADIANS, _ROUGH_RADIANS = 0.2, 1.0, 2.0
+# Radians of the fastest mode in a step of Runge-Kutta, in a check and in a search: the
+# step is stable up to 2.8.
+_CHECK_RADIANS, _SEARCH_RADIANS = 0.2, 1.0
 # Part of the tolerance that the static deflection of a mode by forces has at most, for
 # its vibration to be left to the check.
 _BENDING_SHARE = 0.5
@@ -212,8 +212,6 @@ class PostureProblem:
         speed there in m/s.
     duration : float
         About that of the motion, in s.
-    rough : bool
-        Whether steps are longer, to choose among starts.
     """
 
     def __init__(
@@ -229,7 +227,6 @@ class PostureProblem:
         tolerance: float,
         speed: float,
         duration: float = 0.0,
-        rough: bool = False,
     ) -> None:
         self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
@@ -243,9 +240,8 @@ class PostureProblem:
         limit, _ = stable_step(real_arm(arm), self._first, "rk4")
         self.radian = limit / 2.8  # of the fastest mode, in s
         # modes swing many times, so that small errors of frequencies matter
-        most = _MAX_STEPS // 2 if rough else _MAX_STEPS
-        self._longest = _ROUGH_RADIANS if rough else _SEARCH_RADIANS
-        steps = np.clip(duration / (_STEP_RADIANS * self.radian), _MIN_STEPS, most)
+        steps = duration / (_STEP_RADIANS * self.radian)
+        steps = np.clip(steps, _MIN_STEPS, _MAX_STEPS)
         self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def run(self, forces: Forces) -> Run:
@@ -279,7 +275,7 @@ class PostureProblem:
         longest = float(shares.max()) * duration / self.steps
         method, step = "rk4", min(_CHECK_RADIANS * self.radian, longest)
         if self.coarse and duration > step * _FINE_STEPS:
-            step = min(self._longest * self.radian, longest)
+            step = min(_SEARCH_RADIANS * self.radian, longest)
         if duration > step * _MAX_FINE_STEPS:
             method, step = "ROS34PW2", longest / 4
         close = 3.0 * step if step < self.radian else step

@@ -126,7 +126,7 @@ class FixedTime(Descent):
         program: ForceProgram,
     ) -> None:
         self._costs_of, self._cheapest = costs, program.cheapest_change
-        super().__init__(problem, first, 0.0, _FIRST_FENCE, _MIN_GAIN)
+        super().__init__(problem, first, 0.0, _FIRST_FENCE, 0.0, _MIN_GAIN)
 
     def _cost(self, forces: Forces, x: Array, tau: Array) -> float:
         beyond = self.prices.limits * self.problem.beyond(x, tau)
@@ -284,7 +284,7 @@ class ExactSteps:
         z = np.clip(z, program.lower, program.upper)  # at its goal
         status, there = "failed", self.arrived or (check and self.near)
         if there:
-            status = "solved" if self._descent.ended else "acceptable"
+            status = "solved" if self._descent.settled else "acceptable"
         return Solution(
             z,
             self.total / problem.size,
