@@ -384,7 +384,7 @@ class Descent:
         T = T0 = here.forces.duration
         least, most = T0 * (1.0 - self._share), T0 * (1.0 + self._share)
         best, chosen = Near(here.forces, here.cost, 0.0 * self._room), Chosen()
-        forces, between = here.forces, (least, most)
+        forces, between = here.forces, (least, most) if self._limited else (T, T)
         cuts: list[tuple[float, float, float]] = []  # duration, cost, slope
         for _ in range(numbers.MAX_PROGRAMS):
             found = self._nearest(
@@ -507,7 +507,7 @@ class Descent:
         Those by the duration are differences.
         """
         T, later = forces.duration, np.zeros((*every.shape, 0))
-        if self.free:
+        if self.free and self._limited:
             longer = replace(forces, duration=T * (1.0 + _DIFFERENCE))
             change = self._sampled(flow, longer, places)[0] - every
             later = change[:, :, None] * (self._scale / (_DIFFERENCE * T))
