@@ -16,7 +16,6 @@ from flexarm.optimize import time_optimal
 from flexarm.optimize._collocation.transcription import Collocation, Grid
 from flexarm.optimize._collocation.within import Within
 from flexarm.optimize._minimum_time.affine_flow import Forces, _over_steps
-from flexarm.optimize._minimum_time.limit_rows import LimitRows
 from flexarm.optimize._minimum_time.posture_problem import PostureProblem
 from flexarm.optimize._minimum_time.transitions import Transitions
 from flexarm.optimize.limits import read_limits
@@ -33,9 +32,8 @@ def test_the_linearized_arm_follows_small_changes_of_forces_and_duration() -> No
     wave = np.sin(np.outer(np.arange(K + 1), [1.2, 1.9]))
     forces = Forces(np.full(K, 1.0 / K), hold + [40.0, 15.0] * wave, 0.15)
     limits = read_limits({"torque": 1e3}, ARM, ("torque",), "this test")
-    wide = np.full(2, 1e3)
     problem = PostureProblem(
-        ARM, np.array([rest.q, rest.q]), -wide, wide, wide, LimitRows(ARM, limits),
+        ARM, np.array([rest.q, rest.q]), limits, np.zeros(2),
         K, np.zeros(ARM.nv, dtype=bool), 1e-4, 0.05,
     )  # fmt: skip
     problem.coarse = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,6 @@ from ..limits import Limits, constant_torque, refuse_at_rest, refuse_touching
 from . import posture_numbers as numbers
 from .affine_flow import Forces
 from .descent import Descent, State
-from .limit_rows import LimitRows
 from .options import PostureOptions
 from .posture_problem import Modes, PostureProblem
 from .rest_postures import holding_forces, length_of_way, static_postures
@@ -101,17 +99,11 @@ class Between:
         refuse_at_rest(arm, limits.outputs, self.ends)
         places = ("at its start", "at its end")
         refuse_touching(arm, limits, self.ends, "the motion", places)
-        most = np.abs(rigid.tau).max(axis=0)
-        size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
-        size = np.where(size > 0.0, size, 1.0)
-        self.rows = LimitRows(arm, limits, np.ptp(self.ends, axis=0))
         self.problem = PostureProblem(
             arm,
             self.ends,
-            low,
-            high,
-            size,
-            self.rows,
+            limits,
+            np.abs(rigid.tau).max(axis=0),
             options.intervals,
             self.bases,
             options.tip_tolerance,
@@ -131,7 +123,7 @@ class Between:
                 if found.arrived:
                     self._refine(found)
                     self._check(found)
-                    if found.descent is not None and self.rows.empty:
+                    if found.descent is not None and self.problem.rows.empty:
                         found.shortest = found.descent.shortest()
         except KeyboardInterrupt:
             found.stopped = "interrupted"
@@ -145,71 +137,46 @@ class Between:
                 found.descent.arrive()
                 self._note(found)
         if found.checked is None and self.options.check and found.best is not None:
-            found.checked = self.simulated(found.best.forces)
-            found.excess = self.excess(found.checked)
+            self._simulate(found)
         return found
 
-    def _starts(self) -> dict[str, Callable[[], Forces]]:
-        N = self.options.intervals
+    def _starts(self) -> dict[str, Forces]:
+        """Forces of the first motions."""
+        N, rigid = self.options.intervals, self.rigid
         shares, places = np.full(N, 1.0 / N), np.linspace(0.0, 1.0, N + 1)
-        low, high = self.problem.low, self.problem.high
-        starts: dict[str, Callable[[], Forces]] = {}
 
-        def sampled(t: Array, tau: Array, T: float, at: Array) -> Array:
+        def sampled(t: Array, tau: Array, T: float) -> Array:
+            ends = tau.T, *self.holding
             columns = [
-                np.interp(at * T, t, u, left=a, right=b)
-                for u, a, b in zip(tau.T, *self.holding, strict=True)
+                np.interp(places * T, t, u, left=a, right=b)
+                for u, a, b in zip(*ends, strict=True)
             ]
-            return np.asarray(np.clip(np.stack(columns, axis=1), low, high))
+            return np.stack(columns, axis=1)
 
-        rigid = self.rigid
+        def forces(tau: Array, T: float) -> Forces:
+            return Forces(shares, np.clip(tau, self.problem.low, self.problem.high), T)
 
-        def as_given(given: tuple[Array, Array]) -> Forces:
-            t, tau = given
+        given = {} if self._initial is None else {"initial": self._initial}
+        given |= {f"around {k + 1}": way for k, way in enumerate(self._around)}
+        starts: dict[str, Forces] = {}
+        for name, (t, tau) in given.items():
             T = float(t[-1] - t[0])
-            return Forces(shares, sampled(t - t[0], tau, T, places), T)
-
-        if self._initial is not None:
-            starts["initial"] = partial(as_given, self._initial)
-        for k, way in enumerate(self._around):
-            starts[f"around {k + 1}"] = partial(as_given, way)
-
-        def as_rigid() -> Forces:
-            tau = sampled(rigid.t, rigid.tau, rigid.duration, places)
-            return Forces(shares, tau, numbers.FIRST_RATIO * rigid.duration)
-
-        def shaped() -> Forces:
-            late = np.pi / float(self._slowest[0])
-            T = rigid.duration + late
-            once = sampled(rigid.t, rigid.tau, T, places)
-            again = sampled(rigid.t + late, rigid.tau, T, places)
-            return Forces(shares, 0.5 * (once + again), T)
-
-        starts["rigid"] = as_rigid
-        late = np.pi / self._slowest[:1] / rigid.duration
-        if ((late < 2.0) | (late > numbers.MAX_SWING)).any():
-            starts["shaped"] = shaped
+            starts[name] = forces(sampled(t - t[0], tau, T), T)
+        plain = sampled(rigid.t, rigid.tau, rigid.duration)
+        T = numbers.FIRST_RATIO * rigid.duration
+        starts["rigid"] = forces(plain, T)
+        for late in np.pi / self._slowest[:1]:
+            longer = rigid.duration + float(late)
+            twice = [sampled(rigid.t + x, rigid.tau, longer) for x in (0.0, late)]
+            starts["shaped"] = forces(0.5 * (twice[0] + twice[1]), longer)
         aside = self._aside(places)
         if aside.any():
-
-            def turned() -> Forces:
-                first = as_rigid()
-                tau = np.clip(first.tau + aside, low, high)
-                return Forces(shares, tau, first.duration)
-
-            starts["aside"] = turned
+            starts["aside"] = forces(plain + aside, T)
         elif "shaped" not in starts:
             # with forces that leave room, from which another optimum may be found
-
-            def calm() -> Forces:
-                first = as_rigid()
-                rest = np.linspace(0.0, 1.0, len(places))[:, None]
-                held = (1.0 - rest) * self.holding[0] + rest * self.holding[1]
-                tau = held + numbers.CALM_SHARE * (first.tau - held)
-                T = first.duration / np.sqrt(numbers.CALM_SHARE)
-                return Forces(shares, np.clip(tau, low, high), float(T))
-
-            starts["calm"] = calm
+            held = self.holding[0] + places[:, None] * np.diff(self.holding, axis=0)
+            calm = held + numbers.CALM_SHARE * (plain - held)
+            starts["calm"] = forces(calm, T / float(np.sqrt(numbers.CALM_SHARE)))
         return starts
 
     def _aside(self, places: Array) -> Array:
@@ -233,9 +200,9 @@ class Between:
     def _from_starts(self, found: Found) -> None:
         """A few rounds from each start, then more from the best until one arrives."""
         rounds, descents = self.options.max_iterations, self._descents
-        for name, start in self._starts().items():
+        for name, first in self._starts().items():
             warm = name == "initial"
-            descents[name] = self._descent(start(), numbers.COARSE_GAIN, near=warm)
+            descents[name] = self._descent(first, numbers.COARSE_GAIN, near=warm)
             self._go(descents[name], min(numbers.RACE_ROUNDS, rounds), found)
             if descents[name].settled:
                 descents[name].arrive()
@@ -300,7 +267,7 @@ class Between:
                 return
             around = np.convolve(changing, [1, 1, 1], mode="same") > 0
             forces = forces.split(around)
-            if forces.tau.size > numbers.MAX_FORCES and not self.rows.empty:
+            if forces.tau.size > numbers.MAX_FORCES and not self.problem.rows.empty:
                 return
             descent = self._descent(forces, numbers.FINE_GAIN, near=True)
             self._go(descent, numbers.REFINED_ROUNDS, found)
@@ -325,15 +292,12 @@ class Between:
         if not self.options.check:
             return
         for k in range(numbers.MAX_NARROWINGS + 1):
-            found.checked = self.simulated(found.best.forces)
-            found.excess = self.excess(found.checked)
+            checked = self._simulate(found)
             over = {name: x for name, x in found.excess.items() if x > ACCEPTED_EXCESS}
-            missed = self._strays(found.checked)
+            missed = self._strays(checked)
             if not (over or missed) or k == numbers.MAX_NARROWINGS:
                 return
-            for name, x in over.items():
-                before = self.problem.margin.get(name, 0.0)
-                self.problem.margin[name] = before + 1.1 * x
+            self.problem.narrow(over)
             if missed:
                 self.problem.coarse = False
             forces = found.best.forces
@@ -352,12 +316,12 @@ class Between:
             and checked.final_rate <= options.rest_speed
         )
 
-    def excess(self, checked: Verification) -> dict[str, float]:
-        """Limits that the simulated motion exceeds, by parts of them."""
-        run = checked.trajectory
-        if not np.isfinite(run.q).all():
-            return {}
-        return self.rows.excess(run.q, run.qd, run.tau)
+    def _simulate(self, found: Found) -> Verification:
+        """Simulate the best motion, and note what it exceeds."""
+        assert found.best is not None
+        checked = found.checked = self.simulated(found.best.forces)
+        found.excess = self.problem.excess(checked.trajectory)
+        return checked
 
     def simulated(self, forces: Forces) -> Verification:
         """The simulated motion, held at its end for a while."""

@@ -16,9 +16,6 @@ MAX_GOAL_CORRECTIONS = 8
 # Part of the forces of the rigid motion that a calmer first motion has, which bends
 # half as far.
 CALM_SHARE = 0.5
-# Half a swing of the slowest mode over the duration of the rigid motion, above which
-# that motion hardly bends a link and is not shaped.
-MAX_SWING = 4.0
 # Rounds from each start, before the best goes on: with fewer, starts that begin slowly
 # lose; each costs a program.
 RACE_ROUNDS = 6

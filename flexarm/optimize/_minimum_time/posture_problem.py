@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,10 +13,12 @@ from scipy import linalg
 from ..._calls.records import Rollout
 from ..._calls.units import velocity_units
 from ...arm import Arm
+from ...simulation import Trajectory
 from ...simulation.stability import stable_step
 from .._charts import along_coordinates, coordinate_motion, positions, real_arm
 from .._floating import following
 from .._local import Place
+from ..limits import Limits
 from .affine_flow import AffineFlow, Forces
 from .force_program import Rows, no_rows
 from .limit_rows import Along, LimitRows
@@ -53,6 +55,9 @@ _GOAL_SHARE = 0.5
 _HOLD_SHARE = 0.4
 # Part of the tolerances that one mode may miss.
 _MODE_SHARE = 0.06
+# Factor of the excess by which limits are narrowed: with 1 the next search ends at the
+# limit again.
+_MARGIN_RATIO = 1.1
 # Part of a limit: what goes farther beyond it than the others by this is added to them.
 _CUT_EXCESS = 3e-4
 
@@ -197,12 +202,10 @@ class PostureProblem:
         The arm.
     ends : (2, nv) ndarray of float
         Static postures at both ends.
-    low, high : (nu,) ndarray of float
-        Limits of the forces.
-    size : (nu,) ndarray of float
-        Ranges of the forces, or sizes where there are no limits.
-    rows : LimitRows
-        Further limits.
+    limits : Limits
+        Checked limits, those of the forces constant.
+    most : (nu,) ndarray of float
+        Sizes of the forces where they have no limits.
     intervals : int
         Of the forces, at least.
     bases : (nv,) ndarray of bool
@@ -218,17 +221,19 @@ class PostureProblem:
         self,
         arm: Arm,
         ends: Array,
-        low: Array,
-        high: Array,
-        size: Array,
-        rows: LimitRows,
+        limits: Limits,
+        most: Array,
         intervals: int,
         bases: Mask,
         tolerance: float,
         speed: float,
         duration: float = 0.0,
     ) -> None:
-        self.arm, self.low, self.high, self.size, self.rows = arm, low, high, size, rows
+        self.arm, (self.low, self.high) = arm, np.asarray(limits.torque)
+        size = self.high - self.low
+        size = np.where(np.isfinite(size), size, 2.0 * most)
+        self.size = np.where(size > 0.0, size, 1.0)
+        self.rows = LimitRows(arm, limits, np.ptp(ends, axis=0))
         self.start, self.goal = (np.append(q, np.zeros(arm.nv)) for q in ends)
         self.coarse = True  # steps of a search, not those of a check
         self.margin: dict[str, float] = {}  # by which limits are narrowed
@@ -243,6 +248,17 @@ class PostureProblem:
         steps = duration / (_STEP_RADIANS * self.radian)
         steps = np.clip(steps, _MIN_STEPS, _MAX_STEPS)
         self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
+
+    def excess(self, run: Trajectory) -> dict[str, float]:
+        """Limits that a simulated motion exceeds, by parts of them."""
+        if not np.isfinite(run.q).all():
+            return {}
+        return self.rows.excess(run.q, run.qd, run.tau)
+
+    def narrow(self, excess: Mapping[str, float]) -> None:
+        """Narrow limits by what a simulation exceeds them, as parts."""
+        for name, over in excess.items():
+            self.margin[name] = self.margin.get(name, 0.0) + _MARGIN_RATIO * over
 
     def run(self, forces: Forces) -> Run:
         """Simulate the forces."""

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, Near, State
-from .._minimum_time.limit_rows import LimitRows
 from .._minimum_time.posture_problem import PostureProblem
 from .._programs.solution import Progress, Solution
 from .._programs.solvers import printed
@@ -171,28 +170,21 @@ class ExactSteps:
         arm, limits, T = task.arm, task.limits, task.first_duration
         places = np.concatenate([[0.0], np.cumsum(shares)])
         given = [x for x in (known.forces(places) for known in firsts) if x is not None]
-        low, high = np.asarray(limits.torque)
-        most = np.max([np.abs(x).max(axis=0) for x in given], axis=0)
-        size = np.where(np.isfinite(high - low), high - low, 2.0 * most)
-        size = np.where(size > 0.0, size, 1.0)
-        ends = np.array([task.start.q, task.end.q])
-        self.rows = LimitRows(arm, limits, np.ptp(ends, axis=0))
-        self._problem = PostureProblem(
+        self.problem = problem = PostureProblem(
             arm,
-            ends,
-            low,
-            high,
-            size,
-            self.rows,
+            np.array([task.start.q, task.end.q]),
+            limits,
+            np.max([np.abs(x).max(axis=0) for x in given], axis=0),
             len(shares),
             task.floating,
             *tolerances,
             T,
         )
-        self._problem.steps = self._steps(T, float(shares.max()))
-        self._costs = Costs(task, shares * T, size, max(unit, 1e-300))
+        self.problem.steps = self._steps(T, float(shares.max()))
+        self._costs = Costs(task, shares * T, problem.size, max(unit, 1e-300))
         self._program = ForceProgram(self._costs.form)
-        every = [self._from(Forces(shares, np.clip(x, low, high), T)) for x in given]
+        held = [np.clip(x, problem.low, problem.high) for x in given]
+        every = [self._from(Forces(shares, x, T)) for x in held]
         self._descent = min(every, key=lambda x: x.best.cost)
         self._rounds = 0
 
@@ -201,11 +193,11 @@ class ExactSteps:
 
         Between them the linearized arm follows the change of its matrices.
         """
-        count = np.clip(T / (_STEP_RADIANS * self._problem.radian), *_STEP_RANGE)
+        count = np.clip(T / (_STEP_RADIANS * self.problem.radian), *_STEP_RANGE)
         return max(2, int(np.ceil(longest * count)))
 
     def _from(self, forces: Forces) -> FixedTime:
-        return FixedTime(self._problem, forces, self._costs, self._program)
+        return FixedTime(self.problem, forces, self._costs, self._program)
 
     def go(self, rounds: int, progress: bool | Progress) -> None:
         """Rounds until they gain no more, then to the goal."""
@@ -225,17 +217,15 @@ class ExactSteps:
 
         Limits are narrowed by what a simulation exceeds them, as parts.
         """
-        if self._problem.coarse:  # which damps the fastest modes
-            self._problem.coarse, excess = False, {}
-        for name, over in excess.items():
-            before = self._problem.margin.get(name, 0.0)
-            self._problem.margin[name] = before + 1.1 * over
+        if self.problem.coarse:  # which damps the fastest modes
+            self.problem.coarse, excess = False, {}
+        self.problem.narrow(excess)
         self._descent = self._from(self._descent.best.forces)
 
     @property
     def narrowed(self) -> float:
         """Largest part of a limit by which it is narrowed."""
-        return max(self._problem.margin.values(), default=0.0)
+        return max(self.problem.margin.values(), default=0.0)
 
     @property
     def ended(self) -> bool:
@@ -245,13 +235,13 @@ class ExactSteps:
     @property
     def arrived(self) -> bool:
         """Whether the best motion comes to rest at its goal."""
-        return self.ended and self._problem.arrives(self._descent.best.run)
+        return self.ended and self.problem.arrives(self._descent.best.run)
 
     @property
     def near(self) -> bool:
         """Whether its joints do, so that a finer simulation may tell of the modes."""
         run = self._descent.best.run
-        return self.ended and self._problem.joints_missed(run) <= _GOAL_SHARE
+        return self.ended and self.problem.joints_missed(run) <= _GOAL_SHARE
 
     @property
     def costs_of_best(self) -> dict[str, float]:
@@ -276,7 +266,7 @@ class ExactSteps:
         Where a finer simulation is going to check it, that tells whether modes rest.
         """
         best, nv = self._descent.best, self._task.arm.nv
-        x = best.run.x[:: self._problem.steps]
+        x = best.run.x[:: self.problem.steps]
         forces = best.forces
         states = x[:, :nv], x[:, nv:]
         known = Known(forces.places, *states, forces.tau, forces.duration)
@@ -293,7 +283,7 @@ class ExactSteps:
             _MESSAGES[status],
             "quadratic programs",
             self._rounds,
-            self._problem.worst(best.run.every, best.run.tau),
+            self.problem.worst(best.run.every, best.run.tau),
             0.0,
             np.zeros(program.m),
         )

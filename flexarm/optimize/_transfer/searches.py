@@ -312,8 +312,7 @@ class Searches(GridSearch[Transfer]):
         checked = motion.verification
         if checked is None or not checked.trajectory.success:
             return {}
-        run = checked.trajectory
-        over = search.rows.excess(run.q, run.qd, run.tau)
+        over = search.problem.excess(checked.trajectory)
         return {k: part for k, part in over.items() if part > ACCEPTED_EXCESS}
 
     @property
