@@ -38,8 +38,7 @@ class Found:
 
     starts: list[Start] = field(default_factory=list)
     durations: list[float] = field(default_factory=list)  # from grid to grid
-    best: State | None = None
-    descent: Descent | None = None  # that led there
+    descent: Descent | None = None  # that led to the best motion
     shortest: float = np.nan  # duration of any forces, as far as is known
     settled: bool = False
     arrived: bool = False
@@ -48,6 +47,11 @@ class Found:
     checked: Verification | None = None
     excess: dict[str, float] = field(default_factory=dict)
     stopped: str = ""  # by Ctrl-C, "interrupted", or by "time"
+
+    @property
+    def best(self) -> State | None:
+        """The best motion."""
+        return None if self.descent is None else self.descent.best
 
 
 class _TimeOverError(Exception):
@@ -232,8 +236,7 @@ class Between:
             found.longest = max(found.longest, descent.rounds)
             ways.append((not arrived, T if arrived else descent.seconds, descent))
         missed, _, best = min(ways, key=lambda way: way[:2])
-        found.best, found.arrived, found.settled = best.best, not missed, best.settled
-        found.descent = best
+        found.descent, found.arrived, found.settled = best, not missed, best.settled
 
     def _arrived(self, descent: Descent) -> bool:
         return descent.arrived and self._holds(descent)
@@ -247,7 +250,7 @@ class Between:
 
         def report(state: State) -> None:
             found.rounds += 1
-            found.best = found.best or state
+            found.descent = found.descent or descent
             _tell(said, found.rounds, state, descent.missed)
             limit = self.options.time_limit
             if limit is not None and time.perf_counter() - self._began > limit:
@@ -280,8 +283,7 @@ class Between:
             if not self._arrived(descent) or before < T:
                 continue
             forces = descent.best.forces
-            found.best, found.settled = descent.best, descent.settled
-            found.descent = descent
+            found.descent, found.settled = descent, descent.settled
             found.durations.append(T)
             if level > 0 and before - T < numbers.MIN_GAIN * T:
                 return
@@ -307,7 +309,7 @@ class Between:
             descent.arrive()
             if not descent.arrived:
                 return
-            found.best, found.descent = descent.best, descent
+            found.descent = descent
 
     def _strays(self, checked: Verification) -> bool:
         options = self.options

@@ -43,8 +43,7 @@ MAX_NARROWINGS = 3
 
 # rounds of linear programs: descent.py
 
-# Price of what the goal is missed by in its sizes, as part of the duration; it is
-# raised where the goal is missed all the same.
+# Price of what the goal is missed by in its sizes, as part of the duration.
 GOAL_PRICE = 10.0
 # Price of what is beyond limits, as part of the duration.
 LIMIT_PRICE = 10.0
@@ -81,10 +80,6 @@ LEFT_SHARE = 0.1
 MAX_RATE = 0.7
 # Factor of the distance from the goal: steps that leave more are stalled.
 MAX_STALL_RATE = 0.95
-# Factor by which the price of the goal is raised where it is missed.
-PRICE_RATIO = 5.0
-# Times at most that it is raised.
-MAX_RAISES = 3
 # Parts of the way to other forces, simulated in lanes.
 WAY_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 # The same where limits are compared at many places.
