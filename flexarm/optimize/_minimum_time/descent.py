@@ -291,23 +291,16 @@ class Descent:
         cost that was hoped for to one that is wanted.
         """
         for left in range(numbers.MAX_STEP_CORRECTIONS - 1, -1, -1):
-            if not np.isfinite(there.cost):
+            missed = np.abs(self._missed(there.run.last))
+            if not np.isfinite(there.cost) or (missed <= self._room).all():
                 break
-            if (np.abs(self._missed(there.run.last)) <= self._room).all():
-                break
-            if (
-                there.cost < hoped + numbers.LEFT_SHARE * (wanted - hoped)
-                and not self._limited
-            ):
-                break  # what is left is mended by the next program
             by = self._by(self._flow(there).at(there.forces)[1])
             back = min(self._tried(self._toward(there, by)), key=lambda x: x.cost)
             if not back.cost < there.cost:
                 break
             rate = (back.cost - hoped) / (there.cost - hoped)
             there = back
-            reached = hoped + (back.cost - hoped) * max(rate, 0.0) ** left
-            if reached > wanted or rate > numbers.MAX_RATE:
+            if hoped + (back.cost - hoped) * max(rate, 0.0) ** left > wanted:
                 break
         return there
 

@@ -74,10 +74,6 @@ MAX_FITS = 8
 CALM_LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
 # Part of the duration by which a step to the goal changes it at most.
 MAX_LENGTHENING = 0.1
-# Part of the gain that corrections leave to the next round.
-LEFT_SHARE = 0.1
-# Factor of what is missed: corrections that leave more are the last ones.
-MAX_RATE = 0.7
 # Factor of the distance from the goal: steps that leave more are stalled.
 MAX_STALL_RATE = 0.95
 # Parts of the way to other forces, simulated in lanes.
