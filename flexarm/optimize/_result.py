@@ -362,6 +362,12 @@ def scenario_of(motion: OptimalMotion) -> Scenario:
     return Scenario(motion.arm, *way, motion.verification)
 
 
+def each_of(motion: OptimalMotion) -> list[OptimalMotion]:
+    """The motion, and those of the other arms of a stack, with what is common."""
+    others = (one._asdict() for one in motion.scenarios[1:])
+    return [motion, *(replace(motion, scenarios=(), **own) for own in others)]
+
+
 def beyond(
     motion: OptimalMotion, missed: Callable[[OptimalMotion], str] = lambda one: ""
 ) -> str:
@@ -371,13 +377,12 @@ def beyond(
     """
     if motion.verification is None:
         return ""
-    found = missed(motion) or sentence(motion.verification.excess)
-    for k, one in enumerate(motion.scenarios[1:], 1):
-        if not found:
-            alone = replace(motion, scenarios=(), **one._asdict())
-            found = beyond(alone, missed)
-            found = f"arm {k} of the stack: {found}" if found else ""
-    return found
+    for k, one in enumerate(each_of(motion)):
+        excess = one.verification.excess if one.verification else {}
+        found = missed(one) or sentence(excess)
+        if found:
+            return f"arm {k} of the stack: {found}" if k else found
+    return ""
 
 
 def failed(

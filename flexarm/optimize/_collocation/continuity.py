@@ -23,17 +23,21 @@ class Continuity:
     convex = False
 
     def __init__(self, motion: Collocation) -> None:
-        self.motion = motion
-        N, n = motion.grid.intervals, motion.arm.nv
+        self.motion, own = motion, motion.own
+        N, n = motion.grid.intervals, int(own.sum())
+        self._q, self._v, self._a = (
+            x[..., own] for x in (motion.q, motion.v, motion.a)
+        )
+        self._names = np.array(motion.arm.coordinate_names, dtype=object)[own]
         c, A, b = motion.tableau
         self._b, self._bA, d = b, b @ A, len(c)
         self.rows = 2 * N * n
         self.lower = self.upper = np.zeros(self.rows)
-        scale = np.stack([motion.scale[motion.q[1:]], motion.scale[motion.v[1:]]], 1)
+        scale = np.stack([motion.scale[self._q[1:]], motion.scale[self._v[1:]]], 1)
         self.scale = scale.ravel()
         self._alpha, self._beta = motion.grid.lengths()
         row = np.arange(self.rows).reshape(N, 2, n)
-        q, v, a = motion.q, motion.v, motion.a.swapaxes(0, 1)  # a: (d, N, n)
+        q, v, a = self._q, self._v, self._a.swapaxes(0, 1)  # a: (d, N, n)
         at_q, at_v = row[:, 0], row[:, 1]
         places = [(at_q, q[1:]), (at_q, q[:-1]), (at_q, v[:-1])]
         places += [(at_q, a[k]) for k in range(d)]
@@ -50,17 +54,15 @@ class Continuity:
 
     def _parts(self, z: Array) -> tuple[Array, Array, Array, Array]:
         """Steps (N, 1), velocities, sums of accelerations for q and v, (N, n)."""
-        motion = self.motion
-        h = motion.steps(z)[:, None]
-        a = z[motion.a]
-        for_q, for_v = np.tensordot([self._bA, self._b], a, axes=(1, 1))
-        return h, z[motion.v[:-1]], for_q, for_v
+        h = self.motion.steps(z)[:, None]
+        for_q, for_v = np.tensordot([self._bA, self._b], z[self._a], axes=(1, 1))
+        return h, z[self._v[:-1]], for_q, for_v
 
     def value(self, z: Array) -> Array:
         """Gaps of positions, then of velocities, interval by interval."""
         h, v, for_q, for_v = self._parts(z)
-        q_gap = z[self.motion.q[1:]] - z[self.motion.q[:-1]] - h * v - h**2 * for_q
-        v_gap = z[self.motion.v[1:]] - v - h * for_v
+        q_gap = z[self._q[1:]] - z[self._q[:-1]] - h * v - h**2 * for_q
+        v_gap = z[self._v[1:]] - v - h * for_v
         return np.stack([q_gap, v_gap], axis=1).ravel()
 
     def jacobian(self, z: Array) -> Array:
@@ -90,10 +92,10 @@ class Continuity:
 
     def describe(self, row: int) -> str:
         """Coordinate and interval, for messages."""
-        n, N = self.motion.arm.nv, self.motion.grid.intervals
+        n, N = len(self._names), self.motion.grid.intervals
         i, k = divmod(row, 2 * n)
         what = ("position", "velocity")[k // n]
-        name = self.motion.arm.coordinate_names[k % n]
+        name = self._names[k % n]
         return f"({what} of {name!r}) after interval {i + 1} of {N}"
 
 

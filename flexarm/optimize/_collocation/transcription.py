@@ -46,6 +46,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -111,6 +112,8 @@ class Collocation:
         Indices of the forces at the knots.
     p : (np,) ndarray of int
         Indices of the parameters.
+    own : (nv,) ndarray of bool
+        Coordinates that are no others' as well, see `beside`.
     """
 
     def __init__(
@@ -133,11 +136,11 @@ class Collocation:
         self.free = isinstance(duration, tuple)
         low, first, high = duration if isinstance(duration, tuple) else (duration,) * 3
         self._duration = positive_number("duration", first)
-        self.n = 0
-        self._bounds: list[Array] = []
+        self._bounds = [np.zeros((3, 0))]  # a list, which copies share
         self.T = int(self.add(1)[0]) if self.free else -1
         self.p = self.add(parameters)
         n, d, N = arm.nv, len(self.tableau.c), grid.intervals
+        self.own = np.ones(n, dtype=bool)
         self.q, self.v = self.add(N + 1, n), self.add(N + 1, n)
         self.a = self.add(N, d, n)
         self.tau = self.add(N // grid.knots_every + 1, arm.nu)
@@ -150,10 +153,28 @@ class Collocation:
         size = int(np.prod(shape))
         index = np.arange(self.n, self.n + size).reshape(shape)
         free = np.full(size, np.inf)
-        self._bounds.append(np.array([-free, free, np.ones(size)]))
-        self._bounds = [np.concatenate(self._bounds, axis=1)]
-        self.n += size
+        more = np.array([-free, free, np.ones(size)])
+        self._bounds[0] = np.concatenate([self._bounds[0], more], axis=1)
         return index
+
+    def beside(self, arm: Arm) -> Collocation:
+        """The motion of another arm whose actuators move as those of this one.
+
+        All else has unknowns of its own; those of the forces are no part of it.
+        """
+        other = copy(self)
+        other.arm, other.own = arm, np.ones(arm.nv, dtype=bool)
+        other.own[arm.actuator_indices] = False
+        for name in ("q", "v", "a"):
+            index = getattr(self, name).copy()
+            index[..., other.own] = self.add(*index.shape[:-1], int(other.own.sum()))
+            setattr(other, name, index)
+        return other
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self._bounds[0].shape[1]
 
     @property
     def lower(self) -> Array:

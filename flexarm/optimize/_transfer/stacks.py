@@ -1,0 +1,155 @@
+"""Arms of a stack, which one motion of the actuators serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...arm import Arm
+from ...errors import ArgumentError
+from .._charts import chart_of
+from .._collocation.ends import End, hold
+from .._collocation.gathered import Combined
+from .._collocation.local import EquationOfMotion
+from .._collocation.points import AtPoints
+from .._collocation.transcription import Collocation
+from .._programs.program import Term
+from .._result import OptimalMotion
+from ..limits import Limits, without_obstacles
+from .first_motion import balanced
+from .task import Task
+
+Array = NDArray[np.float64]
+
+
+def stacked(tasks: Sequence[Task]) -> Task:
+    """The task of the first arm of a stack, with those of the others."""
+    first, *others = tasks
+    for task in tasks:
+        ends = task.start, task.end
+        if (
+            task.family is not None
+            or "vibration" in task.weights
+            or chart_of(task.arm) is not None
+            or task.arm.nu < task.arm.nj
+            or task.floating.any()
+            or any(end.aim is not None for end in ends)
+        ):
+            raise ArgumentError(
+                "trajectory of a stack is between joint positions, of arms that have "
+                "an actuator at each joint, no quaternions and no base that floats, "
+                "without payload='maximize' and without the cost 'vibration'; expected "
+                "such a motion, or one arm of the stack"
+            )
+    duration = first.duration
+    if isinstance(duration, tuple):
+        spans = np.array([task.duration for task in tasks])
+        low, middle, high = (float(x) for x in spans.max(axis=0))
+        duration = low, middle, high
+    return replace(first, others=tuple(others), duration=duration)
+
+
+def limits_beside(limits: Limits, first: Limits, arm: Arm) -> Limits:
+    """Limits of another arm of a stack, without those that the first keeps for it."""
+    pairs = {}
+    for name in ("position", "velocity", "acceleration"):
+        pair = getattr(limits, name)
+        same = np.array_equal(pair, getattr(first, name)) and not arm._n_motors
+        pairs[name] = np.full_like(pair, np.inf) * [[-1.0], [1.0]] if same else pair
+    return replace(without_obstacles(limits), **pairs)
+
+
+class Beside:
+    """Another arm in the motion of the first: what bends, and the forces it takes.
+
+    At the collocation points no force acts but on what the actuators move.  Forces of
+    actuators are linear between nodes: in each interval they are nearest to those at
+    its points, at a node between those of both intervals, so that their impulses are
+    right to the order of the points.
+
+    Parameters
+    ----------
+    first : Collocation
+        The motion of the first arm.
+    arm : Arm
+        The other arm.
+    """
+
+    def __init__(self, first: Collocation, arm: Arm) -> None:
+        self._first, self.motion = first, first.beside(arm)
+        self._equation = EquationOfMotion(arm, forced=False)
+        self._law = AtPoints(self.motion, self._equation)
+        # rows at the points by which forces at the nodes follow
+        c, _, b = first.tableau
+        line = np.stack([np.ones_like(c), c - 0.5], axis=1) * np.sqrt(b)[:, None]
+        ends = np.array([[1.0, -0.5], [1.0, 0.5]]) @ np.linalg.pinv(line) * np.sqrt(b)
+        N, d = len(first.a), len(c)
+        nodes = np.zeros((N + 1, N, d))
+        k = np.arange(N)
+        nodes[k, k], nodes[k + 1, k] = 0.5 * ends
+        nodes[0, 0], nodes[-1, -1] = ends
+        self._nodes = nodes.reshape(N + 1, N * d)
+
+    def begin(self, z: Array) -> None:
+        """Set its unknowns: it moves as the first arm does, with its own deflection."""
+        first, motion, own = self._first, self.motion, self.motion.own
+        for mine, other in ((motion.q, first.q), (motion.v, first.v)):
+            z[mine[..., own]] = z[other[..., own]]
+        z[motion.a[..., own]] = z[first.a[..., own]]
+        # accelerations at the nodes are those of the points next to them
+        nodal = np.concatenate([first.a[:, 0], first.a[-1:, -1]])
+        state = z[first.q], z[first.v], z[nodal]
+        z[motion.q] = balanced(motion.arm, *state, own, own)
+
+    def terms(self, z: Array, limits: Limits) -> list[Term]:
+        """Constraints: its equation of motion, limits of its forces, rest at the ends.
+
+        Sizes are those of a motion.
+        """
+        motion, arm, law = self.motion, self.motion.arm, self._law
+        motion.size_by(z)
+        law.size_by(z)
+        free, points = np.flatnonzero(motion.own), self._nodes.shape[1]
+        pair = np.asarray(limits.torque)
+        limited = np.isfinite(pair).any(axis=0)
+        at = arm.actuator_indices[limited]
+        rows = sparse.vstack(
+            [
+                sparse.kron(sparse.eye_array(points), _chosen(free, arm.nv)),
+                sparse.kron(self._nodes, _chosen(at, arm.nv)),
+            ]
+        )
+        still = np.zeros(points * len(free))
+        low, high = (
+            np.append(still, np.tile(side[limited], len(self._nodes))) for side in pair
+        )
+        sizes = law.scale[: arm.nv]
+        scale = np.append(
+            np.tile(sizes[free], points), np.tile(sizes[at], len(self._nodes))
+        )
+        terms: list[Term] = [
+            Combined(law, rows, low, high, scale),
+            motion.continuity(),
+        ]
+        # its joints are where those of the first arm are
+        none = np.zeros(arm.nj, dtype=bool)
+        for k in (0, -1):
+            end = End(z[motion.q[k]], None, none)
+            terms += hold(motion, k, end, self._equation, np.zeros(0))
+        return terms
+
+    def motion_of(self, first: OptimalMotion, z: Array) -> OptimalMotion:
+        """Its motion, with all else of that of the first arm."""
+        motion, arm = self.motion, self.motion.arm
+        rows = self._law.value(z).reshape(-1, arm.nv)
+        tau = self._nodes @ rows[:, arm.actuator_indices]
+        return replace(first, arm=arm, q=z[motion.q], qd=z[motion.v], tau=tau)
+
+
+def _chosen(rows: NDArray[np.intp], n: int) -> sparse.sparray:
+    """Matrix (k, n) that chooses rows."""
+    return sparse.csr_array(np.eye(n)[rows])
