@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from each import each
-from numpy.testing import assert_allclose
+from few_modes import planar_chain
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
 
 import flexarm as fa
-from flexarm.optimize import paths, time_optimal
+from flexarm.optimize import paths, time_optimal, trajectory
+from flexarm.optimize._result import warned
 
 RAIL = paths.joint_path([[0.0], [0.5]], kind="straight")
 LINE = paths.line([1.8, 0.2], [1.6, 0.7])
@@ -94,9 +99,205 @@ def test_arms_that_ask_for_less_change_nothing() -> None:
     assert_allclose(single.tau, heavy.tau, atol=1e-9)
 
 
+def link(payload: float, **options: Any) -> fa.Arm:
+    """A flexible link with the inertia of its motor."""
+    given: dict[str, Any] = {"bending_stiffness": 100.0, "damping_ratio": 0.01}
+    given |= {"n_modes": 2, "gravity": (0.0, 0.0, 0.0), "payload_mass": payload}
+    arm = planar_chain(1, **given | options)
+    (body,) = arm.bodies
+    return arm.replace(bodies=[body.replace(joint=body.joint.replace(armature=0.3))])
+
+
+AFLOAT = [rigid(m).replace(gravity=(0.0, 0.0, 0.0)) for m in (1.0, 5.0)]
+SATELLITE = fa.Arm(
+    [fa.RigidBody("body", fa.Joint.spherical(), mass=1.0, inertia=(2.0, 3.0, 4.0))],
+    gravity=(0.0, 0.0, 0.0),
+)
+LIGHT, HEAVY = link(0.2), link(1.0)
+BOTH = fa.stack([LIGHT, HEAVY])
+
+
+def ends_by_scipy(found: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """State at the end of each arm of a stack under its own forces."""
+    ends = []
+    for one in found.scenarios:
+        acting = np.zeros((one.arm.nv, one.arm.nu))
+        acting[one.arm.actuator_indices, np.arange(one.arm.nu)] = 1.0
+
+        def rate(
+            t: float, x: np.ndarray, one: Any = one, acting: np.ndarray = acting
+        ) -> np.ndarray:
+            q, v = np.split(x, 2)
+            tau = acting @ [np.interp(t, one.t, column) for column in one.tau.T]
+            return np.concatenate([v, fa.forward_dynamics(one.arm, q, v, tau)])
+
+        x = np.concatenate([one.q[0], one.qd[0]])
+        for span in zip(one.t[:-1], one.t[1:], strict=True):
+            x = solve_ivp(rate, span, x, method="DOP853", rtol=1e-8, atol=1e-10).y[
+                :, -1
+            ]
+        ends.append((x[: one.arm.nv], x[one.arm.nv :]))
+    return ends
+
+
+@pytest.mark.parametrize(
+    ("cost", "options"),
+    [
+        ("effort", {"duration": 0.8}),
+        ("time", {"limits": {"torque": 8.0}, "search": {"intervals": 24}}),
+    ],
+)
+def test_both_payloads_rest_at_the_end_under_their_own_forces(
+    cost: str, options: dict[str, Any]
+) -> None:
+    """As simulated by SciPy, by one motion of the joint that costs more than alone."""
+    found = trajectory(BOTH, [0.0], [1.0], cost=cost, **options)
+    assert found.success
+    light, heavy = found.scenarios
+    assert_array_equal(light.q[:, 0], heavy.q[:, 0])
+    assert_array_equal(light.qd[:, 0], heavy.qd[:, 0])
+    assert np.abs(heavy.tau).max() <= 8.0 * (1.0 + 1e-6) or cost == "effort"
+    for one, (q, v) in zip(found.scenarios, ends_by_scipy(found), strict=True):
+        assert_allclose(q, [1.0, 0.0, 0.0], atol=1e-3)
+        moving = fa.kinetic_energy(one.arm, one.q, one.qd).max()
+        assert fa.kinetic_energy(one.arm, q, v) < 1e-4 * moving
+    # the first arm alone has less to do; in the least time each of them
+    alone = [LIGHT] if cost == "effort" else [LIGHT, HEAVY]
+    for arm in alone:
+        one = trajectory(arm, [0.0], [1.0], cost=cost, **options)
+        assert found.objective > 1.02 * one.objective
+    assert found.verification is light.verification
+    assert heavy.verification is not None
+    assert heavy.verification.excess == {}
+
+
+def test_two_arms_that_are_alike_move_as_one() -> None:
+    alone = trajectory(HEAVY, [0.0], [1.0], duration=0.8)
+    single = trajectory(fa.stack([HEAVY]), [0.0], [1.0], duration=0.8)
+    twice = trajectory(fa.stack([HEAVY, link(1.0)]), [0.0], [1.0], duration=0.8)
+    assert_array_equal(single.q, alone.q)
+    assert len(single.scenarios) == 1
+    assert_allclose(twice.q, alone.q, atol=1e-7)
+    assert_allclose(twice.objective, alone.objective, rtol=1e-9)
+    assert_allclose(twice.scenarios[1].q, alone.q, atol=1e-7)
+    # forces of the second one follow from its motion
+    size = np.abs(alone.tau).max()
+    assert_allclose(twice.scenarios[1].tau, alone.tau, atol=2e-3 * size)
+
+
+def test_the_heaviest_cart_sets_the_least_time_of_a_trajectory() -> None:
+    carts = fa.stack([cart(1.0), cart(2.0)])
+    limits = {"torque": 3.0}
+    found = trajectory(carts, [0.0], [0.5], cost="time", limits=limits)
+    # jumps are resolved to an interval
+    assert_allclose(found.duration, 2.0 * np.sqrt(2.0 * 0.5 / 3.0), rtol=0.01)
+    assert_allclose(found.scenarios[1].tau, 2.0 * found.tau, atol=1e-6)
+
+
+def test_weights_deflect_each_arm_as_its_own_at_both_ends() -> None:
+    arms = [link(m, gravity=(0.0, -9.81, 0.0)) for m in (0.2, 1.0)]
+    found = trajectory(fa.stack(arms), [-1.5], [-0.5], duration=0.8)
+    assert found.success
+    for one in found.scenarios:
+        for k in (0, -1):
+            rest = fa.equilibrium(one.arm, [one.q[k, 0], 0.0, 0.0])
+            assert_allclose(one.q[k], rest.q, atol=1e-7)
+            assert_allclose(one.qd[k], 0.0, atol=1e-9)
+
+
+def test_bending_and_speed_are_limited_for_all_arms() -> None:
+    """The heavy one bends as far as it may, the light one less."""
+    free = trajectory(BOTH, [0.0], [1.0], duration=1.0)
+    bent = [np.abs(one.q[:, 1:]).max(axis=0) for one in free.scenarios]
+    most = np.array([0.8 * bent[1][0], np.inf])
+    assert (bent[0] < most).all()
+    limits = {"outputs": {"modes": most}, "velocity": 1.7}
+    found = trajectory(BOTH, [0.0], [1.0], duration=1.0, limits=limits)
+    assert found.success
+    assert found.objective > 1.01 * free.objective
+    for one, part in zip(found.scenarios, (0.5, 1.0), strict=True):
+        assert one.verification is not None
+        run = one.verification.trajectory
+        far = np.abs(run.q[:, 1]).max() / most[0]
+        assert part - 0.5 < far <= part + 0.01
+        assert np.abs(run.qd[:, 0]).max() <= 1.7 * 1.01
+
+
+def test_motors_behind_elastic_gears_move_alike() -> None:
+    """Their links differ by what the gears yield."""
+    drive = fa.Drive(stiffness=500.0, rotor_inertia=0.002, gear_ratio=20.0)
+    arms = [
+        fa.Arm(
+            [
+                fa.RigidBody(
+                    "link",
+                    fa.Joint.revolute("z", drive=drive),
+                    mass=m,
+                    com=(0.5, 0.0, 0.0),
+                    inertia=(0.01, 0.1, 0.1),
+                )
+            ],
+            gravity=(0.0, -9.81, 0.0),
+        )
+        for m in (1.0, 3.0)
+    ]
+    found = trajectory(fa.stack(arms), [-0.5], [0.5], duration=0.6)
+    assert found.success
+    light, heavy = found.scenarios
+    assert_array_equal(light.q[:, 1], heavy.q[:, 1])
+    assert np.abs(light.q[:, 0] - heavy.q[:, 0]).max() > 0.01
+    for (q, v), one in zip(ends_by_scipy(found), found.scenarios, strict=True):
+        assert_allclose(q, one.q[-1], atol=1e-3)
+        assert_allclose(v, 0.0, atol=0.1)
+
+
+def test_an_arm_of_a_stack_that_fails_is_named() -> None:
+    found = time_optimal(fa.stack([cart(1.0), cart(2.0)]), RAIL, limits={"torque": 3.0})
+    light, heavy = found.scenarios
+    assert heavy.verification is not None
+    beyond = replace(heavy.verification, excess={"force of 'cart'": 0.05})
+    found = replace(found, scenarios=(light, heavy._replace(verification=beyond)))
+    with pytest.warns(fa.ConvergenceWarning, match="arm 1 of the stack: the simulated"):
+        found = warned(found)
+    assert not found.success
+
+
+def test_files_and_calls_keep_the_scenarios(tmp_path: Path) -> None:
+    found = trajectory(BOTH, [0.0], [1.0], duration=0.8)
+    fa.save(found, tmp_path / "motion.json")
+    again: Any = fa.load(tmp_path / "motion.json")
+    assert_array_equal(again.scenarios[1].tau, found.scenarios[1].tau)
+    assert again.scenarios[1].arm.mass == HEAVY.mass
+    assert_array_equal(again.call.again().tau, found.tau)
+
+
+BETWEEN_POSTURES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "tip": (BOTH, {"end": {"tip": (0.0, 1.0, 0.0)}}),
+    "vibration": (BOTH, {"cost": {"effort": 1.0, "vibration": 1.0}}),
+    "payload": (BOTH, {"payload": "maximize", "limits": {"torque": 8.0}}),
+    "afloat": (
+        fa.stack(AFLOAT),
+        {"start": [0.0, 0.0], "end": {"joints": {"link2": 1.0}}}
+        | {"limits": {"torque": [0.0, 100.0]}},
+    ),
+    "ball": (
+        fa.stack([SATELLITE]),
+        {"start": [1.0, 0.0, 0.0, 0.0], "end": [0.0, 1.0, 0.0, 0.0]},
+    ),
+}
+
+
+@each("given", BETWEEN_POSTURES)
+def test_stacks_are_refused_where_joints_are_not_given(given: Any) -> None:
+    stack, options = given
+    ends = {"start": [0.0], "end": [1.0], "duration": 1.0}
+    words = "trajectory of a stack is between joint positions"
+    with pytest.raises(fa.ArgumentError, match=words):
+        trajectory(stack, **ends | options)
+
+
 FLEXIBLE = [fa.library.farid_two_link(payload_mass=m) for m in (1.0, 5.0)]
 OF_TWO_LENGTHS = [fa.library.planar_chain(2, length=x) for x in (1.0, 1.02)]
-AFLOAT = [rigid(m).replace(gravity=(0.0, 0.0, 0.0)) for m in (1.0, 5.0)]
 ON_A_PATH = [
     (OF_TWO_LENGTHS, paths.line([1.5, 0.2], [1.2, 0.7]), 200.0, "same lengths"),
     (FLEXIBLE, LINE, TORQUE, 'trajectory\\(stack, start, end, limits=..., cost="time"'),

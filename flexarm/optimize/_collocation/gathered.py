@@ -139,8 +139,8 @@ class Combined:
         return self._term.hessian(z, self._matrix.T @ multipliers)
 
     def describe(self, row: int) -> str:
-        """Which row."""
-        return f"(row {row})"
+        """The first row of the term that is part of it."""
+        return self._term.describe(int(self._matrix[[row]].indices[0]))
 
 
 class Linear:

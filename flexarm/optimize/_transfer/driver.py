@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from ...stacks import ArmStack
 from .._collocation.known import Known, read_initial
 from .._more_modes import beside_more_modes
 from .._parts import arms_of
-from .._result import OptimalMotion, warned
+from .._result import OptimalMotion, scenario_of, warned
 from ..limits import LimitsLike
 from ..search import Search, read_search
 from .branches import worth_a_search
@@ -255,4 +256,6 @@ def trajectory(
     given = {name: options.pop(name) for name in _GRID}
     given = {name: value for name, value in given.items() if value is not None}
     found = searched(tasks, options, given, check, first, began)
+    if isinstance(arm, ArmStack) and not found.scenarios:
+        found = replace(found, scenarios=(scenario_of(found),))
     return warned(beside_more_modes(found))

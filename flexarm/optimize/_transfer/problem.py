@@ -68,7 +68,9 @@ class Transfer:
         self.motion = motion = Collocation(
             task.arm, grid, duration=task.duration, parameters=k
         )
-        self.others = [Beside(motion, other.arm) for other in task.others]
+        self.others = [
+            Beside(motion, other.arm, k) for k, other in enumerate(task.others, 1)
+        ]
         self.z0 = first_motion(
             motion, task.start.q, task.end.q, task.first_duration, task.floating
         )

@@ -77,12 +77,15 @@ class Beside:
         The motion of the first arm.
     arm : Arm
         The other arm.
+    number : int
+        Its place in the stack, for messages.
     """
 
-    def __init__(self, first: Collocation, arm: Arm) -> None:
+    def __init__(self, first: Collocation, arm: Arm, number: int) -> None:
         self._first, self.motion = first, first.beside(arm)
         self._equation = EquationOfMotion(arm, forced=False)
         self._law = AtPoints(self.motion, self._equation)
+        self._law.name += f" of arm {number}"
         # rows at the points by which forces at the nodes follow
         c, _, b = first.tableau
         line = np.stack([np.ones_like(c), c - 0.5], axis=1) * np.sqrt(b)[:, None]
