@@ -358,8 +358,7 @@ def least_cost_of(motion: OptimalMotion) -> LeastCost:
 
 def scenario_of(motion: OptimalMotion) -> Scenario:
     """What one arm of a stack does."""
-    way = motion.t, motion.q, motion.qd, motion.tau
-    return Scenario(motion.arm, *way, motion.verification)
+    return Scenario(*(getattr(motion, name) for name in Scenario._fields))
 
 
 def each_of(motion: OptimalMotion) -> list[OptimalMotion]:

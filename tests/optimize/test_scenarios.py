@@ -142,10 +142,7 @@ def ends_by_scipy(found: Any) -> list[tuple[np.ndarray, np.ndarray]]:
 
 @pytest.mark.parametrize(
     ("cost", "options"),
-    [
-        ("effort", {"duration": 0.8}),
-        ("time", {"limits": {"torque": 8.0}, "search": {"intervals": 24}}),
-    ],
+    [("effort", {"duration": 0.8}), ("time", {"limits": {"torque": 8.0}})],
 )
 def test_both_payloads_rest_at_the_end_under_their_own_forces(
     cost: str, options: dict[str, Any]

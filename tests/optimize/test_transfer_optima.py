@@ -135,8 +135,6 @@ def test_rates_of_forces_on_clustered_grids(duration: Any) -> None:
     assert max(derivative_errors(program, z).values()) < 1e-5
     over = np.diff(t) * 2.0 * (middle - middle[4])
     assert_allclose(program.violations(z).max(), over.max())
-    with pytest.raises(fa.ArgumentError, match=r"clustered is 0\.5"):
-        Grid(main=8, clustered=0.5, knots_every=2)
 
 
 @each(

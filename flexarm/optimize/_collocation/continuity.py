@@ -35,7 +35,7 @@ class Continuity:
         self.lower = self.upper = np.zeros(self.rows)
         scale = np.stack([motion.scale[self._q[1:]], motion.scale[self._v[1:]]], 1)
         self.scale = scale.ravel()
-        self._alpha, self._beta = motion.grid.lengths()
+        self._beta = motion.grid.lengths()
         row = np.arange(self.rows).reshape(N, 2, n)
         q, v, a = self._q, self._v, self._a.swapaxes(0, 1)  # a: (d, N, n)
         at_q, at_v = row[:, 0], row[:, 1]

@@ -97,23 +97,19 @@ class Combined:
         The term.
     matrix : (rows, k) sparse array
         Weights of its k rows.
-    lower, upper, scale : (rows,) ndarray of float
-        Bounds and sizes of the combinations.
+    lower, upper : (rows,) ndarray of float
+        Bounds of the combinations.
     """
 
     convex = False
 
     def __init__(
-        self,
-        term: Term,
-        matrix: sparse.sparray,
-        lower: Array,
-        upper: Array,
-        scale: Array,
+        self, term: Term, matrix: sparse.sparray, lower: Array, upper: Array
     ) -> None:
         self._term, self._matrix = term, sparse.csr_array(matrix)
         self.name, self.rows = term.name, len(lower)
-        self.lower, self.upper, self.scale = lower, upper, scale
+        self.lower, self.upper = lower, upper
+        self.scale = np.asarray(abs(self._matrix) @ term.scale)
         # weights of the entries of the Jacobian of the term, in all rows
         row, column = term.jacobian_pattern
         k = np.arange(len(row))

@@ -1,7 +1,7 @@
 r"""Motions of an arm as unknowns of a nonlinear program, in residual form.
 
-Time is cut into N intervals of length :math:`h_i = \alpha_i + \beta_i T`, T the
-duration of the main motion, fixed or free.  Unknown are positions and velocities at the
+Time is cut into N intervals of length :math:`h_i = \beta_i T`, T the duration of the
+main motion, fixed or free.  Unknown are positions and velocities at the
 N + 1 nodes, accelerations at d points of each interval, and forces of the actuators at
 knots between which they are linear.  At point k of interval i
 
@@ -61,7 +61,6 @@ from .._parts import Timings
 from .._programs.program import NonlinearProgram, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion
-from .._verify import between
 from .continuity import Continuity
 from .grid import Grid, tableau
 
@@ -143,7 +142,7 @@ class Collocation:
         self.own = np.ones(n, dtype=bool)
         self.q, self.v = self.add(N + 1, n), self.add(N + 1, n)
         self.a = self.add(N, d, n)
-        self.tau = self.add(N // grid.knots_every + 1, arm.nu)
+        self.tau = self.add(N + 1, arm.nu)
         if self.free:
             self.bound(self.T, positive_number("duration", low), high)
             self.resize(self.T, first)
@@ -216,24 +215,12 @@ class Collocation:
 
     def steps(self, z: Array) -> Array:
         """Lengths of the intervals in s, (N,)."""
-        alpha, beta = self.grid.lengths()
-        return np.asarray(alpha + beta * self.duration(z))
+        return self.grid.lengths() * self.duration(z)
 
     def times(self, z: Array) -> Array:
         """Times of the nodes in s, (N + 1,), zero where the main motion starts."""
         t = np.concatenate([[0.0], np.cumsum(self.steps(z))])
         return np.asarray(t - t[self.grid.start])
-
-    def knots(self) -> tuple[Index, Array]:
-        """Knots around each interval, and the place of the interval between them.
-
-        Numbers (N, 2) of the knots, and start and end (N, 2) of the interval between
-        them, 0 to 1.
-        """
-        every = self.grid.knots_every
-        first, place = np.divmod(np.arange(self.grid.intervals), every)
-        share = np.stack([place, place + 1], axis=1) / every
-        return np.stack([first, first + 1], axis=1), share
 
     def continuity(self) -> Term:
         """Equations between the states at the ends of intervals and at the nodes."""
@@ -291,9 +278,9 @@ class Collocation:
         if tau is None:
             model, acting = self.arm.kernels, self.arm.actuator_indices
             forces = model.quiet("inverse_dynamics")(z[self.q], z[self.v], nodal)
-            z[self.tau] = forces[:: self.grid.knots_every, acting]
+            z[self.tau] = forces[:, acting]
         else:
-            z[self.tau] = tau(t[:: self.grid.knots_every])
+            z[self.tau] = tau(t)
         check_numbers("the first motion", z)
         self.size_by(z)
         return z
@@ -329,7 +316,7 @@ class Collocation:
     def read(self, z: Array) -> Motion:
         """Motion of these unknowns at the nodes."""
         t = self.times(z)
-        tau = between(t, t[:: self.grid.knots_every], z[self.tau])
+        tau = z[self.tau]
         acting = np.zeros((len(t), self.arm.nv))
         acting[:, self.arm.actuator_indices] = tau
         model = self.arm.kernels

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,20 +59,27 @@ def rigid_optimum(
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
     every = stack or ((level, limits),)
     ways = [_way(*one, path, s, start, scheme) for one in every]
-    for k, way in enumerate(ways):
-        _refuse_other_way(level, ways[0].motion, way.motion, k)
-    used = joined([way.used for way in ways])
+    motions, tables, places, used = zip(*ways, strict=True)
+    joints = [motion.q[:, : level.n_positions] for motion in motions]
+    for k, q in enumerate(joints[1:], 1):
+        if (apart := float(level.apart(q, joints[0]).max())) > _SAME_WAY:
+            raise ArgumentError(
+                f"arm {k} of the stack follows the path with other joint positions "
+                f"than arm 0, by {apart:.3g} rad or m, expected arms of the same "
+                "lengths and axes, which one motion serves"
+            )
+    rows = joined(used)
     prepared = time.perf_counter()
     try:
-        scaling = solve(used, ends, scheme)
+        scaling = solve(rows, ends, scheme)
     except Infeasible as error:
-        raise explain(error, used, ways[0].places, ends) from None
+        raise explain(error, rows, places[0], ends) from None
     solved = time.perf_counter()
     with held():
         marks = began, prepared, solved
         own = [
-            _found(one, way.motion, way.rows, scaling, kept, check, marks)
-            for (one, kept), way in zip(every, ways, strict=True)
+            _found(one, motion, table, scaling, kept, check, marks)
+            for (one, kept), motion, table in zip(every, motions, tables, strict=True)
         ]
     found = own[0]
     if stack:
@@ -82,32 +88,14 @@ def rigid_optimum(
         return unverified(found)
     if not check or len(s) <= _MIN_INTERVALS:
         return found
+    half = (len(s) - 1) // 2
     coarse = rigid_optimum(
-        level,
-        path,
-        limits,
-        start,
-        rates,
-        intervals=(len(s) - 1) // 2,
-        scheme=scheme,
-        stack=stack,
+        level, path, limits, start, rates, intervals=half, scheme=scheme, stack=stack
     )
     # errors are of the first order in the distance of points, or of the second
     saved = coarse.duration - found.duration
     gap = abs(saved) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
     return replace(found, gap=gap)
-
-
-class _Way(NamedTuple):
-    """An arm along its path, and its limits at the points.
-
-    The scheme uses those at `places`, which are the points or half way between them.
-    """
-
-    motion: PathMotion
-    rows: Rows
-    places: PathMotion
-    used: Rows
 
 
 def _way(
@@ -117,8 +105,11 @@ def _way(
     s: Array,
     start: ArrayLike | Led | Afloat | None,
     scheme: str,
-) -> _Way:
-    """The arm along its path, refused outside of limits of positions."""
+) -> tuple[PathMotion, Rows, PathMotion, Rows]:
+    """The arm along its path with its limits, there and where the scheme has them.
+
+    The scheme has them at the same points, or half way between them.
+    """
     motion = follow(level.arm, path, s, start=start)
     path = motion.path  # on which joints with quaternions turn
     refuse_positions(
@@ -128,24 +119,10 @@ def _way(
     refuse_touching(level.arm, limits, motion.q, "the path", shares)
     rows = rows_of(level, motion, s, limits)
     if scheme != "midpoint":
-        return _Way(motion, rows, motion, rows)
+        return motion, rows, motion, rows
     halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
     places = follow(level.arm, path, halves, start=motion._start)
-    return _Way(motion, rows, places, rows_of(level, places, s, limits))
-
-
-def _refuse_other_way(
-    level: RigidLevel, first: PathMotion, motion: PathMotion, number: int
-) -> None:
-    """Refuse an arm of a stack whose joints move otherwise than those of the first."""
-    at = slice(level.n_positions)
-    apart = float(level.apart(motion.q[:, at], first.q[:, at]).max())
-    if apart > _SAME_WAY:
-        raise ArgumentError(
-            f"arm {number} of the stack follows the path with other joint positions "
-            f"than arm 0, by {apart:.3g} rad or m, expected arms of the same lengths "
-            "and axes, which one motion serves"
-        )
+    return motion, rows, places, rows_of(level, places, s, limits)
 
 
 def _found(

@@ -257,7 +257,7 @@ class Transfer:
         z[motion.q], z[motion.v], _ = at(t)
         inner = (t[:-1, None] + h[:, None] * motion.tableau.c).ravel()
         z[motion.a] = at(inner)[2].reshape(motion.a.shape)
-        forces = known.forces(t[:: motion.grid.knots_every] / t[-1])
+        forces = known.forces(t / t[-1])
         if forces is not None:
             z[motion.tau] = forces
         self._move_others(z)

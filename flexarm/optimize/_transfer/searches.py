@@ -31,11 +31,11 @@ from .._excess import ACCEPTED_EXCESS, passes_through
 from .._parts import Searched, Timings
 from .._programs.solution import Progress
 from .._result import OptimalMotion, each_of, interrupted, least_cost_of
+from ..limits import without_obstacles
 from . import search_numbers as numbers
 from .exact_steps import ExactSteps, suits
 from .problem import Transfer, missed, tolerances
 from .resolution import Quadratic, chosen_grid
-from .stacks import limits_beside
 from .task import Task
 
 Array = NDArray[np.float64]
@@ -90,8 +90,9 @@ class Searches(GridSearch[Transfer]):
         self.within = Within(task.arm, task.limits, moved, task.designs)
         self.withins = [self.within]
         for other in task.others:
-            limits = limits_beside(other.limits, task.limits, other.arm)
-            self.withins.append(Within(other.arm, limits, moved))
+            self.withins.append(
+                Within(other.arm, without_obstacles(other.limits), moved)
+            )
         self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Known | None) -> None:
@@ -299,7 +300,7 @@ class Searches(GridSearch[Transfer]):
         self, grid: Grid, firsts: Sequence[Known], unit: float, like: OptimalMotion
     ) -> ExactSteps:
         """Search with exact steps from the best of several motions."""
-        shares = grid.lengths()[1]
+        shares = grid.lengths()
         return ExactSteps(self.task, shares, firsts, unit, tolerances(like))
 
     def _go(self, search: ExactSteps, progress: bool | Progress) -> None:
@@ -382,7 +383,7 @@ class Searches(GridSearch[Transfer]):
         still = np.zeros(n)
         at = task.arm.actuator_indices
         held = task.arm.kernels.quiet("inverse_dynamics")(middle, still, still)[at]
-        shares = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
+        shares = np.concatenate([[0.0], np.cumsum(grid.lengths())])
         return Known(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
 
     def _calm(self, problem: Transfer) -> Array | None:

@@ -19,7 +19,7 @@ from .._collocation.points import AtPoints
 from .._collocation.transcription import Collocation
 from .._programs.program import Term
 from .._result import OptimalMotion
-from ..limits import Limits, without_obstacles
+from ..limits import Limits
 from .first_motion import balanced
 from .task import Task
 
@@ -45,22 +45,7 @@ def stacked(tasks: Sequence[Task]) -> Task:
                 "without payload='maximize' and without the cost 'vibration'; expected "
                 "such a motion, or one arm of the stack"
             )
-    duration = first.duration
-    if isinstance(duration, tuple):
-        spans = np.array([task.duration for task in tasks])
-        low, middle, high = (float(x) for x in spans.max(axis=0))
-        duration = low, middle, high
-    return replace(first, others=tuple(others), duration=duration)
-
-
-def limits_beside(limits: Limits, first: Limits, arm: Arm) -> Limits:
-    """Limits of another arm of a stack, without those that the first keeps for it."""
-    pairs = {}
-    for name in ("position", "velocity", "acceleration"):
-        pair = getattr(limits, name)
-        same = np.array_equal(pair, getattr(first, name)) and not arm._n_motors
-        pairs[name] = np.full_like(pair, np.inf) * [[-1.0], [1.0]] if same else pair
-    return replace(without_obstacles(limits), **pairs)
+    return replace(first, others=tuple(others))
 
 
 class Beside:
@@ -100,8 +85,7 @@ class Beside:
     def begin(self, z: Array) -> None:
         """Set its unknowns: it moves as the first arm does, with its own deflection."""
         first, motion, own = self._first, self.motion, self.motion.own
-        for mine, other in ((motion.q, first.q), (motion.v, first.v)):
-            z[mine[..., own]] = z[other[..., own]]
+        z[motion.v[..., own]] = z[first.v[..., own]]
         z[motion.a[..., own]] = z[first.a[..., own]]
         # accelerations at the nodes are those of the points next to them
         nodal = np.concatenate([first.a[:, 0], first.a[-1:, -1]])
@@ -116,32 +100,22 @@ class Beside:
         motion, arm, law = self.motion, self.motion.arm, self._law
         motion.size_by(z)
         law.size_by(z)
-        free, points = np.flatnonzero(motion.own), self._nodes.shape[1]
+        # elastic rows at the points, those of limited actuators at the nodes
         pair = np.asarray(limits.torque)
         limited = np.isfinite(pair).any(axis=0)
-        at = arm.actuator_indices[limited]
-        rows = sparse.vstack(
-            [
-                sparse.kron(sparse.eye_array(points), _chosen(free, arm.nv)),
-                sparse.kron(self._nodes, _chosen(at, arm.nv)),
-            ]
-        )
-        still = np.zeros(points * len(free))
+        each = sparse.csr_array(np.eye(arm.nv))
+        elastic = sparse.kron(sparse.eye_array(self._nodes.shape[1]), each[motion.own])
+        acting = sparse.kron(self._nodes, each[arm.actuator_indices[limited]])
+        none = np.zeros(elastic.shape[0])
         low, high = (
-            np.append(still, np.tile(side[limited], len(self._nodes))) for side in pair
+            np.append(none, np.tile(side[limited], len(self._nodes))) for side in pair
         )
-        sizes = law.scale[: arm.nv]
-        scale = np.append(
-            np.tile(sizes[free], points), np.tile(sizes[at], len(self._nodes))
-        )
-        terms: list[Term] = [
-            Combined(law, rows, low, high, scale),
-            motion.continuity(),
-        ]
+        rows = Combined(law, sparse.vstack([elastic, acting]), low, high)
+        terms: list[Term] = [rows, motion.continuity()]
         # its joints are where those of the first arm are
-        none = np.zeros(arm.nj, dtype=bool)
+        free = np.zeros(arm.nj, dtype=bool)
         for k in (0, -1):
-            end = End(z[motion.q[k]], None, none)
+            end = End(z[motion.q[k]], None, free)
             terms += hold(motion, k, end, self._equation, np.zeros(0))
         return terms
 
@@ -151,8 +125,3 @@ class Beside:
         rows = self._law.value(z).reshape(-1, arm.nv)
         tau = self._nodes @ rows[:, arm.actuator_indices]
         return replace(first, arm=arm, q=z[motion.q], qd=z[motion.v], tau=tau)
-
-
-def _chosen(rows: NDArray[np.intp], n: int) -> sparse.sparray:
-    """Matrix (k, n) that chooses rows."""
-    return sparse.csr_array(np.eye(n)[rows])
