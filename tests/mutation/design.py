@@ -327,10 +327,10 @@ DESIGN = [
         "optimize_engine",
     ),
     mutant(
-        OPTIMIZE + "_collocation/transcription.py",
-        "share = np.stack([place, place + 1], axis=1) / every",
-        "share = np.stack([place, place], axis=1) / every",
-        "forces do not change within an interval of several knots",
+        OPTIMIZE + "_collocation/points.py",
+        "self._share = np.stack([1.0 - at, at], axis=-1)",
+        "self._share = np.stack([at, 1.0 - at], axis=-1)",
+        "forces change backward within an interval",
         "optimize_engine optimize_trajectory",
     ),
     mutant(
