@@ -179,8 +179,8 @@ class ArmStack(StackLike, StackMethods):
     constraints, `integrate`, `simulate`, `inverse_kinematics`, equilibria and other
     statics, frequencies and modes, `linearize`, `robustness`,
     `flexarm.control.simulate_loop`, `flexarm.optimize.trajectory` and, along a path,
-    `flexarm.optimize.time_optimal`, whose one motion serves all arms.  Its axes broadcast with the leading axes of the
-    states, as those of an array do.
+    `flexarm.optimize.time_optimal`, whose one motion serves all arms.  Its axes
+    broadcast with the leading axes of the states, as those of an array do.
 
     Attributes
     ----------

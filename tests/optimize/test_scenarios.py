@@ -293,6 +293,13 @@ def test_stacks_are_refused_where_joints_are_not_given(given: Any) -> None:
         trajectory(stack, **ends | options)
 
 
+def test_limits_that_do_not_hold_an_arm_of_a_stack_name_it() -> None:
+    arms = [link(m, gravity=(0.0, -9.81, 0.0)) for m in (0.0, 2.0)]
+    words = "arm 1 of the stack: limits.torque of .* hold the arm at its start"
+    with pytest.raises(fa.ArgumentError, match=words):
+        trajectory(fa.stack(arms), [0.0], [1.0], duration=1.0, limits={"torque": 15.0})
+
+
 FLEXIBLE = [fa.library.farid_two_link(payload_mass=m) for m in (1.0, 5.0)]
 OF_TWO_LENGTHS = [fa.library.planar_chain(2, length=x) for x in (1.0, 1.02)]
 ON_A_PATH = [

@@ -244,7 +244,7 @@ def trajectory(
         return read_tasks(one, start, end, *costs, *others)
 
     if isinstance(arm, ArmStack):
-        tasks = [stacked([tasks_of(one)[0] for one in arms_of(arm)])]
+        tasks = [stacked(arms_of(arm), lambda one: tasks_of(one)[0])]
     else:
         tasks = worth_a_search(tasks_of(arm))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,10 +26,17 @@ from .task import Task
 Array = NDArray[np.float64]
 
 
-def stacked(tasks: Sequence[Task]) -> Task:
+def stacked(arms: Sequence[Arm], task_of: Callable[[Arm], Task]) -> Task:
     """The task of the first arm of a stack, with those of the others."""
-    first, *others = tasks
-    for task in tasks:
+    tasks: list[Task] = []
+    for k, arm in enumerate(arms):
+        try:
+            task = task_of(arm)
+        except ArgumentError as error:
+            if k == 0:  # of the arguments, or of all arms
+                raise
+            raise ArgumentError(f"arm {k} of the stack: {error}") from None
+        tasks.append(task)
         ends = task.start, task.end
         if (
             task.family is not None
@@ -45,7 +52,7 @@ def stacked(tasks: Sequence[Task]) -> Task:
                 "without payload='maximize' and without the cost 'vibration'; expected "
                 "such a motion, or one arm of the stack"
             )
-    return replace(first, others=tuple(others))
+    return replace(tasks[0], others=tuple(tasks[1:]))
 
 
 class Beside:
