@@ -324,7 +324,7 @@ def time_optimal(
     own = {name: value for name, value in own.items() if value is not None}
     if isinstance(path, Path) and level.is_exact:
         what = "a rigid arm on a path, whose optimum is exact"
-        _refuse(own | _given(initial), what)
+        _refuse(own if initial is None else {**own, "initial": initial}, what)
         exact = read_search(search, _EXACT | _UNUSED, what)
         exact = {name: exact[name] for name in _EXACT}
         optimum = partial(rigid_optimum, **exact, check=check, stack=of_each)
@@ -454,10 +454,6 @@ def _between(
         return fastest_between(arm, rigid, limits, asked, first, around)
 
     return rigid.duration, search
-
-
-def _given(initial: object) -> dict[str, object]:
-    return {} if initial is None else {"initial": initial}
 
 
 def _forces_of(motion: OptimalMotion | Trajectory, arm: Arm) -> tuple[Array, Array]:

@@ -203,10 +203,11 @@ def trajectory(
     Arms of a stack share the motion of what their actuators move: that of the joints,
     of the motors where gears are elastic.  Their links bend, and their controllers act,
     as they must: ``scenarios`` of the motion have states, forces and the verification
-    of each.  All keep their limits and rest at both ends.  Costs, limits of
-    torque_rate, the grid, the first motions and all else are those of the first arm.
-    Forces of the others keep their limits at the collocation points; obstacles and
-    self_collision are in the search those of the first arm, in the verification of all.
+    of each.  All keep their limits and rest at both ends, which are joint positions,
+    and a success is one of all.  Forces of the first are unknowns; those of the others
+    follow from inverse dynamics at the collocation points.  Costs, limits of
+    torque_rate, the grid, the first motions, the gap and all other attributes are those
+    of the first arm, and searches stay away from obstacles with its links alone.
 
     Examples
     --------
