@@ -11,11 +11,17 @@ import pytest
 from each import each
 from few_modes import planar_chain
 from numpy.testing import assert_allclose, assert_array_equal
+from program_derivatives import derivative_errors
 from scipy.integrate import solve_ivp
 
 import flexarm as fa
 from flexarm.optimize import paths, time_optimal, trajectory
+from flexarm.optimize._collocation.transcription import Grid
+from flexarm.optimize._collocation.within import Within
 from flexarm.optimize._result import warned
+from flexarm.optimize._transfer.problem import Transfer
+from flexarm.optimize._transfer.stacks import stacked
+from flexarm.optimize._transfer.task import read_tasks
 
 RAIL = paths.joint_path([[0.0], [0.5]], kind="straight")
 LINE = paths.line([1.8, 0.2], [1.6, 0.7])
@@ -54,6 +60,10 @@ def test_each_arm_keeps_the_limits_of_its_own_joints() -> None:
     found = time_optimal(fa.stack([strong, weak]), RAIL)
     assert_allclose(found.duration, 2.0 * np.sqrt(0.5), rtol=1e-9)
     assert found.duration == time_optimal(weak, RAIL).duration
+    # full force to the speed that the second one may have, and back
+    slow = cart(1.0, effort_limit=3.0, velocity_limit=0.4)
+    found = time_optimal(fa.stack([strong, slow]), RAIL)
+    assert_allclose(found.duration, 0.5 / 0.4 + 0.4 / 1.5, rtol=1e-3)
 
 
 def test_forces_of_all_payloads_are_within_limits_along_a_path() -> None:
@@ -166,6 +176,20 @@ def test_both_payloads_rest_at_the_end_under_their_own_forces(
     assert found.verification is light.verification
     assert heavy.verification is not None
     assert heavy.verification.excess == {}
+
+
+@each("duration", [0.8, (0.5, 0.8, 2.0)])
+def test_derivatives_of_the_program_of_a_stack_are_exact(duration: Any) -> None:
+    limits = {"torque": 8.0, "velocity": 2.0, "outputs": {"modes": 0.1}}
+    weighs = ((0.0, -9.81, 0.0), (0.0, -1.0, 0.0))
+    arms = [link(m, gravity=g) for m, g in zip((0.2, 1.0), weighs, strict=True)]
+    payload = None, (0.0, np.inf)
+    given = [-1.6], [-1.4], "effort", None, *payload, duration, limits
+    task = stacked(arms, lambda arm: read_tasks(arm, *given)[0])
+    withins = [Within(one.arm, one.limits) for one in (task, *task.others)]
+    problem = Transfer(task, Grid(main=6, clustered=0.5), withins)
+    z = problem.z0 + 0.01 * np.random.default_rng(0).normal(size=len(problem.z0))
+    assert max(derivative_errors(problem.program, z).values()) < 1e-6
 
 
 def test_two_arms_that_are_alike_move_as_one() -> None:
