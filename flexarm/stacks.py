@@ -177,9 +177,10 @@ class ArmStack(StackLike, StackMethods):
     Takes the place of an arm in forward and inverse dynamics and its derivatives,
     forces, mass matrices, energies, poses, velocities, Jacobians, momentum,
     constraints, `integrate`, `simulate`, `inverse_kinematics`, equilibria and other
-    statics, frequencies and modes, `linearize`, `robustness` and
-    `flexarm.control.simulate_loop`.  Its axes broadcast with the leading axes of the
-    states, as those of an array do.
+    statics, frequencies and modes, `linearize`, `robustness`,
+    `flexarm.control.simulate_loop`, `flexarm.optimize.trajectory` and, along a path,
+    `flexarm.optimize.time_optimal`, whose one motion serves all arms.  Its axes
+    broadcast with the leading axes of the states, as those of an array do.
 
     Attributes
     ----------
@@ -406,6 +407,7 @@ def stack(
         Functions that take a stack.
     equilibrium, natural_frequencies, linearize, robustness, control.simulate_loop :
         More of them.
+    optimize.trajectory, optimize.time_optimal : one motion that serves all arms.
 
     Notes
     -----

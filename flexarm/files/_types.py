@@ -74,6 +74,7 @@ RESULTS = {
     "Afloat": "optimize._afloat",
     "PathMotion": "optimize._follow",
     "Fastest": "optimize._result",
+    "Scenario": "optimize._result",
     "Branch": "optimize._aim",
     "FitTimings": "identification._result",
     "Call": "_support.recorded",

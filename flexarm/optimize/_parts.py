@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arm import Arm
+from ..errors import ArgumentError
+from ..stacks import ArmStack
 from ._follow import PathMotion
 
 Array = NDArray[np.float64]
@@ -194,6 +196,15 @@ class OnPath(NamedTuple):
     scaling: TimeScaling
     way: PathMotion
     rows: Rows
+
+
+def arms_of(given: Arm | ArmStack) -> tuple[Arm, ...]:
+    """The arm, or those of a stack in their order."""
+    if not isinstance(given, ArmStack):
+        return (given,)
+    if not given.index.size:
+        raise ArgumentError("the stack has no arms, expected one at least")
+    return tuple(given.arms[k] for k in given.index.ravel())
 
 
 class NodalForces(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
 
@@ -101,6 +101,29 @@ class Fastest(NamedTuple):
     tip_tolerance: float
 
 
+class Scenario(NamedTuple):
+    """One arm of a stack in a motion that serves all of them.
+
+    Attributes
+    ----------
+    arm : Arm
+        The arm.
+    t : (n,) ndarray of float
+        Times in s.
+    q, qd, tau : (n, nq), (n, nv), (n, nu) ndarray of float
+        Its own positions, velocities and forces of the actuators.
+    verification : Verification or None
+        Simulation of its forces.
+    """
+
+    arm: Arm
+    t: Array
+    q: Array
+    qd: Array
+    tau: Array
+    verification: Verification | None
+
+
 @checked_class
 @dataclass(frozen=True, eq=False)
 class OptimalMotion(Labelled):
@@ -177,6 +200,9 @@ class OptimalMotion(Labelled):
     excited : Excited or None
         Of `exciting_motion`: ``names``, ``std``, ``covariance``, ``condition``,
         ``harmonics``.
+    scenarios : tuple of Scenario
+        Of a stack: each ``arm`` with ``t``, ``q``, ``qd``, ``tau`` and ``verification``
+        of its own; the motion itself is that of the first.
     """
 
     arm: Arm
@@ -209,6 +235,7 @@ class OptimalMotion(Labelled):
     tracking: NodalForces | StableInverse | FrequencyInverse | None = None
     least_cost: LeastCost | None = None
     excited: Excited | None = None
+    scenarios: tuple[Scenario, ...] = ()
 
     if not TYPE_CHECKING:  # a type checker knows the attributes
 
@@ -329,6 +356,34 @@ def least_cost_of(motion: OptimalMotion) -> LeastCost:
     return motion.least_cost
 
 
+def scenario_of(motion: OptimalMotion) -> Scenario:
+    """What one arm of a stack does."""
+    return Scenario(*(getattr(motion, name) for name in Scenario._fields))
+
+
+def each_of(motion: OptimalMotion) -> list[OptimalMotion]:
+    """The motion, and those of the other arms of a stack, with what is common."""
+    others = (one._asdict() for one in motion.scenarios[1:])
+    return [motion, *(replace(motion, scenarios=(), **own) for own in others)]
+
+
+def beyond(
+    motion: OptimalMotion, missed: Callable[[OptimalMotion], str] = lambda one: ""
+) -> str:
+    """Sentence on a limit that a simulated motion exceeds, or what it missed, or "".
+
+    Of a stack also on its other arms, with their numbers.
+    """
+    if motion.verification is None:
+        return ""
+    for k, one in enumerate(each_of(motion)):
+        excess = one.verification.excess if one.verification else {}
+        found = missed(one) or sentence(excess)
+        if found:
+            return f"arm {k} of the stack: {found}" if k else found
+    return ""
+
+
 def failed(
     motion: OptimalMotion, message: str, status: str = "failed"
 ) -> OptimalMotion:
@@ -357,8 +412,7 @@ def warned(motion: OptimalMotion) -> OptimalMotion:
     A motion beyond the range of its model is none, nor one whose simulation exceeds a
     limit by more than what is tolerated.
     """
-    over = sentence(motion.verification.excess) if motion.verification else ""
-    if motion.success and over:
+    if motion.success and (over := beyond(motion)):
         motion = failed(motion, over)
     left = _left(motion) if motion.success else ""
     if left:

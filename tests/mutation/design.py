@@ -327,10 +327,24 @@ DESIGN = [
         "optimize_engine",
     ),
     mutant(
-        OPTIMIZE + "_collocation/transcription.py",
-        "share = np.stack([place, place + 1], axis=1) / every",
-        "share = np.stack([place, place], axis=1) / every",
-        "forces do not change within an interval of several knots",
+        OPTIMIZE + "_minimum_time/path_rows.py",
+        "x_max = np.min([rows.x_max for rows in every], axis=0)",
+        "x_max = every[0].x_max",
+        "speeds of other arms of a stack are not limited",
+        "scenarios",
+    ),
+    mutant(
+        OPTIMIZE + "_transfer/stacks.py",
+        "nodes[k, k], nodes[k + 1, k] = 0.5 * ends",
+        "nodes[k, k], nodes[k + 1, k] = 0.5 * ends[::-1]",
+        "forces of other arms of a stack change backward in intervals",
+        "scenarios",
+    ),
+    mutant(
+        OPTIMIZE + "_collocation/points.py",
+        "self._share = np.stack([1.0 - at, at], axis=-1)",
+        "self._share = np.stack([at, 1.0 - at], axis=-1)",
+        "forces change backward within an interval",
         "optimize_engine optimize_trajectory",
     ),
     mutant(

@@ -49,7 +49,7 @@ def searched(task: Task, grid: Grid = CLUSTERED) -> ExactSteps:
     found = linear.motion(grid, exact=True)
     assert found is not None
     x, u = found
-    s = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
+    s = np.concatenate([[0.0], np.cumsum(grid.lengths())])
     first = Known(s, x[:, :nv], x[:, nv:], 0.5 * u, task.first_duration)
     unit = linear.least(grid, exact=True)
     search = ExactSteps(task, np.diff(s), [first], unit, (2e-5, 2e-4))

@@ -16,8 +16,8 @@ from flexarm import optimize
 from flexarm.optimize import Design
 from flexarm.optimize._aim import read_aim
 from flexarm.optimize._clearance import Clearance
+from flexarm.optimize._collocation.ends import Rest
 from flexarm.optimize._collocation.of_design import ApartOfDesign, OfDesign
-from flexarm.optimize._collocation.rest import Rest
 from flexarm.optimize._collocation.tip import TipPlace
 from flexarm.optimize._collocation.tip_goal import TipGoal
 from flexarm.optimize._local import StateRows

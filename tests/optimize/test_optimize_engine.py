@@ -88,8 +88,7 @@ def test_tableau_is_that_of_the_books() -> None:
 @pytest.mark.parametrize("duration", [0.5, (0.3, 0.5, 1.0)])
 def test_derivatives_of_a_motion_are_exact(scheme: str, duration: Any) -> None:
     grid = Grid(
-        main=4, before=2, before_share=0.2, after=2, after_time=0.1, scheme=scheme,
-        knots_every=2,
+        main=4, before=2, before_share=0.2, after=2, after_share=0.1, scheme=scheme,
     )  # fmt: skip
     motion = Collocation(TWO, grid, duration=duration)
     q = fa.library.poses(TWO)["A"]
@@ -358,8 +357,7 @@ def test_bad_questions_are_refused() -> None:
         (["scheme", "euler"], lambda: Grid(scheme="euler")),
         (["points", "9"], lambda: Grid(points=9)),
         (["main is 0"], lambda: Grid(main=0)),
-        (["knots_every is 0", "1 or more"], lambda: Grid(knots_every=0)),
-        (["main is 5", "knots_every"], lambda: Grid(main=5, knots_every=2)),
+        (["clustered is 1.0"], lambda: Grid(clustered=1.0)),
         (["before", "both or neither"], lambda: Grid(before=3)),
         (["after", "none below zero"], lambda: Grid(after=3, after_share=-1.0)),
         (["duration"], lambda: Collocation(FREE, grid, duration=-1.0)),

@@ -50,16 +50,14 @@ class ForceRates:
     """Square of the rates of the forces between two knots, integrated.
 
     Of w = (forces at both knots, duration), the last if it is free; times between knots
-    are alpha + beta T, (P,) each.
+    are lengths (P,) times the duration.
     """
 
     name, rows = "torque rate", 1
 
-    def __init__(
-        self, n: int, lengths: tuple[Array, Array], duration: float | None
-    ) -> None:
+    def __init__(self, n: int, lengths: Array, duration: float | None) -> None:
         self._n, self._duration = n, duration
-        self._alpha, self._beta = lengths
+        self._beta = lengths
         size = 2 * n + (duration is None)
         self.slopes = np.ones((1, size), dtype=bool)
         self.curvature = np.ones((size, size), dtype=bool)
@@ -67,7 +65,7 @@ class ForceRates:
     def _parts(self, w: Array) -> tuple[Array, Array]:
         n = self._n
         T = w[:, 2 * n] if self._duration is None else self._duration
-        return w[:, n : 2 * n] - w[:, :n], self._alpha + self._beta * T
+        return w[:, n : 2 * n] - w[:, :n], self._beta * T
 
     def value(self, w: Array) -> Array:
         """(P, 1) values."""
@@ -189,7 +187,7 @@ def force_rates(motion: Collocation) -> Gathered:
     duration: float | None = motion.duration(np.zeros(0)) if not motion.free else None
     if motion.free:
         columns.append(np.full((knots - 1, 1), motion.T))
-    local = ForceRates(motion.arm.nu, motion.grid.knot_lengths(), duration)
+    local = ForceRates(motion.arm.nu, motion.grid.lengths(), duration)
     return Gathered(local, np.hstack(columns), weights=np.ones(knots - 1))
 
 
@@ -239,8 +237,8 @@ def rate_limits(motion: Collocation, limits: Array) -> list[Linear]:
     rows = np.arange((knots - 1) * nu)
     after, before = motion.tau[1:].ravel(), motion.tau[:-1].ravel()
     ones = np.ones(len(rows))
-    # times between knots, alpha + beta T, for each row
-    alpha, beta = (np.repeat(x, nu) for x in motion.grid.knot_lengths())
+    # times between knots, beta T, for each row
+    beta = np.repeat(motion.grid.lengths(), nu)
     terms = []
     for side, limit in zip((-1.0, 1.0), limits, strict=True):
         every = np.tile(limit, knots - 1)
@@ -250,9 +248,9 @@ def rate_limits(motion: Collocation, limits: Array) -> list[Linear]:
         if motion.free:  # change - limit * beta * T
             data.append(-finite * beta)
             at.append(np.full(len(rows), motion.T))
-            bound = finite * alpha
+            bound = np.zeros(len(rows))
         else:
-            bound = finite * (alpha + beta * motion.duration(np.zeros(0)))
+            bound = finite * beta * motion.duration(np.zeros(0))
         matrix = sparse.coo_array(
             (np.concatenate(data), (np.tile(rows, len(at)), np.concatenate(at))),
             shape=(len(rows), motion.n),

@@ -1,4 +1,4 @@
-"""Terms of any unknowns: local functions and linear rows."""
+"""Terms of any unknowns: local functions, linear rows, combinations of rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._local import Local
-from .._programs.program import Pattern
+from .._programs.program import Pattern, Term
 
 Array = NDArray[np.float64]
 
@@ -86,6 +86,57 @@ class Gathered:
         instant, k = divmod(row, self.local.rows)
         which = f"(row {k}) " if self.local.rows > 1 else ""
         return f"{which}at instant {instant + 1} of {self._every[0]}"
+
+
+class Combined:
+    """Linear combinations of the rows of a term.
+
+    Parameters
+    ----------
+    term : Term
+        The term.
+    matrix : (rows, k) sparse array
+        Weights of its k rows.
+    lower, upper : (rows,) ndarray of float
+        Bounds of the combinations.
+    """
+
+    convex = False
+
+    def __init__(
+        self, term: Term, matrix: sparse.sparray, lower: Array, upper: Array
+    ) -> None:
+        self._term, self._matrix = term, sparse.csr_array(matrix)
+        self.name, self.rows = term.name, len(lower)
+        self.lower, self.upper = lower, upper
+        self.scale = np.asarray(abs(self._matrix) @ term.scale)
+        # weights of the entries of the Jacobian of the term, in all rows
+        row, column = term.jacobian_pattern
+        k = np.arange(len(row))
+        places = sparse.csr_array((np.ones(len(k)), (row, k)), (term.rows, len(k)))
+        self._weights = sparse.coo_array(self._matrix @ places)
+        self.jacobian_pattern: Pattern = (
+            self._weights.row,
+            column[self._weights.col],
+        )
+        self.hessian_pattern = term.hessian_pattern
+
+    def value(self, z: Array) -> Array:
+        """Combinations of the rows."""
+        return np.asarray(self._matrix @ self._term.value(z))
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries at the places of the pattern."""
+        entries = self._term.jacobian(z)[self._weights.col]
+        return np.asarray(self._weights.data * entries)
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Entries at the places of the pattern."""
+        return self._term.hessian(z, self._matrix.T @ multipliers)
+
+    def describe(self, row: int) -> str:
+        """The first row of the term that is part of it."""
+        return self._term.describe(int(self._matrix[[row]].indices[0]))
 
 
 class Linear:

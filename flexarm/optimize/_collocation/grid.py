@@ -68,14 +68,9 @@ class Grid:
         Intervals of the windows before and after it.
     before_share, after_share : float
         Lengths of the windows as shares of the duration.
-    before_time, after_time : float
-        Fixed lengths of the windows in s, in addition.
     scheme, points : str, int
         As of `tableau`.  With Gauss points modes that the step does not resolve go on,
         and an arm with stiff modes hardly comes to rest: the default is Radau.
-    knots_every : int
-        Intervals from a knot of the forces to the next; divides the numbers of
-        intervals.
     clustered : float
         How much shorter than their mean the first and the last interval of the main
         motion are, zero to one: lengths are ``1 - clustered cos(2 pi s)`` of it.
@@ -88,39 +83,27 @@ class Grid:
     after: int = 0
     before_share: float = 0.0
     after_share: float = 0.0
-    before_time: float = 0.0
-    after_time: float = 0.0
     scheme: str = "radau"
     points: int = 2
-    knots_every: int = 1
     clustered: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("knots_every", "main", "before", "after"):
-            least = 1 if name in ("main", "knots_every") else 0
-            value = count_of(name, getattr(self, name), least)
-            if value % self.knots_every:
-                raise ArgumentError(
-                    f"{name} is {value}, expected a multiple of knots_every, which is "
-                    f"{self.knots_every}"
-                )
+        count_of("main", self.main, 1)
         for name in ("before", "after"):
+            count = count_of(name, getattr(self, name), 0)
             share = getattr(self, f"{name}_share")
-            extra = getattr(self, f"{name}_time")
-            if not (share >= 0.0 and extra >= 0.0):
+            if not share >= 0.0:
                 raise ArgumentError(
-                    f"{name}_share and {name}_time are {share} and {extra}, expected "
-                    "none below zero"
+                    f"{name}_share is {share}, expected none below zero"
                 )
-            if (getattr(self, name) > 0) != (share + extra > 0.0):
+            if (count > 0) != (share > 0.0):
                 raise ArgumentError(
-                    f"the window {name} the motion has {getattr(self, name)} intervals "
-                    f"and the length {share} T + {extra} s, expected both or neither"
+                    f"the window {name} the motion has {count} intervals and the "
+                    f"length {share} T, expected both or neither"
                 )
-        if not 0.0 <= self.clustered < 1.0 or (self.clustered and self.knots_every > 1):
+        if not 0.0 <= self.clustered < 1.0:
             raise ArgumentError(
-                f"clustered is {self.clustered} with knots_every = {self.knots_every}, "
-                "expected zero or more, less than one, and a knot at every interval"
+                f"clustered is {self.clustered}, expected zero or more, less than one"
             )
         tableau(self.scheme, self.points)
 
@@ -139,24 +122,18 @@ class Grid:
         """Node where the main motion ends."""
         return self.before + self.main
 
-    def lengths(self) -> tuple[Array, Array]:
-        """Lengths of the intervals as alpha + beta T, (N,) each."""
-        parts = (
-            (self.before, self.before_time, self.before_share),
-            (self.main, 0.0, 1.0),
-            (self.after, self.after_time, self.after_share),
-        )
-        alpha, beta = (
-            np.concatenate([np.full(p[0], p[k] / max(p[0], 1)) for p in parts])
-            for k in (1, 2)
-        )
+    def lengths(self) -> Array:
+        """Lengths of the intervals as parts of the duration, (N,)."""
+        main = np.full(self.main, 1.0 / self.main)
         if self.clustered:
             s = np.linspace(0.0, 1.0, self.main + 1)
             s -= self.clustered / (2.0 * np.pi) * np.sin(2.0 * np.pi * s)
-            beta[self.start : self.end] = np.diff(s)
-        return alpha, beta
-
-    def knot_lengths(self) -> tuple[Array, Array]:
-        """Times from a knot of the forces to the next as alpha + beta T."""
-        alpha, beta = (x.reshape(-1, self.knots_every) for x in self.lengths())
-        return alpha.sum(axis=1), beta.sum(axis=1)
+            main = np.diff(s)
+        before, after = (
+            np.full(count, share / max(count, 1))
+            for count, share in (
+                (self.before, self.before_share),
+                (self.after, self.after_share),
+            )
+        )
+        return np.concatenate([before, main, after])

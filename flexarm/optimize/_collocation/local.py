@@ -12,7 +12,7 @@ Mask = NDArray[np.bool_]
 
 
 class EquationOfMotion:
-    """ID(q, v, a) - B tau, zero for a motion.
+    """ID(q, v, a) - B tau, zero for a motion; without `forced` ID(q, v, a) alone.
 
     Second derivatives are differences of products with the exact first ones, all in one
     batched call.
@@ -20,12 +20,12 @@ class EquationOfMotion:
 
     name = "equation of motion"
 
-    def __init__(self, arm: Arm, parameters: int = 0) -> None:
+    def __init__(self, arm: Arm, parameters: int = 0, *, forced: bool = True) -> None:
         n, nu = arm.nv, arm.nu
         self.arm, self.rows, self._n = arm, n, n
         self._k = 3 * n + nu + parameters
         self._actuation = np.zeros((n, nu))
-        self._actuation[arm.actuator_indices, np.arange(nu)] = 1.0
+        self._actuation[arm.actuator_indices, np.arange(nu)] = float(forced)
         self.slopes = np.zeros((n, self._k), dtype=bool)
         self.slopes[:, : 3 * n] = True
         self.slopes[:, 3 * n : 3 * n + nu] = self._actuation != 0.0

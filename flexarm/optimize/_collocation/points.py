@@ -90,17 +90,17 @@ class AtPoints:
         self.upper = np.tile(np.broadcast_to(np.asarray(upper, float), R), copies)
         self.scale = np.ones(self.rows)
         self._motion_size = (2 + self._d) * n
-        # forces at the points between their knots
-        knots, share = motion.knots()
-        at = share[:, :1] + (share[:, 1:] - share[:, :1]) * motion.tableau.c
-        self._share = np.stack([1.0 - at, at], axis=-1).reshape(-1, 2)  # (P, 2)
-        self._beta = np.repeat(motion.grid.lengths()[1], self._d)
+        # forces at the points between the nodes
+        at = np.tile(motion.tableau.c, N)
+        self._share = np.stack([1.0 - at, at], axis=-1)  # (P, 2)
+        self._beta = np.repeat(motion.grid.lengths(), self._d)
         # unknowns of each interval
         columns = [
             motion.q[:-1],
             motion.v[:-1],
             motion.a.reshape(N, -1),
-            motion.tau[knots].reshape(N, -1),
+            motion.tau[:-1],
+            motion.tau[1:],
             np.broadcast_to(motion.p, (N, len(motion.p))),
         ]
         if motion.free:

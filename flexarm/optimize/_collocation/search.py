@@ -19,7 +19,7 @@ from .._parts import Spent
 from .._programs.program import NonlinearProgram
 from .._programs.solution import NO_LIMIT, Solution
 from .._programs.solvers import solve
-from .._result import OptimalMotion
+from .._result import OptimalMotion, each_of
 from .known import Known, known_of
 from .transcription import Collocation
 
@@ -68,9 +68,10 @@ class Pass(Generic[P]):
 
     @property
     def excess(self) -> Mapping[str, float]:
-        """Limits that the simulated motion exceeds."""
-        checked = self.motion.verification
-        return {} if checked is None else checked.excess
+        """Limits that the simulated motion exceeds, of the arm that does so most."""
+        every = (one.verification for one in each_of(self.motion))
+        excess = [checked.excess for checked in every if checked is not None]
+        return max(excess, key=lambda x: max(x.values(), default=0.0), default={})
 
     @property
     def known(self) -> Known:

@@ -1,7 +1,7 @@
 r"""Motions of an arm as unknowns of a nonlinear program, in residual form.
 
-Time is cut into N intervals of length :math:`h_i = \alpha_i + \beta_i T`, T the
-duration of the main motion, fixed or free.  Unknown are positions and velocities at the
+Time is cut into N intervals of length :math:`h_i = \beta_i T`, T the duration of the
+main motion, fixed or free.  Unknown are positions and velocities at the
 N + 1 nodes, accelerations at d points of each interval, and forces of the actuators at
 knots between which they are linear.  At point k of interval i
 
@@ -46,6 +46,7 @@ A pendulum of 2 kg from rest to rest, 1 rad in one second, with the least effort
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -57,11 +58,9 @@ from ...arm import Arm
 from ...errors import ArgumentError
 from .._charts import real_arm, real_motion
 from .._parts import Timings
-from .._programs.program import NonlinearProgram, Term
+from .._programs.program import NonlinearProgram, Pattern, Term
 from .._programs.solution import Solution
 from .._result import OptimalMotion
-from .._verify import between
-from .continuity import Continuity
 from .grid import Grid, tableau
 
 __all__ = ["Collocation", "Grid", "Motion", "answer", "tableau"]
@@ -111,6 +110,8 @@ class Collocation:
         Indices of the forces at the knots.
     p : (np,) ndarray of int
         Indices of the parameters.
+    own : (nv,) ndarray of bool
+        Coordinates that are no others' as well, see `beside`.
     """
 
     def __init__(
@@ -133,14 +134,14 @@ class Collocation:
         self.free = isinstance(duration, tuple)
         low, first, high = duration if isinstance(duration, tuple) else (duration,) * 3
         self._duration = positive_number("duration", first)
-        self.n = 0
-        self._bounds: list[Array] = []
+        self._bounds = [np.zeros((3, 0))]  # a list, which copies share
         self.T = int(self.add(1)[0]) if self.free else -1
         self.p = self.add(parameters)
         n, d, N = arm.nv, len(self.tableau.c), grid.intervals
+        self.own = np.ones(n, dtype=bool)
         self.q, self.v = self.add(N + 1, n), self.add(N + 1, n)
         self.a = self.add(N, d, n)
-        self.tau = self.add(N // grid.knots_every + 1, arm.nu)
+        self.tau = self.add(N + 1, arm.nu)
         if self.free:
             self.bound(self.T, positive_number("duration", low), high)
             self.resize(self.T, first)
@@ -150,10 +151,28 @@ class Collocation:
         size = int(np.prod(shape))
         index = np.arange(self.n, self.n + size).reshape(shape)
         free = np.full(size, np.inf)
-        self._bounds.append(np.array([-free, free, np.ones(size)]))
-        self._bounds = [np.concatenate(self._bounds, axis=1)]
-        self.n += size
+        more = np.array([-free, free, np.ones(size)])
+        self._bounds[0] = np.concatenate([self._bounds[0], more], axis=1)
         return index
+
+    def beside(self, arm: Arm) -> Collocation:
+        """The motion of another arm whose actuators move as those of this one.
+
+        All else has unknowns of its own; those of the forces are no part of it.
+        """
+        other = copy(self)
+        other.arm, other.own = arm, np.ones(arm.nv, dtype=bool)
+        other.own[arm.actuator_indices] = False
+        for name in ("q", "v", "a"):
+            index = getattr(self, name).copy()
+            index[..., other.own] = self.add(*index.shape[:-1], int(other.own.sum()))
+            setattr(other, name, index)
+        return other
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self._bounds[0].shape[1]
 
     @property
     def lower(self) -> Array:
@@ -195,24 +214,12 @@ class Collocation:
 
     def steps(self, z: Array) -> Array:
         """Lengths of the intervals in s, (N,)."""
-        alpha, beta = self.grid.lengths()
-        return np.asarray(alpha + beta * self.duration(z))
+        return self.grid.lengths() * self.duration(z)
 
     def times(self, z: Array) -> Array:
         """Times of the nodes in s, (N + 1,), zero where the main motion starts."""
         t = np.concatenate([[0.0], np.cumsum(self.steps(z))])
         return np.asarray(t - t[self.grid.start])
-
-    def knots(self) -> tuple[Index, Array]:
-        """Knots around each interval, and the place of the interval between them.
-
-        Numbers (N, 2) of the knots, and start and end (N, 2) of the interval between
-        them, 0 to 1.
-        """
-        every = self.grid.knots_every
-        first, place = np.divmod(np.arange(self.grid.intervals), every)
-        share = np.stack([place, place + 1], axis=1) / every
-        return np.stack([first, first + 1], axis=1), share
 
     def continuity(self) -> Term:
         """Equations between the states at the ends of intervals and at the nodes."""
@@ -270,9 +277,9 @@ class Collocation:
         if tau is None:
             model, acting = self.arm.kernels, self.arm.actuator_indices
             forces = model.quiet("inverse_dynamics")(z[self.q], z[self.v], nodal)
-            z[self.tau] = forces[:: self.grid.knots_every, acting]
+            z[self.tau] = forces[:, acting]
         else:
-            z[self.tau] = tau(t[:: self.grid.knots_every])
+            z[self.tau] = tau(t)
         check_numbers("the first motion", z)
         self.size_by(z)
         return z
@@ -308,13 +315,104 @@ class Collocation:
     def read(self, z: Array) -> Motion:
         """Motion of these unknowns at the nodes."""
         t = self.times(z)
-        tau = between(t, t[:: self.grid.knots_every], z[self.tau])
+        tau = z[self.tau]
         acting = np.zeros((len(t), self.arm.nv))
         acting[:, self.arm.actuator_indices] = tau
         model = self.arm.kernels
         force = acting - model.quiet("bias_forces")(z[self.q], z[self.v])
         a = model.quiet("apply_mass_matrix_inverse")(z[self.q], force)
         return Motion(t, z[self.q].copy(), z[self.v].copy(), np.asarray(a), tau)
+
+
+class Continuity:
+    """Equations: the state at the end of an interval is that at the next node."""
+
+    name = "continuity of the motion"
+    convex = False
+
+    def __init__(self, motion: Collocation) -> None:
+        self.motion, own = motion, motion.own
+        N, n = motion.grid.intervals, int(own.sum())
+        self._q, self._v, self._a = (
+            x[..., own] for x in (motion.q, motion.v, motion.a)
+        )
+        self._names = np.array(motion.arm.coordinate_names, dtype=object)[own]
+        c, A, b = motion.tableau
+        self._b, self._bA, d = b, b @ A, len(c)
+        self.rows = 2 * N * n
+        self.lower = self.upper = np.zeros(self.rows)
+        scale = np.stack([motion.scale[self._q[1:]], motion.scale[self._v[1:]]], 1)
+        self.scale = scale.ravel()
+        self._beta = motion.grid.lengths()
+        row = np.arange(self.rows).reshape(N, 2, n)
+        q, v, a = self._q, self._v, self._a.swapaxes(0, 1)  # a: (d, N, n)
+        at_q, at_v = row[:, 0], row[:, 1]
+        places = [(at_q, q[1:]), (at_q, q[:-1]), (at_q, v[:-1])]
+        places += [(at_q, a[k]) for k in range(d)]
+        places += [(at_v, v[1:]), (at_v, v[:-1])]
+        places += [(at_v, a[k]) for k in range(d)]
+        bends = []
+        if motion.free:
+            T = np.full((N, n), motion.T)
+            places += [(at_q, T), (at_v, T)]
+            bends = [(v[:-1], T), *((a[k], T) for k in range(d))]
+            bends.append((T, T))
+        self.jacobian_pattern: Pattern = _joined(places)
+        self.hessian_pattern: Pattern = _joined(bends)
+
+    def _parts(self, z: Array) -> tuple[Array, Array, Array, Array]:
+        """Steps (N, 1), velocities, sums of accelerations for q and v, (N, n)."""
+        h = self.motion.steps(z)[:, None]
+        for_q, for_v = np.tensordot([self._bA, self._b], z[self._a], axes=(1, 1))
+        return h, z[self._v[:-1]], for_q, for_v
+
+    def value(self, z: Array) -> Array:
+        """Gaps of positions, then of velocities, interval by interval."""
+        h, v, for_q, for_v = self._parts(z)
+        q_gap = z[self._q[1:]] - z[self._q[:-1]] - h * v - h**2 * for_q
+        v_gap = z[self._v[1:]] - v - h * for_v
+        return np.stack([q_gap, v_gap], axis=1).ravel()
+
+    def jacobian(self, z: Array) -> Array:
+        """Entries at the places of the pattern."""
+        h, v, for_q, for_v = self._parts(z)
+        one, step = np.ones_like(v), np.broadcast_to(h, v.shape)
+        entries = [one, -one, -step, *(-(h**2) * b * one for b in self._bA)]
+        entries += [one, -one, *(-h * b * one for b in self._b)]
+        if self.motion.free:
+            beta = self._beta[:, None]
+            entries += [-beta * (v + 2.0 * h * for_q), -beta * for_v]
+        return np.concatenate([x.ravel() for x in entries])
+
+    def hessian(self, z: Array, multipliers: Array) -> Array:
+        """Entries at the places of the pattern."""
+        if not self.motion.free:
+            return np.zeros(0)
+        h, _, for_q, _ = self._parts(z)
+        beta = self._beta[:, None]
+        by = multipliers.reshape(len(h), 2, -1)
+        to_q, to_v = by[:, 0], by[:, 1]
+        entries = [-beta * to_q]
+        for bA, b in zip(self._bA, self._b, strict=True):
+            entries.append(-beta * (2.0 * h * bA * to_q + b * to_v))
+        entries.append(-2.0 * beta**2 * for_q * to_q)
+        return np.concatenate([x.ravel() for x in entries])
+
+    def describe(self, row: int) -> str:
+        """Coordinate and interval, for messages."""
+        n, N = len(self._names), self.motion.grid.intervals
+        i, k = divmod(row, 2 * n)
+        what = ("position", "velocity")[k // n]
+        name = self._names[k % n]
+        return f"({what} of {name!r}) after interval {i + 1} of {N}"
+
+
+def _joined(places: list[tuple[Index, Index]]) -> Pattern:
+    none = np.zeros(0, dtype=np.intp)
+    return (
+        np.concatenate([none, *(np.ravel(p[0]) for p in places)]),
+        np.concatenate([none, *(np.ravel(p[1]) for p in places)]),
+    )
 
 
 def answer(

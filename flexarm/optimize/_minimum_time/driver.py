@@ -18,6 +18,7 @@ from ..._support.recorded import recorded
 from ...arm import Arm
 from ...errors import ArgumentError
 from ...simulation import Trajectory
+from ...stacks import ArmStack
 from .._aim import read_aim
 from .._aside import clear_start
 from .._charts import chart_of, charted, real_arm
@@ -25,6 +26,7 @@ from .._collocation.ends import End, read_end
 from .._collocation.known import forces_of
 from .._floating import drifting_path, floating
 from .._more_modes import beside_more_modes
+from .._parts import arms_of
 from .._path import Path
 from .._records import record_of
 from .._result import OptimalMotion, warned
@@ -77,7 +79,7 @@ _WAY_SHARE = 1e-3
 @checked
 @recorded("optimize.time_optimal")
 def time_optimal(
-    arm: Arm,
+    arm: Arm | ArmStack,
     path: object,
     *,
     limits: LimitsLike = None,
@@ -99,8 +101,10 @@ def time_optimal(
 
     Parameters
     ----------
-    arm : Arm
-        Tree; gears may be rigid.
+    arm : Arm or ArmStack
+        Tree; gears may be rigid.  Of a stack of rigid arms, such as one with several
+        payloads, on a path: the fastest motion of which all of them keep their limits,
+        each with forces of its own, see ``scenarios`` of the motion.
     path : Path, or pair of postures
         One of `optimize.paths`; of an arm with flexible links or joints, one of the
         tip.  Or two postures of the joints in rad or m, (2, nu), with (w, x, y, z) of
@@ -282,22 +286,35 @@ def time_optimal(
     """
     if not isinstance(path, Path):
         _refuse_rates(limits)
-    if isinstance(path, Path) and arm.nu < arm.nj:
+    stack = arms_of(arm) if isinstance(arm, ArmStack) else ()
+    arm = arms_of(arm)[0]
+    own: dict[str, Any] = {
+        "tip_tolerance": tip_tolerance,
+        "orientation_tolerance": orientation_tolerance,
+        "rest_speed": rest_speed,
+        "smoothness": smoothness,
+    }
+    if isinstance(path, Path) and arm.nu < arm.nj and not stack:
         whole, every = all_actuated(arm, limits)
-        given: dict[str, Any] = {
-            "start": start,
-            "initial": initial,
-            "rates": rates,
-            "check": check,
-        }
-        given |= {"tip_tolerance": tip_tolerance, "rest_speed": rest_speed}
-        given |= {"orientation_tolerance": orientation_tolerance}
-        given |= {"smoothness": smoothness, "search": search}
-        return of_actuators(time_optimal(whole, path, limits=every, **given), arm)
+        given = own | {"start": start, "initial": initial, "rates": rates}
+        given |= {"search": search, "check": check}
+        found = time_optimal(whole, path, limits=every, **given)
+        return of_actuators(found, arm)
     level = RigidLevel(_in_coordinates(arm, path, limits), "time_optimal")
     refuse_linear(arm, "time-optimal motions")
+    if stack and not (level.is_exact and isinstance(path, Path)):
+        raise ArgumentError(
+            "arm is a stack for time_optimal of arms with flexible links or joints, or "
+            "without a path, expected one of rigid arms on a path, or "
+            'trajectory(stack, start, end, limits=..., cost="time")'
+        )
+    of_each = []
     if level.is_exact:
-        limits = read_limits(limits, arm, _KEPT, "the fastest motion of a rigid arm")
+        what = "the fastest motion of a rigid arm"
+        for one in stack:
+            own_limits = read_limits(limits, one, _KEPT, what)
+            of_each.append((RigidLevel(one, "time_optimal"), own_limits))
+        limits = read_limits(limits, arm, _KEPT, what)
     elif isinstance(path, Path):
         also = (*_KEPT, "torque_rate", "outputs")
         limits = read_limits(limits, arm, also, "time_optimal along a path")
@@ -305,32 +322,41 @@ def time_optimal(
         kept = (*_KEPT, "outputs")
         limits = read_limits(limits, arm, kept, "time_optimal between two postures")
     refuse_unbounded(limits)
-    own = {
-        "tip_tolerance": tip_tolerance,
-        "orientation_tolerance": orientation_tolerance,
-        "rest_speed": rest_speed,
-        "smoothness": smoothness,
-    }
     own = {name: value for name, value in own.items() if value is not None}
     if isinstance(path, Path) and level.is_exact:
         what = "a rigid arm on a path, whose optimum is exact"
-        _refuse(own | _given(initial), what)
+        _refuse(own if initial is None else {**own, "initial": initial}, what)
         exact = read_search(search, _EXACT | _UNUSED, what)
-        n, scheme = (exact[name] for name in _EXACT)
+        exact = {name: exact[name] for name in _EXACT}
+        optimum = partial(rigid_optimum, **exact, check=check, stack=of_each)
         rates = (0.0, 0.0) if rates is None else rates
-        optimum = partial(rigid_optimum, intervals=n, scheme=scheme, check=check)
-        bases = bases_of(level, path, limits)
-        if bases is not None:
-            return warned(
-                afloat_optimum(level, path, limits, start, rates, bases, optimum)
-            )
-        begin = clear_start(level.arm, path, start, limits)
-        return warned(optimum(level, path, limits, begin, rates))
+        return warned(_exact(level, path, limits, start, rates, optimum))
     what = "a flexible arm or a motion without a path, which is searched for"
     _refuse({} if rates is None else {"rates": rates}, what)
     own |= {"check": check}
     found = _searched(level, path, limits, start, initial, own, search)
     return warned(beside_more_modes(found))
+
+
+def _exact(
+    level: RigidLevel,
+    path: Path,
+    limits: Limits,
+    start: ArrayLike | None,
+    rates: ArrayLike,
+    optimum: partial[OptimalMotion],
+) -> OptimalMotion:
+    """Fastest motion of a rigid arm on a path."""
+    bases = bases_of(level, path, limits)
+    if bases is None:
+        begin = clear_start(level.arm, path, start, limits)
+        return optimum(level, path, limits, begin, rates)
+    if optimum.keywords["stack"]:
+        raise ArgumentError(
+            "limits.torque of a stack are zero where a base floats, expected arms on a "
+            "base that is fixed or driven"
+        )
+    return afloat_optimum(level, path, limits, start, rates, bases, optimum)
 
 
 def _refuse_rates(limits: LimitsLike) -> None:
@@ -429,10 +455,6 @@ def _between(
         return fastest_between(arm, rigid, limits, asked, first, around)
 
     return rigid.duration, search
-
-
-def _given(initial: object) -> dict[str, object]:
-    return {} if initial is None else {"initial": initial}
 
 
 def _forces_of(motion: OptimalMotion | Trajectory, arm: Arm) -> tuple[Array, Array]:

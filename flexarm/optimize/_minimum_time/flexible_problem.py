@@ -181,7 +181,7 @@ class FlexibleProblem:
         q, v, _ = at(t)
         z[motion.q], z[motion.v] = q, v
         z[motion.a] = at(inner)[2].reshape(motion.a.shape)
-        forces = known.forces(t[:: motion.grid.knots_every] / T)
+        forces = known.forces(t / T)
         if forces is not None:
             z[motion.tau] = forces
         # the tip beside its path

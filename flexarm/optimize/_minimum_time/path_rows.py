@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,6 +51,25 @@ def rows_of(level: RigidLevel, motion: PathMotion, s: Array, limits: Limits) -> 
     x_max = _speed_bounds(motion, first, limits)
     kinds = tuple(names), tuple(units)
     return Rows(s, a, b, c, lower, upper, x_max, viscous, dry, *kinds)
+
+
+def joined(every: Sequence[Rows]) -> Rows:
+    """Rows of several arms on the same way, side by side."""
+    if len(every) == 1:
+        return every[0]
+    a, b, c, lower, upper, viscous = (
+        np.hstack([getattr(rows, name) for rows in every])
+        for name in ("a", "b", "c", "lower", "upper", "viscous")
+    )
+    names, units, dry = list[str](), list[str](), list[tuple[Array, Array, float]]()
+    for k, rows in enumerate(every):
+        around = len(names), a.shape[1] - len(names) - len(rows.names)
+        dry += [(rate, np.pad(weight, around), v) for rate, weight, v in rows.dry]
+        names += [f"{name} of arm {k}" for name in rows.names]
+        units += rows.units
+    x_max = np.min([rows.x_max for rows in every], axis=0)
+    kinds = tuple(names), tuple(units)
+    return Rows(every[0].s, a, b, c, lower, upper, x_max, viscous, dry, *kinds)
 
 
 def _speed_bounds(motion: PathMotion, first: Array, limits: Limits) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,18 +20,21 @@ from .._excess import excess_of
 from .._follow import Led, PathMotion, follow
 from .._parts import OnPath, Rows, TimeScaling, Timings
 from .._path import Path
-from .._result import OptimalMotion, Verification, unverified
+from .._result import OptimalMotion, Verification, scenario_of, unverified
 from .._rigid import RigidLevel
 from .._verify import verified
 from ..limits import Limits, refuse_positions, refuse_touching
 from .infeasible import explain
-from .path_rows import rows_of
+from .path_rows import joined, rows_of
 from .time_scaling import SCHEMES, Infeasible, dry_friction, friction, solve
 
 Array = NDArray[np.float64]
 
 # Intervals of which half tell what finer ones would save; with fewer they tell nothing.
 _MIN_INTERVALS = 16
+# Distance in rad or m between postures of arms of a stack at one place of a path: the
+# inverse kinematics of equal arms differs by rounding, lengths differ by more.
+_SAME_WAY = 1e-6
 
 
 def rigid_optimum(
@@ -43,13 +47,69 @@ def rigid_optimum(
     intervals: int,
     scheme: str,
     check: bool = False,
+    stack: Sequence[tuple[RigidLevel, Limits]] = (),
 ) -> OptimalMotion:
-    """Fastest motion along a path; `check` is for rigid arms."""
+    """Fastest motion along a path; `check` and a `stack` are for rigid arms.
+
+    The stack has all of its arms, of which the first is that of the level.
+    """
     began = time.perf_counter()
     ends = _rates(rates)
     check_choice("search.scheme", scheme, SCHEMES)
     s = np.linspace(0.0, 1.0, count_of("search.intervals", intervals, 2) + 1)
-    # limits at the points, or half way between them
+    every = stack or ((level, limits),)
+    ways = [_way(*one, path, s, start, scheme) for one in every]
+    motions, tables, places, used = zip(*ways, strict=True)
+    joints = [motion.q[:, : level.n_positions] for motion in motions]
+    for k, q in enumerate(joints[1:], 1):
+        if (apart := float(level.apart(q, joints[0]).max())) > _SAME_WAY:
+            raise ArgumentError(
+                f"arm {k} of the stack follows the path with other joint positions "
+                f"than arm 0, by {apart:.3g} rad or m, expected arms of the same "
+                "lengths and axes, which one motion serves"
+            )
+    rows = joined(used)
+    prepared = time.perf_counter()
+    try:
+        scaling = solve(rows, ends, scheme)
+    except Infeasible as error:
+        raise explain(error, rows, places[0], ends) from None
+    solved = time.perf_counter()
+    with held():
+        marks = began, prepared, solved
+        own = [
+            _found(one, motion, table, scaling, kept, check, marks)
+            for (one, kept), motion, table in zip(every, motions, tables, strict=True)
+        ]
+    found = own[0]
+    if stack:
+        found = replace(found, scenarios=tuple(map(scenario_of, own)))
+    if not all(one.success for one in own):
+        return unverified(found)
+    if not check or len(s) <= _MIN_INTERVALS:
+        return found
+    half = (len(s) - 1) // 2
+    coarse = rigid_optimum(
+        level, path, limits, start, rates, intervals=half, scheme=scheme, stack=stack
+    )
+    # errors are of the first order in the distance of points, or of the second
+    saved = coarse.duration - found.duration
+    gap = abs(saved) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
+    return replace(found, gap=gap)
+
+
+def _way(
+    level: RigidLevel,
+    limits: Limits,
+    path: Path,
+    s: Array,
+    start: ArrayLike | Led | Afloat | None,
+    scheme: str,
+) -> tuple[PathMotion, Rows, PathMotion, Rows]:
+    """The arm along its path with its limits, there and where the scheme has them.
+
+    The scheme has them at the same points, or half way between them.
+    """
     motion = follow(level.arm, path, s, start=start)
     path = motion.path  # on which joints with quaternions turn
     refuse_positions(
@@ -58,29 +118,11 @@ def rigid_optimum(
     shares = [f"at s = {x:.4g}" for x in s]
     refuse_touching(level.arm, limits, motion.q, "the path", shares)
     rows = rows_of(level, motion, s, limits)
-    used, places = rows, motion
-    if scheme == "midpoint":
-        halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
-        places = follow(level.arm, path, halves, start=motion._start)
-        used = rows_of(level, places, s, limits)
-    prepared = time.perf_counter()
-    try:
-        scaling = solve(used, ends, scheme)
-    except Infeasible as error:
-        raise explain(error, used, places, ends) from None
-    solved = time.perf_counter()
-    with held():
-        marks = began, prepared, solved
-        found = _found(level, motion, rows, scaling, limits, check, marks)
-    if not check or found.status == "interrupted" or len(s) <= _MIN_INTERVALS:
-        return found
-    coarse = rigid_optimum(
-        level, path, limits, start, rates, intervals=(len(s) - 1) // 2, scheme=scheme
-    )
-    # errors are of the first order in the distance of points, or of the second
-    saved = coarse.duration - found.duration
-    gap = abs(saved) / (3.0 if scheme == "midpoint" else 1.0) / found.duration
-    return replace(found, gap=gap)
+    if scheme != "midpoint":
+        return motion, rows, motion, rows
+    halves = np.append(0.5 * (s[1:] + s[:-1]), 1.0)
+    places = follow(level.arm, path, halves, start=motion._start)
+    return motion, rows, places, rows_of(level, places, s, limits)
 
 
 def _found(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import Annotated
 
@@ -14,14 +15,17 @@ from ..._calls.doors import checked
 from ..._support.recorded import recorded
 from ...arm import Arm
 from ...simulation import Trajectory
+from ...stacks import ArmStack
 from .._collocation.known import Known, read_initial
 from .._more_modes import beside_more_modes
-from .._result import OptimalMotion, warned
+from .._parts import arms_of
+from .._result import OptimalMotion, scenario_of, warned
 from ..limits import LimitsLike
 from ..search import Search, read_search
 from .branches import worth_a_search
 from .design import Design
 from .searches import searched
+from .stacks import stacked
 from .task import Task, read_tasks
 
 _GRID: dict[str, object] = {"intervals": None, "scheme": None, "points": None}
@@ -32,7 +36,7 @@ _SEARCH |= {"max_iterations": 300, "time_limit": inf, "progress": False}
 @checked
 @recorded("optimize.trajectory")
 def trajectory(
-    arm: Arm | Design,
+    arm: Arm | ArmStack | Design,
     start: object,
     end: object,
     *,
@@ -53,9 +57,10 @@ def trajectory(
 
     Parameters
     ----------
-    arm : Arm or Design
+    arm : Arm, ArmStack or Design
         Tree, with spherical and free joints too, see Notes; or one with parameters to
-        be chosen.
+        be chosen; or a stack of arms, such as one with several payloads, which one
+        motion serves, see Notes.
     start, end : (nu,) or (nq,) array_like of float or mapping
         Positions of all joints in rad or m, with (w, x, y, z) of quaternions; or a goal
         of the tip, for which joint positions are found: its place in m,
@@ -195,6 +200,15 @@ def trajectory(
     in no gravity and without springs or friction, floats: it moves by conserved
     momentum, and so comes to rest with the arm.
 
+    Arms of a stack share the motion of what their actuators move: that of the joints,
+    of the motors where gears are elastic.  Their links bend, and their controllers act,
+    as they must: ``scenarios`` of the motion have states, forces and the verification
+    of each.  All keep their limits and rest at both ends, which are joint positions,
+    and a success is one of all.  Forces of the first are unknowns; those of the others
+    follow from inverse dynamics at the collocation points.  Costs, limits of
+    torque_rate, the grid, the first motions, the gap and all other attributes are those
+    of the first arm, and searches stay away from obstacles with its links alone.
+
     Examples
     --------
     A mass of 1 kg on a slide, 1 m in 1 s with the least effort: the force falls from
@@ -224,10 +238,16 @@ def trajectory(
     48.0
     """
     began = time.perf_counter()
-    payloads = payload, payload_limits
-    tasks = worth_a_search(
-        read_tasks(arm, start, end, cost, losses, *payloads, duration, limits, initial)
-    )
+    costs = cost, losses, payload, payload_limits
+    others = duration, limits, initial
+
+    def tasks_of(one: Arm | Design) -> list[Task]:
+        return read_tasks(one, start, end, *costs, *others)
+
+    if isinstance(arm, ArmStack):
+        tasks = [stacked(arms_of(arm), lambda one: tasks_of(one)[0])]
+    else:
+        tasks = worth_a_search(tasks_of(arm))
 
     def first(task: Task) -> Known | None:
         return read_initial(initial, task.arm, len(task.first))
@@ -237,4 +257,6 @@ def trajectory(
     given = {name: options.pop(name) for name in _GRID}
     given = {name: value for name, value in given.items() if value is not None}
     found = searched(tasks, options, given, check, first, began)
+    if isinstance(arm, ArmStack) and not found.scenarios:
+        found = replace(found, scenarios=(scenario_of(found),))
     return warned(beside_more_modes(found))

@@ -51,6 +51,7 @@ def suits(task: Task) -> bool:
     """Whether the search knows a task: two postures, one duration, quadratic costs."""
     return (
         task.family is None
+        and not task.others
         and not isinstance(task.duration, tuple)
         and task.start.is_posture
         and task.end.is_posture

@@ -44,13 +44,19 @@ def bent(arm: Arm, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     rows = np.ones(arm.nv, dtype=bool)
     rows[arm.actuator_indices] = False
     rows[: arm.nj] &= arm._actuated  # others have their force in the search alone
+    q = balanced(arm, q, v, a, bends, rows)
+    force = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))
+    return q, force[:, arm.actuator_indices]
+
+
+def balanced(arm: Arm, q: Array, v: Array, a: Array, bends: Mask, rows: Mask) -> Array:
+    """Positions (n, nv) with what bends where forces of the rows are zero."""
     for _ in range(CORRECTIONS if bends.any() else 0):
         force = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))[:, rows]
         both = arm.kernels.quiet("inverse_dynamics_derivatives")(q, v, a)
         K = np.asarray(both)[:, 0][:, rows][:, :, bends]
         q[:, bends] -= np.linalg.solve(K, force[..., None])[..., 0]
-    force = np.asarray(arm.kernels.quiet("inverse_dynamics")(q, v, a))
-    return q, force[:, arm.actuator_indices]
+    return q
 
 
 def led(way: Way, T: float, t: Array) -> tuple[Array, Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -22,16 +22,17 @@ from .._collocation.local import EquationOfMotion, Squares
 from .._collocation.points import AtPoints, Gathered
 from .._collocation.transcription import Collocation, Grid, answer
 from .._collocation.within import Within
-from .._excess import AIM, GOAL, HELD, MAX_EXCESS, REST, SWING, sentence
+from .._excess import AIM, GOAL, HELD, MAX_EXCESS, REST, SWING
 from .._orientation import angle_between
 from .._parts import LeastCost, Spent, Timings
 from .._programs.program import Term
 from .._programs.solution import Solution
 from .._rest import MAX_SWING, way_of_tip
-from .._result import OptimalMotion, failed, unverified
+from .._result import OptimalMotion, beyond, failed, scenario_of, unverified
 from .._verify import tip_rotations, verified
 from .design import ParametricEquation
 from .first_motion import first_motion, led, motion_along, torque_used
+from .stacks import Beside
 from .task import Task
 
 Array = NDArray[np.float64]
@@ -52,21 +53,24 @@ class Transfer:
         Checked arguments.
     grid : Grid
         Intervals.
-    within : Within
-        Limits beside those of forces.
+    withins : sequence of Within
+        Limits beside those of forces, of the arm and of others of its stack.
     calm : float
         Part of the cost that the rates of the forces of a smooth motion take beside it,
         by which modes that intervals do not resolve are left at rest.
     """
 
     def __init__(
-        self, task: Task, grid: Grid, within: Within, calm: float = 0.0
+        self, task: Task, grid: Grid, withins: Sequence[Within], calm: float = 0.0
     ) -> None:
-        self.task, self.within, self.calm = task, within, calm
+        self.task, self.withins, self.calm = task, withins, calm
         k = len(task.first)
         self.motion = motion = Collocation(
             task.arm, grid, duration=task.duration, parameters=k
         )
+        self.others = [
+            Beside(motion, other.arm, k) for k, other in enumerate(task.others, 1)
+        ]
         self.z0 = first_motion(
             motion, task.start.q, task.end.q, task.first_duration, task.floating
         )
@@ -82,6 +86,13 @@ class Transfer:
         law.size_by(self.z0)
         constraints: list[Term] = [law, motion.continuity(), *self._ends()]
         constraints += self._limits()
+        for k, other in enumerate(self.others):
+            other.begin(self.z0)
+            limits = task.others[k].limits
+            constraints += [
+                *other.terms(self.z0, limits),
+                *withins[k + 1].terms(other.motion),
+            ]
         # costs, in units of their sum for the first motion
         self.costs = {name: self._cost(name) for name in task.weights}
         total = sum(
@@ -116,6 +127,11 @@ class Transfer:
             terms.append(Gathered(jump, motion.tau[k][None], weights=[1.0]))
         return [costs.Weighted(term, weight) for term in terms]
 
+    def _move_others(self, z: Array) -> None:
+        """Set unknowns of other arms by those of the first."""
+        for other in self.others:
+            other.begin(z)
+
     def costs_of(self, z: Array) -> dict[str, float]:
         """Costs that are asked for, without their weights."""
         return {name: float(x.value(z).sum()) for name, x in self.costs.items()}
@@ -144,7 +160,8 @@ class Transfer:
         limits, motion = self.task.limits, self.motion
         motion.limit_forces(*limits.torque)
         ends = ((0, self.task.start), (-1, self.task.end))
-        terms = self.within.terms(motion, [k for k, end in ends if end.aim is not None])
+        free = [k for k, end in ends if end.aim is not None]
+        terms = self.withins[0].terms(motion, free)
         if np.isfinite(limits.torque_rate).any():
             terms += costs.rate_limits(motion, limits.torque_rate)
         return terms
@@ -186,9 +203,8 @@ class Transfer:
         """
         task, motion = self.task, self.motion
         p = found.z[motion.p]
-        arm = task.arm
         if task.family is not None:
-            arm = motion.arm = task.family.arm(p)
+            motion.arm = task.family.arm(p)
         costs = {**self.costs_of(found.z), **(costs or {})}
         alone = task.family is not None and task.designs is None
         least = LeastCost(
@@ -197,42 +213,26 @@ class Transfer:
             payload=float(p[0]) if alone else None,
         )
         result = answer(motion, found, method=method, timings=Timings())
-        verification = None
-        check = check and found.status != "interrupted"
-        if check:
-            started = time.perf_counter()
-            arm = result.arm
-            aim = task.end.aim
-            if aim is None:
-                pose = arm.kernels.quiet("node_pose")(arm.tip_node, result.q[-1])
-                aim = Aim(pose[:3, 3])
-            # the shortest intervals of a clustered grid tell nothing of the others
-            step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)
-            way = result.t, result.q[0], result.qd[0], result.tau
-            off, fast = tolerances(result)
-            rests = "vibration" not in task.weights
-            verification = verified(
-                arm,
-                *way,
-                step,
-                goal=aim.place,
-                aim=aim,
-                aim_tolerance=_MAX_GOAL_ERROR * _turned(result),
-                limits=task.limits,
-                goal_tolerance=off,
-                rest_speed=fast if rests else np.inf,
-                swing=MAX_SWING if rests else np.inf,
-            )
-            spent.verification += time.perf_counter() - started
         result = dataclasses.replace(
             result,
             objective=sum(w * costs[name] for name, w in task.weights.items()),
-            verification=verification,
             message=self._message(found),
             limits=task.limits,
             least_cost=least,
         )
-        if check and verification is None:
+        every = [result, *(other.motion_of(result, found.z) for other in self.others)]
+        check = check and found.status != "interrupted"
+        if check:
+            started = time.perf_counter()
+            tasks = task, *task.others
+            every = [_checked(*each) for each in zip(every, tasks, strict=True)]
+            spent.verification += time.perf_counter() - started
+        result = every[0]
+        if task.others:
+            result = dataclasses.replace(
+                result, scenarios=tuple(map(scenario_of, every))
+            )
+        if check and any(one.verification is None for one in every):
             return unverified(result)
         return _judged(result)
 
@@ -242,6 +242,7 @@ class Transfer:
         T = task.first_duration
         z = motion_along(self.motion, lambda t: led(way, T, t))
         z[self.motion.p] = task.first
+        self._move_others(z)
         return z
 
     def unknowns(self, known: Known) -> Array:
@@ -256,9 +257,10 @@ class Transfer:
         z[motion.q], z[motion.v], _ = at(t)
         inner = (t[:-1, None] + h[:, None] * motion.tableau.c).ravel()
         z[motion.a] = at(inner)[2].reshape(motion.a.shape)
-        forces = known.forces(t[:: motion.grid.knots_every] / t[-1])
+        forces = known.forces(t / t[-1])
         if forces is not None:
             z[motion.tau] = forces
+        self._move_others(z)
         return z
 
     def _message(self, found: Solution) -> str:
@@ -278,14 +280,36 @@ class Transfer:
         )
 
 
+def _checked(result: OptimalMotion, task: Task) -> OptimalMotion:
+    """The motion with its simulation, None after Ctrl-C."""
+    arm, aim = result.arm, task.end.aim
+    if aim is None:
+        pose = arm.kernels.quiet("node_pose")(arm.tip_node, result.q[-1])
+        aim = Aim(pose[:3, 3])
+    # the shortest intervals of a clustered grid tell nothing of the others
+    step = (result.t[-1] - result.t[0]) / (len(result.t) - 1)
+    way = result.t, result.q[0], result.qd[0], result.tau
+    off, fast = tolerances(result)
+    rests = "vibration" not in task.weights
+    verification = verified(
+        arm,
+        *way,
+        step,
+        goal=aim.place,
+        aim=aim,
+        aim_tolerance=_MAX_GOAL_ERROR * _turned(result),
+        limits=task.limits,
+        goal_tolerance=off,
+        rest_speed=fast if rests else np.inf,
+        swing=MAX_SWING if rests else np.inf,
+    )
+    return dataclasses.replace(result, verification=verification)
+
+
 def _judged(motion: OptimalMotion) -> OptimalMotion:
-    """The motion, failed if the simulation ends elsewhere or exceeds a limit."""
-    if not motion.success or motion.verification is None:
-        return motion
-    message = missed(motion) or sentence(motion.verification.excess)
-    if not message:
-        return motion
-    return failed(motion, message)
+    """The motion, failed if a simulation ends elsewhere or exceeds a limit."""
+    message = beyond(motion, missed) if motion.success else ""
+    return failed(motion, message) if message else motion
 
 
 def tolerances(motion: OptimalMotion) -> tuple[float, float]:

@@ -123,7 +123,7 @@ class Quadratic(NamedTuple):
 
     def _solved(self, grid: Grid, exact: bool) -> tuple[float, Array, _Steps] | None:
         """Least cost, forces, and the steps of all intervals."""
-        beta = grid.lengths()[1]
+        beta = grid.lengths()
         lengths, which = np.unique(np.round(beta, 12), return_inverse=True)
         scheme = None if exact else tableau(grid.scheme, grid.points)
         with np.errstate(all="ignore"):

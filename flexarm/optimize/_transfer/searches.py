@@ -30,7 +30,8 @@ from .._collocation.within import Within
 from .._excess import ACCEPTED_EXCESS, passes_through
 from .._parts import Searched, Timings
 from .._programs.solution import Progress
-from .._result import OptimalMotion, interrupted, least_cost_of
+from .._result import OptimalMotion, each_of, interrupted, least_cost_of
+from ..limits import without_obstacles
 from . import search_numbers as numbers
 from .exact_steps import ExactSteps, suits
 from .problem import Transfer, missed, tolerances
@@ -87,6 +88,11 @@ class Searches(GridSearch[Transfer]):
             self.grid, self.gap = like.grid, like.gap
         moved = np.abs(task.end.q - task.start.q)
         self.within = Within(task.arm, task.limits, moved, task.designs)
+        self.withins = [self.within]
+        for other in task.others:
+            self.withins.append(
+                Within(other.arm, without_obstacles(other.limits), moved)
+            )
         self.spent.setup += time.perf_counter() - began
 
     def run(self, initial: Known | None) -> None:
@@ -139,7 +145,7 @@ class Searches(GridSearch[Transfer]):
     def _on(self, grid: Grid) -> Transfer:
         began = time.perf_counter()
         calm = (0.0, *numbers.RATE_SHARES)[self.calmness]
-        problem = Transfer(self.task, grid, self.within, calm)
+        problem = Transfer(self.task, grid, self.withins, calm)
         self.spent.setup += time.perf_counter() - began
         return problem
 
@@ -159,13 +165,14 @@ class Searches(GridSearch[Transfer]):
 
     def narrow(self, last: Pass[Transfer]) -> None:
         """Narrow the limits that a simulated motion exceeds."""
-        checked = last.motion.verification
-        assert checked is not None
-        self.within.narrow(last.motion.t, checked.trajectory)
+        for within, one in zip(self.withins, each_of(last.motion), strict=True):
+            assert one.verification is not None
+            within.narrow(one.t, one.verification.trajectory)
 
     def widen(self) -> None:
         """Forget what was narrowed."""
-        self.within.widen()
+        for within in self.withins:
+            within.widen()
 
     def engaged(self, last: Pass[Transfer]) -> bool:
         """Whether a simulated motion touches what the search left out."""
@@ -179,7 +186,7 @@ class Searches(GridSearch[Transfer]):
 
     def unresolved(self, last: Pass[Transfer]) -> bool:
         """Whether a simulated motion ends elsewhere."""
-        return bool(missed(last.motion))
+        return any(map(missed, each_of(last.motion)))
 
     def calmed(self) -> bool:
         """Whether forces were made calmer, which moves less of what bends."""
@@ -190,7 +197,8 @@ class Searches(GridSearch[Transfer]):
 
     def noted(self, name: str, made: Pass[Transfer], narrowed: int) -> Pass[Transfer]:
         """Add a pass, and a record of it."""
-        return self._note(name, made, self.within.narrowed)
+        narrowest = max(within.narrowed for within in self.withins)
+        return self._note(name, made, narrowest)
 
     def best(self) -> Pass[Transfer]:
         """The pass to return: the cheapest success, else the last one."""
@@ -221,7 +229,7 @@ class Searches(GridSearch[Transfer]):
         grid = best.problem.motion.grid
         if grid.main < numbers.MIN_INTERVALS or grid.main % 2 or self.ended:
             return np.nan
-        self.within.widen()
+        self.widen()
         motion, task = best.motion, self.task
         coarse = replace(grid, main=grid.main // 2)
         if motion.method != "collocation":
@@ -237,7 +245,7 @@ class Searches(GridSearch[Transfer]):
             begin, end = (End(x, None) for x in coordinates(arm, motion.q)[[0, -1]])
             task = replace(task, arm=arm, start=begin, end=end)
             task = without_design(task)
-        problem = Transfer(task, coarse, self.within, best.problem.calm)
+        problem = Transfer(task, coarse, self.withins, best.problem.calm)
         z = problem.unknowns(known_of(motion, task.arm))
         few = min(numbers.MAX_COARSE_STEPS, self.options["max_iterations"])
         found = self.tried(problem.program, z, WARM_BARRIER, max_iterations=few)
@@ -292,7 +300,7 @@ class Searches(GridSearch[Transfer]):
         self, grid: Grid, firsts: Sequence[Known], unit: float, like: OptimalMotion
     ) -> ExactSteps:
         """Search with exact steps from the best of several motions."""
-        shares = grid.lengths()[1]
+        shares = grid.lengths()
         return ExactSteps(self.task, shares, firsts, unit, tolerances(like))
 
     def _go(self, search: ExactSteps, progress: bool | Progress) -> None:
@@ -319,7 +327,7 @@ class Searches(GridSearch[Transfer]):
     def unsure(self) -> bool:
         """Whether the linear model does not tell the least cost."""
         limits = self.task.limits
-        bounded = bool(self.within.names) or any(
+        bounded = bool(self.within.names or self.task.others) or any(
             np.isfinite(x).any() for x in (limits.torque, limits.torque_rate)
         )
         return bounded or not np.isfinite(self.gap)
@@ -349,7 +357,7 @@ class Searches(GridSearch[Transfer]):
         Of a payload alone that of the least effort.
         """
         task = self.task
-        of_arm = Transfer(without_design(task), problem.motion.grid, self.within)
+        of_arm = Transfer(without_design(task), problem.motion.grid, self.withins)
         found = self.tried(of_arm.program, of_arm.z0)
         if not found.success:
             return None
@@ -374,7 +382,7 @@ class Searches(GridSearch[Transfer]):
         still = np.zeros(n)
         at = task.arm.actuator_indices
         held = task.arm.kernels.quiet("inverse_dynamics")(middle, still, still)[at]
-        shares = np.concatenate([[0.0], np.cumsum(grid.lengths()[1])])
+        shares = np.concatenate([[0.0], np.cumsum(grid.lengths())])
         return Known(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
 
     def _calm(self, problem: Transfer) -> Array | None:

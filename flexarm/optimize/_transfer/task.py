@@ -79,6 +79,8 @@ class Task:
         Velocities of bases that move by their momentum.
     design_cost : callable or None
         Of the parameters.
+    others : tuple of Task
+        Those of the other arms of a stack, of which arms, ends and limits count.
     """
 
     arm: Arm
@@ -93,6 +95,7 @@ class Task:
     limits: Limits
     floating: NDArray[np.bool_]
     design_cost: Callable[[Array], object] | None
+    others: tuple[Task, ...] = ()
 
     @property
     def first_duration(self) -> float:
