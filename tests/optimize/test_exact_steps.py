@@ -143,7 +143,7 @@ def test_quadratic_programs() -> None:
         def cost(x: Any, P: Any = P, q: Any = q) -> Any:
             return 0.5 * x @ P @ x + q @ x, P @ x + q
 
-        found = minimized(P, q, C, low, high, lower, upper)
+        found = minimized(P, q, (C, low, high), (lower, upper))
         assert found is not None
         x, y = found
         other = minimize(
@@ -163,5 +163,5 @@ def test_quadratic_programs() -> None:
         assert_allclose(np.where(y > 1e-6, C @ x - high, 0.0), 0.0, atol=1e-6)
         assert_allclose(np.where(y < -1e-6, C @ x - low, 0.0), 0.0, atol=1e-6)
     # rows that exclude each other
-    apart = [[1.0], [1.0]], [1.0, -np.inf], [np.inf, -1.0]
-    assert minimized([[1.0]], [0.0], *apart, -5.0, 5.0) is None
+    apart = np.ones((2, 1)), np.array([1.0, -np.inf]), np.array([np.inf, -1.0])
+    assert minimized(np.eye(1), np.zeros(1), apart, (-5.0, 5.0)) is None

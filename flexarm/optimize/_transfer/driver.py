@@ -187,12 +187,12 @@ def trajectory(
     narrowed.  Where modes swing faster than intervals resolve, collocation gives them
     an energy that they do not have, and the simulated motion ends elsewhere.  Between
     joint positions, with a given duration, the costs effort and torque rate and no
-    limits of rates, a search with exact steps follows: quadratic programs for the arm
-    linearized about the simulated motion, by the exponentials of its matrices as in
-    `time_optimal`; ``method`` is then ``"exact steps"``, `scheme` of its record
-    ``"exact"``.  Where this does not help, rates of the forces and their jumps at both
-    ends become a part of what the search minimizes, `calmed` of its record in
-    ``searches``; what that costs is in the gap.
+    limits of rates, a search with exact steps follows where CasADi is installed:
+    quadratic programs for the arm linearized about the simulated motion, by the
+    exponentials of its matrices as in `time_optimal`; ``method`` is then ``"exact
+    steps"``, `scheme` of its record ``"exact"``.  Where this does not help, rates of
+    the forces and their jumps at both ends become a part of what the search minimizes,
+    `calmed` of its record in ``searches``; what that costs is in the gap.
 
     Of joints with quaternions the unknowns are rotation vectors about the middle of
     the way, up to a full turn from it; limits and forces are those of the velocity

@@ -18,6 +18,7 @@ from .._collocation.known import Known
 from .._minimum_time.affine_flow import AffineFlow, Forces
 from .._minimum_time.descent import Descent, Near, State
 from .._minimum_time.posture_problem import PostureProblem
+from .._programs.quadratic import solvable
 from .._programs.solution import Progress, Solution
 from .._programs.solvers import printed
 from .force_costs import ForceProgram, quadratic_forms
@@ -48,7 +49,10 @@ _MIN_GAIN = 1e-4
 
 
 def suits(task: Task) -> bool:
-    """Whether the search knows a task: two postures, one duration, quadratic costs."""
+    """Whether the search knows a task: two postures, one duration, quadratic costs.
+
+    Without CasADi it knows none.
+    """
     return (
         task.family is None
         and not task.others
@@ -57,6 +61,7 @@ def suits(task: Task) -> bool:
         and task.end.is_posture
         and set(task.weights) <= _COSTS
         and not np.isfinite(task.limits.torque_rate).any()
+        and solvable()
     )
 
 

@@ -85,14 +85,14 @@ class ForceProgram:
             (rows(limits.matrix, limit=-shared), limits.low, limits.high),
             (rows(fences.matrix), fences.low, fences.high),
         ]
-        C, low, high = (np.concatenate([part[k] for part in parts]) for k in range(3))
+        C, low, high = (np.concatenate(column) for column in zip(*parts, strict=True))
         slacks = np.append(np.full(2 * m, prices.goal), np.full(r, prices.limits))
         P = np.zeros((n + len(slacks), n + len(slacks)))
         P[:n, :n] = 2.0 * self._form
         q = np.append(2.0 * self._form @ first, slacks)
         lower, upper = np.zeros(len(q)), np.full(len(q), np.inf)
         lower[:n], upper[:n] = bounds
-        found = minimized(P, q, C, low, high, lower, upper)
+        found = minimized(P, q, (C, low, high), (lower, upper))
         if found is None:
             return None
         return Change(found[0][:n], found[1][:m])
