@@ -100,7 +100,7 @@ class Descent:
         # left to the next program adds up
         self._limited = not problem.rows.empty
         self.prices = Prices(numbers.GOAL_PRICE, numbers.LIMIT_PRICE, changes)
-        self.rounds, self.settled = 0, False
+        self.rounds, self.settled, self._raised = 0, False, 0
         self._known: tuple[State, AffineFlow] | None = None
         self._beside: Array | float = 0.0
         self._share = min(share, self._longest)
@@ -177,6 +177,8 @@ class Descent:
                 self._trust(here, there, share)
             elif self._share > numbers.MIN_SHARE:
                 self._share *= 0.1
+            elif self._raised < numbers.MAX_RAISES and not self.arrived:
+                self._raise()
             else:
                 self.settled = True
                 return
@@ -192,6 +194,13 @@ class Descent:
         gone = abs(there.forces.duration / here.forces.duration - 1.0)
         least = 0.3 * self._share
         self._share = min(max(numbers.SHARE_RATIO * gone, least), self._longest)
+
+    def _raise(self) -> None:
+        """Make the goal dearer, and the next steps longer."""
+        self._raised, self._share = self._raised + 1, self._longest
+        self.prices = self.prices._replace(goal=numbers.PRICE_RATIO * self.prices.goal)
+        forces, run = self.best.forces, self.best.run
+        self.best = State(forces, run, self.cost(forces, run))
 
     def _flow(self, state: State) -> AffineFlow:
         """The linearized arm about a motion; the last one is kept.
