@@ -103,17 +103,23 @@ class Between:
         refuse_at_rest(arm, limits.outputs, self.ends)
         places = ("at its start", "at its end")
         refuse_touching(arm, limits, self.ends, "the motion", places)
-        self.problem = PostureProblem(
-            arm,
-            self.ends,
-            limits,
-            np.abs(rigid.tau).max(axis=0),
-            options.intervals,
-            self.bases,
-            options.tip_tolerance,
-            options.rest_speed,
-            rigid.duration,
+        self.problem, self._rough = (
+            PostureProblem(
+                arm,
+                self.ends,
+                limits,
+                np.abs(rigid.tau).max(axis=0),
+                options.intervals,
+                self.bases,
+                options.tip_tolerance,
+                options.rest_speed,
+                rigid.duration,
+                rough,
+            )
+            for rough in (False, True)
         )
+        if self._rough.steps == self.problem.steps:
+            self._rough = self.problem
         middle = postures[len(postures) // 2]
         joints = arm.nu - int(self.bases.sum())
         self._slowest = Modes(arm, middle, self.bases).frequency[joints:]
@@ -206,25 +212,51 @@ class Between:
         rounds, descents = self.options.max_iterations, self._descents
         for name, first in self._starts().items():
             warm = name == "initial"
-            descents[name] = self._descent(first, numbers.COARSE_GAIN, near=warm)
-            self._go(descents[name], min(numbers.RACE_ROUNDS, rounds), found)
-            if descents[name].settled:
-                descents[name].arrive()
+            descents[name] = self._descent(
+                first, numbers.COARSE_GAIN, near=warm, problem=self._rough
+            )
+            self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
             self._note(found)
-        for descent in sorted(descents.values(), key=lambda x: x.seconds):
-            if not descent.settled:
+        ahead = min(descent.seconds for descent in descents.values())
+        ready = [x for x in descents.values() if x.seconds <= numbers.MAX_LAG * ahead]
+        for name, descent in descents.items():
+            if descent in ready and len(ready) > 1:
+                some = min(numbers.RACE_ROUNDS, rounds) - descent.rounds
+                self._go(descent, some, found)
+            if descent.ended:
+                self._counted(name).arrive()
+                self._note(found)
+        for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
+            if not descents[name].ended:
+                some = min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds
+                self._go(descent, some, found)
+                descent = self._counted(name)
                 self._go(descent, rounds - descent.rounds, found)
                 descent.arrive()
                 self._note(found)
             if found.arrived:
                 break
 
-    def _descent(self, first: Forces, gain: float, *, near: bool) -> Descent:
+    def _counted(self, name: str) -> Descent:
+        """The rounds from a start, with steps that count."""
+        descent = self._descents[name]
+        if descent.problem is not self.problem:
+            descent = self._descents[name] = descent.resumed(self.problem)
+        return descent
+
+    def _descent(
+        self,
+        first: Forces,
+        gain: float,
+        *,
+        near: bool,
+        problem: PostureProblem | None = None,
+    ) -> Descent:
         """Rounds from a motion that is near to an answer, or not."""
         fence = numbers.NEAR_FENCE if near else numbers.FIRST_FENCE
         share = numbers.NEAR_SHARE if near else numbers.MAX_SHARE
         changes = self.options.smoothness
-        return Descent(self.problem, first, changes, fence, share, gain)
+        return Descent(problem or self.problem, first, changes, fence, share, gain)
 
     def _note(self, found: Found) -> None:
         """Note the best of all motions so far."""

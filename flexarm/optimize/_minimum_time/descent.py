@@ -101,6 +101,7 @@ class Descent:
         self._limited = not problem.rows.empty
         self.prices = Prices(numbers.GOAL_PRICE, numbers.LIMIT_PRICE, changes)
         self.rounds, self.settled, self._raised = 0, False, 0
+        self._stalled, self._costs = 0, [np.inf]
         self._known: tuple[State, AffineFlow] | None = None
         self._beside: Array | float = 0.0
         self._share = min(share, self._longest)
@@ -120,10 +121,33 @@ class Descent:
         """Largest change of the duration in a round, as its part."""
         return numbers.MAX_SHARE if self.free else 0.0
 
+    def resumed(self, problem: PostureProblem) -> Descent:
+        """The same search with other steps."""
+        best, fence, share = self.best.forces, self._fence, self._share
+        other = Descent(problem, best, self.prices.changes, fence, share, self._gain)
+        other._widest, other.rounds = self._widest, self.rounds
+        there = other.best
+        if np.isfinite(there.cost):
+            hoped = there.cost - other._price(there.run.last)
+            other.best = other._back(there, hoped, there.cost)
+        return other
+
     @property
     def seconds(self) -> float:
         """Cost of the best motion in s."""
         return self.best.cost * self._scale
+
+    @property
+    def ended(self) -> bool:
+        """Whether rounds promise no gain, or gain little."""
+        before, now = self._costs[-numbers.SLOW_ROUNDS[0] - 1 :][0], self.best.cost
+        slowly = (
+            before - now < numbers.SLOW_ROUNDS[1] * now
+            and self._off(self.best) < numbers.NEAR_DISTANCE
+        )
+        slowly &= len(self._costs) > numbers.SLOW_ROUNDS[0]
+        slowly |= self._stalled >= numbers.MAX_STALLS
+        return self.settled or (slowly and not self._limited)
 
     @property
     def arrived(self) -> bool:
@@ -169,35 +193,64 @@ class Descent:
             here = self.best
             forces, cost, price, *_ = self._fastest(self._flow(here), here)
             gain = here.cost - cost
-            if gain >= self._gain:
-                there, share = self._moved(here, forces, gain, price)
-                if there.cost < here.cost:
-                    self.best = there
-                report(self.best)
-                self._trust(here, there, share)
-            elif self._share > numbers.MIN_SHARE:
+            if gain < self._gain and self._share > numbers.MIN_SHARE:
                 self._share *= 0.1
-            elif self._raised < numbers.MAX_RAISES and not self.arrived:
+                continue
+            if gain < self._gain:
+                if self.arrived or self._raised >= numbers.MAX_RAISES:
+                    self.settled = True
+                    return
                 self._raise()
-            else:
-                self.settled = True
+                self._share = self._longest
+                continue
+            there, share = self._moved(here, forces, gain, price)
+            moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max()
+            if there.cost < here.cost:
+                self.best = there
+            report(self.best)
+            little = here.cost - self.best.cost < numbers.LITTLE_RATIO * self._gain
+            little &= (
+                gain < numbers.PROMISING_GAIN * here.cost
+                and self._off(self.best) < numbers.NEAR_DISTANCE
+            )
+            self._stalled = self._stalled + 1 if little else 0
+            if self.best is not here or gain < numbers.SLOW_ROUNDS[1] * here.cost:
+                self._costs.append(self.best.cost)
+            if self.ended:
                 return
+            gone = (there.forces if self._limited else forces).duration
+            gone = abs(gone / here.forces.duration - 1.0)
+            self._trust(self.best is not here, gone, moved / share, share)
 
-    def _trust(self, here: State, there: State, share: float) -> None:
-        """Set how far the next program goes, by the share of the last one that held."""
-        held = self.best is there
-        moved = np.abs(there.run.x - here.run.x)[:, : self.problem.arm.nu].max() / share
+    def _trust(self, held: bool, gone: float, moved: float, share: float) -> None:
+        """Set how far the next program goes, by the share of the last one that held.
+
+        ``gone`` and ``moved`` are parts of the duration and joint motion of the whole.
+        """
         if held and share == 1.0:
-            self._fence = min(2.0 * self._fence, self._widest)
-        else:
+            wider, least, more = self._widest, 0.3 * self._share, numbers.SHARE_RATIO
+            if not self._limited:
+                more = numbers.FENCE_RATIO
+                wider = max(numbers.FENCE_RATIO * moved, 0.7 * self._fence)
+                least = max(least, 1.01 * numbers.MIN_SHARE)
+            self._fence = min(2.0 * self._fence, wider, self._widest)
+            self._share = min(max(more * gone, least), self._longest)
+        elif self._limited:
             self._fence = (0.5 if held else share) * min(self._fence, moved)
-        gone = abs(there.forces.duration / here.forces.duration - 1.0)
-        least = 0.3 * self._share
-        self._share = min(max(numbers.SHARE_RATIO * gone, least), self._longest)
+            self._share = min(
+                max(numbers.SHARE_RATIO * gone, 0.3 * self._share), self._longest
+            )
+        else:
+            part = max(share, 0.5) if held else max(0.5 * share, 0.25)
+            inside = moved / self._fence if np.isfinite(moved) else 1.0
+            self._fence *= part * float(np.clip(inside, 0.3, 1.0))
+            self._share = min(
+                self._share, max(1.5 * part * gone, 1.01 * numbers.MIN_SHARE)
+            )
 
     def _raise(self) -> None:
-        """Make the goal dearer, and the next steps longer."""
-        self._raised, self._share = self._raised + 1, self._longest
+        """Make the goal dearer."""
+        self._raised += 1
         self.prices = self.prices._replace(goal=numbers.PRICE_RATIO * self.prices.goal)
         forces, run = self.best.forces, self.best.run
         self.best = State(forces, run, self.cost(forces, run))
@@ -300,16 +353,23 @@ class Descent:
         cost that was hoped for to one that is wanted.
         """
         for left in range(numbers.MAX_STEP_CORRECTIONS - 1, -1, -1):
-            missed = np.abs(self._missed(there.run.last))
-            if not np.isfinite(there.cost) or (missed <= self._room).all():
+            if not np.isfinite(there.cost):
                 break
+            if (np.abs(self._missed(there.run.last)) <= self._room).all():
+                break
+            if (
+                there.cost < hoped + numbers.LEFT_SHARE * (wanted - hoped)
+                and not self._limited
+            ):
+                break  # what is left is mended by the next program
             by = self._by(self._flow(there).at(there.forces)[1])
             back = min(self._tried(self._toward(there, by)), key=lambda x: x.cost)
             if not back.cost < there.cost:
                 break
             rate = (back.cost - hoped) / (there.cost - hoped)
             there = back
-            if hoped + (back.cost - hoped) * max(rate, 0.0) ** left > wanted:
+            reached = hoped + (back.cost - hoped) * max(rate, 0.0) ** left
+            if reached > wanted or rate > numbers.MAX_RATE:
                 break
         return there
 

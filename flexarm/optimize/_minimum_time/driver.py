@@ -248,13 +248,12 @@ def time_optimal(
     The gap between two postures is that to a lower bound: prices of the goal in a
     linear program of a shorter time lead to costates, with which the minimum principle
     of Pontryagin tells that no forces arrive in it, of the arm linearized about the
-    answer, with limits of forces alone.  With other limits, where this bound is more
-    than 3 % away, and on a path, it is what finer intervals may gain, as if errors fell
-    with their first power: on coarse grids, which do not resolve what vibrates, a
-    higher order is not seen.  It is NaN where nothing tells it; `message` has it where
-    it is above 2 % or NaN.  On a path half as many intervals again are compared, by
-    default, and taken where they gain more than 0.02; what narrowed limits cost is part
-    of the gap.
+    answer, with limits of forces alone.  With other limits, and on a path, it is what
+    finer intervals may gain, as if errors fell with their first power: on coarse grids,
+    which do not resolve what vibrates, a higher order is not seen.  It is NaN where
+    nothing tells it; `message` has it where it is above 2 % or NaN.  On a path half as
+    many intervals again are compared, by default, and taken where they gain more than
+    0.02; what narrowed limits cost is part of the gap.
 
     Postures that reach a goal of the tip are found by inverse kinematics from 48
     starts; the two to which the rigid arm moves fastest are searched.  Postures of

@@ -19,6 +19,12 @@ CALM_SHARE = 0.5
 # Rounds from each start, before the best goes on: with fewer, starts that begin slowly
 # lose; each costs a program.
 RACE_ROUNDS = 6
+# Rounds with longer steps where modes are fast, before the rounds that count.
+ROUGH_ROUNDS = 9
+# Rounds after which a start that lags stops.
+EARLY_ROUNDS = 3
+# Duration over that of the best start, above which one lags.
+MAX_LAG = 1.05
 # Times that intervals of changing forces are halved, to an eighth.
 REFINEMENTS = 3
 # Rounds of each refinement.
@@ -61,6 +67,8 @@ END_DISTANCE = 0.05
 FENCES = 10
 # Linear programs at most until limits hold everywhere.
 MAX_CUTS = 4
+# Factor of what joints and the duration changed, to which their next fences are set.
+FENCE_RATIO = 3.0
 # The same of durations within further limits.
 SHARE_RATIO = 5.0
 # Part of the duration by which it changes in a round at most.
@@ -73,10 +81,30 @@ MAX_STEP_CORRECTIONS = 4
 MAX_FITS = 8
 # Parts of the largest change, from calm to exact: directions that need more are left.
 CALM_LEVELS = (1e-1, 1e-2, 1e-3, 1e-4)
+# Distance from the goal, the sum of its parts in their sizes, that Newton's method
+# mends at the end.
+NEAR_DISTANCE = 2e-3
+# Part of the cost that a round promises, for which a smaller step is tried.
+PROMISING_GAIN = 0.002
+# Rounds of little gain, one after the other, that end the search.
+MAX_STALLS = 2
+# Factor of the least gain that is worth while, below which a gain is little.
+LITTLE_RATIO = 2.0
+# Rounds, and the part of the cost that they gain together at least; with less the
+# search ends.
+SLOW_ROUNDS = 3, 0.01
 # Part of the duration by which a step to the goal changes it at most.
 MAX_LENGTHENING = 0.1
+# Part of the gain that corrections leave to the next round.
+LEFT_SHARE = 0.1
+# Factor of what is missed: corrections that leave more are the last ones.
+MAX_RATE = 0.7
 # Factor of the distance from the goal: steps that leave more are stalled.
 MAX_STALL_RATE = 0.95
+# Factor by which the price of the goal is raised where it is missed.
+PRICE_RATIO = 5.0
+# Times at most that it is raised.
+MAX_RAISES = 3
 # Parts of the way to other forces, simulated in lanes.
 WAY_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 # The same where limits are compared at many places.
@@ -88,8 +116,3 @@ SHORTER_RATIO = 0.4
 # Distance from the goal in its sizes: Newton's method seldom leads back from farther
 # away.
 MAX_MISS = 0.5
-# Factor by which the price of the goal is raised where it is missed.
-PRICE_RATIO = 5.0
-# Times at most that it is raised: without it a light blade within its limit of speed
-# takes 13 % longer.
-MAX_RAISES = 3

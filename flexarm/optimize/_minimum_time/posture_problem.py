@@ -28,13 +28,14 @@ Mask = NDArray[np.bool_]
 
 # Steps of the linearized arm at least.
 _MIN_STEPS = 160
-# Steps of the linearized arm at most.
+# Steps of the linearized arm at most, the rough one half of them.
 _MAX_STEPS = 640
 # Radians of the fastest mode in one of these steps.
 _STEP_RADIANS = 4.0
-# Radians of the fastest mode in a step of Runge-Kutta, in a check and in a search: the
-# step is stable up to 2.8.
-_CHECK_RADIANS, _SEARCH_RADIANS = 0.2, 1.0
+# Radians of the fastest mode in a step of Runge-Kutta, in a check, a search and a rough
+# search: the step is stable up to 2.8.  With one kind of steps arms that bend in space
+# took twice as long.
+_CHECK_RADIANS, _SEARCH_RADIANS, _ROUGH_RADIANS = 0.2, 1.0, 2.0
 # Part of the tolerance that the static deflection of a mode by forces has at most, for
 # its vibration to be left to the check.
 _BENDING_SHARE = 0.5
@@ -215,6 +216,8 @@ class PostureProblem:
         speed there in m/s.
     duration : float
         About that of the motion, in s.
+    rough : bool
+        Whether steps are longer, to choose among starts.
     """
 
     def __init__(
@@ -228,6 +231,7 @@ class PostureProblem:
         tolerance: float,
         speed: float,
         duration: float = 0.0,
+        rough: bool = False,
     ) -> None:
         self.arm, (self.low, self.high) = arm, np.asarray(limits.torque)
         size = self.high - self.low
@@ -245,8 +249,9 @@ class PostureProblem:
         limit, _ = stable_step(real_arm(arm), self._first, "rk4")
         self.radian = limit / 2.8  # of the fastest mode, in s
         # modes swing many times, so that small errors of frequencies matter
-        steps = duration / (_STEP_RADIANS * self.radian)
-        steps = np.clip(steps, _MIN_STEPS, _MAX_STEPS)
+        count = _MAX_STEPS // 2 if rough else _MAX_STEPS
+        self._longest = _ROUGH_RADIANS if rough else _SEARCH_RADIANS
+        steps = np.clip(duration / (_STEP_RADIANS * self.radian), _MIN_STEPS, count)
         self.steps = max(2, int(np.ceil(steps / intervals)))  # in each interval
 
     def excess(self, run: Trajectory) -> dict[str, float]:
@@ -291,7 +296,7 @@ class PostureProblem:
         longest = float(shares.max()) * duration / self.steps
         method, step = "rk4", min(_CHECK_RADIANS * self.radian, longest)
         if self.coarse and duration > step * _FINE_STEPS:
-            step = min(_SEARCH_RADIANS * self.radian, longest)
+            step = min(self._longest * self.radian, longest)
         if duration > step * _MAX_FINE_STEPS:
             method, step = "ROS34PW2", longest / 4
         close = 3.0 * step if step < self.radian else step

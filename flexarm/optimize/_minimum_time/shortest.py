@@ -20,9 +20,8 @@ from .affine_flow import AffineFlow
 
 Array = NDArray[np.float64]
 
-# Parts by which durations are shorter, from which the goal may be out of reach: motions
-# that are shorter still are farther away than the linearized arm is right.
-_SHORTENINGS = (0.01, 0.03)
+# Parts by which durations are shorter, from which the goal may be out of reach.
+_SHORTENINGS = (0.01, 0.03, 0.1, 0.3)
 # Durations for one set of prices at most.
 _MAX_DURATIONS = 8
 # Part of the duration to which the bound is found.
