@@ -527,6 +527,13 @@ def real_motion(
     return (chart.positions(x), *chart.motion(x, xd, xdd))
 
 
+def accelerations(arm: Arm, q: Array, v: Array, tau: Array) -> Array:
+    """Accelerations (n, nv) of the coordinates under forces (n, nu) of actuators."""
+    force = -np.asarray(arm.kernels.quiet("bias_forces")(q, v))
+    force[:, arm.actuator_indices] += tau
+    return np.asarray(arm.kernels.quiet("apply_mass_matrix_inverse")(q, force))
+
+
 def coordinate_motion(arm: Arm, q: Array, v: Array) -> tuple[Array, Array]:
     """Coordinates and their rates of a motion (n, ...) of the real arm."""
     chart = chart_of(arm)

@@ -34,8 +34,7 @@ class RigidLevel:
         self.free = self.n  # independent rates
         self.driven = np.ones(self.n, dtype=bool)  # the same as a mask
         self.ratio = np.ones(arm.nu)
-        self.S = np.zeros((arm.nv, arm.nu))
-        self.S[: arm.nu] = np.eye(arm.nu)
+        self.S = np.eye(arm.nv, arm.nu)
         for i, mount in enumerate(free_mounts(arm)):
             joint = arm.body_joint_slice(mount.driven)
             self.ratio[joint] = mount.drive.gear_ratio

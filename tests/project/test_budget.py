@@ -39,7 +39,7 @@ LINES: dict[str, int] = {
     "loads": 380,
     "mjcf": 280,
     "model": 1830,
-    "optimize": 13_070,
+    "optimize": 13_120,
     "parameters": 1790,
     "plotting": 3650,
     "reference": 5290,
@@ -51,7 +51,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 67_900  # of all rooms; the aim is 50_000
+MAX_LINES = 67_940  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400

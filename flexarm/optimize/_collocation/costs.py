@@ -216,15 +216,6 @@ def vibration(motion: Collocation, q: Array) -> Gathered:
     return Gathered(local, columns[None], weights=[1.0])
 
 
-def calmness(motion: Collocation, q: Array, weight: float) -> AtPoints:
-    """Weighted kinetic energy of what bends about a posture, integrated."""
-    arm = motion.arm
-    M = np.diagonal(np.asarray(arm.kernels.quiet("mass_matrix")(q)))
-    form = np.zeros(3 * arm.nv + arm.nu + len(motion.p))
-    form[arm.nv + arm.nj : 2 * arm.nv] = weight * M[arm.nj :]
-    return AtPoints(motion, Squares(form, name="calmness"), integrate=True)
-
-
 def unknown(motion: Collocation, index: int, sign: float, name: str) -> Linear:
     """One of the unknowns."""
     row = sparse.coo_array(([sign], ([0], [index])), shape=(1, motion.n))

@@ -56,7 +56,7 @@ from ..._calls.arguments import check_arm, check_numbers, positive_number
 from ..._support.checks import listed
 from ...arm import Arm
 from ...errors import ArgumentError
-from .._charts import real_arm, real_motion
+from .._charts import accelerations, real_arm, real_motion
 from .._parts import Timings
 from .._programs.program import NonlinearProgram, Pattern, Term
 from .._programs.solution import Solution
@@ -316,12 +316,8 @@ class Collocation:
         """Motion of these unknowns at the nodes."""
         t = self.times(z)
         tau = z[self.tau]
-        acting = np.zeros((len(t), self.arm.nv))
-        acting[:, self.arm.actuator_indices] = tau
-        model = self.arm.kernels
-        force = acting - model.quiet("bias_forces")(z[self.q], z[self.v])
-        a = model.quiet("apply_mass_matrix_inverse")(z[self.q], force)
-        return Motion(t, z[self.q].copy(), z[self.v].copy(), np.asarray(a), tau)
+        a = accelerations(self.arm, z[self.q], z[self.v], tau)
+        return Motion(t, z[self.q].copy(), z[self.v].copy(), a, tau)
 
 
 class Continuity:

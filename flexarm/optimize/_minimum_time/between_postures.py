@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ..._support.interrupts import allowed, held
 from ...arm import Arm
 from ...kinematics import difference
-from .._charts import chart_of, positions, real_arm, real_motion
+from .._charts import accelerations, chart_of, positions, real_arm, real_motion
 from .._collocation.transcription import refuse_loops
 from .._excess import ACCEPTED_EXCESS, MAX_EXCESS
 from .._floating import floating
 from .._parts import Start, Timings, TipErrors
-from .._programs.solution import MESSAGES, Progress
+from .._programs.solution import MESSAGES
 from .._programs.solvers import printed
 from .._result import Fastest, OptimalMotion, Verification
 from .._verify import verify
@@ -212,9 +212,7 @@ class Between:
         rounds, descents = self.options.max_iterations, self._descents
         for name, first in self._starts().items():
             warm = name == "initial"
-            descents[name] = self._descent(
-                first, numbers.COARSE_GAIN, near=warm, problem=self._rough
-            )
+            descents[name] = self._descent(first, near=warm, rough=True)
             self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
             self._note(found)
         ahead = min(descent.seconds for descent in descents.values())
@@ -224,39 +222,35 @@ class Between:
                 some = min(numbers.RACE_ROUNDS, rounds) - descent.rounds
                 self._go(descent, some, found)
             if descent.ended:
-                self._counted(name).arrive()
+                self._resumed(name, self.problem).arrive()
                 self._note(found)
         for name, descent in sorted(descents.items(), key=lambda x: x[1].seconds):
             if not descents[name].ended:
                 some = min(numbers.ROUGH_ROUNDS, rounds) - descent.rounds
-                self._go(descent, some, found)
-                descent = self._counted(name)
+                self._go(self._resumed(name, self._rough), some, found)
+                descent = self._resumed(name, self.problem)
                 self._go(descent, rounds - descent.rounds, found)
                 descent.arrive()
                 self._note(found)
             if found.arrived:
                 break
 
-    def _counted(self, name: str) -> Descent:
-        """The rounds from a start, with steps that count."""
-        descent = self._descents[name]
-        if descent.problem is not self.problem:
-            descent = self._descents[name] = descent.resumed(self.problem)
+    def _resumed(self, name: str, problem: PostureProblem) -> Descent:
+        """Rounds from a start with steps of a problem, and changes at their price."""
+        descent, changes = self._descents[name], self.options.smoothness
+        if descent.problem is not problem or descent.prices.changes != changes:
+            descent = self._descents[name] = descent.resumed(problem, changes)
         return descent
 
-    def _descent(
-        self,
-        first: Forces,
-        gain: float,
-        *,
-        near: bool,
-        problem: PostureProblem | None = None,
-    ) -> Descent:
-        """Rounds from a motion that is near to an answer, or not."""
-        fence = numbers.NEAR_FENCE if near else numbers.FIRST_FENCE
-        share = numbers.NEAR_SHARE if near else numbers.MAX_SHARE
+    def _descent(self, first: Forces, *, near: bool, rough: bool = False) -> Descent:
+        """Rounds from a motion that is near to an answer, or not; rough ones race."""
+        problem, gain = self.problem, numbers.FINE_GAIN
         changes = self.options.smoothness
-        return Descent(problem or self.problem, first, changes, fence, share, gain)
+        if rough:
+            problem, gain = self._rough, numbers.COARSE_GAIN
+            changes = min(changes, numbers.RACE_PRICE)
+        steps = numbers.NEAR_STEPS if near else numbers.FIRST_STEPS
+        return Descent(problem, first, changes, *steps, gain)
 
     def _note(self, found: Found) -> None:
         """Note the best of all motions so far."""
@@ -278,12 +272,13 @@ class Between:
         return self.problem.worst(run.every, run.tau) <= MAX_EXCESS
 
     def _go(self, descent: Descent, rounds: int, found: Found) -> None:
-        said = self.options.progress
+        said = printed if self.options.progress is True else self.options.progress
 
         def report(state: State) -> None:
             found.rounds += 1
             found.descent = found.descent or descent
-            _tell(said, found.rounds, state, descent.missed)
+            if callable(said):  # as solvers of nonlinear programs do of an iteration
+                said(found.rounds, state.forces.duration, descent.missed)
             limit = self.options.time_limit
             if limit is not None and time.perf_counter() - self._began > limit:
                 raise _TimeOverError
@@ -304,7 +299,7 @@ class Between:
             forces = forces.split(around)
             if forces.tau.size > numbers.MAX_FORCES and not self.problem.rows.empty:
                 return
-            descent = self._descent(forces, numbers.FINE_GAIN, near=True)
+            descent = self._descent(forces, near=True)
             self._go(descent, numbers.REFINED_ROUNDS, found)
             descent.arrive()
             if descent.arrived and not self._holds(descent):
@@ -328,27 +323,21 @@ class Between:
         for k in range(numbers.MAX_NARROWINGS + 1):
             checked = self._simulate(found)
             over = {name: x for name, x in found.excess.items() if x > ACCEPTED_EXCESS}
-            missed = self._strays(checked)
+            missed = not (
+                checked.final_error <= self.options.tip_tolerance
+                and checked.final_rate <= self.options.rest_speed
+            )
             if not (over or missed) or k == numbers.MAX_NARROWINGS:
                 return
             self.problem.narrow(over)
-            if missed:
-                self.problem.coarse = False
-            forces = found.best.forces
-            descent = self._descent(forces, numbers.FINE_GAIN, near=True)
+            self.problem.coarse &= not missed
+            descent = self._descent(found.best.forces, near=True)
             if over:
                 self._go(descent, numbers.REFINED_ROUNDS, found)
             descent.arrive()
             if not descent.arrived:
                 return
             found.descent = descent
-
-    def _strays(self, checked: Verification) -> bool:
-        options = self.options
-        return not (
-            checked.final_error <= options.tip_tolerance
-            and checked.final_rate <= options.rest_speed
-        )
 
     def _simulate(self, found: Found) -> Verification:
         """Simulate the best motion, and note what it exceeds."""
@@ -401,13 +390,6 @@ class Between:
         )
 
 
-def _tell(said: bool | Progress, rounds: int, state: State, missed: float) -> None:
-    """Tell of a round, as solvers of nonlinear programs do of an iteration."""
-    said = printed if said is True else said
-    if callable(said):
-        said(rounds, state.forces.duration, missed)
-
-
 def fastest_between(
     arm: Arm,
     rigid: OptimalMotion,
@@ -441,11 +423,7 @@ def _answer(between: Between, found: Found, spent: Timings) -> OptimalMotion:
     nv, checked = arm.nv, found.checked
     tau = forces.tau
     x = run.x[:: (len(run.x) - 1) // len(forces.shares)]
-    acting = np.zeros((len(x), nv))
-    acting[:, arm.actuator_indices] = tau
-    model = arm.kernels
-    bias = model.quiet("bias_forces")(x[:, :nv], x[:, nv:])
-    a = np.asarray(model.quiet("apply_mass_matrix_inverse")(x[:, :nv], acting - bias))
+    a = accelerations(arm, x[:, :nv], x[:, nv:], tau)
     error = np.nan
     if checked is not None:
         error = checked.final_error if checked.trajectory.success else np.inf

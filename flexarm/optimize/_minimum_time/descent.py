@@ -121,10 +121,10 @@ class Descent:
         """Largest change of the duration in a round, as its part."""
         return numbers.MAX_SHARE if self.free else 0.0
 
-    def resumed(self, problem: PostureProblem) -> Descent:
-        """The same search with other steps."""
+    def resumed(self, problem: PostureProblem, changes: float) -> Descent:
+        """The same search with other steps, and another price of changes."""
         best, fence, share = self.best.forces, self._fence, self._share
-        other = Descent(problem, best, self.prices.changes, fence, share, self._gain)
+        other = Descent(problem, best, changes, fence, share, self._gain)
         other._widest, other.rounds = self._widest, self.rounds
         there = other.best
         if np.isfinite(there.cost):

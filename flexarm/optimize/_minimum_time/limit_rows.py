@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arm import Arm
-from .._charts import coordinate_motion
+from .._charts import accelerations, coordinate_motion
 from .._limit import Limit, limits_of
 from ..limits import Limits
 from .affine_flow import slopes_at
@@ -58,7 +58,7 @@ class LimitRows:
         """All of them at states (n, 2 nv) under forces (n, nu), with derivatives."""
         nv = self._arm.nv
         q, v = x[:, :nv], x[:, nv:]
-        a = self._accelerations(q, v, tau) if self._fast else np.zeros_like(q)
+        a = accelerations(self._arm, q, v, tau) if self._fast else np.zeros_like(q)
         w = np.hstack([x, a, tau])
         flow = slopes_at(self._arm, q, v, a) if self._fast and slopes else None
         result: dict[str, Along] = {}
@@ -74,13 +74,6 @@ class LimitRows:
             value = limit.function.value(w)
             result[limit.kind] = Along(limit, value, by_x, by_u)
         return result
-
-    def _accelerations(self, q: Array, v: Array, tau: Array) -> Array:
-        arm = self._arm
-        force = np.zeros(q.shape)
-        force[:, arm.actuator_indices] = tau
-        force = force - arm.kernels.quiet("bias_forces")(q, v)
-        return np.asarray(arm.kernels.quiet("apply_mass_matrix_inverse")(q, force))
 
     def excess(self, q: Array, v: Array, tau: Array) -> dict[str, float]:
         """Largest excess of each kind over its limit, where there is one, as part.

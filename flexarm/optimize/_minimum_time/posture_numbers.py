@@ -5,12 +5,11 @@
 # Duration of the first motion over that of the rigid optimum, which an arm that bends
 # does not reach.
 FIRST_RATIO = 1.2
-# Change of a joint in rad or m in the first round at most.
-FIRST_FENCE = 0.5
+# Changes of a joint in rad or m, and of the duration as its part, in the first round at
+# most.
+FIRST_STEPS = 0.5, 0.3
 # The same in rounds that go on from an answer.
-NEAR_FENCE = 0.05
-# Change of the duration in these rounds at most, as its part.
-NEAR_SHARE = 0.02
+NEAR_STEPS = 0.05, 0.02
 # Steps of Newton's method to the goal at most.
 MAX_GOAL_CORRECTIONS = 8
 # Part of the forces of the rigid motion that a calmer first motion has, which bends
@@ -19,6 +18,9 @@ CALM_SHARE = 0.5
 # Rounds from each start, before the best goes on: with fewer, starts that begin slowly
 # lose; each costs a program.
 RACE_ROUNDS = 6
+# Price of changes of forces in the rounds of the race at most, as part of the duration:
+# forces become calm only after it.
+RACE_PRICE = 1e-3
 # Rounds with longer steps where modes are fast, before the rounds that count.
 ROUGH_ROUNDS = 9
 # Rounds after which a start that lags stops.

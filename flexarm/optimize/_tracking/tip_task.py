@@ -102,8 +102,7 @@ class TipTask:
         self.tolerances = tolerances
         self.real, self._real_place = arm, Place(arm)
         self._real_level = RigidLevel(arm, "tracking")
-        self.acts = np.zeros((arm.nv, arm.nu))
-        self.acts[arm.actuator_indices, np.arange(arm.nu)] = 1.0
+        self.acts = np.eye(arm.nv)[:, arm.actuator_indices]
         self._set(arm)
         can = self._axes_that_move()
         self.axes = can if axes is None else _chosen(axes, can)

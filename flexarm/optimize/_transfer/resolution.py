@@ -70,8 +70,7 @@ class Quadratic(NamedTuple):
         model = arm.kernels
         K, D = np.asarray(model.quiet("inverse_dynamics_derivatives")(q, still, still))
         M = np.asarray(model.quiet("mass_matrix")(q))
-        acting = np.zeros((arm.nv, arm.nu))
-        acting[arm.actuator_indices, np.arange(arm.nu)] = 1.0
+        acting = np.eye(arm.nv)[:, arm.actuator_indices]
         follows = following(arm, q, bases)
         K, D, M, acting = (
             follows.T @ along_coordinates(arm, q, x) for x in (K, D, M, acting)

@@ -16,5 +16,3 @@ RATE_SHARES = (0.03, 0.2)
 MAX_GAP = 0.1
 # Times that limits of exact steps are narrowed.
 MAX_EXACT_NARROWINGS = 3
-# Weights of the motion of what bends, one after the other.
-BENDING_WEIGHTS = (10.0, 0.1)

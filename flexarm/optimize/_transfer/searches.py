@@ -15,7 +15,6 @@ from ..._support.interrupts import held
 from .._aim import Branch
 from .._around import Way
 from .._charts import coordinates
-from .._collocation.costs import calmness
 from .._collocation.ends import End
 from .._collocation.grid import Grid
 from .._collocation.known import Known, known_of
@@ -105,7 +104,6 @@ class Searches(GridSearch[Transfer]):
         starts.append(("smooth", lambda problem: problem.z0))
         if self.task.family is not None and self.task.designs is None:
             starts.append(("first payload", self._at_first_parameters))
-        starts += [("linear", self._linear), ("calm", self._calm)]
         around = False
         for name, first in starts:
             done = self._from(name, first)
@@ -132,7 +130,7 @@ class Searches(GridSearch[Transfer]):
     def _from(self, name: str, first: First[Transfer]) -> bool:
         """Search from a first motion, and with exact steps where forces are calmer."""
         self.calmness = 0
-        barrier = None if name in ("smooth", "linear") else WARM_BARRIER
+        barrier = None if name == "smooth" else WARM_BARRIER
         done = self.descend(name, first, self.grid.main, barrier)
         if self.calmness and self.passes[-1].motion.success and not self.ended:
             self.answered(name)  # calmer forces may cost more
@@ -364,11 +362,6 @@ class Searches(GridSearch[Transfer]):
         at, T = of_arm.motion.read(found.z), of_arm.motion.duration(found.z)
         return problem.unknowns(Known(at.t / T, at.q, at.v, at.tau, T, task.first))
 
-    def _linear(self, problem: Transfer) -> Array | None:
-        """The motion of least cost of the linear model."""
-        path = self._linear_path(problem.motion.grid)
-        return None if path is None else problem.unknowns(path)
-
     def _linear_path(self, grid: Grid, exact: bool = False) -> Known | None:
         """The motion of least cost of the linear model on a grid."""
         if self.linear is None or self.task.floating.any():
@@ -384,22 +377,6 @@ class Searches(GridSearch[Transfer]):
         held = task.arm.kernels.quiet("inverse_dynamics")(middle, still, still)[at]
         shares = np.concatenate([[0.0], np.cumsum(grid.lengths())])
         return Known(shares, middle + x[:, :n], x[:, n:], held + u, self.linear.T)
-
-    def _calm(self, problem: Transfer) -> Array | None:
-        """A motion in which what bends hardly moves, then moves more."""
-        z, motion = problem.z0, problem.motion
-        if self.task.arm.nv == self.task.arm.nj:
-            return None
-        for weight in numbers.BENDING_WEIGHTS:
-            term = calmness(motion, self.task.start.q, weight / problem.size)
-            program = motion.program(
-                [*problem.program.costs, term], problem.program.constraints
-            )
-            found = self.tried(program, z)
-            if not found.success:
-                return None
-            z = found.z
-        return z
 
 
 def _left(more: float, fine: float, order: int) -> float:
