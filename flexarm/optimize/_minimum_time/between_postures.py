@@ -211,8 +211,7 @@ class Between:
         """A few rounds from each start, then more from the best until one arrives."""
         rounds, descents = self.options.max_iterations, self._descents
         for name, first in self._starts().items():
-            warm = name == "initial"
-            descents[name] = self._descent(first, near=warm, rough=True)
+            descents[name] = self._descent(first, near=name == "initial", rough=True)
             self._go(descents[name], min(numbers.EARLY_ROUNDS, rounds), found)
             self._note(found)
         ahead = min(descent.seconds for descent in descents.values())

@@ -147,9 +147,10 @@ def trajectory(
 
     Direct collocation in residual form: J. T. Betts, *Practical Methods for Optimal
     Control* (2010), chapter 4.  The answer is a local optimum near the first motion,
-    of ninth degree in time; of a Design near the optimum of its first parameters.
-    Forces between knots are linear, so that jumps of the exact forces (bang-bang) are
-    resolved to an interval.
+    of ninth degree in time; of a Design near the optimum of its first parameters.  If
+    the solver fails, it begins again with the optimum of a linear model.  Forces
+    between knots are linear, so that jumps of the exact forces (bang-bang) are resolved
+    to an interval.
 
     A linear model of the arm tells what rest of the modes costs on a grid and on a fine
     one, and so chooses the scheme: evenly spaced Gauss points, or, mostly for stiff

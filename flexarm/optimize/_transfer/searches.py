@@ -104,6 +104,7 @@ class Searches(GridSearch[Transfer]):
         starts.append(("smooth", lambda problem: problem.z0))
         if self.task.family is not None and self.task.designs is None:
             starts.append(("first payload", self._at_first_parameters))
+        starts.append(("linear", self._linear))
         around = False
         for name, first in starts:
             done = self._from(name, first)
@@ -130,7 +131,7 @@ class Searches(GridSearch[Transfer]):
     def _from(self, name: str, first: First[Transfer]) -> bool:
         """Search from a first motion, and with exact steps where forces are calmer."""
         self.calmness = 0
-        barrier = None if name == "smooth" else WARM_BARRIER
+        barrier = None if name in ("smooth", "linear") else WARM_BARRIER
         done = self.descend(name, first, self.grid.main, barrier)
         if self.calmness and self.passes[-1].motion.success and not self.ended:
             self.answered(name)  # calmer forces may cost more
@@ -361,6 +362,11 @@ class Searches(GridSearch[Transfer]):
             return None
         at, T = of_arm.motion.read(found.z), of_arm.motion.duration(found.z)
         return problem.unknowns(Known(at.t / T, at.q, at.v, at.tau, T, task.first))
+
+    def _linear(self, problem: Transfer) -> Array | None:
+        """The motion of least cost of the linear model."""
+        path = self._linear_path(problem.motion.grid)
+        return None if path is None else problem.unknowns(path)
 
     def _linear_path(self, grid: Grid, exact: bool = False) -> Known | None:
         """The motion of least cost of the linear model on a grid."""
