@@ -462,10 +462,9 @@ def _answer(between: Between, found: Found, spent: Timings) -> OptimalMotion:
 def _gap(between: Between, found: Found) -> float:
     """Part of the duration that is left to gain at most, as far as is known.
 
-    Of limits beside those of forces the bound knows nothing, and little of motions that
-    are far away; then it is what one of the last two refinements gained, as if errors
-    fell with the first power of the intervals, and what rounds that are left out might
-    gain.
+    Of limits beside those of forces the bound knows nothing; then it is what one of
+    the last two refinements gained, as if errors fell with the first power of the
+    intervals, and what rounds that are left out might gain.
     """
     assert found.best is not None
     T, durations = found.best.forces.duration, found.durations
