@@ -60,7 +60,7 @@
       cn_forward_dynamics, cn_forward_work_size, li_forward_dynamics, li_work_size)    \
     X(FA_MASS_MATRIX, mass_matrix, mass_matrix,                                        \
       "q -> M", FA_NO_NODE, FA_ALL_ARMS,                                               \
-      FA_READS_BODIES, ("Q", "VV"),                                                    \
+      FA_READS_MOTION | FA_READS_BODIES, ("Q", "VV"),                                  \
       mm_mass_matrix, mm_work_size, li_mass_matrix, li_work_size)                      \
     X(FA_MASS_INVERSE, mass_matrix_inverse, mass_matrix_inverse,                       \
       "q -> M^-1", FA_NO_NODE, FA_ALL_ARMS,                                            \

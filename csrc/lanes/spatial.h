@@ -55,6 +55,16 @@ FA_INLINE void fa_cross_add(fa_real *restrict y, const fa_real *a, const fa_real
     y[2] += a[0] * b[1] - a[1] * b[0];
 }
 
+/* C = a~, which takes b to a x b */
+FA_INLINE void fa_cross_matrix(fa_real *restrict C, const fa_real *a)
+{
+    const fa_real zero = {0};
+    const fa_real rows[9] = {zero, -a[2], a[1], a[2], zero, -a[0], -a[1], a[0], zero};
+    for (int i = 0; i < 9; i++) {
+        C[i] = rows[i];
+    }
+}
+
 /* y = R x */
 FA_INLINE void fa_rotate(fa_real *restrict y, const fa_real *R, const fa_real *x)
 {

@@ -311,8 +311,7 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
                         batch_width(model, kernel, 2, sizes) > (size_t)operands[2].size;
 
 #ifndef FA_STACK_LANES
-    const rows_writer write =
-        model->branches ? rows_of(model, kernel, is_row[n_in]) : NULL;
+    const rows_writer write = rows_of(model, kernel, is_row[n_in]);
 #endif
 
     for (size_t at = 0, states; at < count; at += states) {

@@ -1,9 +1,10 @@
 /*
- * branch_rows.h -- matrices of arms with branches, from lanes to the states piece by piece
+ * branch_rows.h -- matrices from lanes to the states piece by piece
  *
  * A matrix in lanes is more than the first cache has room for, three of them more than the
- * second. Most entries of M are zero: its rows go to the states from the numbers on paths.
- * Derivatives go there one after the other, through one matrix in lanes.
+ * second. M goes to the states from its lower triangle, that of an arm with branches, most
+ * of it zeros, from the numbers on paths; derivatives of such arms one after the other,
+ * through one matrix in lanes.
  *
  * Checked by  tests/dynamics/test_branches.py: layouts, failures.
  */
@@ -63,6 +64,41 @@ FA_NOINLINE void rows_mass(const fa_model *model, const fa_call *call,
             rows_put(to + from * (ptrdiff_t)sizeof(double), out->stride, states,
                      zeros == FA_LANES && !any ? NULL : x);
         }
+    }
+}
+
+/* where the entries of a symmetric matrix [n][n] are in its lower triangle */
+FA_INLINE void rows_places(const int n, int *places)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            *places++ = j < i ? fa_tri(i, j) : fa_tri(j, i);
+        }
+    }
+}
+
+/* M of arms without branches, likewise, from its lower triangle */
+FA_NOINLINE void rows_triangle(const fa_model *model, const fa_call *call,
+                               const fa_operand *out, size_t at, fa_failures *bad)
+{
+    const int size = model->nv * model->nv, kept = fa_tri(model->nv, 0);
+    char *to = out->data + (ptrdiff_t)at * out->stride + out->offset[0];
+    fa_real *M = call->out;
+    int *places = (int *)(M + kept); /* in the other half of the matrix in lanes */
+
+    if (at == 0) { /* they stay from block to block */
+        rows_places(model->nv, places);
+    }
+    mm_triangle(model, call->in[0], call->work, M);
+    batch_count(M, kept, at, (size_t)call->states, bad);
+    for (int e = 0; e < size; e += FA_LANES) {
+        const int from = batch_next_row(e, size);
+        fa_real x[FA_LANES];
+        for (int c = 0; c < FA_LANES; c++) {
+            x[c] = M[places[from + c]];
+        }
+        batch_store_row(to + from * (ptrdiff_t)sizeof(double), out->stride,
+                        (size_t)call->states, x);
     }
 }
 
@@ -127,11 +163,15 @@ FA_NOINLINE void rows_tangents(const fa_model *model, const fa_call *call,
     }
 }
 
-/* the writer of a kernel for states side by side, or NULL; the model has branches */
+/* the writer of a kernel for states side by side, or NULL */
 FA_NOINLINE rows_writer rows_of(const fa_model *model, fa_kernel kernel, int is_row)
 {
     if (!is_row || model->nv < FA_LANES) {
         return NULL;
+    }
+    if (!model->branches) {
+        const int is_plain = !model->tree && model->fidelity != FA_LINEAR;
+        return kernel == FA_MASS_MATRIX && is_plain ? rows_triangle : NULL;
     }
     return kernel == FA_MASS_MATRIX        ? rows_mass
            : kernel == FA_FORWARD_TANGENTS ? rows_tangents

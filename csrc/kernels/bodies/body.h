@@ -231,16 +231,12 @@ FA_INLINE void body_modal_inertia(const fa_body *b, const int n, const fa_shape 
 FA_INLINE void body_rigid_inertia(const fa_body *b, const fa_shape *s, fa_inertia *P)
 {
     const fa_real zero = {0}, m = fa_spread(b->mass);
-    const fa_real B[9] = {zero,      -s->mp[2], s->mp[1], s->mp[2], zero,
-                          -s->mp[0], -s->mp[1], s->mp[0], zero};
     const fa_real D[6] = {m, zero, zero, m, zero, m};
     for (int i = 0; i < 6; i++) {
         P->A[i] = s->J[i];
         P->D[i] = D[i];
     }
-    for (int i = 0; i < 9; i++) {
-        P->B[i] = B[i];
-    }
+    fa_cross_matrix(P->B, s->mp);
 }
 
 #endif

@@ -423,23 +423,28 @@ FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
     }
 }
 
-/* M_rr, M_fr row by row (angular; linear) [n][6] and the triangle of M_ff (B2, B6) */
-FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
-                                const straight_shape *s, fa_inertia *P, fa_real *Y,
-                                fa_real *L)
+/* first moment and inertia about the origin in the axes of the body (M2) */
+FA_INLINE void straight_rigid(const straight_size z, const straight_shape *s,
+                              fa_real *mp, fa_real *J)
+{
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
+
+    for (int i = 0, k = 0; i < 3; i++) {
+        mp[axis[i]] = s->mp[i];
+        for (int j = i; j < 3; j++, k++) {
+            J[FA_SYM[axis[i]][axis[j]]] = s->J[k];
+        }
+    }
+}
+
+/* M_fr row by row (angular; linear) [n][6] and the triangle of M_ff (B2, B6) */
+FA_INLINE void straight_modal_inertia(const fa_body *b, const straight_size z,
+                                      const straight_shape *s, fa_real *Y, fa_real *L)
 {
     const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     const int n = z.bends[0] + z.bends[1] + z.twists;
     const fa_real zero = {0};
-    fa_shape whole;
 
-    for (int i = 0, k = 0; i < 3; i++) {
-        whole.mp[axis[i]] = s->mp[i];
-        for (int j = i; j < 3; j++, k++) {
-            whole.J[FA_SYM[axis[i]][axis[j]]] = s->J[k];
-        }
-    }
-    body_rigid_inertia(b, &whole, P);
     fa_zero(L, n * (n + 1) / 2);
     FA_UNROLL
     for (int d = 0; d < 2; d++) {
@@ -477,6 +482,18 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
         }
     }
     straight_inertia_rest(b, z, s, axis[0], Y, L);
+}
+
+/* the same with M_rr */
+FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
+                                const straight_shape *s, fa_inertia *P, fa_real *Y,
+                                fa_real *L)
+{
+    fa_shape whole;
+
+    straight_rigid(z, s, whole.mp, whole.J);
+    body_rigid_inertia(b, &whole, P);
+    straight_modal_inertia(b, z, s, Y, L);
 }
 
 /* the sizes of a kind */

@@ -2,7 +2,7 @@
  * composite_bodies.h -- bodies with all that is outboard of them, joints and modes frozen
  *
  * C1 of mass_matrix.c, with its scratch, and what C2 takes: rows and screws of all freedoms
- * in the axes of the root.
+ * in the axes of the root. Straight bodies by M2 and M5 to M7.
  * Checked by  tests/dynamics/test_dynamics.py, tests/dynamics/test_mass_matrix.py.
  */
 #ifndef FA_COMPOSITE_BODIES_H
@@ -15,6 +15,8 @@
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/joint.h"
 #include "kernels/bodies/node.h"
+#include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_hop.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -22,6 +24,7 @@
 
 typedef struct {
     fa_hop hop;            /* unless the hop has angles, */
+    straight_node node;    /* where the parent is straight */
     fa_real s, c;          /* theta in rot_x(alpha) rot_z(theta) (V1) */
     fa_real m, h[3], J[6]; /* composite body: R_rr as mass, first moment, inertia */
     fa_real R[9], x[3];    /* axes in those of the root; origin from the reference */
@@ -31,7 +34,8 @@ typedef struct {
 
 typedef struct {
     mm_body *body;
-    fa_real *columns; /* [6 sum_parent_modes]  Lambda and U, or Pi */
+    fa_real *columns; /* [6 sum_parent_modes]  Lambda and U, or Pi; kappa eta of each
+                       * mode where the parent is straight */
     fa_real *rows;    /* [6 sum_parent_modes]  (Lambda; U) - Pi, as C2 needs them */
     fa_real *screws;  /* [6 nu]  S, likewise */
     fa_real *X;       /* [6 n_modes]  R_rf */
@@ -100,6 +104,20 @@ FA_INLINE void mm_start(const fa_model *model, const fa_body *b, const int n,
     body_modal_inertia(b, n, &shape, X, ff);
 }
 
+/* mm_start of a straight body */
+FA_INLINE void mm_start_straight(const fa_model *model, const fa_body *b,
+                                 const straight_size z, const fa_real *q,
+                                 const mm_work *w, mm_body *self)
+{
+    straight_shape shape;
+
+    (void)model;
+    straight_deform(b, z, q + b->eta_at, &shape);
+    self->m = fa_spread(b->mass);
+    straight_rigid(z, &shape, self->h, self->J);
+    straight_modal_inertia(b, z, &shape, w->X + 6 * b->own_at, w->ff + b->tri_at);
+}
+
 /*
  * A screw (angular a, linear b) or a wrench (force a, moment b) at x, with axes R, in
  * those of the root about the reference.
@@ -156,17 +174,11 @@ FA_INLINE void mm_screws(const fa_body *b, const mm_work *w, const mm_body *self
 }
 
 /*
- * Place of a body with np modes of its parent as C2 needs it. The parent of a root, and
- * its axes, are those of the root: M does not depend on the hop from the ground.
+ * Place of a body as C2 needs it. The parent of a root, and its axes, are those of the
+ * root: M does not depend on the hop from the ground.
  */
-FA_INLINE void mm_place(const fa_model *model, const fa_body *b, const int np,
-                        const fa_real *q, const mm_work *w, mm_body *self)
+FA_INLINE void mm_origin(const mm_body *parent, mm_body *self)
 {
-    const mm_body *parent = w->body + b->parent;
-    fa_real *at = w->columns + 6 * b->hop_at;
-    fa_turn turn;
-
-    hop_pose(model, b, np, q, &self->hop, &turn, at, at + 3 * np);
     fa_mat_mul(self->R, parent->R, self->hop.R);
     if (parent->is_turned) {
         fa_rotate(self->x, parent->R, self->hop.r);
@@ -174,7 +186,59 @@ FA_INLINE void mm_place(const fa_model *model, const fa_body *b, const int np,
             self->x[i] += parent->x[i];
         }
     }
+}
+
+/* the same with np modes of its parent, and their rows */
+FA_INLINE void mm_place(const fa_model *model, const fa_body *b, const int np,
+                        const fa_real *q, const mm_work *w, mm_body *self)
+{
+    fa_real *at = w->columns + 6 * b->hop_at;
+    fa_turn turn;
+
+    hop_pose(model, b, np, q, &self->hop, &turn, at, at + 3 * np);
+    mm_origin(w->body + b->parent, self);
     mm_rows(model, b, np, w, self);
+}
+
+/* the same on a straight parent: a mode turns its node about one axis (M5, M6) */
+FA_INLINE void mm_place_straight(const fa_model *model, const fa_body *b,
+                                 const straight_size z, const fa_real *q,
+                                 const mm_work *w, mm_body *self)
+{
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
+    const int count[3] = {z.bends[0], z.bends[1], z.twists};
+    const fa_node *node = model->nodes + b->attach;
+    const mm_body *parent = w->body + b->parent;
+    const fa_real *R = parent->R;
+    fa_real *bent = w->columns + 6 * b->hop_at, from[3];
+    fa_turn turn;
+
+    straight_pose(model, model->bodies + b->parent, b, z, q, &self->hop, &turn,
+                  &self->node, bent);
+    mm_origin(parent, self);
+    fa_rotate(from, R, self->node.x);
+    for (int i = 0; i < 3; i++) {
+        from[i] = self->x[i] - from[i];
+    }
+    FA_UNROLL
+    for (int d = 0; d < 3; d++) {
+        const int about = axis[straight_about(d)], along = axis[straight_along(d)];
+        const fa_real slope[3] = {self->node.J[about], self->node.J[3 + about],
+                                  self->node.J[6 + about]};
+        fa_real turned[3], moved[3];
+        fa_rotate(turned, R, slope);
+        fa_cross(moved, from, turned);
+        FA_UNROLL
+        for (int r = 0; r < count[d]; r++) {
+            const straight_column y = straight_column_at(node, z, bent, d, r);
+            fa_real *row = w->rows + 6 * (b->hop_at + z.at[d] + r);
+            for (int i = 0; i < 3; i++) {
+                row[i] = turned[i] * y.turn;
+                row[3 + i] = straight_meet(z, d, &y, (fa_real){0}, moved[i],
+                                           R[3 * i + along], R[3 * i + axis[0]]);
+            }
+        }
+    }
 }
 
 /* the same of a rigid body whose hop has angles (V1) */
@@ -213,7 +277,7 @@ FA_INLINE void mm_pose(const fa_model *model, const fa_body *b, const fa_real *q
     if (axial_is(b)) {
         AXIAL_SWITCH(b, mm_place_axial, q, parent, self)
     } else {
-        FA_SWITCH_MODES(b->parent_modes, mm_place, model, b, q, w, self)
+        FA_HOP_STEP(straight_carries(model, b), mm_place, model, b, q, w, self)
     }
     mm_screws(b, w, self);
 }
@@ -243,15 +307,30 @@ FA_INLINE void mm_shift(const fa_real *r, const fa_real *moved, const fa_real *J
     }
 }
 
-/* adds the composite of a body to its parent with np modes (C1) */
+/* adds a composite, its h and J in the axes of the parent, to that of the parent (C1) */
+FA_INLINE void mm_join(const mm_body *self, fa_real m, const fa_real *h,
+                       const fa_real *J, mm_body *parent)
+{
+    const fa_real *r = self->hop.r;
+    fa_real moved[3];
+
+    for (int i = 0; i < 3; i++) {
+        moved[i] = h[i] + 0.5 * m * r[i];
+    }
+    mm_shift(r, moved, J, parent);
+    for (int i = 0; i < 3; i++) {
+        parent->h[i] += h[i] + m * r[i];
+    }
+    parent->m += m;
+}
+
+/* the same for a parent with np modes */
 FA_INLINE void mm_inward(const fa_model *model, const fa_body *b, const int np,
                          const mm_work *w, const mm_body *self)
 {
     const fa_body *bp = model->bodies + b->parent;
-    mm_body *parent = w->body + b->parent;
     const fa_real *slope = w->columns + 6 * b->hop_at, *shift = slope + 3 * np;
-    const fa_real *r = self->hop.r;
-    fa_real h[3], J[6], moved[3];
+    fa_real h[3], J[6];
 
     fa_rotate(h, self->hop.R, self->h);
     fa_rotate_sym(J, self->hop.R, self->J, 3);
@@ -262,20 +341,31 @@ FA_INLINE void mm_inward(const fa_model *model, const fa_body *b, const int np,
             ff[fa_tri(s, k)] +=
                 fa_dot(slope + 3 * k, force) + fa_dot(shift + 3 * k, force + 3);
         }
-        fa_cross_add(force, r, force + 3);
+        fa_cross_add(force, self->hop.r, force + 3);
         for (int i = 0; i < 6; i++) {
             X[i] += force[i];
         }
     }
+    mm_join(self, self->m, h, J, w->body + b->parent);
+}
 
-    for (int i = 0; i < 3; i++) {
-        moved[i] = h[i] + 0.5 * self->m * r[i];
-    }
-    mm_shift(r, moved, J, parent);
-    for (int i = 0; i < 3; i++) {
-        parent->h[i] += h[i] + self->m * r[i];
-    }
-    parent->m += self->m;
+/* the same for a straight parent (M7) */
+FA_INLINE void mm_inward_straight(const fa_model *model, const fa_body *b,
+                                  const straight_size z, const mm_work *w,
+                                  const mm_body *self)
+{
+    const fa_body *bp = model->bodies + b->parent;
+    const fa_real zero = {0}, m = self->m;
+    fa_inertia gamma = {.D = {m, zero, zero, m, zero, m}};
+    fa_real h[3];
+
+    fa_rotate(h, self->hop.R, self->h);
+    fa_rotate_sym(gamma.A, self->hop.R, self->J, 3);
+    fa_cross_matrix(gamma.B, h);
+    straight_inertia_add(model->nodes + b->attach, z, &self->node,
+                         w->columns + 6 * b->hop_at, &gamma, self->hop.r,
+                         w->ff + bp->tri_at, w->X + 6 * bp->own_at);
+    mm_join(self, m, h, gamma.A, w->body + b->parent);
 }
 
 /* the same of a rigid body whose hop has angles (V1) */
@@ -319,7 +409,7 @@ FA_INLINE void mm_collect(const fa_model *model, const fa_body *b, const mm_work
     if (axial_is(b)) {
         AXIAL_SWITCH(b, mm_inward_axial, self, w->body + b->parent)
     } else {
-        FA_SWITCH_MODES(b->parent_modes, mm_inward, model, b, w, self)
+        FA_HOP_STEP(straight_carries(model, b), mm_inward, model, b, w, self)
     }
 }
 

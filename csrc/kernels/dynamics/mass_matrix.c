@@ -10,8 +10,8 @@
  *             the axes of the root of the tree, about its first body that turns: an
  *             entry is then a product of six numbers, and where the root is does not
  *             matter, however far.
- * Result      the full symmetric matrix, rows of the joints first, then the modes; the
- *             lower triangle is computed, and mirrored.
+ * Result      rows of the joints first, then the modes: the lower triangle by rows, or the
+ *             full matrix, into which it is mirrored.
  * Cost        O(bodies^2 * modes^2).
  * Source      Jain and Rodriguez, US patent 5,546,508, eqs. 47 and 50.
  * Checked by  tests/dynamics/test_dynamics.py: Lagrangian, twin;
@@ -58,11 +58,10 @@ FA_INLINE fa_real mm_product(const fa_real *row, const fa_real *X)
 }
 
 /* entries of row i from column first <= i on, as many as a joint or all modes have */
-FA_INLINE fa_real *mm_at(const fa_model *model, const mm_work *w, int i, int first,
-                         fa_real *M)
+FA_INLINE fa_real *mm_at(const mm_work *w, int i, int first, fa_real *M)
 {
-    return w->paths ? M + w->paths->first[i] + br_depth(w->paths, first)
-                    : M + i * model->nv + first;
+    return M + (w->paths ? w->paths->first[i] + br_depth(w->paths, first)
+                         : fa_tri(i, first));
 }
 
 /* entries of `count` coordinates, with these rows, in column i > first */
@@ -75,11 +74,11 @@ FA_INLINE void mm_entries(int count, const fa_real *rows, const fa_real *X,
 }
 
 /* the same in column i < first, which is a row of the lower triangle */
-FA_INLINE void mm_entries_below(int nv, int first, int count, const fa_real *rows,
-                                int i, const fa_real *X, fa_real *M)
+FA_INLINE void mm_entries_below(int first, int count, const fa_real *rows, int i,
+                                const fa_real *X, fa_real *M)
 {
     for (int t = 0; t < count; t++) {
-        M[(first + t) * nv + i] = mm_product(rows + 6 * t, X);
+        M[fa_tri(first + t, i)] = mm_product(rows + 6 * t, X);
     }
 }
 
@@ -98,7 +97,7 @@ FA_INLINE void mm_root(const fa_body *b, const fa_real *X, fa_real *entries)
 FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
                          const int is_mode, const fa_real *X, fa_real *M)
 {
-    const int nv = model->nv, nu = model->nu;
+    const int nu = model->nu;
     const fa_body *b = model->bodies + k;
     fa_real x[6]; /* stores to M do not change it: it stays in registers */
 
@@ -106,12 +105,12 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
     if (w->is_chain && !w->paths) {
         const int root = model->bodies[0].n_dof, modes = b->mode_at - nu;
         const int joints = w->body[k].joints;
-        mm_root(model->bodies, x, M + i * nv);
-        mm_entries(joints - root, w->screws + 6 * root, x, M + i * nv + root);
+        mm_root(model->bodies, x, M + fa_tri(i, 0));
+        mm_entries(joints - root, w->screws + 6 * root, x, M + fa_tri(i, root));
         if (is_mode) {
-            mm_entries(modes, w->rows, x, M + i * nv + nu);
+            mm_entries(modes, w->rows, x, M + fa_tri(i, nu));
         } else {
-            mm_entries_below(nv, nu, modes, w->rows, i, x, M);
+            mm_entries_below(nu, modes, w->rows, i, x, M);
         }
         return;
     }
@@ -119,14 +118,14 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
         const fa_body *bp = model->bodies + b->parent;
         const fa_real *rows = w->rows + 6 * b->hop_at;
         if (is_mode) {
-            mm_entries(b->parent_modes, rows, x, M + i * nv + bp->mode_at);
+            mm_entries(b->parent_modes, rows, x, M + fa_tri(i, bp->mode_at));
         } else {
-            mm_entries_below(nv, bp->mode_at, b->parent_modes, rows, i, x, M);
+            mm_entries_below(bp->mode_at, b->parent_modes, rows, i, x, M);
         }
         if (bp->n_dof == 0) {
             continue;
         }
-        fa_real *entries = mm_at(model, w, i, bp->joint_at, M);
+        fa_real *entries = mm_at(w, i, bp->joint_at, M);
         if (bp->parent < 0) {
             mm_root(bp, x, entries);
         } else {
@@ -151,7 +150,7 @@ FA_NOINLINE void mm_modes(const fa_model *model, const mm_work *w, int k, fa_rea
 
     for (int r = 0; r < b->n_modes; r++) {
         fa_real *X = w->X + 6 * (b->own_at + r),
-                *row = M + (b->mode_at + r) * model->nv;
+                *row = M + fa_tri(b->mode_at + r, 0);
         mm_copy(w->ff + b->tri_at + fa_tri(r, 0), r + 1, row + b->mode_at);
         for (int j = 0; j < b->n_dof; j++) {
             row[b->joint_at + j] = joint_force(b, j, X);
@@ -170,7 +169,7 @@ FA_NOINLINE void mm_wide(const fa_model *model, const mm_work *w, int k, fa_real
     const mm_body *self = w->body + k;
 
     for (int j = 0; j < b->n_dof; j++) {
-        fa_real S[6], X[6], *row = mm_at(model, w, b->joint_at + j, b->joint_at, M);
+        fa_real S[6], X[6], *row = mm_at(w, b->joint_at + j, b->joint_at, M);
         joint_screw(b, j, S);
         mm_rigid_mul(self->m, self->h, self->J, S, S + 3, X);
         for (int i = 0; i <= j; i++) {
@@ -192,7 +191,7 @@ FA_NOINLINE void mm_joint(const fa_model *model, const mm_work *w, int k, fa_rea
     const fa_real *h = self->h, *J = self->J, *R = self->R, zero = {0};
     fa_real X[6];
 
-    *mm_at(model, w, b->joint_at, b->joint_at, M) =
+    *mm_at(w, b->joint_at, b->joint_at, M) =
         (b->joint == FA_JOINT_REVOLUTE ? J[5] : self->m) + b->armature[0];
     if (b->parent < 0) {
         return;
@@ -218,7 +217,7 @@ static void mm_bodies(const fa_model *model, const fa_real *q, const mm_work *w,
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         mm_pose(model, b, q, w, w->body + k);
-        FA_SWITCH_MODES(b->n_modes, mm_start, model, b, q, w, w->body + k)
+        FA_BODY_STEP(b->straight.kind > 0, mm_start, model, b, q, w, w->body + k)
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
@@ -258,6 +257,18 @@ FA_NOINLINE void mm_run_paths(const fa_model *model, const fa_real *q, fa_real *
     mm_bodies(model, q, &w, M);
 }
 
+/* the lower triangle [nv(nv+1)/2] of M; the model has neither branches nor a tree */
+FA_INLINE void mm_triangle(const fa_model *model, const fa_real *q, fa_real *work,
+                           fa_real *M)
+{
+    const mm_work w = mm_split(model, work);
+
+    if (!w.is_chain) {
+        fa_zero(M, fa_tri(model->nv, 0));
+    }
+    mm_bodies(model, q, &w, M);
+}
+
 /* M [nv][nv] of FA_LANES states at q [nq] */
 FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
                         fa_real *M)
@@ -275,13 +286,14 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
         fo_sum_symmetric(model, full, half, M);
         return;
     }
-    const mm_work w = mm_split(model, work);
     const int nv = model->nv;
 
-    if (!w.is_chain) {
-        fa_zero(M, nv * nv);
+    mm_triangle(model, q, work, M);
+    for (int i = nv - 1; i > 0; i--) { /* a row moves behind all that are left */
+        for (int j = i; j >= 0; j--) {
+            M[i * nv + j] = M[fa_tri(i, j)];
+        }
     }
-    mm_bodies(model, q, &w, M);
     for (int i = 1; i < nv; i++) {
         for (int j = 0; j < i; j++) {
             M[j * nv + i] = M[i * nv + j];
