@@ -48,11 +48,12 @@ FA_INLINE void fa_cross(fa_real *restrict y, const fa_real *a, const fa_real *b)
     y[2] = a[0] * b[1] - a[1] * b[0];
 }
 
+/* in this order every product is fused with a sum */
 FA_INLINE void fa_cross_add(fa_real *restrict y, const fa_real *a, const fa_real *b)
 {
-    y[0] += a[1] * b[2] - a[2] * b[1];
-    y[1] += a[2] * b[0] - a[0] * b[2];
-    y[2] += a[0] * b[1] - a[1] * b[0];
+    y[0] = y[0] + a[1] * b[2] - a[2] * b[1];
+    y[1] = y[1] + a[2] * b[0] - a[0] * b[2];
+    y[2] = y[2] + a[0] * b[1] - a[1] * b[0];
 }
 
 /* C = a~, which takes b to a x b */
@@ -91,9 +92,9 @@ FA_INLINE void fa_sym_mul(fa_real *restrict y, const fa_real *S, const fa_real *
 
 FA_INLINE void fa_sym_mul_add(fa_real *restrict y, const fa_real *S, const fa_real *x)
 {
-    y[0] += S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
-    y[1] += S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
-    y[2] += S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
+    y[0] = y[0] + S[0] * x[0] + S[1] * x[1] + S[2] * x[2];
+    y[1] = y[1] + S[1] * x[0] + S[3] * x[1] + S[4] * x[2];
+    y[2] = y[2] + S[2] * x[0] + S[4] * x[1] + S[5] * x[2];
 }
 
 /* product of rotations: C = A B */
@@ -175,8 +176,9 @@ FA_INLINE void fa_inertia_mul(fa_real *restrict f, const fa_inertia *I,
     fa_sym_mul(f, I->A, v);
     fa_sym_mul(f + 3, I->D, v + 3);
     for (int i = 0; i < 3; i++) {
-        f[i] += I->B[3 * i] * v[3] + I->B[3 * i + 1] * v[4] + I->B[3 * i + 2] * v[5];
-        f[3 + i] += I->B[i] * v[0] + I->B[3 + i] * v[1] + I->B[6 + i] * v[2];
+        const fa_real *B = I->B;
+        f[i] = f[i] + B[3 * i] * v[3] + B[3 * i + 1] * v[4] + B[3 * i + 2] * v[5];
+        f[3 + i] = f[3 + i] + B[i] * v[0] + B[3 + i] * v[1] + B[6 + i] * v[2];
     }
 }
 

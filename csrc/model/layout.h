@@ -70,8 +70,9 @@ typedef struct {
 
 /* modes along the two axes next to `axis`, or about it, see model/straight_bodies.h */
 typedef struct {
-    int kind;            /* of FA_STRAIGHT_KINDS, or 0: a body of any kind */
-    int axis;            /* 0 to 2 */
+    int kind, shape;    /* of FA_STRAIGHT_KINDS and _SHAPES, or 0: a body of any kind */
+    int axis;           /* 0 to 2 */
+    int driven, rotary; /* driven shapes; whether sections have rotary inertia */
     int at[3], count[3]; /* first mode and number of those along b, along c, twisting */
     int size;            /* number of constants */
     const fa_constant *constants;

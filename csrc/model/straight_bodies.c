@@ -49,20 +49,21 @@ static int zero_but(const double *x, int count, int but)
     return 1;
 }
 
-/* the kind of these numbers of modes and driven shapes, or 0 */
-static int kind_of(const fa_straight *s, int driven, int with_rotary)
+/* kind and shape of these numbers of modes and driven shapes, or 0 */
+static void set_kind(fa_straight *s)
 {
-#define STRAIGHT_IS(nb, nc, nt, p, c_first, a, rotary)                                 \
+#define STRAIGHT_HAS(nb, nc, nt, p, a)                                                 \
     (s->count[ALONG_B] == (nb) && s->count[ALONG_C] == (nc) &&                         \
-     s->count[TWIST] == (nt) && driven == (p) && s->axis == (a) &&                     \
-     (rotary) == with_rotary && (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&      \
+     s->count[TWIST] == (nt) && s->driven == (p) && s->axis == (a))
+#define STRAIGHT_IS(nb, nc, nt, p, c_first, a, with_rotary)                            \
+    (STRAIGHT_HAS(nb, nc, nt, p, a) && s->rotary == (with_rotary) &&                   \
+     (s->at[ALONG_B] > s->at[ALONG_C]) == (c_first) &&                                 \
      ((nt) == 0 || s->at[TWIST] == (nb) + (nc)))
-#define STRAIGHT_KIND(kind, sizes, s)                                                  \
-    if (STRAIGHT_IS sizes) {                                                           \
-        return kind;                                                                   \
-    }
+#define STRAIGHT_KIND(number, sizes, s) s->kind = STRAIGHT_IS sizes ? number : s->kind;
+#define STRAIGHT_SHAPE(number, sizes, s)                                               \
+    s->shape = STRAIGHT_HAS sizes ? number : s->shape;
     FA_STRAIGHT_KINDS(STRAIGHT_KIND, s)
-    return 0;
+    FA_STRAIGHT_SHAPES(STRAIGHT_SHAPE, s)
 }
 
 static int nearly(double x, double y, double scale)
@@ -101,7 +102,8 @@ static int directions(const fa_body *b, int a, int rotary, fa_straight *s, int *
             s->at[d] = r;
         }
     }
-    return (s->kind = kind_of(s, b->driven.n, rotary)) > 0;
+    set_kind(s);
+    return s->kind > 0;
 }
 
 /* what one mode of direction d has */
@@ -185,7 +187,7 @@ static int body_fits(const fa_body *b, int a, int rotary, fa_straight *s, int *o
     const int n = b->n_modes;
     double scale = 0.0;
 
-    *s = (fa_straight){.axis = a};
+    *s = (fa_straight){.axis = a, .driven = b->driven.n, .rotary = rotary};
     if (!directions(b, a, rotary, s, of) || !driven_fits(b, a, of) ||
         !zero_but(b->mp0, 3, a)) {
         return 0;

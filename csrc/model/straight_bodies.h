@@ -90,6 +90,22 @@ enum {
     KIND(21, (1, 0, 0, 1, 0, 0, 1), __VA_ARGS__)                                       \
     KIND(22, (0, 1, 0, 1, 0, 0, 1), __VA_ARGS__)
 
+/*
+ * The kinds by less, for kernels that seldom matter: number of modes along b, along c,
+ * twisting, of driven shapes; the axis a.
+ */
+#define FA_STRAIGHT_SHAPES(SHAPE, ...)                                                 \
+    SHAPE(1, (2, 2, 0, 2, 0), __VA_ARGS__)                                             \
+    SHAPE(2, (2, 2, 0, 2, 2), __VA_ARGS__)                                             \
+    SHAPE(3, (1, 1, 0, 1, 0), __VA_ARGS__)                                             \
+    SHAPE(4, (1, 1, 0, 1, 2), __VA_ARGS__)                                             \
+    SHAPE(5, (2, 0, 0, 2, 0), __VA_ARGS__)                                             \
+    SHAPE(6, (0, 2, 0, 2, 0), __VA_ARGS__)                                             \
+    SHAPE(7, (2, 0, 0, 0, 0), __VA_ARGS__)                                             \
+    SHAPE(8, (0, 2, 0, 0, 0), __VA_ARGS__)                                             \
+    SHAPE(9, (1, 0, 0, 1, 0), __VA_ARGS__)                                             \
+    SHAPE(10, (0, 1, 0, 1, 0), __VA_ARGS__)
+
 /* most constants that a body and one of its nodes can have, of n modes */
 size_t fa_straight_size(int n);
 size_t fa_straight_node_size(int n);

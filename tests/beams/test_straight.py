@@ -105,6 +105,7 @@ def results(arm, q, qd, x):
         "bias": fa.bias_forces(arm, q, qd),
         "gravity": fa.gravity_forces(arm, q),
         "forward": fa.forward_dynamics(arm, q, qd, x),
+        "mass": fa.mass_matrix(arm, q),
     }
 
 
@@ -125,7 +126,7 @@ def test_equal_to_a_body_of_any_kind(kind, axis):
         atol = 2e-15 * size * np.abs(value).max()
         assert_allclose(found[name], value, rtol=0, atol=atol, err_msg=name)
     # at one state the last digits may happen to agree
-    for name in ("inverse", "bias", "forward"):
+    for name in ("inverse", "bias", "forward", "mass"):
         for seed in range(3, 19):
             at = state(arm, seed=seed)
             if (results(arm, *at)[name] != results(other, *at)[name]).any():

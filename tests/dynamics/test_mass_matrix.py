@@ -98,10 +98,26 @@ def test_a_gantry_far_away_keeps_all_digits() -> None:
 
 @pytest.mark.parametrize("count", range(1, 20))
 def test_size_of_the_batch_does_not_change_a_bit(count: int) -> None:
-    for arm in (fa.library.iiwa14(), ARMS["tree"]):
+    for arm in (fa.library.iiwa14(), ARMS["tree"], ARMS["chain"]):
         q = positions(arm, 20)
         whole = fa.mass_matrix(arm, q)
         assert np.array_equal(fa.mass_matrix(arm, q[-count:]), whole[-count:])
         fastest = np.asfortranarray(q[-count:])
         out = np.empty((arm.nv, arm.nv, count)).transpose(2, 0, 1)
         assert np.array_equal(fa.mass_matrix(arm, fastest, out=out), whole[-count:])
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_states_that_fail(name: str) -> None:
+    """All numbers of a state that fails are NaN, those of its neighbours are right."""
+    arm = ARMS[name]
+    q = positions(arm, 19)
+    expected = fa.mass_matrix(arm, q)
+    q[[3, 12], -1] = np.nan, np.inf
+    with pytest.raises(fa.NotFiniteError) as failure:
+        fa.mass_matrix(arm, q)
+    found = failure.value.result
+    assert found is not None
+    others = np.delete(np.arange(19), [3, 12])
+    assert np.isnan(found[[3, 12]]).all()
+    assert np.array_equal(found[others], expected[others])

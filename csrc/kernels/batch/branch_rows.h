@@ -89,7 +89,7 @@ FA_NOINLINE void rows_triangle(const fa_model *model, const fa_call *call,
     if (at == 0) { /* they stay from block to block */
         rows_places(model->nv, places);
     }
-    mm_triangle(model, call->in[0], call->work, M);
+    mm_triangle(model, call->in[0], 0, call->work, M);
     batch_count(M, kept, at, (size_t)call->states, bad);
     for (int e = 0; e < size; e += FA_LANES) {
         const int from = batch_next_row(e, size);

@@ -500,6 +500,16 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
 #define FA_STRAIGHT_SIZE(nb, nc, nt, p, c_first, a, rotary)                            \
     {{nb, nc}, nt, p, {(c_first) ? nc : 0, (c_first) ? 0 : nb, nb + nc}, a, rotary}
 
+/* those of a body, and of a shape; with one direction alone its modes are the first */
+FA_INLINE straight_size straight_sizes(const fa_body *b)
+{
+    const fa_straight *s = &b->straight;
+    return (straight_size){{s->count[0], s->count[1]},     s->count[2], s->driven,
+                           {s->at[0], s->at[1], s->at[2]}, s->axis,     s->rotary};
+}
+#define FA_STRAIGHT_SHAPE(nb, nc, nt, p, a)                                            \
+    {nb, nc}, nt, p, {(nc) ? at[0] : 0, (nb) ? at[1] : 0, nb + nc}, a
+
 /* calls step(model, b, sizes, ...), with the sizes of a straight body as compile-time
  * constants */
 #if FA_UNROLLED_MODES > 0
@@ -513,29 +523,42 @@ FA_INLINE void straight_inertia(const fa_body *b, const straight_size z,
     default:                                                                           \
         break;                                                                         \
     }
+#define FA_CASE_SHAPE(shape, sizes, of, step, model, b, ...)                           \
+    case shape: {                                                                      \
+        const int *at = (of)->straight.at;                                             \
+        step(model, b,                                                                 \
+             ((straight_size){FA_STRAIGHT_SHAPE sizes, (of)->straight.rotary}),        \
+             __VA_ARGS__);                                                             \
+        break;                                                                         \
+    }
+#define FA_SWITCH_SHAPE(of, ...)                                                       \
+    switch ((of)->straight.shape) {                                                    \
+        FA_STRAIGHT_SHAPES(FA_CASE_SHAPE, of, __VA_ARGS__)                             \
+    default:                                                                           \
+        break;                                                                         \
+    }
 #else
-#define FA_STRAIGHT_ROW(kind, sizes, table) [kind] = FA_STRAIGHT_SIZE sizes,
-static const straight_size STRAIGHT_SIZES[] = {
-    FA_STRAIGHT_KINDS(FA_STRAIGHT_ROW, STRAIGHT_SIZES)};
 #define FA_SWITCH_STRAIGHT(of, step, model, b, ...)                                    \
-    step(model, b, STRAIGHT_SIZES[(of)->straight.kind], __VA_ARGS__);
+    step(model, b, straight_sizes(of), __VA_ARGS__);
+#define FA_SWITCH_SHAPE FA_SWITCH_STRAIGHT
 #endif
 
 /*
  * A step of a sweep on body b: step(model, b, n, ...) with n modes, or, where a body is
  * straight, step_straight(model, b, sizes, ...). FA_BODY_STEP has n or the sizes of the
- * body itself, FA_HOP_STEP, for a step between it and its parent, those of the parent.
+ * body itself, FA_HOP_STEP, for a step between it and its parent, those of the parent. By
+ * FA_SWITCH_SHAPE the compiler knows less of them.
  */
-#define FA_STEP(is_straight, of, n, step, ...)                                         \
+#define FA_STEP(SWITCH, is_straight, of, n, step, ...)                                 \
     if (is_straight) {                                                                 \
-        FA_SWITCH_STRAIGHT(of, step##_straight, __VA_ARGS__)                           \
+        SWITCH(of, step##_straight, __VA_ARGS__)                                       \
     } else {                                                                           \
         FA_SWITCH_MODES(n, step, __VA_ARGS__)                                          \
     }
-#define FA_BODY_STEP(is_straight, step, model, b, ...)                                 \
-    FA_STEP(is_straight, b, (b)->n_modes, step, model, b, __VA_ARGS__)
-#define FA_HOP_STEP(is_straight, step, model, b, ...)                                  \
-    FA_STEP(is_straight, (model)->bodies + (b)->parent, (b)->parent_modes, step,       \
-            model, b, __VA_ARGS__)
+#define FA_BODY_STEP(SWITCH, is_straight, step, model, b, ...)                         \
+    FA_STEP(SWITCH, is_straight, b, (b)->n_modes, step, model, b, __VA_ARGS__)
+#define FA_HOP_STEP(SWITCH, is_straight, step, model, b, ...)                          \
+    FA_STEP(SWITCH, is_straight, (model)->bodies + (b)->parent, (b)->parent_modes,     \
+            step, model, b, __VA_ARGS__)
 
 #endif

@@ -119,7 +119,8 @@ FA_INLINE void strain_rows_add(const strain_size z, const fa_constant *c,
         const int n = z.count[d];
         FA_UNROLL
         for (int r = 0; r < n; r++) {
-            y[(z.at[d] + r) * stride] += row[r] * f->x[d] + row[n + r] * f->k[d];
+            fa_real *entry = y + (z.at[d] + r) * stride;
+            *entry = *entry + row[r] * f->x[d] + row[n + r] * f->k[d];
         }
         row += 2 * n;
     }
@@ -196,15 +197,15 @@ FA_INLINE void strain_bends(const fa_constant *c, const strain_point *s,
     const fa_real *x = s->x, *k = s->k;
     const fa_real sigma = x[0] * x[0] + x[1] * x[1];
     const fa_real tau = x[0] * k[0] + x[1] * k[1];
-    const fa_real a3 = 0.5 + 0.375 * sigma, w = a3 * tau, bent = 0.75 * tau;
-    const fa_real more[2] = {w * x[0], w * x[1]}; /* kappa - k */
-    const fa_real m0 = c[0] * (k[0] + more[0]), m1 = c[1] * (k[1] + more[1]);
-    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p;
+    const fa_real a3 = 0.5 + 0.375 * sigma, w = a3 * tau;
+    const fa_real more[2] = {c[0] * (w * x[0]), c[1] * (w * x[1])}; /* of kappa - k */
+    const fa_real m0 = more[0] + c[0] * k[0], m1 = more[1] + c[1] * k[1];
+    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p, bent = 0.75 * tau * p;
 
-    f->k[0] = c[0] * more[0] + q * x[0];
-    f->k[1] = c[1] * more[1] + q * x[1];
-    f->x[0] = m0 * w + p * (a3 * k[0] + bent * x[0]);
-    f->x[1] = m1 * w + p * (a3 * k[1] + bent * x[1]);
+    f->k[0] = more[0] + q * x[0];
+    f->k[1] = more[1] + q * x[1];
+    f->x[0] = m0 * w + q * k[0] + bent * x[0];
+    f->x[1] = m1 * w + q * k[1] + bent * x[1];
     f->x[2] = f->k[2] = (fa_real){0};
 }
 

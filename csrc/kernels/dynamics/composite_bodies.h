@@ -41,7 +41,8 @@ typedef struct {
     fa_real *X;       /* [6 n_modes]  R_rf */
     fa_real *ff;      /* [sum_triangles]  R_ff */
     int is_chain;
-    const fa_branches *paths; /* M has numbers on paths (branches.h), or NULL: full */
+    int stride; /* of the rows of M; 0: one after the other, up to their diagonal entry */
+    const fa_branches *paths; /* M has numbers on paths (branches.h), or NULL: rows */
 } mm_work;
 
 /* memcpy of a few vectors is slow code in gcc */
@@ -72,6 +73,7 @@ static mm_work mm_split(const fa_model *model, fa_real *work)
     w.X = w.screws + 6 * model->nu;
     w.ff = w.X + 6 * model->n_modes;
     w.is_chain = mm_is_chain(model);
+    w.stride = 0;
     w.paths = NULL;
     return w;
 }
@@ -277,7 +279,8 @@ FA_INLINE void mm_pose(const fa_model *model, const fa_body *b, const fa_real *q
     if (axial_is(b)) {
         AXIAL_SWITCH(b, mm_place_axial, q, parent, self)
     } else {
-        FA_HOP_STEP(straight_carries(model, b), mm_place, model, b, q, w, self)
+        FA_HOP_STEP(FA_SWITCH_SHAPE, straight_carries(model, b), mm_place, model, b, q,
+                    w, self)
     }
     mm_screws(b, w, self);
 }
@@ -409,7 +412,8 @@ FA_INLINE void mm_collect(const fa_model *model, const fa_body *b, const mm_work
     if (axial_is(b)) {
         AXIAL_SWITCH(b, mm_inward_axial, self, w->body + b->parent)
     } else {
-        FA_HOP_STEP(straight_carries(model, b), mm_inward, model, b, w, self)
+        FA_HOP_STEP(FA_SWITCH_SHAPE, straight_carries(model, b), mm_inward, model, b, w,
+                    self)
     }
 }
 

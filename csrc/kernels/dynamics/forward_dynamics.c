@@ -49,10 +49,10 @@ FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
 {
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(straight_carries(model, b), fd_outward, model, b, q, qd, w,
-                    w->body + k)
-        FA_BODY_STEP(b->straight.kind > 0, fd_body_start, model, b, q, qd, w,
-                     w->body + k)
+        FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_outward, model,
+                    b, q, qd, w, w->body + k)
+        FA_BODY_STEP(FA_SWITCH_STRAIGHT, b->straight.kind > 0, fd_body_start, model, b,
+                     q, qd, w, w->body + k)
     }
 }
 
@@ -65,7 +65,8 @@ FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_r
         FD_MODES_STEP(fd_eliminate_modes, model, b, q, tau + b->mode_at, w, w->body + k)
         fd_eliminate_joint(b, qd, tau, w, w->body + k);
         if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
-            FA_HOP_STEP(straight_carries(model, b), fd_inward, model, b, w, w->body + k)
+            FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_inward,
+                        model, b, w, w->body + k)
         }
     }
 }
@@ -79,8 +80,8 @@ FA_INLINE void fd_accelerate_all(const fa_model *model, const fd_work *w, fa_rea
     }
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(straight_carries(model, b), fd_accelerate, model, b, base, w,
-                    w->body + k, qdd)
+        FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_accelerate,
+                    model, b, base, w, w->body + k, qdd)
         FD_MODES_STEP(fd_accelerate_modes, model, b, w, w->body + k, qdd + b->mode_at)
     }
 }

@@ -172,8 +172,8 @@ void id_outward_all(const fa_model *model, const int what, const fa_real *q,
         const fa_body *b = model->bodies + k;
         const id_body *p = b->parent < 0 ? NULL : bodies + b->parent;
         fa_real *at = columns + 6 * b->hop_at;
-        FA_HOP_STEP(id_on_straight(model, b, what), id_outward, model, b, what, q, qd,
-                    qdd, at, p, bodies + k)
+        FA_HOP_STEP(FA_SWITCH_STRAIGHT, id_on_straight(model, b, what), id_outward,
+                    model, b, what, q, qd, qdd, at, p, bodies + k)
         if (b->straight.kind > 0 && (what & ID_MOTION)) {
             FA_SWITCH_STRAIGHT(b, id_force_straight, model, b, what, q, qd, qdd,
                                bodies + k, z_f + b->own_at)

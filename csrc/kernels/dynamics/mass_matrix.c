@@ -57,11 +57,17 @@ FA_INLINE fa_real mm_product(const fa_real *row, const fa_real *X)
     return fa_dot(row, X) + fa_dot(row + 3, X + 3);
 }
 
+/* row i of the lower triangle, and its entries from column j on */
+FA_INLINE fa_real *mm_row(const mm_work *w, int i, int j, fa_real *M)
+{
+    return M + (w->stride > 0 ? i * w->stride + j : fa_tri(i, j));
+}
+
 /* entries of row i from column first <= i on, as many as a joint or all modes have */
 FA_INLINE fa_real *mm_at(const mm_work *w, int i, int first, fa_real *M)
 {
-    return M + (w->paths ? w->paths->first[i] + br_depth(w->paths, first)
-                         : fa_tri(i, first));
+    return w->paths ? M + w->paths->first[i] + br_depth(w->paths, first)
+                    : mm_row(w, i, first, M);
 }
 
 /* entries of `count` coordinates, with these rows, in column i > first */
@@ -74,11 +80,12 @@ FA_INLINE void mm_entries(int count, const fa_real *rows, const fa_real *X,
 }
 
 /* the same in column i < first, which is a row of the lower triangle */
-FA_INLINE void mm_entries_below(int first, int count, const fa_real *rows, int i,
-                                const fa_real *X, fa_real *M)
+FA_INLINE void mm_entries_below(const mm_work *w, int first, int count,
+                                const fa_real *rows, int i, const fa_real *X,
+                                fa_real *M)
 {
     for (int t = 0; t < count; t++) {
-        M[fa_tri(first + t, i)] = mm_product(rows + 6 * t, X);
+        *mm_row(w, first + t, i, M) = mm_product(rows + 6 * t, X);
     }
 }
 
@@ -105,12 +112,12 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
     if (w->is_chain && !w->paths) {
         const int root = model->bodies[0].n_dof, modes = b->mode_at - nu;
         const int joints = w->body[k].joints;
-        mm_root(model->bodies, x, M + fa_tri(i, 0));
-        mm_entries(joints - root, w->screws + 6 * root, x, M + fa_tri(i, root));
+        mm_root(model->bodies, x, mm_row(w, i, 0, M));
+        mm_entries(joints - root, w->screws + 6 * root, x, mm_row(w, i, root, M));
         if (is_mode) {
-            mm_entries(modes, w->rows, x, M + fa_tri(i, nu));
+            mm_entries(modes, w->rows, x, mm_row(w, i, nu, M));
         } else {
-            mm_entries_below(nu, modes, w->rows, i, x, M);
+            mm_entries_below(w, nu, modes, w->rows, i, x, M);
         }
         return;
     }
@@ -118,9 +125,9 @@ FA_INLINE void mm_column(const fa_model *model, const mm_work *w, int k, int i,
         const fa_body *bp = model->bodies + b->parent;
         const fa_real *rows = w->rows + 6 * b->hop_at;
         if (is_mode) {
-            mm_entries(b->parent_modes, rows, x, M + fa_tri(i, bp->mode_at));
+            mm_entries(b->parent_modes, rows, x, mm_row(w, i, bp->mode_at, M));
         } else {
-            mm_entries_below(bp->mode_at, b->parent_modes, rows, i, x, M);
+            mm_entries_below(w, bp->mode_at, b->parent_modes, rows, i, x, M);
         }
         if (bp->n_dof == 0) {
             continue;
@@ -149,8 +156,7 @@ FA_NOINLINE void mm_modes(const fa_model *model, const mm_work *w, int k, fa_rea
     const fa_body *b = model->bodies + k;
 
     for (int r = 0; r < b->n_modes; r++) {
-        fa_real *X = w->X + 6 * (b->own_at + r),
-                *row = M + fa_tri(b->mode_at + r, 0);
+        fa_real *X = w->X + 6 * (b->own_at + r), *row = mm_row(w, b->mode_at + r, 0, M);
         mm_copy(w->ff + b->tri_at + fa_tri(r, 0), r + 1, row + b->mode_at);
         for (int j = 0; j < b->n_dof; j++) {
             row[b->joint_at + j] = joint_force(b, j, X);
@@ -217,7 +223,8 @@ static void mm_bodies(const fa_model *model, const fa_real *q, const mm_work *w,
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
         mm_pose(model, b, q, w, w->body + k);
-        FA_BODY_STEP(b->straight.kind > 0, mm_start, model, b, q, w, w->body + k)
+        FA_BODY_STEP(FA_SWITCH_SHAPE, b->straight.kind > 0, mm_start, model, b, q, w,
+                     w->body + k)
     }
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
@@ -257,14 +264,16 @@ FA_NOINLINE void mm_run_paths(const fa_model *model, const fa_real *q, fa_real *
     mm_bodies(model, q, &w, M);
 }
 
-/* the lower triangle [nv(nv+1)/2] of M; the model has neither branches nor a tree */
-FA_INLINE void mm_triangle(const fa_model *model, const fa_real *q, fa_real *work,
-                           fa_real *M)
+/* the lower triangle of M, its rows `stride` apart or, at 0, [nv(nv+1)/2] numbers; the
+ * model has neither branches nor a tree */
+FA_INLINE void mm_triangle(const fa_model *model, const fa_real *q, int stride,
+                           fa_real *work, fa_real *M)
 {
-    const mm_work w = mm_split(model, work);
+    mm_work w = mm_split(model, work);
 
+    w.stride = stride;
     if (!w.is_chain) {
-        fa_zero(M, fa_tri(model->nv, 0));
+        fa_zero(M, stride > 0 ? model->nv * stride : fa_tri(model->nv, 0));
     }
     mm_bodies(model, q, &w, M);
 }
@@ -288,12 +297,7 @@ FA_NOINLINE void mm_run(const fa_model *model, const fa_real *q, fa_real *work,
     }
     const int nv = model->nv;
 
-    mm_triangle(model, q, work, M);
-    for (int i = nv - 1; i > 0; i--) { /* a row moves behind all that are left */
-        for (int j = i; j >= 0; j--) {
-            M[i * nv + j] = M[fa_tri(i, j)];
-        }
-    }
+    mm_triangle(model, q, nv, work, M);
     for (int i = 1; i < nv; i++) {
         for (int j = 0; j < i; j++) {
             M[j * nv + i] = M[i * nv + j];
