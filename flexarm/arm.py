@@ -28,12 +28,7 @@ from .bodies.models import FlexibleBody, RigidBody
 from .bodies.segments import SegmentedLink
 from .errors import ModelError
 from .model import motors
-from .model.followers import (
-    eliminated,
-    followers,
-    freed,
-    without_motors,
-)
+from .model.followers import eliminated, followers, freed, without_motors
 from .model.loops import check_constraints, constraint_names
 from .model.merging import merged
 from .model.packing import Packed, rows, tree_of

@@ -273,6 +273,18 @@ int py_model_description(PyObject *model, fa_description *description)
     return model_describe(((model_object *)model)->arrays, description);
 }
 
+PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel)
+{
+    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+        return NULL;
+    }
+    PyObject *gufunc = model_gufunc(model, (void *)(intptr_t)kernel);
+    if (!gufunc) {
+        PyErr_Clear();
+    }
+    return gufunc;
+}
+
 static PyObject *model_reduce(PyObject *object, PyObject *unused)
 {
     const model_object *self = (const model_object *)object;

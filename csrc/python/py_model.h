@@ -6,6 +6,7 @@
 
 #include "python/py_base.h"
 
+#include "calls/kernels.h"
 #include "model/description.h"
 
 /* puts the type into the module; -1 with an exception set on failure */
@@ -17,5 +18,8 @@ int py_model_description(PyObject *model, fa_description *description);
 
 /* raises what the refusal of a model says, and returns NULL */
 PyObject *py_model_refuse(fa_status status);
+
+/* the gufunc of a kernel; NULL without an exception if `model` is none, or has none */
+PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel);
 
 #endif

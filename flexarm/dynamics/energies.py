@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import Floats, Positions, Velocities
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 from .._support.options import strict, unknown_names
 
 
-@strict
+@direct
 def kinetic_energy(
     arm: AnyArm,
     q: Positions,
@@ -59,7 +59,7 @@ def kinetic_energy(
     return kernels(arm, threads).kinetic_energy(q, qd, out)
 
 
-@strict
+@direct
 def potential_energy(
     arm: AnyArm,
     q: Positions,
@@ -107,7 +107,7 @@ def potential_energy(
     return kernels(arm, threads).potential_energy(q, out)
 
 
-@strict
+@direct
 def dissipated_power(
     arm: AnyArm,
     q: Positions,

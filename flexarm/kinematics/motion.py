@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, JacobianFrame, Positions, Twists, Velocities
 from .._calls.nodes import node_of
-from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import check_choice, unknown_names
 from .nodes import FRAMES, in_base, turned_vector
 
 
-@strict
+@direct
 def node_acceleration(
     arm: AnyArm,
     q: Positions,
@@ -78,7 +78,7 @@ def node_acceleration(
     )
 
 
-@strict
+@direct
 def momentum(
     arm: AnyArm,
     q: Positions,
@@ -126,7 +126,7 @@ def momentum(
     return kernels(arm, threads).momentum(q, qd, out)
 
 
-@strict
+@direct
 def center_of_mass(
     arm: AnyArm,
     q: Positions,

@@ -22,14 +22,14 @@ from .._calls.declared import (
 )
 from .._calls.explain import explain
 from .._calls.nodes import node_of
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 from .._support.options import check_choice, strict, unknown_names
 
 FRAMES = ("node", "base")
 _Kernel = Callable[..., Array]
 
 
-@strict
+@direct
 def link_poses(
     arm: AnyArm,
     q: Positions,
@@ -74,7 +74,7 @@ def link_poses(
     return kernels(arm, threads).link_poses(q, out)
 
 
-@strict
+@direct
 def node_poses(
     arm: AnyArm,
     q: Positions,
@@ -120,7 +120,7 @@ def node_poses(
     return kernels(arm, threads).node_poses(q, out)
 
 
-@strict
+@direct
 def node_pose(
     arm: AnyArm,
     q: Positions,
@@ -219,7 +219,7 @@ def tip_pose(
     return node_pose(arm, q, None, out=out, threads=threads)
 
 
-@strict
+@direct
 def jacobian(
     arm: AnyArm,
     q: Positions,
@@ -279,7 +279,7 @@ def jacobian(
     return in_base(arm, "jacobian", _turned_columns, index, out, threads, q=q)
 
 
-@strict
+@direct
 def node_velocity(
     arm: AnyArm,
     q: Positions,
@@ -337,7 +337,7 @@ def node_velocity(
     return in_base(arm, "node_velocity", turned_vector, index, out, threads, q=q, qd=qd)
 
 
-@strict
+@direct
 def wrench_forces(
     arm: AnyArm,
     q: Positions,
