@@ -231,7 +231,7 @@ class Arm(ArmLike, ArmMethods):
         fewer = merged(self._tree)
         if fewer is not None:
             kernels.merge(Model(*rows(fewer)))
-        kernels.bind(weakref.ref(self))
+        kernels.bind(weakref.ref(self), self.tip_node)
         self._set(kernels=kernels)
         if not is_quiet():
             for check in _CHECKS:

@@ -22,4 +22,7 @@ PyObject *py_model_refuse(fa_status status);
 /* the gufunc of a kernel; NULL without an exception if `model` is none, or has none */
 PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel);
 
+/* the number of the node at the tip of a Model's arm, borrowed; NULL without an arm */
+PyObject *py_model_tip(PyObject *model);
+
 #endif

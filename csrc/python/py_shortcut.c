@@ -39,7 +39,7 @@ typedef struct {
 } shortcut_object;
 
 /* names of attributes, made once at import */
-static PyObject *shortcut_kernels, *shortcut_tip, *shortcut_nodes, *shortcut_qualname;
+static PyObject *shortcut_kernels, *shortcut_nodes, *shortcut_qualname;
 
 /* the arguments by their parameters; whether they are those of the function */
 static int shortcut_given(const shortcut_object *self, PyObject *const *args,
@@ -70,10 +70,10 @@ static int shortcut_given(const shortcut_object *self, PyObject *const *args,
 
 /* the number of a node, or what else was given; None is the tip, a string a name of
  * `arm.node_names`; NULL, perhaps with an exception, for names of none */
-static PyObject *shortcut_node(PyObject *arm, PyObject *given)
+static PyObject *shortcut_node(PyObject *arm, PyObject *model, PyObject *given)
 {
     if (given == Py_None) {
-        return PyObject_GenericGetAttr(arm, shortcut_tip);
+        return Py_XNewRef(py_model_tip(model));
     }
     if (!PyUnicode_CheckExact(given)) {
         return Py_NewRef(given);
@@ -89,13 +89,14 @@ static PyObject *shortcut_node(PyObject *arm, PyObject *given)
  *   node  a reference to that among them, or NULL
  * Returns how many they are, 0 if options are not at their defaults.
  */
-static int shortcut_operands(const shortcut_object *self, PyObject *const *given,
-                             PyObject **operands, PyObject **node)
+static int shortcut_operands(const shortcut_object *self, PyObject *model,
+                             PyObject *const *given, PyObject **operands,
+                             PyObject **node)
 {
     int n = 0;
 
     if (self->node >= 0) {
-        operands[n++] = *node = shortcut_node(given[0], given[self->node]);
+        operands[n++] = *node = shortcut_node(given[0], model, given[self->node]);
         if (!*node) {
             return 0;
         }
@@ -154,7 +155,7 @@ static PyObject *shortcut_one(const shortcut_object *self, PyObject *const *args
     /* what the dictionary of the arm has, without its own __getattr__ */
     PyObject *model = PyObject_GenericGetAttr(given[0], shortcut_kernels);
     PyObject *gufunc = model ? py_model_gufunc(model, self->kernel) : NULL;
-    const int n = gufunc ? shortcut_operands(self, given, operands, &node) : 0;
+    const int n = gufunc ? shortcut_operands(self, model, given, operands, &node) : 0;
     if (n) {
         result = py_call_one(gufunc, operands, n);
     } else {
@@ -374,13 +375,11 @@ static PyType_Spec shortcut_spec = {
 int py_shortcuts_import(PyObject *module)
 {
     shortcut_kernels = PyUnicode_InternFromString("kernels");
-    shortcut_tip = PyUnicode_InternFromString("tip_node");
     shortcut_nodes = PyUnicode_InternFromString("node_names");
     shortcut_qualname = PyUnicode_InternFromString("__qualname__");
     shortcut_type =
         (PyTypeObject *)PyType_FromModuleAndSpec(module, &shortcut_spec, NULL);
-    return shortcut_kernels && shortcut_tip && shortcut_nodes && shortcut_qualname &&
-                   shortcut_type
+    return shortcut_kernels && shortcut_nodes && shortcut_qualname && shortcut_type
                ? 0
                : -1;
 }
