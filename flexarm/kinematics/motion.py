@@ -11,7 +11,7 @@ from .._calls.declared import Floats, JacobianFrame, Positions, Twists, Velociti
 from .._calls.nodes import node_of
 from .._calls.threads import ONE, direct, kernels
 from .._support.options import check_choice, unknown_names
-from .nodes import FRAMES, in_base, turned_vector
+from .nodes import FRAMES, in_frame
 
 
 @direct
@@ -70,12 +70,8 @@ def node_acceleration(
         raise unknown_names(node_acceleration, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
-    if frame == "node":
-        return kernels(arm, threads).node_acceleration(index, q, qd, qdd, out)
-    given = {"q": q, "qd": qd, "qdd": qdd}
-    return in_base(
-        arm, "node_acceleration", turned_vector, index, out, threads, **given
-    )
+    acceleration = in_frame(kernels(arm, threads), "node_acceleration", frame)
+    return acceleration(index, q, qd, qdd, out)
 
 
 @direct
