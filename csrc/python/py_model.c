@@ -267,7 +267,7 @@ static void model_dealloc(PyObject *object)
 
 int py_model_description(PyObject *model, fa_description *description)
 {
-    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+    if (!py_is_model(model)) {
         PyErr_Format(PyExc_TypeError, "a stack needs Models, not %s",
                      Py_TYPE(model)->tp_name);
         return -1;
@@ -275,11 +275,13 @@ int py_model_description(PyObject *model, fa_description *description)
     return model_describe(((model_object *)model)->arrays, description);
 }
 
+int py_is_model(PyObject *object)
+{
+    return Py_TYPE(object)->tp_dealloc == model_dealloc;
+}
+
 PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel)
 {
-    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
-        return NULL;
-    }
     PyObject *gufunc = model_gufunc(model, (void *)(intptr_t)kernel);
     if (!gufunc) {
         PyErr_Clear();
@@ -290,6 +292,11 @@ PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel)
 PyObject *py_model_tip(PyObject *model)
 {
     return ((model_object *)model)->tip;
+}
+
+int py_model_is_full(PyObject *model)
+{
+    return py_model_of(((model_object *)model)->capsule)->fidelity == FA_FULL;
 }
 
 static PyObject *model_reduce(PyObject *object, PyObject *unused)

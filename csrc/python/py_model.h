@@ -19,10 +19,16 @@ int py_model_description(PyObject *model, fa_description *description);
 /* raises what the refusal of a model says, and returns NULL */
 PyObject *py_model_refuse(fa_status status);
 
-/* the gufunc of a kernel; NULL without an exception if `model` is none, or has none */
+/* whether an object is a Model */
+int py_is_model(PyObject *object);
+
+/* the gufunc of a kernel; NULL without an exception if the Model has none */
 PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel);
 
 /* the number of the node at the tip of a Model's arm, borrowed; NULL without an arm */
 PyObject *py_model_tip(PyObject *model);
+
+/* whether the arm of a Model is of full fidelity */
+int py_model_is_full(PyObject *model);
 
 #endif

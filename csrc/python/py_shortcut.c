@@ -3,12 +3,14 @@
  *
  * A function in Python takes its arguments, finds the gufunc and divides its result: for one
  * state all of that costs more than the kernel. So such a function stands in a Shortcut,
- * which does the same in C where the arm has a Model, the options are at their defaults and
- * the operands are plain arrays of one state. All else, and all that is wrong, is for the
+ * which does the same in C where the arm has a Model, the options choose a kernel and the
+ * operands are plain arrays of one state. All else, and all that is wrong, is for the
  * function, as if this file were not there.
  *
- * Kernel     that of the function's name. Its operands are the arguments without a default,
- *            in their order, after the node, whose default is the tip.
+ * Kernel     that of the function's name, or with an option such as frame="base", where the
+ *            arm is of full fidelity, that of both names, jacobian_base. Its operands are
+ *            the arguments without a default, in their order, after the node, whose default
+ *            is the tip.
  * Results    an array, or its first axis divided into the fields of a named tuple.
  * Checked by  tests/calls/test_shortcuts.py.
  */
@@ -22,8 +24,8 @@
 #include <stddef.h>
 #include <structmember.h>
 
-/* parameters of a function at most: operands, arm, node, options */
-enum { SHORTCUT_PARAMETERS = FA_MAX_OPERANDS + 6 };
+/* at most: parameters of a function (operands, arm, node, options), further kernels */
+enum { SHORTCUT_PARAMETERS = FA_MAX_OPERANDS + 6, SHORTCUT_VARIANTS = 4 };
 
 typedef struct {
     PyObject_HEAD vectorcallfunc call;
@@ -33,7 +35,9 @@ typedef struct {
     PyObject *values[SHORTCUT_PARAMETERS]; /* the same by their places, borrowed */
     PyObject *parts;                       /* named tuple of the result, or NULL */
     PyObject *attributes, *weak;
-    fa_kernel kernel;
+    fa_kernel kernel, variants[SHORTCUT_VARIANTS]; /* with an option */
+    const char *suffixes[SHORTCUT_VARIANTS];       /* its values */
+    int n_variants;
     int n, n_places; /* parameters, and those that need no name */
     int node, out;   /* which parameters these are, or -1 */
 } shortcut_object;
@@ -84,10 +88,38 @@ static PyObject *shortcut_node(PyObject *arm, PyObject *model, PyObject *given)
     return at < 0 ? NULL : PyLong_FromSsize_t(at);
 }
 
+/* the kernel that a value of an option chooses, or FA_N_KERNELS */
+static fa_kernel shortcut_variant(const shortcut_object *self, PyObject *value)
+{
+    for (int k = 0; PyUnicode_CheckExact(value) && k < self->n_variants; k++) {
+        if (PyUnicode_CompareWithASCIIString(value, self->suffixes[k]) == 0) {
+            return self->variants[k];
+        }
+    }
+    return FA_N_KERNELS;
+}
+
+/* the kernel that the options choose, or FA_N_KERNELS */
+static fa_kernel shortcut_chosen(const shortcut_object *self, PyObject *model,
+                                 PyObject *const *given)
+{
+    fa_kernel chosen = self->kernel;
+
+    for (int i = self->n_places; i < self->n && chosen < FA_N_KERNELS; i++) {
+        if (i != self->out && given[i] != self->values[i]) {
+            /* of one option, where the function has nothing to say of the fidelity */
+            chosen = chosen == self->kernel && py_model_is_full(model)
+                         ? shortcut_variant(self, given[i])
+                         : FA_N_KERNELS;
+        }
+    }
+    return chosen;
+}
+
 /*
  * The operands of the kernel, and out, which may be None.
  *   node  a reference to that among them, or NULL
- * Returns how many they are, 0 if options are not at their defaults.
+ * Returns how many they are, 0 without a node of that name.
  */
 static int shortcut_operands(const shortcut_object *self, PyObject *model,
                              PyObject *const *given, PyObject **operands,
@@ -101,14 +133,9 @@ static int shortcut_operands(const shortcut_object *self, PyObject *model,
             return 0;
         }
     }
-    for (int i = 1; i < self->n; i++) {
-        if (i == self->node || i == self->out) {
-            continue;
-        }
-        if (i < self->n_places) {
+    for (int i = 1; i < self->n_places; i++) {
+        if (i != self->node) {
             operands[n++] = given[i];
-        } else if (given[i] != self->values[i]) {
-            return 0;
         }
     }
     operands[n++] = given[self->out];
@@ -154,7 +181,10 @@ static PyObject *shortcut_one(const shortcut_object *self, PyObject *const *args
     }
     /* what the dictionary of the arm has, without its own __getattr__ */
     PyObject *model = PyObject_GenericGetAttr(given[0], shortcut_kernels);
-    PyObject *gufunc = model ? py_model_gufunc(model, self->kernel) : NULL;
+    const int is_model = model && py_is_model(model);
+    const fa_kernel kernel =
+        is_model ? shortcut_chosen(self, model, given) : FA_N_KERNELS;
+    PyObject *gufunc = kernel < FA_N_KERNELS ? py_model_gufunc(model, kernel) : NULL;
     const int n = gufunc ? shortcut_operands(self, model, given, operands, &node) : 0;
     if (n) {
         result = py_call_one(gufunc, operands, n);
@@ -193,6 +223,23 @@ static int shortcut_kernel(PyObject *function)
     }
     Py_XDECREF(name);
     return found;
+}
+
+/* the kernels of the same function with an option, name_value */
+static void shortcut_find_variants(shortcut_object *self)
+{
+    const fa_kernel_row *row = fa_kernel_rows + self->kernel;
+    const size_t length = strlen(row->name);
+
+    for (int i = 0; i < FA_N_KERNELS && self->n_variants < SHORTCUT_VARIANTS; i++) {
+        const fa_kernel_row *other = fa_kernel_rows + i;
+        if (strcmp(other->function, row->name) == 0 &&
+            strncmp(other->name, row->name, length) == 0 &&
+            other->name[length] == '_') {
+            self->variants[self->n_variants] = (fa_kernel)i;
+            self->suffixes[self->n_variants++] = other->name + length + 1;
+        }
+    }
 }
 
 /* the class that a function says it returns, if that is a tuple; else NULL */
@@ -265,6 +312,7 @@ PyObject *py_shortcut(PyObject *module, PyObject *args)
     }
     self->call = shortcut_call;
     self->kernel = (fa_kernel)kernel;
+    shortcut_find_variants(self);
     self->function = Py_NewRef(inner);
     self->parts = shortcut_parts(function);
     self->attributes = PyDict_New();

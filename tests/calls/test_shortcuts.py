@@ -18,7 +18,15 @@ from typing import Any
 import numpy as np
 import pytest
 from each import each
-from gufuncs import ARMS, CASE_NAMES, CASES, INNER, Case, assert_same_bits
+from gufuncs import (
+    ARMS,
+    CASE_NAMES,
+    CASES,
+    INNER,
+    Case,
+    assert_same_bits,
+    public_name,
+)
 from named import function
 
 import flexarm as fa
@@ -34,7 +42,7 @@ NAMES = [
 SHORT = [
     (case, name)
     for case, name in zip(CASES, CASE_NAMES, strict=True)
-    if case.name in NAMES
+    if public_name(case.name)[0] in NAMES
 ]
 each_case = each("case", [case for case, _ in SHORT], [name for _, name in SHORT])
 each_name = each("name", NAMES)
@@ -60,7 +68,7 @@ def names_of(function: Any) -> tuple[str, ...]:
 
 
 def plain(case: Case) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments of one state as C takes them: with a name the node, if there is one."""
+    """Arguments of one state as C takes them: with names a node and an option."""
     operands: list[Any] = case.set_upright(case.draw((), seed=3))
     node = {"node": int(operands.pop(0))} if case.has_node else {}
     return operands, node
@@ -102,30 +110,45 @@ def test_which() -> None:
 @each_case
 def test_same_as_in_python(case: Case) -> None:
     operands, node = plain(case)
-    call, alone = shortcut(case.name), without_python(case.name)
-    expected = call.__wrapped__(case.arm, *operands, **node)
+    name, option = public_name(case.name)
+    call, alone = shortcut(name), without_python(name)
+    expected = call.__wrapped__(case.arm, *operands, **node, **option)
     given = inspect.signature(call).parameters
     names = dict(zip([*given][1:], operands, strict=False))
     for result in (
-        call(case.arm, *operands, **node),
-        alone(case.arm, *operands, **node),
-        alone(case.arm, *operands, *node.values(), out=None, threads=1),
-        alone(case.arm, **node, **names),
+        call(case.arm, *operands, **node, **option),
+        alone(case.arm, *operands, **node, **option),
+        alone(case.arm, *operands, *node.values(), out=None, threads=1, **option),
+        alone(case.arm, **node, **names, **option),
     ):
         assert_same(result, expected)
-    if type(case.arm) is fa.Arm and hasattr(fa.Arm, case.name):
-        assert_same(getattr(case.arm, case.name)(*operands, **node), expected)
+    if hasattr(fa.Arm, name):
+        assert_same(getattr(case.arm, name)(*operands, **node, **option), expected)
 
 
 @each_case
 def test_out(case: Case) -> None:
     operands, node = plain(case)
-    expected = fields(shortcut(case.name)(case.arm, *operands, **node))
+    name, option = public_name(case.name)
+    expected = fields(shortcut(name)(case.arm, *operands, **node, **option))
     out = np.full(case.out_core, 7.0)
-    result = without_python(case.name)(case.arm, *operands, **node, out=out)
+    alone = without_python(name)
+    result = alone(case.arm, *operands, **node, **option, out=out)
     for x, y in zip(fields(result), expected, strict=True):
         assert (x is out) or x.base is out
         assert_same_bits(x, y)
+
+
+@each("fidelity", ("linear", "ruthless"))
+def test_kernels_with_options_of_other_fidelities(fidelity: str) -> None:
+    """Some are refused, which Python says."""
+    arm = ARM.replace(fidelity=fidelity)
+    q = np.zeros(arm.nq)
+    assert without_python("jacobian")(arm, q) is not None
+    assert without_python("jacobian")(arm, q, frame="base") is None
+    assert without_python("link_jacobians")(arm, q, form="spatial") is None
+    with pytest.raises(fa.ArgumentError, match="fidelity"):
+        fa.link_jacobians(arm, q, form="spatial")
 
 
 @each_name
