@@ -217,7 +217,7 @@ def energy(
         def total(q: ArrayLike, qd: ArrayLike) -> Array:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)
 
-        result: Array = in_chunks(arm, total, (q, qd), (1, 1), out)
+        result: Array = in_chunks(arm, total, (q, qd), out)
         return result
     except Exception:  # one of the two raises with an explanation
         potential_energy(arm, q, threads=threads)
