@@ -28,12 +28,7 @@ from .bodies.models import FlexibleBody, RigidBody
 from .bodies.segments import SegmentedLink
 from .errors import ModelError
 from .model import motors
-from .model.followers import (
-    eliminated,
-    followers,
-    freed,
-    without_motors,
-)
+from .model.followers import eliminated, followers, freed, without_motors
 from .model.loops import check_constraints, constraint_names
 from .model.merging import merged
 from .model.packing import Packed, rows, tree_of
@@ -236,7 +231,7 @@ class Arm(ArmLike, ArmMethods):
         fewer = merged(self._tree)
         if fewer is not None:
             kernels.merge(Model(*rows(fewer)))
-        kernels.bind(weakref.ref(self))
+        kernels.bind(weakref.ref(self), self.tip_node)
         self._set(kernels=kernels)
         if not is_quiet():
             for check in _CHECKS:

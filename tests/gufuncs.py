@@ -52,7 +52,8 @@ INNER = tuple(
 def public_name(name: str) -> tuple[str, dict[str, str]]:
     """Function of a gufunc, and the option that chooses it among several."""
     public = _core.KERNELS[name][0]
-    option = "method" if "method" in signature(function(public)).parameters else "form"
+    known = signature(function(public)).parameters
+    option = next((o for o in ("method", "form", "frame") if o in known), "")
     chosen = name.removeprefix(public).removeprefix("_")
     return public, {option: chosen} if chosen else {}
 

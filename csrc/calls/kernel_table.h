@@ -52,7 +52,7 @@
       id_bias_forces, id_work, li_bias_forces, li_work_size)                           \
     X(FA_GRAVITY_FORCES, gravity_forces, gravity_forces,                               \
       "q -> tau at rest", FA_NO_NODE, FA_ALL_ARMS,                                     \
-      FA_READS_BODIES, ("Q", "V"),                                                     \
+      FA_READS_MOTION | FA_READS_BODIES, ("Q", "V"),                                   \
       id_gravity_forces, id_work, li_gravity_forces, li_work_size)                     \
     X(FA_FORWARD_DYNAMICS, forward_dynamics, forward_dynamics,                         \
       "q, qd, tau -> qdd", FA_NO_NODE, FA_ALL_ARMS,                                    \
@@ -68,7 +68,7 @@
       mi_inverse, mi_work_size, li_mass_inverse, li_work_size)                         \
     X(FA_APPLY_MASS, apply_mass_matrix, apply_mass_matrix,                             \
       "q, x -> M x", FA_NO_NODE, FA_ALL_ARMS,                                          \
-      FA_READS_BODIES, ("Q", "V", "V"),                                                \
+      FA_READS_MOTION | FA_READS_BODIES, ("Q", "V", "V"),                              \
       mi_apply, id_work, li_apply, li_work_size)                                       \
     X(FA_APPLY_MASS_INVERSE, apply_mass_matrix_inverse, apply_mass_matrix_inverse,     \
       "q, x -> M^-1 x", FA_NO_NODE, FA_ALL_ARMS,                                       \
@@ -106,18 +106,36 @@
       "node, q, qd -> twist", FA_ONE_NODE, FA_ALL_ARMS,                                \
       FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "V", "6"),                            \
       kin_node_velocity, kin_node_work_size, li_node_velocity, li_work_size)           \
+    X(FA_NODE_VELOCITY_BASE, node_velocity_base, node_velocity,                        \
+      "node, q, qd -> twist in the base", FA_ONE_NODE, FA_ALL_ARMS,                    \
+      FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "V", "6"),                            \
+      kin_node_velocity_base, kin_node_work_size,                                      \
+      li_node_velocity_base, li_base_work_size)                                        \
     X(FA_JACOBIAN, jacobian, jacobian,                                                 \
       "node, q -> J", FA_ONE_NODE, FA_ALL_ARMS,                                        \
       FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "6V"),                                \
       kin_jacobian, kin_node_work_size, li_jacobian, li_work_size)                     \
+    X(FA_JACOBIAN_BASE, jacobian_base, jacobian,                                       \
+      "node, q -> J in the base", FA_ONE_NODE, FA_ALL_ARMS,                            \
+      FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "6V"),                                \
+      kin_jacobian_base, kin_node_work_size, li_jacobian_base, li_base_work_size)      \
     X(FA_WRENCH_FORCES, wrench_forces, wrench_forces,                                  \
       "node, q, wrench -> J' wrench", FA_ONE_NODE, FA_ALL_ARMS,                        \
       FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "6", "V"),                            \
       kin_wrench_forces, kin_node_work_size, li_wrench_forces, li_work_size)           \
+    X(FA_WRENCH_FORCES_BASE, wrench_forces_base, wrench_forces,                        \
+      "node, q, wrench -> J' wrench of the base", FA_ONE_NODE, FA_ALL_ARMS,            \
+      FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "6", "V"),                            \
+      kin_wrench_forces_base, kin_node_work_size,                                      \
+      li_wrench_forces_base, li_base_work_size)                                        \
     X(FA_NODE_ACCELERATION, node_acceleration, node_acceleration,                      \
       "node, q, qd, qdd -> rate of the twist", FA_ONE_NODE, FA_ALL_ARMS,               \
       FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "V", "V", "6"),                       \
       mo_node_acceleration, mo_work_size, NULL, NULL)                                  \
+    X(FA_NODE_ACCELERATION_BASE, node_acceleration_base, node_acceleration,            \
+      "node, q, qd, qdd -> rate of the twist in the base", FA_ONE_NODE, FA_ALL_ARMS,   \
+      FA_READS_PLACES | FA_READS_ONE_NODE, ("Q", "V", "V", "6"),                       \
+      mo_node_acceleration_base, mo_base_work_size, NULL, NULL)                        \
     X(FA_MOMENTUM, momentum, momentum,                                                 \
       "q, qd -> momentum", FA_NO_NODE, FA_ALL_ARMS,                                    \
       FA_READS_BODIES, ("Q", "V", "6"),                                                \

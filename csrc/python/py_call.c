@@ -165,12 +165,13 @@ static inline int call_is_output(const loop_bound *b, PyObject *out)
            PyArray_FLAGS((PyArrayObject *)out) >= 0;
 }
 
-/* a call with one state, or by NumPy */
-static PyObject *call_either(PyObject *gufunc, PyObject *const *args, size_t n_flags,
-                             PyObject *names)
+/*
+ * A call with one state.
+ *   n_args  with the number of a node, and perhaps out, which may be None
+ * Returns NULL without an exception if it is for NumPy.
+ */
+static PyObject *call_one(const loop_bound *b, PyObject *const *args, Py_ssize_t n_args)
 {
-    const loop_bound *b = ((const PyUFuncObject *)gufunc)->ptr;
-    const Py_ssize_t n_args = PyVectorcall_NARGS(n_flags);
     const int n_in = b->row.has_index + b->n_in;
     PyObject *const *given = args + b->row.has_index;
     const int has_out = n_args == n_in + 1 && args[n_in] != Py_None;
@@ -179,14 +180,24 @@ static PyObject *call_either(PyObject *gufunc, PyObject *const *args, size_t n_f
     int64_t index = 0;
 
     if (!b->is_quick || (n_args != n_in && n_args != n_in + 1) ||
-        (names && PyTuple_GET_SIZE(names)) ||
         (b->row.has_index && !call_index(b, args[0], &index)) ||
         !call_inputs(b, given, operands, scalars) ||
         (has_out && !call_is_output(b, args[n_in]))) {
-        return py_plain_call(gufunc, b, args, n_flags, names);
+        return NULL;
     }
     return call_result(b, has_out ? args[n_in] : NULL, b->row.has_index ? &index : NULL,
                        operands);
+}
+
+PyObject *py_call_one(PyObject *gufunc, PyObject *const *args, Py_ssize_t n_args)
+{
+    const loop_bound *b = ((const PyUFuncObject *)gufunc)->ptr;
+    PyObject *result = call_one(b, args, n_args);
+
+    if (!result && !b->quiet && PyErr_Occurred()) {
+        py_explain(gufunc, b, args, n_args, NULL);
+    }
+    return result;
 }
 
 /* the vectorcall of our gufuncs */
@@ -194,10 +205,15 @@ static PyObject *call_gufunc(PyObject *gufunc, PyObject *const *args, size_t n_f
                              PyObject *names)
 {
     const loop_bound *b = ((const PyUFuncObject *)gufunc)->ptr;
-    PyObject *result = call_either(gufunc, args, n_flags, names);
+    const Py_ssize_t n_args = PyVectorcall_NARGS(n_flags);
+    const int has_names = names && PyTuple_GET_SIZE(names);
+    PyObject *result = has_names ? NULL : call_one(b, args, n_args);
 
+    if (!result && !PyErr_Occurred()) {
+        result = py_plain_call(gufunc, b, args, n_flags, names);
+    }
     if (!result && !b->quiet) {
-        py_explain(gufunc, b, args, PyVectorcall_NARGS(n_flags), names);
+        py_explain(gufunc, b, args, n_args, names);
     }
     return result;
 }

@@ -12,4 +12,11 @@
  */
 void py_call_attach(PyUFuncObject *gufunc, loop_bound *b, int n_ready);
 
+/*
+ * Calls a gufunc of a Model with one state.
+ *   args  its operands, and perhaps out, which may be None
+ * Returns NULL without an exception if that is for NumPy.
+ */
+PyObject *py_call_one(PyObject *gufunc, PyObject *const *args, Py_ssize_t n_args);
+
 #endif

@@ -21,6 +21,7 @@ typedef struct {
     PyObject_HEAD PyObject *capsule;
     PyObject *merged; /* Model of the same arm with fewer bodies, or NULL */
     PyObject *arrays; /* tuple of the arrays, for pickling */
+    PyObject *tip;    /* number of the node at the tip, or NULL */
     PyObject *gufuncs[FA_N_KERNELS];
 } model_object;
 
@@ -257,6 +258,7 @@ static void model_dealloc(PyObject *object)
         Py_XDECREF(self->gufuncs[i]);
     }
     Py_XDECREF(self->arrays);
+    Py_XDECREF(self->tip);
     Py_XDECREF(self->merged);
     Py_XDECREF(self->capsule);
     type->tp_free(object);
@@ -265,12 +267,36 @@ static void model_dealloc(PyObject *object)
 
 int py_model_description(PyObject *model, fa_description *description)
 {
-    if (Py_TYPE(model)->tp_dealloc != model_dealloc) {
+    if (!py_is_model(model)) {
         PyErr_Format(PyExc_TypeError, "a stack needs Models, not %s",
                      Py_TYPE(model)->tp_name);
         return -1;
     }
     return model_describe(((model_object *)model)->arrays, description);
+}
+
+int py_is_model(PyObject *object)
+{
+    return Py_TYPE(object)->tp_dealloc == model_dealloc;
+}
+
+PyObject *py_model_gufunc(PyObject *model, fa_kernel kernel)
+{
+    PyObject *gufunc = model_gufunc(model, (void *)(intptr_t)kernel);
+    if (!gufunc) {
+        PyErr_Clear();
+    }
+    return gufunc;
+}
+
+PyObject *py_model_tip(PyObject *model)
+{
+    return ((model_object *)model)->tip;
+}
+
+int py_model_is_full(PyObject *model)
+{
+    return py_model_of(((model_object *)model)->capsule)->fidelity == FA_FULL;
 }
 
 static PyObject *model_reduce(PyObject *object, PyObject *unused)
@@ -335,10 +361,14 @@ static PyObject *model_merge(PyObject *object, PyObject *other)
     Py_RETURN_NONE;
 }
 
-static PyObject *model_bind(PyObject *object, PyObject *owner)
+static PyObject *model_bind(PyObject *object, PyObject *args)
 {
-    const model_object *self = (const model_object *)object;
+    model_object *self = (model_object *)object;
+    PyObject *owner, *tip;
 
+    if (!PyArg_ParseTuple(args, "OO!:bind", &owner, &PyLong_Type, &tip)) {
+        return NULL;
+    }
     if (PyCapsule_GetContext(self->capsule)) {
         PyErr_SetString(PyExc_ValueError, "the model has an owner");
         return NULL;
@@ -347,7 +377,8 @@ static PyObject *model_bind(PyObject *object, PyObject *owner)
         return NULL;
     }
     Py_INCREF(owner);
-    return self->merged ? model_bind(self->merged, owner) : Py_NewRef(Py_None);
+    self->tip = Py_NewRef(tip);
+    return self->merged ? model_bind(self->merged, args) : Py_NewRef(Py_None);
 }
 
 static PyObject *model_work_size(PyObject *object, PyObject *name)
@@ -417,8 +448,10 @@ static PyGetSetDef model_gufuncs[] = {
 static PyMethodDef model_methods[] = {
     {"__reduce__", model_reduce, METH_NOARGS, "Pickle by the arrays."},
     {"__setstate__", model_merge, METH_O, "Take the merged model of a pickle."},
-    {"bind", model_bind, METH_O,
-     "bind(owner): what py_explain.c hands on; a weak reference to the arm."},
+    {"bind", model_bind, METH_VARARGS,
+     "bind(owner, tip): what py_explain.c hands on, a weak reference to the arm, and "
+     "the "
+     "number of the node at its tip."},
     {"merge", model_merge, METH_O,
      "merge(model): kernels that live in coordinates take another model of the arm."},
     {"quiet", model_quiet, METH_VARARGS,

@@ -15,6 +15,7 @@
 #include "python/py_predictive.h"
 #include "python/py_record.h"
 #include "python/py_rollout.h"
+#include "python/py_shortcut.h"
 #include "python/py_stack.h"
 #include "python/py_time_scaling.h"
 
@@ -123,6 +124,9 @@ static PyMethodDef module_methods[] = {
      "finite_copy(value, shape): a read-only copy of an array of floats, or of a tuple "
      "of numbers, of a shape (None: any length) and without NaN and infinity, else "
      "None."},
+    {"shortcut", py_shortcut, METH_VARARGS,
+     "shortcut(function, inner): a function of which calls with one state go to the "
+     "kernel of its name at once, and all others to inner."},
     {"quiet_map", py_quiet_map, METH_O,
      "quiet_map(name): a gufunc such as se3_exp whose failed states are NaN."},
     {"time_scaling", py_time_scaling, METH_O,
@@ -140,7 +144,7 @@ static int module_exec(PyObject *module)
     };
 
     if (py_isa_choose() < 0 || PyArray_ImportNumPyAPI() < 0 || py_loops_import() < 0 ||
-        py_interrupts_import() < 0) {
+        py_interrupts_import() < 0 || py_shortcuts_import(module) < 0) {
         return -1;
     }
     PyObject *tables = py_records(records, (int)(sizeof records / sizeof *records));

@@ -72,11 +72,8 @@ def real_array(name: str, value: object) -> Array:
             f"{name} is {_named(value)}, expected an array of real numbers{hint}"
         )
     if not np.can_cast(array.dtype, np.float64):
-        hint = (
-            "; np.array(..., float) rounds them"
-            if array.dtype.kind in ("f", "O")
-            else ""
-        )
+        rounds = array.dtype.kind in ("f", "O")
+        hint = "; np.array(..., float) rounds them" * rounds
         raise ArgumentError(
             f"{name} is {short_text(value)} of type {str(array.dtype)[:40]}, expected "
             f"an array of real numbers (float64){hint}"

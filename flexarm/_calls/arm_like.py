@@ -366,7 +366,7 @@ class ArmLike(Printed, Description):
         """Name of each position coordinate, those of quaternions included."""
         return self._names((joint_name(b), b.joint.position_names) for b in self.bodies)
 
-    @property
+    @cached_property
     def node_names(self) -> tuple[str, ...]:
         """Name of each node, ``"body.node"``."""
         return tuple(

@@ -18,8 +18,7 @@ STATES = 4096
 def in_chunks(
     arm: object,
     compute: Callable[..., Any],
-    operands: tuple[object, ...],
-    cores: tuple[int, ...],
+    operands: tuple[Any, ...],
     out: Any = None,
 ) -> Any:
     """Return ``compute(*operands)``, of a large batch part by part.
@@ -31,9 +30,7 @@ def in_chunks(
     compute : callable
         Function of arrays with broadcasting leading axes that returns a new array.
     operands : tuple of array_like
-        Its arguments.
-    cores : tuple of int
-        Number of last axes of each that belong to one state.
+        Its arguments, of which the last axis belongs to one state.
     out : ndarray, optional
         Where to store the result.
 
@@ -42,7 +39,7 @@ def in_chunks(
     An error that `compute` raises for a part does not describe the whole batch.
     """
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-    batch = None if isinstance(arm, StackLike) else _batch(operands, cores)
+    batch = None if isinstance(arm, StackLike) else _batch(operands)
     if batch is None or int(np.prod(batch)) <= STATES:
         result = compute(*operands)
         if out is None:
@@ -56,12 +53,7 @@ def in_chunks(
     result, first = out, True
     state: tuple[int, ...] = ()  # shape of a result of one state
     for part in parts(batch):
-        value = compute(
-            *(
-                x[_cut(part, len(batch), x.shape[: x.ndim - core])]
-                for x, core in zip(arrays, cores, strict=True)
-            )
-        )
+        value = compute(*(x[_cut(part, len(batch), x.shape[:-1])] for x in arrays))
         if first:
             state = np.shape(value)[len(batch) :]
             if out is None:
@@ -100,18 +92,10 @@ def all_finite(array: Array, axes: int) -> Any:
     return result
 
 
-def _batch(
-    operands: tuple[object, ...], cores: tuple[int, ...]
-) -> tuple[int, ...] | None:
+def _batch(operands: tuple[Any, ...]) -> tuple[int, ...] | None:
     """Batch shape of arrays, or None for a single state or shapes that do not fit."""
-    shapes = []
-    for x, core in zip(operands, cores, strict=True):
-        if type(x) is not np.ndarray:
-            if not isinstance(x, int):
-                return None
-            continue
-        shapes.append(x.shape[: max(x.ndim - core, 0)])
-    if not any(shapes):
+    shapes = [x.shape[:-1] for x in operands if type(x) is np.ndarray]
+    if len(shapes) < len(operands) or not any(shapes):
         return None
     try:
         return np.broadcast_shapes(*shapes)

@@ -101,13 +101,8 @@ class Grouped:
             operands, (out,) = operands[:n], operands[n:]
         out = out[0] if isinstance(out, tuple) else out
         arrays = [plain_array(x) for x in operands]
-        result = by_arm(
-            index,
-            lambda arm, given: self._gufuncs(arm)(*given),
-            arrays,
-            self._cores,
-            self._core,
-        )
+        sizes = self._cores, self._core
+        result = by_arm(index, lambda k, x: self._gufuncs(k)(*x), arrays, *sizes)
         if not result.size:  # the lengths of the last axes are still unchecked
             self._gufuncs(0)(*arrays)
         if out is None:
@@ -144,11 +139,7 @@ def _each(
 
     with ThreadPoolExecutor(threads) as pool:
         try:
-            list(
-                pool.map(
-                    lambda group: of_arm(arms[group[0]], group[1]), groups(numbers)
-                )
-            )
+            list(pool.map(lambda x: of_arm(arms[x[0]], x[1]), groups(numbers)))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -1,14 +1,18 @@
-"""Kernels of an arm for calls on several threads."""
+"""From functions to the kernels of an arm: at once, or for calls on several threads."""
 
 from __future__ import annotations
 
+from functools import update_wrapper
 from typing import TYPE_CHECKING
 
+from .. import _core
 from .._support.arrays import is_whole
 from .._support.checks import short_text
+from .._support.options import F, strict
 from ..errors import ArgumentError
 from .arguments import any_of
 from .arm_like import AnyArm, Kernels
+from .doors import checked_late
 
 if TYPE_CHECKING:
     from .._core import Function
@@ -64,3 +68,17 @@ def kernels(arm: AnyArm, threads: int = ONE) -> Kernels:
     except (AttributeError, TypeError):
         any_of(arm)
         raise
+
+
+def direct(function: F) -> F:
+    """Let calls with one state reach the kernel of the function's name in C.
+
+    For functions that are one call of it while their options are at their defaults,
+    divided into the fields of the named tuple that they return.  All other calls are
+    those of the function, `strict` if it has ``**other``, else with `checked_late`.
+    """
+    has_names = "other" in function.__annotations__
+    inner = strict(function) if has_names else checked_late(function)
+    shortcut: F = _core.shortcut(function, inner)
+    update_wrapper(shortcut, inner)
+    return shortcut

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Posture, Velocities
-from .._calls.doors import checked, checked_late
-from .._calls.threads import ONE, kernels
+from .._calls.doors import checked
+from .._calls.threads import ONE, direct, kernels
 from ..errors import ArgumentError
 
 
@@ -26,7 +26,7 @@ def need_constraints(arm: AnyArm) -> None:
         )
 
 
-@checked_late
+@direct
 def constraint_violation(
     arm: AnyArm,
     q: Positions,
@@ -73,7 +73,7 @@ def constraint_violation(
     return kernels(arm, threads).constraint_violation(q, out)
 
 
-@checked_late
+@direct
 def constraint_jacobian(
     arm: AnyArm,
     q: Positions,
@@ -117,7 +117,7 @@ def constraint_jacobian(
     return kernels(arm, threads).constraint_jacobian(q, out)
 
 
-@checked_late
+@direct
 def constraint_forces(
     arm: AnyArm,
     q: Positions,

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Velocities
-from .._calls.doors import checked_late
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -31,7 +30,7 @@ class ForwardDynamicsDerivatives(NamedTuple):
     dtau: Array
 
 
-@checked_late
+@direct
 def forward_dynamics_derivatives(
     arm: ArmLike,
     q: Positions,

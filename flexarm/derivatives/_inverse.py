@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, Positions, Velocities
-from .._calls.doors import checked_late
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -27,7 +26,7 @@ class InverseDynamicsDerivatives(NamedTuple):
     dqd: Array
 
 
-@checked_late
+@direct
 def inverse_dynamics_derivatives(
     arm: AnyArm,
     q: Positions,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Positions
 from .._calls.nodes import node_of
-from .._calls.threads import ONE, kernels
-from .._support.options import strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import unknown_names
 
 
-@strict
+@direct
 def jacobian_derivatives(
     arm: ArmLike,
     q: Positions,

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from .._calls.arguments import refuse_constraints
 from .._calls.arm_like import ArmLike, Array
 from .._calls.declared import Floats, Forces, Positions, Velocities
-from .._calls.doors import checked_late
-from .._calls.threads import ONE, kernels
-from .._support.options import strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import unknown_names
 
 
 class InverseDynamicsGradients(NamedTuple):
@@ -43,7 +42,7 @@ class ForwardDynamicsGradients(NamedTuple):
     dtau: Array
 
 
-@strict
+@direct
 def inverse_dynamics_jvp(
     arm: ArmLike,
     q: Positions,
@@ -110,7 +109,7 @@ def inverse_dynamics_jvp(
     return kernels(arm, threads).inverse_dynamics_jvp(q, qd, qdd, dq, dqd, dqdd, out)
 
 
-@checked_late
+@direct
 def inverse_dynamics_vjp(
     arm: ArmLike,
     q: Positions,
@@ -169,7 +168,7 @@ def inverse_dynamics_vjp(
     return InverseDynamicsGradients(all_[..., 0, :], all_[..., 1, :], all_[..., 2, :])
 
 
-@checked_late
+@direct
 def forward_dynamics_jvp(
     arm: ArmLike,
     q: Positions,
@@ -241,7 +240,7 @@ def forward_dynamics_jvp(
     return kernels(arm, threads).forward_dynamics_jvp(q, qd, tau, dq, dqd, dtau, out)
 
 
-@checked_late
+@direct
 def forward_dynamics_vjp(
     arm: ArmLike,
     q: Positions,

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import in_chunks
 from .._calls.declared import Floats, Positions, Velocities
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 from .._support.options import strict, unknown_names
 
 
-@strict
+@direct
 def kinetic_energy(
     arm: AnyArm,
     q: Positions,
@@ -59,7 +59,7 @@ def kinetic_energy(
     return kernels(arm, threads).kinetic_energy(q, qd, out)
 
 
-@strict
+@direct
 def potential_energy(
     arm: AnyArm,
     q: Positions,
@@ -107,7 +107,7 @@ def potential_energy(
     return kernels(arm, threads).potential_energy(q, out)
 
 
-@strict
+@direct
 def dissipated_power(
     arm: AnyArm,
     q: Positions,
@@ -217,7 +217,7 @@ def energy(
         def total(q: ArrayLike, qd: ArrayLike) -> Array:
             return model.kinetic_energy(q, qd) + model.potential_energy(q)
 
-        result: Array = in_chunks(arm, total, (q, qd), (1, 1), out)
+        result: Array = in_chunks(arm, total, (q, qd), out)
         return result
     except Exception:  # one of the two raises with an explanation
         potential_energy(arm, q, threads=threads)

@@ -9,15 +9,15 @@ from typing import Annotated, NoReturn
 
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Choice, Forces, Positions, Velocities
-from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import check_choice, unknown_names
 
 # methods, with the suffixes of their kernels "forward_dynamics"
 ARTICULATED = "articulated"
 _METHODS = {ARTICULATED: "", "basic": "_basic", "composite": "_composite"}
 
 
-@strict
+@direct
 def inverse_dynamics(
     arm: AnyArm,
     q: Positions,
@@ -87,7 +87,7 @@ def inverse_dynamics(
     return kernels(arm, threads).inverse_dynamics(q, qd, qdd, out)
 
 
-@strict
+@direct
 def forward_dynamics(
     arm: AnyArm,
     q: Positions,
@@ -171,7 +171,7 @@ def forward_dynamics(
     return result
 
 
-@strict
+@direct
 def bias_forces(
     arm: AnyArm,
     q: Positions,
@@ -224,7 +224,7 @@ def bias_forces(
     return kernels(arm, threads).bias_forces(q, qd, out)
 
 
-@strict
+@direct
 def gravity_forces(
     arm: AnyArm,
     q: Positions,

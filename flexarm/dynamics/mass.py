@@ -12,11 +12,11 @@ from .._calls.arguments import any_of, refuse_followers, refuse_linear
 from .._calls.arm_like import AnyArm, ArmLike, Array
 from .._calls.declared import Floats, Positions, Velocities
 from .._calls.doors import checked_late
-from .._calls.threads import ONE, kernels
-from .._support.options import strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import unknown_names
 
 
-@strict
+@direct
 def mass_matrix(
     arm: AnyArm,
     q: Positions,
@@ -61,7 +61,7 @@ def mass_matrix(
     return kernels(arm, threads).mass_matrix(q, out)
 
 
-@strict
+@direct
 def mass_matrix_inverse(
     arm: AnyArm,
     q: Positions,
@@ -111,7 +111,7 @@ def mass_matrix_inverse(
     return kernels(arm, threads).mass_matrix_inverse(q, out)
 
 
-@strict
+@direct
 def apply_mass_matrix(
     arm: AnyArm,
     q: Positions,
@@ -159,7 +159,7 @@ def apply_mass_matrix(
     return kernels(arm, threads).apply_mass_matrix(q, x, out)
 
 
-@strict
+@direct
 def apply_mass_matrix_inverse(
     arm: AnyArm,
     q: Positions,
@@ -207,7 +207,7 @@ def apply_mass_matrix_inverse(
     return kernels(arm, threads).apply_mass_matrix_inverse(q, x, out)
 
 
-@strict
+@direct
 def log_det_mass_matrix(
     arm: AnyArm,
     q: Positions,

@@ -116,7 +116,7 @@ def operational_space_compliance(
     numbers = node_numbers(arm, nodes)
     compute = partial(_compliance, arm, numbers, frame, threads)
     try:
-        result: Array = in_chunks(arm, partial(compute, False), (q,), (1,), out)
+        result: Array = in_chunks(arm, partial(compute, False), (q,), out)
         return result
     except Exception as error:
         again = partial(compute, True, q)
@@ -192,7 +192,7 @@ def operational_space_inertia(
         return inverse_of(_compliance(arm, numbers, frame, threads, False, q), *names)
 
     try:
-        result: Array = in_chunks(arm, inertia, (q,), (1,), out)
+        result: Array = in_chunks(arm, inertia, (q,), out)
         return result
     except Exception:  # the error of a part does not describe the whole batch
         whole = operational_space_compliance(

@@ -92,7 +92,7 @@ def twist_errors(arm: AnyArm, q: Array) -> Array:
     mean of its pieces.
     """
     with np.errstate(all="ignore"):
-        return np.asarray(in_chunks(arm, lambda x: _errors(arm, x), (q,), (1,)))
+        return np.asarray(in_chunks(arm, lambda x: _errors(arm, x), (q,)))
 
 
 def _errors(arm: AnyArm, q: Array) -> Array:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from .._calls.arguments import any_of
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, Positions, TwistForm, Velocities
-from .._calls.threads import ONE, kernels
-from .._support.options import strict, unknown_names
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import unknown_names
 from .forms import check_form, refuse_cut_models
 
 
@@ -29,7 +29,7 @@ def _kernel(arm: AnyArm, name: str, form: str, threads: int) -> Callable[..., Ar
     return found
 
 
-@strict
+@direct
 def link_velocities(
     arm: AnyArm,
     q: Positions,
@@ -101,7 +101,7 @@ def link_velocities(
     return _kernel(arm, "link_velocities", form, threads)(q, qd, out)
 
 
-@strict
+@direct
 def link_accelerations(
     arm: AnyArm,
     q: Positions,
@@ -179,7 +179,7 @@ def link_accelerations(
     return _kernel(arm, "link_accelerations", form, threads)(q, qd, qdd, out)
 
 
-@strict
+@direct
 def link_jacobians(
     arm: AnyArm,
     q: Positions,
@@ -246,7 +246,7 @@ def link_jacobians(
     return _kernel(arm, "link_jacobians", form, threads)(q, out)
 
 
-@strict
+@direct
 def link_jacobian_rates(
     arm: AnyArm,
     q: Positions,

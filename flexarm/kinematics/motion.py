@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, JacobianFrame, Positions, Twists, Velocities
 from .._calls.nodes import node_of
-from .._calls.threads import ONE, kernels
-from .._support.options import check_choice, strict, unknown_names
-from .nodes import FRAMES, in_base, turned_vector
+from .._calls.threads import ONE, direct, kernels
+from .._support.options import check_choice, unknown_names
+from .nodes import FRAMES, in_frame
 
 
-@strict
+@direct
 def node_acceleration(
     arm: AnyArm,
     q: Positions,
@@ -70,15 +70,11 @@ def node_acceleration(
         raise unknown_names(node_acceleration, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
-    if frame == "node":
-        return kernels(arm, threads).node_acceleration(index, q, qd, qdd, out)
-    given = {"q": q, "qd": qd, "qdd": qdd}
-    return in_base(
-        arm, "node_acceleration", turned_vector, index, out, threads, **given
-    )
+    acceleration = in_frame(kernels(arm, threads), "node_acceleration", frame)
+    return acceleration(index, q, qd, qdd, out)
 
 
-@strict
+@direct
 def momentum(
     arm: AnyArm,
     q: Positions,
@@ -126,7 +122,7 @@ def momentum(
     return kernels(arm, threads).momentum(q, qd, out)
 
 
-@strict
+@direct
 def center_of_mass(
     arm: AnyArm,
     q: Positions,

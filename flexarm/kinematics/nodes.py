@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Annotated, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._calls.arguments import real_array
-from .._calls.arm_like import AnyArm, Array
-from .._calls.chunks import in_chunks
+from .._calls.arm_like import AnyArm, Array, Kernels
 from .._calls.declared import (
     Floats,
     JacobianFrame,
@@ -20,16 +17,14 @@ from .._calls.declared import (
     Twists,
     Velocities,
 )
-from .._calls.explain import explain
 from .._calls.nodes import node_of
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 from .._support.options import check_choice, strict, unknown_names
 
 FRAMES = ("node", "base")
-_Kernel = Callable[..., Array]
 
 
-@strict
+@direct
 def link_poses(
     arm: AnyArm,
     q: Positions,
@@ -74,7 +69,7 @@ def link_poses(
     return kernels(arm, threads).link_poses(q, out)
 
 
-@strict
+@direct
 def node_poses(
     arm: AnyArm,
     q: Positions,
@@ -120,7 +115,7 @@ def node_poses(
     return kernels(arm, threads).node_poses(q, out)
 
 
-@strict
+@direct
 def node_pose(
     arm: AnyArm,
     q: Positions,
@@ -219,7 +214,7 @@ def tip_pose(
     return node_pose(arm, q, None, out=out, threads=threads)
 
 
-@strict
+@direct
 def jacobian(
     arm: AnyArm,
     q: Positions,
@@ -274,12 +269,10 @@ def jacobian(
         raise unknown_names(jacobian, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
-    if frame == "node":
-        return kernels(arm, threads).jacobian(index, q, out)
-    return in_base(arm, "jacobian", _turned_columns, index, out, threads, q=q)
+    return in_frame(kernels(arm, threads), "jacobian", frame)(index, q, out)
 
 
-@strict
+@direct
 def node_velocity(
     arm: AnyArm,
     q: Positions,
@@ -332,12 +325,10 @@ def node_velocity(
         raise unknown_names(node_velocity, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
-    if frame == "node":
-        return kernels(arm, threads).node_velocity(index, q, qd, out)
-    return in_base(arm, "node_velocity", turned_vector, index, out, threads, q=q, qd=qd)
+    return in_frame(kernels(arm, threads), "node_velocity", frame)(index, q, qd, out)
 
 
-@strict
+@direct
 def wrench_forces(
     arm: AnyArm,
     q: Positions,
@@ -394,58 +385,15 @@ def wrench_forces(
         raise unknown_names(wrench_forces, other)
     check_choice("frame", frame, FRAMES)
     index = node_of(arm, node)
-    if frame == "node":
-        return kernels(arm, threads).wrench_forces(index, q, wrench, out)
-    return in_base(
-        arm, "wrench_forces", _pushed, index, out, threads, q=q, wrench=wrench
-    )
+    forces = in_frame(kernels(arm, threads), "wrench_forces", frame)
+    return forces(index, q, wrench, out)
 
 
-def _turned_columns(pose: _Kernel, quantity: _Kernel, *at: ArrayLike) -> Array:
-    return turn_spatial(pose(*at), quantity(*at))
-
-
-def turned_vector(
-    pose: _Kernel, quantity: _Kernel, index: ArrayLike, q: ArrayLike, *rates: ArrayLike
-) -> Array:
-    """Spatial vector of a node, turned to base axes."""
-    vector = quantity(index, q, *rates)
-    return turn_spatial(pose(index, q), vector, -1)
-
-
-def _pushed(
-    pose: _Kernel, forces: _Kernel, index: ArrayLike, q: ArrayLike, wrench: ArrayLike
-) -> Array:
-    return forces(index, q, _turn_back(pose(index, q), wrench))
-
-
-def in_base(
-    arm: AnyArm,
-    name: str,
-    turned: Callable[..., Array],
-    index: ArrayLike,
-    out: ArrayLike | None,
-    threads: int,
-    **given: ArrayLike,
-) -> Array:
-    """Quantity of a node in base axes.
-
-    `turned` computes it from the gufunc of poses, that of the quantity, the number of
-    the node and the operands.
-    """
-    operands = (index, *given.values())
-    try:
-        model = kernels(arm, threads)
-        compute = partial(turned, model.node_pose, getattr(model, name))
-        cores = (0,) + (1,) * len(given)
-        result: Array = in_chunks(arm, compute, operands, cores, out)
-        return result
-    except Exception as error:
-
-        def again() -> Array:
-            return turned(*map(arm.kernels.quiet, ("node_pose", name)), *operands)
-
-        raise explain(arm, name, error, extra=(index,), again=again, **given) from None
+def in_frame(kernels: Kernels, name: str, frame: str) -> Callable[..., Array]:
+    """Gufunc of a quantity of nodes in the axes of the node or of the base."""
+    found: Callable[..., Array]
+    found = getattr(kernels, name if frame == "node" else f"{name}_base")
+    return found
 
 
 def turn_spatial(pose: Array, spatial: Array, axis: int = -2) -> Array:
@@ -454,12 +402,3 @@ def turn_spatial(pose: Array, spatial: Array, axis: int = -2) -> Array:
     if axis == -1:
         return turn_spatial(pose, spatial[..., np.newaxis])[..., 0]
     return np.concatenate([R @ spatial[..., :3, :], R @ spatial[..., 3:, :]], axis=-2)
-
-
-def _turn_back(pose: Array, wrench: ArrayLike) -> Array:
-    """Turn a wrench from base axes to those of the node."""
-    given = real_array("wrench", wrench)
-    if given.ndim == 0 or given.shape[-1] != 6:
-        raise ValueError("last axis of a wrench is not 6")
-    with np.errstate(invalid="ignore"):  # infinite entries raise later
-        return turn_spatial(np.swapaxes(pose, -1, -2), given, -1)

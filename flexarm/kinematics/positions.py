@@ -16,12 +16,12 @@ from .._calls.arm_like import AnyArm, ArmLike, Array, StackLike
 from .._calls.declared import Positions, Velocities
 from .._calls.explain import check_out, leading, not_finite
 from .._calls.groups import by_arm
-from .._calls.threads import ONE, kernels
+from .._calls.threads import ONE, direct, kernels
 from .._support.options import strict, unknown_names
 from ..bodies.joints import Joint
 
 
-@strict
+@direct
 def integrate(
     arm: AnyArm,
     q: Positions,
@@ -76,7 +76,7 @@ def integrate(
     return kernels(arm, threads).integrate(q, dq, out)
 
 
-@strict
+@direct
 def position_rates(
     arm: AnyArm,
     q: Positions,

@@ -102,7 +102,7 @@ def largest_slope(arm: AnyArm, q: Positions, *, by_body: bool = False) -> Array:
     array = real_array("q", q)
     leading(arm, {"q": array}, ())
     check_finite("q", array)
-    result: Array = in_chunks(arm, lambda part: _slopes(arm, part), (array,), (1,))
+    result: Array = in_chunks(arm, lambda part: _slopes(arm, part), (array,))
     if not by_body:
         result = result.max(axis=-1) if one.bodies else np.zeros(result.shape[:-1])
     return result if np.ndim(result) else result[()]
@@ -114,7 +114,7 @@ def _slopes(arm: AnyArm, q: Array) -> Array:
         arms, n = arm.arms, len(any_of(arm).bodies)
 
         def of_one(i: int, given: list[Array]) -> Array:
-            one = in_chunks(arms[i], lambda x: _slopes(arms[i], x), tuple(given), (1,))
+            one = in_chunks(arms[i], lambda x: _slopes(arms[i], x), tuple(given))
             return np.asarray(one)
 
         return by_arm(arm.index, of_one, [q], [1], (n,))
@@ -136,7 +136,7 @@ def _slopes(arm: AnyArm, q: Array) -> Array:
 def quiet_slopes(arm: AnyArm, q: Array) -> Array:
     """`largest_slope` by body, NaN for positions that are."""
     with np.errstate(all="ignore"):
-        return np.asarray(in_chunks(arm, lambda x: _slopes(arm, x), (q,), (1,)))
+        return np.asarray(in_chunks(arm, lambda x: _slopes(arm, x), (q,)))
 
 
 def slope_bounds(arm: AnyArm, q: Array) -> Array:

@@ -102,7 +102,7 @@ class Trajectory(Labelled, Printed):
             V = self._quiet("potential_energy", q)
             return V + self._quiet("kinetic_energy", q, qd)
 
-        return np.asarray(in_chunks(self.arm, total, (self.q, self.qd), (1, 1)))
+        return np.asarray(in_chunks(self.arm, total, (self.q, self.qd)))
 
     @property
     def tip(self) -> Array:
@@ -111,7 +111,7 @@ class Trajectory(Labelled, Printed):
         def place(q: Array) -> Array:
             return self._quiet("node_pose", self.arm.tip_node, q)[..., :3, 3]
 
-        return np.asarray(in_chunks(self.arm, place, (self.q,), (1,)))
+        return np.asarray(in_chunks(self.arm, place, (self.q,)))
 
     @property
     def largest_slope(self) -> Array:
@@ -130,7 +130,7 @@ class Trajectory(Labelled, Printed):
         def largest(q: Array) -> Array:
             return np.asarray(np.abs(self._quiet("constraint_violation", q)).max(-1))
 
-        return np.asarray(in_chunks(self.arm, largest, (self.q,), (1,)))
+        return np.asarray(in_chunks(self.arm, largest, (self.q,)))
 
     @property
     def violation_rate(self) -> Array:
@@ -142,7 +142,7 @@ class Trajectory(Labelled, Printed):
             A = self._quiet("constraint_jacobian", q)
             return np.asarray(np.abs((A @ qd[..., np.newaxis])[..., 0]).max(axis=-1))
 
-        return np.asarray(in_chunks(self.arm, largest, (self.q, self.qd), (1, 1)))
+        return np.asarray(in_chunks(self.arm, largest, (self.q, self.qd)))
 
     # of a room above, which knows matplotlib
     plot = Later(__package__, ".plotting", "joints")

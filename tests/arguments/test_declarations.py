@@ -21,6 +21,8 @@ MEMBERS = [m for m in members() if m.kind in ("function", "method")]
 def door_of(member: Member) -> Door | None:
     """What a public function demands, if it is checked."""
     function = getattr(member.object, "__func__", member.object)
+    if type(function) is type(fa.jacobian):  # in C, with the one of Python in it
+        function = function.__wrapped__
     wrapped = getattr(function, "__wrapped__", None)
     if wrapped is None or not inspect.isfunction(function):
         return None

@@ -22,6 +22,7 @@ import flexarm as fa
 
 ARMS: dict[str, Callable[[], fa.Arm]] = {
     "pendulum": fa.library.pendulum,
+    "two links": lambda: fa.library.planar_chain(2),
     "iiwa14": fa.library.iiwa14,
     "de_luca_siciliano": fa.library.de_luca_siciliano,
 }
@@ -31,6 +32,7 @@ def calls(arm: fa.Arm, *state: Any) -> dict[str, Callable[[], Any]]:
     """The main functions at one state (q, qd, tau)."""
     q, qd, tau = state
     out = np.empty(arm.nv)
+    tip = arm.node_names[arm.tip_node]
     return {
         "forward_dynamics": lambda: fa.forward_dynamics(arm, q, qd, tau),
         "forward_dynamics, out=": lambda: fa.forward_dynamics(arm, q, qd, tau, out=out),
@@ -38,6 +40,12 @@ def calls(arm: fa.Arm, *state: Any) -> dict[str, Callable[[], Any]]:
         "mass_matrix": lambda: fa.mass_matrix(arm, q),
         "tip_pose": lambda: fa.tip_pose(arm, q),
         "jacobian": lambda: fa.jacobian(arm, q),
+        "jacobian, by name": lambda: fa.jacobian(arm, q, tip),
+        "jacobian, base": lambda: fa.jacobian(arm, q, frame="base"),
+        "gravity_forces": lambda: fa.gravity_forces(arm, q),
+        "derivatives of inverse dynamics": lambda: fa.inverse_dynamics_derivatives(
+            arm, q, qd, tau
+        ),
         "energy": lambda: fa.energy(arm, q, qd),
     }
 
@@ -53,11 +61,20 @@ def pinocchio_calls(arm: fa.Arm, *state: Any) -> dict[str, Callable[[], Any]]:
         return {}
     other = to_pinocchio(arm)
     model, data = other.model, other.data
+    frame = other.frames[arm.tip_node]
     q, (qd, tau) = state[0][other.positions], (x[other.order] for x in state[1:])
     return {
         "forward_dynamics": lambda: pin.aba(model, data, q, qd, tau),
         "inverse_dynamics": lambda: pin.rnea(model, data, q, qd, tau),
         "mass_matrix": lambda: pin.crba(model, data, q),
+        "jacobian": lambda: pin.computeFrameJacobian(model, data, q, frame),
+        "jacobian, base": lambda: pin.computeFrameJacobian(
+            model, data, q, frame, pin.LOCAL_WORLD_ALIGNED
+        ),
+        "gravity_forces": lambda: pin.computeGeneralizedGravity(model, data, q),
+        "derivatives of inverse dynamics": lambda: pin.computeRNEADerivatives(
+            model, data, q, qd, tau
+        ),
         "energy": lambda: (
             pin.computeKineticEnergy(model, data, q, qd)
             + pin.computePotentialEnergy(model, data, q)

@@ -49,6 +49,29 @@ def test_poses_are_products_of_exponentials(seed):
     )
 
 
+@each("fidelity", ("full", "linear", "ruthless"))
+def test_axes_of_the_base(fidelity):
+    """Those of a node, turned by its pose in the deformed arm, in any fidelity."""
+    rng, arm, q, qd, qdd = setup(3)
+    arm = arm.replace(fidelity=fidelity)
+    wrench = rng.normal(size=6)
+    for node in range(arm.n_nodes):
+        R = fa.node_pose(arm, q, node)[:3, :3]
+        turn = np.kron(np.eye(2), R)
+        for function, operands in (
+            (fa.jacobian, (q,)),
+            (fa.node_velocity, (q, qd)),
+            (fa.node_acceleration, (q, qd, qdd)),
+        ):
+            x = function(arm, *operands, node)
+            size = 1e-13 * max(1.0, np.abs(x).max())
+            found = function(arm, *operands, node, frame="base")
+            assert_close(found, turn @ x, atol=size)
+        x = fa.wrench_forces(arm, q, turn.T @ wrench, node)
+        found = fa.wrench_forces(arm, q, wrench, node, frame="base")
+        assert_close(found, x, atol=1e-13 * max(1.0, np.abs(x).max()))
+
+
 @each("seed", SEEDS)
 def test_jacobian_is_the_derivative_of_the_pose(seed):
     """Identity 14, by dual numbers in the oracle and by the velocities."""

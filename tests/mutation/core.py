@@ -258,6 +258,27 @@ CORE = [
         "stacks stack_runs",
     ),
     mutant(
+        C + "python/py_shortcut.c",
+        "given[i] != self->values[i]",
+        "0",
+        "an option of a lone call is lost",
+        "shortcuts",
+    ),
+    mutant(
+        C + "kernels/kinematics/in_base.c",
+        "fa_rotate_t(wrench + 3, R, call->in[1] + 3);",
+        "fa_rotate(wrench + 3, R, call->in[1] + 3);",
+        "wrench in base axes turned the wrong way",
+        "kinematics loads",
+    ),
+    mutant(
+        C + "kernels/kinematics/in_base.c",
+        "fa_rotate(turned, R, x);",
+        "fa_rotate_t(turned, R, x);",
+        "velocities and accelerations in base axes are turned the wrong way",
+        "motion",
+    ),
+    mutant(
         C + "python/py_threads.c",
         "bad.first = bad.count && bad.first < more.first ? bad.first : more.first;",
         "bad.first = bad.count && bad.first > more.first ? bad.first : more.first;",

@@ -331,20 +331,6 @@ MECHANICS = [
         "dynamics simulate",
     ),
     mutant(
-        F + "kinematics/nodes.py",
-        "return turn_spatial(np.swapaxes(pose, -1, -2), given, -1)",
-        "return turn_spatial(pose, given, -1)",
-        "wrench in base axes turned the wrong way",
-        "kinematics loads",
-    ),
-    mutant(
-        F + "kinematics/nodes.py",
-        "return turn_spatial(pose(index, q), vector, -1)",
-        "return vector",
-        "velocities and accelerations in base axes are not turned",
-        "motion",
-    ),
-    mutant(
         F + "kinematics/links.py",
         'refuse_cut_models(any_of(arm), f"{form} twists")',
         "any_of(arm)",

@@ -20,6 +20,7 @@
 #include "kernels/dynamics/inverse_steps.h"
 #include "kernels/dynamics/mass_inverse.c"
 #include "kernels/dynamics/mass_matrix.c"
+#include "kernels/kinematics/in_base.c"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/link_jacobians.c"
 #include "kernels/kinematics/motion.c"

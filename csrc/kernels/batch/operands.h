@@ -134,9 +134,16 @@ FA_INLINE void batch_store(const fa_operand *o, int is_row, size_t at, size_t st
         }
         return;
     }
+    if (states == 1) {
+        for (int e = 0; e < size; e++) {
+            const double value = lanes[e][0];
+            memcpy(to + offset[e], &value, sizeof value);
+        }
+        return;
+    }
     for (int e = 0; e < size;) {
         const int row = batch_next_row(e, size);
-        if (states > 1 && row + FA_LANES <= size &&
+        if (row + FA_LANES <= size &&
             (is_row || batch_is_row(offset + row, FA_LANES))) {
             batch_store_row(to + offset[row], stride, states, lanes + row);
             e = row + FA_LANES;

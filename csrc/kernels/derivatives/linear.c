@@ -20,6 +20,7 @@
 #include "kernels/derivatives/linear_model.h"
 #include "kernels/derivatives/rigid_tangents.c"
 #include "kernels/derivatives/tangent.c"
+#include "kernels/kinematics/in_base.c"
 #include "kernels/kinematics/kinematics.c"
 #include "kernels/kinematics/positions.c"
 #include "lanes/lane.h"
@@ -390,6 +391,15 @@ static void li_node_velocity(const fa_model *model, const fa_call *call)
 static void li_wrench_forces(const fa_model *model, const fa_call *call)
 {
     li_walk(model, call, KIN_FORCES);
+}
+
+IB_TWISTS(li_jacobian, model->nv)
+IB_TWISTS(li_node_velocity, 1)
+IB_WRENCH(li_wrench_forces)
+
+static size_t li_base_work_size(const fa_model *model)
+{
+    return li_work_size(model) + kin_node_work_size(model);
 }
 
 /* scratch of the Jacobians of all bodies, in doubles: q, qd, J, their rates */

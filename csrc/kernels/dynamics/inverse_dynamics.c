@@ -269,11 +269,15 @@ void id_run(const fa_model *model, const int what, const fa_real *q, const fa_re
     fa_real *columns = (fa_real *)(bodies + model->n_bodies);
     fa_real *z_f = tau + model->nu; /* modes are the last coordinates, body by body */
 
-    if (model->is_rigid && (what & ID_MOTION)) {
+    if (model->is_rigid) {
         const double weight = what & ID_NO_GRAVITY ? 0.0 : 1.0;
-        id_run_rigid(model, weight, q, qd, what & ID_ACCELERATION ? qdd : NULL, work,
-                     tau);
-        if (model->n_passive > 0) {
+        fa_real *rates = (fa_real *)((id_rigid *)work + model->n_bodies);
+        if (!(what & ID_MOTION)) {
+            fa_zero(rates, model->nv);
+        }
+        id_run_rigid(model, weight, q, what & ID_MOTION ? qd : rates,
+                     what & ID_ACCELERATION ? qdd : NULL, work, tau);
+        if (model->n_passive > 0 && (what & ID_MOTION)) {
             jf_add(model, 1.0, q, qd, tau);
         }
         if (model->any_armature && (what & ID_ACCELERATION)) {

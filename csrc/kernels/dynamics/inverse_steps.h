@@ -42,11 +42,11 @@ static inline size_t id_work(const fa_model *model)
         return (size_t)model->tree->nq + 3 * (size_t)model->tree->nv +
                id_work(model->tree);
     }
-    /* gravity alone takes rigid arms the general way, too */
     const size_t size =
         sizeof(id_rigid) > sizeof(id_body) ? sizeof(id_rigid) : sizeof(id_body);
     return (size_t)model->n_bodies * (size / sizeof(fa_real)) +
-           6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes;
+           6 * (size_t)model->sum_parent_modes + (size_t)model->n_modes +
+           (model->is_rigid ? (size_t)model->nv : 0); /* rates of an arm at rest */
 }
 
 /* motion of each body, then the force it takes (I1) */
