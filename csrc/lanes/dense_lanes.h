@@ -8,7 +8,9 @@
  *                 a_ik a_ki > 100 |a_kk a_ii|,                                  (O1)
  *             which never happens while a matrix is symmetric and definite. Lanes are
  *             then exchanged one by one, so that none depends on the others. A pivot of
- *             zero makes its lane NaN.
+ *             zero makes its lane NaN. Solutions are those of the transpose, which
+ *             takes rows of the factors alone:
+ *                 A' x = b:  U' z = b,  L' v = z,  x = P' v                       (O7)
  * Cost        n^3 / 6 and n^3 / 3 multiplications; n^2 / 2 and n^2 for a solution.
  * Checked by  tests/simulation/test_rosenbrock.py, tests/simulation/test_implicit.py,
  *             tests/c/test_dense.c.
@@ -146,11 +148,24 @@ FA_NOINLINE void lu_factor(int n, fa_real *A, fa_real *order)
     }
 }
 
-/* x becomes A^-1 x, with the factors */
+/* x becomes A'^-1 x, with the factors of A (O7) */
 FA_NOINLINE void lu_solve(int n, const fa_real *restrict A,
                           const fa_real *restrict order, fa_real *restrict x)
 {
     for (int k = 0; k < n; k++) {
+        const fa_real z = x[k] * A[k * n + k];
+        x[k] = z;
+        for (int j = k + 1; j < n; j++) {
+            x[j] -= z * A[k * n + j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        const fa_real z = x[k];
+        for (int j = 0; j < k; j++) {
+            x[j] -= z * A[k * n + j];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
         const fa_mask moved = order[k] != (double)k;
         for (int w = 0; fa_any(moved) && w < FA_LANES; w++) {
             const int p = (int)order[k][w];
@@ -158,20 +173,6 @@ FA_NOINLINE void lu_solve(int n, const fa_real *restrict A,
             x[k][w] = x[p][w];
             x[p][w] = y;
         }
-    }
-    for (int i = 1; i < n; i++) {
-        fa_real sum = x[i];
-        for (int j = 0; j < i; j++) {
-            sum -= A[i * n + j] * x[j];
-        }
-        x[i] = sum;
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        fa_real sum = x[i];
-        for (int j = i + 1; j < n; j++) {
-            sum -= A[i * n + j] * x[j];
-        }
-        x[i] = sum * A[i * n + i];
     }
 }
 
