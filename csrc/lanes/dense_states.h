@@ -19,7 +19,7 @@
 
 /* fewest unknowns of systems by rows: half of it gains nothing, double gives away a
  * fifth of a step of one state */
-enum { DS_MIN_UNKNOWNS = 12 };
+enum { DS_MIN_UNKNOWNS = 24 };
 
 /* systems of one block */
 typedef struct {
@@ -119,24 +119,32 @@ FA_NOINLINE void ds_add_column(const ds_block *d, int j, const fa_real *x, fa_re
     }
 }
 
-/* x -= z_0 row 0 + z_1 row 1 + ... in this order, vectors `from` to `to`; rows are
- * `stride` vectors apart */
-FA_INLINE void ds_subtract(int from, int to, int stride, const fa_real *restrict rows,
-                           const double *restrict z, int count, fa_real *restrict x)
+/* x -= z_0 row 0 + z_1 row 1 + ... in this order, some vectors of them */
+FA_INLINE void ds_subtract_some(int vectors, int stride, const fa_real *restrict rows,
+                                const double *restrict z, int count,
+                                fa_real *restrict x)
 {
-    for (int c = from; c < to; c++) {
-        fa_real sum = x[c];
-        if (count == FA_LANES) { /* without a loop */
-            FA_UNROLL
-            for (int m = 0; m < FA_LANES; m++) {
-                sum -= z[m] * rows[m * stride + c];
-            }
-        } else {
-            for (int m = 0; m < count; m++) {
-                sum -= z[m] * rows[m * stride + c];
-            }
+    fa_real sum[4];
+
+    memcpy(sum, x, (size_t)vectors * sizeof(fa_real));
+    for (int m = 0; m < count; m++) {
+        FA_UNROLL
+        for (int c = 0; c < vectors; c++) { /* sums that do not wait for each other */
+            sum[c] -= z[m] * rows[m * stride + c];
         }
-        x[c] = sum;
+    }
+    memcpy(x, sum, (size_t)vectors * sizeof(fa_real));
+}
+
+/* the same of vectors `from` to `to`; rows are `stride` vectors apart */
+FA_INLINE void ds_subtract(int from, int to, int stride, const fa_real *rows,
+                           const double *z, int count, fa_real *x)
+{
+    for (; from + 4 <= to; from += 4) {
+        ds_subtract_some(4, stride, rows + from, z, count, x + from);
+    }
+    for (; from < to; from++) {
+        ds_subtract_some(1, stride, rows + from, z, count, x + from);
     }
 }
 
@@ -148,6 +156,17 @@ FA_INLINE fa_mask ds_numbers(void)
         number[m] = m;
     }
     return number;
+}
+
+/* one state from its lane */
+static void ds_read(const ds_block *d, int w, const fa_real *x)
+{
+    double *own = (double *)d->x;
+
+    d->x[d->width - 1] = (fa_real){0};
+    for (int i = 0; i < d->n; i++) {
+        own[i] = x[i][w];
+    }
 }
 
 /* the result of one state to its lane, and to those that repeat it */
@@ -312,8 +331,33 @@ FA_NOINLINE void ds_factor_state(const ds_block *d, fa_real *B, int w, fa_real *
     }
 }
 
-/* U' z = b, from b in d->x (O7) */
-static void ds_forward(const ds_block *d, const fa_real *B)
+/* rows of a symmetric matrix, L D L' in place as ldl_factor has it: reciprocal pivots on
+ * the diagonal, L below and L' above it */
+FA_NOINLINE void ds_factor_symmetric_state(const ds_block *d, fa_real *B)
+{
+    const int n = d->n, width = d->width, stride = width * FA_LANES;
+    double *numbers = (double *)B, *left = d->column, *pivots = d->diagonal;
+
+    for (int j = 0; j < n; j++) {
+        double *row = numbers + j * stride;
+        const int panel = j / FA_LANES;
+        /* what rows above it have left of themselves: (L D)' */
+        memcpy(left, row, (size_t)j * sizeof(double));
+        ds_subtract(panel, width, width, B, left, j, B + j * width);
+        pivots[j] = 1.0 / (row[j] > 0.0 ? row[j] : (double)NAN);
+        for (int i = j + 1; i < n; i++) {
+            numbers[i * stride + j] = row[i];
+            row[i] *= pivots[j];
+        }
+        for (int k = 0; k < j; k++) {
+            row[k] = left[k] * pivots[k];
+        }
+        row[j] = pivots[j];
+    }
+}
+
+/* b in d->x becomes z: U' z = b (O7), or, with the diagonal of L', L z = b */
+static void ds_forward(const ds_block *d, const fa_real *B, int is_symmetric)
 {
     const fa_mask number = ds_numbers();
 
@@ -326,7 +370,7 @@ static void ds_forward(const ds_block *d, const fa_real *B)
         for (int m = 0; m < FA_LANES; m++) {
             if (m < count) {
                 const fa_real own = rows[m * d->width + c];
-                z[m] = b[m] * own[m];
+                z[m] = is_symmetric ? b[m] : b[m] * own[m];
                 b = fa_select(number > m, b - z[m] * own, b);
             }
         }
@@ -397,11 +441,8 @@ static void ds_solve(const ds_block *d, const fa_real *S, const fa_real *order,
         lu_solve(d->n, S, order, x);
     }
     for (int w = 0; w < d->states && d->rows; w++) {
-        d->x[d->width - 1] = (fa_real){0};
-        for (int i = 0; i < d->n; i++) {
-            own[i] = x[i][w];
-        }
-        ds_forward(d, S + ds_at(d, w));
+        ds_read(d, w, x);
+        ds_forward(d, S + ds_at(d, w), 0);
         ds_backward(d, S + ds_at(d, w));
         for (int k = d->n - 1; k >= 0; k--) {
             const int p = (int)order[k][w];
@@ -409,6 +450,41 @@ static void ds_solve(const ds_block *d, const fa_real *S, const fa_real *order,
             own[k] = own[p];
             own[p] = y;
         }
+        ds_write(d, w, x);
+    }
+}
+
+/* factors of a symmetric matrix, one per lane, of which the lower triangle is read; T is
+ * as large, and has them where systems are by rows */
+static void ds_factor_symmetric(const ds_block *d, fa_real *A, fa_real *T)
+{
+    if (!d->rows) {
+        ldl_factor(d->n, A);
+        return;
+    }
+    ds_take(d, fa_splat(0.0) == 0.0, A, T);
+    for (int w = 0; w < d->states; w++) {
+        ds_factor_symmetric_state(d, T + ds_at(d, w));
+    }
+}
+
+/* x becomes A^-1 x, with these factors */
+static void ds_solve_symmetric(const ds_block *d, const fa_real *A, const fa_real *T,
+                               fa_real *x)
+{
+    double *own = (double *)d->x;
+
+    if (!d->rows) {
+        ldl_solve(d->n, A, x);
+    }
+    for (int w = 0; w < d->states && d->rows; w++) {
+        const double *numbers = (const double *)(T + ds_at(d, w));
+        ds_read(d, w, x);
+        ds_forward(d, T + ds_at(d, w), 1);
+        for (int i = 0; i < d->n; i++) {
+            own[i] *= numbers[i * (d->width * FA_LANES + 1)];
+        }
+        ds_backward(d, T + ds_at(d, w));
         ds_write(d, w, x);
     }
 }

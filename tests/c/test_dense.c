@@ -167,6 +167,28 @@ static void run_both(int n, int states, int singular, fa_real *product, fa_real 
     }
 }
 
+/* A^-1 b of a definite matrix, whose triangle above the diagonal is not read, or of one
+ * that is not definite */
+static void run_symmetric(int n, int states, int definite, fa_real *x)
+{
+    static fa_real A[MOST * MOST], T[MOST * (MOST + 1)];
+    fa_real work[3 * MOST];
+    const ds_block d = ds_split(n, states, work);
+
+    fill(n, 1, A);
+    for (int i = 0; i < n; i++) {
+        x[i] = (fa_real){irregular(1000 + i), irregular(1050 + i)};
+        for (int j = i + 1; j < n; j++) {
+            A[i * n + j] = fa_splat((double)NAN);
+        }
+    }
+    if (!definite) {
+        A[(n / 2) * (n + 1)] *= -1.0;
+    }
+    ds_factor_symmetric(&d, A, T);
+    ds_solve_symmetric(&d, A, T, x);
+}
+
 /* one state by rows has the bits of its lane, also where rows are exchanged */
 static void check_layouts(int n, int singular)
 {
@@ -180,6 +202,12 @@ static void check_layouts(int n, int singular)
         if (n >= DS_MIN_UNKNOWNS && !singular) { /* the lane past the end repeats it */
             CHECK(y[i][0] == y[i][1] && other[i][0] == other[i][1]);
         }
+    }
+    CHECK(!singular || isnan(y[0][0]));
+    run_symmetric(n, 2, !singular, x);
+    run_symmetric(n, 1, !singular, y);
+    for (int i = 0; i < n; i++) {
+        CHECK(singular ? isnan(x[i][0]) == isnan(y[i][0]) : x[i][0] == y[i][0]);
     }
     CHECK(!singular || isnan(y[0][0]));
 }
