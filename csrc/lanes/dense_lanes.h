@@ -68,6 +68,9 @@ FA_NOINLINE void dense_multiply_symmetric(int n, const fa_real *restrict M,
     }
 }
 
+/* rows of factors at a time: x is read and written once for all of them */
+enum { LU_ROWS = 4 };
+
 FA_INLINE fa_real dense_size(fa_real x)
 {
     return fa_select(x < 0.0, -x, x);
@@ -148,22 +151,45 @@ FA_NOINLINE void lu_factor(int n, fa_real *A, fa_real *order)
     }
 }
 
+/* x[from] to x[to] less z[0] row 0, z[1] row 1, ... in this order; `step` to a next row */
+FA_INLINE void lu_subtract(int from, int to, int step, const fa_real *restrict row,
+                           const fa_real *restrict z, fa_real *restrict x)
+{
+    for (int j = from; j < to; j++) {
+        fa_real sum = x[j];
+        FA_UNROLL
+        for (int m = 0; m < LU_ROWS; m++) {
+            sum -= z[m] * row[m * step + j];
+        }
+        x[j] = sum;
+    }
+}
+
 /* x becomes A'^-1 x, with the factors of A (O7) */
 FA_NOINLINE void lu_solve(int n, const fa_real *restrict A,
                           const fa_real *restrict order, fa_real *restrict x)
 {
-    for (int k = 0; k < n; k++) {
-        const fa_real z = x[k] * A[k * n + k];
-        x[k] = z;
-        for (int j = k + 1; j < n; j++) {
-            x[j] -= z * A[k * n + j];
+    fa_real z[LU_ROWS];
+
+    for (int first = 0; first < n; first += LU_ROWS) {
+        const int end = first + LU_ROWS < n ? first + LU_ROWS : n;
+        for (int k = first; k < end; k++) {
+            z[k - first] = x[k] *= A[k * n + k];
+            for (int j = k + 1; j < end; j++) {
+                x[j] -= z[k - first] * A[k * n + j];
+            }
         }
+        lu_subtract(end, n, n, A + first * n, z, x);
     }
-    for (int k = n - 1; k >= 0; k--) {
-        const fa_real z = x[k];
-        for (int j = 0; j < k; j++) {
-            x[j] -= z * A[k * n + j];
+    for (int end = n; end > 0; end -= LU_ROWS) {
+        const int first = end > LU_ROWS ? end - LU_ROWS : 0;
+        for (int k = end - 1; k >= first; k--) {
+            z[end - 1 - k] = x[k];
+            for (int j = first; j < k; j++) {
+                x[j] -= x[k] * A[k * n + j];
+            }
         }
+        lu_subtract(0, first, -n, A + (end - 1) * n, z, x);
     }
     for (int k = n - 1; k >= 0; k--) {
         const fa_mask moved = order[k] != (double)k;

@@ -122,7 +122,7 @@ def test_error_is_that_of_the_tolerance(case: Any) -> None:
 
 
 def test_steps_do_not_grow_with_the_number_of_pieces() -> None:
-    """Vibration that is faster than the tolerance of velocities sees is not resolved."""
+    """Vibration that the tolerance of velocities does not see is not resolved."""
     t = np.linspace(0.0, 0.2, 3)
     options: Any = {"method": "Rodas4P", "rtol": 1e-2, "atol": 1e-3}
     ends, steps = [], []
