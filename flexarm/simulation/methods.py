@@ -187,9 +187,11 @@ def simulate(
 
     ``"Rodas4P"`` factors one matrix for six stages with the exact Jacobian.  Each
     trajectory of a batch has its own steps, which end at the times `t`; more times than
-    needed make it slower.  It resolves vibration to the tolerances.  The derivatives of
-    a torque function are differences, 2 nv + 1 calls for each step, of one trajectory
-    only.
+    needed make it slower.  It resolves vibration to the tolerances, the default ones to
+    1e-10 m/s: without damping, a steel rod in pieces then takes steps for its fastest
+    modes.  ``rtol=1e-2`` with an `atol` of a hundredth of the velocities takes as many
+    steps for 16 pieces as for two.  The derivatives of a torque function are
+    differences, 2 nv + 1 calls for each step, of one trajectory only.
 
     For a stack, ``"rk4"`` and ``"ROS34PW2"`` run trajectories of different arms in the
     lanes; the other methods in C, which need derivatives, run one arm after the other,

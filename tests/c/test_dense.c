@@ -1,6 +1,6 @@
-/* test_dense.c -- small dense systems on lanes: residuals, pivots, lanes apart */
+/* test_dense.c -- dense systems on lanes and by rows: residuals, pivots, lanes apart */
 #define FA_LANES 2
-#include "lanes/dense_lanes.h"
+#include "lanes/dense_states.h"
 
 #include "check.h"
 
@@ -28,7 +28,7 @@ static void fill(int n, int definite, fa_real *A)
     }
 }
 
-/* largest residual of A x = b, relative to the terms in it */
+/* largest residual of A' x = b, relative to the terms in it */
 static double residual(int n, const fa_real *A, const fa_real *x, const fa_real *b,
                        int lane)
 {
@@ -36,8 +36,8 @@ static double residual(int n, const fa_real *A, const fa_real *x, const fa_real 
     for (int i = 0; i < n; i++) {
         double sum = -b[i][lane], size = fabs(b[i][lane]);
         for (int j = 0; j < n; j++) {
-            sum += A[i * n + j][lane] * x[j][lane];
-            size += fabs(A[i * n + j][lane] * x[j][lane]);
+            sum += A[j * n + i][lane] * x[j][lane];
+            size += fabs(A[j * n + i][lane] * x[j][lane]);
         }
         worst = fmax(worst, fabs(sum) / size);
     }
@@ -101,6 +101,117 @@ static void check_apart(void)
     }
 }
 
+/* S = M + c (C + c K) with a column more, A x, A^-1 b of one state alone and of two */
+static void run_both(int n, int states, int singular, fa_real *product, fa_real *x)
+{
+    static fa_real M[MOST * MOST], K[MOST * MOST], T[MOST * MOST];
+    static fa_real kept[4][MOST * (MOST + 1)], factors[MOST * (MOST + 1)];
+    const fa_mask all = {-1, -1}, none = {0, 0};
+    fa_real work[3 * MOST], order[MOST], other[MOST], free[MOST];
+    const ds_block d = ds_split(n, states, work);
+
+    CHECK(d.rows == (states == 1 && n >= DS_MIN_UNKNOWNS));
+    CHECK(ds_work_size(n) <= 3 * MOST);
+    fill(n, 1, M);
+    fill(n, 0, K);
+    for (int i = 0; i < n * n; i++) { /* lane 0 is the state that is alone */
+        K[i] = 2e3 * (fa_real){K[i][1], K[i][0]};
+        M[i] = (fa_real){singular && i / n == n / 2 ? 0.0 : M[i][0], M[i][1]};
+        K[i] = singular && i / n == n / 2 ? (fa_real){0} : K[i];
+    }
+    ds_take(&d, all, M, kept[0]);
+    ds_take(&d, all, K, kept[1]);
+    ds_sum(&d, kept[0], kept[1], kept[1], (fa_real){0.7, 0.2}, kept[2]);
+    for (int i = 0; i < n; i++) {
+        other[i] = singular ? (fa_real){0} : fa_splat(0.1 * irregular(i));
+        x[i] = (fa_real){irregular(1000 + i), irregular(1050 + i)};
+    }
+    ds_add_column(&d, n / 3, other, kept[2]);
+    ds_multiply(&d, kept[2], x, product);
+    ds_factor(&d, all, kept[2], order);
+    ds_solve(&d, kept[2], order, x);
+
+    int exchanged = 0;
+    for (int k = 0; k < n; k++) {
+        exchanged += order[k][0] > k;
+    }
+    CHECK(n < DS_MIN_UNKNOWNS || exchanged > 0);
+
+    /* the same with another set of functions; what is not wanted stays */
+    for (int i = 0; i < n * n; i++) {
+        const fa_real c = {0.7, 0.2};
+        K[i] = M[i] + c * (K[i] + c * K[i]) +
+               (i % n == n / 3 ? other[i / n] : (fa_real){0});
+    }
+    memcpy(M, K, sizeof M);
+    ds_factor_wanted(&d, all, K, T, free, factors, other);
+    CHECK(!memcmp(factors, kept[2], (size_t)n * sizeof(fa_real)));
+    ds_factor_wanted(&d, none, M, T, free, factors, other);
+    CHECK(!memcmp(factors, kept[2], (size_t)n * sizeof(fa_real)));
+    for (int i = 0; i < n; i++) {
+        CHECK(order[i][0] == other[i][0]);
+    }
+    for (int i = 0; i < n && !singular; i++) { /* A of the product, A^-1 of the other */
+        double sum = 0.0, size = 0.0;
+        for (int j = 0; j < n; j++) {
+            sum += M[i * n + j][0] * x[j][0];
+            size += fabs(M[i * n + j][0] * x[j][0]);
+        }
+        CHECK_CLOSE(sum - irregular(1000 + i), 0.0, 1e-11 * (1.0 + size));
+        sum = size = 0.0;
+        for (int j = 0; j < n; j++) {
+            sum += M[i * n + j][0] * irregular(1000 + j);
+            size += fabs(M[i * n + j][0]);
+        }
+        CHECK_CLOSE(product[i][0], sum, 1e-14 * size);
+    }
+}
+
+/* A^-1 b of a definite matrix, whose triangle above the diagonal is not read, or of one
+ * that is not definite */
+static void run_symmetric(int n, int states, int definite, fa_real *x)
+{
+    static fa_real A[MOST * MOST], T[MOST * (MOST + 1)];
+    fa_real work[3 * MOST];
+    const ds_block d = ds_split(n, states, work);
+
+    fill(n, 1, A);
+    for (int i = 0; i < n; i++) {
+        x[i] = (fa_real){irregular(1000 + i), irregular(1050 + i)};
+        for (int j = i + 1; j < n; j++) {
+            A[i * n + j] = fa_splat((double)NAN);
+        }
+    }
+    if (!definite) {
+        A[(n / 2) * (n + 1)] *= -1.0;
+    }
+    ds_factor_symmetric(&d, A, T);
+    ds_solve_symmetric(&d, A, T, x);
+}
+
+/* one state by rows has the bits of its lane, also where rows are exchanged */
+static void check_layouts(int n, int singular)
+{
+    fa_real product[MOST], x[MOST], other[MOST], y[MOST];
+
+    run_both(n, 2, singular, product, x);
+    run_both(n, 1, singular, other, y);
+    for (int i = 0; i < n; i++) {
+        CHECK(product[i][0] == other[i][0]);
+        CHECK(x[i][0] == y[i][0] || (singular && isnan(x[i][0]) && isnan(y[i][0])));
+        if (n >= DS_MIN_UNKNOWNS && !singular) { /* the lane past the end repeats it */
+            CHECK(y[i][0] == y[i][1] && other[i][0] == other[i][1]);
+        }
+    }
+    CHECK(!singular || isnan(y[0][0]));
+    run_symmetric(n, 2, !singular, x);
+    run_symmetric(n, 1, !singular, y);
+    for (int i = 0; i < n; i++) {
+        CHECK(singular ? isnan(x[i][0]) == isnan(y[i][0]) : x[i][0] == y[i][0]);
+    }
+    CHECK(!singular || isnan(y[0][0]));
+}
+
 int main(void)
 {
     for (int n = 1; n <= MOST; n++) {
@@ -108,5 +219,9 @@ int main(void)
         check_size(n, 1);
     }
     check_apart();
+    for (int n = 1; n <= MOST; n++) {
+        check_layouts(n, 0);
+        check_layouts(n, 1);
+    }
     return check_report("dense");
 }

@@ -101,6 +101,13 @@ KERNELS = [
         "implicit",
     ),
     mutant(
+        C + "lanes/dense_states.h",
+        "order[k][w] = ds_exchange(d, B, k);",
+        "(void)ds_exchange(d, B, k);",
+        "a lone run of many freedoms forgets which rows it exchanged",
+        "many_unknowns",
+    ),
+    mutant(
         K + "bodies/driven.h",
         "                2.0 * (moved[1] * V[x.b] - moved[0] * V[x.c]);",
         "                (moved[1] * V[x.b] - moved[0] * V[x.c]);",

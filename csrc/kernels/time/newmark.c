@@ -41,6 +41,7 @@
 #include "kernels/time/rollout.h"
 #include "kernels/time/step_errors.h"
 #include "lanes/dense_lanes.h"
+#include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
 
@@ -70,10 +71,11 @@ typedef struct {
     fa_real *qdd, *a, *next; /* [nv] of O3, at the start; qdd_1 */
     fa_real *r, *x, *v;      /* [nv] */
     fa_real *u;              /* [pos_total] */
-    fa_real *S, *order;      /* factors [nv][nv], [nv] */
+    fa_real *S, *order;      /* factors, as dense_states.h has them, [nv] */
     fa_real *mass;           /* [nv] diagonal of M */
     nm_control *control;
     step_errors *errors; /* of linear acceleration */
+    ds_block systems;
 } nm_own;
 
 static size_t nm_control_size(void)
@@ -84,8 +86,8 @@ static size_t nm_control_size(void)
 static size_t nm_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv;
-    return 8 * nv + (size_t)pos_total(model) + nv * nv + nm_control_size() +
-           se_size(model);
+    return 8 * nv + (size_t)pos_total(model) + nv * nv + ds_work_size(model->nv) +
+           nm_control_size() + se_size(model);
 }
 
 static size_t nm_kernel_size(const fa_model *model)
@@ -94,8 +96,9 @@ static size_t nm_kernel_size(const fa_model *model)
     return implicit > mass ? implicit : mass;
 }
 
-static nm_own nm_split(const fa_model *model, const roll_block *s)
+static nm_own nm_split(const roll_group *g, const roll_block *s)
 {
+    const fa_model *model = g->model;
     const size_t nv = (size_t)model->nv;
     nm_own own;
     own.qdd = s->own;
@@ -107,7 +110,8 @@ static nm_own nm_split(const fa_model *model, const roll_block *s)
     own.order = own.v + nv;
     own.mass = own.order + nv;
     own.S = own.mass + nv;
-    own.u = own.S + nv * nv;
+    own.systems = ds_split(model->nv, roll_states(g, s), own.S + nv * nv);
+    own.u = own.S + nv * nv + ds_work_size(model->nv);
     own.control = (nm_control *)(own.u + pos_total(model));
     own.errors = (step_errors *)(own.u + (size_t)pos_total(model) + nm_control_size());
     return own;
@@ -155,7 +159,7 @@ static void nm_state(const roll_group *g, roll_block *s, const nm_own *own, fa_r
 static void nm_begin(const roll_group *g, roll_block *s, const roll_time *when,
                      fa_real h)
 {
-    const nm_own own = nm_split(g->model, s);
+    const nm_own own = nm_split(g, s);
     const int nv = g->model->nv, start = own.control->h[0] < 0.0;
 
     if (when->corner) {
@@ -215,21 +219,17 @@ static void nm_factor(const roll_group *g, const roll_block *s, const nm_own *ow
     const int nv = g->model->nv;
     const fa_real c = w.kappa * w.gamma * h, k = w.kappa * w.beta * h * h;
     const imp_parts p = imp_tangent(g, s, s->stage_q, s->stage_qd, own->next);
-    fa_real *S = p.work, *order = own->x;
+    fa_real *S = p.work;
 
     for (int i = 0; i < nv * nv; i++) {
         S[i] = p.M[i] + c * p.C[i] + k * p.K[i];
     }
     const fa_real floor = nm_floor(g, s, &p, S);
     own->control->floor = fa_select(wanted, floor, own->control->floor);
-    lu_factor(nv, S, order);
-    for (int i = 0; i < nv * nv; i++) {
-        own->S[i] = fa_select(wanted, S[i], own->S[i]);
-    }
     for (int i = 0; i < nv; i++) {
-        own->order[i] = fa_select(wanted, order[i], own->order[i]);
         own->mass[i] = fa_select(wanted, p.M[i * nv + i], own->mass[i]);
     }
+    ds_factor_wanted(&own->systems, wanted, S, p.M, own->x, own->S, own->order);
     own->control->h = fa_select(wanted, h, own->control->h);
 }
 
@@ -299,7 +299,7 @@ static void nm_begin_again(const roll_group *g, const nm_own *own, fa_mask lanes
 static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when,
                        fa_real h)
 {
-    const nm_own own = nm_split(g->model, s);
+    const nm_own own = nm_split(g, s);
     const int nv = g->model->nv;
     nm_control *c = own.control;
     const fa_mask wanted = ~c->done & (c->slow | (c->h != h));
@@ -315,7 +315,7 @@ static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when
     for (int i = 0; i < nv; i++) {
         own.x[i] = own.r[i] -= s->tau[i];
     }
-    lu_solve(nv, own.S, own.order, own.x);
+    ds_solve(&own.systems, own.S, own.order, own.x);
     const fa_real error = h * h * nm_error(nv, &own, c);
     const fa_real limit = NM_TOLERANCE * NM_TOLERANCE * nm_scale(s, nv, &own, h);
     for (int i = 0; i < nv; i++) {
@@ -350,7 +350,7 @@ static void nm_stage(const roll_group *g, roll_block *s, int stage,
 
 static int nm_repeat(const roll_group *g, const roll_block *s)
 {
-    return fa_any(~nm_split(g->model, s).control->done);
+    return fa_any(~nm_split(g, s).control->done);
 }
 
 /* whether steps are judged: those that may be unstable */
@@ -371,7 +371,7 @@ static void nm_judge(const roll_group *g, const roll_block *s, const nm_own *own
 
 static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 {
-    const nm_own own = nm_split(g->model, s);
+    const nm_own own = nm_split(g, s);
     const nm_weights w = nm_weights_of(g->run);
 
     nm_state(g, s, &own, h); /* of lanes that are lost too */
@@ -390,16 +390,16 @@ static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 static void nm_start(const roll_group *g, roll_block *s)
 {
     fa_zero(s->own, (int)(nm_own_size(g->model) - se_size(g->model)));
-    nm_split(g->model, s).control->h = fa_splat(-1.0);
+    nm_split(g, s).control->h = fa_splat(-1.0);
     if (nm_is_judged(g)) {
-        se_start(g, s, nm_split(g->model, s).errors);
+        se_start(g, s, nm_split(g, s).errors);
     }
 }
 
 static void nm_end(const roll_group *g, roll_block *s)
 {
     if (nm_is_judged(g)) {
-        se_end(g, s, nm_split(g->model, s).errors);
+        se_end(g, s, nm_split(g, s).errors);
     }
 }
 

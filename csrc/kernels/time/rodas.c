@@ -112,7 +112,7 @@ static int rodas_probe(roll_group *g, const rodas_own *own, const roll_time *whe
 
 /* derivatives of a function of one trajectory, by differences; nonzero if it stops */
 static int rodas_differences(roll_group *g, const rodas_own *own,
-                             const rodas_control *c)
+                             const rodas_control *c, const imp_parts *p)
 {
     const fa_model *model = g->model;
     const int nv = model->nv;
@@ -149,8 +149,8 @@ static int rodas_differences(roll_group *g, const rodas_own *own,
     }
     memcpy(s->tau, own->held, (size_t)nv * sizeof(fa_real));
     for (int i = 0; i < nv * nv; i++) {
-        own->K[i] -= dK[i];
-        own->C[i] -= dC[i];
+        p->K[i] -= dK[i];
+        p->C[i] -= dC[i];
     }
     return 0;
 }
@@ -223,7 +223,7 @@ static int rodas_prepare(roll_group *g, rodas_control *c, const rodas_own *own)
 {
     const fa_model *model = g->model;
     const fa_rollout *run = g->run;
-    const size_t nv = (size_t)model->nv;
+    const fa_mask all = fa_splat(0.0) == 0.0;
     roll_block *s = g->blocks;
     const roll_time when = rodas_when(g, c, 0);
 
@@ -237,17 +237,17 @@ static int rodas_prepare(roll_group *g, rodas_control *c, const rodas_own *own)
         rodas_plan(g, c);
         c->first = 0;
     }
-    fa_zero(own->slope, (int)nv);
+    fa_zero(own->slope, model->nv);
     const imp_parts p = imp_tangent(g, s, s->q, s->qd, own->F);
-    memcpy(own->K, p.K, nv * nv * sizeof(fa_real));
-    memcpy(own->C, p.C, nv * nv * sizeof(fa_real));
-    if (run->kind == FA_TORQUE_CALL && rodas_differences(g, own, c)) {
+    if (run->kind == FA_TORQUE_CALL && rodas_differences(g, own, c, &p)) {
         return 1;
     }
     if (run->kind == FA_TORQUE_LINEAR) {
         rodas_sample_slope(g, s, c, own);
     }
-    memcpy(own->M, p.M, nv * nv * sizeof(fa_real));
+    ds_take(&own->systems, all, p.M, own->M);
+    ds_take(&own->systems, all, p.K, own->K);
+    ds_take(&own->systems, all, p.C, own->C);
     return 0;
 }
 
@@ -394,7 +394,7 @@ static int rodas_tick(const roll_group *g, const rodas_control *c)
 /* all samples of one block; nonzero if the run was stopped */
 static int rodas_run(roll_group *g)
 {
-    const rodas_own own = rodas_split(g->model, g->blocks);
+    const rodas_own own = rodas_split(g, g->blocks);
     double counts[FA_LANES][2] = {{0.0}};
     rodas_control c;
     int moved = 1;

@@ -14,7 +14,7 @@
 #include "kernels/kinematics/positions.c"
 #include "kernels/lie/lie.h"
 #include "kernels/time/rollout.h"
-#include "lanes/dense_lanes.h"
+#include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
 
@@ -49,17 +49,20 @@ typedef struct {
     fa_real *F, *x, *y;                           /* [nv] */
     fa_real *slope, *order;                       /* [nv]  dtau/dt, of the factors */
     fa_real *held;                                /* [nv]  forces at the start */
-    fa_real *M, *K, *C, *S;                       /* [nv][nv] */
+    fa_real *M, *K, *C, *S; /* [nv][nv], as dense_states.h has it */
+    ds_block systems;
 } rodas_own;
 
 static size_t rodas_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
-    return RODAS_STAGES * (moves + nv) + 2 * moves + 6 * nv + 4 * nv * nv;
+    return RODAS_STAGES * (moves + nv) + 2 * moves + 6 * nv + 4 * nv * nv +
+           ds_work_size(model->nv);
 }
 
-static rodas_own rodas_split(const fa_model *model, const roll_block *s)
+static rodas_own rodas_split(const roll_group *g, const roll_block *s)
 {
+    const fa_model *model = g->model;
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
     rodas_own own;
     fa_real *next = s->own;
@@ -80,6 +83,7 @@ static rodas_own rodas_split(const fa_model *model, const roll_block *s)
     own.K = own.M + nv * nv;
     own.C = own.K + nv * nv;
     own.S = own.C + nv * nv;
+    own.systems = ds_split(model->nv, roll_states(g, s), own.S + nv * nv);
     return own;
 }
 
@@ -125,13 +129,11 @@ static void rodas_turn_columns(const fa_model *model, const rodas_own *own,
             rodas_turn(model, qd, 0.5 * c, own->u);
             pos_velocities(model, own->u, own->y);
             own->y[b->joint_at + j] -= 1.0;
+            ds_multiply(&own->systems, own->K, own->y, own->x);
             for (int i = 0; i < nv; i++) {
-                fa_real sum = {0};
-                for (int m = 0; m < b->n_dof; m++) {
-                    sum += own->K[i * nv + b->joint_at + m] * own->y[b->joint_at + m];
-                }
-                own->S[i * nv + b->joint_at + j] += square * sum;
+                own->x[i] *= square;
             }
+            ds_add_column(&own->systems, b->joint_at + j, own->x, own->S);
         }
     }
 }
@@ -140,16 +142,13 @@ static void rodas_turn_columns(const fa_model *model, const rodas_own *own,
 static void rodas_factor(const fa_model *model, const roll_block *s,
                          const rodas_own *own, fa_real h)
 {
-    const int nv = model->nv;
-    const fa_real c = rodas_gamma * h;
+    const fa_mask all = fa_splat(0.0) == 0.0;
 
-    for (int i = 0; i < nv * nv; i++) {
-        own->S[i] = own->M[i] + c * (own->C[i] + c * own->K[i]);
-    }
+    ds_sum(&own->systems, own->M, own->C, own->K, rodas_gamma * h, own->S);
     if (model->any_pose) {
         rodas_turn_columns(model, own, s->qd, h);
     }
-    lu_factor(nv, own->S, own->order);
+    ds_factor(&own->systems, all, own->S, own->order);
 }
 
 /* sum of squares of x over its scale, that of y over its own */
@@ -236,17 +235,14 @@ static void rodas_stage(const fa_model *model, const roll_block *s,
     for (int i = 0; i < nv; i++) {
         own->y[i] = own->F[i] + reciprocal * own->y[i];
     }
-    dense_multiply_symmetric(nv, own->M, own->y, x);
+    ds_multiply(&own->systems, own->M, own->y, x);
     rodas_turn(model, s->qd, 0.5 * c, own->w);
     pos_velocities(model, own->w, own->y);
+    ds_multiply(&own->systems, own->K, own->y, own->x);
     for (int i = 0; i < nv; i++) {
-        fa_real sum = {0};
-        for (int j = 0; j < nv; j++) {
-            sum += own->K[i * nv + j] * own->y[j];
-        }
-        x[i] = c * (x[i] + rodas_time[stage] * h * own->slope[i] - c * sum);
+        x[i] = c * (x[i] + rodas_time[stage] * h * own->slope[i] - c * own->x[i]);
     }
-    lu_solve(nv, own->S, own->order, x);
+    ds_solve(&own->systems, own->S, own->order, x);
     pos_rates(model, NULL, x, rate);
     rodas_turn(model, s->qd, 0.5 * c, rate);
     for (int i = 0; i < moves; i++) {

@@ -48,6 +48,7 @@
 #include "kernels/kinematics/positions.c"
 #include "kernels/time/rollout.h"
 #include "lanes/dense_lanes.h"
+#include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/kinds.h"
 #include "model/layout.h"
@@ -87,6 +88,7 @@ static const double ros_difference[ROS_STAGES] = {
 /* arrays of a block, in fa_real */
 typedef struct {
     fa_real *M, *S;            /* [nv][nv]  mass matrix, matrix of R3 factored */
+    fa_real *T;                /* [nv][nv]  its factors by rows (dense_states.h) */
     fa_real *rate[ROS_STAGES]; /* [pos_total]  p_i */
     fa_real *acceleration[ROS_STAGES]; /* [nv]  a_i */
     fa_real *u, *u_sum, *w;            /* [pos_total] */
@@ -94,24 +96,29 @@ typedef struct {
     fa_real *slopes; /* [n_passive][2]  of the passive forces, at the start */
     fa_real *errors; /* [3]  of R5 */
     int *order;      /* [FA_LANES][nv]  of LAPACK */
+    ds_block systems;
 } ros_own;
 
 static size_t ros_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
-    return 2 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv +
-           2 * (size_t)model->n_passive + 3;
+    return 3 * nv * nv + (ROS_STAGES + 3) * (moves + nv) + nv +
+           2 * (size_t)model->n_passive + 3 + ds_work_size(model->nv);
 }
 
-static ros_own ros_split(const fa_model *model, const roll_block *s)
+static ros_own ros_split(const roll_group *g, const roll_block *s)
 {
+    const fa_model *model = g->model;
     const size_t nv = (size_t)model->nv, moves = (size_t)pos_total(model);
     ros_own own;
     fa_real *next = s->own;
 
     own.M = next;
     own.S = own.M + nv * nv;
-    next = own.S + nv * nv;
+    own.T = own.S + nv * nv;
+    next = own.T + nv * nv;
+    own.systems = ds_split(model->nv, roll_states(g, s), next);
+    next += ds_work_size(model->nv);
     for (int i = 0; i < ROS_STAGES; i++, next += moves + nv) {
         own.rate[i] = next;
         own.acceleration[i] = next + moves;
@@ -306,7 +313,7 @@ static void ros_prepare(const roll_group *g, const roll_block *s, const ros_own 
         return;
     }
 #endif
-    ldl_factor(model->nv, own->S);
+    ds_factor_symmetric(&own->systems, own->S, own->T);
 }
 
 /* a becomes its part of the solution of R3 */
@@ -319,8 +326,8 @@ static void ros_solve(const roll_group *g, const roll_block *s, const ros_own *o
         return;
     }
 #endif
-    (void)s;
-    ldl_solve(g->model->nv, own->S, a);
+    (void)g, (void)s;
+    ds_solve_symmetric(&own->systems, own->S, own->T, a);
 }
 
 /* M F of a stage; at the first one, where M is that of F, tau - C without F */
@@ -347,7 +354,7 @@ static void ros_stage(const roll_group *g, roll_block *s, int stage,
     const fa_model *model = g->model;
     const int nv = model->nv, moves = pos_total(model);
     const fa_real *qd = stage == 0 ? s->qd : s->stage_qd;
-    const ros_own own = ros_split(model, s);
+    const ros_own own = ros_split(g, s);
     const fa_real one = fa_splat(1.0);
     fa_real *a = own.acceleration[stage], *p = own.rate[stage];
 
@@ -452,13 +459,13 @@ static void ros_judge(const roll_group *g, const roll_block *s, const ros_own *o
 
 static void ros_start(const roll_group *g, roll_block *s)
 {
-    fa_zero(ros_split(g->model, s).errors, 3);
+    fa_zero(ros_split(g, s).errors, 3);
 }
 
 /* adds the errors to the report */
 static void ros_end(const roll_group *g, roll_block *s)
 {
-    const ros_own own = ros_split(g->model, s);
+    const ros_own own = ros_split(g, s);
 
     for (int lane = 0; lane < roll_states(g, s); lane++) {
         double *row = roll_row(g, s, lane);
@@ -472,7 +479,7 @@ static void ros_finish(const roll_group *g, roll_block *s, fa_real h)
 {
     const fa_model *model = g->model;
     const int nv = model->nv, moves = pos_total(model);
-    const ros_own own = ros_split(model, s);
+    const ros_own own = ros_split(g, s);
 
     if (g->run->report) {
         ros_judge(g, s, &own, h);
