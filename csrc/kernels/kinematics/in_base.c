@@ -14,6 +14,7 @@
 #include "kernels/kinematics/motion.c"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
+#include "model/kinds.h"
 #include "model/layout.h"
 
 /* R of the node, by rows; uses the scratch of the call */
@@ -30,13 +31,10 @@ FA_NOINLINE void ib_rotation(const fa_model *model, const fa_call *call, fa_real
 }
 
 /* turns the n twists that the columns of out (6, n) are (K8) */
-FA_NOINLINE void ib_turn(const fa_model *model, const fa_call *call, int n)
+FA_NOINLINE void ib_turn(const fa_real *R, int n, fa_real *out)
 {
-    fa_real R[9];
-
-    ib_rotation(model, call, R);
     for (int j = 0; j < 2 * n; j++) {
-        fa_real *half = call->out + (j / n) * 3 * n + j % n, x[3], turned[3];
+        fa_real *half = out + (j / n) * 3 * n + j % n, x[3], turned[3];
         for (int i = 0; i < 3; i++) {
             x[i] = half[i * n];
         }
@@ -61,12 +59,27 @@ FA_NOINLINE fa_call ib_wrench(const fa_model *model, const fa_call *call,
     return own;
 }
 
-/* kernels of twists, from those in the axes of the node */
+/* kernels of n twists, from those in the axes of the node */
 #define IB_TWISTS(name, n)                                                             \
     static void name##_base(const fa_model *model, const fa_call *call)                \
     {                                                                                  \
+        fa_real R[9];                                                                  \
         name(model, call);                                                             \
-        ib_turn(model, call, n);                                                       \
+        ib_rotation(model, call, R);                                                   \
+        ib_turn(R, n, call->out);                                                      \
+    }
+
+/* the same by the walk that finds R, too, unless twists are those of another arm */
+#define IB_WALK(name, what, n)                                                         \
+    static void name##_base(const fa_model *model, const fa_call *call)                \
+    {                                                                                  \
+        fa_real pose[12]; /* R, and the place */                                       \
+        const int full = model->fidelity == FA_FULL;                                   \
+        kin_walk(model, call, what, full ? pose : NULL);                               \
+        if (!full) {                                                                   \
+            ib_rotation(model, call, pose);                                            \
+        }                                                                              \
+        ib_turn(pose, n, call->out);                                                   \
     }
 
 #define IB_WRENCH(name)                                                                \
@@ -77,8 +90,8 @@ FA_NOINLINE fa_call ib_wrench(const fa_model *model, const fa_call *call,
         name(model, &own);                                                             \
     }
 
-IB_TWISTS(kin_jacobian, model->nv)
-IB_TWISTS(kin_node_velocity, 1)
+IB_WALK(kin_jacobian, KIN_COLUMNS, model->nv)
+IB_WALK(kin_node_velocity, KIN_VELOCITY, 1)
 IB_TWISTS(mo_node_acceleration, 1)
 IB_WRENCH(kin_wrench_forces)
 
