@@ -18,6 +18,7 @@
 #include "kernels/derivatives/branch_tangents.c"
 #include "kernels/dynamics/mass_matrix.c"
 #include "lanes/lane.h"
+#include "lanes/spatial.h"
 #include "model/kinds.h"
 #include "model/layout.h"
 

@@ -25,6 +25,7 @@
 #include "kernels/bodies/branches.h"
 #include "kernels/bodies/followers.h"
 #include "kernels/bodies/joint.h"
+#include "kernels/bodies/straight.h"
 #include "kernels/dynamics/composite_bodies.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
