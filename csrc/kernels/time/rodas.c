@@ -38,6 +38,7 @@
 #include "kernels/time/implicit.h"
 #include "kernels/time/rodas_stages.h"
 #include "kernels/time/rollout.h"
+#include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
 
