@@ -209,11 +209,17 @@ FA_NOINLINE void lu_solve(int n, const fa_real *restrict A,
     for (; at + LU_COLUMNS <= n; at += LU_COLUMNS) {
         lu_forward(LU_COLUMNS, at, n, A, x);
     }
-    for (; at < n; at++) {
+    switch (n - at) { /* the rest, and the first of the way back */
+    case 3:
+        lu_forward(3, at, n, A, x);
+        lu_backward(3, at, n, A, x);
+        break;
+    case 2:
+        lu_forward(2, at, n, A, x);
+        lu_backward(2, at, n, A, x);
+        break;
+    case 1:
         lu_forward(1, at, n, A, x);
-    }
-    for (; at % LU_COLUMNS > 0; at--) {
-        lu_backward(1, at - 1, n, A, x);
     }
     for (; at > 0; at -= LU_COLUMNS) {
         lu_backward(LU_COLUMNS, at - LU_COLUMNS, n, A, x);
