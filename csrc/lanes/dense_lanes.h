@@ -68,8 +68,8 @@ FA_NOINLINE void dense_multiply_symmetric(int n, const fa_real *restrict M,
     }
 }
 
-/* rows of factors at a time: x is read and written once for all of them */
-enum { LU_ROWS = 4 };
+/* columns of factors at a time: as many sums as hide what a multiplication takes */
+enum { LU_COLUMNS = 4 };
 
 FA_INLINE fa_real dense_size(fa_real x)
 {
@@ -151,45 +151,78 @@ FA_NOINLINE void lu_factor(int n, fa_real *A, fa_real *order)
     }
 }
 
-/* x[from] to x[to] less z[0] row 0, z[1] row 1, ... in this order; `step` to a next row */
-FA_INLINE void lu_subtract(int from, int to, int step, const fa_real *restrict row,
-                           const fa_real *restrict z, fa_real *restrict x)
+/* some numbers of z, from `first` on: U' z = b, by those before them */
+FA_INLINE void lu_forward(int count, int first, int n, const fa_real *restrict A,
+                          fa_real *restrict x)
 {
-    for (int j = from; j < to; j++) {
-        fa_real sum = x[j];
+    fa_real z[LU_COLUMNS];
+
+    memcpy(z, x + first, (size_t)count * sizeof(fa_real));
+    for (int k = 0; k < first; k++) {
         FA_UNROLL
-        for (int m = 0; m < LU_ROWS; m++) {
-            sum -= z[m] * row[m * step + j];
+        for (int c = 0; c < count; c++) { /* sums that do not wait for each other */
+            z[c] -= x[k] * A[k * n + first + c];
         }
-        x[j] = sum;
     }
+    FA_UNROLL
+    for (int c = 0; c < count; c++) {
+        const fa_real *row = A + (first + c) * n + first;
+        z[c] *= row[c];
+        FA_UNROLL
+        for (int j = c + 1; j < count; j++) {
+            z[j] -= z[c] * row[j];
+        }
+    }
+    memcpy(x + first, z, (size_t)count * sizeof(fa_real));
+}
+
+/* some numbers of v: L' v = z, by those after them */
+FA_INLINE void lu_backward(int count, int first, int n, const fa_real *restrict A,
+                           fa_real *restrict x)
+{
+    fa_real v[LU_COLUMNS];
+
+    memcpy(v, x + first, (size_t)count * sizeof(fa_real));
+    for (int k = n - 1; k >= first + count; k--) {
+        FA_UNROLL
+        for (int c = 0; c < count; c++) {
+            v[c] -= x[k] * A[k * n + first + c];
+        }
+    }
+    FA_UNROLL
+    for (int c = count - 1; c > 0; c--) {
+        const fa_real *row = A + (first + c) * n + first;
+        FA_UNROLL
+        for (int j = 0; j < c; j++) {
+            v[j] -= v[c] * row[j];
+        }
+    }
+    memcpy(x + first, v, (size_t)count * sizeof(fa_real));
 }
 
 /* x becomes A'^-1 x, with the factors of A (O7) */
 FA_NOINLINE void lu_solve(int n, const fa_real *restrict A,
                           const fa_real *restrict order, fa_real *restrict x)
 {
-    fa_real z[LU_ROWS];
+    int at = 0;
 
-    for (int first = 0; first < n; first += LU_ROWS) {
-        const int end = first + LU_ROWS < n ? first + LU_ROWS : n;
-        for (int k = first; k < end; k++) {
-            z[k - first] = x[k] *= A[k * n + k];
-            for (int j = k + 1; j < end; j++) {
-                x[j] -= z[k - first] * A[k * n + j];
-            }
-        }
-        lu_subtract(end, n, n, A + first * n, z, x);
+    for (; at + LU_COLUMNS <= n; at += LU_COLUMNS) {
+        lu_forward(LU_COLUMNS, at, n, A, x);
     }
-    for (int end = n; end > 0; end -= LU_ROWS) {
-        const int first = end > LU_ROWS ? end - LU_ROWS : 0;
-        for (int k = end - 1; k >= first; k--) {
-            z[end - 1 - k] = x[k];
-            for (int j = first; j < k; j++) {
-                x[j] -= x[k] * A[k * n + j];
-            }
-        }
-        lu_subtract(0, first, -n, A + (end - 1) * n, z, x);
+    switch (n - at) { /* the rest, and the first of the way back */
+    case 3:
+        lu_forward(3, at, n, A, x);
+        lu_backward(3, at, n, A, x);
+        break;
+    case 2:
+        lu_forward(2, at, n, A, x);
+        lu_backward(2, at, n, A, x);
+        break;
+    case 1:
+        lu_forward(1, at, n, A, x);
+    }
+    for (; at > 0; at -= LU_COLUMNS) {
+        lu_backward(LU_COLUMNS, at - LU_COLUMNS, n, A, x);
     }
     for (int k = n - 1; k >= 0; k--) {
         const fa_mask moved = order[k] != (double)k;

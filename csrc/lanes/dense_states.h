@@ -66,25 +66,23 @@ FA_INLINE int ds_total(const ds_block *d)
     return d->rows ? d->states * d->n * d->width : d->n * d->n;
 }
 
-/* B of A, one per lane, for the wanted states; without `rows` for all of them */
-FA_NOINLINE void ds_take(const ds_block *d, fa_mask wanted, const fa_real *restrict A,
-                         fa_real *restrict B)
+/* B of A, one per lane, for the wanted states; without `rows` for all of them. Rows of A
+ * are `along` apart, columns `across`: n and 1, or 1 and n if it is B already */
+FA_NOINLINE void ds_take(const ds_block *d, fa_mask wanted, int along, int across,
+                         const fa_real *restrict A, fa_real *restrict B)
 {
-    const int n = d->n;
+    const int n = d->n, stride = d->width * FA_LANES;
 
-    for (int first = 0; first < n && !d->rows; first += FA_LANES) { /* some in a row */
-        const int end = first + FA_LANES < n ? first + FA_LANES : n;
+    for (int i = 0; i < n && !d->rows; i++) {
         for (int j = 0; j < n; j++) {
-            for (int i = first; i < end; i++) {
-                B[i * n + j] = A[j * n + i];
-            }
+            B[j * n + i] = A[i * along + j * across];
         }
     }
     for (int w = 0; w < d->states && d->rows; w++) {
         double *numbers = (double *)(B + ds_at(d, w));
-        for (int i = 0; i < d->width * FA_LANES && wanted[w]; i++) {
+        for (int i = 0; i < stride && wanted[w]; i++) {
             for (int j = 0; j < n; j++) {
-                numbers[j * d->width * FA_LANES + i] = i < n ? A[i * n + j][w] : 0.0;
+                numbers[j * stride + i] = i < n ? A[i * along + j * across][w] : 0.0;
             }
         }
     }
@@ -412,19 +410,19 @@ static void ds_factor(const ds_block *d, fa_mask wanted, fa_real *S, fa_real *or
     }
 }
 
-/* factors of A, one system per lane, of the wanted lanes alone; T [n][n] and x [n] are
+/* factors of B, one system per lane, which goes, of the wanted lanes alone; x [n] is
  * free */
-static void ds_factor_wanted(const ds_block *d, fa_mask wanted, const fa_real *A,
-                             fa_real *T, fa_real *x, fa_real *S, fa_real *order)
+static void ds_factor_wanted(const ds_block *d, fa_mask wanted, fa_real *B, fa_real *x,
+                             fa_real *S, fa_real *order)
 {
-    ds_take(d, wanted, A, d->rows ? S : T);
     if (d->rows) {
+        ds_take(d, wanted, 1, d->n, B, S);
         ds_factor(d, wanted, S, order);
         return;
     }
-    lu_factor(d->n, T, x);
+    lu_factor(d->n, B, x);
     for (int i = 0; i < d->n * d->n; i++) {
-        S[i] = fa_select(wanted, T[i], S[i]);
+        S[i] = fa_select(wanted, B[i], S[i]);
     }
     for (int i = 0; i < d->n; i++) {
         order[i] = fa_select(wanted, x[i], order[i]);
@@ -462,7 +460,7 @@ static void ds_factor_symmetric(const ds_block *d, fa_real *A, fa_real *T)
         ldl_factor(d->n, A);
         return;
     }
-    ds_take(d, fa_splat(0.0) == 0.0, A, T);
+    ds_take(d, fa_splat(0.0) == 0.0, d->n, 1, A, T);
     for (int w = 0; w < d->states; w++) {
         ds_factor_symmetric_state(d, T + ds_at(d, w));
     }

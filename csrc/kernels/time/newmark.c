@@ -221,15 +221,18 @@ static void nm_factor(const roll_group *g, const roll_block *s, const nm_own *ow
     const imp_parts p = imp_tangent(g, s, s->stage_q, s->stage_qd, own->next);
     fa_real *S = p.work;
 
-    for (int i = 0; i < nv * nv; i++) {
-        S[i] = p.M[i] + c * p.C[i] + k * p.K[i];
+    for (int i = 0; i < nv; i++) { /* by columns, as systems are kept */
+        for (int j = 0; j < nv; j++) {
+            const int at = i * nv + j;
+            S[j * nv + i] = p.M[at] + c * p.C[at] + k * p.K[at];
+        }
     }
     const fa_real floor = nm_floor(g, s, &p, S);
     own->control->floor = fa_select(wanted, floor, own->control->floor);
     for (int i = 0; i < nv; i++) {
         own->mass[i] = fa_select(wanted, p.M[i * nv + i], own->mass[i]);
     }
-    ds_factor_wanted(&own->systems, wanted, S, p.M, own->x, own->S, own->order);
+    ds_factor_wanted(&own->systems, wanted, S, own->x, own->S, own->order);
     own->control->h = fa_select(wanted, h, own->control->h);
 }
 

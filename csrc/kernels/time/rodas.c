@@ -38,6 +38,7 @@
 #include "kernels/time/implicit.h"
 #include "kernels/time/rodas_stages.h"
 #include "kernels/time/rollout.h"
+#include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
 
@@ -245,9 +246,9 @@ static int rodas_prepare(roll_group *g, rodas_control *c, const rodas_own *own)
     if (run->kind == FA_TORQUE_LINEAR) {
         rodas_sample_slope(g, s, c, own);
     }
-    ds_take(&own->systems, all, p.M, own->M);
-    ds_take(&own->systems, all, p.K, own->K);
-    ds_take(&own->systems, all, p.C, own->C);
+    ds_take(&own->systems, all, model->nv, 1, p.M, own->M);
+    ds_take(&own->systems, all, model->nv, 1, p.K, own->K);
+    ds_take(&own->systems, all, model->nv, 1, p.C, own->C);
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "kernels/kinematics/positions.c"
 #include "kernels/lie/lie.h"
 #include "kernels/time/rollout.h"
+#include "lanes/dense_lanes.h"
 #include "lanes/dense_states.h"
 #include "lanes/lane.h"
 #include "model/layout.h"
