@@ -326,8 +326,8 @@ KERNELS = [
     ),
     mutant(
         K + "dynamics/composite_bodies.h",
-        "moved[i] = h[i] + 0.5 * self->m * r[i];",
-        "moved[i] = h[i] + 0.5 * self->m * r[2 - i];",
+        "moved[i] = h[i] + 0.5 * m * r[i];",
+        "moved[i] = h[i] + 0.5 * m * r[2 - i];",
         "axes swapped in the shift of an inertia to its parent",
         "mass_matrix",
     ),

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[2] / "flexarm"
 BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
-    "_calls": 2110,
+    "_calls": 2100,
     "_support": 2050,
     "beams": 3040,
     BESIDE: 2340,
@@ -33,7 +33,7 @@ LINES: dict[str, int] = {
     "identification": 2520,
     "ik": 670,
     "interop": 630,
-    "kinematics": 820,
+    "kinematics": 770,
     "library": 1540,
     "linear_models": 2800,
     "loads": 380,
@@ -51,7 +51,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 67_940  # of all rooms; the aim is 50_000
+MAX_LINES = 67_880  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400

@@ -24,7 +24,6 @@
 
 typedef struct {
     fa_hop hop;            /* unless the hop has angles, */
-    straight_node node;    /* where the parent is straight */
     fa_real s, c;          /* theta in rot_x(alpha) rot_z(theta) (V1) */
     fa_real m, h[3], J[6]; /* composite body: R_rr as mass, first moment, inertia */
     fa_real R[9], x[3];    /* axes in those of the root; origin from the reference */
@@ -34,12 +33,13 @@ typedef struct {
 
 typedef struct {
     mm_body *body;
-    fa_real *columns; /* [6 sum_parent_modes]  Lambda and U, or Pi; kappa eta of each
+    fa_real *columns;    /* [6 sum_parent_modes]  Lambda and U, or Pi; kappa eta of each
                        * mode where the parent is straight */
-    fa_real *rows;    /* [6 sum_parent_modes]  (Lambda; U) - Pi, as C2 needs them */
-    fa_real *screws;  /* [6 nu]  S, likewise */
-    fa_real *X;       /* [6 n_modes]  R_rf */
-    fa_real *ff;      /* [sum_triangles]  R_ff */
+    fa_real *rows;       /* [6 sum_parent_modes]  (Lambda; U) - Pi, as C2 needs them */
+    fa_real *screws;     /* [6 nu]  S, likewise */
+    fa_real *X;          /* [6 n_modes]  R_rf */
+    fa_real *ff;         /* [sum_triangles]  R_ff */
+    straight_node *node; /* [bodies] where the parent is straight, if there are modes */
     int is_chain;
     int stride; /* of the rows of M; 0: one after the other, up to their diagonal entry */
     const fa_branches *paths; /* M has numbers on paths (branches.h), or NULL: rows */
@@ -72,6 +72,7 @@ static mm_work mm_split(const fa_model *model, fa_real *work)
     w.screws = w.rows + 6 * model->sum_parent_modes;
     w.X = w.screws + 6 * model->nu;
     w.ff = w.X + 6 * model->n_modes;
+    w.node = (straight_node *)(w.ff + model->sum_triangles);
     w.is_chain = mm_is_chain(model);
     w.stride = 0;
     w.paths = NULL;
@@ -212,21 +213,22 @@ FA_INLINE void mm_place_straight(const fa_model *model, const fa_body *b,
     const fa_node *node = model->nodes + b->attach;
     const mm_body *parent = w->body + b->parent;
     const fa_real *R = parent->R;
+    straight_node *moved_node = w->node + (self - w->body);
     fa_real *bent = w->columns + 6 * b->hop_at, from[3];
     fa_turn turn;
 
     straight_pose(model, model->bodies + b->parent, b, z, q, &self->hop, &turn,
-                  &self->node, bent);
+                  moved_node, bent);
     mm_origin(parent, self);
-    fa_rotate(from, R, self->node.x);
+    fa_rotate(from, R, moved_node->x);
     for (int i = 0; i < 3; i++) {
         from[i] = self->x[i] - from[i];
     }
     FA_UNROLL
     for (int d = 0; d < 3; d++) {
         const int about = axis[straight_about(d)], along = axis[straight_along(d)];
-        const fa_real slope[3] = {self->node.J[about], self->node.J[3 + about],
-                                  self->node.J[6 + about]};
+        const fa_real *J = moved_node->J;
+        const fa_real slope[3] = {J[about], J[3 + about], J[6 + about]};
         fa_real turned[3], moved[3];
         fa_rotate(turned, R, slope);
         fa_cross(moved, from, turned);
@@ -365,7 +367,7 @@ FA_INLINE void mm_inward_straight(const fa_model *model, const fa_body *b,
     fa_rotate(h, self->hop.R, self->h);
     fa_rotate_sym(gamma.A, self->hop.R, self->J, 3);
     fa_cross_matrix(gamma.B, h);
-    straight_inertia_add(model->nodes + b->attach, z, &self->node,
+    straight_inertia_add(model->nodes + b->attach, z, w->node + (self - w->body),
                          w->columns + 6 * b->hop_at, &gamma, self->hop.r,
                          w->ff + bp->tri_at, w->X + 6 * bp->own_at);
     mm_join(self, m, h, gamma.A, w->body + b->parent);

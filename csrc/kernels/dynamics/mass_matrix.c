@@ -26,6 +26,7 @@
 #include "kernels/bodies/followers.h"
 #include "kernels/bodies/joint.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/composite_bodies.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
@@ -47,7 +48,8 @@ static size_t mm_work_size(const fa_model *model)
                                 : n * n + n * (size_t)model->nv) +
                mm_work_size(model->tree);
     }
-    const size_t bodies = (size_t)model->n_bodies * sizeof(mm_body);
+    const size_t own = sizeof(mm_body) + (model->n_modes > 0) * sizeof(straight_node);
+    const size_t bodies = (size_t)model->n_bodies * own;
     return (bodies + sizeof(fa_real) - 1) / sizeof(fa_real) +
            12 * (size_t)model->sum_parent_modes + 6 * (size_t)model->nv +
            (size_t)model->sum_triangles + mm_pairs_size(model);
