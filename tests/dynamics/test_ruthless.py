@@ -160,8 +160,8 @@ def test_poses_are_those_of_the_deformed_arm():
     q = np.array([0.3, -0.2, 0.05, 0.01, 0.02, -0.01])
     assert np.array_equal(fa.node_poses(ruthless, q), fa.node_poses(full, q))
     assert fa.potential_energy(ruthless, q) == fa.potential_energy(full, q)
-    # of bodies of any kind, as those of ruthless models are: straight ones have a way of
-    # their own, with other last digits
+    # of bodies of any kind, as those of ruthless models are: straight ones have a way
+    # of their own, with other last digits
     nodes = [
         np.where(b.node_translation, b.node_translation, 1e-200) for b in full.bodies
     ]
