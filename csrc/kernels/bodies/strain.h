@@ -287,47 +287,140 @@ FA_NOINLINE fa_real strain_energy(const fa_strain *strain, const fa_real *eta)
     return sum;
 }
 
-/* rates of strain_forces at the rates v of x and k */
-FA_INLINE void strain_tangent(const fa_constant *c, const strain_point *s,
-                              const strain_moments *m, const strain_point *v,
-                              strain_point *f)
-{
-    const fa_real *x = s->x, *k = s->k, *M = m->M, *dx = v->x, *dk = v->k;
-    const fa_real dsigma = 2.0 * (x[0] * dx[0] + x[1] * dx[1]);
-    const fa_real dtau = dx[0] * k[0] + dx[1] * k[1] + x[0] * dk[0] + x[1] * dk[1];
-    const fa_real dchi = dx[0] * k[1] - dx[1] * k[0] + x[0] * dk[1] - x[1] * dk[0];
-    const fa_real da2 = 0.125 * dsigma, da3 = 0.375 * dsigma;
-    const fa_real dw = da3 * m->tau + m->a3 * dtau;
-    const fa_real db0 = dk[0] + dw * x[0] + m->w * dx[0];
-    const fa_real db1 = dk[1] + dw * x[1] + m->w * dx[1];
-    const fa_real dC = -m->S * dx[2], dS = m->turned * dx[2], dturned = -x[2] * dx[2];
-    const fa_real dM0 = c[0] * (dC * m->b[0] + m->C * db0 + dS * m->b[1] + m->S * db1);
-    const fa_real dM1 = c[1] * (dC * m->b[1] + m->C * db1 - dS * m->b[0] - m->S * db0);
-    const fa_real dM2 = c[2] * (dk[2] - da2 * m->chi - m->a2 * dchi);
-    const fa_real m0 = m->C * M[0] - m->S * M[1], m1 = m->S * M[0] + m->C * M[1];
-    const fa_real dm0 = dC * M[0] + m->C * dM0 - dS * M[1] - m->S * dM1;
-    const fa_real dm1 = dS * M[0] + m->S * dM0 + dC * M[1] + m->C * dM1;
-    const fa_real p = m0 * x[0] + m1 * x[1];
-    const fa_real dp = dm0 * x[0] + dm1 * x[1] + m0 * dx[0] + m1 * dx[1];
-    const fa_real a3p = m->a3 * p, da3p = da3 * p + m->a3 * dp;
-    const fa_real a2M = m->a2 * M[2], da2M = da2 * M[2] + m->a2 * dM2;
-    const fa_real bent = 0.75 * m->tau * p, dbent = 0.75 * (dtau * p + m->tau * dp);
-    const fa_real lean = 0.25 * m->chi * M[2];
-    const fa_real dlean = 0.25 * (dchi * M[2] + m->chi * dM2);
+/* second derivatives of the energy by x and k: of x, of x (rows) and k, of k */
+typedef struct {
+    fa_real xx[6], xk[9], kk[6];
+} strain_second;
 
-    f->k[0] =
-        dm0 + da3p * x[0] + a3p * dx[0] + da2M * x[1] + a2M * dx[1] - c[0] * dk[0];
-    f->k[1] =
-        dm1 + da3p * x[1] + a3p * dx[1] - da2M * x[0] - a2M * dx[0] - c[1] * dk[1];
-    f->k[2] = dM2 - c[2] * dk[2];
-    f->x[0] = dm0 * m->w + m0 * dw + da3p * k[0] + a3p * dk[0] + dbent * x[0] +
-              bent * dx[0] - da2M * k[1] - a2M * dk[1] - dlean * x[0] - lean * dx[0];
-    f->x[1] = dm1 * m->w + m1 * dw + da3p * k[1] + a3p * dk[1] + dbent * x[1] +
-              bent * dx[1] + da2M * k[0] + a2M * dk[0] - dlean * x[1] - lean * dx[1];
-    f->x[2] = dM0 * (m->turned * m->b[1] - m->S * m->b[0]) -
-              dM1 * (m->turned * m->b[0] + m->S * m->b[1]) +
-              M[0] * (dturned * m->b[1] + m->turned * db1 - dS * m->b[0] - m->S * db0) -
-              M[1] * (dturned * m->b[0] + m->turned * db0 + dS * m->b[1] + m->S * db1);
+/* those of the bending moments m of b, E their derivatives by b, without the quadratic
+ * energy (U4) */
+FA_INLINE void strain_bends_twice(const fa_constant *c, const strain_point *s,
+                                  const fa_real *E, const fa_real *m, const fa_real tau,
+                                  const fa_real a3, fa_real db_x[2][2],
+                                  fa_real db_k[2][2], strain_second *H)
+{
+    const fa_real *x = s->x, *k = s->k;
+    const fa_real p = m[0] * x[0] + m[1] * x[1], bent = 0.75 * p, w = a3 * tau;
+    fa_real g[2], Ex[2][2], Ek[2][2];
+
+    for (int i = 0; i < 2; i++) {
+        g[i] = a3 * k[i] + 0.75 * tau * x[i]; /* dw/dx */
+        for (int d = 0; d < 2; d++) {
+            db_x[d][i] = g[i] * x[d] + (d == i ? w : (fa_real){0});
+            db_k[d][i] = a3 * x[i] * x[d] + (d == i ? 1.0 : 0.0);
+        }
+        for (int d = 0; d < 2; d++) {
+            Ex[d][i] = E[d] * db_x[0][i] + E[d + 1] * db_x[1][i];
+            Ek[d][i] = E[d] * db_k[0][i] + E[d + 1] * db_k[1][i];
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            H->xk[3 * i + j] = Ek[0][j] * db_x[0][i] + Ek[1][j] * db_x[1][i] +
+                               a3 * m[i] * x[j] + bent * x[i] * x[j] +
+                               (i == j ? a3 * p : (fa_real){0});
+        }
+        for (int j = i; j < 2; j++) {
+            H->xx[FA_SYM[i][j]] = Ex[0][j] * db_x[0][i] + Ex[1][j] * db_x[1][i] +
+                                  bent * (x[i] * k[j] + k[i] * x[j]) + m[i] * g[j] +
+                                  m[j] * g[i] + (i == j ? bent * tau : (fa_real){0});
+            H->kk[FA_SYM[i][j]] = Ek[0][j] * db_k[0][i] + Ek[1][j] * db_k[1][i] -
+                                  (i == j ? fa_spread(c[i]) : (fa_real){0});
+        }
+    }
+}
+
+/* second derivatives of a beam that bends in two planes without twist */
+FA_INLINE void strain_second_bends(const fa_constant *c, const strain_point *s,
+                                   strain_second *H)
+{
+    const fa_real *x = s->x, *k = s->k;
+    const fa_real tau = x[0] * k[0] + x[1] * k[1];
+    const fa_real a3 = 0.5 + 0.375 * (x[0] * x[0] + x[1] * x[1]), w = a3 * tau;
+    const fa_real E[3] = {fa_spread(c[0]), fa_splat(0.0), fa_spread(c[1])};
+    const fa_real m[2] = {c[0] * (k[0] + w * x[0]), c[1] * (k[1] + w * x[1])};
+    fa_real db_x[2][2], db_k[2][2];
+
+    strain_bends_twice(c, s, E, m, tau, a3, db_x, db_k, H);
+}
+
+/* the same with twist */
+FA_INLINE void strain_second_all(const fa_constant *c, const strain_point *s,
+                                 const strain_moments *m, strain_second *H)
+{
+    const fa_real *x = s->x, *k = s->k, *M = m->M, *b = m->b;
+    const fa_real C = m->C, S = m->S, T = m->turned;
+    const fa_real E[3] = {c[0] * C * C + c[1] * S * S, (c[0] - c[1]) * (C * S),
+                          c[0] * S * S + c[1] * C * C};
+    const fa_real moment[2] = {C * M[0] - S * M[1], S * M[0] + C * M[1]};
+    const fa_real turn[2] = {T * b[1] - S * b[0], -T * b[0] - S * b[1]};
+    const fa_real on_turn[2] = {c[0] * turn[0], c[1] * turn[1]};
+    const fa_real u[2] = {C * on_turn[0] - S * on_turn[1] - S * M[0] - T * M[1],
+                          S * on_turn[0] + C * on_turn[1] + T * M[0] - S * M[1]};
+    const fa_real chi_x[2] = {k[1], -k[0]}, chi_k[2] = {-x[1], x[0]};
+    const fa_real lean = 0.25 * m->chi;
+    fa_real db_x[2][2], db_k[2][2], t_x[2], t_k[2];
+
+    strain_bends_twice(c, s, E, moment, m->tau, m->a3, db_x, db_k, H);
+    for (int i = 0; i < 2; i++) {
+        t_x[i] = -lean * x[i] - m->a2 * chi_x[i];
+        t_k[i] = -m->a2 * chi_k[i];
+        H->xx[FA_SYM[i][2]] = u[0] * db_x[0][i] + u[1] * db_x[1][i];
+        H->xk[6 + i] = u[0] * db_k[0][i] + u[1] * db_k[1][i];
+        H->xk[3 * i + 2] = c[2] * t_x[i];
+        H->kk[FA_SYM[i][2]] = c[2] * t_k[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            const fa_real both = i == j ? (fa_real){0} : (j - i) * m->a2;
+            H->xk[3 * i + j] += c[2] * t_x[i] * t_k[j] -
+                                M[2] * (0.25 * x[i] * chi_k[j] + both);
+        }
+        for (int j = i; j < 2; j++) {
+            H->xx[FA_SYM[i][j]] +=
+                c[2] * t_x[i] * t_x[j] -
+                M[2] * (0.25 * (x[i] * chi_x[j] + x[j] * chi_x[i]) +
+                        (i == j ? lean : (fa_real){0}));
+            H->kk[FA_SYM[i][j]] += c[2] * t_k[i] * t_k[j];
+        }
+    }
+    /* d2C/dtheta2 = -T, d2S/dtheta2 = -theta */
+    H->xx[5] = on_turn[0] * turn[0] + on_turn[1] * turn[1] -
+               M[0] * (T * b[0] + x[2] * b[1]) - M[1] * (T * b[1] - x[2] * b[0]);
+    H->xk[8] = H->kk[5] = (fa_real){0};
+}
+
+/* second derivatives of a point by the modes, of `directions`, added to K */
+FA_INLINE void strain_blocks_add(const int directions, const strain_size z,
+                                 const fa_constant *c, const strain_second *H,
+                                 int stride, fa_real *K)
+{
+    const fa_constant *row = c + 3;
+
+    for (int d = 0; d < directions; d++) {
+        const int n = z.count[d];
+        for (int r = 0; r < n; r++) {
+            const fa_constant *column = c + 3;
+            const int at = z.at[d] + r;
+            for (int e = 0; e <= d; e++) {
+                const int m = z.count[e];
+                const fa_real on_x =
+                    row[r] * H->xx[FA_SYM[d][e]] + row[n + r] * H->xk[3 * e + d];
+                const fa_real on_k =
+                    row[r] * H->xk[3 * d + e] + row[n + r] * H->kk[FA_SYM[d][e]];
+                for (int t = 0; t < (e < d ? m : r + 1); t++) {
+                    const int to = z.at[e] + t;
+                    const fa_real y = column[t] * on_x + column[m + t] * on_k;
+                    K[at * stride + to] += y;
+                    if (at != to) {
+                        K[to * stride + at] += y;
+                    }
+                }
+                column += 2 * m;
+            }
+        }
+        row += 2 * n;
+    }
 }
 
 /* second derivatives of the energy of a beam that bends in one plane, added to K */
@@ -372,24 +465,18 @@ FA_NOINLINE void strain_tangents_add(const fa_strain *strain, const fa_real *eta
         return;
     }
     for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
-        const fa_constant *row = c + 3;
         strain_point s;
-        strain_moments m;
+        strain_second H;
 
         strain_at(z, c, eta, &s);
-        strain_moments_at(c, &s, &m);
-        for (int d = 0; d < 3; d++) {
-            const int n = z.count[d];
-            for (int r = 0; r < n; r++) {
-                strain_point v, f;
-                fa_zero(v.x, 3);
-                fa_zero(v.k, 3);
-                v.x[d] = fa_spread(row[r]);
-                v.k[d] = fa_spread(row[n + r]);
-                strain_tangent(c, &s, &m, &v, &f);
-                strain_rows_add(z, c, &f, stride, K + z.at[d] + r);
-            }
-            row += 2 * n;
+        if (z.count[2] > 0) {
+            strain_moments m;
+            strain_moments_at(c, &s, &m);
+            strain_second_all(c, &s, &m, &H);
+            strain_blocks_add(3, z, c, &H, stride, K);
+        } else {
+            strain_second_bends(c, &s, &H);
+            strain_blocks_add(2, z, c, &H, stride, K);
         }
     }
 }

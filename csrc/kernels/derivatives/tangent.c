@@ -37,6 +37,7 @@
 #include "kernels/derivatives/tangent_driven.h"
 #include "kernels/derivatives/tangent_hop.h"
 #include "kernels/derivatives/tangent_ruthless.h"
+#include "kernels/derivatives/tangent_straight.h"
 #include "kernels/dynamics/inverse_steps.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
@@ -147,6 +148,9 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
 
     if (model->fidelity == FA_RUTHLESS) {
         tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
+    } else if (b->straight.kind > 0 && !wide) {
+        tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv,
+                          out->dq + at, out->dqd + at);
     } else if (b->driven.n > 0) {
         tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
                         out->nv, out->dq + at, out->dqd + at);

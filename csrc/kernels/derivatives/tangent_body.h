@@ -150,12 +150,13 @@ FA_INLINE void tg_inertia(const fa_body *b, const fa_shape *s, tg_body *w)
     tg_square_add(w->I, fa_splat(-1.0), w->x, twice);
 }
 
-/* Y and momentum of a body (X5); the shape is not that of a ruthless model */
-FA_INLINE void tg_momentum(const fa_body *b, const int n, const fa_shape *s,
-                           const fa_real *etad, const tg_coordinate *own, tg_body *w)
+/* Y and momentum of a body (X5) whose shape rests, and the momentum of its modes; the
+ * shape is not that of a ruthless model */
+FA_INLINE void tg_momentum(const int n, const fa_real *etad, const tg_coordinate *own,
+                           tg_body *w)
 {
     const fa_real *omega = w->v, *v = w->v + 3;
-    fa_real Z[9], full[9], rate[6], turned[6], flow[3], spun[3];
+    fa_real Z[9], full[9];
 
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -172,26 +173,44 @@ FA_INLINE void tg_momentum(const fa_body *b, const int n, const fa_shape *s,
     tg_square_add(w->Y, fa_splat(-1.0), w->mp, v);
     fa_zero(w->h, 6);
     tg_inertia_add(w, w->v, w->h);
-    if (n == 0) {
-        return;
+    for (int r = 0; r < n; r++) {
+        for (int i = 0; i < 6; i++) {
+            w->h[i] += own[r].A[i] * etad[r];
+        }
     }
+}
+
+/* what the rates of the inertia J and of the first moment add to Y; in axes R */
+FA_INLINE void tg_rate_add(const fa_real *R, const fa_real *J, const fa_real *flow,
+                           tg_body *w)
+{
+    fa_real turned[6], spun[3];
+
+    fa_rotate_sym(turned, R, J, 3);
+    fa_rotate(spun, R, flow);
+    for (int i = 0; i < 6; i++) {
+        w->Y[i] += turned[i];
+    }
+    tg_square_add(w->Y, fa_splat(-1.0), w->x, spun);
+}
+
+/* the rates of the modes of a body of any kind in Y */
+FA_INLINE void tg_rates_add(const fa_body *b, const int n, const fa_shape *s,
+                            const fa_real *etad, tg_body *w)
+{
+    fa_real rate[6], flow[3];
+
     fa_zero(rate, 6);
     fa_zero(flow, 3);
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < 6; i++) {
             rate[i] += s->Jr[6 * r + i] * etad[r];
-            w->h[i] += own[r].A[i] * etad[r];
         }
         for (int i = 0; i < 3; i++) {
             flow[i] += b->modal.mp1[3 * r + i] * etad[r];
         }
     }
-    fa_rotate_sym(turned, w->R, rate, 3);
-    fa_rotate(spun, w->R, flow);
-    for (int i = 0; i < 6; i++) {
-        w->Y[i] += turned[i];
-    }
-    tg_square_add(w->Y, fa_splat(-1.0), w->x, spun);
+    tg_rate_add(w->R, rate, flow, w);
 }
 
 /* derivative of the velocity forces of B3 along a change dV of the twist */
@@ -297,6 +316,65 @@ FA_INLINE void tg_mode_sums(const fa_body *b, const int n, const int s,
 }
 
 /*
+ * Row and own changes of a mode of a body that does not move (X6), in its own axes.
+ *   V, v, alpha, x  angular velocity, velocity, and true accelerations
+ *   F, E, mp1, Jr   its integrals in the deformed body
+ */
+FA_INLINE void tg_own_mode(const fa_real *V, const fa_real *v, const fa_real *alpha,
+                           const fa_real *x, const fa_real *F, const fa_real *E,
+                           const fa_real *mp1, const fa_real *Jr, const tg_sums *t,
+                           tg_coordinate *c)
+{
+    fa_real both[3], spin[3], turned[3];
+
+    fa_sym_mul(spin, Jr, V);
+    /* row */
+    for (int i = 0; i < 3; i++) {
+        both[i] = E[i] + mp1[i];
+        c->A[i] = F[i];
+        c->A[3 + i] = E[i];
+        c->B[i] = t->F1t[i] - t->F1d[i] - spin[i];
+    }
+    fa_zero(c->B + 3, 3);
+    fa_zero(c->G, 3);
+    fa_cross_add(c->B, V, F);
+    fa_cross_add(c->B, v, both);
+
+    /* by the rate */
+    for (int i = 0; i < 3; i++) {
+        c->qd[i] = t->F1d[i] + t->F1t[i] + spin[i];
+    }
+    fa_cross_add(c->qd, mp1, v);
+    fa_cross_add(c->qd, V, F);
+    fa_cross_add(c->qd, v, E);
+    fa_cross(c->qd + 3, V, both);
+
+    /* by the coordinate */
+    for (int i = 0; i < 3; i++) {
+        c->q[i] = t->F1dd[i];
+        turned[i] = t->F1d[i] + spin[i];
+    }
+    fa_sym_mul_add(c->q, Jr, alpha);
+    fa_sym_mul_add(c->q, t->J2d, V);
+    fa_cross_add(c->q, mp1, x);
+    fa_cross_add(c->q, V, turned);
+    fa_cross(turned, V, mp1);
+    fa_cross(c->q + 3, alpha, mp1);
+    fa_cross_add(c->q + 3, V, turned);
+}
+
+/* a coordinate of the axes R of a body in those of the base */
+FA_INLINE void tg_lift_coordinate(const tg_body *w, tg_coordinate *c)
+{
+    const tg_coordinate own = *c;
+
+    tg_lift_force(w, own.A, c->A);
+    fa_rotate(c->B, w->R, own.B);
+    tg_lift_force(w, own.q, c->q);
+    tg_lift_force(w, own.qd, c->qd);
+}
+
+/*
  * Rows and own changes of the modes of a body that does not move (X6), in the axes of the
  * base.
  *   V, a    twist and acceleration in its own axes, g the weight where it is needed
@@ -312,57 +390,21 @@ FA_INLINE void tg_own_modes(const fa_body *b, const int n, const fa_shape *shape
     memcpy(fall, a + 3, sizeof fall);
     fa_cross_add(fall, V, V + 3);
     for (int s = 0; s < n; s++) {
-        const fa_real *F = shape->F + 3 * s;
-        fa_real E[3], mp1[3], both[3], spin[3], row[3], x[3], f[6];
+        fa_real E[3], mp1[3], offset[3];
         tg_sums t;
 
         tg_mode_sums(b, n, s, motion[1], motion[2], &t);
-        fa_sym_mul(spin, shape->Jr + 6 * s, V);
         for (int i = 0; i < 3; i++) {
             E[i] = fa_spread(c->E[3 * s + i]);
             mp1[i] = fa_spread(c->mp1[3 * s + i]);
-            both[i] = E[i] + mp1[i];
-            row[i] = t.F1t[i] - t.F1d[i] - spin[i];
+            offset[i] = E[i] - mp1[i];
         }
-        /* rows */
-        memcpy(f, F, 3 * sizeof *f);
-        memcpy(f + 3, E, sizeof E);
-        tg_lift_force(w, f, own[s].A);
-        fa_cross_add(row, V, F);
-        fa_cross_add(row, V + 3, both);
-        fa_rotate(own[s].B, w->R, row);
-        fa_zero(own[s].B + 3, 3);
-        fa_zero(own[s].G, 3);
-
-        /* by the rate */
-        for (int i = 0; i < 3; i++) {
-            f[i] = t.F1d[i] + t.F1t[i] + spin[i];
-        }
-        fa_cross_add(f, mp1, V + 3);
-        fa_cross_add(f, V, F);
-        fa_cross_add(f, V + 3, E);
-        fa_cross(f + 3, V, both);
-        tg_lift_force(w, f, own[s].qd);
-
-        /* by the coordinate */
-        for (int i = 0; i < 3; i++) {
-            f[i] = t.F1dd[i];
-            x[i] = t.F1d[i] + spin[i];
-        }
-        fa_sym_mul_add(f, shape->Jr + 6 * s, a);
-        fa_sym_mul_add(f, t.J2d, V);
-        fa_cross_add(f, mp1, fall);
-        fa_cross_add(f, V, x);
-        fa_cross(x, V, mp1);
-        fa_cross(f + 3, a, mp1);
-        fa_cross_add(f + 3, V, x);
+        tg_own_mode(V, V + 3, a, fall, shape->F + 3 * s, E, mp1, shape->Jr + 6 * s, &t,
+                    own + s);
         if (b->node_is_offset) {
-            for (int i = 0; i < 3; i++) {
-                x[i] = E[i] - mp1[i];
-            }
-            fa_cross_add(f, g, x);
+            fa_cross_add(own[s].q, g, offset);
         }
-        tg_lift_force(w, f, own[s].q);
+        tg_lift_coordinate(w, own + s);
     }
 }
 
@@ -426,7 +468,10 @@ FA_INLINE void tg_start(const id_body *of, tg_body *self, tg_wide *wide,
     tg_own_modes(b, n, shape, y, of->V, of->a, of->g, self, own);
     tg_own_block(b, n, of->V, of->a, stride, q, qd);
     if (!wide) {
-        tg_momentum(b, n, shape, y[1], own, self);
+        tg_momentum(n, y[1], own, self);
+        if (n > 0) {
+            tg_rates_add(b, n, shape, y[1], self);
+        }
         return;
     }
     tg_wide_body(b, shape, y[1], of->V, self, own, wide);

@@ -170,6 +170,18 @@ static void tg_driven_state(const fa_body *b, const fa_real *const motion[3],
     }
 }
 
+/* what a driven shape c, of these N, N1 and N2, gives a mode (X12) */
+FA_INLINE void tg_driven_add(const fa_real N, const fa_real N1, const fa_real N2,
+                             const tg_coordinate *c, tg_coordinate *mode)
+{
+    for (int i = 0; i < 6; i++) {
+        mode->A[i] += N * c->A[i];
+        mode->B[i] += N * c->B[i];
+        mode->q[i] += N * c->q[i] + N1 * c->qd[i] + N2 * c->A[i];
+        mode->qd[i] += N * c->qd[i] + 2.0 * N1 * c->A[i];
+    }
+}
+
 /* rows and changes of the frame's force, projected on the modes (X12) */
 static void tg_driven_rows(const fa_body *b, const tg_driven *d, tg_coordinate *own)
 {
@@ -179,14 +191,8 @@ static void tg_driven_rows(const fa_body *b, const tg_driven *d, tg_coordinate *
     for (int k = 0; k < b->driven.n; k++) {
         const tg_coordinate *c = d->own + n + k;
         for (int s = 0; s < n; s++) {
-            const fa_real N = d->N[0][k * n + s], N1 = d->N[1][k * n + s];
-            const fa_real N2 = d->N[2][k * n + s];
-            for (int i = 0; i < 6; i++) {
-                own[s].A[i] += N * c->A[i];
-                own[s].B[i] += N * c->B[i];
-                own[s].q[i] += N * c->q[i] + N1 * c->qd[i] + N2 * c->A[i];
-                own[s].qd[i] += N * c->qd[i] + 2.0 * N1 * c->A[i];
-            }
+            tg_driven_add(d->N[0][k * n + s], d->N[1][k * n + s], d->N[2][k * n + s], c,
+                          own + s);
         }
     }
 }
