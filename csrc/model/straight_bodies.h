@@ -17,6 +17,8 @@
 
 #include "model/layout.h"
 
+enum { FA_STRAIGHT_MOST = 8 }; /* modes of a direction of all kinds */
+
 /* constants of the body: first moment along a; inertia aa, ab, ac, bb, bc, cc; w and E
  * of the driven shapes along a; then those of modes along b, along c, of twisting ones */
 enum {

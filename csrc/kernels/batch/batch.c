@@ -342,8 +342,7 @@ FA_INLINE fa_failures batch_blocks(const fa_model *model, fa_kernel kernel,
         }
 #endif
         row->run(model, &call);
-        batch_count(call.out, out->size, at, states, &bad);
-        batch_store(out, is_row[n_in], at, states, call.out);
+        batch_finish(out, is_row[n_in], at, states, call.out, &bad);
     }
     return bad;
 }

@@ -52,8 +52,7 @@ static fa_failures map_run(fa_map map, size_t count, const fa_operand *operands,
             batch_load(operands + i, 0, at, states, lanes[i]);
         }
         map_rows[map](&call);
-        batch_count(call.out, out->size, at, states, &bad);
-        batch_store(out, 0, at, states, call.out);
+        batch_finish(out, 0, at, states, call.out, &bad);
     }
     return bad;
 }

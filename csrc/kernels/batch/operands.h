@@ -119,39 +119,51 @@ FA_INLINE void batch_store_entry(char *to, ptrdiff_t stride, size_t states, fa_r
     }
 }
 
-/* is_row as for batch_load */
-FA_INLINE void batch_store(const fa_operand *o, int is_row, size_t at, size_t states,
-                           const fa_real *lanes)
+/* entries e to e + n of lanes: sums that are zero unless one is not finite */
+FA_INLINE void batch_watch(const fa_real *lanes, const int n, fa_real *sums)
+{
+    for (int i = 0; i < n; i++) {
+        sums[i % 4] += 0.0 * lanes[i]; /* additions need not wait for each other */
+    }
+}
+
+/* is_row as for batch_load; which states have a NaN or an infinity */
+FA_INLINE fa_mask batch_store(const fa_operand *o, int is_row, size_t at, size_t states,
+                              const fa_real *lanes)
 {
     /* copies, which the compiler knows to be none of the numbers that are written */
     const ptrdiff_t stride = o->stride, *offset = o->offset;
     char *const to = o->data + (ptrdiff_t)at * stride;
     const int size = o->size;
+    fa_real sums[4] = {{0}, {0}, {0}, {0}};
 
     if (batch_is_straight(o, states)) {
         for (int e = 0; e < size; e++) {
             fa_store(to + offset[e], lanes[e]);
+            sums[0] += 0.0 * lanes[e];
         }
-        return;
-    }
-    if (states == 1) {
+    } else if (states == 1) {
         for (int e = 0; e < size; e++) {
             const double value = lanes[e][0];
             memcpy(to + offset[e], &value, sizeof value);
+            sums[0] += 0.0 * lanes[e];
         }
-        return;
-    }
-    for (int e = 0; e < size;) {
-        const int row = batch_next_row(e, size);
-        if (row + FA_LANES <= size &&
-            (is_row || batch_is_row(offset + row, FA_LANES))) {
-            batch_store_row(to + offset[row], stride, states, lanes + row);
-            e = row + FA_LANES;
-        } else {
-            batch_store_entry(to + offset[e], stride, states, lanes[e]);
-            e++;
+    } else {
+        for (int e = 0; e < size;) {
+            const int row = batch_next_row(e, size);
+            if (row + FA_LANES <= size &&
+                (is_row || batch_is_row(offset + row, FA_LANES))) {
+                batch_watch(lanes + row, FA_LANES, sums);
+                batch_store_row(to + offset[row], stride, states, lanes + row);
+                e = row + FA_LANES;
+            } else {
+                batch_watch(lanes + e, 1, sums);
+                batch_store_entry(to + offset[e], stride, states, lanes[e]);
+                e++;
+            }
         }
     }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]) != 0.0;
 }
 
 /* whether one of `size` numbers is not finite, lane by lane: 0 x summed over them is zero */
@@ -171,17 +183,10 @@ FA_INLINE fa_mask batch_not_finite(const fa_real *x, int size)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]) != 0.0;
 }
 
-/*
- * Counts the states with a NaN or an infinity among their results, and makes all of
- * their results NaN.
- */
-FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
-                           fa_failures *bad)
+/* counts the states that failed, and makes all of their results NaN */
+FA_INLINE void batch_spoil(const fa_mask failed, fa_real *out, int size, size_t at,
+                           size_t states, fa_failures *bad)
 {
-    const fa_mask failed = batch_not_finite(out, size);
-    if (!fa_any(failed)) {
-        return;
-    }
     /* added, not selected, which gcc 12 cannot compile for two lanes; -0 changes no bit */
     const fa_real spoil = fa_select(failed, fa_splat((double)NAN), fa_splat(-0.0));
     for (int e = 0; e < size; e++) {
@@ -191,6 +196,27 @@ FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
         if (failed[w]) {
             bad->first = bad->count++ ? bad->first : at + w;
         }
+    }
+}
+
+/* the same for states with a NaN or an infinity among their results */
+FA_INLINE void batch_count(fa_real *out, int size, size_t at, size_t states,
+                           fa_failures *bad)
+{
+    const fa_mask failed = batch_not_finite(out, size);
+    if (fa_any(failed)) {
+        batch_spoil(failed, out, size, at, states, bad);
+    }
+}
+
+/* results to the states, in one pass; failures are counted */
+FA_INLINE void batch_finish(const fa_operand *o, int is_row, size_t at, size_t states,
+                            fa_real *lanes, fa_failures *bad)
+{
+    const fa_mask failed = batch_store(o, is_row, at, states, lanes);
+    if (fa_any(failed)) {
+        batch_spoil(failed, lanes, o->size, at, states, bad);
+        batch_store(o, is_row, at, states, lanes);
     }
 }
 

@@ -52,9 +52,9 @@ typedef struct {
 /* modes of one direction in a deformed body (M2) */
 typedef struct {
     const fa_constant *c;
-    fa_real X[FA_MAX_MODES], A[FA_MAX_MODES], U[FA_MAX_MODES];
-    fa_real F[FA_MAX_MODES], S[FA_MAX_MODES]; /* X_F and S, with rotary inertia */
-    fa_real N[2 * FA_MAX_MODES], W[2];
+    fa_real X[FA_STRAIGHT_MOST], A[FA_STRAIGHT_MOST], U[FA_STRAIGHT_MOST];
+    fa_real F[FA_STRAIGHT_MOST], S[FA_STRAIGHT_MOST]; /* X_F and S, with rotary inertia */
+    fa_real N[2 * FA_STRAIGHT_MOST], W[2];
 } straight_bends;
 
 typedef struct {

@@ -33,6 +33,7 @@
 #include "kernels/bodies/driven.h"
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/section_turn.h"
+#include "kernels/bodies/straight.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_driven.h"
 #include "kernels/derivatives/tangent_hop.h"
@@ -148,9 +149,6 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
 
     if (model->fidelity == FA_RUTHLESS) {
         tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
-    } else if (b->straight.kind > 0 && !wide) {
-        tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv,
-                          out->dq + at, out->dqd + at);
     } else if (b->driven.n > 0) {
         tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
                         out->nv, out->dq + at, out->dqd + at);
@@ -162,6 +160,23 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
     }
     if (!w->inertial) {
         tg_elastic_block(b, n, y[0], out->nv, out->dq + at, out->dqd + at);
+    }
+}
+
+/* the same for a straight body of a model without any wide B */
+FA_NOINLINE void tg_start_shape(const fa_model *model, const int k, const tg_work *w,
+                                const tg_result *out)
+{
+    const fa_body *b = model->bodies + k;
+    const fa_real *const y[3] = {w->q + b->eta_at, w->qd + b->mode_at,
+                                 w->qdd + b->mode_at};
+    fa_real *q = out->dq + b->mode_at * (out->nv + 1);
+    fa_real *qd = out->dqd + b->mode_at * (out->nv + 1);
+
+    FA_SWITCH_SHAPE(b, tg_start_straight, model, b, w->motion + k, w->bodies + k, y,
+                    w->own + b->mode_at, out->nv, q, qd)
+    if (!w->inertial) {
+        tg_elastic_block(b, b->n_modes, y[0], out->nv, q, qd);
     }
 }
 
@@ -196,8 +211,8 @@ FA_INLINE void tg_rows(const int wide, const tg_coordinate *own, int k,
     }
 }
 
-/* row and column of coordinate k with freedoms inboard of its hop (X10) */
-FA_INLINE void tg_pairs(const int wide, const tg_coordinate *own, int k,
+/* row and column of coordinate k with freedoms inboard of its hop (X10); more: added */
+FA_INLINE void tg_pairs(const int wide, const int more, const tg_coordinate *own, int k,
                         const tg_screw *restrict screws, int count, int first,
                         const tg_result *out)
 {
@@ -210,13 +225,14 @@ FA_INLINE void tg_pairs(const int wide, const tg_coordinate *own, int k,
 
     for (int i = 0; i < count; i++) {
         const tg_screw *s = screws + i;
-        row_q[i] += tg_row(wide, &c, s->Q, s->P);
-        row_qd[i] += tg_row(wide, &c, s->T, s->J);
-        if (wide) {
-            row_q[i] += fa_dot(c.G, s->J);
-        }
-        column_q[i * nv] += tg_dot(s->J, c.q);
-        column_qd[i * nv] += tg_dot(s->J, c.qd);
+        const fa_real row = tg_row(wide, &c, s->Q, s->P);
+        const fa_real q = wide ? row + fa_dot(c.G, s->J) : row;
+        const fa_real qd = tg_row(wide, &c, s->T, s->J);
+        row_q[i] = more ? row_q[i] + q : q;
+        row_qd[i] = more ? row_qd[i] + qd : qd;
+        const fa_real on_q = tg_dot(s->J, c.q), on_qd = tg_dot(s->J, c.qd);
+        column_q[i * nv] = more ? column_q[i * nv] + on_q : on_q;
+        column_qd[i * nv] = more ? column_qd[i * nv] + on_qd : on_qd;
     }
 }
 
@@ -230,17 +246,17 @@ FA_INLINE void tg_path(const fa_model *model, const int wide, const tg_work *w, 
     for (int a = k; a >= 0; a = model->bodies[a].parent) {
         const fa_body *b = model->bodies + a;
         if (b->n_dof > 0 && (a != k || own_joint)) {
-            tg_pairs(wide, w->own, coordinate, joints + b->joint_at, b->n_dof,
+            tg_pairs(wide, 0, w->own, coordinate, joints + b->joint_at, b->n_dof,
                      b->joint_at, out);
         }
         if (b->joint == FA_JOINT_FLOATING) {
-            if (a != k) {
-                tg_pairs(wide, w->own, coordinate, w->screws + b->hop_at, b->n_modes,
+            if (a != k) { /* after those of the same modes at a node further out */
+                tg_pairs(wide, 1, w->own, coordinate, w->screws + b->hop_at, b->n_modes,
                          b->mode_at, out);
             }
         } else if (b->parent_modes > 0) {
-            tg_pairs(wide, w->own, coordinate, w->screws + b->hop_at, b->parent_modes,
-                     b->parent_mode_at, out);
+            tg_pairs(wide, 0, w->own, coordinate, w->screws + b->hop_at,
+                     b->parent_modes, b->parent_mode_at, out);
         }
     }
 }
@@ -509,6 +525,32 @@ FA_NOINLINE void tg_inward_plain(const fa_model *model, const tg_work *w,
     tg_inward(model, 0, w, out);
 }
 
+/* zeros where entries are sums, and between coordinates of different branches */
+FA_INLINE void tg_clear(const fa_model *model, const tg_result *out)
+{
+    const int nv = out->nv;
+    int is_chain = 1;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        is_chain &= model->bodies[k].parent == k - 1;
+    }
+    if (!is_chain) {
+        fa_zero(out->dq, nv * nv);
+        fa_zero(out->dqd, nv * nv);
+        return;
+    }
+    for (int k = 0; k < model->n_bodies; k++) {
+        const fa_body *b = model->bodies + k;
+        const int at[2] = {b->mode_at, b->joint_at}, count[2] = {b->n_modes, b->n_dof};
+        for (int i = 0; i < 2; i++) {
+            for (int r = 0; r < count[i]; r++) {
+                fa_zero(out->dq + (at[i] + r) * nv + at[i], count[i]);
+                fa_zero(out->dqd + (at[i] + r) * nv + at[i], count[i]);
+            }
+        }
+    }
+}
+
 /*
  * Derivatives of inverse dynamics at q [nq], qd [nv], qdd [nv]; the model is not linear.
  *   inertial  without stiffness and damping of bodies
@@ -522,8 +564,7 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
     const tg_work w = tg_split(model, inertial, q, qd, qdd, work);
     const tg_result out = {model->nv, dq, dqd};
 
-    fa_zero(dq, model->nv * model->nv);
-    fa_zero(dqd, model->nv * model->nv);
+    tg_clear(model, &out);
     id_outward_all(model, ID_MOTION | ID_ACCELERATION | ID_COLUMNS, q, qd, qdd,
                    w.motion, w.columns, w.z_f);
     for (int k = 0; k < model->n_bodies; k++) {
@@ -533,7 +574,11 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
         tg_place(&of->hop, of->V, of->a, b->parent < 0 ? NULL : w.bodies + b->parent,
                  w.motion[0].hop.r, w.bodies + k);
         tg_screws(model, &w, k);
-        FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
+        if (b->straight.kind > 0 && !w.wide) {
+            tg_start_shape(model, k, &w, &out);
+        } else {
+            FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
+        }
     }
     if (w.wide) {
         tg_inward_wide(model, &w, &out);

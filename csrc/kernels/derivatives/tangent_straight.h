@@ -43,34 +43,54 @@ typedef struct {
     tg_sums sums;
 } ts_part;
 
+/* nothing of all */
+FA_INLINE void ts_rest(ts_part *part)
+{
+    const fa_real zero = {0};
+
+    for (int i = 0; i < 3; i++) {
+        part->F[i] = part->E[i] = zero;
+        part->sums.F1d[i] = part->sums.F1t[i] = part->sums.F1dd[i] = zero;
+    }
+    for (int i = 0; i < 6; i++) {
+        part->J[i] = part->sums.J2d[i] = zero;
+    }
+}
+
 /* a straight body that moves; of the driven shapes amplitudes' rates, forces, rows */
 typedef struct {
-    straight_size z;
     straight_shape shape;
     straight_motion v;
     fa_real V[3], a[3]; /* velocity and acceleration of the origin */
     fa_real zetad[TS_DRIVEN], zetadd[TS_DRIVEN], force[TS_DRIVEN];
-    fa_real N1[TS_DRIVEN][FA_MAX_MODES], N2[TS_DRIVEN][FA_MAX_MODES];
+    fa_real N1[TS_DRIVEN][2 * FA_STRAIGHT_MOST], N2[TS_DRIVEN][2 * FA_STRAIGHT_MOST];
     fa_real J[6], d[3]; /* rates of inertia and of first moments */
     tg_coordinate driven[TS_DRIVEN];
 } ts_body;
 
 /* N1, N2, rates of the amplitudes (X12), forces on the driven shapes (M3) */
-static void ts_driven(const fa_body *b, ts_body *t)
+FA_INLINE void ts_driven(const fa_body *b, const straight_size z, ts_body *t)
 {
-    const straight_size z = t->z;
     straight_sums unused;
 
-    memset(&unused, 0, sizeof unused);
+    fa_zero(unused.h, 3);
+    fa_zero(unused.h2, 3);
+    fa_zero(unused.d, 3);
+    fa_zero(unused.d2, 3);
+    fa_zero(unused.J, 6);
     straight_driven(b, z, &t->shape, &t->v, 1, t->zetad, t->force, &unused);
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         t->zetadd[k] = (fa_real){0};
+        FA_UNROLL
         for (int d = 0; d < 2; d++) {
             const int n = z.bends[d], at = z.at[d];
             const straight_bends *g = t->shape.of + d;
             const fa_constant *K = g->c + FA_BEND_N(n) + k * n * n;
+            FA_UNROLL
             for (int r = 0; r < n; r++, K += n) {
                 fa_real first = {0}, second = {0};
+                FA_UNROLL
                 for (int s = 0; s < n; s++) {
                     first += K[s] * t->v.etad[at + s];
                     second += K[s] * t->v.etadd[at + s];
@@ -85,9 +105,9 @@ static void ts_driven(const fa_body *b, ts_body *t)
 }
 
 /* mode r of direction d as a shape */
-static void ts_bend(const ts_body *t, const int d, int r, ts_part *part)
+FA_INLINE void ts_bend(const ts_body *t, const straight_size z, const int d,
+                       const int r, ts_part *part)
 {
-    const straight_size z = t->z;
     const int n = z.bends[d], m = z.bends[!d], own = 1 + d, o = 2 - d;
     const double p = d ? -1.0 : 1.0;
     const straight_bends *g = t->shape.of + d;
@@ -99,23 +119,26 @@ static void ts_bend(const ts_body *t, const int d, int r, ts_part *part)
     const fa_real *second = t->v.etadd + z.at[!d];
     tg_sums *sums = &part->sums;
 
-    memset(part, 0, sizeof *part);
+    ts_rest(part);
     part->F[0] = -p * (z.rotary ? g->F[r] : g->X[r]);
     part->F[o] = c[FA_BEND_F0 + r] + p * g->U[r];
     part->E[own] = fa_spread(c[FA_BEND_E(n) + r]);
     part->J[0] = part->J[FA_SYM[o][o]] = 2.0 * g->A[r];
     part->J[own] = c[FA_BEND_J1(n) + r] - g->U[r];
     part->J[4] = -g->X[r];
+    FA_UNROLL
     for (int s = 0; s < n; s++) {
         sums->J2d[0] += 2.0 * A[s] * rate[s];
     }
     sums->J2d[FA_SYM[o][o]] = sums->J2d[0];
+    FA_UNROLL
     for (int s = 0; s < m; s++) {
         sums->F1d[0] += p * by[s * n] * others[s];
         sums->F1dd[0] += p * by[s * n] * second[s];
         sums->F1t[0] -= p * F[s] * others[s];
         sums->J2d[4] -= X[s] * others[s];
     }
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         const fa_constant u = c[FA_BEND_U(n) + k * n + r];
         sums->F1d[o] -= p * u * t->zetad[k];
@@ -127,6 +150,7 @@ static void ts_bend(const ts_body *t, const int d, int r, ts_part *part)
         const fa_constant *S = c + FA_BEND_S(n, m) + r * n;
         part->J[0] -= 2.0 * g->S[r];
         part->J[FA_SYM[own][own]] = 2.0 * g->S[r];
+        FA_UNROLL
         for (int s = 0; s < n; s++) {
             sums->J2d[FA_SYM[own][own]] += 2.0 * S[s] * rate[s];
         }
@@ -135,15 +159,18 @@ static void ts_bend(const ts_body *t, const int d, int r, ts_part *part)
 }
 
 /* driven shape k */
-static void ts_shift(const fa_body *b, const ts_body *t, int k, ts_part *part)
+FA_INLINE void ts_shift(const fa_body *b, const ts_body *t, const straight_size z,
+                        const int k, ts_part *part)
 {
     fa_real turned[2][2], *F1d = part->sums.F1d, *F1dd = part->sums.F1dd;
 
-    memset(part, 0, sizeof *part);
+    ts_rest(part);
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        const int n = t->z.bends[d], at = t->z.at[d];
+        const int n = z.bends[d], at = z.at[d];
         const fa_constant *u = t->shape.of[d].c + FA_BEND_U(n) + k * n;
         turned[d][0] = turned[d][1] = (fa_real){0};
+        FA_UNROLL
         for (int r = 0; r < n; r++) {
             turned[d][0] += u[r] * t->v.etad[at + r];
             turned[d][1] += u[r] * t->v.etadd[at + r];
@@ -166,7 +193,7 @@ static void ts_shift(const fa_body *b, const ts_body *t, int k, ts_part *part)
 }
 
 /* row and changes of a shape whose amplitude has this rate; rates of the body's sums */
-static void ts_coordinate(ts_body *t, const ts_part *part, fa_real rate,
+FA_INLINE void ts_coordinate(ts_body *t, const ts_part *part, fa_real rate,
                           tg_coordinate *c)
 {
     tg_own_mode(t->v.omega, t->V, t->v.alpha, t->v.x, part->F, part->E, part->E,
@@ -180,35 +207,40 @@ static void ts_coordinate(ts_body *t, const ts_part *part, fa_real rate,
 }
 
 /* what driven shapes give the mode s of direction d (X12) */
-static void ts_project(const ts_body *t, const int d, int s, tg_coordinate *c)
+FA_INLINE void ts_project(const ts_body *t, const straight_size z, const int d,
+                          const int s, tg_coordinate *c)
 {
-    const int n = t->z.bends[d], at = t->z.at[d] + s;
+    const int n = z.bends[d], at = z.at[d] + s;
 
-    for (int k = 0; k < t->z.driven; k++) {
+    FA_UNROLL
+    for (int k = 0; k < z.driven; k++) {
         tg_driven_add(t->shape.of[d].N[k * n + s], t->N1[k][at], t->N2[k][at],
                       t->driven + k, c);
     }
 }
 
 /* rows and changes of all modes in the axes of the base; E: axes of the body there */
-static void ts_coordinates(const fa_body *b, ts_body *t, const tg_body *at_body,
-                           tg_coordinate *own)
+FA_INLINE void ts_coordinates(const fa_body *b, const straight_size z, ts_body *t,
+                              const tg_body *at_body, tg_coordinate *own)
 {
-    const straight_size z = t->z;
     ts_part part;
 
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
-        ts_shift(b, t, k, &part);
+        ts_shift(b, t, z, k, &part);
         ts_coordinate(t, &part, t->zetad[k], t->driven + k);
     }
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
+        FA_UNROLL
         for (int r = 0; r < z.bends[d]; r++) {
-            ts_bend(t, d, r, &part);
+            ts_bend(t, z, d, r, &part);
             ts_coordinate(t, &part, t->v.etad[z.at[d] + r], own + z.at[d] + r);
-            ts_project(t, d, r, own + z.at[d] + r);
+            ts_project(t, z, d, r, own + z.at[d] + r);
         }
     }
-    memset(&part, 0, sizeof part);
+    ts_rest(&part);
+    FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
         part.F[0] = fa_spread(straight_twist(b, z)[FA_TWIST_F0 + r]);
         ts_coordinate(t, &part, t->v.etad[z.at[2] + r], own + z.at[2] + r);
@@ -219,10 +251,9 @@ static void ts_coordinates(const fa_body *b, ts_body *t, const tg_body *at_body,
 }
 
 /* rows of the block of modes of direction d by those of e (X13) */
-static void ts_block(const ts_body *t, const int d, const int e, int stride, fa_real *q,
-                     fa_real *qd)
+FA_INLINE void ts_block(const ts_body *t, const straight_size z, const int d,
+                        const int e, int stride, fa_real *q, fa_real *qd)
 {
-    const straight_size z = t->z;
     const int n = z.bends[d], m = z.bends[e], own = 1 + d, o = 2 - d;
     const double p = d ? -1.0 : 1.0, p_e = e ? -1.0 : 1.0;
     const straight_bends *g = t->shape.of + d, *h = t->shape.of + e;
@@ -236,9 +267,11 @@ static void ts_block(const ts_body *t, const int d, const int e, int stride, fa_
     const fa_constant *X_F = c + (z.rotary ? FA_BEND_XF(n, m) : FA_BEND_X(n));
     const fa_constant *X_G = c + (z.rotary ? FA_BEND_XG(n, m) : FA_BEND_X(n));
 
+    FA_UNROLL
     for (int s = 0; s < m; s++) {
         const int to = z.at[e] + s;
         fa_real on_N[TS_DRIVEN], on_Nd[TS_DRIVEN], on_u[TS_DRIVEN], on_ud[TS_DRIVEN];
+        FA_UNROLL
         for (int k = 0; k < z.driven; k++) {
             const fa_real N = h->N[k * m + s], N1 = t->N1[k][to];
             const fa_constant u = h->c[FA_BEND_U(m) + k * m + s];
@@ -247,6 +280,7 @@ static void ts_block(const ts_body *t, const int d, const int e, int stride, fa_
             on_u[k] = lift * N + twice * N1;
             on_ud[k] = twice * N;
         }
+        FA_UNROLL
         for (int r = 0; r < n; r++) {
             const int at = (z.at[d] + r) * stride + to;
             fa_real dq, dqd = {0};
@@ -259,6 +293,7 @@ static void ts_block(const ts_body *t, const int d, const int e, int stride, fa_
                      p * X_F[r * m + s] * alpha[0];
                 dqd = -2.0 * p * X_G[r * m + s] * w[0];
             }
+            FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 const fa_constant u = c[FA_BEND_U(n) + k * n + r];
                 dq += u * on_u[k] + g->N[k * n + r] * on_N[k];
@@ -274,9 +309,9 @@ static void ts_block(const ts_body *t, const int d, const int e, int stride, fa_
 }
 
 /* how the body moves on its axes a, b, c */
-static void ts_motion(const id_body *of, const fa_real *const y[3], ts_body *t)
+FA_INLINE void ts_motion(const id_body *of, const int axis[3],
+                         const fa_real *const y[3], ts_body *t)
 {
-    const int axis[3] = {t->z.axis, DRIVEN_AXES[t->z.axis].b, DRIVEN_AXES[t->z.axis].c};
     fa_real cross[3];
 
     t->v.eta = y[0];
@@ -292,21 +327,21 @@ static void ts_motion(const id_body *of, const fa_real *const y[3], ts_body *t)
 }
 
 /* tg_start of a straight body, of a model without any wide B */
-FA_NOINLINE void tg_start_straight(const id_body *of, tg_body *self, const fa_body *b,
-                                   const fa_real *const y[3], tg_coordinate *own,
-                                   int stride, fa_real *q, fa_real *qd)
+FA_INLINE void tg_start_straight(const fa_model *model, const fa_body *b,
+                                 const straight_size z, const id_body *of,
+                                 tg_body *self, const fa_real *const y[3],
+                                 tg_coordinate *own, int stride, fa_real *q, fa_real *qd)
 {
-    const int axis[3] = {b->straight.axis, DRIVEN_AXES[b->straight.axis].b,
-                         DRIVEN_AXES[b->straight.axis].c};
+    const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     fa_shape shape;
     tg_body turned; /* with the axes a, b, c */
     ts_body t;
 
-    t.z = straight_sizes(b);
-    straight_deform(b, t.z, y[0], &t.shape);
-    ts_motion(of, y, &t);
-    ts_driven(b, &t);
-    straight_rigid(t.z, &t.shape, shape.mp, shape.J);
+    (void)model;
+    straight_deform(b, z, y[0], &t.shape);
+    ts_motion(of, axis, y, &t);
+    ts_driven(b, z, &t);
+    straight_rigid(z, &t.shape, shape.mp, shape.J);
     tg_inertia(b, &shape, self);
     tg_lift_force(self, of->f, self->f);
     fa_zero(self->offset, 3);
@@ -318,10 +353,11 @@ FA_NOINLINE void tg_start_straight(const id_body *of, tg_body *self, const fa_bo
     }
     fa_zero(t.J, 6);
     fa_zero(t.d, 3);
-    ts_coordinates(b, &t, &turned, own);
+    ts_coordinates(b, z, &t, &turned, own);
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        ts_block(&t, d, 0, stride, q, qd);
-        ts_block(&t, d, 1, stride, q, qd);
+        ts_block(&t, z, d, 0, stride, q, qd);
+        ts_block(&t, z, d, 1, stride, q, qd);
     }
     tg_momentum(b->n_modes, y[1], own, self);
     tg_rate_add(turned.R, t.J, t.d, self);
