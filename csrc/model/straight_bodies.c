@@ -10,7 +10,10 @@
  *             sections, J diagonal on a, b, c:
  *                 J2(r,s) -= 2 S(r,s) (e_a e_a' - e_own e_own') of the same direction;
  *                 F1(r,s) = -p X_F(r,s) e_a with X_F apart from X of J2     (M1a)
- *             twisting modes: F0_r = F0 e_a, and nothing else but G
+ *             twisting modes t, u: F0_t = F0 e_a, J1_t = J1 (e_b e_c' + e_c e_b'),
+ *                 J2(t,u) = 2 D(t,u) (e_b e_b' - e_c e_c'), and with a bending mode r
+ *                 F1(r,t) = T_F(t,r) e_own, F1(t,r) = T_R(t,r) e_own,
+ *                 J2(r,t) = T_J(t,r) (e_a e_o' + e_o e_a')
  *             G, K, C, K_k couple modes of one direction alone                    (M1)
  * Checked by  tests/beams/test_straight.py: bodies with and without the structure.
  */
@@ -71,13 +74,13 @@ static int nearly(double x, double y, double scale)
     return fabs(x - y) <= 1e-13 * scale;
 }
 
-/* direction of a mode by its second derivative of the inertia, or -1: across it, and
- * with rotary inertia along it too, but less */
+/* direction of a mode by its second derivative of the inertia, or -1: none about the axis
+ * by twist; across the direction, and with rotary inertia along it too, but less */
 static int direction(const fa_body *b, int a, int r, int rotary)
 {
     const double *J = b->modal.J2 + 6 * (r * b->n_modes + r);
 
-    if (zero_but(J, 6, -1)) {
+    if (J[place[a][a]] == 0.0) {
         return TWIST;
     }
     for (int d = 0; d < 2; d++) {
@@ -114,11 +117,29 @@ static int mode_fits(const fa_body *b, int a, int d, int r)
 
     if (d == TWIST) {
         return zero_but(m->E + 3 * r, 3, -1) && zero_but(m->mp1 + 3 * r, 3, -1) &&
-               zero_but(m->F0 + 3 * r, 3, a) && zero_but(m->J1 + 6 * r, 6, -1);
+               zero_but(m->F0 + 3 * r, 3, a) &&
+               zero_but(m->J1 + 6 * r, 6, place[(a + 1) % 3][(a + 2) % 3]);
     }
     return zero_but(m->E + 3 * r, 3, own) && zero_but(m->F0 + 3 * r, 3, other) &&
            zero_but(m->J1 + 6 * r, 6, place[a][own]) &&
            m->E[3 * r + own] == m->mp1[3 * r + own];
+}
+
+/* what twisting modes have with others, two of directions d and e */
+static int twist_fits(int a, int d, int e, const double *F1, const double *J2,
+                      double scale)
+{
+    const int bend = d == TWIST ? e : d, b = (a + 1) % 3, c = (a + 2) % 3;
+
+    if (bend == TWIST) {
+        double rest[6];
+        memcpy(rest, J2, sizeof rest);
+        rest[place[b][b]] = rest[place[c][c]] = 0.0;
+        return zero_but(F1, 3, -1) && zero_but(rest, 6, -1) &&
+               nearly(J2[place[b][b]], -J2[place[c][c]], scale);
+    }
+    return zero_but(F1, 3, (a + 1 + bend) % 3) &&
+           zero_but(J2, 6, place[a][(a + 2 - bend) % 3]);
 }
 
 /* what two modes of directions d and e have; scale: the size of sum m gamma gamma */
@@ -155,7 +176,7 @@ static int pair_fits(const fa_body *b, int a, int rotary, int d, int e, int r, i
         return zero_but(F1, 3, a) && zero_but(J2, 6, bc) &&
                (rotary || nearly(F1[a], d == ALONG_B ? J2[bc] : -J2[bc], scale));
     }
-    return zero_but(F1, 3, -1) && zero_but(J2, 6, -1);
+    return twist_fits(a, d, e, F1, J2, scale);
 }
 
 /* driven shapes: none, or up to two along axis a of a body whose masses are on it */
@@ -289,10 +310,47 @@ static double *keep_bends(const fa_body *b, const fa_straight *s, int d, int rot
     return rotary ? keep_rotary(b, s, d, out) : out;
 }
 
+/* constants of the twisting modes */
+static double *keep_twists(const fa_body *b, const fa_straight *s, double *out)
+{
+    const fa_modal *m = &b->modal;
+    const int n = b->n_modes, a = s->axis, at = s->at[TWIST],
+              end = at + s->count[TWIST];
+    const int second = (a + 1) % 3, third = (a + 2) % 3;
+
+    for (int t = at; t < end; t++) {
+        *out++ = m->F0[3 * t + a];
+    }
+    for (int t = at; t < end; t++) {
+        *out++ = m->J1[6 * t + place[second][third]];
+    }
+    out = keep_block(m->G, 0, at, end - at, out);
+    out = keep_block(m->K, n, at, end - at, out);
+    out = keep_block(m->C, n, at, end - at, out);
+    for (int t = at; t < end; t++) {
+        for (int u = at; u < end; u++) {
+            *out++ = 0.5 * m->J2[6 * (t * n + u) + place[second][second]];
+        }
+    }
+    for (int d = 0; d < 2; d++) {
+        const int own = (a + 1 + d) % 3, other = (a + 2 - d) % 3, from = s->at[d];
+        const int size = (end - at) * s->count[d];
+        for (int t = at; t < end; t++) {
+            for (int r = from; r < from + s->count[d]; r++, out++) {
+                out[0] = m->F1[3 * (r * n + t) + own];
+                out[size] = m->F1[3 * (t * n + r) + own];
+                out[2 * size] = m->J2[6 * (r * n + t) + place[a][other]];
+            }
+        }
+        out += 2 * size;
+    }
+    return out;
+}
+
 /* constants of the body */
 static double *keep_body(const fa_body *b, fa_straight *s, int rotary, double *out)
 {
-    const int a = s->axis, at = s->at[TWIST], count = s->count[TWIST];
+    const int a = s->axis;
 
     s->constants = out;
     out[FA_STRAIGHT_MP0] = b->mp0[a];
@@ -307,12 +365,7 @@ static double *keep_body(const fa_body *b, fa_straight *s, int rotary, double *o
     }
     out = keep_bends(b, s, ALONG_B, rotary, out + FA_STRAIGHT_MODES);
     out = keep_bends(b, s, ALONG_C, rotary, out);
-    for (int r = at; r < at + count; r++) {
-        *out++ = b->modal.F0[3 * r + a];
-    }
-    out = keep_block(b->modal.G, 0, at, count, out);
-    out = keep_block(b->modal.K, b->n_modes, at, count, out);
-    return keep_block(b->modal.C, b->n_modes, at, count, out);
+    return keep_twists(b, s, out);
 }
 
 /* constants of a node that moves as those of straight bodies, or nothing */

@@ -22,7 +22,7 @@ CHAINS = {
     "2 links x 2 modes": lambda: spatial_chain(2, 2),
     "2 links x 4 modes": lambda: spatial_chain(2, 4),
     "7 links x 4 modes": lambda: spatial_chain(7, 4),
-    "2 links x 5 modes": lambda: spatial_chain(2, 5),
+    "2 links x 6 modes": lambda: spatial_chain(2, 6),  # of no straight kind
 }
 
 

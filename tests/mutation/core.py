@@ -62,10 +62,24 @@ CORE = [
     ),
     mutant(
         C + "kernels/bodies/strain.h",
-        "const fa_real lean = 0.25 * m->chi;",
-        "const fa_real lean = 0.125 * m->chi;",
+        "bent = 0.75 * m->tau;\n    const fa_real lean = 0.25 * m->chi;",
+        "bent = 0.75 * m->tau;\n    const fa_real lean = 0.125 * m->chi;",
         "torsion by bending in two planes",
         "strain_energy",
+    ),
+    mutant(
+        C + "kernels/bodies/straight.h",
+        "row += (TF - TR) * (v->omega[own] * turn);",
+        "row += (TF + TR) * (v->omega[own] * turn);",
+        "gyroscopic force of twist on bending",
+        "test_straight",
+    ),
+    mutant(
+        C + "kernels/derivatives/tangent_straight.h",
+        "q[at * stride + bend] += TR * alpha - TJ * slant;",
+        "q[at * stride + bend] += TR * alpha + TJ * slant;",
+        "derivative of the row of twist by bending",
+        "test_straight",
     ),
     mutant(
         C + "model/fast.c",

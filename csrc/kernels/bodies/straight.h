@@ -11,6 +11,10 @@
  *             J1_r - U_r on a and own, -X_r on bc                               (M2)
  *             with rotary inertia, S_r = S(r,s) eta_s: J_r on aa -2 S_r, on own +2 S_r, and
  *             X_F of F1 in place of X in F_r                                    (M2a)
+ *             with twisting modes t of sum theta = eta_t
+ *             F_r on own T_F(t,r) theta, J_r on a and o T_J(t,r) theta,
+ *             F_t = (F0_t; T_R(t,r) eta_r on own), J_t = T_J(t,r) eta_r on a and o,
+ *             J1_t on bc, 2 D(t,u) eta_u on bb, -2 D(t,u) eta_u on cc           (M2b)
  *             forces depend on velocities by omega and the true acceleration of the
  *             origin, x = v' + omega x v, alone, as masses do not feel where the
  *             velocity v is counted from. With alpha = omega', q_k = zeta_k'':
@@ -23,11 +27,14 @@
  *                   + 2 p (omega_o u_kr zetad_k - omega_a X(r,s) e_s) + N_kr f_k  (M3)
  *             with rotary inertia + S_r (omega_a^2 - omega_own^2), X_F beside alpha_a and
  *             X_G, the mean of X_F by rows and columns, beside e_s              (M3a)
+ *             and of all F_r alpha - 1/2 omega J_r omega of M2b, with gyroscopic forces
+ *             (T_F - T_R)(t,r) omega_own e_t on r, the opposite on t            (M3b)
  *             h = F_r e_r + F_k zetad_k,  d = mp1_r e_r + E_k zetad_k
  *             n = J alpha + mp x x + h'' + J' omega + omega x (J omega + h)
  *             f = m x + alpha x mp + d'' + omega x (omega x mp + 2 d)             (M4)
  *             with J' the rate of J, and h'', d'' as h, d with etadd and q_k; with rotary
- *             inertia h'' on a - p X_F(r,s) e_r e_s, which else is zero.
+ *             inertia h'' on a - p X_F(r,s) e_r e_s, on own (T_F + T_R)(t,r) e_t e_r,
+ *             which else are zero.
  * Checked by  tests/beams/test_straight.py: the same body without its flag;
  *             Lagrangian, twin.
  */
@@ -53,13 +60,18 @@ typedef struct {
 typedef struct {
     const fa_constant *c;
     fa_real X[FA_STRAIGHT_MOST], A[FA_STRAIGHT_MOST], U[FA_STRAIGHT_MOST];
-    fa_real F[FA_STRAIGHT_MOST], S[FA_STRAIGHT_MOST]; /* X_F and S, with rotary inertia */
+    fa_real F[FA_STRAIGHT_MOST],
+        S[FA_STRAIGHT_MOST]; /* X_F and S, with rotary inertia */
     fa_real N[2 * FA_STRAIGHT_MOST], W[2];
+    fa_real T[FA_STRAIGHT_MOST],
+        H[FA_STRAIGHT_MOST]; /* by twist: F on own, J on a, o */
 } straight_bends;
 
 typedef struct {
     straight_bends of[2];
-    fa_real along[2];    /* w_k' */
+    fa_real along[2]; /* w_k' */
+    /* of twisting modes by modes of each direction: F on own, J on a and o; D eta */
+    fa_real T[2][FA_STRAIGHT_MOST], H[2][FA_STRAIGHT_MOST], D[FA_STRAIGHT_MOST];
     fa_real mp[3], J[6]; /* on a, b, c */
 } straight_shape;
 
@@ -87,6 +99,14 @@ FA_INLINE const fa_constant *straight_twist(const fa_body *b, const straight_siz
     return straight_bend(b, z, 1) + FA_BEND_SIZE(z.bends[1], z.bends[0], z.rotary);
 }
 
+/* constants of twisting modes with those that bend along d */
+FA_INLINE const fa_constant *straight_mixed(const fa_body *b, const straight_size z,
+                                            const int d)
+{
+    return straight_twist(b, z) + FA_TWIST_BENDS(z.twists) +
+           (d ? FA_TWIST_BEND_SIZE(z.twists, z.bends[0]) : 0);
+}
+
 /* U_r of all modes (M2) */
 FA_INLINE void straight_slopes(const straight_size z, const fa_real *zeta,
                                straight_shape *s)
@@ -100,6 +120,44 @@ FA_INLINE void straight_slopes(const straight_size z, const fa_real *zeta,
             FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 s->of[d].U[r] += s->of[d].c[FA_BEND_U(n) + k * n + r] * zeta[k];
+            }
+        }
+    }
+}
+
+/* what twisting modes change in it (M2b) */
+FA_INLINE void straight_twisted(const fa_body *b, const straight_size z,
+                                const fa_real *eta, straight_shape *s)
+{
+    const int n = z.twists;
+    const fa_constant *c = straight_twist(b, z);
+    const fa_real *angle = eta + z.at[2];
+
+    FA_UNROLL
+    for (int t = 0; t < n; t++) {
+        s->D[t] = straight_sum(n, c + FA_TWIST_D(n) + t * n, angle);
+        s->J[3] += s->D[t] * angle[t];
+        s->J[4] += c[FA_TWIST_J1(n) + t] * angle[t];
+        s->J[5] -= s->D[t] * angle[t];
+    }
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int m = z.bends[d], o = 2 - d;
+        const fa_constant *with = straight_mixed(b, z, d);
+        fa_zero(s->of[d].T, m);
+        fa_zero(s->of[d].H, m);
+        FA_UNROLL
+        for (int t = 0; t < n; t++) {
+            const fa_constant *TF = with + FA_TWIST_TF + t * m;
+            const fa_constant *TJ = with + FA_TWIST_TJ(n, m) + t * m;
+            s->T[d][t] =
+                straight_sum(m, with + FA_TWIST_TR(n, m) + t * m, eta + z.at[d]);
+            s->H[d][t] = straight_sum(m, TJ, eta + z.at[d]);
+            s->J[o] += s->H[d][t] * angle[t];
+            FA_UNROLL
+            for (int r = 0; r < m; r++) {
+                s->of[d].T[r] += TF[r] * angle[t];
+                s->of[d].H[r] += TJ[r] * angle[t];
             }
         }
     }
@@ -171,6 +229,9 @@ FA_INLINE void straight_deform(const fa_body *b, const straight_size z,
         s->J[3] += spun[0];
         s->J[5] += spun[1];
     }
+    if (z.twists > 0) {
+        straight_twisted(b, z, eta, s);
+    }
 }
 
 /* how a body moves: on a, b, c, angular velocity and acceleration, acceleration of the
@@ -237,8 +298,38 @@ FA_INLINE void straight_driven(const fa_body *b, const straight_size z,
     }
 }
 
+/* what twist adds to row r of the modes that bend along d, and to their sums (M3b) */
+FA_INLINE fa_real straight_row_twisted(const fa_body *b, const straight_size z,
+                                       const int d, const int r,
+                                       const straight_shape *s,
+                                       const straight_motion *v, const int what,
+                                       straight_sums *sum)
+{
+    const int n = z.twists, m = z.bends[d], own = 1 + d, o = 2 - d;
+    const fa_constant *with = straight_mixed(b, z, d) + r;
+    const straight_bends *g = s->of + d;
+    const fa_real rate = v->etad[z.at[d] + r];
+    fa_real row = -v->omega[0] * v->omega[o] * g->H[r];
+
+    FA_UNROLL
+    for (int t = 0; t < n; t++) {
+        const fa_real turn = v->etad[z.at[2] + t];
+        const fa_constant TF = with[FA_TWIST_TF + t * m];
+        const fa_constant TR = with[FA_TWIST_TR(n, m) + t * m];
+        row += (TF - TR) * (v->omega[own] * turn);
+        sum->h2[own] += (TF + TR) * (rate * turn);
+    }
+    sum->h[own] += g->T[r] * rate;
+    sum->J[o] += g->H[r] * rate;
+    if (what) {
+        row += g->T[r] * v->alpha[own];
+        sum->h2[own] += g->T[r] * v->etadd[z.at[d] + r];
+    }
+    return row;
+}
+
 /* rows of the modes that bend along direction d, and their sums (M3, M4) */
-FA_INLINE void straight_rows(const straight_size z, const int d,
+FA_INLINE void straight_rows(const fa_body *b, const straight_size z, const int d,
                              const straight_shape *s, const straight_motion *v,
                              const int what, const fa_real *zetad, const fa_real *force,
                              fa_real *z_f, straight_sums *sum)
@@ -290,6 +381,9 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
             sum->h2[o] += F * second[r];
             sum->d2[own] += E * second[r];
         }
+        if (z.twists > 0) {
+            row += straight_row_twisted(b, z, d, r, s, v, what, sum);
+        }
         z_f[at + r] = row;
         spin += g->A[r] * rate[r];
         slanted += g->X[r] * rate[r];
@@ -307,13 +401,46 @@ FA_INLINE void straight_rows(const straight_size z, const int d,
     }
 }
 
+/* what bending modes do to row t of the twisting modes, and to its sums (M3b) */
+FA_INLINE fa_real straight_twist_bent(const fa_body *b, const straight_size z,
+                                      const int t, const straight_shape *s,
+                                      const straight_motion *v, const int what,
+                                      straight_sums *sum)
+{
+    const int n = z.twists;
+    const fa_real rate = v->etad[z.at[2] + t];
+    fa_real row = {0};
+
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        const int m = z.bends[d], own = 1 + d, o = 2 - d;
+        const fa_constant *with = straight_mixed(b, z, d) + t * m;
+        const fa_real *rates = v->etad + z.at[d];
+        row -= v->omega[0] * v->omega[o] * s->H[d][t];
+        FA_UNROLL
+        for (int r = 0; r < m; r++) {
+            row += (with[FA_TWIST_TR(n, m) + r] - with[FA_TWIST_TF + r]) *
+                   (v->omega[own] * rates[r]);
+        }
+        sum->h[own] += s->T[d][t] * rate;
+        sum->J[o] += s->H[d][t] * rate;
+        if (what) {
+            row += s->T[d][t] * v->alpha[own];
+            sum->h2[own] += s->T[d][t] * v->etadd[z.at[2] + t];
+        }
+    }
+    return row;
+}
+
 /* rows of the twisting modes, and their sums */
 FA_INLINE void straight_twists(const fa_body *b, const straight_size z,
-                               const straight_motion *v, const int what, fa_real *z_f,
-                               straight_sums *sum)
+                               const straight_shape *s, const straight_motion *v,
+                               const int what, fa_real *z_f, straight_sums *sum)
 {
     const int n = z.twists, at = z.at[2];
     const fa_constant *c = straight_twist(b, z);
+    const fa_real bc = v->omega[1] * v->omega[2];
+    const fa_real apart = v->omega[1] * v->omega[1] - v->omega[2] * v->omega[2];
 
     FA_UNROLL
     for (int r = 0; r < n; r++) {
@@ -324,7 +451,12 @@ FA_INLINE void straight_twists(const fa_body *b, const straight_size z,
             row += c[FA_TWIST_F0 + r] * v->alpha[0];
             sum->h2[0] += c[FA_TWIST_F0 + r] * v->etadd[at + r];
         }
+        row -= c[FA_TWIST_J1(n) + r] * bc + s->D[r] * apart;
+        row += straight_twist_bent(b, z, r, s, v, what, sum);
         sum->h[0] += c[FA_TWIST_F0 + r] * v->etad[at + r];
+        sum->J[3] += 2.0 * s->D[r] * v->etad[at + r];
+        sum->J[4] += c[FA_TWIST_J1(n) + r] * v->etad[at + r];
+        sum->J[5] -= 2.0 * s->D[r] * v->etad[at + r];
         z_f[at + r] = row;
     }
 }
@@ -363,9 +495,9 @@ FA_INLINE void straight_force(const fa_body *b, const straight_size z,
         }
     }
     straight_driven(b, z, s, &v, what, zetad, force, &sum);
-    straight_rows(z, 0, s, &v, what, zetad, force, z_f, &sum);
-    straight_rows(z, 1, s, &v, what, zetad, force, z_f, &sum);
-    straight_twists(b, z, &v, what, z_f, &sum);
+    straight_rows(b, z, 0, s, &v, what, zetad, force, z_f, &sum);
+    straight_rows(b, z, 1, s, &v, what, zetad, force, z_f, &sum);
+    straight_twists(b, z, s, &v, what, z_f, &sum);
     if (b->strain.n > 0) {
         const strain_size own = {{z.at[0], z.at[1], z.at[2]},
                                  {z.bends[0], z.bends[1], z.twists}};
@@ -415,6 +547,8 @@ FA_INLINE void straight_inertia_rest(const fa_body *b, const straight_size z,
         const fa_constant *c = straight_twist(b, z);
         fa_zero(Y + 6 * (at + r), 6);
         Y[6 * (at + r) + axis] = fa_spread(c[FA_TWIST_F0 + r]);
+        Y[6 * (at + r) + DRIVEN_AXES[axis].b] = s->T[0][r];
+        Y[6 * (at + r) + DRIVEN_AXES[axis].c] = s->T[1][r];
         FA_UNROLL
         for (int t = 0; t <= r; t++) {
             L[fa_tri(at + r, at + t)] =
@@ -456,6 +590,9 @@ FA_INLINE void straight_modal_inertia(const fa_body *b, const straight_size z,
             fa_real row[4] = {-p * (z.rotary ? g->F[r] : g->X[r]), zero, zero, zero},
                     *y = Y + 6 * (at + r);
             row[2 - d] = g->c[FA_BEND_F0 + r] + p * g->U[r];
+            if (z.twists > 0) {
+                row[1 + d] = g->T[r];
+            }
             FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 row[1] += g->N[k * count + r] * s->of[1].W[k];

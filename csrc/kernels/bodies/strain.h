@@ -373,14 +373,13 @@ FA_INLINE void strain_second_all(const fa_constant *c, const strain_point *s,
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++) {
             const fa_real both = i == j ? (fa_real){0} : (j - i) * m->a2;
-            H->xk[3 * i + j] += c[2] * t_x[i] * t_k[j] -
-                                M[2] * (0.25 * x[i] * chi_k[j] + both);
+            H->xk[3 * i + j] +=
+                c[2] * t_x[i] * t_k[j] - M[2] * (0.25 * x[i] * chi_k[j] + both);
         }
         for (int j = i; j < 2; j++) {
-            H->xx[FA_SYM[i][j]] +=
-                c[2] * t_x[i] * t_x[j] -
-                M[2] * (0.25 * (x[i] * chi_x[j] + x[j] * chi_x[i]) +
-                        (i == j ? lean : (fa_real){0}));
+            H->xx[FA_SYM[i][j]] += c[2] * t_x[i] * t_x[j] -
+                                   M[2] * (0.25 * (x[i] * chi_x[j] + x[j] * chi_x[i]) +
+                                           (i == j ? lean : (fa_real){0}));
             H->kk[FA_SYM[i][j]] += c[2] * t_k[i] * t_k[j];
         }
     }

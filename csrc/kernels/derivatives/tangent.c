@@ -33,7 +33,6 @@
 #include "kernels/bodies/driven.h"
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/section_turn.h"
-#include "kernels/bodies/straight.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_driven.h"
 #include "kernels/derivatives/tangent_hop.h"
@@ -149,6 +148,9 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
 
     if (model->fidelity == FA_RUTHLESS) {
         tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
+    } else if (b->straight.kind > 0 && !wide) {
+        tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv,
+                          out->dq + at, out->dqd + at);
     } else if (b->driven.n > 0) {
         tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
                         out->nv, out->dq + at, out->dqd + at);
@@ -160,23 +162,6 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
     }
     if (!w->inertial) {
         tg_elastic_block(b, n, y[0], out->nv, out->dq + at, out->dqd + at);
-    }
-}
-
-/* the same for a straight body of a model without any wide B */
-FA_NOINLINE void tg_start_shape(const fa_model *model, const int k, const tg_work *w,
-                                const tg_result *out)
-{
-    const fa_body *b = model->bodies + k;
-    const fa_real *const y[3] = {w->q + b->eta_at, w->qd + b->mode_at,
-                                 w->qdd + b->mode_at};
-    fa_real *q = out->dq + b->mode_at * (out->nv + 1);
-    fa_real *qd = out->dqd + b->mode_at * (out->nv + 1);
-
-    FA_SWITCH_SHAPE(b, tg_start_straight, model, b, w->motion + k, w->bodies + k, y,
-                    w->own + b->mode_at, out->nv, q, qd)
-    if (!w->inertial) {
-        tg_elastic_block(b, b->n_modes, y[0], out->nv, q, qd);
     }
 }
 
@@ -574,11 +559,7 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
         tg_place(&of->hop, of->V, of->a, b->parent < 0 ? NULL : w.bodies + b->parent,
                  w.motion[0].hop.r, w.bodies + k);
         tg_screws(model, &w, k);
-        if (b->straight.kind > 0 && !w.wide) {
-            tg_start_shape(model, k, &w, &out);
-        } else {
-            FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
-        }
+        FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
     }
     if (w.wide) {
         tg_inward_wide(model, &w, &out);

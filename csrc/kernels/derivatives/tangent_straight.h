@@ -9,7 +9,8 @@
  *                 J2(s,r) etad_s = 2 A(s,r) etad_s on aa and oo, -X(s,r) etad_s on bc,
  *                                  -u_kr zetad_k on a and own; S as in M1a,
  *                 of the driven shape k (0; -m_kc; m_kb) and its opposite,
- *                 -m_k on a and own, 2 zetad_k on bb and cc.
+ *                 -m_k on a and own, 2 zetad_k on bb and cc;
+ *             with twisting modes t what M1 and M2b say of F1 and J2.
  *             Own block, z_k the force on the driven shape k:
  *                 dz_r/deta_s = -A(r,s) (w_a^2 + w_o^2) + S(r,s) (w_a^2 - w_own^2), or
  *                               -p X_F(r,s) alpha_a + X(r,s) w_b w_c
@@ -79,18 +80,14 @@ FA_INLINE void ts_driven(const fa_body *b, const straight_size z, ts_body *t)
     fa_zero(unused.d2, 3);
     fa_zero(unused.J, 6);
     straight_driven(b, z, &t->shape, &t->v, 1, t->zetad, t->force, &unused);
-    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         t->zetadd[k] = (fa_real){0};
-        FA_UNROLL
         for (int d = 0; d < 2; d++) {
             const int n = z.bends[d], at = z.at[d];
             const straight_bends *g = t->shape.of + d;
             const fa_constant *K = g->c + FA_BEND_N(n) + k * n * n;
-            FA_UNROLL
             for (int r = 0; r < n; r++, K += n) {
                 fa_real first = {0}, second = {0};
-                FA_UNROLL
                 for (int s = 0; s < n; s++) {
                     first += K[s] * t->v.etad[at + s];
                     second += K[s] * t->v.etadd[at + s];
@@ -126,19 +123,16 @@ FA_INLINE void ts_bend(const ts_body *t, const straight_size z, const int d,
     part->J[0] = part->J[FA_SYM[o][o]] = 2.0 * g->A[r];
     part->J[own] = c[FA_BEND_J1(n) + r] - g->U[r];
     part->J[4] = -g->X[r];
-    FA_UNROLL
     for (int s = 0; s < n; s++) {
         sums->J2d[0] += 2.0 * A[s] * rate[s];
     }
     sums->J2d[FA_SYM[o][o]] = sums->J2d[0];
-    FA_UNROLL
     for (int s = 0; s < m; s++) {
         sums->F1d[0] += p * by[s * n] * others[s];
         sums->F1dd[0] += p * by[s * n] * second[s];
         sums->F1t[0] -= p * F[s] * others[s];
         sums->J2d[4] -= X[s] * others[s];
     }
-    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         const fa_constant u = c[FA_BEND_U(n) + k * n + r];
         sums->F1d[o] -= p * u * t->zetad[k];
@@ -150,11 +144,59 @@ FA_INLINE void ts_bend(const ts_body *t, const straight_size z, const int d,
         const fa_constant *S = c + FA_BEND_S(n, m) + r * n;
         part->J[0] -= 2.0 * g->S[r];
         part->J[FA_SYM[own][own]] = 2.0 * g->S[r];
-        FA_UNROLL
         for (int s = 0; s < n; s++) {
             sums->J2d[FA_SYM[own][own]] += 2.0 * S[s] * rate[s];
         }
         sums->J2d[0] -= sums->J2d[FA_SYM[own][own]];
+    }
+}
+
+/* what twist adds to mode r of direction d (M2b) */
+FA_INLINE void ts_bend_twisted(const fa_body *b, const ts_body *t,
+                               const straight_size z, const int d, const int r,
+                               ts_part *part)
+{
+    const int n = z.twists, m = z.bends[d], own = 1 + d, o = 2 - d;
+    const fa_constant *with = straight_mixed(b, z, d) + r;
+
+    part->F[own] = t->shape.of[d].T[r];
+    part->J[o] = t->shape.of[d].H[r];
+    for (int k = 0; k < n; k++) {
+        const fa_real rate = t->v.etad[z.at[2] + k], second = t->v.etadd[z.at[2] + k];
+        part->sums.F1d[own] += with[FA_TWIST_TR(n, m) + k * m] * rate;
+        part->sums.F1dd[own] += with[FA_TWIST_TR(n, m) + k * m] * second;
+        part->sums.F1t[own] += with[FA_TWIST_TF + k * m] * rate;
+        part->sums.J2d[o] += with[FA_TWIST_TJ(n, m) + k * m] * rate;
+    }
+}
+
+/* twisting mode r */
+FA_INLINE void ts_twist(const fa_body *b, const ts_body *t, const straight_size z,
+                        const int r, ts_part *part)
+{
+    const int n = z.twists;
+    const fa_constant *c = straight_twist(b, z);
+    tg_sums *sums = &part->sums;
+
+    ts_rest(part);
+    part->F[0] = fa_spread(c[FA_TWIST_F0 + r]);
+    part->J[3] = 2.0 * t->shape.D[r];
+    part->J[4] = fa_spread(c[FA_TWIST_J1(n) + r]);
+    part->J[5] = -part->J[3];
+    sums->J2d[3] =
+        2.0 * straight_sum(n, c + FA_TWIST_D(n) + r * n, t->v.etad + z.at[2]);
+    sums->J2d[5] = -sums->J2d[3];
+    for (int d = 0; d < 2; d++) {
+        const int m = z.bends[d], own = 1 + d, o = 2 - d;
+        const fa_constant *with = straight_mixed(b, z, d) + r * m;
+        const fa_constant *TF = with + FA_TWIST_TF, *TR = with + FA_TWIST_TR(n, m);
+        const fa_real *rate = t->v.etad + z.at[d];
+        part->F[own] = t->shape.T[d][r];
+        part->J[o] = t->shape.H[d][r];
+        sums->F1d[own] = straight_sum(m, TF, rate);
+        sums->F1dd[own] = straight_sum(m, TF, t->v.etadd + z.at[d]);
+        sums->F1t[own] = straight_sum(m, TR, rate);
+        sums->J2d[o] = straight_sum(m, with + FA_TWIST_TJ(n, m), rate);
     }
 }
 
@@ -165,12 +207,10 @@ FA_INLINE void ts_shift(const fa_body *b, const ts_body *t, const straight_size 
     fa_real turned[2][2], *F1d = part->sums.F1d, *F1dd = part->sums.F1dd;
 
     ts_rest(part);
-    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], at = z.at[d];
         const fa_constant *u = t->shape.of[d].c + FA_BEND_U(n) + k * n;
         turned[d][0] = turned[d][1] = (fa_real){0};
-        FA_UNROLL
         for (int r = 0; r < n; r++) {
             turned[d][0] += u[r] * t->v.etad[at + r];
             turned[d][1] += u[r] * t->v.etadd[at + r];
@@ -194,7 +234,7 @@ FA_INLINE void ts_shift(const fa_body *b, const ts_body *t, const straight_size 
 
 /* row and changes of a shape whose amplitude has this rate; rates of the body's sums */
 FA_INLINE void ts_coordinate(ts_body *t, const ts_part *part, fa_real rate,
-                          tg_coordinate *c)
+                             tg_coordinate *c)
 {
     tg_own_mode(t->v.omega, t->V, t->v.alpha, t->v.x, part->F, part->E, part->E,
                 part->J, &part->sums, c);
@@ -212,7 +252,6 @@ FA_INLINE void ts_project(const ts_body *t, const straight_size z, const int d,
 {
     const int n = z.bends[d], at = z.at[d] + s;
 
-    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         tg_driven_add(t->shape.of[d].N[k * n + s], t->N1[k][at], t->N2[k][at],
                       t->driven + k, c);
@@ -225,24 +264,22 @@ FA_INLINE void ts_coordinates(const fa_body *b, const straight_size z, ts_body *
 {
     ts_part part;
 
-    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
         ts_shift(b, t, z, k, &part);
         ts_coordinate(t, &part, t->zetad[k], t->driven + k);
     }
-    FA_UNROLL
     for (int d = 0; d < 2; d++) {
-        FA_UNROLL
         for (int r = 0; r < z.bends[d]; r++) {
             ts_bend(t, z, d, r, &part);
+            if (z.twists > 0) {
+                ts_bend_twisted(b, t, z, d, r, &part);
+            }
             ts_coordinate(t, &part, t->v.etad[z.at[d] + r], own + z.at[d] + r);
             ts_project(t, z, d, r, own + z.at[d] + r);
         }
     }
-    ts_rest(&part);
-    FA_UNROLL
     for (int r = 0; r < z.twists; r++) {
-        part.F[0] = fa_spread(straight_twist(b, z)[FA_TWIST_F0 + r]);
+        ts_twist(b, t, z, r, &part);
         ts_coordinate(t, &part, t->v.etad[z.at[2] + r], own + z.at[2] + r);
     }
     for (int r = 0; r < b->n_modes; r++) {
@@ -267,11 +304,9 @@ FA_INLINE void ts_block(const ts_body *t, const straight_size z, const int d,
     const fa_constant *X_F = c + (z.rotary ? FA_BEND_XF(n, m) : FA_BEND_X(n));
     const fa_constant *X_G = c + (z.rotary ? FA_BEND_XG(n, m) : FA_BEND_X(n));
 
-    FA_UNROLL
     for (int s = 0; s < m; s++) {
         const int to = z.at[e] + s;
         fa_real on_N[TS_DRIVEN], on_Nd[TS_DRIVEN], on_u[TS_DRIVEN], on_ud[TS_DRIVEN];
-        FA_UNROLL
         for (int k = 0; k < z.driven; k++) {
             const fa_real N = h->N[k * m + s], N1 = t->N1[k][to];
             const fa_constant u = h->c[FA_BEND_U(m) + k * m + s];
@@ -280,7 +315,6 @@ FA_INLINE void ts_block(const ts_body *t, const straight_size z, const int d,
             on_u[k] = lift * N + twice * N1;
             on_ud[k] = twice * N;
         }
-        FA_UNROLL
         for (int r = 0; r < n; r++) {
             const int at = (z.at[d] + r) * stride + to;
             fa_real dq, dqd = {0};
@@ -289,11 +323,9 @@ FA_INLINE void ts_block(const ts_body *t, const straight_size z, const int d,
                 dq += z.rotary ? c[FA_BEND_S(n, z.bends[!d]) + r * n + s] * gyro
                                : (fa_real){0};
             } else {
-                dq = c[FA_BEND_X(n) + r * m + s] * bc -
-                     p * X_F[r * m + s] * alpha[0];
+                dq = c[FA_BEND_X(n) + r * m + s] * bc - p * X_F[r * m + s] * alpha[0];
                 dqd = -2.0 * p * X_G[r * m + s] * w[0];
             }
-            FA_UNROLL
             for (int k = 0; k < z.driven; k++) {
                 const fa_constant u = c[FA_BEND_U(n) + k * n + r];
                 dq += u * on_u[k] + g->N[k * n + r] * on_N[k];
@@ -304,6 +336,38 @@ FA_INLINE void ts_block(const ts_body *t, const straight_size z, const int d,
             }
             q[at] += dq;
             qd[at] += dqd;
+        }
+    }
+}
+
+/* block of the twisting modes and those that bend along d, and their own (X13) */
+FA_INLINE void ts_twist_block(const fa_body *b, const ts_body *t, const straight_size z,
+                              int stride, fa_real *q, fa_real *qd)
+{
+    const int n = z.twists;
+    const fa_constant *D = straight_twist(b, z) + FA_TWIST_D(n);
+    const fa_real *w = t->v.omega;
+    const fa_real apart = w[1] * w[1] - w[2] * w[2];
+
+    for (int k = 0; k < n; k++) {
+        const int at = z.at[2] + k;
+        for (int s = 0; s < n; s++) {
+            q[at * stride + z.at[2] + s] -= D[k * n + s] * apart;
+        }
+        for (int d = 0; d < 2; d++) {
+            const int m = z.bends[d], own = 1 + d;
+            const fa_constant *with = straight_mixed(b, z, d) + k * m;
+            const fa_real slant = w[0] * w[2 - d], alpha = t->v.alpha[own];
+            for (int r = 0; r < m; r++) {
+                const int bend = z.at[d] + r;
+                const fa_constant TF = with[FA_TWIST_TF + r];
+                const fa_constant TR = with[FA_TWIST_TR(n, m) + r];
+                const fa_constant TJ = with[FA_TWIST_TJ(n, m) + r];
+                q[bend * stride + at] += TF * alpha - TJ * slant;
+                q[at * stride + bend] += TR * alpha - TJ * slant;
+                qd[bend * stride + at] += (TF - TR) * w[own];
+                qd[at * stride + bend] += (TR - TF) * w[own];
+            }
         }
     }
 }
@@ -327,17 +391,16 @@ FA_INLINE void ts_motion(const id_body *of, const int axis[3],
 }
 
 /* tg_start of a straight body, of a model without any wide B */
-FA_INLINE void tg_start_straight(const fa_model *model, const fa_body *b,
-                                 const straight_size z, const id_body *of,
-                                 tg_body *self, const fa_real *const y[3],
-                                 tg_coordinate *own, int stride, fa_real *q, fa_real *qd)
+FA_NOINLINE void tg_start_straight(const id_body *of, tg_body *self, const fa_body *b,
+                                   const fa_real *const y[3], tg_coordinate *own,
+                                   int stride, fa_real *q, fa_real *qd)
 {
+    const straight_size z = straight_sizes(b);
     const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     fa_shape shape;
     tg_body turned; /* with the axes a, b, c */
     ts_body t;
 
-    (void)model;
     straight_deform(b, z, y[0], &t.shape);
     ts_motion(of, axis, y, &t);
     ts_driven(b, z, &t);
@@ -354,10 +417,12 @@ FA_INLINE void tg_start_straight(const fa_model *model, const fa_body *b,
     fa_zero(t.J, 6);
     fa_zero(t.d, 3);
     ts_coordinates(b, z, &t, &turned, own);
-    FA_UNROLL
     for (int d = 0; d < 2; d++) {
         ts_block(&t, z, d, 0, stride, q, qd);
         ts_block(&t, z, d, 1, stride, q, qd);
+    }
+    if (z.twists > 0) {
+        ts_twist_block(b, &t, z, stride, q, qd);
     }
     tg_momentum(b->n_modes, y[1], own, self);
     tg_rate_add(turned.R, t.J, t.d, self);
