@@ -33,9 +33,12 @@ sys.path.insert(0, str(HERE))
 import instruction_sets  # noqa: E402
 import peers_body  # noqa: E402
 import peers_flexible  # noqa: E402
+import peers_loops  # noqa: E402
 import peers_machine  # noqa: E402
 import peers_rigid  # noqa: E402
+import peers_robots  # noqa: E402
 import peers_runs  # noqa: E402
+import peers_segments  # noqa: E402
 import peers_stack  # noqa: E402
 import peers_symbolic  # noqa: E402
 from peers_jobs import FULL, QUICK, TINY, Case, Sizes  # noqa: E402
@@ -49,6 +52,9 @@ MODULES = (
     peers_body,
     peers_runs,
     peers_stack,
+    peers_loops,
+    peers_robots,
+    peers_segments,
     instruction_sets,
 )
 
