@@ -3,9 +3,11 @@
     python3 tests/bench/peers.py [--quick] [--output DIR] [--cases WORD ...]
 
 Pinocchio, MuJoCo, Exudyn, code that SymPy writes, and dense matrices with LAPACK take
-turns with flexarm on the same arms and states.  Nothing is installed; what is missing
-is said, one line each, with its name for pip, and the rest runs.  All contenders have
-to agree before they are timed: a disagreement ends the command with an error.
+turns with flexarm on the same arms and states, SoRoMoX and PyElastica on the same rods.
+Nothing is installed; what is missing is said, one line each, with its name for pip, and
+the rest runs.  All contenders have to agree before they are timed: a disagreement ends
+the command with an error.  Packages that do not fit beside flexarm may be in another
+environment, see ``peers_rods.py``.
 
 The report is Markdown; with ``--output`` it goes to ``peers.md``, the numbers to
 ``peers.json`` and a figure to ``peers.png`` in that folder.  A full run takes about a
@@ -91,7 +93,7 @@ def measure(
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Flexarm beside Pinocchio, MuJoCo, Exudyn, SymPy and LAPACK."
+        description="Flexarm beside Pinocchio, MuJoCo, Exudyn, SoRoMoX and others."
     )
     parser.add_argument("--quick", action="store_true", help="fewer states and rounds")
     parser.add_argument("--smoke", action="store_true", help="each case once, tiny")

@@ -7,6 +7,7 @@ in Python over its C++.
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -48,10 +49,13 @@ def races(name: str, path: Path, sizes: Sizes) -> Sequence[Race]:
     """All jobs of one robot."""
     import robots
 
-    worst = robots.difference(path, "fixed")
+    with warnings.catch_warnings():  # of what the files have beside dynamics
+        warnings.simplefilter("ignore")
+        worst = robots.difference(path, "fixed")
+        rivals = robots.rivals(path)
     assert worst < 1e-12, f"Pinocchio differs by {worst:.1e} of the largest entry"
     found = []
-    for job, (own, theirs) in zip(robots.JOBS, robots.rivals(path), strict=True):
+    for job, (own, theirs) in zip(robots.JOBS, rivals, strict=True):
         if job in JOBS:
             contenders = [
                 Contender("flexarm", own, robots.BATCH),

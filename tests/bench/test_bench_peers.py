@@ -14,6 +14,8 @@ from typing import Any
 
 import peers
 import pytest
+import strain_cost
+import throughput
 from peers_jobs import DERIVATIVES, INVERSE, JACOBIAN, TINY
 from peers_rigid import PIN_PYTHON
 from peers_targets import verdicts
@@ -85,3 +87,13 @@ def test_targets() -> None:
         # in the order of the table: the lone call comes first
         found_verdicts = [verdict for *_, verdict in rows.values()]
         assert found_verdicts == ["**not met**", "met", "**not met**"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_other_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, rows in ((strain_cost, 12), (throughput, 21)):
+        command.main()
+        lines = capsys.readouterr().out.splitlines()
+        table = [line for line in lines if line.startswith("|")]
+        assert len({line.count("|") for line in table}) == 1
+        assert len(table) - 2 >= rows
