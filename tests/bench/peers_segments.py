@@ -34,6 +34,7 @@ ELEMENTS = 32
 STEPS = {"rk4": 6e-4, "ROS34PW2": 1e-3, "SoRoMoX": 3e-4, "PyElastica": 1e-4}
 TOLERANCE = 0.02  # of the length of the rod; PyElastica needs most of it
 RUNS = 64
+CHUNK = 16  # states of a batch of SoRoMoX, whose time for one grows with their number
 
 
 def name_of(pieces: int) -> str:
@@ -50,7 +51,7 @@ def rods() -> Process:
 @cache
 def versions() -> dict[str, str]:
     """Packages that this interpreter has."""
-    found: dict[str, str] = rods().ask("versions")
+    found: dict[str, str] = rods().ask("versions", "")
     return found
 
 
@@ -109,10 +110,11 @@ def _check(name: str, tip: Any, expected: Array) -> None:
 def forward(pieces: int, sizes: Sizes) -> Sequence[Race]:
     """Forward dynamics, alone and in batches."""
     own, found, peer = arm(pieces), [], "soromox" in versions()
+    clock = "cpu" if sizes.cpu_time else "wall"
     if peer:
         seconds = min(0.05, sizes.seconds)
         step = step_of("SoRoMoX", pieces)
-        _, tip = rods().ask("soromox", pieces, seconds, step)
+        _, tip = rods().ask("soromox", "wall", pieces, seconds, step)
         _check("SoRoMoX", tip, fall(pieces, seconds, "rk4"))
     for count in sizes.batches[:2]:
         x = states(pieces, count)
@@ -125,9 +127,10 @@ def forward(pieces: int, sizes: Sizes) -> Sequence[Race]:
             name = f"flexarm, {threads()} threads"
             contenders.append(Contender(name, split, count, parallel=True))
         if peer:
-            name = f"SoRoMoX, {pieces} pieces of constant strain, one core"
-            timed = partial(rods().ask, "batch", pieces, count)
-            contenders.append(Contender(name, timed, count, own_clock=True))
+            few = min(count, CHUNK)
+            name = f"SoRoMoX, {pieces} pieces of constant strain, {few} at a time"
+            timed = partial(rods().ask, "batch", clock, pieces, few)
+            contenders.append(Contender(name, timed, few, own_clock=True))
         note = f"{own.nv} freedoms; random states of the same size in both"
         race = Race(
             Group.SEGMENTS, name_of(pieces), FORWARD, count, contenders, notes=(note,)
@@ -139,6 +142,7 @@ def forward(pieces: int, sizes: Sizes) -> Sequence[Race]:
 def motion(sizes: Sizes) -> Sequence[Race]:
     """A fall from rest, each program at a step that is small enough for it."""
     pieces, seconds = PIECES[0], sizes.seconds
+    clock = "cpu" if sizes.cpu_time else "wall"
     ours = {name: partial(fall, pieces, seconds, name) for name in ("ROS34PW2", "rk4")}
     contenders = [
         Contender(f"flexarm, {pieces} pieces, {name}, {1e3 * STEPS[name]:g} ms", run)
@@ -158,10 +162,10 @@ def motion(sizes: Sizes) -> Sequence[Race]:
             continue
         what = "soromox" if package == "soromox" else "elastica"
         step = STEPS[program]
-        _check(program, rods().ask(what, size, short, step)[1], right)
+        _check(program, rods().ask(what, "wall", size, short, step)[1], right)
         kind = "pieces" if package == "soromox" else "elements"
         name = f"{program}, {size} {kind}, {1e3 * step:g} ms"
-        timed = partial(_clock, what, size, seconds, step)
+        timed = partial(_clock, what, clock, size, seconds, step)
         contenders.append(Contender(name, timed, own_clock=True))
     note = "a clamped rod falls from rest; steps small enough for each"
     return [

@@ -2,8 +2,8 @@
 
     python3 tests/bench/throughput.py
 
-What is measured here stands on the page ``notebooks/docs/threads.md`` beside figures that
-others have published for GPUs.  All in float64; the least time of several turns.
+What is measured here stands in ``notebooks/docs/threads.md`` beside figures that others
+have published for GPUs.  All in float64; the least time of several turns.
 Evaluations are in batches of 4096, results in arrays that are there before.  Steps are
 those of 512 runs of half a second by ``simulate``, its checks included, from random
 postures at rest and without forces; samples are the states at the end.  MuJoCo, where
