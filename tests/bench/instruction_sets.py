@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -41,6 +40,7 @@ from peers_jobs import (  # noqa: E402
     Sizes,
     agree,
 )
+from peers_process import Process  # noqa: E402
 from races import Contender  # noqa: E402
 
 import flexarm as fa  # noqa: E402
@@ -59,7 +59,7 @@ _ROWS = {
 _SPACE = 1 << 17  # bytes of operands of a batch of the command: the second cache
 
 
-class Worker:
+class Worker(Process):
     """A process with one instruction set that computes on request."""
 
     def __init__(self, isa: str, arm: str, counts: dict[str, int]) -> None:
@@ -67,29 +67,8 @@ class Worker:
         here = [str(HERE), str(Path(fa.__file__).parents[1])]
         old = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = os.pathsep.join([*here, *([old] if old else [])])
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", arm, json.dumps(counts)],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def ask(self, job: str, what: str) -> Any:
-        """Seconds of one call by a clock, or results of the first states."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        print(json.dumps([job, what]), file=self.process.stdin, flush=True)
-        line = self.process.stdout.readline()
-        assert line, "a process with another instruction set has ended"
-        return json.loads(line)
-
-    def __del__(self) -> None:
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-        self.process.wait(timeout=10)
+        command = [sys.executable, __file__, "--serve", arm, json.dumps(counts)]
+        super().__init__(command, environment)
 
 
 def races(

@@ -3,9 +3,11 @@
     python3 tests/bench/peers.py [--quick] [--output DIR] [--cases WORD ...]
 
 Pinocchio, MuJoCo, Exudyn, code that SymPy writes, and dense matrices with LAPACK take
-turns with flexarm on the same arms and states.  Nothing is installed; what is missing
-is said, one line each, with its name for pip, and the rest runs.  All contenders have
-to agree before they are timed: a disagreement ends the command with an error.
+turns with flexarm on the same arms and states, SoRoMoX and PyElastica on the same rods.
+Nothing is installed; what is missing is said, one line each, with its name for pip, and
+the rest runs.  All contenders have to agree before they are timed: a disagreement ends
+the command with an error.  Packages that do not fit beside flexarm may be in another
+environment, see ``peers_rods.py``.
 
 The report is Markdown; with ``--output`` it goes to ``peers.md``, the numbers to
 ``peers.json`` and a figure to ``peers.png`` in that folder.  A full run takes about a
@@ -33,9 +35,12 @@ sys.path.insert(0, str(HERE))
 import instruction_sets  # noqa: E402
 import peers_body  # noqa: E402
 import peers_flexible  # noqa: E402
+import peers_loops  # noqa: E402
 import peers_machine  # noqa: E402
 import peers_rigid  # noqa: E402
+import peers_robots  # noqa: E402
 import peers_runs  # noqa: E402
+import peers_segments  # noqa: E402
 import peers_stack  # noqa: E402
 import peers_symbolic  # noqa: E402
 from peers_jobs import FULL, QUICK, TINY, Case, Sizes  # noqa: E402
@@ -49,6 +54,9 @@ MODULES = (
     peers_body,
     peers_runs,
     peers_stack,
+    peers_loops,
+    peers_robots,
+    peers_segments,
     instruction_sets,
 )
 
@@ -85,7 +93,7 @@ def measure(
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Flexarm beside Pinocchio, MuJoCo, Exudyn, SymPy and LAPACK."
+        description="Flexarm beside Pinocchio, MuJoCo, Exudyn, SoRoMoX and others."
     )
     parser.add_argument("--quick", action="store_true", help="fewer states and rounds")
     parser.add_argument("--smoke", action="store_true", help="each case once, tiny")

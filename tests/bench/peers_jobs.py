@@ -31,6 +31,9 @@ class Group(str, Enum):
     RUN = "run"
     SWEEP = "sweep"
     SETS = "sets"
+    SEGMENTS = "segments"
+    LOOPS = "loops"
+    ROBOTS = "robots"
 
 
 CHECKED = 4  # states that contenders must agree on before they race

@@ -10,6 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import peers_robots
+import peers_segments
 from peers_jobs import threads
 from peers_native import compiler, eigen
 
@@ -38,6 +40,16 @@ def missing() -> list[str]:
             "missing: headers of Eigen for Pinocchio in a loop of C++ (pip install "
             "cmeel-eigen); its own batches remain, and calls less those on one joint"
         )
+    lines += [
+        f"missing: {what}: rods cut into pieces (pip install {name}, into another "
+        "environment if wanted, whose interpreter FLEXARM_PEERS_PYTHON names)"
+        for what, name in (("SoRoMoX", "soromox"), ("PyElastica", "pyelastica"))
+        if name not in peers_segments.versions()
+    ]
+    if not peers_robots.descriptions():
+        lines.append(
+            "missing: robots from descriptions (pip install example-robot-data)"
+        )
     if compiler() is None:
         lines.append("missing: a C compiler (gcc or clang): loops of C are left out")
     if compiler("c++") is None:
@@ -63,7 +75,7 @@ def versions() -> dict[str, str]:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return found | peers_segments.versions()
 
 
 def load() -> list[float]:

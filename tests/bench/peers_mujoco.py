@@ -28,14 +28,35 @@ from scipy.spatial.transform import Rotation
 import flexarm as fa
 
 
-def mujoco_model(name: str) -> Any:
-    """Model of a robot description without limits of positions and forces."""
+def mujoco_model(name: str, held: Array | None = None) -> Any:
+    """Model of a robot description without limits of positions and forces.
+
+    If `held` is a place in the base, the frame of the last link is held there.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = mujoco.MjModel.from_xml_string(urdf_text(name))
+        spec = mujoco.MjSpec.from_string(urdf_text(name))
+        if held is not None:
+            _hold(spec, held)
+        model = spec.compile()
     model.jnt_limited[:] = 0
     model.jnt_actfrclimited[:] = 0
     return model
+
+
+def _hold(spec: Any, place: Array) -> None:
+    """Connect the last link with the base, as stiff as it can be."""
+    body, kind = spec.bodies[-1], mujoco.mjtEq.mjEQ_CONNECT
+    there = spec.worldbody.add_site(name="place", pos=place)
+    here = body.add_site(name="held")
+    stiff = {"solref": [0.02, 1.0], "solimp": [0.9999, 0.9999, 1e-3, 0.5, 2.0]}
+    spec.add_equality(
+        type=kind,
+        objtype=mujoco.mjtObj.mjOBJ_SITE,
+        name1=here.name,
+        name2=there.name,
+        **stiff,
+    )
 
 
 class MujocoPeer(PeerCalls):
@@ -49,8 +70,10 @@ class MujocoPeer(PeerCalls):
         Those of the race, in its order: the linear part of a free base in the world.
     """
 
-    def __init__(self, name: str, arm: fa.Arm, x: States) -> None:
-        self.model = mujoco_model(name)
+    def __init__(
+        self, name: str, arm: fa.Arm, x: States, held: Array | None = None
+    ) -> None:
+        self.model = mujoco_model(name, held)
         self.data = mujoco.MjData(self.model)
         names = [
             mujoco.mj_id2name(self.model, mujoco.mjtObj.mjOBJ_JOINT, j)

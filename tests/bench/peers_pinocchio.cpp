@@ -7,6 +7,7 @@
 
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/constrained-dynamics.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
@@ -14,6 +15,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -29,6 +31,8 @@ struct Peer {
     pinocchio::Data data;
     pinocchio::Data::Matrix6x jacobian;
     Eigen::MatrixXd by_q, by_v;
+    std::vector<pinocchio::RigidConstraintModel> held;
+    std::vector<pinocchio::RigidConstraintData> rooms;
 };
 
 enum { KIND_X, KIND_Y, KIND_Z, KIND_FREE };
@@ -95,6 +99,21 @@ extern "C" void peer_ready(void *handle)
     peer.by_v = peer.by_q;
 }
 
+// Holds the frame of the last joint at a place of the base.
+extern "C" void peer_hold(void *handle, const double *place)
+{
+    Peer &peer = *static_cast<Peer *>(handle);
+    const pinocchio::SE3 where(Eigen::Matrix3d::Identity(),
+                               Eigen::Map<const Eigen::Vector3d>(place));
+    const pinocchio::JointIndex last =
+        static_cast<pinocchio::JointIndex>(peer.model.njoints - 1);
+
+    peer.held.emplace_back(pinocchio::CONTACT_3D, peer.model, last,
+                           pinocchio::SE3::Identity(), 0, where, pinocchio::LOCAL);
+    peer.rooms.emplace_back(peer.held[0]);
+    pinocchio::initConstraintDynamics(peer.model, peer.data, peer.held, peer.rooms);
+}
+
 extern "C" void peer_close(void *handle)
 {
     delete static_cast<Peer *>(handle);
@@ -123,6 +142,12 @@ extern "C" void peer_run(void *handle, int job, long count, const double *q,
         const Row ai = Map(a + i * nv, nv);
         switch (job) {
         case JOB_FORWARD:
+            if (!peer.held.empty()) {
+                store(out + i * nv,
+                      pinocchio::constraintDynamics(model, data, qi, vi, ai, peer.held,
+                                                    peer.rooms));
+                break;
+            }
             store(out + i * nv, pinocchio::aba(model, data, qi, vi, ai));
             break;
         case JOB_INVERSE:

@@ -43,6 +43,7 @@ class PinocchioPeer(PeerCalls):
         self.model = pin.buildModelFromXML(urdf_text(name))
         self.data = self.model.createData()
         self.last = self.model.njoints - 1
+        self.held: Array | None = None
         if arm is not None and x is not None:
             names = list(self.model.names)
             self.states = for_pinocchio(arm, x, names)
@@ -50,11 +51,26 @@ class PinocchioPeer(PeerCalls):
             free = arm.nq > arm.nv
             self.order = np.r_[3:6, 0:3, at] if free else at
 
+    def hold(self, place: Array) -> None:
+        """Hold the frame of the last joint at a place of the base."""
+        self.held = place
+        where = pin.SE3(np.eye(3), np.array(place))
+        kind, still = pin.ContactType.CONTACT_3D, pin.SE3.Identity()
+        given = (kind, self.model, self.last, still, 0, where, pin.LOCAL)
+        self.constraints = pin.StdVec_RigidConstraintModel()
+        self.constraints.append(pin.RigidConstraintModel(*given))
+        self.rooms = pin.StdVec_RigidConstraintData()
+        self.rooms.append(self.constraints[0].createData())
+        pin.initConstraintDynamics(self.model, self.data, self.constraints, self.rooms)
+
     def call(self, job: str) -> Callable[[Array, Array, Array], Any]:
         """One state, called from Python."""
         model, data, last = self.model, self.data, self.last
         jacobian, derivatives = pin.computeJointJacobian, pin.computeRNEADerivatives
         forward = pin.computeABADerivatives
+        if self.held is not None:
+            held, rooms, function = self.constraints, self.rooms, pin.constraintDynamics
+            return lambda q, v, x: function(model, data, q, v, x, held, rooms)
         return {
             FORWARD: lambda q, v, x: pin.aba(model, data, q, v, x),
             INVERSE: lambda q, v, x: pin.rnea(model, data, q, v, x),
@@ -107,6 +123,8 @@ class PinocchioPeer(PeerCalls):
             parent = int(self.model.parents[j])
             library.peer_add(handle, parent, kind, pointer(pose), pointer(numbers))
         library.peer_ready(handle)
+        if self.held is not None:
+            library.peer_hold(handle, pointer(np.array(self.held)))
         return handle
 
     def results(self, job: str, count: int) -> Array:

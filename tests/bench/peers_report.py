@@ -29,6 +29,7 @@ def record(race: Race, result: Result) -> Record:
             {
                 "name": name,
                 "ns": 1e9 * float(quartiles[1, i]),
+                "ns least": 1e9 * float(result.times[:, i].min()),
                 "ns quartiles": [1e9 * float(quartiles[k, i]) for k in (0, 2)],
                 "ratio": float(middle[i]),
                 "ratio quartiles": [float(low[i]), float(high[i])],

@@ -7,14 +7,31 @@ from typing import Any
 
 from peers_body import BODY
 from peers_flexible import name_of
-from peers_jobs import FORWARD, INVERSE, MASS, Group
+from peers_jobs import (
+    DERIVATIVES,
+    FORWARD,
+    FORWARD_DERIVATIVES,
+    INVERSE,
+    JACOBIAN,
+    MASS,
+    Group,
+)
 from peers_report import digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP, PIN_PYTHON
+from peers_segments import name_of as rod_of
 
 Record = dict[str, Any]
 Row = tuple[str, str, str, str]
 
 RIGID, BATCH = "7 joints", 1000
+SMALL, LARGE = "2 joints", "30 joints"
+# ns of forward and inverse dynamics and of the mass matrix, for links and modes
+CHAINS = {
+    (2, 4): (110, 60, 110),
+    (7, 4): (450, 180, 600),
+    (6, 8): (1300, 600, 1600),
+}
+RODS = {4: 700, 16: 4000}  # ns of forward dynamics, for pieces
 # Part of the throughput with AVX-512.
 AVX2_SHARE = 0.6
 
@@ -61,18 +78,29 @@ class Table:
             return "needs AVX-512"
         return "**not met**"
 
-    def time(self, what: str, race: tuple[Group, str, str, int], limit: float) -> Row:
-        """A time of at most `limit` ns."""
-        goal = f"at most {duration(limit)}"
+    def time(
+        self,
+        what: str,
+        race: tuple[Group, str, str, int],
+        limit: float,
+        least: bool = False,
+    ) -> Row:
+        """A time of at most `limit` ns: the median of the rounds, or the least."""
+        goal = f"at most {duration(limit)}{', least' * least}"
         own = self.contenders(*race).get("flexarm")
         if own is None:
             return what, goal, "not measured", "unknown"
-        holds = own["ns"] <= limit
-        shared = race[-1] > 1 and AVX2_SHARE * own["ns"] <= limit
-        return what, goal, duration(own["ns"]), self.verdict(holds, shared)
+        measured = duration(own["ns"])
+        if least:
+            measured = f"{duration(own['ns least'])} (median {measured})"
+        ns = own["ns least" if least else "ns"]
+        shared = race[-1] > 1 and AVX2_SHARE * ns <= limit
+        return what, goal, measured, self.verdict(ns <= limit, shared)
 
-    def ratio(self, what: str, one: Record | None, limit: float) -> Row:
-        """A ratio of at least `limit`."""
+    def ratio(
+        self, what: str, one: Record | None, limit: float, lone: bool = False
+    ) -> Row:
+        """A ratio of at least `limit`, of batches or of lone calls."""
         goal = f"at least {limit:g} times"
         if one is None:
             return what, goal, "not measured", "unknown"
@@ -80,8 +108,21 @@ class Table:
         measured = f"{digits(one['ratio'])} ({digits(low)} to {digits(high)})"
         measured += f", {one['name']}"
         holds = one["ratio"] >= limit
-        shared = one["ratio"] / AVX2_SHARE >= limit
+        shared = not lone and one["ratio"] / AVX2_SHARE >= limit
         return what, goal, measured, self.verdict(holds, shared)
+
+    def times_function(
+        self, what: str, job: str, of: str, race: tuple[Group, str, int], limit: float
+    ) -> Row:
+        """A job that takes at most `limit` times as long as another one."""
+        group, arm, count = race
+        goal = f"at most {limit:g} times the function, least"
+        pair = [self.contenders(group, arm, x, count).get("flexarm") for x in (job, of)]
+        if pair[0] is None or pair[1] is None:
+            return what, goal, "not measured", "unknown"
+        ratio = pair[0]["ns least"] / pair[1]["ns least"]
+        verdict = self.verdict(ratio <= limit, False)
+        return what, goal, f"{digits(ratio)} times", verdict
 
 
 def _fastest(found: dict[str, Record], names: Sequence[str]) -> Record | None:
@@ -107,16 +148,38 @@ def _rigid(table: Table) -> list[Row]:
     what = f"{RIGID}, {FORWARD}, batch: Pinocchio from Python"
     rows.append(table.ratio(what, python, 20))
     what = f"{RIGID}, {FORWARD}, a lone call from Python"
-    rows.append(table.time(what, (Group.RIGID, RIGID, FORWARD, 1), 1200))
+    rows.append(table.time(what, (Group.RIGID, RIGID, FORWARD, 1), 800))
+    for job in (MASS, DERIVATIVES, FORWARD_DERIVATIVES):
+        race = (Group.RIGID, LARGE, job, BATCH)
+        what = f"{LARGE}, {job}, batch: Pinocchio in C++"
+        rows.append(table.ratio(what, _cpp(table.contenders(*race)), 8))
+    for arm, job in ((SMALL, JACOBIAN), (RIGID, JACOBIAN), (SMALL, DERIVATIVES)):
+        python = table.contenders(Group.RIGID, arm, job, 1).get(PIN_PYTHON)
+        what = f"{arm}, {job}, a lone call: Pinocchio from Python"
+        rows.append(table.ratio(what, python, 1.5, lone=True))
     return rows
 
 
 def _flexible(table: Table) -> list[Row]:
-    wanted = ((2, 4, FORWARD, 150), (7, 4, FORWARD, 450), (7, 4, INVERSE, 180))
     rows = []
-    for N, n, job, limit in wanted:
-        race = (Group.FLEXIBLE, name_of(N, n), job, BATCH)
-        rows.append(table.time(f"{race[1]}, {job}, batch", race, limit))
+    for size, limits in CHAINS.items():
+        for job, limit in zip((FORWARD, INVERSE, MASS), limits, strict=True):
+            race = (Group.FLEXIBLE, name_of(*size), job, BATCH)
+            what = f"{race[1]}, {job}, batch"
+            rows.append(table.time(what, race, limit, least=True))
+    name = name_of(7, 4)
+    for job, of, limit in (
+        (DERIVATIVES, INVERSE, 8),
+        (FORWARD_DERIVATIVES, FORWARD, 12),
+    ):
+        whole = (Group.FLEXIBLE, name, BATCH)
+        rows.append(
+            table.times_function(f"{name}, {job}, batch", job, of, whole, limit)
+        )
+    for pieces, limit in RODS.items():
+        race = (Group.SEGMENTS, rod_of(pieces), FORWARD, BATCH)
+        what = f"{race[1]}, {FORWARD}, batch"
+        rows.append(table.time(what, race, limit, least=True))
     for job in ("accelerations", "forces"):
         found = table.contenders(Group.BODY, BODY, job, 1)
         exudyn = _fastest(found, [name for name in found if "Exudyn" in name])
@@ -171,8 +234,8 @@ def _sweep(table: Table) -> list[Row]:
     for race, found in table.with_trait(Group.SWEEP, "fastest"):
         for fastest, one in found.items():
             what = f"{race['arm']}, a stack, {fastest} fastest: beside one arm"
-            verdict = "met" if one["ratio"] <= 1.5 else "**not met**"
-            rows.append((what, "at most 1.5 times", f"{one['ratio']:.3g}", verdict))
+            verdict = "met" if one["ratio"] <= 1.4 else "**not met**"
+            rows.append((what, "at most 1.4 times", f"{one['ratio']:.3g}", verdict))
     return rows
 
 

@@ -130,25 +130,23 @@ class Turn:
         self.times: list[float] = []
         alone = cpu_time and not contender.parallel
         self.clock = time.thread_time if alone else time.perf_counter
-        start = self.clock()
-        contender.action()  # caches, lazy imports
-        once = self.clock() - start
+        once = self._seconds(1)  # caches, lazy imports
         if once < 20.0 * TURN:
-            start = self.clock()
-            contender.action()
-            once = self.clock() - start
+            once = self._seconds(1)
         self.repeats = max(1, int(np.ceil(TURN / max(once, 1e-7))))
 
-    def __call__(self) -> None:
-        action, repeats = self.contender.action, self.repeats
+    def _seconds(self, repeats: int) -> float:
+        action = self.contender.action
         if self.contender.own_clock:
-            seconds = sum(action() for _ in range(repeats))
-        else:
-            start = self.clock()
-            for _ in range(repeats):
-                action()
-            seconds = self.clock() - start
-        self.times.append(seconds / (repeats * self.contender.states))
+            return float(sum(action() for _ in range(repeats)))
+        start = self.clock()
+        for _ in range(repeats):
+            action()
+        return self.clock() - start
+
+    def __call__(self) -> None:
+        seconds = self._seconds(self.repeats)
+        self.times.append(seconds / (self.repeats * self.contender.states))
 
 
 def race(benchmark: Any, title: str, contenders: Sequence[Contender]) -> Result:

@@ -198,8 +198,8 @@ def keeping(
     return action
 
 
-def ratios(path: Path) -> tuple[float, ...]:
-    """Time of Pinocchio's loop by that of flexarm's batch, for each job."""
+def rivals(path: Path) -> list[tuple[Callable[[], Any], Callable[[], Any]]]:
+    """Flexarm's batch and Pinocchio's loop for each of `JOBS`."""
     arm = fa.urdf.load(path, repair="nearest")
     other = _other(path, arm, "fixed")
     pin, model, data = other.pin, other.model, other.data
@@ -209,7 +209,7 @@ def ratios(path: Path) -> tuple[float, ...]:
     out = np.zeros((BATCH, 3, arm.nv, arm.nv))
     square = (model.nv, model.nv)
     derivatives = loop(lambda *a: pin.computeABADerivatives(model, data, *a), x, v, w)
-    pairs: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
+    return [
         (
             lambda: fa.forward_dynamics(arm, q, qd, last),
             loop(lambda *a: pin.aba(model, data, *a), x, v, w),
@@ -243,7 +243,11 @@ def ratios(path: Path) -> tuple[float, ...]:
             ),
         ),
     ]
-    return tuple(_ratio(own, theirs) for own, theirs in pairs)
+
+
+def ratios(path: Path) -> tuple[float, ...]:
+    """Time of Pinocchio's loop by that of flexarm's batch, for each job."""
+    return tuple(_ratio(own, theirs) for own, theirs in rivals(path))
 
 
 def _ratio(own: Callable[[], Any], theirs: Callable[[], Any]) -> float:

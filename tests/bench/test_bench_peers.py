@@ -14,7 +14,11 @@ from typing import Any
 
 import peers
 import pytest
-from peers_jobs import TINY
+import strain_cost
+import throughput
+from peers_jobs import DERIVATIVES, INVERSE, JACOBIAN, TINY
+from peers_rigid import PIN_PYTHON
+from peers_targets import verdicts
 from races import SMOKE
 
 pytestmark = pytest.mark.skipif(
@@ -46,3 +50,50 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert (tmp_path / "peers.png").stat().st_size > 0
     said = capsys.readouterr().err
     assert all(line in said for line in numbers["missing"])
+
+
+def test_targets() -> None:
+    """Times by the least of the rounds, ratios by their median, lone calls as is."""
+
+    def found(group: str, arm: str, job: str, count: int, **others: Any) -> Any:
+        rows = {"flexarm": (200.0, 1.0), **others}
+        contenders = [
+            {
+                "name": PIN_PYTHON if name == "peer" else name,
+                "ns": ns,
+                "ns least": 0.8 * ns,
+                "ratio": ratio,
+                "ratio quartiles": [ratio, ratio],
+                "traits": {},
+            }
+            for name, (ns, ratio) in rows.items()
+        ]
+        names = ("group", "arm", "job", "count", "contenders")
+        return dict(zip(names, (group, arm, job, count, contenders), strict=True))
+
+    chain = ("flexible", "7 links x 4 modes")
+    records = [
+        found(*chain, INVERSE, 1000),
+        found(*chain, DERIVATIVES, 1000, flexarm=(1700.0, 1.0)),
+        found("rigid", "2 joints", JACOBIAN, 1, peer=(280.0, 1.4)),
+    ]
+    for isa in ("avx512", "avx2"):
+        rows = {what: rest for what, *rest in verdicts(records, isa)}
+        assert rows.keys() == {
+            f"{chain[1]}, {INVERSE}, batch",
+            f"{chain[1]}, {DERIVATIVES}, batch",
+            f"2 joints, {JACOBIAN}, a lone call: Pinocchio from Python",
+        }
+        # in the order of the table: the lone call comes first
+        found_verdicts = [verdict for *_, verdict in rows.values()]
+        assert found_verdicts == ["**not met**", "met", "**not met**"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_other_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, rows in ((strain_cost, 12), (throughput, 21)):
+        command.main()
+        lines = capsys.readouterr().out.splitlines()
+        table = [line for line in lines if line.startswith("|")]
+        assert len({line.count("|") for line in table}) == 1
+        assert len(table) - 2 >= rows
