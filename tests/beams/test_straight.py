@@ -23,7 +23,7 @@ from flexarm.reference import lagrangian
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 # modes along y, along z, and whether they foreshorten: FA_STRAIGHT_KINDS; those named
-# "turning" have sections with rotary inertia, those named "twisting" a twisting mode too
+# "turning" have sections with rotary inertia, those named "twisting" one of twist too
 KINDS = {
     "two-two twisting": (2, 2, True),
     "two-two turning": (2, 2, True),
@@ -280,7 +280,7 @@ def test_motion_in_a_plane_stays_there():
     for y in (q, qd, x):
         y[across] = 0.0
     within = np.delete(np.arange(arm.nv), across)
-    for name, found in results(arm, q, qd, x).items():
+    for found in results(arm, q, qd, x).values():
         rows = found[across][:, within] if found.ndim == 2 else found[across]
         assert_array_equal(rows, 0.0)
 

@@ -72,14 +72,14 @@ CORE = [
         "row += (TF - TR) * (v->omega[own] * turn);",
         "row += (TF + TR) * (v->omega[own] * turn);",
         "gyroscopic force of twist on bending",
-        "test_straight",
+        "straight",
     ),
     mutant(
         C + "kernels/derivatives/tangent_straight.h",
         "q[at * stride + bend] += TR * alpha - TJ * slant;",
         "q[at * stride + bend] += TR * alpha + TJ * slant;",
         "derivative of the row of twist by bending",
-        "test_straight",
+        "straight",
     ),
     mutant(
         C + "model/fast.c",
