@@ -228,11 +228,15 @@ void fa_axes_hop(const fa_description *d, const fa_model *model, int k, fa_body 
     const double *node = b->attach < 0 ? NULL : model->nodes[b->attach].position;
     const double trace = b->J0[0] + b->J0[3] + b->J0[5];
 
+    b->is_shifted = d->is_general || b->wide || b->joint == FA_JOINT_PRISMATIC;
+    b->is_tilted = d->is_general;
     for (int i = 0; i < 3; i++) {
+        b->is_shifted |= b->pos[i] != 0.0;
         b->arm[i] = b->pos[i] + (node ? node[i] : 0.0);
         b->fall[i] = 0.0;
         for (int j = 0; j < 3; j++) {
             b->fall[i] -= b->rot[3 * j + i] * d->gravity[j];
+            b->is_tilted |= b->rot[3 * j + i] != (i == j ? 1.0 : 0.0);
         }
     }
     for (int i = 0; i < 6; i++) {

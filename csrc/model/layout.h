@@ -88,6 +88,7 @@ typedef struct {
     int n;                        /* Gauss points, or 0: the energy is quadratic */
     int at[3], count[3];          /* first mode and number of modes of each */
     int plane;                    /* in which alone it bends, 0 or 1; else -1 */
+    int is_round;                 /* EI of each point are equal */
     const fa_constant *constants; /* [n] points */
     const fa_constant
         *forces; /* [FA_STRAIN_FORCES] polynomials of one or two modes in a
@@ -122,6 +123,8 @@ typedef struct {
     int wide_tri_at;      /* their triangles, after those of all modes */
     fa_hop_kind hop_kind; /* what is known of the hop from the parent */
     int is_turned;        /* delta is not 0 */
+    int is_shifted;       /* from the node: x_f is not 0, or the joint may shift it */
+    int is_tilted;        /* R_f is not 1 */
     int is_armed;         /* its joint has armature */
     int kept; /* axes of A left when the joint is freed: 2 without z, or 3 */
     int n_children;

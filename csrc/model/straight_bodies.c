@@ -74,12 +74,18 @@ static int nearly(double x, double y, double scale)
     return fabs(x - y) <= 1e-13 * scale;
 }
 
-/* direction of a mode by its second derivative of the inertia, or -1: none about the axis
- * by twist; across the direction, and with rotary inertia along it too, but less */
+/* direction of a mode by its momentum or, if it has none, by its second derivative of the
+ * inertia, or -1: across it, and with rotary inertia along it too, but less */
 static int direction(const fa_body *b, int a, int r, int rotary)
 {
     const double *J = b->modal.J2 + 6 * (r * b->n_modes + r);
 
+    for (int d = 0; d < 2; d++) {
+        const int own = (a + 1 + d) % 3, other = (a + 2 - d) % 3;
+        if (b->modal.E[3 * r + own] != 0.0 || b->modal.F0[3 * r + other] != 0.0) {
+            return d;
+        }
+    }
     if (J[place[a][a]] == 0.0) {
         return TWIST;
     }

@@ -96,7 +96,8 @@ enum {
     KIND(17, (0, 2, 0, 2, 0, 0, 1), __VA_ARGS__)                                       \
     KIND(18, (2, 2, 1, 2, 0, 0, 1), __VA_ARGS__)                                       \
     KIND(19, (2, 2, 1, 2, 1, 0, 1), __VA_ARGS__)                                       \
-    KIND(20, (2, 2, 1, 2, 0, 2, 1), __VA_ARGS__)
+    KIND(20, (2, 2, 1, 2, 0, 2, 1), __VA_ARGS__)                                       \
+    KIND(21, (2, 2, 2, 2, 0, 0, 1), __VA_ARGS__)
 
 /*
  * The kinds by less, for kernels that seldom matter: number of modes along b, along c,
@@ -114,7 +115,8 @@ enum {
     SHAPE(9, (1, 0, 0, 1, 0), __VA_ARGS__)                                             \
     SHAPE(10, (0, 1, 0, 1, 0), __VA_ARGS__)                                            \
     SHAPE(11, (2, 2, 1, 2, 0), __VA_ARGS__)                                            \
-    SHAPE(12, (2, 2, 1, 2, 2), __VA_ARGS__)
+    SHAPE(12, (2, 2, 1, 2, 2), __VA_ARGS__)                                            \
+    SHAPE(13, (2, 2, 2, 2, 0), __VA_ARGS__)
 
 /* most constants that a body and one of its nodes can have, of n modes */
 size_t fa_straight_size(int n);

@@ -142,12 +142,14 @@ double *fa_strain_build(int p, const double *given, int is_general, fa_body *b,
         s->at[d] = b->straight.kind > 0 ? b->straight.at[d] : 0;
         s->count[d] = b->straight.kind > 0 ? b->straight.count[d] : is_still ? 0 : n;
     }
+    s->is_round = !is_general;
     for (int g = 0; g < p; g++) {
         const double *point = given + FA_STRAIN_POINTS + g * FA_STRAIN_POINT(n);
         const double *rows = point + FA_STRAIN_ROWS;
         for (int d = 0; d < 3; d++) {
             *constants++ = point[FA_STRAIN_STIFFNESS + of[d]];
         }
+        s->is_round &= constants[-3] == constants[-2];
         for (int d = 0; d < 3; d++) {
             const double sign = first == 2 && d == 1 ? -1.0 : 1.0;
             for (int k = 0; k < 2; k++) {

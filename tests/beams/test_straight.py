@@ -159,6 +159,35 @@ def cycled(body, times):
     )
 
 
+@each("stiffness", [(2.0, 3.0), (2.0, 2.0)])
+@each("twists", [1, 2])
+def test_pieces_of_a_link(twists, stiffness):
+    """Each on the end of the one before, with sections that are round and others."""
+    rod = beams.flexible_link(
+        "rod",
+        length=0.8,
+        mass_per_length=1.3,
+        bending_stiffness=stiffness,
+        torsional_stiffness=1.5,
+        polar_inertia_per_length=0.05,
+        section_inertia=(0.05, 0.03, 0.04),
+        joint=fa.Joint("fixed"),
+        segments=3,
+        n_modes={"torsion": twists},
+    )
+    arm = fa.Arm([rod], gravity=(1.0, -2.0, -9.0))
+    other = arm.replace(bodies=[spoiled(body) for body in arm.bodies])
+    q, qd, x = state(arm, amplitude=0.2)
+    found, expected = results(arm, q, qd, x), results(other, q, qd, x)
+    cond = np.linalg.cond(fa.mass_matrix(other, q))
+    for name, value in expected.items():
+        atol = 2e-15 * (cond if name == "forward" else 20.0) * np.abs(value).max()
+        assert_allclose(found[name], value, rtol=0, atol=atol, err_msg=name)
+        assert (found[name] != value).any()
+    tau = lagrangian.generalized_forces(arm, q, qd, x)
+    assert_allclose(found["inverse"], tau, rtol=0, atol=1e-13 * np.abs(tau).max())
+
+
 @each("times", [1, 2])
 @each("axis", AXES)
 @each("kind", list(KINDS))

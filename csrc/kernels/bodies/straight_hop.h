@@ -19,6 +19,7 @@
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_turn.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -92,98 +93,6 @@ FA_INLINE void straight_bend_node(const fa_node *node, const straight_size z,
     }
 }
 
-/* the axis about which a body turns its nodes if it bends in one plane, or -1 */
-FA_INLINE int straight_plane(const straight_size z)
-{
-    const driven_axes next = DRIVEN_AXES[z.axis];
-
-    if (z.twists > 0 || (z.bends[0] > 0 && z.bends[1] > 0)) {
-        return -1;
-    }
-    return z.bends[0] > 0 ? next.c : next.b;
-}
-
-/* rotation and J of a node that turns about one axis, where J_l is 1 (U1) */
-FA_INLINE void straight_turn_plane(const fa_node *node, const int about, fa_turn *t,
-                                   fa_real *J, fa_real *Rn)
-{
-    const fa_real s = t->phi[about], square = s * s;
-    fa_real slope = fa_splat(1.0), bend = {0};
-
-    if (node->axis) {
-        t->phi[about] = s * (1.0 + square * (1.0 / 6.0 + 0.075 * square));
-        slope = 1.0 + square * (0.5 + 0.375 * square);
-        bend = s + 1.5 * s * square; /* dJ/ds */
-    }
-    node_turn(NULL, t, Rn);
-    fa_zero(J, 9);
-    J[4 * about] = slope;
-    t->of.theta = bend;
-}
-
-/*
- * The same of a beam that bends in two planes and does not twist: phi = G s, and with
- * J_l s = s the matrix is J_l Dphi = G J_l + g s s', g = 2 dG/dsigma (U1).
- */
-FA_INLINE void straight_turn_bends(fa_turn *t, fa_real *J, fa_real *Rn)
-{
-    fa_real *s = t->of.s;
-    const fa_real sigma = fa_dot(t->phi, t->phi);
-    const fa_real G = 1.0 + sigma * (1.0 / 6.0 + 0.075 * sigma);
-    const fa_real g = 1.0 / 3.0 + 0.3 * sigma;
-
-    for (int i = 0; i < 3; i++) {
-        s[i] = t->phi[i];
-        t->phi[i] *= G;
-    }
-    node_turn(NULL, t, Rn);
-    node_jacobian(t, J);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            J[3 * i + j] = G * J[3 * i + j] + g * (s[i] * s[j]);
-        }
-    }
-}
-
-/* its angular acceleration */
-FA_INLINE void straight_wdot_bends(const fa_turn *t, const fa_real *sd, fa_real *wdot)
-{
-    const fa_real *s = t->of.s;
-    const fa_real sigma = fa_dot(s, s), along = fa_dot(s, sd);
-    const fa_real G = 1.0 + sigma * (1.0 / 6.0 + 0.075 * sigma);
-    const fa_real g = 1.0 / 3.0 + 0.3 * sigma, rate = g * along;
-    const fa_real second = g * fa_dot(sd, sd) + 0.6 * (along * along);
-    fa_real phid[3], bend[3], more[3];
-
-    for (int i = 0; i < 3; i++) {
-        phid[i] = G * sd[i] + rate * s[i];
-        bend[i] = 2.0 * rate * sd[i] + second * s[i];
-    }
-    node_left_wdot(t, phid, wdot);
-    node_left_jacobian(t, bend, more);
-    for (int i = 0; i < 3; i++) {
-        wdot[i] += more[i];
-    }
-}
-
-/* angular acceleration of a node at constant rates (K6) */
-FA_INLINE void straight_wdot(const fa_node *node, const straight_size z,
-                             const fa_turn *t, const fa_real *sd, fa_real *wdot)
-{
-    const int about = straight_plane(z);
-
-    if (about < 0 && z.twists == 0 && node->axis) {
-        straight_wdot_bends(t, sd, wdot);
-        return;
-    }
-    if (about < 0) {
-        node_wdot(t, sd, wdot);
-        return;
-    }
-    fa_zero(wdot, 3);
-    wdot[about] = t->of.theta * (sd[about] * sd[about]);
-}
-
 /* hop_pose on a node of the straight body p; `bent` and `s` stand for the columns */
 FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_body *b,
                              const straight_size z, const fa_real *q, fa_hop *h,
@@ -198,20 +107,27 @@ FA_INLINE void straight_pose(const fa_model *model, const fa_body *p, const fa_b
     l[z.axis] *= 0.5;
     if (straight_plane(z) >= 0) {
         straight_turn_plane(node, straight_plane(z), t, s->J, Rn);
-    } else if (z.twists == 0 && node->axis) {
-        straight_turn_bends(t, s->J, Rn);
-    } else {
-        node_turn(node->axis, t, Rn);
+    } else if (!node->axis) {
+        node_turn(NULL, t, Rn);
         node_jacobian(t, s->J);
+    } else if (z.twists > 0) {
+        straight_turn_section(z, t, s->J, Rn);
+    } else {
+        straight_turn_bends(t, s->J, Rn);
     }
-    hop_arm(b, q, arm);
-    fa_rotate(t->x, Rn, arm);
+    fa_zero(t->x, 3);
+    if (b->is_shifted) {
+        hop_arm(b, q, arm);
+        fa_rotate(t->x, Rn, arm);
+    }
     for (int i = 0; i < 3; i++) {
         s->x[i] = t->x[i];
         h->r[i] = node->position[i] + l[i] + t->x[i];
     }
-    fa_mat_mul_const(base, Rn, b->rot);
-    hop_turn(b, q, base, h->R);
+    if (b->is_tilted) {
+        fa_mat_mul_const(base, Rn, b->rot);
+    }
+    hop_turn(b, q, b->is_tilted ? base : Rn, h->R);
 }
 
 /*
@@ -234,9 +150,12 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
 
     straight_gather(node, z, rates, bent, phid, u);
     fa_rotate(w, s->J, phid);
-    fa_cross_add(u, w, s->x);
-    fa_cross(y, w, s->x);
+    fa_zero(y, 3);
+    if (b->is_shifted) {
+        fa_cross(y, w, s->x);
+    }
     for (int i = 0; i < 3; i++) { /* twist of the child */
+        u[i] += y[i];
         v[i] = Vp[i] + w[i];
         v[3 + i] = Vp[3 + i] + u[i];
     }
@@ -261,7 +180,9 @@ FA_INLINE void straight_velocity(const fa_model *model, const fa_body *p,
         }
         fa_cross_add(beta + 3, ap, h->r);
     }
-    fa_cross_add(beta + 3, beta, s->x);
+    if (b->is_shifted) {
+        fa_cross_add(beta + 3, beta, s->x);
+    }
     fa_cross_add(beta + 3, Vp, u);
     fa_cross_add(beta + 3, w, y);
     fa_cross_add(beta, Vp, w);
@@ -283,7 +204,9 @@ FA_INLINE void straight_accelerate(const fa_model *model, const fa_body *b,
 
     straight_gather(model->nodes + b->attach, z, etadd, bent, theta, y + 3);
     fa_rotate(turn, s->J, theta);
-    fa_cross_add(y + 3, turn, s->x);
+    if (b->is_shifted) {
+        fa_cross_add(y + 3, turn, s->x);
+    }
     fa_cross_add(y + 3, ap, h->r);
     for (int i = 0; i < 3; i++) {
         y[i] = ap[i] + turn[i];
@@ -311,7 +234,9 @@ FA_INLINE void straight_force_add(const fa_model *model, const fa_body *b,
         z_r[i] += F[i];
         z_r[3 + i] += F[3 + i];
     }
-    fa_cross_add(n, s->x, F + 3);
+    if (b->is_shifted) {
+        fa_cross_add(n, s->x, F + 3);
+    }
     fa_rotate_t(turned, s->J, n);
     fa_cross_add(z_r, h->r, F + 3);
     FA_UNROLL
@@ -389,9 +314,9 @@ FA_INLINE fa_real straight_meet(const straight_size z, const int d,
  * a, b, c: forces on the frame of the straight body, and T' Gamma T (M7).
  */
 FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
-                                    const straight_node *s, const fa_inertia *gamma,
-                                    const fa_real *r, fa_real (*force)[6],
-                                    fa_real (*gram)[6])
+                                    const int is_shifted, const straight_node *s,
+                                    const fa_inertia *gamma, const fa_real *r,
+                                    fa_real (*force)[6], fa_real (*gram)[6])
 {
     fa_real screw[3][6];
 
@@ -406,8 +331,13 @@ FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
             gram[3 + i][3 + j] = gamma->D[FA_SYM[axis[j]][axis[i]]];
         }
         if (turns[i]) {
-            fa_cross(screw[i] + 3, screw[i], s->x);
-            fa_inertia_mul(force[i], gamma, screw[i]);
+            if (is_shifted) {
+                fa_cross(screw[i] + 3, screw[i], s->x);
+                fa_inertia_mul(force[i], gamma, screw[i]);
+            } else { /* a turning alone */
+                fa_sym_mul(force[i], gamma->A, screw[i]);
+                fa_rotate_t(force[i] + 3, gamma->B, screw[i]);
+            }
             FA_UNROLL
             for (int j = 0; j < 3; j++) {
                 gram[i][3 + j] = gram[3 + j][i] = force[i][3 + axis[j]];
@@ -415,8 +345,11 @@ FA_INLINE void straight_unit_forces(const int *axis, const int *turns,
             FA_UNROLL
             for (int j = 0; j <= i; j++) {
                 if (turns[j]) {
-                    gram[i][j] = gram[j][i] =
-                        fa_dot(screw[j], force[i]) + fa_dot(screw[j] + 3, force[i] + 3);
+                    gram[i][j] = fa_dot(screw[j], force[i]);
+                    if (is_shifted) {
+                        gram[i][j] += fa_dot(screw[j] + 3, force[i] + 3);
+                    }
+                    gram[j][i] = gram[i][j];
                 }
             }
             fa_cross_add(force[i], r, force[i] + 3);
@@ -458,9 +391,9 @@ FA_INLINE void straight_block_add(const straight_size z, const int d, const int 
  *   L, Y   triangle and rows of that body
  */
 FA_INLINE void straight_inertia_add(const fa_node *node, const straight_size z,
-                                    const straight_node *s, const fa_real *bent,
-                                    const fa_inertia *gamma, const fa_real *r,
-                                    fa_real *L, fa_real *Y)
+                                    const int is_shifted, const straight_node *s,
+                                    const fa_real *bent, const fa_inertia *gamma,
+                                    const fa_real *r, fa_real *L, fa_real *Y)
 {
     const int axis[3] = {z.axis, DRIVEN_AXES[z.axis].b, DRIVEN_AXES[z.axis].c};
     const int count[3] = {z.bends[0], z.bends[1], z.twists};
@@ -468,7 +401,7 @@ FA_INLINE void straight_inertia_add(const fa_node *node, const straight_size z,
     fa_real force[6][6], gram[6][6];
     straight_column y[3][FA_MAX_UNROLLED];
 
-    straight_unit_forces(axis, turns, s, gamma, r, force, gram);
+    straight_unit_forces(axis, turns, is_shifted, s, gamma, r, force, gram);
     FA_UNROLL
     for (int d = 0; d < 3; d++) {
         const fa_real *turning = force[straight_about(d)];

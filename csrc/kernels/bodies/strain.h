@@ -14,6 +14,7 @@
  *             dV/dx_0 = m_0 w + p (a_3 k_0 + 3/4 tau x_0) - M (a_2 k_1 + chi x_0/4),
  *             dV/dx_1 = m_1 w + p (a_3 k_1 + 3/4 tau x_1) + M (a_2 k_0 - chi x_1/4),
  *             dV/dtheta = EI kappa . dkappa/dtheta,  dV/dtheta' = M - GJ theta'.
+ *             Where EI is one number, kappa^2 = (C^2 + S^2) b^2, and m = (C^2 + S^2) EI b.
  *             One or two modes in one plane have polynomials in place of the sum.
  * Checked by  tests/beams/test_strain_energy.py
  */
@@ -209,6 +210,36 @@ FA_INLINE void strain_bends(const fa_constant *c, const strain_point *s,
     f->x[2] = f->k[2] = (fa_real){0};
 }
 
+/*
+ * strain_forces where EI is the same about all axes: with C^2 + S^2 = 1 + turn,
+ * turn = theta^6 (theta^2/576 - 1/72),  kappa.kappa = (1 + turn) b.b
+ */
+FA_INLINE void strain_round(const fa_constant *c, const strain_point *s,
+                            strain_point *f)
+{
+    const fa_real *x = s->x, *k = s->k, theta = x[2], square = theta * theta;
+    const fa_real fourth = square * square;
+    const fa_real turn = square * fourth * ((1.0 / 576.0) * square - 1.0 / 72.0);
+    const fa_real sigma = x[0] * x[0] + x[1] * x[1];
+    const fa_real tau = x[0] * k[0] + x[1] * k[1], chi = x[0] * k[1] - x[1] * k[0];
+    const fa_real a2 = 0.5 + 0.125 * sigma, a3 = 0.5 + 0.375 * sigma, w = a3 * tau;
+    const fa_real b[2] = {k[0] + w * x[0], k[1] + w * x[1]};
+    const fa_real more[2] = {c[0] * (w * x[0] + turn * b[0]),
+                             c[0] * (w * x[1] + turn * b[1])}; /* of m - EI k */
+    const fa_real m0 = more[0] + c[0] * k[0], m1 = more[1] + c[0] * k[1];
+    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p, bent = 0.75 * tau * p;
+    const fa_real less = c[2] * (a2 * chi), M = c[2] * k[2] - less;
+    const fa_real on_k = M * a2, on_x = bent - 0.25 * chi * M;
+
+    f->k[0] = more[0] + q * x[0] + on_k * x[1];
+    f->k[1] = more[1] + q * x[1] - on_k * x[0];
+    f->k[2] = -less;
+    f->x[0] = m0 * w + q * k[0] - on_k * k[1] + on_x * x[0];
+    f->x[1] = m1 * w + q * k[1] + on_k * k[0] + on_x * x[1];
+    f->x[2] = c[0] * (b[0] * b[0] + b[1] * b[1]) *
+              (theta * fourth * ((1.0 / 144.0) * square - 1.0 / 24.0));
+}
+
 /* derivatives of the energy by the modes, point by point, added to z_f [n] (U3) */
 FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
                                  const fa_real *eta, fa_real *z_f)
@@ -219,11 +250,13 @@ FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
         strain_point s, f;
         strain_moments m;
         strain_at(z, c, eta, &s);
-        if (z.count[2] > 0) {
+        if (z.count[2] == 0) {
+            strain_bends(c, &s, &f);
+        } else if (strain->is_round) {
+            strain_round(c, &s, &f);
+        } else {
             strain_moments_at(c, &s, &m);
             strain_forces(c, &s, &m, &f);
-        } else {
-            strain_bends(c, &s, &f);
         }
         strain_rows_add(z, c, &f, 1, z_f);
     }

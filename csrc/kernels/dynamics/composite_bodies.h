@@ -367,9 +367,9 @@ FA_INLINE void mm_inward_straight(const fa_model *model, const fa_body *b,
     fa_rotate(h, self->hop.R, self->h);
     fa_rotate_sym(gamma.A, self->hop.R, self->J, 3);
     fa_cross_matrix(gamma.B, h);
-    straight_inertia_add(model->nodes + b->attach, z, w->node + (self - w->body),
-                         w->columns + 6 * b->hop_at, &gamma, self->hop.r,
-                         w->ff + bp->tri_at, w->X + 6 * bp->own_at);
+    straight_inertia_add(model->nodes + b->attach, z, b->is_shifted,
+                         w->node + (self - w->body), w->columns + 6 * b->hop_at, &gamma,
+                         self->hop.r, w->ff + bp->tri_at, w->X + 6 * bp->own_at);
     mm_join(self, m, h, gamma.A, w->body + b->parent);
 }
 

@@ -43,7 +43,17 @@
 #include "lanes/lane.h"
 #include "model/layout.h"
 
-/* outward: poses, twists, inertia and velocity force of each body */
+/* inertia and velocity force of one body */
+FA_NOINLINE void fd_start(const fa_model *model, const fa_body *b, const fa_real *q,
+                          const fa_real *qd, const fd_work *w, fd_body *self)
+{
+    const int is_straight = b->straight.kind > 0;
+
+    FA_BODY_STEP(FA_SWITCH_STRAIGHT, is_straight, fd_body_start, model, b, q, qd, w,
+                 self)
+}
+
+/* outward: poses and twists; and of bodies that carry several, inertia and force */
 FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
                               const fa_real *qd, const fd_work *w)
 {
@@ -51,19 +61,30 @@ FA_INLINE void fd_outward_all(const fa_model *model, const fa_real *q,
         const fa_body *b = model->bodies + k;
         FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_outward, model,
                     b, q, qd, w, w->body + k)
-        FA_BODY_STEP(FA_SWITCH_STRAIGHT, b->straight.kind > 0, fd_body_start, model, b,
-                     q, qd, w, w->body + k)
+        if (b->n_children > 1) {
+            fd_start(model, b, q, qd, w, w->body + k);
+        }
     }
 }
 
-/* inward: eliminate modes, then the joint, hand the rest to the parent */
+/*
+ * inward: eliminate modes, then the joint, hand the rest to the parent. A body with one
+ * child starts when that is about to reach it, so that what it starts with is in the
+ * first cache.
+ */
 FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_real *qd,
                              const fa_real *tau, const fd_work *w)
 {
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
+        if (b->n_children == 0) {
+            fd_start(model, b, q, qd, w, w->body + k);
+        }
         FD_MODES_STEP(fd_eliminate_modes, model, b, q, tau + b->mode_at, w, w->body + k)
         fd_eliminate_joint(b, qd, tau, w, w->body + k);
+        if (b->parent >= 0 && model->bodies[b->parent].n_children == 1) {
+            fd_start(model, model->bodies + b->parent, q, qd, w, w->body + b->parent);
+        }
         if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
             FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_inward,
                         model, b, w, w->body + k)

@@ -65,8 +65,8 @@ FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
     fa_inertia gamma;
 
     fd_inward_inertia(b, self, parent, &gamma);
-    straight_inertia_add(model->nodes + b->attach, z, &self->node, bent, &gamma, r,
-                         w->L + on->tri_at, w->Y + 6 * on->own_at);
+    straight_inertia_add(model->nodes + b->attach, z, b->is_shifted, &self->node, bent,
+                         &gamma, r, w->L + on->tri_at, w->Y + 6 * on->own_at);
     straight_force_add(model, b, z, &self->hop, &self->node, bent, self->z, parent->z,
                        w->z_f + on->own_at);
 }
