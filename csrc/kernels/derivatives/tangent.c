@@ -145,10 +145,12 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
     const int at = b->mode_at * (out->nv + 1);
     tg_coordinate *own = w->own + b->mode_at;
     tg_wide *wide = w->wide ? w->wide + k : NULL;
+    const int *bends = b->straight.count;
 
     if (model->fidelity == FA_RUTHLESS) {
         tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
-    } else if (b->straight.kind > 0 && !wide) {
+    } else if (b->straight.kind > 0 && bends[0] > 0 && bends[1] > 0 && !wide) {
+        /* in a plane the structure saves less than its sums cost */
         tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv,
                           out->dq + at, out->dqd + at);
     } else if (b->driven.n > 0) {
