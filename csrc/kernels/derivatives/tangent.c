@@ -198,8 +198,8 @@ FA_INLINE void tg_rows(const int wide, const tg_coordinate *own, int k,
     }
 }
 
-/* row and column of coordinate k with freedoms inboard of its hop (X10); more: added */
-FA_INLINE void tg_pairs(const int wide, const int more, const tg_coordinate *own, int k,
+/* row and column of coordinate k with freedoms inboard of its hop (X10) */
+FA_INLINE void tg_pairs(const int wide, const tg_coordinate *own, int k,
                         const tg_screw *restrict screws, int count, int first,
                         const tg_result *out)
 {
@@ -212,14 +212,13 @@ FA_INLINE void tg_pairs(const int wide, const int more, const tg_coordinate *own
 
     for (int i = 0; i < count; i++) {
         const tg_screw *s = screws + i;
-        const fa_real row = tg_row(wide, &c, s->Q, s->P);
-        const fa_real q = wide ? row + fa_dot(c.G, s->J) : row;
-        const fa_real qd = tg_row(wide, &c, s->T, s->J);
-        row_q[i] = more ? row_q[i] + q : q;
-        row_qd[i] = more ? row_qd[i] + qd : qd;
-        const fa_real on_q = tg_dot(s->J, c.q), on_qd = tg_dot(s->J, c.qd);
-        column_q[i * nv] = more ? column_q[i * nv] + on_q : on_q;
-        column_qd[i * nv] = more ? column_qd[i * nv] + on_qd : on_qd;
+        row_q[i] += tg_row(wide, &c, s->Q, s->P);
+        row_qd[i] += tg_row(wide, &c, s->T, s->J);
+        if (wide) {
+            row_q[i] += fa_dot(c.G, s->J);
+        }
+        column_q[i * nv] += tg_dot(s->J, c.q);
+        column_qd[i * nv] += tg_dot(s->J, c.qd);
     }
 }
 
@@ -233,17 +232,17 @@ FA_INLINE void tg_path(const fa_model *model, const int wide, const tg_work *w, 
     for (int a = k; a >= 0; a = model->bodies[a].parent) {
         const fa_body *b = model->bodies + a;
         if (b->n_dof > 0 && (a != k || own_joint)) {
-            tg_pairs(wide, 0, w->own, coordinate, joints + b->joint_at, b->n_dof,
+            tg_pairs(wide, w->own, coordinate, joints + b->joint_at, b->n_dof,
                      b->joint_at, out);
         }
         if (b->joint == FA_JOINT_FLOATING) {
-            if (a != k) { /* after those of the same modes at a node further out */
-                tg_pairs(wide, 1, w->own, coordinate, w->screws + b->hop_at, b->n_modes,
+            if (a != k) {
+                tg_pairs(wide, w->own, coordinate, w->screws + b->hop_at, b->n_modes,
                          b->mode_at, out);
             }
         } else if (b->parent_modes > 0) {
-            tg_pairs(wide, 0, w->own, coordinate, w->screws + b->hop_at,
-                     b->parent_modes, b->parent_mode_at, out);
+            tg_pairs(wide, w->own, coordinate, w->screws + b->hop_at, b->parent_modes,
+                     b->parent_mode_at, out);
         }
     }
 }
@@ -512,32 +511,6 @@ FA_NOINLINE void tg_inward_plain(const fa_model *model, const tg_work *w,
     tg_inward(model, 0, w, out);
 }
 
-/* zeros where entries are sums, and between coordinates of different branches */
-FA_INLINE void tg_clear(const fa_model *model, const tg_result *out)
-{
-    const int nv = out->nv;
-    int is_chain = 1;
-
-    for (int k = 0; k < model->n_bodies; k++) {
-        is_chain &= model->bodies[k].parent == k - 1;
-    }
-    if (!is_chain) {
-        fa_zero(out->dq, nv * nv);
-        fa_zero(out->dqd, nv * nv);
-        return;
-    }
-    for (int k = 0; k < model->n_bodies; k++) {
-        const fa_body *b = model->bodies + k;
-        const int at[2] = {b->mode_at, b->joint_at}, count[2] = {b->n_modes, b->n_dof};
-        for (int i = 0; i < 2; i++) {
-            for (int r = 0; r < count[i]; r++) {
-                fa_zero(out->dq + (at[i] + r) * nv + at[i], count[i]);
-                fa_zero(out->dqd + (at[i] + r) * nv + at[i], count[i]);
-            }
-        }
-    }
-}
-
 /*
  * Derivatives of inverse dynamics at q [nq], qd [nv], qdd [nv]; the model is not linear.
  *   inertial  without stiffness and damping of bodies
@@ -551,7 +524,8 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
     const tg_work w = tg_split(model, inertial, q, qd, qdd, work);
     const tg_result out = {model->nv, dq, dqd};
 
-    tg_clear(model, &out);
+    fa_zero(dq, model->nv * model->nv);
+    fa_zero(dqd, model->nv * model->nv);
     id_outward_all(model, ID_MOTION | ID_ACCELERATION | ID_COLUMNS, q, qd, qdd,
                    w.motion, w.columns, w.z_f);
     for (int k = 0; k < model->n_bodies; k++) {
