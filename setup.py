@@ -55,7 +55,7 @@ SOURCES = sorted(
 )
 # compiled once for each instruction set and each of these parts
 UNIT = "csrc/units/unit.c"
-PARTS = ["forward", "inverse", "rest"]
+PARTS = ["forward", "inverse", "rest", "any"]
 PARTS += [f"stack_{part}" for part in PARTS]
 # of the library of FMUs, which has no Python and no LAPACK
 FMU_SOURCES = [

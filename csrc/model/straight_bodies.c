@@ -67,6 +67,11 @@ static void set_kind(fa_straight *s)
     s->shape = STRAIGHT_HAS sizes ? number : s->shape;
     FA_STRAIGHT_KINDS(STRAIGHT_KIND, s)
     FA_STRAIGHT_SHAPES(STRAIGHT_SHAPE, s)
+    const int b = s->count[ALONG_B], c = s->count[ALONG_C], twists = s->count[TWIST];
+    if (s->kind == 0 && b + c + twists > FA_STRAIGHT_FEW && b <= FA_STRAIGHT_MOST &&
+        c <= FA_STRAIGHT_MOST && twists <= FA_STRAIGHT_MOST) {
+        s->kind = s->shape = FA_STRAIGHT_ANY;
+    }
 }
 
 static int nearly(double x, double y, double scale)

@@ -4,6 +4,7 @@
  *   FA_AVX512, FA_AVX2               the set; without one of them any machine
  *   FA_FORWARD, FA_INVERSE, FA_REST  the part: forward dynamics, inverse dynamics, all
  *                                    other kernels and the table of the set
+ *   FA_ANY                           the part: steps on straight bodies of many modes
  *   FA_STACK                         kernels of stacks: one constant per lane
  *
  * setup.py compiles all parts of all sets, each as a unit, since gcc takes as long for
@@ -14,15 +15,28 @@
 #if defined(__x86_64__) || !(defined(FA_AVX512) || defined(FA_AVX2))
 #include "lanes/begin.h"
 
-#if !defined(FA_FORWARD) && !defined(FA_INVERSE) && !defined(FA_REST)
+#if !defined(FA_FORWARD) && !defined(FA_INVERSE) && !defined(FA_REST) &&               \
+    !defined(FA_ANY)
+#define FA_ANY
 #define FA_FORWARD
 #define FA_INVERSE
 #define FA_REST
 #define FA_WHOLE
 #endif
 
+/* sizes of all bodies are read when the kernels run where loops are not unrolled */
+#if defined(FA_ANY) && defined(FA_UNROLLED_MODES) && FA_UNROLLED_MODES == 0
+#undef FA_ANY
+#elif defined(FA_ANY) && !defined(FA_WHOLE)
+#define FA_UNROLLED_MODES 0
+#endif
+
 #if defined(FA_STACK)
 #include "calls/stack_lanes.h"
+#endif
+
+#if defined(FA_ANY)
+#include "kernels/dynamics/straight_any.c"
 #endif
 
 #if defined(FA_FORWARD)

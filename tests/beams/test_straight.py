@@ -23,8 +23,13 @@ from flexarm.reference import lagrangian
 pytestmark = pytest.mark.filterwarnings("ignore::flexarm.ModeWarning")
 
 # modes along y, along z, and whether they foreshorten: FA_STRAIGHT_KINDS; those named
-# "turning" have sections with rotary inertia, those named "twisting" one of twist too
+# "turning" have sections with rotary inertia, those named "twisting" one of twist too; of
+# the first four kernels read the sizes when they run
 KINDS = {
+    "four-three twisting": (4, 3, True),
+    "one-six": (1, 6, True),
+    "none-five turning": (0, 5, True),
+    "eight-linear": (8, 0, False),
     "two-two twisting": (2, 2, True),
     "two-two turning": (2, 2, True),
     "two-none turning": (2, 0, True),
@@ -113,7 +118,10 @@ def results(arm, q, qd, x):
     }
 
 
-def state(arm, amplitude=0.05, seed=3):
+def state(arm, amplitude=None, seed=3):
+    """A random one; the seventh mode turns nodes ten times as far as the first."""
+    if amplitude is None:
+        amplitude = 0.05 if max(body.n_modes for body in arm.bodies) <= 6 else 0.01
     return random_state(np.random.default_rng(seed), arm, amplitude=amplitude)
 
 
@@ -338,3 +346,23 @@ def test_constraints_find_the_columns_of_their_nodes():
         fa.forward_dynamics(other, q, qd, x),
         rtol=1e-8,
     )
+
+
+@each("kind", ["four-three twisting", "none-five turning"])
+def test_a_stack_holds_the_bits_of_its_arms(kind):
+    """Of bodies whose sizes kernels read when they run."""
+
+    def softer(body):
+        return body.replace(stiffness=0.9 * body.stiffness)
+
+    arms = [arm_of(kind, (0, 0, 1), change) for change in (lambda body: body, softer)]
+    q, qd, x = (
+        np.array(y) for y in zip(*(state(arms[0], seed=i) for i in (1, 2)), strict=True)
+    )
+    stack = fa.stack(arms)
+    for name in ("inverse_dynamics", "forward_dynamics", "mass_matrix"):
+        given = (q,) if name == "mass_matrix" else (q, qd, x)
+        found = getattr(fa, name)(stack, *given)
+        for i, arm in enumerate(arms):
+            one = getattr(fa, name)(arm, *(y[i] for y in given))
+            assert_array_equal(found[i], one, err_msg=name)

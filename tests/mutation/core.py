@@ -68,7 +68,7 @@ CORE = [
         "strain_energy",
     ),
     mutant(
-        C + "kernels/bodies/straight.h",
+        C + "kernels/bodies/straight_forces.h",
         "row += (TF - TR) * (v->omega[own] * turn);",
         "row += (TF + TR) * (v->omega[own] * turn);",
         "gyroscopic force of twist on bending",

@@ -486,14 +486,14 @@ KERNELS = [
         "stacks stack_runs",
     ),
     mutant(
-        K + "bodies/straight.h",
+        K + "bodies/straight_forces.h",
         "sum->h2[0] -= p * flow * rate[r];",
         "sum->h2[0] += p * flow * rate[r];",
         "sign of the moment of sections that bend in two planes",
         "straight",
     ),
     mutant(
-        K + "bodies/straight.h",
+        K + "bodies/straight_forces.h",
         "force[k] += Wc * v->alpha[1] - Wb * v->alpha[2];",
         "force[k] += Wc * v->alpha[1] + Wb * v->alpha[2];",
         "sign of an angular acceleration on a foreshortened straight beam",

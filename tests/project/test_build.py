@@ -132,7 +132,7 @@ def test_a_build_that_is_not_there_is_named() -> None:
     assert "FLEXARM_BUILD=no-such-build python3 setup.py build_ext" in last
 
 
-PARTS = {"forward", "inverse", "rest"}
+PARTS = {"forward", "inverse", "rest", "any"}
 PARTS |= {f"stack_{part}" for part in PARTS}
 # compiles to empty files and real lists of headers; probes are real
 COMPILER = """#!/bin/sh

@@ -262,7 +262,7 @@ FA_INLINE void strain_points_add(const fa_strain *strain, const strain_size z,
     }
 }
 
-/* the same of a straight body, whose sizes the compiler knows */
+/* the same of a straight body, whose sizes the compiler may know */
 FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
                                 const fa_real *eta, fa_real *z_f)
 {
@@ -270,8 +270,10 @@ FA_INLINE void strain_force_add(const fa_strain *strain, const strain_size z,
 
     if (z.count[2] > 0 || (z.count[0] > 0 && z.count[1] > 0)) {
         strain_points_add(strain, z, eta, z_f);
-    } else { /* of a straight body, at most two */
+    } else if (z.count[d] <= 2) { /* which have polynomials */
         strain_few_add(strain->forces, z.count[d], z.at[d], eta, z_f);
+    } else {
+        strain_plane_add(z, d, strain->n, strain->constants, eta, z_f);
     }
 }
 

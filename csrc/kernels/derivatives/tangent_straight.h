@@ -27,6 +27,7 @@
 
 #include "kernels/bodies/driven.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_forces.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_driven.h"
 #include "kernels/derivatives/tangent_hop.h"

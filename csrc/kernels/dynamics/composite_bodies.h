@@ -245,6 +245,9 @@ FA_INLINE void mm_place_straight(const fa_model *model, const fa_body *b,
     }
 }
 
+FA_STRAIGHT_STEP(mm_start_straight, const fa_real *q, const mm_work *w, mm_body *self);
+FA_STRAIGHT_STEP(mm_place_straight, const fa_real *q, const mm_work *w, mm_body *self);
+
 /* the same of a rigid body whose hop has angles (V1) */
 FA_INLINE void mm_place_axial(const fa_body *b, const int kind, const fa_real *q,
                               const mm_body *parent, mm_body *self)
@@ -372,6 +375,8 @@ FA_INLINE void mm_inward_straight(const fa_model *model, const fa_body *b,
                          self->hop.r, w->ff + bp->tri_at, w->X + 6 * bp->own_at);
     mm_join(self, m, h, gamma.A, w->body + b->parent);
 }
+
+FA_STRAIGHT_STEP(mm_inward_straight, const mm_work *w, const mm_body *self);
 
 /* the same of a rigid body whose hop has angles (V1) */
 FA_INLINE void mm_inward_axial(const fa_body *b, const int kind, const mm_body *self,

@@ -10,6 +10,7 @@
 
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_forces.h"
 #include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_work.h"
@@ -83,5 +84,13 @@ FA_INLINE void fd_accelerate_straight(const fa_model *model, const fa_body *b,
                         w->body[b->parent].a, qdd + on->mode_at, self->a);
     fd_accelerate_joint(b, w, self, qdd);
 }
+
+FA_STRAIGHT_STEP(fd_body_start_straight, const fa_real *q, const fa_real *qd,
+                 const fd_work *w, fd_body *self);
+FA_STRAIGHT_STEP(fd_outward_straight, const fa_real *q, const fa_real *qd,
+                 const fd_work *w, fd_body *self);
+FA_STRAIGHT_STEP(fd_inward_straight, const fd_work *w, fd_body *self);
+FA_STRAIGHT_STEP(fd_accelerate_straight, const fa_real *base, const fd_work *w,
+                 fd_body *self, fa_real *qdd);
 
 #endif

@@ -31,6 +31,7 @@
 #include "kernels/bodies/straight.h"
 #include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/inverse_straight.h"
 #include "lanes/lane.h"
 #include "lanes/spatial.h"
 #include "model/kinds.h"
@@ -84,28 +85,6 @@ FA_INLINE int id_on_straight(const fa_model *model, const fa_body *b, const int 
     return (what & ID_MOTION) && !(what & ID_COLUMNS) && straight_carries(model, b);
 }
 
-/* id_outward on a straight parent */
-FA_INLINE void id_outward_straight(const fa_model *model, const fa_body *b,
-                                   const straight_size z, const int what,
-                                   const fa_real *q, const fa_real *qd,
-                                   const fa_real *qdd, fa_real *bent, const id_body *p,
-                                   id_body *w)
-{
-    const fa_body *on = model->bodies + b->parent;
-    const fa_real *etadd = what & ID_ACCELERATION ? qdd + on->mode_at : node_rest;
-    fa_turn turn;
-
-    straight_pose(model, on, b, z, q, &w->hop, &turn, &w->node, bent);
-    straight_velocity(model, on, b, z, &w->hop, &turn, &w->node, bent, qd, p->V, 1,
-                      p->a, etadd, w->V, w->a);
-    if (what & ID_ACCELERATION) {
-        hop_accelerate(b, NULL, qdd, w->a);
-    }
-    if (model->any_offset) {
-        fa_rotate_t(w->g, w->hop.R, p->g);
-    }
-}
-
 /* f_m of one body with n modes, before its children add theirs (B5) */
 FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
                         const int what, const fa_real *q, const fa_real *qd,
@@ -131,21 +110,6 @@ FA_INLINE void id_force(const fa_model *model, const fa_body *b, const int n,
     if (b->node_is_offset) {
         body_offset_gravity_add(b, n, node_eta(model, q, b->eta_at), w->g, w->f);
     }
-}
-
-/* the same of a straight body that moves */
-FA_INLINE void id_force_straight(const fa_model *model, const fa_body *b,
-                                 const straight_size z, const int what,
-                                 const fa_real *q, const fa_real *qd,
-                                 const fa_real *qdd, id_body *w, fa_real *z_f)
-{
-    const fa_real *etadd = what & ID_ACCELERATION ? qdd + b->mode_at : node_rest;
-    straight_shape shape;
-
-    (void)model;
-    straight_deform(b, z, q + b->eta_at, &shape);
-    straight_force(b, z, &shape, q + b->eta_at, qd + b->mode_at, etadd, 1, w->V, w->a,
-                   z_f, w->f);
 }
 
 /* S'f + d qd of the joint; the modal rows, in tau, are ready but for floating bodies (I3) */
