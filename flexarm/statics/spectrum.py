@@ -154,11 +154,13 @@ def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Ma
         least[good], zero[good] = some
         return least, zero
     K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
-    squares, _, _ = undamped(K)
+    squares = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2))).astype(complex)
+    follow = np.flatnonzero(_unsymmetric(K))
+    for i in follow:
+        squares[i] = _eigen(K[i])[0]
     lowest = squares.real.min(axis=-1, initial=np.inf)
     zero = np.abs(lowest) <= rounding(squares)
     turning = np.abs(squares.imag).max(axis=-1, initial=0.0)
-    follow = np.flatnonzero(_unsymmetric(K))
     if follow.size:
         arm = problem.at(follow).arm
         _, D = linear_system(arm, q[follow], None, None, free.at(follow))
