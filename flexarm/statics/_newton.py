@@ -201,11 +201,12 @@ def _steps(
 
     step, length = answer(f, slice(None))
     lost = ~np.isfinite(length)
+    step[lost] = 0.0
     small = length <= tolerance
     lost |= small & missing
     small &= ~missing
     # damped steps
-    part = np.minimum(1.0, 2.0 * _MAX_STEP / np.maximum(length, 1e-300))
+    part = np.minimum(1.0, 2.0 * _MAX_STEP / np.fmax(length, 1e-300))
     moved = _move(problem, q, part[:, None] * step)
     f, further, reach = f.copy(), step.copy(), np.full(count, np.inf)
     open_ = np.flatnonzero(~(small | lost))
@@ -241,8 +242,7 @@ def _steps(
 
 def _move(problem: Problem, q: Array, step: Array) -> Array:
     dq = np.zeros((len(q), problem.arm.nv))
-    moved = step[:, : len(problem.columns)]
-    dq[:, problem.columns] = np.where(np.isfinite(moved), moved, 0.0)
+    dq[:, problem.columns] = step[:, : len(problem.columns)]
     return np.asarray(integrate(problem.arm, q, dq))
 
 
