@@ -7,6 +7,7 @@ from ._support.printing import Sheet, Table
 from .arm import Arm
 from .bodies.body import GROUND
 from .bodies.segments import link_frequencies
+from .bodies.strain_energy import described
 from .mode_accuracy import table_of_modes
 from .model import motors
 from .model.loops import Loop
@@ -27,6 +28,7 @@ def sheet(arm: Arm) -> Sheet:
         + f" = {c.constant:g}"
         for c in arm.constraints
     ]
+    held += described(arm.bodies if arm.fidelity == "full" else ())
     return Sheet((head, _table(arm), *motors.described(arm), *fastest(arm), *held))
 
 

@@ -43,7 +43,7 @@ from .coordinates import (
     read_positions,
 )
 from .given_loads import Loads, read_loads
-from .spectrum import has_mass, lowest_squares
+from .spectrum import lowest_squares
 
 Mask = NDArray[np.bool_]
 Entry = TypeVar("Entry", bound=np.generic)
@@ -445,9 +445,7 @@ def _settled(
     try:
         if not stopped:
             with allowed():
-                at = np.flatnonzero(
-                    found.success & has_mass(problem.arm, found.q, free)
-                )
+                at = np.flatnonzero(found.success)
                 squares, neutral = lowest_squares(
                     problem.at(at), found.q[at], free.at(at)
                 )

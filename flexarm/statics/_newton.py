@@ -3,8 +3,9 @@
 With the unbalanced forces f(q) of the free coordinates and their exact tangent K, steps
 dq = -K^-1 f are halved until the simplified step -K^-1 f(q + t dq) is shorter by a part
 t/4 (natural monotonicity: P. Deuflhard, Newton Methods for Nonlinear Problems, 2004,
-section 3.3), a test that does not depend on the scaling of the forces.  Steps have no
-component in directions without stiffness.
+section 3.3), a test that does not depend on the scaling of the forces.  If it is
+shorter by far it is the next step: a tangent costs as much as several of them.  Steps
+have no component in directions without stiffness.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from .given_loads import Loads
 
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
 
 # Step in rad or m of a node at most; longer ones may lack stiffness.
 _MAX_STEP = 0.5
@@ -33,6 +35,10 @@ _STIFFNESS_TOLERANCE = 1e-13
 _FORCE_TOLERANCE = 1e-8
 # Halvings of a step that does not lead nearer, at most.
 _MAX_HALVINGS = 12
+# Part of a step below which the simplified one is the next.
+_CONTRACTION = 0.01
+# Part of the tolerance for the last simplified step, after which less is gained.
+_LAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,9 @@ class Problem:
         if applied is not None and applied.ndim > 1:
             applied = applied[states]
         loads = None if loads is None else loads.at(states)
-        part = replace(self, loads=loads, applied=applied)
+        part = self
+        if loads is not self.loads or applied is not self.applied:
+            part = replace(self, loads=loads, applied=applied)
         if not isinstance(self.arm, StackLike):
             return part
         own = self.couplings if self.couplings.ndim < 3 else self.couplings[states]
@@ -142,7 +150,7 @@ class Found:
 
     q: Array
     success: Mask
-    iterations: NDArray[np.int64]
+    iterations: Numbers
     interrupted: bool = False  # by Ctrl-C
 
 
@@ -154,63 +162,87 @@ def solve(problem: Problem, start: Array, tolerance: float, max_steps: int) -> F
     used = np.zeros(count, dtype=np.int64)
     if not problem.columns.size:
         return Found(q, np.ones(count, dtype=bool), used)
+    f = problem.unbalance(q)
     active = np.arange(count)
-    for _ in range(max_steps):
-        if not len(active):
-            break
+    while len(active):
         try:
             with allowed():
-                step = _step(problem.at(active), q[active], tolerance)
+                part, left = problem.at(active), max_steps - used[active]
+                steps = _steps(part, q[active], f[active], left, tolerance)
         except KeyboardInterrupt:
             return Found(q, success, used, True)
-        used[active] += 1
-        q[active], small, lost = step
+        q[active], f[active], small, lost, taken = steps
+        used[active] += taken
         success[active] = small
-        active = active[~(small | lost)]
+        active = active[~(small | lost) & (used[active] < max_steps)]
     return Found(q, success, used)
 
 
-def _step(problem: Problem, q: Array, tolerance: float) -> tuple[Array, Mask, Mask]:
-    """States after a step, and masks of those in equilibrium and of failed ones."""
-    f = problem.unbalance(q)
-    sizes = problem.sizes
+def _steps(
+    problem: Problem, q: Array, f: Array, left: Numbers, tolerance: float
+) -> tuple[Array, Array, Mask, Mask, Numbers]:
+    """States and their forces after the steps of one tangent, which are at most `left`.
+
+    Then masks of those in equilibrium and of failed ones, and numbers of steps.
+    """
+    sizes, count = problem.sizes, len(q)
     ones = np.ones((*sizes.shape[:-1], len(problem.ties)))
     rows = np.concatenate([sizes[..., problem.rows], ones], axis=-1)
     columns = np.concatenate([sizes[..., problem.columns], ones], axis=-1)
     inverse, missing = _inverse(problem.matrix(q), f, rows, columns)
     # forces of couplings do not count as motions
-    size = np.concatenate([sizes[..., problem.columns], 0.0 * ones], axis=-1)
-    step = -(inverse @ f[..., None])[..., 0]
-    length = np.abs(step * size).max(axis=-1)
+    size = np.broadcast_to(columns, (count, columns.shape[-1])).copy()
+    size[:, len(problem.columns) :] = 0.0
+
+    def answer(f: Array, at: Indices | slice) -> tuple[Array, Array]:
+        """Steps of some states under forces, and their lengths."""
+        step = -(inverse[at] @ f[..., None])[..., 0]
+        return step, np.abs(step * size[at]).max(axis=-1)
+
+    step, length = answer(f, slice(None))
     lost = ~np.isfinite(length)
-    small = (length <= tolerance) & ~missing
-    lost |= (length <= tolerance) & missing
+    step[lost] = 0.0
+    small = length <= tolerance
+    lost |= small & missing
+    small &= ~missing
     # damped steps
-    part = np.minimum(1.0, 2.0 * _MAX_STEP / np.maximum(length, 1e-300))
+    part = np.minimum(1.0, 2.0 * _MAX_STEP / np.fmax(length, 1e-300))
     moved = _move(problem, q, part[:, None] * step)
-    open_ = np.flatnonzero(~small & ~lost)
+    f, further, reach = f.copy(), step.copy(), np.full(count, np.inf)
+    open_ = np.flatnonzero(~(small | lost))
     for _ in range(_MAX_HALVINGS):
         if not len(open_):
             break
-        left = problem.at(open_).unbalance(moved[open_])
-        own = size if size.ndim == 1 else size[open_]
-        next_ = np.abs((inverse[open_] @ left[..., None])[..., 0] * own).max(axis=-1)
+        f[open_] = problem.at(open_).unbalance(moved[open_])
+        further[open_], reach[open_] = answer(f[open_], open_)
         # rounding alone must not halve the last steps
-        better = next_ <= (1.0 - 0.25 * part[open_]) * length[open_] + tolerance
-        open_ = open_[~better]
-        part[open_] *= 0.5
-        moved[open_] = _move(
-            problem.at(open_), q[open_], part[open_, None] * step[open_]
-        )
+        most = (1.0 - 0.25 * part[open_]) * length[open_] + tolerance
+        open_ = open_[~(reach[open_] <= most)]
+        if len(open_):
+            part[open_] *= 0.5
+            tried = part[open_, None] * step[open_]
+            moved[open_] = _move(problem.at(open_), q[open_], tried)
     lost[open_] = True
     moved[lost] = q[lost]
-    return moved, small, lost
+    # simplified steps
+    taken = np.ones(count, dtype=np.int64)
+    go = np.flatnonzero((reach <= _CONTRACTION * length) & ~(missing | lost))
+    go = go[left[go] > 1]
+    while len(go):
+        moved[go] = _move(problem.at(go), moved[go], further[go])
+        taken[go] += 1
+        small[go] = reach[go] <= _LAST_SHARE * tolerance
+        go = go[~small[go] & (taken[go] < left[go])]
+        if len(go):
+            f[go], before = problem.at(go).unbalance(moved[go]), reach[go]
+            further[go], reach[go] = answer(f[go], go)
+            go = go[reach[go] <= _CONTRACTION * before]
+    return moved, f, small, lost, taken
 
 
 def _move(problem: Problem, q: Array, step: Array) -> Array:
     dq = np.zeros((len(q), problem.arm.nv))
-    moved = step[:, : len(problem.columns)]
-    dq[:, problem.columns] = np.where(np.isfinite(moved), moved, 0.0)
+    dq[:, problem.columns] = step[:, : len(problem.columns)]
     return np.asarray(integrate(problem.arm, q, dq))
 
 
@@ -230,18 +262,23 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
         regular &= np.abs(step).max(axis=-1) <= _MAX_STEP
     except np.linalg.LinAlgError:
         regular[:] = False
-    # pseudo-inverse of tangents that are almost singular
     weak = np.flatnonzero(sound & ~regular)
     if len(weak):
-        if rows.ndim > 1:
-            rows, columns = rows[weak], columns[weak]
-        scaled = K[weak] / (rows[..., :, None] * columns[..., None, :])
+        rows = np.broadcast_to(rows, f.shape)[weak]
+        columns = np.broadcast_to(columns, (len(K), K.shape[-1]))[weak]
+        unit = rows[:, :, None] * columns[:, None, :]
+        scaled, back = K[weak] / unit, result[weak] * unit.swapaxes(1, 2)
+        # long steps may be right, if no singular value is almost zero
+        spread = np.linalg.norm(scaled, axis=(1, 2)) * np.linalg.norm(back, axis=(1, 2))
+        near = ~(spread < 0.1 / _STIFFNESS_TOLERANCE)
+        weak, scaled, unit, rows = weak[near], scaled[near], unit[near], rows[near]
+    # pseudo-inverse of tangents that are almost singular
+    if len(weak):
         left, values, right = np.linalg.svd(scaled)
         none = values <= _STIFFNESS_TOLERANCE * values[:, :1]
         weight = np.where(none, 0.0, 1.0 / np.where(none, 1.0, values))
         back = np.swapaxes(right, -1, -2) * weight[:, None, :]
-        unit = columns[..., :, None] * rows[..., None, :]
-        result[weak] = back @ np.swapaxes(left, -1, -2) / unit
+        result[weak] = back @ np.swapaxes(left, -1, -2) / np.swapaxes(unit, -1, -2)
         push = f[weak] / rows
         along = np.abs((push[:, None, :] @ left)[:, 0, :] * none).max(axis=-1)
         missing[weak] = along > _FORCE_TOLERANCE * np.abs(push).max(axis=-1) + _tiny(

@@ -247,7 +247,9 @@ def motion_sizes(arm: AnyArm) -> Array:
             size[m.motor] = 1.0 / abs(m.ratio)
     for k, body in enumerate(arm.bodies):
         if body.n_modes:
-            both = np.concatenate([body.node_translation, body.node_rotation], axis=1)
-            largest = np.abs(both).max(axis=(0, 1))
-            size[arm.mode_slice(k)] = np.where(largest > 0.0, largest, 1.0)
+            if motion_sizes not in body._kept:
+                both = [body.node_translation, body.node_rotation]
+                largest = np.abs(np.concatenate(both, axis=1)).max(axis=(0, 1))
+                body._kept[motion_sizes] = np.where(largest > 0.0, largest, 1.0)
+            size[arm.mode_slice(k)] = body._kept[motion_sizes]
     return size

@@ -1,25 +1,17 @@
 r"""Wrenches on nodes: their generalized forces and the exact derivatives of these.
 
-A wrench w = (m; f) on a node with the Jacobian J (base axes) has the generalized forces
-J' w.  Along the velocity directions, in base axes,
+A wrench w = (m; f) on a node with the body-fixed Jacobian J has the generalized forces
+J' w.  Along the velocity directions, in the axes of the node,
 
-    d_j (J' w)_i = w . d_j J_i + (omega_j x m) . omega_i + (omega_j x f) . v_i
+    d_k (J' w)_j = w . d_k J_j + m x omega_k . omega_j + f x omega_k . v_j
 
-the last two terms for a wrench that follows the node only.  Of the derivatives of J the
-symmetric part is polarized from accelerations at constant velocity coordinates,
-
-    w . (d_j J_i + d_i J_j) = w . [a(e_i + e_j) - a(e_i) - a(e_j)],  a(u) = Jdot(u) u
-
-and the antisymmetric part is that of any rotation (equation of Maurer and Cartan),
-
-    d_j omega_i - d_i omega_j = omega_j x omega_i,  d_j v_i - d_i v_j = 0,
-
-plus the columns of the Lie brackets of velocities that are not rates of coordinates
-(joints with quaternions).  There are no finite differences.
+the last two terms for a wrench with fixed axes only, which turns back where the node
+turns.  The derivatives of J are those of a kernel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,8 +23,8 @@ from .._calls.explain import leading
 from .._calls.groups import by_arm
 from .._calls.nodes import node_numbers
 from .._support.options import check_choice
+from ..derivatives import jacobian_derivatives
 from ..errors import ArgumentError
-from ..kinematics.motion import node_acceleration
 from ..kinematics.nodes import (
     FRAMES,
     jacobian,
@@ -40,12 +32,9 @@ from ..kinematics.nodes import (
     turn_spatial,
     wrench_forces,
 )
-from ..se3 import bracket
+from ..se3 import bracket, so3_hat
 
 Mask = NDArray[np.bool_]
-
-# Accelerations at a time, 8 MiB.
-_CHUNK_SIZE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -140,102 +129,52 @@ def read_loads(
         )
     array = array if several else array[..., np.newaxis, :]
     check_finite("wrench", array, 2)
+    _refuse_rolling(arm, nodes)
     return Loads(tuple(nodes), array, frame)
+
+
+def _refuse_rolling(arm: AnyArm, nodes: Iterable[int]) -> None:
+    """Raise for joints without displacements of their own that move a node."""
+    arm = any_of(arm)
+    for node in nodes:
+        k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
+        while k >= 0:
+            joint = arm.bodies[k].joint
+            if joint.kind == "subspace" and not _is_algebra(joint.screws.T):
+                raise ArgumentError(
+                    f"the joint of body {arm.bodies[k].name!r} is not holonomic: its "
+                    "twists are not a Lie algebra, and the stiffness of a wrench "
+                    "beyond it is not computed; expected a joint of another kind, or "
+                    "no wrench"
+                )
+            k = arm._parents[k]
+
+
+def _is_algebra(S: Array) -> bool:
+    """Whether the brackets of twists (n, 6) are combinations of them."""
+    twists = bracket(S[np.newaxis, :, :], S[:, np.newaxis, :]).reshape(-1, 6)
+    off = twists - twists @ np.linalg.pinv(S) @ S
+    return bool(np.abs(off).max() <= 1e-9 * np.abs(S).max() ** 2)
 
 
 def _tangent(arm: AnyArm, q: Array, node: int, wrench: Array, frame: str) -> Array:
     """Derivatives of J' w of one node."""
-    J = jacobian(arm, q, node, frame="base")
-    if frame == "node":
-        wrench = turn_spatial(node_pose(arm, q, node), wrench, -1)
-    wrench = np.broadcast_to(wrench, (*J.shape[:-2], 6))
-    turn, move = np.swapaxes(J[..., :3, :], -1, -2), np.swapaxes(J[..., 3:, :], -1, -2)
-    moving = np.flatnonzero(_moving(arm, node))
-    m = wrench[..., np.newaxis, :3]
-    across = np.cross(m, turn)  # m x omega_j
-    result = _symmetric(arm, q, node, wrench, moving)
-    result += 0.5 * turn @ np.swapaxes(across, -1, -2)
-    result += 0.5 * _brackets(arm, (wrench[..., np.newaxis, :] @ J)[..., 0, :], moving)
-    if frame == "node":
-        result -= turn @ np.swapaxes(across, -1, -2)
-        pull = np.cross(turn, wrench[..., np.newaxis, 3:])  # omega_j x f
-        result += move @ np.swapaxes(pull, -1, -2)
-    return result
-
-
-def _moving(arm: AnyArm, node: int) -> NDArray[np.bool_]:
-    """Velocities that can move a node."""
-    arm = any_of(arm)
-    result = np.zeros(arm.nv, dtype=bool)
-    k = next(k for k in range(len(arm.bodies)) if node < arm.node_slice(k).stop)
-    while k >= 0:
-        result[arm.body_joint_slice(k)] = result[arm.mode_slice(k)] = True
-        k = arm._parents[k]
-    return result
-
-
-def _symmetric(
-    arm: AnyArm, q: Array, node: int, wrench: Array, moving: NDArray[np.intp]
-) -> Array:
-    """Half of w . (d_j J_i + d_i J_j)."""
-    n, nv = len(moving), arm.nv
-    first, second = np.triu_indices(n)
-    unit = np.eye(nv)[moving]
-    # e_i on the diagonal of the pairs, else e_i + e_j
-    pairs = unit[first] + np.where(first == second, 0.0, 1.0)[:, None] * unit[second]
-    batch = wrench.shape[:-1]
-    states = np.broadcast_to(q, (*batch, arm.nq)).reshape(-1, arm.nq)
-    rows = wrench.reshape(-1, 6)
-    values = np.empty((len(states), len(pairs)))
-    stack = arm._flat(batch) if isinstance(arm, StackLike) else None
-    step = max(1, _CHUNK_SIZE // max(len(pairs), 1))
-    for at in range(0, len(states), step):
-        part = slice(at, at + step)
-        some = arm if stack is None else stack[part, None]
-        a = node_acceleration(
-            some, states[part, None], pairs, np.zeros(nv), node, frame="base"
-        )
-        values[part] = (a @ rows[part, :, None])[..., 0]
-    own = values[:, first == second]
-    values -= np.where(first == second, 0.0, own[:, first] + own[:, second])
-    values[:, first != second] *= 0.5
-    result = np.zeros((len(states), nv, nv))
-    result[:, moving[first], moving[second]] = values
-    result[:, moving[second], moving[first]] = values
-    return result.reshape(*batch, nv, nv)
-
-
-def _brackets(arm: AnyArm, forces: Array, moving: NDArray[np.intp]) -> Array:
-    """Forces along the Lie bracket [X_j, X_i] of velocities i, j of joints with poses.
-
-    The fields are T S_i, so that the bracket is that of the twists S_j and S_i.
-    """
     if isinstance(arm, StackLike):
-        arms, n = arm.arms, arm.nv
-        if not any(body.joint.has_pose for body in any_of(arm).bodies):
-            return np.zeros((*forces.shape, n))
+        arms = arm.arms
 
         def of_one(i: int, given: list[Array]) -> Array:
-            return _brackets(arms[i], given[0], moving)
+            return _tangent(arms[i], given[0], node, given[1], frame)
 
-        return by_arm(arm.index, of_one, [forces], [1], (n, n))
-    result = np.zeros((*forces.shape, arm.nv))
-    for k, body in enumerate(arm.bodies):
-        at = arm.body_joint_slice(k)
-        if not body.joint.has_pose or at.start not in moving:
-            continue
-        S = body.joint.screws.T
-        twists = bracket(S[np.newaxis, :, :], S[:, np.newaxis, :])  # [i, j]
-        c, *_ = np.linalg.lstsq(S.T, twists.reshape(-1, 6).T, rcond=None)
-        if (
-            np.abs(S.T @ c - twists.reshape(-1, 6).T).max()
-            > 1e-9 * np.abs(S).max() ** 2
-        ):
-            raise ArgumentError(
-                f"the joint of body {body.name!r} is not holonomic: its twists are not "
-                "a Lie algebra, and the stiffness of a wrench beyond it is not "
-                "computed; expected a joint of another kind, or no wrench"
-            )
-        c = c.T.reshape(len(S), len(S), len(S))
-        result[..., at, at] = np.einsum("...c,ijc->...ij", forces[..., at], c)
+        return by_arm(arm.index, of_one, [q, wrench], [1, 1], (arm.nv, arm.nv))
+    if frame == "base":
+        wrench = turn_spatial(np.swapaxes(node_pose(arm, q, node), -1, -2), wrench, -1)
+    change = jacobian_derivatives(arm, q, node)
+    flat = change.reshape(*change.shape[:-2], arm.nv**2)
+    found = wrench[..., np.newaxis, :] @ flat
+    result = found.reshape(*found.shape[:-2], arm.nv, arm.nv)
+    if frame == "base":
+        J = jacobian(arm, q, node)
+        for half in (slice(3), slice(3, 6)):  # m x omega_k, f x omega_k
+            turned = so3_hat(wrench[..., half]) @ J[..., :3, :]
+            result += np.swapaxes(J[..., half, :], -1, -2) @ turned
     return result

@@ -136,19 +136,31 @@ def without_flutter(squares: Complex) -> Array:
 def lowest_squares(problem: Problem, q: Array, free: Freedom) -> tuple[Array, Mask]:
     """Smallest squares of circular frequencies (n,), and whether they are zero.
 
-    Where motions flutter minus the largest imaginary part of the complex squares.
-    Damping counts only for an unsymmetric stiffness, that of loads without a potential:
-    no other is stabilized or destabilized by it.
+    NaN where the mass matrix is not positive definite; where motions flutter minus the
+    largest imaginary part of the complex squares.  Damping counts only for an
+    unsymmetric stiffness, that of loads without a potential: no other is stabilized or
+    destabilized by it.
     """
     if not free.n:
         return np.full(len(q), np.inf), np.zeros(len(q), dtype=bool)
-    X = scale_by_mass(problem.arm, q, free)
+    try:
+        X = scale_by_mass(problem.arm, q, free)
+    except SingularityError:
+        good = np.flatnonzero(has_mass(problem.arm, q, free))
+        if len(good) == len(q):
+            raise
+        some = lowest_squares(problem.at(good), q[good], free.at(good))
+        least, zero = np.full(len(q), np.nan), np.zeros(len(q), dtype=bool)
+        least[good], zero[good] = some
+        return least, zero
     K = np.swapaxes(X, -1, -2) @ free.block(problem.tangent(q)) @ X
-    squares, _, _ = undamped(K)
+    squares = np.linalg.eigvalsh(0.5 * (K + np.swapaxes(K, -1, -2))).astype(complex)
+    follow = np.flatnonzero(_unsymmetric(K))
+    for i in follow:
+        squares[i] = _eigen(K[i])[0]
     lowest = squares.real.min(axis=-1, initial=np.inf)
     zero = np.abs(lowest) <= rounding(squares)
     turning = np.abs(squares.imag).max(axis=-1, initial=0.0)
-    follow = np.flatnonzero(_unsymmetric(K))
     if follow.size:
         arm = problem.at(follow).arm
         _, D = linear_system(arm, q[follow], None, None, free.at(follow))

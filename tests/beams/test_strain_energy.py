@@ -371,6 +371,21 @@ def test_bodies_that_keep_the_quadratic_energy() -> None:
     assert bent._strain_energy is None
 
 
+@each("size", (0.02, 0.1, 0.4))
+def test_the_bound_in_the_table_of_an_arm(size: float) -> None:
+    arm = fa.Arm([modal("a", on(Z), (3, 0, 0))], gravity=(0, 0, 0))
+    quadratic = arm.replace(bodies=[arm.bodies[0].replace(beam=None)])
+    assert "fourth order in 1 bodies: up to s^2/(1 - s^2)" in str(arm)
+    for other in (quadratic, arm.replace(fidelity="ruthless")):
+        assert "fourth order" not in str(other)
+    for q in np.random.default_rng(0).normal(size=(20, arm.nq)):
+        at = q * size / float(fa.largest_slope(arm, q))
+        least = fa.potential_energy(quadratic, at)
+        more = fa.potential_energy(arm, at) - least
+        # between nodes slopes may be larger by a little
+        assert 0.0 < more < 1.05 * size**2 / (1.0 - size**2) * least
+
+
 def test_a_beam_in_other_axes_has_the_same_energy() -> None:
     link = modal("a", on(Z), (2, 1, 1))
     R = Rotation.from_rotvec([0.3, -0.5, 0.8]).as_matrix()

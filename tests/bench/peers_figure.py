@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from peers_jobs import (
-    DERIVATIVES,
-    FORWARD,
-    FORWARD_DERIVATIVES,
-    INVERSE,
-    JACOBIAN,
-    MASS,
-    Group,
-)
-from peers_report import digits, duration
+from peers_jobs import DERIVATIVES, FORWARD, FORWARD_DERIVATIVES, Group
+from peers_report import Record, digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Record = dict[str, Any]
 
 # what a contender's name begins with: legend, colour; the first that fits
 KINDS = (
@@ -37,11 +27,7 @@ KINDS = (
     ("SymPy", "closed form in NumPy", "#a8d5b5"),
     ("the paper", "closed form in NumPy", "#a8d5b5"),
 )
-SHORT = {
-    FORWARD: "forward dynamics",
-    INVERSE: "inverse dynamics",
-    MASS: "mass matrix",
-    JACOBIAN: "Jacobian",
+SHORT = {  # of other jobs, their names
     DERIVATIVES: "derivatives",
     FORWARD_DERIVATIVES: "derivatives, forward",
 }

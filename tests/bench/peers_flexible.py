@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from chains import spatial_chain
@@ -25,9 +24,8 @@ from peers_jobs import (
     Race,
     Sizes,
     agree,
-    threads,
 )
-from peers_rigid import accepts_threads, flexarm_calls, result_bytes
+from peers_rigid import expected, ours, result_bytes
 from races import Array, Contender
 
 import flexarm as fa
@@ -102,17 +100,8 @@ def races(N: int, n: int, job: str, sizes: Sizes) -> Sequence[Race]:
         if count * result_bytes(arm, job) > MAX_BYTES:
             continue
         x = chain_states_of(arm, count)
-        own = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))
-        call, out, function = flexarm_calls(arm, job, own if count == 1 else x)
-        call()
-        right = out[np.newaxis] if count == 1 else out[:CHECKED].copy()
-        contenders: list[Any] = [Contender("flexarm", call, count)]
-        cores = threads()
-        if count >= 1000 and cores > 1 and accepts_threads(function):
-            split = partial(call, threads=cores)
-            name = f"flexarm, {cores} threads"
-            contenders.append(Contender(name, split, count, parallel=True))
-        contenders += _dense(arm, job, x, right)
+        contenders = ours(arm, job, x, count)
+        contenders += _dense(arm, job, x, expected(arm, job, x))
         found.append(Race(Group.FLEXIBLE, name_of(N, n), job, count, contenders))
     return found
 

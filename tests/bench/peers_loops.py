@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 from peers_arms import States, states
-from peers_jobs import CHECKED, FORWARD, Case, Group, Race, Sizes, agree, threads
+from peers_jobs import CHECKED, FORWARD, Case, Group, Race, Sizes, agree
 from peers_rigid import (
     MUJOCO_LOOP,
     MUJOCO_PYTHON,
     PIN_LOOP,
     PIN_PYTHON,
     arm_of,
-    flexarm_calls,
+    expected,
+    ours,
 )
 from races import Array, Contender
 
@@ -58,6 +59,26 @@ def held_states(arm: fa.Arm, count: int) -> States:
     return States(q, qd, x.qdd, x.tau)
 
 
+def _contenders(
+    peer: Any,
+    names: tuple[str, str],
+    right: Array,
+    tolerance: float,
+    counts: tuple[int, int],
+) -> list[Contender]:
+    """A peer in loops of Python, of fewer states, and of its own language."""
+    few, count = counts
+    agree(names[0], peer.results(FORWARD, CHECKED), right, tolerance)
+    found = [Contender(names[0], peer.loop(FORWARD, few), few)]
+    native = peer.native(FORWARD) if few > 1 else None
+    if native is not None:
+        native[0]()
+        rows = peer.ours(FORWARD, native[1][:CHECKED])
+        agree(names[1], rows, right, tolerance)
+        found.insert(0, Contender(names[1], native[0], count))
+    return found
+
+
 def _pinocchio(
     name: str, arm: fa.Arm, x: States, right: Array, few: int
 ) -> list[Contender]:
@@ -65,14 +86,7 @@ def _pinocchio(
 
     peer = PinocchioPeer(name, arm, x)
     peer.hold(_place(arm))
-    agree(PIN_PYTHON, peer.results(FORWARD, CHECKED), right, TOLERANCE)
-    found = [Contender(PIN_PYTHON, peer.loop(FORWARD, few), few)]
-    native = peer.native(FORWARD) if few > 1 else None
-    if native is not None:
-        native[0]()
-        agree(PIN_LOOP, peer.ours(FORWARD, native[1][:CHECKED]), right, TOLERANCE)
-        found.insert(0, Contender(PIN_LOOP, native[0], len(x.q)))
-    return found
+    return _contenders(peer, (PIN_PYTHON, PIN_LOOP), right, TOLERANCE, (few, len(x.q)))
 
 
 def _mujoco(
@@ -81,14 +95,7 @@ def _mujoco(
     from peers_mujoco import MujocoPeer
 
     peer = MujocoPeer(name, arm, x, _place(arm))
-    agree(MUJOCO_PYTHON, peer.results(FORWARD, CHECKED), right, SOFT)
-    found = [Contender(MUJOCO_PYTHON, peer.loop(FORWARD, few), few)]
-    native = peer.native(FORWARD) if few > 1 else None
-    if native is not None:
-        native[0]()
-        agree(MUJOCO_LOOP, peer.ours(FORWARD, native[1][:CHECKED]), right, SOFT)
-        found.insert(0, Contender(MUJOCO_LOOP, native[0], len(x.q)))
-    return found
+    return _contenders(peer, (MUJOCO_PYTHON, MUJOCO_LOOP), right, SOFT, (few, len(x.q)))
 
 
 def _place(arm: fa.Arm) -> Array:
@@ -102,17 +109,8 @@ def races(name: str, sizes: Sizes) -> Sequence[Race]:
     arm, found = held_arm(name), []
     for count in sizes.batches[:2]:
         x = held_states(arm, max(count, CHECKED))
-        few = States(*(y[:CHECKED] for y in (x.q, x.qd, x.qdd, x.tau)))
-        right = fa.forward_dynamics(arm, few.q, few.qd, few.tau)
-        own = x
-        if count == 1:
-            own = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))
-        call, _, _ = flexarm_calls(arm, FORWARD, own)
-        contenders = [Contender("flexarm", call, count)]
-        if count >= 1000 and threads() > 1:
-            split = partial(call, threads=threads())
-            title = f"flexarm, {threads()} threads"
-            contenders.append(Contender(title, split, count, parallel=True))
+        right = expected(arm, FORWARD, x)
+        contenders = ours(arm, FORWARD, x, count)
         if importlib.util.find_spec("pinocchio"):
             contenders += _pinocchio(name, arm, x, right, min(count, sizes.looped))
         if importlib.util.find_spec("mujoco"):

@@ -107,7 +107,8 @@ def expected(arm: fa.Arm, job: str, x: States, frame: str = "node") -> Array:
     return np.asarray(out)
 
 
-def _ours(arm: fa.Arm, job: str, x: States, count: int) -> list[Contender]:
+def ours(arm: fa.Arm, job: str, x: States, count: int) -> list[Contender]:
+    """Flexarm on the first state or on a batch, a large one also on all cores."""
     if count == 1:
         x = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))
     call, _, function = flexarm_calls(arm, job, x)
@@ -191,7 +192,7 @@ def races(name: str, job: str, sizes: Sizes) -> Sequence[Race]:
             continue
         x = states(arm, max(count, CHECKED))
         x = States(*(y[:count] for y in (x.q, x.qd, x.qdd, x.tau)))
-        contenders, differences = _ours(arm, job, x, count), []
+        contenders, differences = ours(arm, job, x, count), []
         contenders += _dense(arm, job, x, count)
         if importlib.util.find_spec("pinocchio"):
             more, differences = _pinocchio(name, arm, job, x, sizes.looped)
@@ -221,4 +222,4 @@ def cases() -> list[Case]:
     ]
 
 
-__all__ = ["accepts_threads", "arm_of", "cases", "flexarm_calls"]
+__all__ = ["arm_of", "cases", "expected", "flexarm_calls", "ours"]

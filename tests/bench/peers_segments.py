@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from peers_arms import States
-from peers_jobs import FORWARD, Case, Group, Race, Sizes, agree, threads
+from peers_jobs import FORWARD, Case, Group, Race, Sizes, agree
 from peers_process import Process
-from peers_rigid import flexarm_calls
+from peers_rigid import ours
 from peers_rods import BEND, GRAVITY, ROD
 from races import Array, Contender
 
@@ -117,15 +117,7 @@ def forward(pieces: int, sizes: Sizes) -> Sequence[Race]:
         _, tip = rods().ask("soromox", "wall", pieces, seconds, step)
         _check("SoRoMoX", tip, fall(pieces, seconds, "rk4"))
     for count in sizes.batches[:2]:
-        x = states(pieces, count)
-        if count == 1:
-            x = States(*(y[0].copy() for y in (x.q, x.qd, x.qdd, x.tau)))
-        call, _, _ = flexarm_calls(own, FORWARD, x)
-        contenders = [Contender("flexarm", call, count)]
-        if count >= 1000 and threads() > 1:
-            split = partial(call, threads=threads())
-            name = f"flexarm, {threads()} threads"
-            contenders.append(Contender(name, split, count, parallel=True))
+        contenders = ours(own, FORWARD, states(pieces, count), count)
         if peer:
             few = min(count, CHUNK)
             name = f"SoRoMoX, {pieces} pieces of constant strain, {few} at a time"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from peers_body import BODY
 from peers_flexible import name_of
@@ -16,11 +15,10 @@ from peers_jobs import (
     MASS,
     Group,
 )
-from peers_report import digits, duration
+from peers_report import Record, digits, duration
 from peers_rigid import PIN_BATCH, PIN_LESS, PIN_LOOP, PIN_PYTHON
 from peers_segments import name_of as rod_of
 
-Record = dict[str, Any]
 Row = tuple[str, str, str, str]
 
 RIGID, BATCH = "7 joints", 1000

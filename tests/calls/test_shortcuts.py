@@ -74,6 +74,12 @@ def plain(case: Case) -> tuple[list[Any], dict[str, Any]]:
     return operands, node
 
 
+def state_of(name: str) -> tuple[Case, fa.Arm, list[Any]]:
+    """A case with an arm that has this kernel, its arm, and operands of one state."""
+    case = Case(ARMS["closed"] if name.startswith("constraint") else ARM, name)
+    return case, case.arm, plain(case)[0]
+
+
 def fields(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
@@ -172,8 +178,7 @@ def test_nodes(name: str) -> None:
 
 @each_name
 def test_what_is_for_python(name: str) -> None:
-    arm = ARMS["closed"] if name.startswith("constraint") else ARM
-    operands, _ = plain(Case(arm, name))
+    _, arm, operands = state_of(name)
     alone = without_python(name)
     q, *rest = operands
     options = inspect.signature(shortcut(name)).parameters
@@ -204,11 +209,10 @@ def test_what_is_for_python(name: str) -> None:
 
 @each_name
 def test_refusals_are_those_of_python(name: str) -> None:
-    arm = ARMS["closed"] if name.startswith("constraint") else ARM
-    operands, _ = plain(Case(arm, name))
+    case, arm, operands = state_of(name)
     call = shortcut(name)
     nan = [np.full_like(x, np.nan) for x in operands]
-    read_only = np.zeros(Case(arm, name).out_core)
+    read_only = np.zeros(case.out_core)
     read_only.flags.writeable = False
     for args, named in (
         ((arm, *nan), {}),
@@ -313,11 +317,10 @@ def test_only_functions_of_kernels() -> None:
 
 @each_name
 def test_leaves_no_references(name: str) -> None:
-    arm = ARMS["closed"] if name.startswith("constraint") else ARM
-    operands, _ = plain(Case(arm, name))
+    case, arm, operands = state_of(name)
     call = shortcut(name)
     nan = [np.full_like(x, np.nan) for x in operands]
-    options = {"out": np.empty(Case(arm, name).out_core)}
+    options = {"out": np.empty(case.out_core)}
 
     def use() -> None:
         call(arm, *operands)

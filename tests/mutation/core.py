@@ -62,8 +62,8 @@ CORE = [
     ),
     mutant(
         C + "kernels/bodies/strain.h",
-        "bent = 0.75 * m->tau;\n    const fa_real lean = 0.25 * m->chi;",
-        "bent = 0.75 * m->tau;\n    const fa_real lean = 0.125 * m->chi;",
+        "bent = 0.75 * m->bend.tau;\n    const fa_real lean = 0.25 * m->chi;",
+        "bent = 0.75 * m->bend.tau;\n    const fa_real lean = 0.125 * m->chi;",
         "torsion by bending in two planes",
         "strain_energy",
     ),

@@ -525,9 +525,9 @@ MECHANICS = [
     # statics
     mutant(
         F + "statics/given_loads.py",
-        "result += 0.5 * turn @ np.swapaxes(across, -1, -2)",
-        "result -= 0.5 * turn @ np.swapaxes(across, -1, -2)",
-        "sign of the stiffness of a moment that does not follow",
+        "result += np.swapaxes(J[..., half, :], -1, -2) @ turned",
+        "result -= np.swapaxes(J[..., half, :], -1, -2) @ turned",
+        "sign of the stiffness of a wrench that does not follow",
         "statics deflection",
     ),
     mutant(

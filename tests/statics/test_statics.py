@@ -190,6 +190,26 @@ def test_two_springs_in_series() -> None:
     assert rest.iterations == 2  # linear: one step, and one that finds nothing left
 
 
+def test_a_tangent_serves_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    from flexarm.statics._newton import Problem
+
+    arm = fa.library.planar_chain(1, n_modes=4)
+    tangents: list[int] = []
+    whole = Problem.matrix
+
+    def counted(self: Problem, q: Any) -> Any:
+        tangents.append(len(q))
+        return whole(self, q)
+
+    monkeypatch.setattr(Problem, "matrix", counted)
+    rest = fa.equilibrium(arm, np.zeros(arm.nq)).check()
+    assert 1 == len(tangents) < rest.iterations
+    assert abs(rest.residual).max() < 1e-12 * abs(rest.tau).max()
+    for most in range(1, int(rest.iterations)):
+        found = fa.equilibrium(arm, np.zeros(arm.nq), max_iterations=most)
+        assert found.iterations == most and not found.success
+
+
 # stability
 
 

@@ -30,7 +30,7 @@
 #include "model/layout.h"
 
 #ifndef FA_STACK_LANES /* of one arm alone */
-#include "kernels/batch/branch_rows.h"
+#include "kernels/batch/matrix_rows.h"
 #include "kernels/derivatives/energy_tangents.c"
 #include "kernels/derivatives/forward_tangents.c"
 #include "kernels/derivatives/jacobian_tangents.c"

@@ -169,18 +169,16 @@ FA_INLINE fa_mask batch_store(const fa_operand *o, int is_row, size_t at, size_t
 /* whether one of `size` numbers is not finite, lane by lane: 0 x summed over them is zero */
 FA_INLINE fa_mask batch_not_finite(const fa_real *x, int size)
 {
-    fa_real sum[4] = {{0}, {0}, {0}, {0}}; /* additions need not wait for each other */
+    fa_real sums[4] = {{0}, {0}, {0}, {0}};
     int e = 0;
 
     for (; e + 4 <= size; e += 4) {
-        for (int i = 0; i < 4; i++) {
-            sum[i] += 0.0 * x[e + i];
-        }
+        batch_watch(x + e, 4, sums);
     }
     for (; e < size; e++) {
-        sum[0] += 0.0 * x[e];
+        batch_watch(x + e, 1, sums);
     }
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]) != 0.0;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]) != 0.0;
 }
 
 /* counts the states that failed, and makes all of their results NaN */

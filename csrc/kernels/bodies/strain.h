@@ -61,9 +61,25 @@ FA_INLINE void strain_at(const strain_size z, const fa_constant *c, const fa_rea
     }
 }
 
-/* what of x and k all others follow from */
+/* what bending alone follows from; m, the moments of b, from who has them */
 typedef struct {
-    fa_real sigma, tau, chi, a2, a3, w, b[2], C, S, turned, kappa[2], M[3];
+    fa_real sigma, tau, a3, w, m[2];
+} strain_bending;
+
+FA_INLINE void strain_bending_at(const strain_point *s, strain_bending *bend)
+{
+    const fa_real *x = s->x, *k = s->k;
+
+    bend->sigma = x[0] * x[0] + x[1] * x[1];
+    bend->tau = x[0] * k[0] + x[1] * k[1];
+    bend->a3 = 0.5 + 0.375 * bend->sigma;
+    bend->w = bend->a3 * bend->tau;
+}
+
+/* the same with twist */
+typedef struct {
+    strain_bending bend;
+    fa_real chi, a2, b[2], C, S, turned, kappa[2], M[3];
 } strain_moments;
 
 FA_INLINE void strain_moments_at(const fa_constant *c, const strain_point *s,
@@ -71,22 +87,21 @@ FA_INLINE void strain_moments_at(const fa_constant *c, const strain_point *s,
 {
     const fa_real *x = s->x, *k = s->k, theta = x[2], square = theta * theta;
 
-    m->sigma = x[0] * x[0] + x[1] * x[1];
-    m->tau = x[0] * k[0] + x[1] * k[1];
+    strain_bending_at(s, &m->bend);
     m->chi = x[0] * k[1] - x[1] * k[0];
-    m->a2 = 0.5 + 0.125 * m->sigma;
-    m->a3 = 0.5 + 0.375 * m->sigma;
-    m->w = m->a3 * m->tau;
+    m->a2 = 0.5 + 0.125 * m->bend.sigma;
     m->C = 1.0 - square * (0.5 - (1.0 / 24.0) * square);
     m->S = theta * (1.0 - (1.0 / 6.0) * square);
     m->turned = 1.0 - 0.5 * square; /* dS/dtheta; dC/dtheta = -S */
-    m->b[0] = k[0] + m->w * x[0];
-    m->b[1] = k[1] + m->w * x[1];
+    m->b[0] = k[0] + m->bend.w * x[0];
+    m->b[1] = k[1] + m->bend.w * x[1];
     m->kappa[0] = m->C * m->b[0] + m->S * m->b[1];
     m->kappa[1] = m->C * m->b[1] - m->S * m->b[0];
     m->M[0] = c[0] * m->kappa[0];
     m->M[1] = c[1] * m->kappa[1];
     m->M[2] = c[2] * (k[2] - m->a2 * m->chi);
+    m->bend.m[0] = m->C * m->M[0] - m->S * m->M[1];
+    m->bend.m[1] = m->S * m->M[0] + m->C * m->M[1];
 }
 
 /* derivatives of the energy by x and k */
@@ -94,17 +109,17 @@ FA_INLINE void strain_forces(const fa_constant *c, const strain_point *s,
                              const strain_moments *m, strain_point *f)
 {
     const fa_real *x = s->x, *k = s->k, *M = m->M;
-    const fa_real m0 = m->C * M[0] - m->S * M[1], m1 = m->S * M[0] + m->C * M[1];
-    const fa_real p = m0 * x[0] + m1 * x[1], bent = 0.75 * m->tau;
+    const fa_real m0 = m->bend.m[0], m1 = m->bend.m[1], a3 = m->bend.a3, w = m->bend.w;
+    const fa_real p = m0 * x[0] + m1 * x[1], bent = 0.75 * m->bend.tau;
     const fa_real lean = 0.25 * m->chi;
 
-    f->k[0] = m0 + m->a3 * p * x[0] + M[2] * m->a2 * x[1] - c[0] * k[0];
-    f->k[1] = m1 + m->a3 * p * x[1] - M[2] * m->a2 * x[0] - c[1] * k[1];
+    f->k[0] = m0 + a3 * p * x[0] + M[2] * m->a2 * x[1] - c[0] * k[0];
+    f->k[1] = m1 + a3 * p * x[1] - M[2] * m->a2 * x[0] - c[1] * k[1];
     f->k[2] = M[2] - c[2] * k[2];
-    f->x[0] = m0 * m->w + p * (m->a3 * k[0] + bent * x[0]) -
-              M[2] * (m->a2 * k[1] + lean * x[0]);
-    f->x[1] = m1 * m->w + p * (m->a3 * k[1] + bent * x[1]) +
-              M[2] * (m->a2 * k[0] - lean * x[1]);
+    f->x[0] =
+        m0 * w + p * (a3 * k[0] + bent * x[0]) - M[2] * (m->a2 * k[1] + lean * x[0]);
+    f->x[1] =
+        m1 * w + p * (a3 * k[1] + bent * x[1]) + M[2] * (m->a2 * k[0] - lean * x[1]);
     f->x[2] = M[0] * (m->turned * m->b[1] - m->S * m->b[0]) -
               M[1] * (m->turned * m->b[0] + m->S * m->b[1]);
 }
@@ -196,12 +211,13 @@ FA_INLINE void strain_bends(const fa_constant *c, const strain_point *s,
                             strain_point *f)
 {
     const fa_real *x = s->x, *k = s->k;
-    const fa_real sigma = x[0] * x[0] + x[1] * x[1];
-    const fa_real tau = x[0] * k[0] + x[1] * k[1];
-    const fa_real a3 = 0.5 + 0.375 * sigma, w = a3 * tau;
+    strain_bending b;
+
+    strain_bending_at(s, &b);
+    const fa_real w = b.w;
     const fa_real more[2] = {c[0] * (w * x[0]), c[1] * (w * x[1])}; /* of kappa - k */
     const fa_real m0 = more[0] + c[0] * k[0], m1 = more[1] + c[1] * k[1];
-    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p, bent = 0.75 * tau * p;
+    const fa_real p = m0 * x[0] + m1 * x[1], q = b.a3 * p, bent = 0.75 * b.tau * p;
 
     f->k[0] = more[0] + q * x[0];
     f->k[1] = more[1] + q * x[1];
@@ -220,14 +236,17 @@ FA_INLINE void strain_round(const fa_constant *c, const strain_point *s,
     const fa_real *x = s->x, *k = s->k, theta = x[2], square = theta * theta;
     const fa_real fourth = square * square;
     const fa_real turn = square * fourth * ((1.0 / 576.0) * square - 1.0 / 72.0);
-    const fa_real sigma = x[0] * x[0] + x[1] * x[1];
-    const fa_real tau = x[0] * k[0] + x[1] * k[1], chi = x[0] * k[1] - x[1] * k[0];
-    const fa_real a2 = 0.5 + 0.125 * sigma, a3 = 0.5 + 0.375 * sigma, w = a3 * tau;
+    const fa_real chi = x[0] * k[1] - x[1] * k[0];
+    strain_bending bend;
+
+    strain_bending_at(s, &bend);
+    const fa_real a2 = 0.5 + 0.125 * bend.sigma, w = bend.w;
     const fa_real b[2] = {k[0] + w * x[0], k[1] + w * x[1]};
     const fa_real more[2] = {c[0] * (w * x[0] + turn * b[0]),
                              c[0] * (w * x[1] + turn * b[1])}; /* of m - EI k */
     const fa_real m0 = more[0] + c[0] * k[0], m1 = more[1] + c[0] * k[1];
-    const fa_real p = m0 * x[0] + m1 * x[1], q = a3 * p, bent = 0.75 * tau * p;
+    const fa_real p = m0 * x[0] + m1 * x[1], q = bend.a3 * p,
+                  bent = 0.75 * bend.tau * p;
     const fa_real less = c[2] * (a2 * chi), M = c[2] * k[2] - less;
     const fa_real on_k = M * a2, on_x = bent - 0.25 * chi * M;
 
@@ -327,15 +346,14 @@ typedef struct {
     fa_real xx[6], xk[9], kk[6];
 } strain_second;
 
-/* those of the bending moments m of b, E their derivatives by b, without the quadratic
- * energy (U4) */
+/* those of the moments of b, E their derivatives by b, without the quadratic energy (U4) */
 FA_INLINE void strain_bends_twice(const fa_constant *c, const strain_point *s,
-                                  const fa_real *E, const fa_real *m, const fa_real tau,
-                                  const fa_real a3, fa_real db_x[2][2],
-                                  fa_real db_k[2][2], strain_second *H)
+                                  const fa_real *E, const strain_bending *b,
+                                  fa_real db_x[2][2], fa_real db_k[2][2],
+                                  strain_second *H)
 {
-    const fa_real *x = s->x, *k = s->k;
-    const fa_real p = m[0] * x[0] + m[1] * x[1], bent = 0.75 * p, w = a3 * tau;
+    const fa_real *x = s->x, *k = s->k, *m = b->m, tau = b->tau, a3 = b->a3, w = b->w;
+    const fa_real p = m[0] * x[0] + m[1] * x[1], bent = 0.75 * p;
     fa_real g[2], Ex[2][2], Ek[2][2];
 
     for (int i = 0; i < 2; i++) {
@@ -369,14 +387,14 @@ FA_INLINE void strain_bends_twice(const fa_constant *c, const strain_point *s,
 FA_INLINE void strain_second_bends(const fa_constant *c, const strain_point *s,
                                    strain_second *H)
 {
-    const fa_real *x = s->x, *k = s->k;
-    const fa_real tau = x[0] * k[0] + x[1] * k[1];
-    const fa_real a3 = 0.5 + 0.375 * (x[0] * x[0] + x[1] * x[1]), w = a3 * tau;
     const fa_real E[3] = {fa_spread(c[0]), fa_splat(0.0), fa_spread(c[1])};
-    const fa_real m[2] = {c[0] * (k[0] + w * x[0]), c[1] * (k[1] + w * x[1])};
     fa_real db_x[2][2], db_k[2][2];
+    strain_bending b;
 
-    strain_bends_twice(c, s, E, m, tau, a3, db_x, db_k, H);
+    strain_bending_at(s, &b);
+    b.m[0] = c[0] * (s->k[0] + b.w * s->x[0]);
+    b.m[1] = c[1] * (s->k[1] + b.w * s->x[1]);
+    strain_bends_twice(c, s, E, &b, db_x, db_k, H);
 }
 
 /* the same with twist */
@@ -387,7 +405,6 @@ FA_INLINE void strain_second_all(const fa_constant *c, const strain_point *s,
     const fa_real C = m->C, S = m->S, T = m->turned;
     const fa_real E[3] = {c[0] * C * C + c[1] * S * S, (c[0] - c[1]) * (C * S),
                           c[0] * S * S + c[1] * C * C};
-    const fa_real moment[2] = {C * M[0] - S * M[1], S * M[0] + C * M[1]};
     const fa_real turn[2] = {T * b[1] - S * b[0], -T * b[0] - S * b[1]};
     const fa_real on_turn[2] = {c[0] * turn[0], c[1] * turn[1]};
     const fa_real u[2] = {C * on_turn[0] - S * on_turn[1] - S * M[0] - T * M[1],
@@ -396,7 +413,7 @@ FA_INLINE void strain_second_all(const fa_constant *c, const strain_point *s,
     const fa_real lean = 0.25 * m->chi;
     fa_real db_x[2][2], db_k[2][2], t_x[2], t_k[2];
 
-    strain_bends_twice(c, s, E, moment, m->tau, m->a3, db_x, db_k, H);
+    strain_bends_twice(c, s, E, &m->bend, db_x, db_k, H);
     for (int i = 0; i < 2; i++) {
         t_x[i] = -lean * x[i] - m->a2 * chi_x[i];
         t_k[i] = -m->a2 * chi_k[i];

@@ -1,5 +1,5 @@
 /*
- * branch_rows.h -- matrices from lanes to the states piece by piece
+ * matrix_rows.h -- matrices from lanes to the states piece by piece
  *
  * A matrix in lanes is more than the first cache has room for, three of them more than the
  * second. M goes to the states from its lower triangle, that of an arm with branches, most
@@ -8,8 +8,8 @@
  *
  * Checked by  tests/dynamics/test_branches.py: layouts, failures.
  */
-#ifndef FA_BRANCH_ROWS_H
-#define FA_BRANCH_ROWS_H
+#ifndef FA_MATRIX_ROWS_H
+#define FA_MATRIX_ROWS_H
 
 #include "calls/call.h"
 #include "calls/kernels.h"
@@ -38,6 +38,28 @@ FA_INLINE void rows_put(char *to, ptrdiff_t stride, size_t states, const fa_real
     }
 }
 
+/*
+ * n entries that stand side by side, from numbers M at places: those on paths of b, of
+ * which FA_LANES at the place `zero` are not moved, or, where b is NULL, any
+ */
+FA_INLINE void rows_gather(const fa_real *M, const fa_branches *b, const int zero,
+                           const int *places, int n, char *to, ptrdiff_t stride,
+                           size_t states)
+{
+    for (int e = 0; e < n; e += FA_LANES) {
+        const int from = batch_next_row(e, n);
+        fa_real x[FA_LANES];
+        int zeros = 0;
+        for (int c = 0; c < FA_LANES; c++) {
+            const int place = places[from + c];
+            x[c] = M[b ? br_pair(b, place) : place];
+            zeros += b && place == zero;
+        }
+        rows_put(to + from * (ptrdiff_t)sizeof(double), stride, states,
+                 zeros == FA_LANES ? NULL : x);
+    }
+}
+
 /* M of the states from `at` on; failures are counted */
 FA_NOINLINE void rows_mass(const fa_model *model, const fa_call *call,
                            const fa_operand *out, size_t at, fa_failures *bad)
@@ -50,21 +72,12 @@ FA_NOINLINE void rows_mass(const fa_model *model, const fa_call *call,
     mm_run_paths(model, call->in[0], M + b->n_pairs + 1, M);
     M[b->n_pairs] = (fa_real){0};
     batch_count(M, b->n_pairs + 1, at, states, bad);
-    const int any = bad->count > failed; /* whose zeros are NaN */
+    /* zeros of states that failed are NaN */
+    const int zero = bad->count > failed ? -1 : 2 * b->n_pairs;
 
     for (int i = 0; i < b->n; i++, to += (ptrdiff_t)b->n * (ptrdiff_t)sizeof(double)) {
-        const int *places = b->place + i * b->n_tiles * FA_BRANCH_TILE;
-        for (int j = 0; j < b->n; j += FA_LANES) {
-            const int from = batch_next_row(j, b->n);
-            fa_real x[FA_LANES];
-            int zeros = 0;
-            for (int c = 0; c < FA_LANES; c++) {
-                x[c] = M[br_pair(b, places[from + c])];
-                zeros += places[from + c] == 2 * b->n_pairs;
-            }
-            rows_put(to + from * (ptrdiff_t)sizeof(double), out->stride, states,
-                     zeros == FA_LANES && !any ? NULL : x);
-        }
+        rows_gather(M, b, zero, b->place + i * b->n_tiles * FA_BRANCH_TILE, b->n, to,
+                    out->stride, states);
     }
 }
 
@@ -92,15 +105,7 @@ FA_NOINLINE void rows_triangle(const fa_model *model, const fa_call *call,
     }
     mm_triangle(model, call->in[0], 0, call->work, M);
     batch_count(M, kept, at, (size_t)call->states, bad);
-    for (int e = 0; e < size; e += FA_LANES) {
-        const int from = batch_next_row(e, size);
-        fa_real x[FA_LANES];
-        for (int c = 0; c < FA_LANES; c++) {
-            x[c] = M[places[from + c]];
-        }
-        batch_store_row(to + from * (ptrdiff_t)sizeof(double), out->stride,
-                        (size_t)call->states, x);
-    }
+    rows_gather(M, NULL, 0, places, size, to, out->stride, (size_t)call->states);
 }
 
 /* X [nv][nv] of the states, n >= FA_LANES; entries between different trees are zero */
