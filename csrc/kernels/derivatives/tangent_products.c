@@ -31,6 +31,8 @@
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/strain.h"
+#include "kernels/derivatives/straight_products.h"
 #include "kernels/derivatives/tangent.c"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_hop.h"
@@ -109,33 +111,82 @@ FA_INLINE void tp_scaled_add(const fa_real *a, fa_real x, fa_real *restrict y)
     }
 }
 
-/* the modal mass of a body, lower triangle (B2, B6) */
-FA_NOINLINE void tp_mass(const fa_model *model, const fa_body *b, const tp_work *w)
+/* y += modal mass times x of a body that is not straight (B2, B6) */
+FA_NOINLINE void tp_mass_add(const fa_model *model, const fa_body *b, const tp_work *w,
+                             const fa_real *x, fa_real *restrict y)
 {
-    const fa_real *eta = node_eta(model, w->t.q, b->eta_at);
+    const fa_real *ff = w->ff;
+    fa_shape shape;
 
-    if (b->straight.kind > 0) {
-        const straight_size z = straight_sizes(b);
-        straight_shape shape;
-        straight_deform(b, z, eta, &shape);
-        straight_modal_inertia(b, z, &shape, w->rf, w->ff);
-    } else {
-        fa_shape shape;
-        body_shape(b, b->n_modes, eta, &shape);
-        body_modal_inertia(b, b->n_modes, &shape, w->rf, w->ff);
-    }
-}
-
-/* y += mass x */
-FA_INLINE void tp_mass_add(const int n, const fa_real *ff, const fa_real *x,
-                           fa_real *restrict y)
-{
-    for (int r = 0; r < n; r++) {
+    body_shape(b, b->n_modes, node_eta(model, w->t.q, b->eta_at), &shape);
+    body_modal_inertia(b, b->n_modes, &shape, w->rf, w->ff);
+    for (int r = 0; r < b->n_modes; r++) {
         for (int s = 0; s < r; s++) {
             y[r] += ff[fa_tri(r, s)] * x[s];
             y[s] += ff[fa_tri(r, s)] * x[r];
         }
         y[r] += ff[fa_tri(r, r)] * x[r];
+    }
+}
+
+/* y += second derivatives of the strain energy times x (U4); the matrix is symmetric */
+FA_NOINLINE void tp_strain_add(const fa_strain *strain, const fa_real *eta,
+                               const fa_real *x, fa_real *y)
+{
+    const strain_size z = strain_size_of(strain);
+    const int directions = z.count[2] > 0 ? 3 : 2;
+    const fa_constant *c = strain->constants;
+
+    for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
+        strain_point s, d, f;
+        strain_second H;
+
+        strain_at(z, c, eta, &s);
+        strain_at(z, c, x, &d);
+        if (directions > 2) {
+            strain_moments m;
+            strain_moments_at(c, &s, &m);
+            strain_second_all(c, &s, &m, &H);
+        } else {
+            strain_second_bends(c, &s, &H);
+        }
+        fa_zero(f.x, 3);
+        fa_zero(f.k, 3);
+        for (int i = 0; i < directions; i++) {
+            for (int j = 0; j < directions; j++) {
+                f.x[i] += H.xx[FA_SYM[i][j]] * d.x[j] + H.xk[3 * i + j] * d.k[j];
+                f.k[i] += H.xk[3 * j + i] * d.x[j] + H.kk[FA_SYM[i][j]] * d.k[j];
+            }
+        }
+        strain_rows_add(z, c, &f, 1, y);
+    }
+}
+
+/* whether a body is straight and its model has no wide B */
+FA_INLINE int tp_is_straight(const tp_work *w, const fa_body *b)
+{
+    return b->straight.kind > 0 && !w->t.wide;
+}
+
+/* the own block times x and y, or by columns, and elastic forces (B5, U3), added */
+FA_INLINE void tp_block_add(const fa_body *b, const tp_work *w, const int back,
+                            const fa_real *x, const fa_real *y, fa_real *dq,
+                            fa_real *dqd)
+{
+    const int n = b->n_modes;
+    const fa_real *eta = w->t.q + b->eta_at, *q = w->block, *qd = q + n * n;
+
+    if (b->strain.n > 0 && b->strain.plane >= 0) {
+        strain_tangents_add(&b->strain, eta, n, w->block);
+    } else if (b->strain.n > 0) {
+        tp_strain_add(&b->strain, eta, x, dq);
+    }
+    for (int r = 0; r < n; r++) {
+        for (int s = 0; s < n; s++) {
+            const int at = r * n + s, to = back ? s : r, from = back ? r : s;
+            dq[to] += (q[at] + b->modal.K[at]) * x[from];
+            dqd[to] += (qd[at] + b->modal.C[at]) * y[from];
+        }
     }
 }
 
@@ -152,11 +203,9 @@ FA_INLINE void tp_place(const fa_model *model, const tp_work *w, int k)
 
 FA_INLINE void tp_start(const fa_model *model, const tp_work *w, int k)
 {
-    const fa_body *b = model->bodies + k;
-    const int n = b->n_modes;
+    const int n = model->bodies[k].n_modes;
     const tg_result out = {n, w->block, w->block + n * n};
 
-    fa_zero(w->block, 2 * n * n);
     tg_start_any(model, k, &w->t, w->t.own, &out);
 }
 
@@ -206,37 +255,60 @@ FA_NOINLINE void tp_carry(const fa_model *model, const tp_work *w, int k)
     }
 }
 
+/* rows of the modes of body k, and F of them; its inertia and block */
+FA_NOINLINE void tp_modes(const fa_model *model, const tp_work *w, int k, fa_real *F)
+{
+    const fa_body *b = model->bodies + k;
+    const int wide = w->t.wide != NULL, n = b->n_modes, at = b->mode_at;
+    const fa_real *x = w->x + at, *y = w->y + at, *u = w->u ? w->u + at : NULL;
+    const tp_change *c = w->changes + k;
+    fa_real *tau = w->dq + at;
+
+    tp_start(model, w, k);
+    for (int r = 0; r < n; r++) {
+        const tg_coordinate *own = w->t.own + r;
+        tau[r] += tg_row(wide, own, c->zd, c->z);
+        for (int i = 0; i < 6; i++) {
+            F[i] += own->q[i] * x[r] + own->qd[i] * y[r];
+        }
+        if (u) {
+            tp_scaled_add(own->A, u[r], F);
+        }
+    }
+    if (u && n > 0) {
+        tp_mass_add(model, b, w, u, tau);
+    }
+}
+
 /* force and modal rows of body k alone, in its own state (TP2) */
 FA_NOINLINE void tp_own(const fa_model *model, const tp_work *w, int k)
 {
     const fa_body *b = model->bodies + k;
     const int wide = w->t.wide != NULL, n = b->n_modes, at = b->mode_at;
-    const fa_real *q = w->block, *qd = q + n * n, *x = w->x + at, *y = w->y + at;
+    const fa_real *x = w->x + at, *y = w->y + at, *u = w->u ? w->u + at : NULL;
     tp_change *c = w->changes + k;
-    fa_real *tau = w->dq + at;
+    fa_real F[6], *tau = w->dq + at;
 
+    fa_zero(w->block, 2 * n * n);
+    fa_zero(F, 6);
+    fa_zero(tau, n);
+    if (tp_is_straight(w, b)) {
+        const fa_real *const motion[3] = {w->t.q + b->eta_at, w->t.qd + at,
+                                          w->t.qdd + at};
+        ps_work p = {.by = {x, y, u}, .rows = {tau}};
+        ps_along(w->t.motion + k, b, motion, c->z, c->zd, &p, w->t.bodies + k, w->block,
+                 w->block + n * n, F);
+    } else {
+        tp_modes(model, w, k, F);
+    }
     tg_response(wide, w->t.bodies + k, w->t.wide + k, c->zd, c->z, c->F);
     if (wide) {
         tg_weight_add(model, w->t.bodies + k, c->all, c->F);
     }
-    for (int r = 0; r < n; r++, q += n, qd += n) {
-        const tg_coordinate *own = w->t.own + r;
-        fa_real sum = tg_row(wide, own, c->zd, c->z);
-        for (int s = 0; s < n; s++) {
-            sum += q[s] * x[s] + qd[s] * y[s];
-        }
-        for (int i = 0; i < 6; i++) {
-            c->F[i] += own->q[i] * x[r] + own->qd[i] * y[r];
-        }
-        if (w->u) {
-            tp_scaled_add(own->A, w->u[at + r], c->F);
-        }
-        tau[r] = sum;
+    for (int i = 0; i < 6; i++) {
+        c->F[i] += F[i];
     }
-    if (w->u && n > 0) {
-        tp_mass(model, b, w);
-        tp_mass_add(n, w->ff, w->u + at, tau);
-    }
+    tp_block_add(b, w, 0, x, y, tau, tau);
 }
 
 /* sum of (dJ_r/deta_s)'f x_s of the modes of a node, times sign, added to y (X8) */
@@ -400,36 +472,57 @@ FA_NOINLINE void tp_move(const fa_model *model, const tp_work *w, int k)
     }
 }
 
+/* what the modes of body k feel of m, A and B of them; its inertia and block */
+FA_NOINLINE void tp_modes_back(const fa_model *model, const tp_work *w, int k)
+{
+    const fa_body *b = model->bodies + k;
+    const int n = b->n_modes, at = b->mode_at;
+    const fa_real *l = w->l + at;
+    tp_cotangent *c = w->cotangents + k;
+
+    tp_start(model, w, k);
+    for (int s = 0; s < n; s++) {
+        const tg_coordinate *own = w->t.own + s;
+        w->dq[at + s] += tg_dot(c->m, own->q);
+        w->dqd[at + s] += tg_dot(c->m, own->qd);
+        tp_scaled_add(own->A, l[s], c->row.A);
+        for (int i = 0; i < (w->t.wide ? 6 : 3); i++) {
+            c->row.B[i] += own->B[i] * l[s];
+        }
+        if (w->dqdd) {
+            w->dqdd[at + s] += tg_dot(c->m, own->A);
+        }
+    }
+    if (w->dqdd && n > 0) {
+        tp_mass_add(model, b, w, l, w->dqdd + at);
+    }
+}
+
 /* A and B of body k alone, and what it gives its modes (TP3, TP4) */
 FA_NOINLINE void tp_own_back(const fa_model *model, const tp_work *w, int k)
 {
     const fa_body *b = model->bodies + k;
-    const int wide = w->t.wide != NULL, n = b->n_modes, at = b->mode_at;
-    const fa_real *q = w->block, *qd = q + n * n, *l = w->l + at;
+    const int n = b->n_modes, at = b->mode_at;
+    fa_real *dq = w->dq + at, *dqd = w->dqd + at, *dqdd = w->dqdd ? w->dqdd + at : NULL;
     tp_cotangent *c = w->cotangents + k;
 
-    tg_row_add(wide, model, w->t.bodies + k, w->t.wide + k, c->m, &c->row);
-    for (int s = 0; s < n; s++) {
-        const tg_coordinate *own = w->t.own + s;
-        fa_real sum = tg_dot(c->m, own->q), rate = tg_dot(c->m, own->qd);
-        for (int r = 0; r < n; r++) {
-            sum += q[r * n + s] * l[r];
-            rate += qd[r * n + s] * l[r];
-        }
-        w->dq[at + s] = sum;
-        w->dqd[at + s] = rate;
-        tp_scaled_add(own->A, l[s], c->row.A);
-        for (int i = 0; i < (wide ? 6 : 3); i++) {
-            c->row.B[i] += own->B[i] * l[s];
-        }
-        if (w->dqdd) {
-            w->dqdd[at + s] = tg_dot(c->m, own->A);
-        }
+    fa_zero(w->block, 2 * n * n);
+    fa_zero(dq, n);
+    fa_zero(dqd, n);
+    if (dqdd) {
+        fa_zero(dqdd, n);
     }
-    if (w->dqdd && n > 0) {
-        tp_mass(model, b, w);
-        tp_mass_add(n, w->ff, l, w->dqdd + at);
+    if (tp_is_straight(w, b)) {
+        const fa_real *const motion[3] = {w->t.q + b->eta_at, w->t.qd + at,
+                                          w->t.qdd + at};
+        ps_work p = {.by = {w->l + at}, .rows = {dq, dqd, dqdd}};
+        ps_back(w->t.motion + k, b, motion, c->m, &p, w->t.bodies + k, w->block,
+                w->block + n * n, &c->row);
+    } else {
+        tp_modes_back(model, w, k);
     }
+    tg_row_add(w->t.wide != NULL, model, w->t.bodies + k, w->t.wide + k, c->m, &c->row);
+    tp_block_add(b, w, 1, w->l + at, w->l + at, dq, dqd);
 }
 
 /* TP4 of freedoms from coordinate `at` on, added; J.turn = m.(J x* f) */
@@ -505,7 +598,6 @@ FA_NOINLINE void tp_sweep(const fa_model *model, const tp_work *w, const int bac
                    t->motion, t->columns, t->z_f);
     for (int k = 0; k < model->n_bodies; k++) {
         tp_place(model, w, k);
-        tp_start(model, w, k);
         if (back) {
             tp_move(model, w, k);
             tp_own_back(model, w, k);
@@ -532,7 +624,7 @@ static void tp_along(const fa_model *model, const fa_real *q, const fa_real *qd,
                      const fa_real *qdd, const fa_real *x, const fa_real *y,
                      const fa_real *u, fa_real *work, fa_real *tau)
 {
-    const tg_work t = tg_split(model, 0, q, qd, qdd, work);
+    const tg_work t = tg_split(model, 1, q, qd, qdd, work);
     tp_work w = tp_split(model, &t, work);
 
     w.x = x;
@@ -548,7 +640,7 @@ static void tp_back(const fa_model *model, const fa_real *q, const fa_real *qd,
                     const fa_real *qdd, const fa_real *l, fa_real *work, fa_real *dq,
                     fa_real *dqd, fa_real *dqdd)
 {
-    const tg_work t = tg_split(model, 0, q, qd, qdd, work);
+    const tg_work t = tg_split(model, 1, q, qd, qdd, work);
     tp_work w = tp_split(model, &t, work);
 
     w.l = l;
