@@ -193,6 +193,28 @@ FA_NOINLINE void jf_derivatives_add(const fa_model *model, const fa_real *q,
     }
 }
 
+/* the same times changes x of q and y of qd, added to dq and dqd, which may be one; it is
+ * its own adjoint, with a cotangent for x and y */
+FA_NOINLINE void jf_products_add(const fa_model *model, const fa_real *q,
+                                 const fa_real *qd, const fa_real *x, const fa_real *y,
+                                 fa_real *dq, fa_real *dqd)
+{
+    for (int i = 0; i < model->n_passive; i++) {
+        const fa_passive *p = model->passive + i;
+        fa_real k, c;
+        jf_slopes(p, jf_relative(p, q, p->joint_at, p->motor_at),
+                  jf_relative(p, qd, p->joint, p->motor), &k, &c);
+        k *= jf_relative(p, x, p->joint, p->motor);
+        c *= jf_relative(p, y, p->joint, p->motor);
+        dq[p->joint] += k;
+        dqd[p->joint] += c;
+        if (p->motor >= 0) {
+            dq[p->motor] -= p->ratio * k;
+            dqd[p->motor] -= p->ratio * c;
+        }
+    }
+}
+
 #endif
 
 #endif

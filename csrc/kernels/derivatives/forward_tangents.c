@@ -25,10 +25,13 @@
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/derivatives/branch_tangents.c"
 #include "kernels/derivatives/linear.c"
+#include "kernels/derivatives/rigid_products.c"
 #include "kernels/derivatives/rigid_tangents.c"
+#include "kernels/derivatives/tangent_products.c"
 #include "kernels/dynamics/followers.c"
 #include "kernels/dynamics/forward_steps.h"
 #include "kernels/dynamics/forward_work.h"
+#include "kernels/dynamics/mass_inverse.c"
 #include "kernels/dynamics/mass_matrix.c"
 #include "lanes/dense_lanes.h"
 #include "lanes/lane.h"
@@ -41,6 +44,17 @@ typedef struct {
     fa_real *K, *C, *M; /* [nv][nv] */
     fa_real *rest;      /* of other kernels */
 } ft_work;
+
+/* scratch of products without matrices, besides qdd and x */
+static size_t ft_swept_size(const fa_model *model)
+{
+    const fa_model *tree = model->tree, *open = tree ? tree : model;
+    const size_t products = rt_knows(open) ? rp_work_size(open) : tp_work_size(open);
+    const size_t mass = tree ? fo_mass_work_size(model) : mi_work_size(model);
+    const size_t full = tree ? (size_t)tree->nq + 6 * (size_t)tree->nv : 0;
+
+    return full + products > mass ? full + products : mass;
+}
 
 static size_t ft_work_size(const fa_model *model)
 {
@@ -56,6 +70,9 @@ static size_t ft_work_size(const fa_model *model)
         most = sizes[i] > most ? sizes[i] : most;
     }
     most += 2 * nv + 3 * nv * nv;
+    if (!is_linear && most < 2 * nv + ft_swept_size(model)) {
+        most = 2 * nv + ft_swept_size(model);
+    }
     return most > paths ? most : paths;
 }
 
@@ -93,7 +110,9 @@ static void ft_prepare(const fa_model *model, const fa_call *call, const ft_work
     const fa_real *q = call->in[0], *qd = call->in[1], *tau = call->in[2];
 
     if (rt_knows(model)) {
-        rt_forward(model, q, qd, tau, w->rest, w->M, w->K, w->C);
+        const rt_work rigid = rt_split(model, w->rest);
+        rt_forward(model, q, qd, tau, &rigid, w->M);
+        rt_finish(model, &rigid, w->K, w->C);
         jf_derivatives_add(model, q, qd, w->K, w->C);
         return;
     }
@@ -201,20 +220,6 @@ FA_INLINE void ft_add(int n, const double sign, const int transposed,
     }
 }
 
-/* x becomes M^-1 x, after ft_prepare */
-static void ft_solve(const fa_model *model, const ft_work *w, fa_real *x)
-{
-    const int nv = model->nv;
-
-    if (model->fidelity != FA_LINEAR) {
-        ldl_solve(nv, w->M, x);
-        return;
-    }
-    memcpy(w->x, x, (size_t)nv * sizeof *x);
-    fa_zero(x, nv);
-    ft_add(nv, 1.0, 0, w->M, w->x, x);
-}
-
 /* dqdd/dq, dqdd/dqd, dqdd/dtau: output [3][nv][nv] (G1) */
 static void ft_derivatives(const fa_model *model, const fa_call *call)
 {
@@ -236,12 +241,91 @@ static void ft_derivatives(const fa_model *model, const fa_call *call)
     ft_multiply(nv, inverse, w.C, call->out + size);
 }
 
+/*
+ * Along changes x, y, u of q, qd, qdd the change of tau; u may be NULL. The model is not
+ * linear; work [ft_swept_size(model)].
+ */
+FA_NOINLINE void ft_along(const fa_model *model, const fa_real *q, const fa_real *qd,
+                          const fa_real *qdd, const fa_real *x, const fa_real *y,
+                          const fa_real *u, fa_real *work, fa_real *tau)
+{
+    if (!model->tree) {
+        if (rt_knows(model)) {
+            rp_along(model, q, qd, qdd, x, y, u, work, tau);
+        } else {
+            tp_along(model, q, qd, qdd, x, y, u, work, tau);
+        }
+        return;
+    }
+    const fa_model *tree = model->tree; /* (L6) */
+    const int n = tree->nv;
+    const fa_real *const given[] = {qd, qdd, x, y, u};
+    fa_real *full = work + tree->nq, *full_tau = full + 5 * n;
+
+    fo_positions(model, q, work);
+    for (int i = 0; i < (u ? 5 : 4); i++) {
+        fo_velocities(model, given[i], full + i * n);
+    }
+    ft_along(tree, work, full, full + n, full + 2 * n, full + 3 * n,
+             u ? full + 4 * n : NULL, full_tau + n, full_tau);
+    fo_sum(model, 1, 1, full_tau, tau);
+}
+
+/* back, of a cotangent l of tau: those of q, qd, qdd in out [3][nv]; without the last one
+ * if `resting` */
+FA_NOINLINE void ft_back(const fa_model *model, const int resting, const fa_real *q,
+                         const fa_real *qd, const fa_real *qdd, const fa_real *l,
+                         fa_real *work, fa_real *out)
+{
+    const int nv = model->nv;
+    fa_real *last = resting ? NULL : out + 2 * nv;
+
+    if (!model->tree) {
+        if (rt_knows(model)) {
+            rp_back(model, q, qd, qdd, l, work, out, out + nv, last);
+        } else {
+            tp_back(model, q, qd, qdd, l, work, out, out + nv, last);
+        }
+        return;
+    }
+    const fa_model *tree = model->tree;
+    const int n = tree->nv;
+    const fa_real *const given[] = {qd, qdd, l};
+    fa_real *full = work + tree->nq, *results = full + 3 * n;
+
+    fo_positions(model, q, work);
+    for (int i = 0; i < 3; i++) {
+        fo_velocities(model, given[i], full + i * n);
+    }
+    ft_back(tree, resting, work, full, full + n, full + 2 * n, results + 3 * n,
+            results);
+    fo_sum(model, resting ? 2 : 3, 1, results, out);
+}
+
+/* y = M^-1 x (q); the model is not linear */
+static void ft_weigh(const fa_model *model, const fa_real *q, const fa_real *x,
+                     fa_real *work, fa_real *y)
+{
+    const fa_call own = {.in = {q, x}, .out = y, .work = work};
+
+    if (model->tree) {
+        fo_apply_inverse(model, &own);
+    } else {
+        mi_apply_inverse(model, &own);
+    }
+}
+
 /* K dq + C dqd + M dqdd at q, qd, qdd */
 static void ft_inverse_jvp(const fa_model *model, const fa_call *call)
 {
     const ft_work w = ft_split(model, call->work);
     const int nv = model->nv;
 
+    if (model->fidelity != FA_LINEAR) {
+        ft_along(model, call->in[0], call->in[1], call->in[2], call->in[3], call->in[4],
+                 call->in[5], call->work, call->out);
+        return;
+    }
     tg_run(model, call->states, call->in[0], call->in[1], call->in[2], w.rest, w.K,
            w.C);
     ft_mass(model, call, 0, &w, w.M);
@@ -257,6 +341,11 @@ static void ft_inverse_vjp(const fa_model *model, const fa_call *call)
     const ft_work w = ft_split(model, call->work);
     const int nv = model->nv;
 
+    if (model->fidelity != FA_LINEAR) {
+        ft_back(model, 0, call->in[0], call->in[1], call->in[2], call->in[3],
+                call->work, call->out);
+        return;
+    }
     tg_run(model, call->states, call->in[0], call->in[1], call->in[2], w.rest, w.K,
            w.C);
     ft_mass(model, call, 0, &w, w.M);
@@ -271,12 +360,29 @@ static void ft_forward_jvp(const fa_model *model, const fa_call *call)
 {
     const ft_work w = ft_split(model, call->work);
     const int nv = model->nv;
+    const fa_real *q = call->in[0], *qd = call->in[1], *change = call->in[5];
 
+    if (rt_knows(model)) {
+        rp_forward_along(model, q, qd, call->in[2], call->in[3], call->in[4], change,
+                         call->work, call->out);
+        return;
+    }
+    if (model->fidelity != FA_LINEAR) {
+        fa_real *rest = w.x + nv;
+        fo_forward(model, q, qd, call->in[2], rest, w.qdd);
+        ft_along(model, q, qd, w.qdd, call->in[3], call->in[4], NULL, rest, w.x);
+        for (int i = 0; i < nv; i++) {
+            w.x[i] = change[i] - w.x[i];
+        }
+        ft_weigh(model, q, w.x, rest, call->out);
+        return;
+    }
     ft_prepare(model, call, &w);
-    memcpy(call->out, call->in[5], (size_t)nv * sizeof(fa_real));
-    ft_add(nv, -1.0, 0, w.K, call->in[3], call->out);
-    ft_add(nv, -1.0, 0, w.C, call->in[4], call->out);
-    ft_solve(model, &w, call->out);
+    memcpy(w.qdd, change, (size_t)nv * sizeof(fa_real));
+    ft_add(nv, -1.0, 0, w.K, call->in[3], w.qdd);
+    ft_add(nv, -1.0, 0, w.C, call->in[4], w.qdd);
+    fa_zero(call->out, nv);
+    ft_add(nv, 1.0, 0, w.M, w.qdd, call->out);
 }
 
 /* its adjoint: output [3][nv] (G3) */
@@ -284,12 +390,26 @@ static void ft_forward_vjp(const fa_model *model, const fa_call *call)
 {
     const ft_work w = ft_split(model, call->work);
     const int nv = model->nv;
+    const fa_real *q = call->in[0], *qd = call->in[1], *l = call->in[3];
     fa_real *lambda = call->out + 2 * nv;
 
+    if (rt_knows(model)) {
+        rp_forward_back(model, q, qd, call->in[2], l, call->work, call->out);
+        return;
+    }
+    if (model->fidelity != FA_LINEAR) {
+        fa_real *rest = w.x + nv;
+        fo_forward(model, q, qd, call->in[2], rest, w.qdd);
+        ft_weigh(model, q, l, rest, lambda);
+        ft_back(model, 1, q, qd, w.qdd, lambda, rest, call->out);
+        for (int i = 0; i < 2 * nv; i++) {
+            call->out[i] = -call->out[i];
+        }
+        return;
+    }
     ft_prepare(model, call, &w);
-    memcpy(lambda, call->in[3], (size_t)nv * sizeof(fa_real));
-    ft_solve(model, &w, lambda);
-    fa_zero(call->out, 2 * nv);
+    fa_zero(call->out, 3 * nv);
+    ft_add(nv, 1.0, 0, w.M, l, lambda);
     ft_add(nv, -1.0, 1, w.K, lambda, call->out);
     ft_add(nv, -1.0, 1, w.C, lambda, call->out + nv);
 }

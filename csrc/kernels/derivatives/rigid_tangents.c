@@ -469,35 +469,31 @@ static void rt_accelerate(const fa_model *model, const rt_work *work,
 }
 
 /*
- * Derivatives dq, dqd of inverse dynamics at the accelerations of forward dynamics, and the
- * factors of M (ldl_factor); work [rt_work_size].
+ * What rt_finish needs for the derivatives of inverse dynamics at the accelerations of
+ * forward dynamics, and the factors of M (ldl_factor).
  */
 FA_NOINLINE void rt_forward(const fa_model *model, const fa_real *q, const fa_real *qd,
-                            const fa_real *tau, fa_real *work, fa_real *M, fa_real *dq,
-                            fa_real *dqd)
+                            const fa_real *tau, const rt_work *w, fa_real *M)
 {
-    const rt_work w = rt_split(model, work);
-
-    rt_outward(model, q, qd, NULL, &w);
-    rt_inward(model, &w);
+    rt_outward(model, q, qd, NULL, w);
+    rt_inward(model, w);
     if (!rt_is_chain(model)) {
         fa_zero(M, model->nv * model->nv);
     }
     for (int k = 0; k < model->n_bodies; k++) {
         if (model->bodies[k].joint_at >= 0) {
-            rt_mass_row(model, &w, k, qd, M, w.x);
+            rt_mass_row(model, w, k, qd, M, w->x);
         }
     }
     if (model->n_passive > 0) {
-        jf_add(model, 1.0, q, qd, w.x);
+        jf_add(model, 1.0, q, qd, w->x);
     }
     for (int i = 0; i < model->nv; i++) {
-        w.x[i] = tau[i] - w.x[i];
+        w->x[i] = tau[i] - w->x[i];
     }
     ldl_factor(model->nv, M);
-    ldl_solve(model->nv, M, w.x);
-    rt_accelerate(model, &w, w.x);
-    rt_finish(model, &w, dq, dqd);
+    ldl_solve(model->nv, M, w->x);
+    rt_accelerate(model, w, w->x);
 }
 
 #endif

@@ -135,15 +135,13 @@ FA_NOINLINE void tg_screws(const fa_model *model, const tg_work *w, const int k)
     }
 }
 
-/* body k in its own state */
+/* body k in its own state: its coordinates, and their block, added to `out` */
 FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
-                             const tg_work *w, const tg_result *out)
+                             const tg_work *w, tg_coordinate *own, const tg_result *out)
 {
     const fa_body *b = model->bodies + k;
     const fa_real *const y[3] = {w->q + b->eta_at, w->qd + b->mode_at,
                                  w->qdd + b->mode_at};
-    const int at = b->mode_at * (out->nv + 1);
-    tg_coordinate *own = w->own + b->mode_at;
     tg_wide *wide = w->wide ? w->wide + k : NULL;
     const int *bends = b->straight.count;
 
@@ -151,25 +149,30 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
         tg_start_ruthless(w->motion + k, w->bodies + k, wide, b, own);
     } else if (b->straight.kind > 0 && bends[0] > 0 && bends[1] > 0 && !wide) {
         /* in a plane the structure saves less than its sums cost */
-        tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv,
-                          out->dq + at, out->dqd + at);
+        tg_start_straight(w->motion + k, w->bodies + k, b, y, own, out->nv, out->dq,
+                          out->dqd);
     } else if (b->driven.n > 0) {
         tg_start_driven(w->motion + k, w->bodies + k, wide, b, y, w->driven, own,
-                        out->nv, out->dq + at, out->dqd + at);
+                        out->nv, out->dq, out->dqd);
     } else {
         fa_shape shape;
         body_shape(b, n, y[0], &shape);
         tg_start(w->motion + k, w->bodies + k, wide, b, n, &shape, y, own, out->nv,
-                 out->dq + at, out->dqd + at);
+                 out->dq, out->dqd);
     }
     if (!w->inertial) {
-        tg_elastic_block(b, n, y[0], out->nv, out->dq + at, out->dqd + at);
+        tg_elastic_block(b, n, y[0], out->nv, out->dq, out->dqd);
     }
 }
 
+/* the same, compiled once */
+FA_NOINLINE void tg_start_any(const fa_model *model, const int k, const tg_work *w,
+                              tg_coordinate *own, const tg_result *out){
+    FA_SWITCH_RIGID(model -> bodies[k].n_modes, tg_start_body, model, k, w, own, out)}
+
 /* A.zd + B.z (X9) */
-FA_INLINE fa_real tg_row(const int wide, const tg_coordinate *c, const fa_real *zd,
-                         const fa_real *z)
+FA_INLINE fa_real
+    tg_row(const int wide, const tg_coordinate *c, const fa_real *zd, const fa_real *z)
 {
     fa_real sum = fa_dot(c->A, zd) + fa_dot(c->A + 3, zd + 3) + fa_dot(c->B, z);
     return wide ? sum + fa_dot(c->B + 3, z + 3) : sum;
@@ -535,7 +538,9 @@ static void tg_tree(const fa_model *model, int inertial, const fa_real *q,
         tg_place(&of->hop, of->V, of->a, b->parent < 0 ? NULL : w.bodies + b->parent,
                  w.motion[0].hop.r, w.bodies + k);
         tg_screws(model, &w, k);
-        FA_SWITCH_RIGID(b->n_modes, tg_start_body, model, k, &w, &out)
+        const int at = b->mode_at * (out.nv + 1);
+        const tg_result block = {out.nv, dq + at, dqd + at};
+        tg_start_any(model, k, &w, w.own + b->mode_at, &block);
     }
     if (w.wide) {
         tg_inward_wide(model, &w, &out);
