@@ -10,6 +10,7 @@ have no component in directions without stiffness.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -73,7 +74,7 @@ class Problem:
 
     @cached_property
     def units(self) -> tuple[Array, Array, Array]:
-        """Sizes of motions of the unbalance and of the unknowns, for couplings 1 or 0."""
+        """Motions by rows and columns of the matrix, those of couplings as 1 or 0."""
         ones = np.ones((*self.sizes.shape[:-1], len(self.ties)))
         rows = np.concatenate([self.sizes[..., self.rows], ones], axis=-1)
         own = self.sizes[..., self.columns]
@@ -258,12 +259,11 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
     With such directions it is the pseudo-inverse, in units of node motion, in which
     coordinates are comparable.
     """
+    result = np.full_like(K, np.nan)
     missing = np.zeros(len(K), dtype=bool)
     sound = np.isfinite(K).all(axis=(-2, -1)) & np.isfinite(f).all(axis=-1)
-    try:
-        result = np.linalg.inv(K)
-    except np.linalg.LinAlgError:
-        result = np.full_like(K, np.nan)
+    with suppress(np.linalg.LinAlgError):
+        result[:] = np.linalg.inv(K)
     result[~sound] = np.nan
     step = (result @ f[..., None])[..., 0] * columns
     weak = np.flatnonzero(sound & ~(np.abs(step).max(axis=-1) <= _MAX_STEP))
