@@ -10,7 +10,9 @@ have no component in directions without stiffness.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +71,16 @@ class Problem:
         return replace(
             part, arm=self.arm[states], sizes=self.sizes[states], couplings=own
         )
+
+    @cached_property
+    def units(self) -> tuple[Array, Array, Array]:
+        """Motions by rows and columns of the matrix, those of couplings as 1 or 0."""
+        ones = np.ones((*self.sizes.shape[:-1], len(self.ties)))
+        rows = np.concatenate([self.sizes[..., self.rows], ones], axis=-1)
+        own = self.sizes[..., self.columns]
+        columns = np.concatenate([own, ones], axis=-1)
+        # forces of couplings do not count as motions
+        return rows, columns, np.concatenate([own, 0.0 * ones], axis=-1)
 
     @property
     def closed(self) -> bool:
@@ -185,19 +197,14 @@ def _steps(
 
     Then masks of those in equilibrium and of failed ones, and numbers of steps.
     """
-    sizes, count = problem.sizes, len(q)
-    ones = np.ones((*sizes.shape[:-1], len(problem.ties)))
-    rows = np.concatenate([sizes[..., problem.rows], ones], axis=-1)
-    columns = np.concatenate([sizes[..., problem.columns], ones], axis=-1)
+    count, (rows, columns, size) = len(q), problem.units
     inverse, missing = _inverse(problem.matrix(q), f, rows, columns)
-    # forces of couplings do not count as motions
-    size = np.broadcast_to(columns, (count, columns.shape[-1])).copy()
-    size[:, len(problem.columns) :] = 0.0
 
     def answer(f: Array, at: Indices | slice) -> tuple[Array, Array]:
         """Steps of some states under forces, and their lengths."""
         step = -(inverse[at] @ f[..., None])[..., 0]
-        return step, np.abs(step * size[at]).max(axis=-1)
+        own = size if size.ndim == 1 else size[at]
+        return step, np.abs(step * own).max(axis=-1)
 
     step, length = answer(f, slice(None))
     lost = ~np.isfinite(length)
@@ -255,14 +262,11 @@ def _inverse(K: Array, f: Array, rows: Array, columns: Array) -> tuple[Array, Ma
     result = np.full_like(K, np.nan)
     missing = np.zeros(len(K), dtype=bool)
     sound = np.isfinite(K).all(axis=(-2, -1)) & np.isfinite(f).all(axis=-1)
-    regular = sound.copy()
-    try:
-        result[sound] = np.linalg.inv(K[sound])
-        step = (result @ f[..., None])[..., 0] * columns
-        regular &= np.abs(step).max(axis=-1) <= _MAX_STEP
-    except np.linalg.LinAlgError:
-        regular[:] = False
-    weak = np.flatnonzero(sound & ~regular)
+    with suppress(np.linalg.LinAlgError):
+        result[:] = np.linalg.inv(K)
+    result[~sound] = np.nan
+    step = (result @ f[..., None])[..., 0] * columns
+    weak = np.flatnonzero(sound & ~(np.abs(step).max(axis=-1) <= _MAX_STEP))
     if len(weak):
         rows = np.broadcast_to(rows, f.shape)[weak]
         columns = np.broadcast_to(columns, (len(K), K.shape[-1]))[weak]
