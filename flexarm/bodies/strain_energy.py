@@ -203,10 +203,9 @@ def described(bodies: Iterable[Any]) -> list[str]:
     That of a beam that bends in a plane has a density 1/(1 - s^2) times the quadratic
     one, s the sine of its slope.
     """
-    n = sum(body._strain_energy is not None for body in bodies)
-    text = f"strain energy of fourth order in {n} bodies: up to s^2/(1 - s^2) of the "
-    text += "quadratic one at a slope s, 1 % at 0.1; body.replace(beam=None) lacks it"
-    return [text] if n else []
+    text = "elastic energy beyond that of K: 1 % of it at slopes of 0.1, as s^2/(1 - s^2); "
+    text += "body.replace(beam=None) leaves it out"
+    return [text] if any(body._strain_energy is not None for body in bodies) else []
 
 
 def _between_cuts(profile: BeamProfile) -> list[list[int]]:
