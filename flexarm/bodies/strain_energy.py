@@ -203,8 +203,8 @@ def described(bodies: Iterable[Any]) -> list[str]:
     That of a beam that bends in a plane has a density 1/(1 - s^2) times the quadratic
     one, s the sine of its slope.
     """
-    text = "elastic energy beyond that of K: 1 % of it at slopes of 0.1, as s^2/(1 - s^2); "
-    text += "body.replace(beam=None) leaves it out"
+    text = "elastic energy beyond that of K: 1 % of it at slopes of 0.1, as "
+    text += "s^2/(1 - s^2); body.replace(beam=None) leaves it out"
     return [text] if any(body._strain_energy is not None for body in bodies) else []
 
 
