@@ -9,6 +9,7 @@
 #ifndef FA_STRAIGHT_ANY_C
 #define FA_STRAIGHT_ANY_C
 
+#include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
 #include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/composite_bodies.h"
