@@ -13,6 +13,7 @@
 #ifndef FA_STRAIGHT_PRODUCTS_H
 #define FA_STRAIGHT_PRODUCTS_H
 
+#include "kernels/bodies/driven.h"
 #include "kernels/bodies/straight.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_hop.h"
