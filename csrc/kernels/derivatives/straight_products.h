@@ -136,20 +136,21 @@ FA_INLINE fa_real ps_test(const int kind, const ts_part *W, const ts_part *S)
     return sum;
 }
 
-static const int PS_KINDS[3] = {PS_ALL, PS_RATES, PS_ROWS}; /* by q, qd, qdd */
-
 /* a shape of this rate: weighed by `on`, tested into `of` */
 FA_INLINE void ps_take(const int back, const ts_part *part, fa_real rate,
                        const fa_real *on, ps_work *p, fa_real *of)
 {
     ps_part_add(PS_INERTIA, part, rate, &p->rates);
-    FA_UNROLL
-    for (int i = 0; i < (back ? 1 : 3); i++) {
-        ps_part_add(back ? PS_RATES : PS_KINDS[i], part, on[i], p->sums + i);
-    }
-    FA_UNROLL
-    for (int i = 0; i < (back ? 3 : 1); i++) {
-        of[i] = ps_test(back ? PS_KINDS[i] : PS_RATES, p->tests + i, part);
+    if (back) {
+        ps_part_add(PS_RATES, part, on[0], p->sums);
+        of[0] = ps_test(PS_ALL, p->tests, part);
+        of[1] = ps_test(PS_RATES, p->tests + 1, part);
+        of[2] = ps_test(PS_ROWS, p->tests + 2, part);
+    } else {
+        ps_part_add(PS_ALL, part, on[0], p->sums);
+        ps_part_add(PS_RATES, part, on[1], p->sums + 1);
+        ps_part_add(PS_ROWS, part, on[2], p->sums + 2);
+        of[0] = ps_test(PS_RATES, p->tests, part);
     }
 }
 
