@@ -199,6 +199,20 @@ KERNELS = [
         "forward_derivatives",
     ),
     mutant(
+        K + "derivatives/tangent_products.c",
+        "tg_carry_add(c->F, c->hop, self->f);",
+        "tg_carry_add(c->F, c->all, self->f);",
+        "a force is carried along what is inboard of its hop, too",
+        "products",
+    ),
+    mutant(
+        K + "derivatives/rigid_products.c",
+        "c->z[i] += w->joints[at].J[i] * l[at];",
+        "c->z[i] = w->joints[at].J[i] * l[at];",
+        "cotangents of the joint before alone",
+        "products",
+    ),
+    mutant(
         K + "bodies/hop.h",
         "c[3] += V[1] * s;",
         "c[3] -= V[1] * s;",

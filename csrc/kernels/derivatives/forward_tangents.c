@@ -8,11 +8,13 @@
  *             and backwards, of l'qdd with a cotangent l,
  *                 lambda = M^-1 l,  (-K'lambda, -C'lambda, lambda)              (G3)
  *             Likewise K dq + C dqd + M dqdd and (K'l, C'l, M l) of inverse dynamics.
+ * Products    in sweeps of tangent_products.c, with M^-1 by articulated bodies, of arms
+ *             without modes of rigid_products.c; of linear models from K, C and M.
  * Solution    M = L D L' in lanes, M^-1 = L'^-1 D^-1 L^-1 where all of it is asked for: of
  *             some ten coordinates that is a small part of K and C, and cheaper than the
  *             articulated bodies for each column. Of linear models by LAPACK, of arms
  *             with branches by branch_tangents.c.
- * Cost        that of K and C, 7/3 nv^3 more for G1.
+ * Cost        that of K and C, 7/3 nv^3 more for G1; of products O(bodies * modes^3).
  * Source      J. Carpentier, N. Mansard, Robotics: Science and Systems 2018, eq. 10.
  * Checked by  tests/derivatives/test_forward_derivatives.py: complex step of the twin,
  *             Pinocchio,
@@ -22,6 +24,7 @@
 #define FA_FORWARD_TANGENTS_C
 
 #include "calls/call.h"
+#include "kernels/bodies/followers.h"
 #include "kernels/bodies/joint_forces.h"
 #include "kernels/derivatives/branch_tangents.c"
 #include "kernels/derivatives/linear.c"

@@ -13,6 +13,7 @@
 #ifndef FA_STRAIGHT_PRODUCTS_H
 #define FA_STRAIGHT_PRODUCTS_H
 
+#include "kernels/bodies/driven.h"
 #include "kernels/bodies/straight.h"
 #include "kernels/derivatives/tangent_body.h"
 #include "kernels/derivatives/tangent_hop.h"
@@ -23,9 +24,8 @@
 #include "model/layout.h"
 #include "model/straight_bodies.h"
 
-/* parts by q, by qd, by qdd read so many numbers of S: all, up to F1t, F and E */
-enum { PS_ALL = 27, PS_RATES = 18, PS_INERTIA = 12, PS_ROWS = 6 };
-static const int PS_SIZES[3] = {PS_ALL, PS_RATES, PS_ROWS};
+/* what a sum or a test reads of S: all, what rates need, inertia, F and E */
+enum { PS_ALL, PS_RATES, PS_INERTIA, PS_ROWS };
 
 /* X, Y, U along, or l back; W of a row along, or of q, qd, A back */
 typedef struct {
@@ -41,8 +41,7 @@ FA_INLINE void ps_square_add(const fa_real *a, const fa_real *b, double s, fa_re
 {
     for (int i = 0; i < 3; i++) {
         for (int j = i; j < 3; j++) {
-            y[FA_SYM[i][j]] +=
-                s * (i == j ? a[i] * b[i] : a[i] * b[j] + a[j] * b[i]);
+            y[FA_SYM[i][j]] += s * (i == j ? a[i] * b[i] : a[i] * b[j] + a[j] * b[i]);
         }
     }
 }
@@ -94,29 +93,64 @@ FA_INLINE void ps_test_changes(const ts_body *t, const fa_real *m, ts_part *W)
     }
 }
 
+/* y += S x, of a part that reads `kind` of it; member by member, so that the compiler
+ * sees what is zero */
+FA_INLINE void ps_part_add(const int kind, const ts_part *S, fa_real x, ts_part *y)
+{
+    for (int i = 0; i < 3; i++) {
+        y->F[i] += S->F[i] * x;
+        y->E[i] += S->E[i] * x;
+    }
+    for (int i = 0; i < 6 && kind < PS_ROWS; i++) {
+        y->J[i] += S->J[i] * x;
+    }
+    for (int i = 0; i < 3 && kind < PS_INERTIA; i++) {
+        y->sums.F1d[i] += S->sums.F1d[i] * x;
+        y->sums.F1t[i] += S->sums.F1t[i] * x;
+    }
+    for (int i = 0; i < 3 && kind < PS_RATES; i++) {
+        y->sums.F1dd[i] += S->sums.F1dd[i] * x;
+    }
+    for (int i = 0; i < 6 && kind < PS_RATES; i++) {
+        y->sums.J2d[i] += S->sums.J2d[i] * x;
+    }
+}
+
+/* W.S likewise */
+FA_INLINE fa_real ps_test(const int kind, const ts_part *W, const ts_part *S)
+{
+    fa_real sum = fa_dot(W->F, S->F) + fa_dot(W->E, S->E);
+
+    for (int i = 0; i < 6 && kind < PS_ROWS; i++) {
+        sum += W->J[i] * S->J[i];
+    }
+    if (kind < PS_INERTIA) {
+        sum += fa_dot(W->sums.F1d, S->sums.F1d) + fa_dot(W->sums.F1t, S->sums.F1t);
+    }
+    if (kind < PS_RATES) {
+        sum += fa_dot(W->sums.F1dd, S->sums.F1dd);
+        for (int i = 0; i < 6; i++) {
+            sum += W->sums.J2d[i] * S->sums.J2d[i];
+        }
+    }
+    return sum;
+}
+
 /* a shape of this rate: weighed by `on`, tested into `of` */
 FA_INLINE void ps_take(const int back, const ts_part *part, fa_real rate,
                        const fa_real *on, ps_work *p, fa_real *of)
 {
-    const fa_real *S = (const fa_real *)part;
-    fa_real *rates = (fa_real *)&p->rates;
-
-    for (int j = 0; j < PS_INERTIA; j++) {
-        rates[j] += S[j] * rate;
-    }
-    for (int i = 0; i < (back ? 1 : 3); i++) {
-        fa_real *sum = (fa_real *)(p->sums + i);
-        for (int j = 0; j < (back ? PS_RATES : PS_SIZES[i]); j++) {
-            sum[j] += S[j] * on[i];
-        }
-    }
-    for (int i = 0; i < (back ? 3 : 1); i++) {
-        const fa_real *W = (const fa_real *)(p->tests + i);
-        fa_real sum = {0};
-        for (int j = 0; j < (back ? PS_SIZES[i] : PS_RATES); j++) {
-            sum += W[j] * S[j];
-        }
-        of[i] = sum;
+    ps_part_add(PS_INERTIA, part, rate, &p->rates);
+    if (back) {
+        ps_part_add(PS_RATES, part, on[0], p->sums);
+        of[0] = ps_test(PS_ALL, p->tests, part);
+        of[1] = ps_test(PS_RATES, p->tests + 1, part);
+        of[2] = ps_test(PS_ROWS, p->tests + 2, part);
+    } else {
+        ps_part_add(PS_ALL, part, on[0], p->sums);
+        ps_part_add(PS_RATES, part, on[1], p->sums + 1);
+        ps_part_add(PS_ROWS, part, on[2], p->sums + 2);
+        of[0] = ps_test(PS_RATES, p->tests, part);
     }
 }
 
@@ -161,6 +195,80 @@ FA_INLINE void ps_drive(const int back, const ts_body *t, const straight_size z,
     }
 }
 
+/* rows r of direction d by the modes s of direction e, driven shapes apart (X13) */
+FA_INLINE void ps_block_add(const int back, const ts_body *t, const straight_size z,
+                            const int d, const int e, const ps_work *p)
+{
+    const int n = z.bends[d], m = z.bends[e], o = 2 - d;
+    const double sign = d ? -1.0 : 1.0;
+    const fa_constant *c = t->shape.of[d].c, *X = c + FA_BEND_X(n),
+                      *A = c + FA_BEND_A(n);
+    const fa_real *w = t->v.omega;
+    const fa_real fast = w[0] * w[0] + w[o] * w[o];
+    const fa_real slant = w[1] * w[2] - sign * t->v.alpha[0], turn = -2.0 * sign * w[0];
+
+    FA_UNROLL
+    for (int r = 0; r < n; r++) {
+        FA_UNROLL
+        for (int s = 0; s < m; s++) {
+            const int row = z.at[d] + r, column = z.at[e] + s;
+            const int to = back ? column : row, from = back ? row : column;
+            fa_real dq = d == e ? -A[r * n + s] * fast : X[r * m + s] * slant;
+            if (d == e) {
+                for (int k = 0; k < z.driven; k++) {
+                    dq += c[FA_BEND_N(n) + (k * n + r) * n + s] * t->force[k];
+                }
+            } else {
+                const fa_real dqd = X[r * m + s] * turn;
+                p->rows[back][to] += dqd * p->by[!back][from];
+            }
+            p->rows[0][to] += dq * p->by[0][from];
+        }
+    }
+}
+
+/* what the own block adds by driven shapes (X13), to what they found */
+FA_INLINE void ps_block_driven(const int back, const ts_body *t, const straight_size z,
+                               ps_work *p)
+{
+    const fa_real *w = t->v.omega, *alpha = t->v.alpha;
+    const fa_real across = w[1] * w[1] + w[2] * w[2];
+
+    for (int k = 0; k < z.driven; k++) {
+        const fa_real X = p->on[0][k];
+        fa_real *of[3] = {p->of[0] + k, p->of[1] + k, p->of[2] + k};
+        *of[0] -= across * X;
+        *(back ? of[2] : of[0]) += back ? X : p->on[2][k];
+        FA_UNROLL
+        for (int d = 0; d < 2; d++) {
+            const int n = z.bends[d], o = 2 - d;
+            const double sign = d ? -1.0 : 1.0;
+            const fa_constant *u = t->shape.of[d].c + FA_BEND_U(n) + k * n;
+            const fa_real twice = 2.0 * sign * w[o];
+            const fa_real lift = sign * alpha[o] + w[0] * w[1 + d];
+            const fa_real drop = w[0] * w[1 + d] - sign * alpha[o];
+            const fa_real push = lift * X + twice * p->on[1][k];
+            fa_real sum = {0};
+            FA_UNROLL
+            for (int r = 0; r < n; r++) {
+                const int at = z.at[d] + r;
+                if (back) {
+                    sum += u[r] * p->by[0][at];
+                    p->rows[0][at] += u[r] * (drop * X);
+                    p->rows[1][at] -= u[r] * (twice * X);
+                } else {
+                    *of[0] += u[r] * (drop * p->by[0][at] - twice * p->by[1][at]);
+                    p->rows[0][at] += u[r] * push;
+                }
+            }
+            if (back) {
+                *of[0] += lift * sum;
+                *of[1] += twice * sum;
+            }
+        }
+    }
+}
+
 /* what the driven shapes found, to the modes (TP8) */
 FA_INLINE void ps_hand(const int back, const ts_body *t, const straight_size z,
                        const ps_work *p)
@@ -190,14 +298,14 @@ FA_INLINE void ps_hand(const int back, const ts_body *t, const straight_size z,
 FA_INLINE void ps_shapes(const int back, const fa_body *b, const straight_size z,
                          const ts_body *t, ps_work *p)
 {
-    ts_part part;
-
     ts_rest(&p->rates);
     for (int i = 0; i < (back ? 1 : 3); i++) {
         ts_rest(p->sums + i);
     }
     ps_drive(back, t, z, p);
+    FA_UNROLL
     for (int k = 0; k < z.driven; k++) {
+        ts_part part;
         const fa_real on[3] = {p->on[0][k], p->on[1][k], p->on[2][k]};
         fa_real of[3] = {{0}};
         ts_shift(b, t, z, k, &part);
@@ -206,48 +314,34 @@ FA_INLINE void ps_shapes(const int back, const fa_body *b, const straight_size z
             p->of[i][k] = of[i];
         }
     }
+    FA_UNROLL
     for (int d = 0; d < 2; d++) {
+        FA_UNROLL
         for (int r = 0; r < z.bends[d]; r++) {
+            ts_part part;
             ts_bend(t, z, d, r, &part);
-            if (z.twists > 0) {
-                ts_bend_twisted(b, t, z, d, r, &part);
-            }
             ps_take_mode(back, t, &part, z.at[d] + r, p);
         }
     }
-    for (int r = 0; r < z.twists; r++) {
-        ts_twist(b, t, z, r, &part);
-        ps_take_mode(back, t, &part, z.at[2] + r, p);
+    FA_UNROLL
+    for (int d = 0; d < 2; d++) {
+        ps_block_add(back, t, z, d, 0, p);
+        ps_block_add(back, t, z, d, 1, p);
     }
+    ps_block_driven(back, t, z, p);
     ps_hand(back, t, z, p);
 }
 
-/* y += modal mass times x (B2, B6) */
-FA_INLINE void ps_mass_add(const fa_body *b, const straight_size z, const ts_body *t,
-                           const fa_real *x, fa_real *y)
+/* y += modal mass times x (B2), but for driven shapes (B6), which are in TP8 */
+FA_INLINE void ps_mass_add(const straight_size z, const ts_body *t, const fa_real *x,
+                           fa_real *y)
 {
-    fa_real on[TS_DRIVEN] = {{0}};
-
     for (int d = 0; d < 2; d++) {
         const int n = z.bends[d], at = z.at[d];
-        const straight_bends *g = t->shape.of + d;
+        const fa_constant *G = t->shape.of[d].c + FA_BEND_G(n);
         for (int r = 0; r < n; r++) {
-            y[at + r] += straight_sum(n, g->c + FA_BEND_G(n) + r * n, x + at);
-            for (int k = 0; k < z.driven; k++) {
-                on[k] += g->N[k * n + r] * x[at + r];
-            }
+            y[at + r] += straight_sum(n, G + r * n, x + at);
         }
-    }
-    for (int d = 0; d < 2; d++) {
-        for (int r = 0; r < z.bends[d]; r++) {
-            for (int k = 0; k < z.driven; k++) {
-                y[z.at[d] + r] += t->shape.of[d].N[k * z.bends[d] + r] * on[k];
-            }
-        }
-    }
-    for (int r = 0; r < z.twists; r++) {
-        const fa_constant *G = straight_twist(b, z) + FA_TWIST_G(z.twists);
-        y[z.at[2] + r] += straight_sum(z.twists, G + r * z.twists, x + z.at[2]);
     }
 }
 
@@ -284,21 +378,11 @@ FA_INLINE void ps_lower(const tg_body *w, const fa_real *t, fa_real *y)
     fa_rotate_t(y + 3, w->R, moved);
 }
 
-/* Y and momentum (X5); own block of the modes, added to q and qd (X13) */
-FA_INLINE void ps_finish(const fa_body *b, const straight_size z, const ts_body *t,
-                         const ps_work *p, const tg_body *turned, tg_body *self,
-                         fa_real *q, fa_real *qd)
+/* Y and momentum (X5) */
+FA_INLINE void ps_finish(const ps_work *p, const tg_body *turned, tg_body *self)
 {
-    const int n = b->n_modes;
     fa_real flow[6], lifted[6];
 
-    for (int d = 0; d < 2; d++) {
-        ts_block(t, z, d, 0, n, q, qd);
-        ts_block(t, z, d, 1, n, q, qd);
-    }
-    if (z.twists > 0) {
-        ts_twist_block(b, t, z, n, q, qd);
-    }
     tg_momentum(0, NULL, NULL, self);
     tg_rate_add(turned->R, p->rates.J, p->rates.E, self);
     memcpy(flow, p->rates.F, sizeof p->rates.F);
@@ -310,16 +394,14 @@ FA_INLINE void ps_finish(const fa_body *b, const straight_size z, const ts_body 
 }
 
 /*
- * Inertia, momentum and block of a straight body along changes p->by of its modes while
+ * Inertia and momentum of a straight body along changes p->by of its modes while
  * its frame moves by z, zd: rows of the modes, added to p->rows[0], with their mass, and
  * the change of force by the modes, F [6].
  */
-FA_NOINLINE void ps_along(const id_body *of, const fa_body *b,
-                          const fa_real *const y[3], const fa_real *z,
-                          const fa_real *zd, ps_work *p, tg_body *self, fa_real *q,
-                          fa_real *qd, fa_real *F)
+FA_INLINE void ps_along(const id_body *of, const fa_body *b, const straight_size size,
+                        const fa_real *const y[3], const fa_real *z, const fa_real *zd,
+                        ps_work *p, tg_body *self, fa_real *F)
 {
-    const straight_size size = straight_sizes(b);
     tg_coordinate x_part, y_part;
     fa_real force[6], low[6], low_d[6];
     tg_body turned;
@@ -341,18 +423,17 @@ FA_NOINLINE void ps_along(const id_body *of, const fa_body *b,
     }
     tg_lift_force(&turned, force, F);
     if (p->by[2]) {
-        ps_mass_add(b, size, &t, p->by[2], p->rows[0]);
+        ps_mass_add(size, &t, p->by[2], p->rows[0]);
     }
-    ps_finish(b, size, &t, p, &turned, self, q, qd);
+    ps_finish(p, &turned, self);
 }
 
 /* the same back, of cotangents p->by[0] of its modes while its frame has m: what is added
  * to p->rows, and A and B of its modes in `row` */
-FA_NOINLINE void ps_back(const id_body *of, const fa_body *b, const fa_real *const y[3],
-                         const fa_real *m, ps_work *p, tg_body *self, fa_real *q,
-                         fa_real *qd, tg_coordinate *row)
+FA_INLINE void ps_back(const id_body *of, const fa_body *b, const straight_size size,
+                       const fa_real *const y[3], const fa_real *m, ps_work *p,
+                       tg_body *self, tg_coordinate *row)
 {
-    const straight_size size = straight_sizes(b);
     tg_coordinate own;
     fa_real low[6];
     tg_body turned;
@@ -368,9 +449,37 @@ FA_NOINLINE void ps_back(const id_body *of, const fa_body *b, const fa_real *con
     tg_lift_force(&turned, own.A, row->A);
     fa_rotate(row->B, turned.R, own.B);
     if (p->rows[2]) {
-        ps_mass_add(b, size, &t, p->by[0], p->rows[2]);
+        ps_mass_add(size, &t, p->by[0], p->rows[2]);
     }
-    ps_finish(b, size, &t, p, &turned, self, q, qd);
+    ps_finish(p, &turned, self);
+}
+
+/* the sizes of most beams in space, which the compiler then knows */
+#define PS_SIZES_OF(b)                                                                 \
+    {{2, 2}, 0, 2, {(b)->straight.at[0], (b)->straight.at[1], 4}, (b)->straight.axis, 0}
+
+FA_INLINE int ps_is_usual(const fa_body *b)
+{
+    const fa_straight *s = &b->straight;
+    return s->count[0] == 2 && s->count[1] == 2 && s->count[2] == 0 && s->driven == 2 &&
+           !s->rotary;
+}
+
+FA_NOINLINE void ps_along_usual(const id_body *of, const fa_body *b,
+                                const fa_real *const y[3], const fa_real *z,
+                                const fa_real *zd, ps_work *p, tg_body *self,
+                                fa_real *F)
+{
+    const straight_size size = PS_SIZES_OF(b);
+    ps_along(of, b, size, y, z, zd, p, self, F);
+}
+
+FA_NOINLINE void ps_back_usual(const id_body *of, const fa_body *b,
+                               const fa_real *const y[3], const fa_real *m, ps_work *p,
+                               tg_body *self, tg_coordinate *row)
+{
+    const straight_size size = PS_SIZES_OF(b);
+    ps_back(of, b, size, y, m, p, self, row);
 }
 
 #endif

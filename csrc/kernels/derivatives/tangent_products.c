@@ -32,6 +32,7 @@
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
 #include "kernels/bodies/strain.h"
+#include "kernels/derivatives/body_products.h"
 #include "kernels/derivatives/straight_products.h"
 #include "kernels/derivatives/tangent.c"
 #include "kernels/derivatives/tangent_body.h"
@@ -111,61 +112,10 @@ FA_INLINE void tp_scaled_add(const fa_real *a, fa_real x, fa_real *restrict y)
     }
 }
 
-/* y += modal mass times x of a body that is not straight (B2, B6) */
-FA_NOINLINE void tp_mass_add(const fa_model *model, const fa_body *b, const tp_work *w,
-                             const fa_real *x, fa_real *restrict y)
-{
-    const fa_real *ff = w->ff;
-    fa_shape shape;
-
-    body_shape(b, b->n_modes, node_eta(model, w->t.q, b->eta_at), &shape);
-    body_modal_inertia(b, b->n_modes, &shape, w->rf, w->ff);
-    for (int r = 0; r < b->n_modes; r++) {
-        for (int s = 0; s < r; s++) {
-            y[r] += ff[fa_tri(r, s)] * x[s];
-            y[s] += ff[fa_tri(r, s)] * x[r];
-        }
-        y[r] += ff[fa_tri(r, r)] * x[r];
-    }
-}
-
-/* y += second derivatives of the strain energy times x (U4); the matrix is symmetric */
-FA_NOINLINE void tp_strain_add(const fa_strain *strain, const fa_real *eta,
-                               const fa_real *x, fa_real *y)
-{
-    const strain_size z = strain_size_of(strain);
-    const int directions = z.count[2] > 0 ? 3 : 2;
-    const fa_constant *c = strain->constants;
-
-    for (int g = 0; g < strain->n; g++, c += strain_stride(z)) {
-        strain_point s, d, f;
-        strain_second H;
-
-        strain_at(z, c, eta, &s);
-        strain_at(z, c, x, &d);
-        if (directions > 2) {
-            strain_moments m;
-            strain_moments_at(c, &s, &m);
-            strain_second_all(c, &s, &m, &H);
-        } else {
-            strain_second_bends(c, &s, &H);
-        }
-        fa_zero(f.x, 3);
-        fa_zero(f.k, 3);
-        for (int i = 0; i < directions; i++) {
-            for (int j = 0; j < directions; j++) {
-                f.x[i] += H.xx[FA_SYM[i][j]] * d.x[j] + H.xk[3 * i + j] * d.k[j];
-                f.k[i] += H.xk[3 * j + i] * d.x[j] + H.kk[FA_SYM[i][j]] * d.k[j];
-            }
-        }
-        strain_rows_add(z, c, &f, 1, y);
-    }
-}
-
 /* whether a body is straight and its model has no wide B */
 FA_INLINE int tp_is_straight(const tp_work *w, const fa_body *b)
 {
-    return b->straight.kind > 0 && !w->t.wide;
+    return ps_is_usual(b) && !w->t.wide;
 }
 
 /* the own block times x and y, or by columns, and elastic forces (B5, U3), added */
@@ -174,6 +124,7 @@ FA_INLINE void tp_block_add(const fa_body *b, const tp_work *w, const int back,
                             fa_real *dqd)
 {
     const int n = b->n_modes;
+    const int block = !tp_is_straight(w, b); /* which had its own */
     const fa_real *eta = w->t.q + b->eta_at, *q = w->block, *qd = q + n * n;
 
     if (b->strain.n > 0 && b->strain.plane >= 0) {
@@ -181,12 +132,19 @@ FA_INLINE void tp_block_add(const fa_body *b, const tp_work *w, const int back,
     } else if (b->strain.n > 0) {
         tp_strain_add(&b->strain, eta, x, dq);
     }
-    for (int r = 0; r < n; r++) {
-        for (int s = 0; s < n; s++) {
-            const int at = r * n + s, to = back ? s : r, from = back ? r : s;
-            dq[to] += (q[at] + b->modal.K[at]) * x[from];
-            dqd[to] += (qd[at] + b->modal.C[at]) * y[from];
+    for (int i = 0; i < n; i++) {
+        fa_real sum = {0}, rate = {0};
+        for (int j = 0; j < n; j++) {
+            const int at = back ? j * n + i : i * n + j;
+            sum += b->modal.K[at] * x[j];
+            rate += b->modal.C[at] * y[j];
+            if (block) {
+                sum += q[at] * x[j];
+                rate += qd[at] * y[j];
+            }
         }
+        dq[i] += sum;
+        dqd[i] += rate;
     }
 }
 
@@ -206,6 +164,7 @@ FA_INLINE void tp_start(const fa_model *model, const tp_work *w, int k)
     const int n = model->bodies[k].n_modes;
     const tg_result out = {n, w->block, w->block + n * n};
 
+    fa_zero(w->block, 2 * n * n);
     tg_start_any(model, k, &w->t, w->t.own, &out);
 }
 
@@ -276,7 +235,7 @@ FA_NOINLINE void tp_modes(const fa_model *model, const tp_work *w, int k, fa_rea
         }
     }
     if (u && n > 0) {
-        tp_mass_add(model, b, w, u, tau);
+        tp_mass_add(b, node_eta(model, w->t.q, b->eta_at), u, w->rf, w->ff, tau);
     }
 }
 
@@ -289,15 +248,17 @@ FA_NOINLINE void tp_own(const fa_model *model, const tp_work *w, int k)
     tp_change *c = w->changes + k;
     fa_real F[6], *tau = w->dq + at;
 
-    fa_zero(w->block, 2 * n * n);
     fa_zero(F, 6);
     fa_zero(tau, n);
     if (tp_is_straight(w, b)) {
         const fa_real *const motion[3] = {w->t.q + b->eta_at, w->t.qd + at,
                                           w->t.qdd + at};
-        ps_work p = {.by = {x, y, u}, .rows = {tau}};
-        ps_along(w->t.motion + k, b, motion, c->z, c->zd, &p, w->t.bodies + k, w->block,
-                 w->block + n * n, F);
+        ps_work p;
+        p.by[0] = x;
+        p.by[1] = y;
+        p.by[2] = u;
+        p.rows[0] = tau;
+        ps_along_usual(w->t.motion + k, b, motion, c->z, c->zd, &p, w->t.bodies + k, F);
     } else {
         tp_modes(model, w, k, F);
     }
@@ -309,73 +270,6 @@ FA_NOINLINE void tp_own(const fa_model *model, const tp_work *w, int k)
         c->F[i] += F[i];
     }
     tp_block_add(b, w, 0, x, y, tau, tau);
-}
-
-/* sum of (dJ_r/deta_s)'f x_s of the modes of a node, times sign, added to y (X8) */
-FA_NOINLINE void tp_bend(const fa_node *node, const int n, const double sign,
-                         const fa_real *eta, const fa_real *slope, const tg_bend *t,
-                         const fa_real *x, fa_real *y)
-{
-    fa_real lean[3], shift[3], h[3], g[3];
-
-    fa_zero(lean, 3);
-    fa_zero(shift, 3);
-    for (int s = 0; s < n; s++) {
-        const fa_real by = sign * x[s];
-        for (int i = 0; i < 3; i++) {
-            lean[i] += node->lambda[3 * s + i] * by;
-            shift[i] += node->gamma[3 * s + i] * by;
-        }
-        if (node->kappa) {
-            fa_real bent[3];
-            fa_zero(bent, 3);
-            node_second_column(node, n, s, x, bent);
-            y[s] += fa_dot(bent, t->F);
-            for (int i = 0; i < 3; i++) {
-                shift[i] += bent[i] * eta[s];
-            }
-        }
-    }
-    fa_rotate_t(h, t->H, lean);
-    fa_cross(g, t->F, shift);
-    for (int r = 0; r < n; r++) {
-        const double *lambda = node->lambda + 3 * r;
-        y[r] += h[0] * lambda[0] + h[1] * lambda[1] + h[2] * lambda[2] +
-                fa_dot(g, slope + 3 * r);
-    }
-}
-
-/* its adjoint: l_r (dJ_r/deta_s)'f added to y_s */
-FA_NOINLINE void tp_bend_back(const fa_node *node, const int n, const double sign,
-                              const fa_real *eta, const fa_real *slope,
-                              const tg_bend *t, const fa_real *l, fa_real *y)
-{
-    fa_real lean[3], turn[3], h[3], g[3];
-
-    fa_zero(lean, 3);
-    fa_zero(turn, 3);
-    for (int r = 0; r < n; r++) {
-        for (int i = 0; i < 3; i++) {
-            lean[i] += node->lambda[3 * r + i] * l[r];
-            turn[i] += slope[3 * r + i] * l[r];
-        }
-    }
-    fa_rotate(h, t->H, lean);
-    fa_cross(g, turn, t->F);
-    for (int s = 0; s < n; s++) {
-        const double *lambda = node->lambda + 3 * s, *gamma = node->gamma + 3 * s;
-        y[s] += sign * (h[0] * lambda[0] + h[1] * lambda[1] + h[2] * lambda[2] +
-                        g[0] * gamma[0] + g[1] * gamma[1] + g[2] * gamma[2]);
-        if (node->kappa) {
-            fa_real bent[3];
-            fa_zero(bent, 3);
-            node_second_column(node, n, s, eta, bent);
-            y[s] += fa_dot(bent, g);
-            fa_zero(bent, 3);
-            node_second_column(node, n, s, l, bent);
-            y[s] += fa_dot(bent, t->F);
-        }
-    }
 }
 
 /* the part by the bent node of the hop of body k, along (TP2) or back (TP4) */
@@ -494,7 +388,8 @@ FA_NOINLINE void tp_modes_back(const fa_model *model, const tp_work *w, int k)
         }
     }
     if (w->dqdd && n > 0) {
-        tp_mass_add(model, b, w, l, w->dqdd + at);
+        tp_mass_add(b, node_eta(model, w->t.q, b->eta_at), l, w->rf, w->ff,
+                    w->dqdd + at);
     }
 }
 
@@ -506,7 +401,6 @@ FA_NOINLINE void tp_own_back(const fa_model *model, const tp_work *w, int k)
     fa_real *dq = w->dq + at, *dqd = w->dqd + at, *dqdd = w->dqdd ? w->dqdd + at : NULL;
     tp_cotangent *c = w->cotangents + k;
 
-    fa_zero(w->block, 2 * n * n);
     fa_zero(dq, n);
     fa_zero(dqd, n);
     if (dqdd) {
@@ -515,9 +409,12 @@ FA_NOINLINE void tp_own_back(const fa_model *model, const tp_work *w, int k)
     if (tp_is_straight(w, b)) {
         const fa_real *const motion[3] = {w->t.q + b->eta_at, w->t.qd + at,
                                           w->t.qdd + at};
-        ps_work p = {.by = {w->l + at}, .rows = {dq, dqd, dqdd}};
-        ps_back(w->t.motion + k, b, motion, c->m, &p, w->t.bodies + k, w->block,
-                w->block + n * n, &c->row);
+        ps_work p;
+        p.by[0] = w->l + at;
+        p.rows[0] = dq;
+        p.rows[1] = dqd;
+        p.rows[2] = dqdd;
+        ps_back_usual(w->t.motion + k, b, motion, c->m, &p, w->t.bodies + k, &c->row);
     } else {
         tp_modes_back(model, w, k);
     }
