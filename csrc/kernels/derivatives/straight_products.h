@@ -141,16 +141,15 @@ FA_INLINE void ps_take(const int back, const ts_part *part, fa_real rate,
                        const fa_real *on, ps_work *p, fa_real *of)
 {
     ps_part_add(PS_INERTIA, part, rate, &p->rates);
-    if (back) {
-        ps_part_add(PS_RATES, part, on[0], p->sums);
-        of[0] = ps_test(PS_ALL, p->tests, part);
-        of[1] = ps_test(PS_RATES, p->tests + 1, part);
-        of[2] = ps_test(PS_ROWS, p->tests + 2, part);
-    } else {
-        ps_part_add(PS_ALL, part, on[0], p->sums);
-        ps_part_add(PS_RATES, part, on[1], p->sums + 1);
-        ps_part_add(PS_ROWS, part, on[2], p->sums + 2);
-        of[0] = ps_test(PS_RATES, p->tests, part);
+    FA_UNROLL
+    for (int i = 0; i < 3; i++) {
+        const int kind = i == 0 ? PS_ALL : i == 1 ? PS_RATES : PS_ROWS;
+        if (i == 0 || !back) {
+            ps_part_add(back ? PS_RATES : kind, part, on[i], p->sums + i);
+        }
+        if (i == 0 || back) {
+            of[i] = ps_test(back ? kind : PS_RATES, p->tests + i, part);
+        }
     }
 }
 
