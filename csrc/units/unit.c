@@ -41,6 +41,9 @@
 
 #if defined(FA_FORWARD)
 #include "kernels/dynamics/forward_dynamics.c"
+#if !defined(FA_STACK) /* which has no derivatives to fall back on */
+#include "kernels/dynamics/local_steps.c"
+#endif
 #endif
 
 #if defined(FA_INVERSE)

@@ -367,6 +367,20 @@ KERNELS = [
         "implicit",
     ),
     mutant(
+        K + "dynamics/local_steps.c",
+        "rest[j] -= b->armature[j - b->joint_at] * at->qdd[j];",
+        "rest[j] += b->armature[j - b->joint_at] * at->qdd[j];",
+        "sign of the armature in corrections by local terms",
+        "local_steps",
+    ),
+    mutant(
+        K + "dynamics/local_steps.c",
+        "at->c * b->modal.C[r * n + s] + at->k * b->modal.K[r * n + s];",
+        "at->c * b->modal.C[r * n + s];",
+        "corrections by local terms without stiffness",
+        "local_steps",
+    ),
+    mutant(
         K + "bodies/node.h",
         "*c3_dot = 0.5 * (3.0 * t->c5 - t->c4) * rate;",
         "*c3_dot = 0.5 * (2.0 * t->c5 - t->c4) * rate;",

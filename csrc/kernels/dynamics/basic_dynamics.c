@@ -177,7 +177,7 @@ FA_NOINLINE void ba_run(const fa_model *model, const fa_real *q, const fa_real *
         w.tri -= ba_triangle(b);
         ba_free(b, qd, tau, &w, rows, w.f.body + k);
         if (b->parent >= 0) {
-            fd_inward(model, b, b->parent_modes, &w.f, w.f.body + k);
+            fd_inward(model, b, b->parent_modes, b->kept, &w.f, w.f.body + k);
         }
     }
     for (int i = 0; i < 3; i++) {

@@ -100,7 +100,7 @@ FA_INLINE void fast_carry(const fa_body *child, const fd_body *outer,
     fa_real f[6];
     fa_inertia gamma;
 
-    fd_inward_inertia(child, outer, self, &gamma);
+    fd_inward_inertia(child->kept, outer, self, &gamma);
     fa_rotate(f, R, outer->z);
     fa_rotate(f + 3, R, outer->z + 3);
     for (int s = 0; s < 6; s++) {

@@ -81,13 +81,13 @@ FA_INLINE void fd_inward_all(const fa_model *model, const fa_real *q, const fa_r
             fd_start(model, b, q, qd, w, w->body + k);
         }
         FD_MODES_STEP(fd_eliminate_modes, model, b, q, tau + b->mode_at, w, w->body + k)
-        fd_eliminate_joint(b, qd, tau, w, w->body + k);
+        fd_eliminate_joint(b, NULL, qd, tau, w, w->body + k);
         if (b->parent >= 0 && model->bodies[b->parent].n_children == 1) {
             fd_start(model, model->bodies + b->parent, q, qd, w, w->body + b->parent);
         }
         if (b->parent >= 0 && !model->bodies[b->parent].fast.W) {
             FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_inward,
-                        model, b, w, w->body + k)
+                        model, b, b->kept, w, w->body + k)
         }
     }
 }

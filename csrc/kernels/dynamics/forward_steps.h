@@ -113,8 +113,9 @@ FA_INLINE void fd_eliminate_modes(const fa_model *model, const fa_body *b, const
 }
 
 /* eliminates a wide joint: rows P_R S, triangle S' P_R S + a, S' z_R + d qd (A4, A8) */
-FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
-                                   const fa_real *tau, const fd_work *w, fd_body *self)
+FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *local,
+                                   const fa_real *qd, const fa_real *tau,
+                                   const fd_work *w, fd_body *self)
 {
     const int n = b->n_dof;
     fa_real *Y = w->Y + 6 * b->wide_at, *L = w->L + b->wide_tri_at;
@@ -127,6 +128,9 @@ FA_NOINLINE void fd_eliminate_wide(const fa_body *b, const fa_real *qd,
             L[fa_tri(j, k)] = joint_project(b, k, Y + 6 * j);
         }
         L[fa_tri(j, j)] += b->armature[j];
+        if (local) {
+            L[fa_tri(j, j)] += local[b->joint_at + j];
+        }
         w->z_f[b->wide_at + j] =
             joint_project(b, j, self->z) + b->damping[j] * qd[b->joint_at + j];
     }
@@ -153,9 +157,11 @@ FA_INLINE void fd_free_joint(fa_inertia *P, const int m, const fa_real *U,
     }
 }
 
-/* eliminates the joint of one body: P_R becomes P_R+, z_R becomes z_R+ (A4, A7, A8) */
-FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
-                                  const fa_real *tau, const fd_work *w, fd_body *self)
+/* eliminates the joint of one body: P_R becomes P_R+, z_R becomes z_R+ (A4, A7, A8);
+ * local [nu], or NULL, acts as armature does */
+FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *local,
+                                  const fa_real *qd, const fa_real *tau,
+                                  const fd_work *w, fd_body *self)
 {
     fa_inertia *P = &self->P;
     fa_real Pc[6], U[6];
@@ -168,7 +174,7 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         return;
     }
     if (b->wide) {
-        fd_eliminate_wide(b, qd, tau, w, self);
+        fd_eliminate_wide(b, local, qd, tau, w, self);
         return;
     }
     const int axis = b->joint == FA_JOINT_REVOLUTE ? 2 : 5;
@@ -176,7 +182,11 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         U[i] = axis == 2 ? P->A[FA_SYM[i][2]] : P->B[3 * i + 2];
         U[3 + i] = axis == 2 ? P->B[6 + i] : P->D[FA_SYM[i][2]];
     }
-    const fa_real inverse = fa_pivot(U[axis] + b->armature[0]);
+    fa_real pivot = U[axis] + b->armature[0];
+    if (local) {
+        pivot += local[b->joint_at];
+    }
+    const fa_real inverse = fa_pivot(pivot);
     self->inverse = inverse;
     const fa_real eps =
         tau[b->joint_at] - b->damping[0] * qd[b->joint_at] - self->z[axis];
@@ -185,18 +195,19 @@ FA_INLINE void fd_eliminate_joint(const fa_body *b, const fa_real *qd,
         self->z[i] += self->G[i] * eps;
     }
     self->nu = inverse * eps;
-    if (b->kept == 2) {
+    if (!local && b->kept == 2) {
         fd_free_joint(P, 2, U, self->G);
     } else {
         fd_free_joint(P, 3, U, self->G);
     }
 }
 
-/* P_R+ about the origin of a body, in the axes of its parent, whose P_rr receives it (A1) */
-FA_INLINE void fd_inward_inertia(const fa_body *b, const fd_body *self, fd_body *parent,
+/* P_R+ about the origin of a body, in the axes of its parent, whose P_rr receives it
+ * (A1); of its A `kept` axes are left */
+FA_INLINE void fd_inward_inertia(const int kept, const fd_body *self, fd_body *parent,
                                  fa_inertia *gamma)
 {
-    const int m = b->kept == 2 ? 2 : 3;
+    const int m = kept == 2 ? 2 : 3;
 
     fa_rotate_sym(gamma->A, self->hop.R, self->P.A, m);
     fa_rotate_mat(gamma->B, self->hop.R, self->P.B, m);
@@ -206,7 +217,7 @@ FA_INLINE void fd_inward_inertia(const fa_body *b, const fd_body *self, fd_body 
 
 /* hands P_R+ and z_R+ to the parent with np modes (A1, A5) */
 FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
-                         const fd_work *w, fd_body *self)
+                         const int kept, const fd_work *w, fd_body *self)
 {
     const fa_body *bp = model->bodies + b->parent;
     fd_body *parent = w->body + b->parent;
@@ -214,7 +225,7 @@ FA_INLINE void fd_inward(const fa_model *model, const fa_body *b, const int np,
     const fa_real *r = self->hop.r;
     fa_inertia gamma;
 
-    fd_inward_inertia(b, self, parent, &gamma);
+    fd_inward_inertia(kept, self, parent, &gamma);
     for (int s = 0; s < np; s++) {
         fa_real motion[6], force[6];
         fa_real *L = w->L + bp->tri_at, *Y = w->Y + 6 * (bp->own_at + s);

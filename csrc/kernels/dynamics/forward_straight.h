@@ -57,15 +57,15 @@ FA_INLINE void fd_outward_straight(const fa_model *model, const fa_body *b,
 
 /* fd_inward to a straight parent */
 FA_INLINE void fd_inward_straight(const fa_model *model, const fa_body *b,
-                                  const straight_size z, const fd_work *w,
-                                  fd_body *self)
+                                  const straight_size z, const int kept,
+                                  const fd_work *w, fd_body *self)
 {
     const fa_body *on = model->bodies + b->parent;
     fd_body *parent = w->body + b->parent;
     const fa_real *r = self->hop.r, *bent = w->bent + b->hop_at;
     fa_inertia gamma;
 
-    fd_inward_inertia(b, self, parent, &gamma);
+    fd_inward_inertia(kept, self, parent, &gamma);
     straight_inertia_add(model->nodes + b->attach, z, b->is_shifted, &self->node, bent,
                          &gamma, r, w->L + on->tri_at, w->Y + 6 * on->own_at);
     straight_force_add(model, b, z, &self->hop, &self->node, bent, self->z, parent->z,

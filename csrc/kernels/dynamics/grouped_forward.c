@@ -180,7 +180,7 @@ FA_NOINLINE void gf_inward(const fa_model *model, int k, const fa_real *qd,
         }
     } else {
         fa_zero(self->c, 6);
-        fd_eliminate_joint(b, qd, tau, w, self);
+        fd_eliminate_joint(b, NULL, qd, tau, w, self);
         if (b->joint_at >= 0) {
             gf_pass(b, c, s, list, Y, self);
         }

@@ -280,9 +280,9 @@ FA_INLINE void inn_run(const fa_model *model, const fa_real *q, const inn_work *
             visit(model, k, n, w, out);
         }
         fd_eliminate(b->n_modes, b->own_at, b->tri_at, w->m.x, f, f->body + k);
-        fd_eliminate_joint(b, w->m.x, w->m.x, f, f->body + k);
+        fd_eliminate_joint(b, NULL, w->m.x, w->m.x, f, f->body + k);
         if (b->parent >= 0) {
-            fd_inward(model, b, b->parent_modes, f, f->body + k);
+            fd_inward(model, b, b->parent_modes, b->kept, f, f->body + k);
         }
     }
 }

@@ -75,9 +75,9 @@ FA_NOINLINE void mi_factor(const fa_model *model, const fa_real *q, const mi_wor
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
         fd_eliminate_modes(model, b, b->n_modes, q, m->x + b->mode_at, w, w->body + k);
-        fd_eliminate_joint(b, m->x, m->x, w, w->body + k);
+        fd_eliminate_joint(b, NULL, m->x, m->x, w, w->body + k);
         if (b->parent >= 0) {
-            fd_inward(model, b, b->parent_modes, w, w->body + k);
+            fd_inward(model, b, b->parent_modes, b->kept, w, w->body + k);
         }
     }
 }

@@ -238,6 +238,9 @@ static void mm_bodies(const fa_model *model, const fa_real *q, const mm_work *w,
         if (b->parent >= 0) {
             mm_collect(model, b, w, w->body + k);
         }
+        if (!M) {
+            continue;
+        }
         if (b->n_modes > 0) {
             mm_modes(model, w, k, M);
         }

@@ -202,7 +202,7 @@ FA_NOINLINE void rf_inward_any(const fa_model *model, const fa_body *b,
     rf_inertia(b, self, &P);
     self->P = P;
     fa_zero(self->c, 6);
-    fd_eliminate_joint(b, qd, tau, w, self);
+    fd_eliminate_joint(b, NULL, qd, tau, w, self);
     if (b->parent < 0) {
         return;
     }

@@ -17,6 +17,9 @@
  *                 h^2 sum |dqdd_i r_i| <= NM_TOLERANCE^2 (sum M_ii (qd_i^2
  *                     + h^2 qdd_i^2) + h^2 sum f_i^2/S_ii + h^2 m g^2),         (O4)
  *             energies, whatever the coordinates are; f_i = |tau_i| + |K_t| |q|.
+ *             Flexible arms first take corrections of O8 in place of S, as long as they
+ *             contract to NM_LOCAL, with r' x on the left of O4; a lane where they do
+ *             not begins anew with S, and stays with it until that is to be renewed.
  *             It begins at qdd_0, and if that leads astray at constant velocity.
  *             On a pose S leaves out that two displacements do not add up, which costs
  *             a factor of order h^3 in the contraction and nothing in the result.
@@ -36,8 +39,10 @@
 
 #include "calls/time_loop.h"
 #include "kernels/dynamics/inverse_steps.h"
+#include "kernels/dynamics/local_steps.h"
 #include "kernels/kinematics/positions.c"
 #include "kernels/time/implicit.h"
+#include "kernels/time/newmark_local.h"
 #include "kernels/time/rollout.h"
 #include "kernels/time/step_errors.h"
 #include "lanes/dense_lanes.h"
@@ -49,6 +54,12 @@
  * which factors stay */
 enum { NM_ITERATIONS = 20 };
 static const double NM_TOLERANCE = 1e-9, NM_RATE = 0.1;
+/* contraction of O8 up to which its corrections, a twentieth of S at 96 unknowns, are
+ * worth it; and steps between scales of O4, each a third of a correction */
+static const double NM_LOCAL = 0.5;
+enum { NM_SCALED = 8 };
+/* relative change of a step with which factors stay: they contract to twice that */
+static const double NM_STEP = 1e-3;
 /* the part of R9: a step of vibration z misses z^3/24 of it */
 static const double NM_SHARE = 0.558;
 
@@ -60,6 +71,8 @@ typedef struct {
 typedef struct {
     fa_mask done, slow; /* converged or lost; wants new factors */
     fa_mask again;      /* began a second time, at constant velocity */
+    fa_mask far, tired; /* with S in place of O8; whose factors became slow */
+    int steps;          /* since the scale of O8 */
     fa_real error;      /* left side of O4 before */
     fa_real floor;      /* terms of O4 that stay with the factors, without h^2 */
     fa_real h;          /* of the factors, 0: none */
@@ -73,6 +86,7 @@ typedef struct {
     fa_real *u;              /* [pos_total] */
     fa_real *S, *order;      /* factors, as dense_states.h has them, [nv] */
     fa_real *mass;           /* [nv] diagonal of M */
+    fa_real *joints;         /* [nu] E of O8 */
     nm_control *control;
     step_errors *errors; /* of linear acceleration */
     ds_block systems;
@@ -86,14 +100,19 @@ static size_t nm_control_size(void)
 static size_t nm_own_size(const fa_model *model)
 {
     const size_t nv = (size_t)model->nv;
-    return 8 * nv + (size_t)pos_total(model) + nv * nv + ds_work_size(model->nv) +
+    return 9 * nv + (size_t)pos_total(model) + nv * nv + ds_work_size(model->nv) +
            nm_control_size() + se_size(model);
 }
 
 static size_t nm_kernel_size(const fa_model *model)
 {
-    const size_t implicit = imp_kernel_size(model), mass = se_kernel_size(model);
-    return implicit > mass ? implicit : mass;
+    const size_t sizes[] = {imp_kernel_size(model), se_kernel_size(model),
+                            ls_work_size(model)};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        most = sizes[i] > most ? sizes[i] : most;
+    }
+    return most;
 }
 
 static nm_own nm_split(const roll_group *g, const roll_block *s)
@@ -109,7 +128,8 @@ static nm_own nm_split(const roll_group *g, const roll_block *s)
     own.v = own.x + nv;
     own.order = own.v + nv;
     own.mass = own.order + nv;
-    own.S = own.mass + nv;
+    own.joints = own.mass + nv;
+    own.S = own.joints + nv;
     own.systems = ds_split(model->nv, roll_states(g, s), own.S + nv * nv);
     own.u = own.S + nv * nv + ds_work_size(model->nv);
     own.control = (nm_control *)(own.u + pos_total(model));
@@ -176,7 +196,25 @@ static void nm_begin(const roll_group *g, roll_block *s, const roll_time *when,
     nm_state(g, s, &own, h);
     own.control->done = (fa_mask){0};
     own.control->slow = own.control->again = (fa_mask){0};
+    if (nl_fits(g)) {
+        own.control->far &= ~own.control->tired;
+    }
+    own.control->tired = (fa_mask){0};
+    own.control->steps = (own.control->steps + 1) % NM_SCALED;
     own.control->count = (fa_real){0};
+}
+
+/* m g^2 of O4 */
+static fa_real nm_weight(const fa_model *model)
+{
+    const double *gravity = model->gravity;
+    double mass = 0.0;
+
+    for (int k = 0; k < model->n_bodies; k++) {
+        mass += model->bodies[k].mass;
+    }
+    return fa_splat(mass * (gravity[0] * gravity[0] + gravity[1] * gravity[1] +
+                            gravity[2] * gravity[2]));
 }
 
 /* terms of O4 that hold as long as the factors */
@@ -184,15 +222,9 @@ static fa_real nm_floor(const roll_group *g, const roll_block *s, const imp_part
                         const fa_real *S)
 {
     const fa_model *model = g->model;
-    const double *gravity = model->gravity;
     const int nv = model->nv;
-    double mass = 0.0;
+    fa_real sum = nm_weight(model);
 
-    for (int k = 0; k < model->n_bodies; k++) {
-        mass += model->bodies[k].mass;
-    }
-    fa_real sum = fa_splat(mass * (gravity[0] * gravity[0] + gravity[1] * gravity[1] +
-                                   gravity[2] * gravity[2]));
     for (int i = 0; i < nv; i++) {
         fa_real f = dense_size(s->tau[i]);
         for (int k = 0; k < model->n_bodies; k++) {
@@ -298,6 +330,88 @@ static void nm_begin_again(const roll_group *g, const nm_own *own, fa_mask lanes
     c->again |= lanes;
 }
 
+/* v and the left side of O4, by O8; at the first iterate of some steps, the scale */
+static fa_real nm_correct_local(const roll_group *g, const roll_block *s,
+                                const nm_own *own, fa_real h, fa_mask near)
+{
+    const nm_weights w = nm_weights_of(g->run);
+    nm_control *c = own->control;
+    const ls_iterate at = {s->stage_q,
+                           s->stage_qd,
+                           own->next,
+                           w.kappa * w.gamma * h,
+                           w.kappa * w.beta * h * h,
+                           own->joints};
+    const fa_mask first = near & (c->count == 0.0);
+    fa_real energy;
+
+    nl_joints(g, s, at.c, at.k, own->joints);
+    if (c->steps == 0 && fa_any(first)) {
+        nl_mass(g->model, s->q, g->work, own->r); /* the iterate may be astray */
+        for (int i = 0; i < g->model->nv; i++) {
+            own->mass[i] = fa_select(first, own->r[i], own->mass[i]);
+        }
+        const fa_real floor =
+            nm_weight(g->model) + nl_forces(g, s, &at, own->mass, own->x);
+        c->floor = fa_select(first, floor, c->floor);
+    }
+    ls_run(g->model, &at, s->tau, g->work, own->v, &energy);
+    return h * h * energy;
+}
+
+/* x and the left side of O4, by S */
+static fa_real nm_correct(const roll_group *g, const roll_block *s, const nm_own *own,
+                          fa_real h, fa_mask far)
+{
+    nm_control *c = own->control;
+    const int nv = g->model->nv;
+    const fa_mask wanted = far & (c->slow | ~(dense_size(c->h - h) <= NM_STEP * h));
+
+    if (fa_any(wanted)) {
+        nm_factor(g, s, own, h, wanted);
+    }
+    id_run(g->model, ID_MOTION | ID_ACCELERATION, s->stage_q, s->stage_qd, own->next,
+           imp_split(g->model, g->work).work, own->r);
+    for (int i = 0; i < nv; i++) {
+        own->x[i] = own->r[i] -= s->tau[i];
+    }
+    ds_solve(&own->systems, own->S, own->order, own->x);
+    return h * h * nm_error(nv, own, c);
+}
+
+/* x and the left side of O4, of the lanes that are open */
+static fa_real nm_correct_all(const roll_group *g, const roll_block *s,
+                              const nm_own *own, fa_real h)
+{
+    nm_control *c = own->control;
+    const fa_mask far = ~c->done & c->far, near = ~c->done & ~c->far;
+    fa_real error = {0}, local = {0};
+
+    if (fa_any(near)) { /* first, as it writes to x */
+        local = nm_correct_local(g, s, own, h, near);
+    }
+    if (fa_any(far)) {
+        error = nm_correct(g, s, own, h, far);
+    }
+    for (int i = 0; i < g->model->nv; i++) {
+        own->x[i] = fa_select(near, own->v[i], own->x[i]);
+    }
+    return fa_select(near, local, error);
+}
+
+/* lanes of O8 that do not contract begin anew with S */
+static void nm_leave(const roll_group *g, const nm_own *own, fa_mask lanes)
+{
+    nm_control *c = own->control;
+
+    for (int i = 0; i < g->model->nv; i++) {
+        own->next[i] = fa_select(lanes, own->qdd[i], own->next[i]);
+    }
+    c->far |= lanes;
+    c->h = fa_select(lanes, (fa_real){0}, c->h);
+    c->count = fa_select(lanes, (fa_real){0}, c->count);
+}
+
 /* one step of Newton's method */
 static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when,
                        fa_real h)
@@ -305,21 +419,11 @@ static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when
     const nm_own own = nm_split(g, s);
     const int nv = g->model->nv;
     nm_control *c = own.control;
-    const fa_mask wanted = ~c->done & (c->slow | (c->h != h));
 
     if (!fa_any(~c->done)) {
         return;
     }
-    if (fa_any(wanted)) {
-        nm_factor(g, s, &own, h, wanted);
-    }
-    id_run(g->model, ID_MOTION | ID_ACCELERATION, s->stage_q, s->stage_qd, own.next,
-           imp_split(g->model, g->work).work, own.r);
-    for (int i = 0; i < nv; i++) {
-        own.x[i] = own.r[i] -= s->tau[i];
-    }
-    ds_solve(&own.systems, own.S, own.order, own.x);
-    const fa_real error = h * h * nm_error(nv, &own, c);
+    const fa_real error = nm_correct_all(g, s, &own, h);
     const fa_real limit = NM_TOLERANCE * NM_TOLERANCE * nm_scale(s, nv, &own, h);
     for (int i = 0; i < nv; i++) {
         own.next[i] -= fa_select(c->done, (fa_real){0}, own.x[i]);
@@ -327,16 +431,23 @@ static void nm_iterate(const roll_group *g, roll_block *s, const roll_time *when
     const fa_mask met = error <= limit, first = c->count == 0.0;
     const fa_mask number = error < fa_splat((double)INFINITY);
     const fa_mask grows = ~first & ~(error <= c->error);
+    const fa_mask weak = ~first & ~(error <= NM_LOCAL * NM_LOCAL * c->error);
     c->slow = ~(error <= NM_RATE * NM_RATE * c->error) & ~first;
     c->error = fa_select(c->done, c->error, error);
     c->count += 1.0;
     const fa_mask open = ~c->done & ~met;
     const fa_mask astray = open & (~number | (c->count >= (double)NM_ITERATIONS));
-    const fa_mask lost = astray & c->again;
+    const fa_mask lost = astray & c->far & c->again;
+    const fa_mask again = (astray | (open & grows)) & c->far & ~c->again;
+    const fa_mask leave = (astray | (open & weak)) & ~c->far;
     c->done |= met;
+    c->tired |= open & c->far & c->slow;
     nm_lose(g, s, when, &own, lost);
-    if (fa_any((astray | (open & grows)) & ~c->again)) {
-        nm_begin_again(g, &own, (astray | (open & grows)) & ~c->again);
+    if (fa_any(again)) {
+        nm_begin_again(g, &own, again);
+    }
+    if (fa_any(leave)) {
+        nm_leave(g, &own, leave);
     }
     nm_state(g, s, &own, h);
 }
@@ -393,7 +504,12 @@ static void nm_finish(const roll_group *g, roll_block *s, fa_real h)
 static void nm_start(const roll_group *g, roll_block *s)
 {
     fa_zero(s->own, (int)(nm_own_size(g->model) - se_size(g->model)));
-    nm_split(g, s).control->h = fa_splat(-1.0);
+    nm_control *c = nm_split(g, s).control;
+    c->h = fa_splat(-1.0);
+    c->steps = -1;
+    if (!nl_fits(g)) {
+        c->far = c->h < 0.0;
+    }
     if (nm_is_judged(g)) {
         se_start(g, s, nm_split(g, s).errors);
     }
