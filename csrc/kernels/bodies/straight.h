@@ -346,8 +346,11 @@ FA_INLINE straight_size straight_sizes(const fa_body *b)
     void FA_STRAIGHT_ANY_OF(step)(const fa_model *model, const fa_body *b,             \
                                   straight_size z, __VA_ARGS__)
 
-/* calls step(model, b, sizes, ...), with the sizes of a straight body as compile-time
- * constants, but for kind and shape FA_STRAIGHT_ANY */
+/* calls step(model, b, sizes, ...) with the sizes of a straight body */
+#define FA_SWITCH_SIZES(of, step, model, b, ...)                                       \
+    step(model, b, straight_sizes(of), __VA_ARGS__);
+
+/* the same with compile-time constants, but for kind and shape FA_STRAIGHT_ANY */
 #if FA_UNROLLED_MODES > 0
 #define FA_CASE_STRAIGHT_ANY(of, step, model, b, ...)                                  \
     default:                                                                           \
@@ -376,9 +379,8 @@ FA_INLINE straight_size straight_sizes(const fa_body *b)
         FA_CASE_STRAIGHT_ANY(of, __VA_ARGS__)                                          \
     }
 #else
-#define FA_SWITCH_STRAIGHT(of, step, model, b, ...)                                    \
-    step(model, b, straight_sizes(of), __VA_ARGS__);
-#define FA_SWITCH_SHAPE FA_SWITCH_STRAIGHT
+#define FA_SWITCH_STRAIGHT FA_SWITCH_SIZES
+#define FA_SWITCH_SHAPE FA_SWITCH_SIZES
 #endif
 
 /*

@@ -89,7 +89,7 @@ FA_STRAIGHT_STEP(fd_body_start_straight, const fa_real *q, const fa_real *qd,
                  const fd_work *w, fd_body *self);
 FA_STRAIGHT_STEP(fd_outward_straight, const fa_real *q, const fa_real *qd,
                  const fd_work *w, fd_body *self);
-FA_STRAIGHT_STEP(fd_inward_straight, const fd_work *w, fd_body *self);
+FA_STRAIGHT_STEP(fd_inward_straight, const int kept, const fd_work *w, fd_body *self);
 FA_STRAIGHT_STEP(fd_accelerate_straight, const fa_real *base, const fd_work *w,
                  fd_body *self, fa_real *qdd);
 

@@ -134,9 +134,12 @@ FA_INLINE void ls_body_straight(const fa_model *model, const fa_body *b,
 }
 
 FA_NOINLINE void ls_start(const fa_model *model, const fa_body *b, const ls_iterate *at,
-                          const fd_work *w, fd_body *self){
-    FA_BODY_STEP(FA_SWITCH_STRAIGHT, b -> straight.kind > 0, ls_body, model, b, at, w,
-                 self)}
+                          const fd_work *w, fd_body *self)
+{
+    const int is_straight = b->straight.kind > 0;
+
+    FA_BODY_STEP(FA_SWITCH_SIZES, is_straight, ls_body, model, b, at, w, self)
+}
 
 /* eps' D^-1 eps of n rows */
 FA_INLINE fa_real ls_rows(int n, int at, const fd_work *w)
@@ -168,8 +171,8 @@ FA_NOINLINE void ls_outward_all(const fa_model *model, const ls_iterate *at,
 {
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), ls_outward, model,
-                    b, at, w, w->body + k)
+        FA_HOP_STEP(FA_SWITCH_SIZES, straight_carries(model, b), ls_outward, model, b,
+                    at, w, w->body + k)
         if (b->n_children != 1) {
             ls_start(model, b, at, w, w->body + k);
         }
@@ -195,8 +198,8 @@ FA_NOINLINE fa_real ls_inward_all(const fa_model *model, const ls_iterate *at,
         if (model->bodies[b->parent].n_children == 1) {
             ls_start(model, model->bodies + b->parent, at, w, w->body + b->parent);
         }
-        FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_inward, model, b,
-                    3, w, self)
+        FA_HOP_STEP(FA_SWITCH_SIZES, straight_carries(model, b), fd_inward, model, b, 3,
+                    w, self)
     }
     return energy;
 }
@@ -208,8 +211,8 @@ FA_NOINLINE void ls_correct_all(const fa_model *model, const fd_work *w, fa_real
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(FA_SWITCH_STRAIGHT, straight_carries(model, b), fd_accelerate,
-                    model, b, base, w, w->body + k, x)
+        FA_HOP_STEP(FA_SWITCH_SIZES, straight_carries(model, b), fd_accelerate, model,
+                    b, base, w, w->body + k, x)
         FD_SWITCH_MODES(b->n_modes, fd_accelerate_modes, model, b, w, w->body + k,
                         x + b->mode_at)
     }

@@ -32,9 +32,9 @@ FA_STRAIGHT_STEP(fd_outward_straight, const fa_real *q, const fa_real *qd,
     fd_outward_straight(model, b, z, q, qd, w, self);
 }
 
-FA_STRAIGHT_STEP(fd_inward_straight, const fd_work *w, fd_body *self)
+FA_STRAIGHT_STEP(fd_inward_straight, const int kept, const fd_work *w, fd_body *self)
 {
-    fd_inward_straight(model, b, z, w, self);
+    fd_inward_straight(model, b, z, kept, w, self);
 }
 
 FA_STRAIGHT_STEP(fd_accelerate_straight, const fa_real *base, const fd_work *w,
