@@ -4,8 +4,8 @@
  *   FA_AVX512, FA_AVX2               the set; without one of them any machine
  *   FA_FORWARD, FA_INVERSE, FA_REST  the part: forward dynamics, inverse dynamics, all
  *                                    other kernels and the table of the set
- *   FA_ANY                           the part: steps with sizes that are read when they
- *                                    run, on straight bodies of many modes and implicit
+ *   FA_ANY                           the part: steps on straight bodies of many modes,
+ *                                    whose sizes are read when they run
  *   FA_STACK                         kernels of stacks: one constant per lane
  *
  * setup.py compiles all parts of all sets, each as a unit, since gcc takes as long for
@@ -26,7 +26,7 @@
 #endif
 
 #if defined(FA_UNROLLED_MODES) && FA_UNROLLED_MODES == 0
-#define FA_NO_KINDS /* all sizes are read when the kernels run */
+#undef FA_ANY /* sizes of all bodies are read when the kernels run */
 #elif defined(FA_ANY) && !defined(FA_WHOLE)
 #define FA_UNROLLED_MODES 0
 #endif
@@ -35,15 +35,15 @@
 #include "calls/stack_lanes.h"
 #endif
 
-#if defined(FA_ANY) && !defined(FA_NO_KINDS)
+#if defined(FA_ANY)
 #include "kernels/dynamics/straight_any.c"
-#endif
-#if defined(FA_ANY) && !defined(FA_STACK) /* which has no derivatives to fall back on */
-#include "kernels/dynamics/local_steps.c"
 #endif
 
 #if defined(FA_FORWARD)
 #include "kernels/dynamics/forward_dynamics.c"
+#if !defined(FA_STACK) /* which has no derivatives to fall back on */
+#include "kernels/dynamics/local_steps.c"
+#endif
 #endif
 
 #if defined(FA_INVERSE)

@@ -21,6 +21,7 @@
 #include "kernels/bodies/hop.h"
 #include "kernels/bodies/node.h"
 #include "kernels/bodies/straight.h"
+#include "kernels/bodies/straight_forces.h"
 #include "kernels/bodies/straight_hop.h"
 #include "kernels/dynamics/forward_rows.h"
 #include "kernels/dynamics/forward_steps.h"
@@ -32,32 +33,40 @@
 #include "model/layout.h"
 
 /*
- * Sizes that the compiler knows: those of links and of pieces of rods, which are twice as
- * fast by it. All kinds would take as long to compile as forward dynamics.
+ * Kinds of straight bodies that go their own way here: links and pieces of rods, and links
+ * that bend in a plane. All kinds would take as long to compile as forward dynamics does;
+ * the others go that of a body of any kind.
  */
 #define LS_KINDS(KIND, ...)                                                            \
     KIND(1, (2, 2, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(7, (2, 0, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(8, (0, 2, 0, 2, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(9, (2, 0, 0, 0, 0, 0, 0), __VA_ARGS__)                                        \
+    KIND(10, (0, 2, 0, 0, 0, 0, 0), __VA_ARGS__)                                       \
     KIND(13, (2, 2, 0, 2, 0, 0, 1), __VA_ARGS__)                                       \
     KIND(18, (2, 2, 1, 2, 0, 0, 1), __VA_ARGS__)
 #define LS_CASE_KIND(number, sizes, step, model, b, ...)                               \
     case number:                                                                       \
         step(model, b, ((straight_size)FA_STRAIGHT_SIZE sizes), __VA_ARGS__);          \
         break;
-#define LS_SWITCH_KINDS(of, step, ...)                                                 \
+#define LS_SWITCH_KINDS(of, ...)                                                       \
     switch ((of)->straight.kind) {                                                     \
-        LS_KINDS(LS_CASE_KIND, step, __VA_ARGS__)                                      \
+        LS_KINDS(LS_CASE_KIND, __VA_ARGS__)                                            \
     default:                                                                           \
-        FA_SWITCH_SIZES(of, step, __VA_ARGS__)                                         \
-    }
-#define LS_SWITCH_MODES(n, step, model, b, ...)                                        \
-    switch (n) {                                                                       \
-        FA_CASE_MODES(0, step, model, b, __VA_ARGS__)                                  \
-        FA_CASE_MODES(4, step, model, b, __VA_ARGS__)                                  \
-        FA_CASE_MODES(5, step, model, b, __VA_ARGS__)                                  \
-    default:                                                                           \
-        step(model, b, n, __VA_ARGS__);                                                \
         break;                                                                         \
     }
+
+/* whether a body has one of these kinds, and whether one hangs on a node of such a body */
+FA_INLINE int ls_is_straight(const fa_body *b)
+{
+#define LS_IS_KIND(number, sizes, kind) || (kind) == (number)
+    return 0 LS_KINDS(LS_IS_KIND, b->straight.kind);
+}
+
+FA_INLINE int ls_on_straight(const fa_model *model, const fa_body *b)
+{
+    return straight_carries(model, b) && ls_is_straight(model->bodies + b->parent);
+}
 
 /* pose, twist, acceleration of one body; np modes of its parent (I1) */
 FA_INLINE void ls_outward(const fa_model *model, const fa_body *b, const int np,
@@ -162,12 +171,8 @@ FA_INLINE void ls_body_straight(const fa_model *model, const fa_body *b,
 }
 
 FA_NOINLINE void ls_start(const fa_model *model, const fa_body *b, const ls_iterate *at,
-                          const fd_work *w, fd_body *self)
-{
-    const int is_straight = b->straight.kind > 0;
-
-    FA_BODY_STEP(LS_SWITCH_KINDS, is_straight, ls_body, model, b, at, w, self)
-}
+                          const fd_work *w, fd_body *self){
+    FA_BODY_STEP(LS_SWITCH_KINDS, ls_is_straight(b), ls_body, model, b, at, w, self)}
 
 /* eps' D^-1 eps of n rows */
 FA_INLINE fa_real ls_rows(int n, int at, const fd_work *w)
@@ -199,8 +204,8 @@ FA_NOINLINE void ls_outward_all(const fa_model *model, const ls_iterate *at,
 {
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(LS_SWITCH_KINDS, straight_carries(model, b), ls_outward, model, b,
-                    at, w, w->body + k)
+        FA_HOP_STEP(LS_SWITCH_KINDS, ls_on_straight(model, b), ls_outward, model, b, at,
+                    w, w->body + k)
         if (b->n_children != 1) {
             ls_start(model, b, at, w, w->body + k);
         }
@@ -216,7 +221,7 @@ FA_NOINLINE fa_real ls_inward_all(const fa_model *model, const ls_iterate *at,
     for (int k = model->n_bodies - 1; k >= 0; k--) {
         const fa_body *b = model->bodies + k;
         fd_body *self = w->body + k;
-        LS_SWITCH_MODES(b->n_modes, fd_eliminate_modes, model, b, at->q,
+        FD_SWITCH_MODES(b->n_modes, fd_eliminate_modes, model, b, at->q,
                         rest + b->mode_at, w, self)
         fd_eliminate_joint(b, at->joints, at->qd, rest, w, self);
         energy += ls_energy(b, w, self);
@@ -226,7 +231,7 @@ FA_NOINLINE fa_real ls_inward_all(const fa_model *model, const ls_iterate *at,
         if (model->bodies[b->parent].n_children == 1) {
             ls_start(model, model->bodies + b->parent, at, w, w->body + b->parent);
         }
-        FA_HOP_STEP(LS_SWITCH_KINDS, straight_carries(model, b), fd_inward, model, b, 3,
+        FA_HOP_STEP(LS_SWITCH_KINDS, ls_on_straight(model, b), fd_inward, model, b, 3,
                     w, self)
     }
     return energy;
@@ -239,9 +244,9 @@ FA_NOINLINE void ls_correct_all(const fa_model *model, const fd_work *w, fa_real
 
     for (int k = 0; k < model->n_bodies; k++) {
         const fa_body *b = model->bodies + k;
-        FA_HOP_STEP(LS_SWITCH_KINDS, straight_carries(model, b), fd_accelerate, model,
-                    b, base, w, w->body + k, x)
-        LS_SWITCH_MODES(b->n_modes, fd_accelerate_modes, model, b, w, w->body + k,
+        FA_HOP_STEP(LS_SWITCH_KINDS, ls_on_straight(model, b), fd_accelerate, model, b,
+                    base, w, w->body + k, x)
+        FD_SWITCH_MODES(b->n_modes, fd_accelerate_modes, model, b, w, w->body + k,
                         x + b->mode_at)
     }
 }
