@@ -278,17 +278,18 @@ FA_NOINLINE void tp_bent(const fa_model *model, const tp_work *w, int k, const i
     const fa_body *b = model->bodies + k;
     const int floats = b->joint == FA_JOINT_FLOATING;
     const int carrier = floats ? k : b->parent;
-    const fa_node *node = model->nodes + (floats ? b->own_node : b->attach);
-    const fa_real *eta = w->t.q + model->bodies[carrier].eta_at;
-    const fa_real *slope = w->t.columns + 6 * b->hop_at;
     const double sign = floats ? -1.0 : 1.0;
     tg_bend bend;
     int at;
     const int n = tp_hop_modes(b, &at);
 
-    if (n == 0 || model->fidelity == FA_RUTHLESS) { /* whose modes displace nothing */
+    /* on the ground there is no node; modes of ruthless models displace nothing */
+    if (n == 0 || model->fidelity == FA_RUTHLESS) {
         return;
     }
+    const fa_node *node = model->nodes + (floats ? b->own_node : b->attach);
+    const fa_real *eta = w->t.q + model->bodies[carrier].eta_at;
+    const fa_real *slope = w->t.columns + 6 * b->hop_at;
     tg_bend_at(w->t.bodies[carrier].R, w->t.bodies + k, &bend);
     if (back) {
         tp_bend_back(node, n, sign, eta, slope, &bend, w->l + at, w->dq + at);
