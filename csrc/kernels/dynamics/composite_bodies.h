@@ -54,7 +54,7 @@ FA_INLINE void mm_copy(const fa_real *x, const int n, fa_real *y)
 }
 
 /* whether every body hangs on the one before: what is inboard then stands side by side */
-static int mm_is_chain(const fa_model *model)
+static inline int mm_is_chain(const fa_model *model)
 {
     int is_chain = !model->any_floating;
     for (int k = 0; k < model->n_bodies; k++) {
@@ -63,7 +63,7 @@ static int mm_is_chain(const fa_model *model)
     return is_chain;
 }
 
-static mm_work mm_split(const fa_model *model, fa_real *work)
+static inline mm_work mm_split(const fa_model *model, fa_real *work)
 {
     mm_work w;
     w.body = (mm_body *)work;
