@@ -22,6 +22,8 @@
  * would take five times as long to compile */
 #undef FA_SWITCH_STRAIGHT
 #define FA_SWITCH_STRAIGHT(...) abort();
+#undef FA_SWITCH_SHAPE
+#define FA_SWITCH_SHAPE FA_SWITCH_STRAIGHT
 #include "kernels/dynamics/forward_dynamics.c"
 #include "kernels/dynamics/inverse_dynamics.c"
 #include "kernels/dynamics/mass_matrix.c"
