@@ -160,9 +160,7 @@ FA_NOINLINE void rp_columns(const fa_model *model, const rt_work *w, int k,
         fa_sym_mul(rows, self->Y, m);
         fa_cross_add(rows, self->h, m);
         fa_cross_add(rows, self->h + 3, twice);
-        fa_cross(turn, self->f, m);
-        fa_cross_add(turn, self->f + 3, m + 3);
-        fa_cross(turn + 3, self->f + 3, m);
+        tg_carry_back(turn, m, self->f);
         for (int i = 0; i < 6; i++) {
             a[i] += c->zd[i];
         }

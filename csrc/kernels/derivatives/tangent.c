@@ -167,12 +167,16 @@ FA_INLINE void tg_start_body(const fa_model *model, const int k, const int n,
 
 /* the same, compiled once */
 FA_NOINLINE void tg_start_any(const fa_model *model, const int k, const tg_work *w,
-                              tg_coordinate *own, const tg_result *out){
-    FA_SWITCH_RIGID(model -> bodies[k].n_modes, tg_start_body, model, k, w, own, out)}
+                              tg_coordinate *own, const tg_result *out)
+{
+    const int n = model->bodies[k].n_modes;
+
+    FA_SWITCH_RIGID(n, tg_start_body, model, k, w, own, out)
+}
 
 /* A.zd + B.z (X9) */
-FA_INLINE fa_real
-    tg_row(const int wide, const tg_coordinate *c, const fa_real *zd, const fa_real *z)
+FA_INLINE fa_real tg_row(const int wide, const tg_coordinate *c, const fa_real *zd,
+                         const fa_real *z)
 {
     fa_real sum = fa_dot(c->A, zd) + fa_dot(c->A + 3, zd + 3) + fa_dot(c->B, z);
     return wide ? sum + fa_dot(c->B + 3, z + 3) : sum;

@@ -73,6 +73,14 @@ FA_INLINE void tg_carry_add(fa_real *restrict y, const fa_real *a, const fa_real
     fa_cross_add(y + 3, a, f + 3);
 }
 
+/* y of J.y = m.(J x* f) for any screw J: its adjoint, of a motion m */
+FA_INLINE void tg_carry_back(fa_real *restrict y, const fa_real *m, const fa_real *f)
+{
+    fa_cross(y, f, m);
+    fa_cross_add(y, f + 3, m + 3);
+    fa_cross(y + 3, f + 3, m);
+}
+
 /* y = a twist t of the axes of a body, in those of the base */
 FA_INLINE void tg_lift(const tg_body *w, const fa_real *t, fa_real *restrict y)
 {

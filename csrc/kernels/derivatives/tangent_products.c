@@ -451,9 +451,7 @@ FA_NOINLINE void tp_hand_back(const fa_model *model, const tp_work *w, int k)
     int at;
     const int n = tp_hop_modes(b, &at);
 
-    fa_cross(turn, self->f, c->inboard);
-    fa_cross_add(turn, self->f + 3, c->inboard + 3);
-    fa_cross(turn + 3, self->f + 3, c->inboard);
+    tg_carry_back(turn, c->inboard, self->f);
     for (int i = 0; i < 3 && wide; i++) {
         turn[i] += c->row.G[i];
     }
