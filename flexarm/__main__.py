@@ -1,4 +1,4 @@
-"""Command line: ``python3 -m flexarm demo``."""
+"""Command line: ``python3 -m flexarm demo`` and ``... measured``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ._core import build_info
 from ._version import __version__
+from .measured import command
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -41,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
         default="flexarm-demo",
         help="directory for the figures (default: ./flexarm-demo)",
     )
+    command.declare(commands)
     return parser
 
 
@@ -59,6 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with 2 and a sentence.
     """
     options = make_parser().parse_args(arguments)
+    if options.command == "measured":
+        return command.main(options.sets, options.data, options.out)
     from . import demo
 
     return demo.main(options.out)

@@ -20,7 +20,7 @@ LINES: dict[str, int] = {
     "_calls": 2100,
     "_support": 2050,
     "beams": 3040,
-    BESIDE: 2340,
+    BESIDE: 2350,
     "bodies": 3920,
     "constraints": 200,
     "control": 5010,
@@ -37,6 +37,7 @@ LINES: dict[str, int] = {
     "library": 1540,
     "linear_models": 2800,
     "loads": 380,
+    "measured": 1400,
     "mjcf": 280,
     "model": 1830,
     "optimize": 13_120,
@@ -51,7 +52,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 67_880  # of all rooms; the aim is 50_000
+MAX_LINES = 70_500  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400

@@ -237,6 +237,7 @@ STOREYS: dict[str, layers.Rooms] = {
     "course": [
         ("reference", ["reference*"]),
         ("demo", ["demo*"]),
+        ("measured", ["measured*"]),
     ],
     "face": [
         ("package", ["", "__main__"]),
