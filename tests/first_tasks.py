@@ -637,9 +637,9 @@ def a_linear_quadratic_regulator() -> None:
     assert (K.poles.real < 0).all()
 
 
-@task(lambda: anything.control.zvd(6.0), "mean 'zero_vibration_derivative'")
+@task(lambda: anything.control.zvd(6.0), "mean 'Shaper'")
 def input_shaping() -> None:
-    shaper = fa.control.zero_vibration(2 * np.pi)
+    shaper = fa.control.Shaper.zero_vibration(2 * np.pi)
     close(shaper.times, [0, 0.5])
     close(shaper.amplitudes, [0.5, 0.5])
 

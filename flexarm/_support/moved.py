@@ -40,11 +40,14 @@ _PLACES = {
     ("beams", "beams._clamped"): "RodModes",
     ("beams", "beams._free"): "FreeBeamModes FreeRodModes PinnedBeamModes",
     ("beams", "beams._single"): "free_beam_modes free_rod_modes pinned_beam_modes",
+    ("control", "control.Shaper"): """
+        extra_insensitive zero_vibration zero_vibration_derivative
+    """,
     ("control", "control._loops.spillover"): "Spillover",
     ("control", "control.composite"): "TimeScales fast_subsystem",
     ("control", "control.feedforward"): "DriveMotion",
     ("control", "control.gain_scheduling"): "GainSchedule",
-    ("control", "control.inversion"): "InternalDynamics",
+    ("control", "control.inversion"): "InternalDynamics link_angles",
     ("control", "control.kalman"): """
         KalmanFilter KalmanUpdate kalman_predict kalman_update
     """,

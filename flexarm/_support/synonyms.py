@@ -269,8 +269,7 @@ _SYNONYMS = """
     velocity > qd, node_velocity
     x > states, q
     zeta > damping_ratio
-    zv > zero_vibration
-    zvd > zero_vibration_derivative
+    zv, zvd > control.Shaper, Shaper
 """
 SYNONYMS = {word: (*text.split(", "),) for word, text in _read(_SYNONYMS).items()}
 

@@ -43,13 +43,8 @@ from .export import export_c
 from .extended_kalman import ExtendedKalmanFilter, ObservedLaw
 from .feedforward import drive_feedforward
 from .gain_scheduling import scheduled_lqr
-from .input_shaping import (
-    Shaper,
-    extra_insensitive,
-    zero_vibration,
-    zero_vibration_derivative,
-)
-from .inversion import Inversion, link_angles
+from .input_shaping import Shaper
+from .inversion import Inversion
 from .kalman import kalman_filter, lqg
 from .linear_quadratic import energy_weight, lqr, quadratic_weights
 from .predictive import PredictiveControl
@@ -75,17 +70,13 @@ __all__ = [
     "drive_feedforward",
     "energy_weight",
     "export_c",
-    "extra_insensitive",
     "kalman_filter",
-    "link_angles",
     "lqg",
     "lqr",
     "quadratic_weights",
     "scheduled_lqr",
     "simulate_loop",
     "spillover",
-    "zero_vibration",
-    "zero_vibration_derivative",
 ]
 
 if not TYPE_CHECKING:

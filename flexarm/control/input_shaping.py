@@ -64,7 +64,7 @@ class Shaper(Description):
 
     See Also
     --------
-    zero_vibration, zero_vibration_derivative, extra_insensitive : make one.
+    RestToRest : motions that can be shaped.
 
     Notes
     -----
@@ -76,7 +76,7 @@ class Shaper(Description):
 
     >>> import numpy as np
     >>> import flexarm as fa
-    >>> shaper = fa.control.zero_vibration(2.0 * np.pi)
+    >>> shaper = fa.control.Shaper.zero_vibration(2.0 * np.pi)
     >>> shaper.times, shaper.amplitudes
     (array([0. , 0.5]), array([0.5, 0.5]))
     >>> shaper.shape([0.0, 0.25, 0.5, 0.75], [0.0, 1.0, 1.0, 1.0])
@@ -107,6 +107,135 @@ class Shaper(Description):
             raise ArgumentError(
                 f"amplitudes sum to {A.sum():.6g}, expected one; divide by their sum"
             )
+
+    @classmethod
+    @checked
+    def zero_vibration(cls, omega: Positive, zeta: DampingRatio = 0.0) -> Shaper:
+        """ZV shaper: two impulses, half a period apart, no vibration.
+
+        Parameters
+        ----------
+        omega : float
+            Natural frequency of the undamped vibration in rad/s.
+        zeta : float
+            Damping ratio, from zero to below one.
+
+        Returns
+        -------
+        shaper : Shaper
+            V is zero at `omega`.
+
+        Notes
+        -----
+        O. J. M. Smith, "Posicast control of damped oscillatory systems", *Proc. IRE* 45
+        (1957), 1249-1255; Singer and Seering (1990).
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> fa.control.Shaper.zero_vibration(10.0, 0.1).amplitudes.round(4)
+        array([0.5783, 0.4217])
+        """
+        half, K = _half_period(omega, zeta)
+        return cls([0.0, half], np.array([1.0, K]) / (1.0 + K))
+
+    @classmethod
+    @checked
+    def zero_vibration_derivative(
+        cls, omega: Positive, zeta: DampingRatio = 0.0
+    ) -> Shaper:
+        """ZVD shaper: three impulses; V and its derivative by the frequency are zero.
+
+        Parameters
+        ----------
+        omega : float
+            Natural frequency of the undamped vibration in rad/s.
+        zeta : float
+            Damping ratio, from zero to below one.
+
+        Returns
+        -------
+        shaper : Shaper
+            Twice the `zero_vibration` shaper, one period long.
+
+        Notes
+        -----
+        Singer and Seering (1990).
+
+        Examples
+        --------
+        >>> import flexarm as fa
+        >>> fa.control.Shaper.zero_vibration_derivative(10.0).amplitudes
+        array([0.25, 0.5 , 0.25])
+        """
+        once = cls.zero_vibration(omega, zeta)
+        return once * once
+
+    @classmethod
+    @checked
+    def extra_insensitive(
+        cls,
+        omega: Positive,
+        zeta: Annotated[float, Number(least=0.0, below=0.3)] = 0.0,
+        tolerance: Annotated[float, Number(above=0.0, below=0.5)] = 0.05,
+    ) -> Shaper:
+        r"""EI shaper: three impulses, some vibration at `omega`, little around it.
+
+        V is the tolerance at `omega`, and zero at a frequency below it and one above:
+        the range of frequencies in which V stays below the tolerance is much wider than
+        with `zero_vibration_derivative`, for the same duration.
+
+        Parameters
+        ----------
+        omega : float
+            Natural frequency of the undamped vibration in rad/s.
+        zeta : float
+            Damping ratio, from zero to below 0.3.
+        tolerance : float
+            V that is accepted at `omega`, above zero and below 0.5.
+
+        Returns
+        -------
+        shaper : Shaper
+            About one period long.
+
+        Raises
+        ------
+        ArgumentError
+            If a number is out of range.
+        ConvergenceError
+            If there is no such shaper.
+
+        Notes
+        -----
+        W. Singhose, W. Seering, N. Singer, "Residual vibration reduction using vector
+        diagrams to generate shaped inputs", *J. Mechanical Design* 116 (1994), 654-659,
+        whose amplitudes without damping are (1 + V)/4, (1 - V)/2, (1 + V)/4.  With
+        damping the equations that define it are solved by Newton's method, in place of
+        the fits of the literature.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import flexarm as fa
+        >>> shaper = fa.control.Shaper.extra_insensitive(2.0 * np.pi, tolerance=0.05)
+        >>> shaper.amplitudes
+        array([0.2625, 0.475 , 0.2625])
+        >>> shaper.residual_vibration(2.0 * np.pi * np.array([0.9, 1.0, 1.1])).round(3)
+        array([0.024, 0.05 , 0.024])
+        """
+        half, _ = _half_period(omega, zeta)
+        V = float(tolerance)
+        A = np.array([(1.0 + V) / 4.0, (1.0 - V) / 2.0, (1.0 + V) / 4.0])
+        if zeta == 0.0:
+            return cls([0.0, half, 2.0 * half], A)
+        # in units of 1/omega; zeros where cos = -A2/(2 A1), above and below omega
+        above = np.arccos(-A[1] / (2.0 * A[0])) / np.pi
+        x = np.array([A[0], A[2], np.pi, 2.0 * np.pi, 2.0 - above, above])
+        for z in np.linspace(0.0, zeta, _DAMPING_STEPS + 1)[1:]:
+            x = _insensitive(x, float(z), V)
+        A = np.array([x[0], 1.0 - x[0] - x[1], x[1]])
+        return cls(np.array([0.0, x[2], x[3]]) / omega, A / A.sum())
 
     @property
     def duration(self) -> float:
@@ -277,132 +406,6 @@ class Shaper(Description):
         return np.asarray(np.abs((self.amplitudes * decay * turn).sum(axis=-1)))
 
 
-@checked
-def zero_vibration(omega: Positive, zeta: DampingRatio = 0.0) -> Shaper:
-    """ZV shaper: two impulses, half a period apart, no vibration.
-
-    Parameters
-    ----------
-    omega : float
-        Natural frequency of the undamped vibration in rad/s.
-    zeta : float
-        Damping ratio, from zero to below one.
-
-    Returns
-    -------
-    shaper : Shaper
-        V is zero at `omega`.
-
-    Notes
-    -----
-    O. J. M. Smith, "Posicast control of damped oscillatory systems", *Proc. IRE* 45
-    (1957), 1249-1255; Singer and Seering (1990).
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> fa.control.zero_vibration(10.0, 0.1).amplitudes.round(4)
-    array([0.5783, 0.4217])
-    """
-    half, K = _half_period(omega, zeta)
-    return Shaper([0.0, half], np.array([1.0, K]) / (1.0 + K))
-
-
-@checked
-def zero_vibration_derivative(omega: Positive, zeta: DampingRatio = 0.0) -> Shaper:
-    """ZVD shaper: three impulses; V and its derivative by the frequency are zero.
-
-    Parameters
-    ----------
-    omega : float
-        Natural frequency of the undamped vibration in rad/s.
-    zeta : float
-        Damping ratio, from zero to below one.
-
-    Returns
-    -------
-    shaper : Shaper
-        Twice the `zero_vibration` shaper, one period long.
-
-    Notes
-    -----
-    Singer and Seering (1990).
-
-    Examples
-    --------
-    >>> import flexarm as fa
-    >>> fa.control.zero_vibration_derivative(10.0).amplitudes
-    array([0.25, 0.5 , 0.25])
-    """
-    once = zero_vibration(omega, zeta)
-    return once * once
-
-
-@checked
-def extra_insensitive(
-    omega: Positive,
-    zeta: Annotated[float, Number(least=0.0, below=0.3)] = 0.0,
-    tolerance: Annotated[float, Number(above=0.0, below=0.5)] = 0.05,
-) -> Shaper:
-    r"""EI shaper: three impulses, some vibration at `omega`, little around it.
-
-    V is the tolerance at `omega`, and zero at a frequency below it and one above: the
-    range of frequencies in which V stays below the tolerance is much wider than with
-    `zero_vibration_derivative`, for the same duration.
-
-    Parameters
-    ----------
-    omega : float
-        Natural frequency of the undamped vibration in rad/s.
-    zeta : float
-        Damping ratio, from zero to below 0.3.
-    tolerance : float
-        V that is accepted at `omega`, above zero and below 0.5.
-
-    Returns
-    -------
-    shaper : Shaper
-        About one period long.
-
-    Raises
-    ------
-    ArgumentError
-        If a number is out of range.
-    ConvergenceError
-        If there is no such shaper.
-
-    Notes
-    -----
-    W. Singhose, W. Seering, N. Singer, "Residual vibration reduction using vector
-    diagrams to generate shaped inputs", *J. Mechanical Design* 116 (1994), 654-659,
-    whose amplitudes without damping are (1 + V)/4, (1 - V)/2, (1 + V)/4.  With damping
-    the equations that define it are solved by Newton's method, in place of the fits of
-    the literature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import flexarm as fa
-    >>> shaper = fa.control.extra_insensitive(2.0 * np.pi, tolerance=0.05)
-    >>> shaper.amplitudes
-    array([0.2625, 0.475 , 0.2625])
-    >>> shaper.residual_vibration(2.0 * np.pi * np.array([0.9, 1.0, 1.1])).round(3)
-    array([0.024, 0.05 , 0.024])
-    """
-    half, _ = _half_period(omega, zeta)
-    V = float(tolerance)
-    A = np.array([(1.0 + V) / 4.0, (1.0 - V) / 2.0, (1.0 + V) / 4.0])
-    if zeta == 0.0:
-        return Shaper([0.0, half, 2.0 * half], A)
-    # in units of 1/omega; zeros where cos = -A2/(2 A1), above and below omega
-    above = np.arccos(-A[1] / (2.0 * A[0])) / np.pi
-    x = np.array([A[0], A[2], np.pi, 2.0 * np.pi, 2.0 - above, above])
-    for z in np.linspace(0.0, zeta, _DAMPING_STEPS + 1)[1:]:
-        x = _insensitive(x, float(z), V)
-    A = np.array([x[0], 1.0 - x[0] - x[1], x[1]])
-    return Shaper(np.array([0.0, x[2], x[3]]) / omega, A / A.sum())
-
-
 def _insensitive(start: Array, zeta: float, V: float) -> Array:
     """Solve the six equations of the EI shaper, in units of 1/omega.
 
@@ -435,7 +438,7 @@ def _insensitive(start: Array, zeta: float, V: float) -> Array:
     if abs(found.fun).max() > 1e-10:
         raise ConvergenceError(
             f"no extra-insensitive shaper was found for the damping ratio {zeta:g} and "
-            f"the tolerance {V:g}; try zero_vibration_derivative"
+            f"the tolerance {V:g}; try Shaper.zero_vibration_derivative"
         )
     return np.asarray(found.x)
 

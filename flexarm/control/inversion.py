@@ -105,7 +105,8 @@ def link_angles(
     Examples
     --------
     >>> import flexarm as fa
-    >>> fa.control.link_angles(fa.library.de_luca_siciliano(), 0.5)[1].round(3)
+    >>> arm = fa.library.de_luca_siciliano()
+    >>> fa.control.inversion.link_angles(arm, 0.5)[1].round(3)
     array([ 0.   ,  1.   ,  0.   ,  0.   ,  0.883, -0.069])
     """
     refuse_poses(arm, "link_angles")

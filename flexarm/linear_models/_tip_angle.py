@@ -48,7 +48,7 @@ def tip_angle(node: Node = None, part: Finite = 1.0) -> Output:
 
     See Also
     --------
-    flexarm.control.link_angles : the same for all joints, to first order.
+    flexarm.control.inversion.link_angles : the same for all joints, to first order.
     node_position : the tip in base axes.
 
     Notes

@@ -276,7 +276,7 @@ NEWCOMERS = {
     "beams.TimoshenkoBeam": "did you mean 'finite_element_link'",
     "fa.ode45": "did you mean 'simulate'",
     "fa.kuka": "did you mean library.iiwa14",
-    "fa.zv": "did you mean control.zero_vibration",
+    "fa.zv": "did you mean 'control.Shaper'",
     "fa.setpoint": "did you mean control.SetPointPD",
     "fa.FlexibleJoint": "did you mean 'Drive'",
     "fa.four_bar": "did you mean 'Loop'",

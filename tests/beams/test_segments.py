@@ -28,7 +28,7 @@ from flexarm.beams import (
     flexible_link,
 )
 from flexarm.beams._single import free_beam_modes
-from flexarm.control import link_angles
+from flexarm.control.inversion import link_angles
 
 STRIP = Section.from_stiffness(
     1.3,

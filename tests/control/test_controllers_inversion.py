@@ -12,7 +12,7 @@ from refusals import FLEX, argument_refused
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import link_angles
+from flexarm.control.inversion import link_angles
 from flexarm.reference import patent_loop
 
 ARM = fa.library.de_luca_siciliano(damping=True)

@@ -15,9 +15,9 @@ from flexarm import control
 
 W = 7.0  # rad/s
 SHAPERS: dict[str, Any] = {
-    "ZV": control.zero_vibration,
-    "ZVD": control.zero_vibration_derivative,
-    "EI": control.extra_insensitive,
+    "ZV": control.Shaper.zero_vibration,
+    "ZVD": control.Shaper.zero_vibration_derivative,
+    "EI": control.Shaper.extra_insensitive,
 }
 
 
@@ -87,15 +87,17 @@ def test_printed_sensitivities_without_damping() -> None:
 
 
 def test_shapers_for_two_vibrations() -> None:
-    both = control.zero_vibration(3.0, 0.02) * control.zero_vibration(11.0, 0.1)
+    both = control.Shaper.zero_vibration(3.0, 0.02) * control.Shaper.zero_vibration(
+        11.0, 0.1
+    )
     assert both.residual_vibration([3.0, 11.0], [0.02, 0.1]).max() < 1e-14
     assert len(both.times) == 4
-    same = control.zero_vibration(3.0) * control.zero_vibration(3.0)
-    assert_allclose(same.times, control.zero_vibration_derivative(3.0).times)
+    same = control.Shaper.zero_vibration(3.0) * control.Shaper.zero_vibration(3.0)
+    assert_allclose(same.times, control.Shaper.zero_vibration_derivative(3.0).times)
 
 
 def test_samples_and_functions_of_time() -> None:
-    shaper = control.zero_vibration_derivative(W, 0.1)
+    shaper = control.Shaper.zero_vibration_derivative(W, 0.1)
     motion = control.RestToRest([0.0, 1.0], [1.0, -1.0], 0.7)
     t = np.linspace(-0.2, 2.5, 2701)
     samples = np.array([motion(s).q for s in t])
@@ -200,10 +202,10 @@ def test_what_was_before_the_first_sample() -> None:
 
 
 def test_arguments_of_shapers_have_to_fit() -> None:
-    argument_refused(["omega is 0"], lambda: control.zero_vibration(0))
-    argument_refused(["zeta is 1.0"], lambda: control.zero_vibration(1.0, 1.0))
+    argument_refused(["omega is 0"], lambda: control.Shaper.zero_vibration(0))
+    argument_refused(["zeta is 1.0"], lambda: control.Shaper.zero_vibration(1.0, 1.0))
     argument_refused(
-        ["tolerance is 0.6"], lambda: control.extra_insensitive(1.0, 0.1, 0.6)
+        ["tolerance is 0.6"], lambda: control.Shaper.extra_insensitive(1.0, 0.1, 0.6)
     )
     argument_refused(
         ["amplitudes sum to 0.9", "expected one"],
@@ -215,7 +217,7 @@ def test_arguments_of_shapers_have_to_fit() -> None:
     argument_refused(
         ["times have shape (1,)"], lambda: control.Shaper([0.0], [0.5, 0.5])
     )
-    shaper = control.zero_vibration(1.0)
+    shaper = control.Shaper.zero_vibration(1.0)
     argument_refused(
         ["command has shape (3, 2)", "one row"],
         lambda: shaper.shape([0.0, 1.0], np.zeros((3, 2))),

@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 def test_filters_and_shapers(tmp_path: Path) -> None:
     observer = fa.control.kalman_filter(MODEL, np.ones(2), np.full(3, 1e-6), dt=1e-3)
     # delays between samples, and one of whole samples
-    shaper = fa.control.zero_vibration_derivative(70.0, 0.05)
+    shaper = fa.control.Shaper.zero_vibration_derivative(70.0, 0.05)
     shaper = shaper * fa.control.Shaper([0.0, 0.01], [0.7, 0.3])
     fa.control.export_c(observer, tmp_path / "seen.h", name="seen")
     fa.control.export_c(shaper, tmp_path / "soft.h", name="soft", dt=1e-3, width=2)
@@ -242,8 +242,12 @@ def test_laws_that_cannot_be_written_in_c_are_refused(tmp_path: Path) -> None:
     refused(regulator, "dt is None and the model is continuous")
     refused("pd", "law is str, expected a LinearController")
     refused(regulator.controller(0.01), "expected a name of a variable", name="2x")
-    refused(fa.control.zero_vibration(1.0), "dt is None, expected the sample time")
-    refused(fa.control.zero_vibration(1e-5), "expected at most a million", dt=1e-3)
+    refused(
+        fa.control.Shaper.zero_vibration(1.0), "dt is None, expected the sample time"
+    )
+    refused(
+        fa.control.Shaper.zero_vibration(1e-5), "expected at most a million", dt=1e-3
+    )
     follow = fa.control.LinearController(
         None, None, None, np.zeros((2, 4)), 0.01, reference=lambda t: np.zeros(4)
     )

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 import flexarm as fa
 from flexarm import control
-from flexarm.control import link_angles
+from flexarm.control.inversion import link_angles
 from flexarm.reference import patent_loop
 
 

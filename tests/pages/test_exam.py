@@ -337,7 +337,7 @@ def shaper_by_hand() -> Any:
 
 def shaper() -> Any:
     omega = 2 * np.pi * 3.2
-    made = fa.control.zero_vibration(omega, 0.05)
+    made = fa.control.Shaper.zero_vibration(omega, 0.05)
     remains = made.residual_vibration(1.2 * omega, 0.05)
     return made.times[1], made.amplitudes[0], 100 * remains
 

@@ -18,7 +18,7 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 2100,
-    "_support": 2050,
+    "_support": 2052,
     "beams": 3040,
     BESIDE: 2350,
     "bodies": 3920,
@@ -188,9 +188,8 @@ NAMES: dict[str, str] = {
         ExtendedKalmanFilter Inversion JointFeedback LinearController LoopRun
         Motion ObservedLaw PredictiveControl RestToRest SetPointPD Shaper
         StrainFeedback drive_feedforward energy_weight export_c
-        extra_insensitive kalman_filter link_angles lqg lqr
-        quadratic_weights scheduled_lqr simulate_loop spillover zero_vibration
-        zero_vibration_derivative
+        kalman_filter lqg lqr
+        quadratic_weights scheduled_lqr simulate_loop spillover
     """,
     "descriptions": """
         DenavitHartenberg SpatialScrews build_arm kinematic_arm
