@@ -248,30 +248,22 @@ def compute(folder: Path) -> Report:
     """
     curves = {name: curves_of(folder, name) for name in CASES}
     tips = {name: fall(case) for name, case in CASES.items()}
-    rows = [
-        Row(
-            f"{name}: SoRoSim",
-            "nominal",
-            rms(tips[name], curves[name]["sorosim"]),
-            "mm",
-            *goals,
-        )
-        for name, goals in GOALS.items()
-    ]
+    row = partial(Row, rows="nominal", unit="mm")
+    rows = []
+    for name, (published, asked) in GOALS.items():
+        error, what = rms(tips[name], curves[name]["sorosim"]), f"{name}: SoRoSim"
+        rows.append(row(what, error=error, published=published, asked=asked))
     for name in ("planar_pcs", "spatial_pcs"):
         case, curve = CASES[name], curves[name]
         fine = tips[f"{name}_converged"] = converged(case.gravity)
-        errors = {
-            "SoRoMoX, its damping": rms(fall(case, damping=SOROMOX), curve["soromox"]),
-            **{f"converged: {code}": rms(fine, curve[code]) for code in CODES},
-            "25 mm held: pyelastica": rms(
-                converged(case.gravity, 8, HELD), curve["pyelastica"]
-            ),
-        }
-        rows += [Row(f"{name}, {w}", "nominal", x, "mm") for w, x in errors.items()]
+        errors = {f"converged: {code}": rms(fine, curve[code]) for code in CODES}
+        held = converged(case.gravity, 8, HELD)
+        errors["25 mm held: pyelastica"] = rms(held, curve["pyelastica"])
+        damped = fall(case, damping=SOROMOX)
+        errors["soromox with its damping"] = rms(damped, curve["soromox"])
+        rows += [row(f"{name}, {what}", error=x) for what, x in errors.items()]
         change = distance(fine, converged(case.gravity, 8)).max()
-        what = f"{name}, converged: halved, max"
-        rows.append(Row(what, "nominal", change, "mm", asked=0.1))
+        rows.append(row(f"{name}, converged: halved, max", error=change, asked=0.1))
     return Report(
         rows=rows,
         predictions={
@@ -313,7 +305,7 @@ def draw(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> Figure:
     """Draw the tip of a case over time, and how far curves are from SoRoSim's."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
+    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True)
     words = {name: "same strains", f"{name}_converged": "converged"}
     own = {word: tips[key] for key, word in words.items() if key in tips}
@@ -331,5 +323,5 @@ def draw(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> Figure:
     below.set(xlabel="time (s)", ylabel="distance from SoRoSim (mm)")
     for axes in (above, below):
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", ncols=3)
+        axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
