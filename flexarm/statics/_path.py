@@ -54,7 +54,10 @@ _RANK_TOLERANCE = 1e-13
 _FLAT = 1e-6
 # Steps of the search for a limit point, at most.
 _MAX_SECANTS = 20
+# Ends of paths.
 _LEFT = "the factor left its range"
+_LOST = "no further point was found"
+_BENT = "a link bends to a slope above one, beyond its model"
 
 
 class _Point(NamedTuple):
@@ -222,7 +225,7 @@ def equilibrium_path(
     ...     held=None,
     ... )
     >>> path.message
-    'the factor left its range at 1'
+    'the factor left its range, at factor 1'
     >>> round(1e3 * float(a ** (2 / 3) - 1.0) ** 1.5, 6)
     0.191494
     >>> path.factor[path.limits].round(6)
@@ -241,7 +244,7 @@ def equilibrium_path(
     follow = _Follower(problem, still, (low, high), max_turn, tolerance)
     points: list[_Point] = []
     limits: list[int] = []
-    message = f"{max_points} points end before the factor leaves its range"
+    message = f"the path has {max_points} points"
     with held_back():
         try:
             with allowed():
@@ -259,7 +262,7 @@ def equilibrium_path(
         except KeyboardInterrupt:
             if not points:
                 raise
-            message = f"{INTERRUPTED} before the factor left its range"
+            message = INTERRUPTED
     return _result(arm, loads, points, limits, message)
 
 
@@ -379,22 +382,17 @@ class _Follower:
                     break
             step *= 0.5
         else:
-            return [], step, f"no point was found beyond factor {point.factor:.6g}"
+            return [], step, _LOST
         points = [ahead]
         if t[-1] * ahead.tangent[-1] < 0.0:
             points = [*self.limit(point, ahead, step), ahead]
         for i, each in enumerate(points):
             if not self.ends[0] < each.factor < self.ends[1]:
-                last = self.last(point if not i else points[i - 1], each)
-                end = f"{_LEFT} at {self.bound(each):g}"
-                if not last:
-                    end = f"no point was found between factors {point.factor:.6g} and "
-                    end += f"{self.bound(each):g}"
-                return [*points[:i], *last], step, end
+                end = self.last(point if not i else points[i - 1], each)
+                return [*points[:i], *end], step, _LEFT if end else _LOST
         slope = float(largest_slope(self.problem.arm, ahead.q))
         if slope > SLOPE_END:
-            end = f"a link bends by {slope:.2g} rad, beyond its model, at factor "
-            return points, step, f"{end}{ahead.factor:.6g}"
+            return points, step, _BENT
         return points, step * min(2.0, _AIM * self.max_turn / max(turn, 1e-9)), ""
 
     def limit(self, point: _Point, ahead: _Point, step: float) -> list[_Point]:
@@ -418,13 +416,9 @@ class _Follower:
             b, right = s, slope
         return [middle]
 
-    def bound(self, beyond: _Point) -> float:
-        """The end of the range that a point has left."""
-        return self.ends[beyond.factor > 0.0]
-
     def last(self, point: _Point, beyond: _Point) -> list[_Point]:
         """The point at the end of the range between two others."""
-        bound = self.bound(beyond)
+        bound = self.ends[beyond.factor > 0.0]
         part = (bound - point.factor) / (beyond.factor - point.factor)
         dq = difference(self.problem.arm, point.q, beyond.q)
         step = np.append(
@@ -441,18 +435,19 @@ def _result(
     """Return the path after warnings."""
     q = np.stack([p.q for p in points])
     factor = np.array([p.factor for p in points])
+    ended = f"{message}, at factor {factor[-1]:.6g}"
     every = replace(loads, wrench=factor[:, np.newaxis, np.newaxis] * loads.wrench)
     judge_stretch(arm, every, q, np.ones(len(q), dtype=bool))
     _, bent = judge_slopes(arm, q)
     if bent:
         warn(bent, DeflectionWarning)
-        message = f"{message}: {bent}"
+        ended = f"{ended}: {bent}"
     return EquilibriumPath(
         factor,
         q,
         np.array([p.stable for p in points]),
         np.array([p.square for p in points]),
         np.array(limits, dtype=np.intp),
-        message.startswith(_LEFT),
-        message,
+        message == _LEFT,
+        ended,
     )
