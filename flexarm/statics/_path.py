@@ -42,6 +42,8 @@ Mask = NDArray[np.bool_]
 
 # First step, and the shortest one, as parts of the range of factors or of 1 rad or m.
 _FIRST_STEP, _MIN_STEP = 0.02, 1e-7
+# Step down to which a change of the determinant is taken for a jump to another path.
+_BRANCH_STEP = 1e-3
 # Motion in rad or m of one coordinate, and part of the range of factors, in a step.
 _MAX_MOTION = 0.5
 # Corrections of a step, at most: with more it is too long.
@@ -64,6 +66,7 @@ class _Point(NamedTuple):
     q: Array
     factor: float
     tangent: Array  # of unit length, motions of nodes and part of the range
+    side: float  # sign of the determinant, zero with redundant couplings
     square: float
     stable: bool
 
@@ -185,10 +188,11 @@ def equilibrium_path(
     Notes
     -----
     Points are those of pseudo-arclength continuation [1]_, with the exact tangent.  A
-    step is halved until Newton's method converges and the path turns by no more than
-    `max_turn`, so that it does not jump to another one; limit points are found to
-    rounding.  At a bifurcation the path goes straight on, and `stable` changes: a
-    perfect column stays straight, and a small load to the side makes it bend.
+    step is halved until Newton's method converges, the path turns by no more than
+    `max_turn` and its determinant keeps its sign, so that it does not jump to another
+    one; limit points are found to rounding.  At a bifurcation the path goes straight
+    on, with a short step, and `stable` changes: a perfect column stays straight, and a
+    small load to the side makes it bend.
 
     References
     ----------
@@ -307,15 +311,16 @@ class _Follower:
     def point(self, q: Array, factor: float, before: Array) -> _Point:
         """A point of the path, its tangent on the side of the one before."""
         _, A = self.system(q, factor, before)
-        t = self.answer(A, np.zeros(len(A) - 1), 1.0)
+        t, rank = self.answer(A, np.zeros(len(A) - 1), 1.0)
         t /= np.linalg.norm(t)
+        side = float(np.linalg.slogdet(A)[0]) * (rank == len(A))
         square, zero = lowest_squares(
             self.loaded(factor),
             q[np.newaxis],
             freedom(self.problem.arm, self.still, q[np.newaxis]),
         )
         stable = bool(square[0] > 0.0 and not zero[0])
-        return _Point(q, factor, t, float(square[0]), stable)
+        return _Point(q, factor, t, side, float(square[0]), stable)
 
     def system(self, q: Array, factor: float, border: Array) -> tuple[Array, Array]:
         """Unbalance, and its matrix with that of a last equation.
@@ -335,11 +340,14 @@ class _Follower:
         A[-1, : self.n], A[-1, -1] = size * border[:-1], size * border[-1]
         return (rest + factor * push) / rows * scale, A
 
-    def answer(self, A: Array, right: Array, last: float) -> Array:
-        """Motion and change of the factor; of least length with redundant couplings."""
+    def answer(self, A: Array, right: Array, last: float) -> tuple[Array, int]:
+        """Motion and change of the factor, and the rank of the matrix.
+
+        Of least length with redundant couplings.
+        """
         both = np.append(right, last * np.abs(A[-1]).max())
-        x = np.linalg.lstsq(A, both, rcond=_RANK_TOLERANCE)[0]
-        return np.append(x[: self.n], x[-1])
+        x, _, rank, _ = np.linalg.lstsq(A, both, rcond=_RANK_TOLERANCE)
+        return np.append(x[: self.n], x[-1]), int(rank)
 
     def moved(self, q: Array, factor: float, step: Array) -> tuple[Array, float]:
         """Positions and factor after a step."""
@@ -359,7 +367,7 @@ class _Follower:
             f, A = self.system(q, factor, border)
             if not (np.isfinite(f).all() and np.isfinite(A).all()):
                 return None
-            change = self.answer(A, -f, 0.0)
+            change, _ = self.answer(A, -f, 0.0)
             length = float(np.abs(change).max())
             if not length <= reach:
                 return None
@@ -378,7 +386,8 @@ class _Follower:
             if found is not None:
                 ahead = self.point(*found, t)
                 turn = float(np.arccos(np.clip(ahead.tangent @ t, -1.0, 1.0)))
-                if turn <= self.max_turn:
+                jumps = ahead.side * point.side < 0.0 and step > _BRANCH_STEP
+                if turn <= self.max_turn and not jumps:
                     break
             step *= 0.5
         else:
