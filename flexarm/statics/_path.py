@@ -161,7 +161,7 @@ def equilibrium_path(
     tolerance : float
         Largest last correction of a point, as of `equilibrium`.
     max_points : int
-        Largest number of points.
+        Number of points after which the path ends in any case.
 
     Returns
     -------
