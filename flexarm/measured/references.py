@@ -238,7 +238,7 @@ def compute(folder: Path) -> Report:
         add(f"driven arm, {what}", 100.0 * abs(own / other - 1.0), "%", 1.0)
     return Report(
         rows,
-        parameters={f"{name} at 2.2 s": x[-1] for name, x in curve.items()},
+        parameters={f"{name} at 2.2 s": x[-1] for name, x in list(curve.items())[1:]},
         predictions=curves,
         figures={
             "lee": lambda: _frames(curves, folder),

@@ -149,9 +149,10 @@ def equilibrium_path(
         Held positions, and initial ones of the others.
     wrench : (6,) or (m, 6) array_like of float
         Moment in N m and force in N of factor 1 on a node, or on each of m nodes.
-    node, frame, held : optional
-        As of `equilibrium`: ``frame="node"`` for loads that follow the node, ``"base"``
-        for dead ones.
+    node, held : optional
+        As of `equilibrium`.
+    frame : {"node", "base"}
+        Axes of the wrench: those of the node, which it follows, or of the base.
     factors : (2,) array_like of float
         Range of factors, with zero inside.
     max_turn : float

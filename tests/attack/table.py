@@ -1544,7 +1544,8 @@ OBJECTS: dict[str, Rule] = {
 # records that only the package makes: their constructors are not called
 MADE = (
     "BaseParameters", "ComplexModes", "EnergyDerivatives", "Equilibrium",
-    "EquilibriumPath", "ForwardDynamicsDerivatives", "ForwardDynamicsGradients", "InertialParameters",
+    "EquilibriumPath", "ForwardDynamicsDerivatives", "ForwardDynamicsGradients",
+    "InertialParameters",
     "InnovationsFactors", "InverseDynamicsDerivatives", "InverseDynamicsGradients",
     "InverseKinematics", "InverseStatics", "LinkLoads", "Occurrence",
     "ParameterDerivatives", "Robustness", "RootLocus", "SpatialOperators",
