@@ -149,10 +149,12 @@ def equilibrium_path(
         Held positions, and initial ones of the others.
     wrench : (6,) or (m, 6) array_like of float
         Moment in N m and force in N of factor 1 on a node, or on each of m nodes.
-    node, held : optional
-        As of `equilibrium`.
+    node : int, str, (body, node) or list of these, optional
+        Nodes of the wrench; by default the tip.
     frame : {"node", "base"}
         Axes of the wrench: those of the node, which it follows, or of the base.
+    held : {"joints", "motors"}, None, names or numbers
+        Coordinates at rest, as of `equilibrium`.
     factors : (2,) array_like of float
         Range of factors, with zero inside.
     max_turn : float
