@@ -184,6 +184,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
     from .statics import (
         deflection,
         equilibrium,
+        equilibrium_path,
         holding_forces,
         inverse_statics,
         joint_grid,
@@ -265,6 +266,7 @@ _LATER: dict[str, tuple[str, ...]] = {
     "statics": (
         "deflection",
         "equilibrium",
+        "equilibrium_path",
         "holding_forces",
         "inverse_statics",
         "joint_grid",
@@ -326,6 +328,7 @@ __all__ = [
     "dissipated_power",
     "energy",
     "equilibrium",
+    "equilibrium_path",
     "events",
     "export_c",
     "finite_elements",

@@ -36,7 +36,7 @@ _PLACES = {
     """,
     ("", "reference"): "screws",
     ("", "stacks"): "ArmStack",
-    ("", "statics"): "Equilibrium InverseStatics WorkspaceMap",
+    ("", "statics"): "Equilibrium EquilibriumPath InverseStatics WorkspaceMap",
     ("beams", "beams._clamped"): "RodModes",
     ("beams", "beams._free"): "FreeBeamModes FreeRodModes PinnedBeamModes",
     ("beams", "beams._single"): "free_beam_modes free_rod_modes pinned_beam_modes",

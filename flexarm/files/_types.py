@@ -41,6 +41,7 @@ RESULTS = {
     "Occurrence": "simulation.events",
     "LoopRun": "control",
     "Equilibrium": "statics",
+    "EquilibriumPath": "statics",
     "InverseKinematics": "ik",
     "InverseStatics": "statics",
     "WorkspaceMap": "statics",

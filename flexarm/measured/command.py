@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-SETS: tuple[str, ...] = ("rollouts",)
+SETS: tuple[str, ...] = (
+    "references",
+    "rollouts",
+)
 
 
 def _set(name: str) -> str:

@@ -7,13 +7,16 @@ from ._deflection import deflection, holding_forces, static_compliance, static_s
 from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import InverseStatics, inverse_statics
 from ._maps import WorkspaceMap, joint_grid, workspace_map
+from ._path import EquilibriumPath, equilibrium_path
 
 __all__ = [
     "Equilibrium",
+    "EquilibriumPath",
     "InverseStatics",
     "WorkspaceMap",
     "deflection",
     "equilibrium",
+    "equilibrium_path",
     "holding_forces",
     "inverse_statics",
     "joint_grid",

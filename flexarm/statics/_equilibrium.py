@@ -285,6 +285,39 @@ def equilibrium(
     loads = read_loads(arm, wrench, node, frame)
     applied = _applied(arm, tau)
     batch = _batch(arm, start, loads, applied)
+    count_of("max_iterations", max_iterations)
+    problem, start, still = posed(arm, start, loads, applied, held, batch)
+    _check_seek(seek, loads, problem, arm)
+    # blocks of states
+    states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
+    steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
+    size = max(1, _BLOCK_SIZE // arm.nv**2)
+    parts, stopped, some = [], False, False
+    with held_back():
+        for i in range(0, max(len(states), 1), size):
+            at = slice(i, i + size)
+            part, stopped, found = _settled(
+                problem.at(at), states[at], still, limit, 0 if stopped else steps, seek
+            )
+            parts.append(part)
+            some = some or found
+        columns = list(map(np.concatenate, zip(*parts, strict=True)))
+        if stopped and not some:
+            raise KeyboardInterrupt
+        result = _result(arm, batch, stopped, *columns)
+        judge_stretch(arm, problem.loads, columns[0], np.reshape(result.success, -1))
+        return result
+
+
+def posed(
+    arm: AnyArm,
+    start: Array,
+    loads: Loads | None,
+    applied: Array | None,
+    held: object,
+    batch: tuple[int, ...],
+) -> tuple[Problem, Array, Mask]:
+    """Problem of a batch, its start, coordinates that small motions leave at rest."""
     # forces that vanish, coordinates that move, those of small motions
     still = held_coordinates(arm, held)
     given, rows = still.copy(), still.copy()
@@ -303,8 +336,6 @@ def equilibrium(
             "zero there, or that it is not held"
         )
     # couplings of coordinates that move
-    count_of("max_iterations", max_iterations)
-    _check_seek(seek, loads, rows, given, arm)
     arms = arm._flat(batch) if isinstance(arm, StackLike) else arm
     closed = is_closed(arm)
     given_q = np.broadcast_to(start, (*batch, arm.nq))
@@ -324,28 +355,10 @@ def equilibrium(
         tied[..., ties, :],
         motion_sizes(arms),
     )
-    # blocks of states
-    states = np.broadcast_to(start, (*batch, arm.nq)).reshape(-1, arm.nq)
-    steps, limit = int(max_iterations), positive_number("tolerance", tolerance)
-    size = max(1, _BLOCK_SIZE // arm.nv**2)
-    parts, stopped, some = [], False, False
-    with held_back():
-        for i in range(0, max(len(states), 1), size):
-            at = slice(i, i + size)
-            part, stopped, found = _settled(
-                problem.at(at), states[at], still, limit, 0 if stopped else steps, seek
-            )
-            parts.append(part)
-            some = some or found
-        columns = list(map(np.concatenate, zip(*parts, strict=True)))
-        if stopped and not some:
-            raise KeyboardInterrupt
-        result = _result(arm, batch, stopped, *columns)
-        _judge_stretch(arm, problem.loads, columns[0], np.reshape(result.success, -1))
-        return result
+    return problem, start, still
 
 
-def _judge_stretch(arm: AnyArm, loads: Loads | None, q: Array, good: Mask) -> None:
+def judge_stretch(arm: AnyArm, loads: Loads | None, q: Array, good: Mask) -> None:
     """Warn if links that leave out their stretch have some that matters."""
     if not leaves_out_stretch(arm) or not good.any():
         return
@@ -354,9 +367,7 @@ def _judge_stretch(arm: AnyArm, loads: Loads | None, q: Array, good: Mask) -> No
     warn_of_stretch(arm, states, None, forces)
 
 
-def _check_seek(
-    seek: str, loads: Loads | None, rows: Mask, given: Mask, arm: AnyArm
-) -> None:
+def _check_seek(seek: str, loads: Loads | None, problem: Problem, arm: AnyArm) -> None:
     """Raise for a search of minima without a potential."""
     if seek not in ("nearest", "stable"):
         raise ArgumentError(f"seek is {seek!r}, expected 'nearest' or 'stable'")
@@ -367,7 +378,7 @@ def _check_seek(
             "seek is 'stable' and the load, a moment or one that follows its node, has "
             "no potential; expected forces with frame='base', or seek='nearest'"
         )
-    if any_of(arm)._held or (rows != given).any():
+    if any_of(arm)._held or not np.array_equal(problem.rows, problem.columns):
         raise ArgumentError(
             "seek is 'stable' for an arm with couplings, or with motors that hold its "
             "joints where they are; expected held='motors' or seek='nearest'"

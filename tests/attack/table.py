@@ -1441,6 +1441,9 @@ OBJECTS: dict[str, Rule] = {
     "CoulombFriction": lambda d: fa.CoulombFriction(0.3, 0.1),
     "Drive": lambda d: fa.Drive(200.0, gear_ratio=20.0, rotor_inertia=0.1),
     "Equilibrium": lambda d: fa.equilibrium(o.arm_of("flexible"), np.zeros(6)),
+    "EquilibriumPath": lambda d: fa.equilibrium_path(
+        o.arm_of("flexible"), np.zeros(6), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    ),
     "FlexibleBody": flexible_body,
     "InertialParameters": lambda d: fa.inertial_parameters(o.arm_of("pendulum")),
     "InverseKinematics": lambda d: fa.inverse_kinematics(
@@ -1540,7 +1543,8 @@ OBJECTS: dict[str, Rule] = {
 # records that only the package makes: their constructors are not called
 MADE = (
     "BaseParameters", "ComplexModes", "EnergyDerivatives", "Equilibrium",
-    "ForwardDynamicsDerivatives", "ForwardDynamicsGradients", "InertialParameters",
+    "EquilibriumPath", "ForwardDynamicsDerivatives", "ForwardDynamicsGradients",
+    "InertialParameters",
     "InnovationsFactors", "InverseDynamicsDerivatives", "InverseDynamicsGradients",
     "InverseKinematics", "InverseStatics", "LinkLoads", "Occurrence",
     "ParameterDerivatives", "Robustness", "RootLocus", "SpatialOperators",

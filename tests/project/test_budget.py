@@ -47,7 +47,7 @@ LINES: dict[str, int] = {
     "sdf": 260,
     "se3": 250,
     "simulation": 2120,
-    "statics": 1550,
+    "statics": 1820,
     "studies": 2020,
     "twists": 400,
     "urdf": 2640,
@@ -161,7 +161,7 @@ NAMES: dict[str, str] = {
         Trajectory UnitsWarning base_parameters beams bias_forces build_info
         center_of_mass close_loops closed_loop complex_modes constraint_forces
         constraint_jacobian constraint_violation control deflection descriptions
-        difference dissipated_power energy equilibrium events export_c
+        difference dissipated_power energy equilibrium equilibrium_path events export_c
         finite_elements forward_dynamics forward_dynamics_derivatives
         gravity_forces holding_forces identification inertial_parameters
         inertial_regressor inputs integrate interop inverse_dynamics

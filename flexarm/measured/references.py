@@ -1,0 +1,316 @@
+"""Reference curves: Lee's frame, a slanted double pendulum, an arm driven by rotation.
+
+Computed by others and read off figures, not measured; nothing is fitted.
+
+* Lee's frame (S.-L. Lee, F. S. Manuel, E. C. Rossow, J. Eng. Mech. Div. ASCE 94 (1968),
+  527-548): two beams at a right angle, pinned at both ends, under a force that keeps
+  its direction or follows the section; the whole path, with snap-through and snap-back.
+* The double pendulum of B. Cheng et al., J. Aircraft (2025), whose second hinge is
+  slanted in the plane of the arm.
+* The articulated arm of J. C. Simo and L. Vu-Quoc (Int. J. Solids Structures 22 (1986),
+  their beam) whose root turns by 1.5 rad in 0.5 s, at a rate that jumps.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+import flexarm as fa
+
+from ._data import DataSet
+from ._report import Report, Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..statics import EquilibriumPath
+
+Array = NDArray[np.float64]
+Curve = dict[str, Array]
+
+INCH, POUND = 0.0254, 4.4482216152605  # m, N
+KLBF = 1e3 * POUND
+SET = DataSet(
+    name="beam_references",
+    source="L. Pancini, AeroBeams.jl (2024), reference curves of others, MIT licence",
+    columns={"u1_in": INCH, "minus_u3_in": INCH, "force_klbf": KLBF},
+)
+# First limit load and lowest load in klbf, of the equations of the extensible elastica
+# by shooting (tests/measured/test_references.py).
+LIMITS = {"dead": (18.5567, -9.4144), "follower": (35.4380, -13.9084)}
+# AeroBeams in m: extremes of u1 and u3 of the tip and u1 of the hinge, not converged.
+EXTREMES = (-15.30866, 9.97689, -5.33073)
+COLUMNS = {"u1": "u1 (in)", "u3": "-u3 (in)"}
+
+
+def lee_frame(pieces: int = 15) -> fa.Arm:
+    """Lee's frame in the x-z plane, of two beams in a number of pieces each.
+
+    The foot turns at the origin; the far end, a loop, turns at (120, 120) in.  The load
+    acts at the tip of the link ``"corner"``, 24 in from the corner.
+    """
+    section = fa.beams.Section.from_stiffness(
+        1.0, 1.44e7 * POUND * INCH**2, axial_stiffness=4.32e7 * POUND
+    )
+
+    def link(name: str, length: float, joint: fa.Joint) -> fa.beams.SegmentedLink:
+        return fa.beams.Beam(section, length * INCH).segments(
+            name,
+            round(pieces * length / 120.0),
+            joint=joint,
+            motions=["bending z", "stretch"],
+        )
+
+    right = 0.5 * np.pi
+    up, over = (fa.se3.so3_exp([0.0, a, 0.0]) for a in (-right, right))
+    links = [
+        link("column", 120.0, fa.Joint.revolute("y", rotation=up)),
+        link("corner", 24.0, fa.Joint.fixed(rotation=over)),
+        link("beam", 96.0, fa.Joint.fixed()),
+    ]
+    pin = fa.Loop(
+        ("beam", "tip"), directions=["x", "z"], position2=(120 * INCH, 0.0, 120 * INCH)
+    )
+    return fa.Arm(links, gravity=(0.0, 0.0, 0.0), constraints=[pin])
+
+
+def lee_path(load: str, pieces: int = 15) -> tuple[EquilibriumPath, Curve]:
+    """Path under a load, up to 41 klbf: forces in klbf, displacements in in."""
+    arm, top = lee_frame(pieces), 41.0
+    path = fa.equilibrium_path(
+        arm,
+        arm.neutral,
+        [0.0, 0.0, 0.0, 0.0, 0.0, -top * KLBF],
+        node=("corner", "tip"),
+        frame="base" if load == "dead" else "node",
+        held=None,
+    ).check()
+    u = fa.node_pose(arm, path.q, ("corner", "tip"))[:, :3, 3] / INCH - [24, 0, 120]
+    return path, {
+        "force (klbf)": top * path.factor,
+        COLUMNS["u1"]: u[:, 0],
+        COLUMNS["u3"]: -u[:, 2],
+        "stable": path.stable.astype(float),
+    }
+
+
+def distance(curve: Curve, name: str, points: Curve) -> float:
+    """Largest distance of points to a curve, in units of 0.5 in and 0.3 klbf.
+
+    The larger one of both components, on the lines between points of the curve.
+    """
+    u, force = (*points.values(),)
+    given = np.stack([u / INCH / 0.5, force / KLBF / 0.3], axis=1)
+    own = np.stack([curve[COLUMNS[name]] / 0.5, curve["force (klbf)"] / 0.3], axis=1)
+    line = np.concatenate([np.linspace(a, b, 50) for a, b in pairwise(own)])
+    return float(np.abs(given[:, np.newaxis] - line).max(axis=-1).min(axis=1).max())
+
+
+def pendulum(slant: float, stiffer: float = 1.0) -> fa.Arm:
+    """Double pendulum along x of two halves, the second hinge slanted in the x-y plane.
+
+    With the slant of 90 degrees, an axis along the beam, it does not turn.  `stiffer`
+    is a factor of all stiffnesses.
+    """
+    section = fa.beams.Section.from_stiffness(
+        1.08,
+        stiffer * 933.3,
+        torsional_stiffness=stiffer * 691.4,
+        axial_stiffness=stiffer * 2.8e7,
+        shear_stiffness=stiffer * 1.037e7,
+        rotary_inertia=(7.2e-5, 3.6e-5, 3.6e-5),
+    )
+    half = fa.beams.Beam(section, length=0.5)
+    slanted = (np.sin(np.radians(slant)), np.cos(np.radians(slant)), 0.0)
+    links = [
+        half.elements("inner", joint=fa.Joint.revolute("y")),
+        half.elements("outer", joint=fa.Joint.revolute(slanted)),
+    ]
+    return fa.Arm(links, gravity=(0.0, 0.0, -9.80665))
+
+
+def swing(slant: float) -> Curve:
+    """Two seconds from rest on the level: the tip, of a flexible and a rigid one."""
+    curve = {"t (s)": np.linspace(0.0, 2.0, 1001)}
+    for kind, stiffer in (("flexible", 1.0), ("rigid", 1e4)):
+        arm = pendulum(slant, stiffer)
+        run = fa.simulate(
+            arm,
+            arm.neutral,
+            np.zeros(arm.nv),
+            curve["t (s)"],
+            method="ROS34PW2",
+            max_step=2e-4,
+        )
+        curve |= {f"{kind} r{i + 1} (L)": run.tip[:, i] for i in range(3)}
+    return curve
+
+
+def driven_arm(pieces: int = 16) -> fa.Arm:
+    """Articulated arm along x, 10 m, whose root has a flywheel that nothing stops."""
+    section = fa.beams.Section.from_stiffness(
+        1.0,
+        1e5,
+        torsional_stiffness=1e6,
+        axial_stiffness=1e6,
+        shear_stiffness=1e6,
+        rotary_inertia=(2.0, 1.0, 1.0),
+    )
+    beam = fa.beams.Beam(section, length=5.0)
+    joints = {"inner": fa.Joint.revolute("y", armature=1e12)}
+    joints["outer"] = fa.Joint.revolute("y")
+    motions = ["bending z", "stretch"]
+    links = [
+        beam.segments(name, pieces, joint=joint, motions=motions)
+        for name, joint in joints.items()
+    ]
+    return fa.Arm(links, gravity=(0.0, 0.0, 0.0))
+
+
+def after_jump(arm: fa.Arm, q: Array, qd: Array, rate: float) -> Array:
+    """Velocities after the rate of the first joint has jumped: no others are pushed."""
+    M, v = fa.mass_matrix(arm, q), np.array(qd)
+    v[0] = rate
+    v[1:] -= np.linalg.solve(M[1:, 1:], M[1:, 0] * (rate - qd[0]))
+    return v
+
+
+def drive(pieces: int = 16, step: float = 2e-4) -> Curve:
+    """Displacements of tip and hinge, with the root at -3 rad/s for 0.5 s, then still.
+
+    The flywheel turns at a constant rate; its jumps change velocities only.
+    """
+    arm = driven_arm(pieces)
+    t, q, qd = np.zeros(1), arm.neutral[np.newaxis], np.zeros(arm.nv)
+    for rate, end in ((-3.0, 0.5), (0.0, 2.2)):
+        times = np.linspace(t[-1], end, round((end - t[-1]) / 1e-3) + 1)
+        start = after_jump(arm, q[-1], qd, rate)
+        run = fa.simulate(arm, q[-1], start, times, method="newmark", max_step=step)
+        t, q, qd = np.append(t, times[1:]), np.append(q, run.q[1:], axis=0), run.qd[-1]
+    curve = {"t (s)": t}
+    for name, node, x in (("tip", "outer", 10.0), ("hinge", "inner", 5.0)):
+        place = fa.node_pose(arm, q, (node, "tip"))[:, :3, 3]
+        curve |= {f"{name} u1 (m)": place[:, 0] - x, f"{name} u3 (m)": place[:, 2]}
+    return curve
+
+
+def compute(folder: Path) -> Report:
+    """Compare the computed curves with those of others."""
+    rows: list[Row] = []
+    curves: dict[str, Curve] = {}
+
+    def add(what: str, error: float, unit: str, asked: float) -> None:
+        kind: Literal["predicted", "nominal"] = (
+            "predicted" if "45" in what else "nominal"
+        )
+        rows.append(Row(what, kind, error, unit, asked=asked))
+
+    for load, true in LIMITS.items():
+        path, curve = lee_path(load)
+        curves[f"lee_{load}.csv"] = curve
+        for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
+            found = curve["force (klbf)"][path.limits[k]]
+            add(
+                f"frame, {load}, {what}", 100.0 * abs(found / true[k] - 1.0), "%", asked
+            )
+        for name in ("u1", "u3"):
+            far = distance(curve, name, SET.read(folder / f"lee_{load}_{name}.csv"))
+            add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
+    for slant in (0, 90, 45):
+        curve = curves[f"slanted_{slant}deg.csv"] = swing(slant)
+        for r in ("r1", "r2", "r3"):
+            file = folder / f"slanted_{slant}deg_{r}.csv"
+            given = SET.read(file) if file.is_file() else None
+            for kind in ("flexible", "rigid"):
+                if given is not None or slant == 45:
+                    rms = _rms(curve, f"{kind} {r} (L)", given, f"{r}_over_L")
+                    add(f"pendulum, {slant} deg, {kind}, {r}", rms, "L", 0.007)
+    curve = curves["driven.csv"] = drive()
+    first = curve["hinge u1 (m)"][curve["t (s)"] < 0.65].min()
+    ends = curve["tip u1 (m)"].min(), curve["tip u3 (m)"].max(), first
+    names = "lowest u1 of tip", "highest u3 of tip", "first minimum of hinge"
+    for what, own, other in zip(names, ends, EXTREMES, strict=True):
+        add(f"driven arm, {what}", 100.0 * abs(own / other - 1.0), "%", 1.0)
+    return Report(
+        rows,
+        parameters={f"{name} at 2.2 s": x[-1] for name, x in list(curve.items())[1:]},
+        predictions=curves,
+        figures={
+            "lee": lambda: _frames(curves, folder),
+            "slanted": lambda: _pendulums(curves, folder),
+            "driven": lambda: _driven(curve),
+        },
+        unexplained=(
+            "A few points of Lee's frame lie up to 0.4 klbf off the curve, which "
+            "shooting confirms to 0.1 %: errors of reading.  With a slanted hinge the "
+            "lateral bending of the pendulum, clamped at its root, vibrates at 16 Hz "
+            "after each swing, undamped: at 45 degrees its tip differs by 0.009 L rms "
+            "from that of a rigid one; the other slants do not tell both apart."
+        ),
+    )
+
+
+def _rms(curve: Curve, column: str, given: Curve | None, name: str) -> float:
+    """Root of the mean square of the distances in time of points to a curve."""
+    if given is None:
+        return np.nan
+    own = np.interp(given["t_s"], curve["t (s)"], curve[column])
+    return float(np.sqrt(np.mean((own - given[name]) ** 2)))
+
+
+def _frames(curves: dict[str, Curve], folder: Path) -> Figure:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+    for ax, load in zip(axes, LIMITS, strict=True):
+        curve = curves[f"lee_{load}.csv"]
+        force = curve["force (klbf)"]
+        for color, name in (("C0", "u1"), ("C1", "u3")):
+            u, given = (*SET.read(folder / f"lee_{load}_{name}.csv").values(),)
+            own = curve[COLUMNS[name]]
+            ax.plot(own, force, color + ":")
+            ax.plot(
+                np.where(curve["stable"], own, np.nan),
+                force,
+                color,
+                label=COLUMNS[name],
+            )
+            ax.plot(u / INCH, given / KLBF, color + "x", markersize=4)
+        ax.set(title=f"{load} load (dotted: unstable)", xlabel="displacement")
+        ax.set_ylabel("force (klbf)")
+        ax.legend()
+    return figure
+
+
+def _pendulums(curves: dict[str, Curve], folder: Path) -> Figure:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(3, 1, figsize=(8, 9), sharex=True, layout="constrained")
+    for ax, slant in zip(axes, (0, 45, 90), strict=True):
+        curve = curves[f"slanted_{slant}deg.csv"]
+        for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
+            ax.plot(curve["t (s)"], curve[f"flexible {r} (L)"], color, label=r)
+            ax.plot(curve["t (s)"], curve[f"rigid {r} (L)"], color + ":")
+            file = folder / f"slanted_{slant}deg_{r}.csv"
+            if file.is_file():
+                ax.plot(*SET.read(file).values(), color + "x", markersize=4)
+        ax.set(title=f"{slant} degrees (dotted: rigid)", ylabel="tip (L)")
+    axes[0].legend()
+    axes[-1].set_xlabel("time (s)")
+    return figure
+
+
+def _driven(curve: Curve) -> Figure:
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+    for name in list(curve)[1:]:
+        ax.plot(curve["t (s)"], curve[name], label=name)
+    ax.set(xlabel="time (s)", ylabel="displacement")
+    ax.legend()
+    return figure
