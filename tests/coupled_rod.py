@@ -57,7 +57,7 @@ def _march(moment, lengths, stiffness, forces, offsets, steps):
     return np.stack(places, 1), np.stack(axes, 1), state[:, 12:]
 
 
-def rods(lengths, stiffness, forces, offsets, steps=8, parts=4):
+def rods(lengths, stiffness, forces, offsets, steps=8, parts=2):
     """Places (b, n, 3) and axes (b, n, 3, 3) of the nodes of b rods at rest.
 
     Parameters
@@ -71,13 +71,12 @@ def rods(lengths, stiffness, forces, offsets, steps=8, parts=4):
     moment = np.zeros((len(forces), 3))
     for part in np.arange(1, parts + 1) / parts:
         for _ in range(30):
-            tries = [moment, *(moment + 1e-6 * unit for unit in np.eye(3))]
-            found = [
-                _march(m, lengths, stiffness, part * forces, offsets, steps)
-                for m in tries
-            ]
-            left = found[0][2]
-            slope = np.stack([(f[2] - left) / 1e-6 for f in found[1:]], axis=2)
+            # the moment, and three beside it
+            tries = moment + 1e-6 * np.vstack([np.zeros(3), np.eye(3)])[:, None]
+            load, at = (np.tile(x, (4, 1, 1)) for x in (part * forces, offsets))
+            last = _march(tries.reshape(-1, 3), lengths, stiffness, load, at, steps)[2]
+            left, *others = last.reshape(4, -1, 3)
+            slope = np.stack([(x - left) / 1e-6 for x in others], axis=2)
             step = np.linalg.solve(slope, left[:, :, None])[:, :, 0]
             moment = moment - step
             if np.abs(step).max() < 1e-9:
