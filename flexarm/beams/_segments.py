@@ -89,10 +89,11 @@ def segmented_link(
         inner = [total * k / segments for k in range(1, segments)]
     else:
         whole, inner = float(segments.sum()), np.cumsum(segments)[:-1].tolist()
-        if abs(whole - total) > 1e-9 * total:
+        if abs(whole - total) > 1e-9 * total or segments.min() <= 1e-8 * total:
             raise ModelError(
-                f"segments of link {name!r} are {whole:g} m long together, expected "
-                f"the {total:g} m of the link"
+                f"segments of link {name!r} are {whole:g} m long together and "
+                f"{segments.min():g} m at least, expected the {total:g} m of the link "
+                "and none without length"
             )
     named = places(name, total, payloads, nodes)
     count = max(n_elements, len(inner) + 1)

@@ -119,6 +119,9 @@ class BeamProfile(Description):
             )
         if self.flexibility is not None:
             self._set_flexibility()
+        if self.coupling is not None:
+            what = "coupling of a beam profile"
+            self._set(coupling=as_array(what, self.coupling, (S, 4, 4)))
         if self.named is None:
             self._set(named=_NAMED.get())
         # masses of the nodes

@@ -78,7 +78,7 @@ class Section(SectionNumbers):
         it do not twist the beam.
     coupling : (4, 4) array_like of float, optional
         Entries beside the diagonal of the stiffness on stretch, twist and curvatures
-        about y and z; see `from_matrix`.
+        about y and z, in N m (stretch) and N m^2; see `from_matrix`.
 
     Raises
     ------

@@ -7,7 +7,7 @@ tip, at the middle of the chord (bending) or behind the trailing edge (torsion).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,10 +46,16 @@ HEAVIEST = 1.0  # kg, of the rows that are fitted
 # the mass is that of the nodes, beside which sections have none
 LIGHT = 1e-6  # kg/m
 
+_TABLES = ("stiffness", "inertia")
 # the upper triangle of a stiffness matrix, row by row
 _UPPER = (
     *("EA_N", "EA_GJ_Nm", "EA_EIy_Nm", "EA_EIz_Nm"),
     *("GJ_Nm2", "GJ_EIy_Nm2", "GJ_EIz_Nm2", "EIy_Nm2", "EIy_EIz_Nm2", "EIz_Nm2"),
+)
+# numbers of a node, with the upper triangle of its inertia
+_NODE = (
+    *("y_m", "mass_kg", "cg_x1_m", "cg_x2_m", "cg_x3_m"),
+    *("I11_kgm2", "I12_kgm2", "I13_kgm2", "I22_kgm2", "I23_kgm2", "I33_kgm2"),
 )
 
 
@@ -118,34 +124,18 @@ class Wing(NamedTuple):
         """
         table, nodes = self.elements, self.nodes
         lengths = table["y_out_m"] - table["y_in_m"]
-        sections = [
-            (float(length), Section.from_matrix(LIGHT, K))
-            for length, K in zip(
-                lengths, matrices(table, bending, torsion), strict=True
-            )
-        ]
-        com = np.stack([nodes[f"cg_x{i}_m"] for i in (1, 2, 3)], axis=1)
-        about = [nodes[f"I{ij}_kgm2"] for ij in ("11", "12", "13", "22", "23", "33")]
-        masses = [
-            Payload(*numbers)
-            for numbers in zip(
-                nodes["y_m"],
-                nodes["mass_kg"],
-                com,
-                np.stack(about, axis=1),
-                strict=True,
-            )
-        ]
+        K = matrices(table, bending, torsion)
+        parts = zip(lengths.tolist(), K, strict=True)
+        sections = [(length, Section.from_matrix(LIGHT, own)) for length, own in parts]
+        rows = np.stack([nodes[name] for name in _NODE], axis=1)
+        masses = [Payload(row[0], row[1], row[2:5], row[5:]) for row in rows]
         link = Beam(sections, length=float(lengths.sum())).segments(
             "wing", lengths, joint=Joint("fixed"), payloads=masses
         )
         places = {"leading": LEADING, "bending": MIDDLE, "trailing": TRAILING}
         places["torsion"] = TRAILING - BEHIND[self.name]
-        rib = RigidBody(
-            "rib",
-            Joint("fixed"),
-            nodes={name: (0.0, y, 0.0) for name, y in places.items()},
-        )
+        at = {name: (0.0, y, 0.0) for name, y in places.items()}
+        rib = RigidBody("rib", Joint("fixed"), nodes=at)
         return Arm([link, rib], gravity=(0.0, 0.0, -GRAVITY))
 
 
@@ -171,12 +161,9 @@ def measurements(folder: Path, name: str) -> dict[str, Sweep]:
         there = path.is_file()
         table = SET.read(path if there else folder / f"{test}_skin.csv")
         mass = table["tip_mass_kg"]
-        signals = [
-            table.get(head) if there else None
-            for head in ("tip_deflection_percent_span", "tip_twist_deg")
-        ]
-        none = np.full(len(mass), np.nan)
-        result[test] = Sweep(mass, *(none if x is None else x for x in signals))
+        none, known = np.nan * mass, table if there else {}
+        heads = ("tip_deflection_percent_span", "tip_twist_deg")
+        result[test] = Sweep(mass, *(known.get(head, none) for head in heads))
     return result
 
 
@@ -198,13 +185,14 @@ def fit(plain: Wing, known: Mapping[str, Sweep]) -> Array:
 
     Percent of the span and degrees count alike.
     """
-    light = {
-        test: Sweep(*(x[sweep.mass <= HEAVIEST] for x in sweep))
-        for test, sweep in known.items()
-    }
+
+    def light(x: Sweep) -> Sweep:
+        return Sweep(*(signal[x.mass <= HEAVIEST] for signal in x))
+
+    some = {test: light(sweep) for test, sweep in known.items()}
 
     def off(factors: Array) -> Array:
-        return np.concatenate(misses(sweeps(plain.arm(*factors), light), light))
+        return np.concatenate(misses(sweeps(plain.arm(*factors), some), some))
 
     return np.asarray(least_squares(off, [1.0, 1.0], diff_step=1e-4).x)
 
@@ -212,11 +200,7 @@ def fit(plain: Wing, known: Mapping[str, Sweep]) -> Array:
 def compute(folder: Path) -> Report:
     """Nominal wing, two factors from light masses, predictions of both wings."""
     skin, bare = (
-        Wing(
-            name,
-            SET.read(folder / f"stiffness_{name}.csv"),
-            SET.read(folder / f"inertia_{name}.csv"),
-        )
+        Wing(name, *(SET.read(folder / f"{x}_{name}.csv") for x in _TABLES))
         for name in ("skin", "noskin")
     )
     known = {w.name: measurements(folder, w.name) for w in (skin, bare)}
@@ -225,24 +209,7 @@ def compute(folder: Path) -> Report:
     arms = {w.name: w.arm(*factors) for w in (skin, bare)}
     found = {name: sweeps(arm, known[name]) for name, arm in arms.items()}
 
-    rows = []
-    off = misses(plain, known["skin"])
-    for x, miss in zip(SIGNALS, off, strict=True):
-        heaviest = known["skin"][x.test].mass[-1]
-        last = f"{x}, {heaviest:g} kg"
-        rows.append(Row(str(x), "nominal", rms(miss), x.unit, x.published[0]))
-        rows.append(Row(last, "nominal", abs(miss[-1]), x.unit, x.published[1]))
-    off = misses(found["skin"], known["skin"])
-    for x, miss in zip(SIGNALS, off, strict=True):
-        light = known["skin"][x.test].mass <= HEAVIEST
-        rows.append(Row(f"{x}, to 1 kg", "fitted", rms(miss[light]), x.unit))
-        rows.append(Row(f"{x}, above", "predicted", rms(miss[~light]), x.unit))
-        rows.append(Row(f"{x}, all", "fitted", rms(miss), x.unit, None, x.asked))
-    off = misses(found["noskin"], known["noskin"])
-    for x, miss in zip(SIGNALS, off, strict=True):
-        name = f"{x}, no skin"
-        rows.append(Row(name, "predicted", rms(miss), x.unit, None, 0.5))
-
+    off = (misses(plain, known["skin"]), *(misses(found[x], known[x]) for x in known))
     tables: dict[str, dict[str, Array]] = {
         f"{test}_{name}.csv": {
             "tip_mass_kg": sweep.mass,
@@ -252,14 +219,16 @@ def compute(folder: Path) -> Report:
         for name, both in found.items()
         for test, sweep in both.items()
     }
-    for name, arm in arms.items():
-        sag = equilibrium(arm, np.zeros(arm.nq)).check().q
-        tables[f"frequencies_{name}.csv"] = {
-            "mode": np.arange(1.0, 7.0),
-            "frequency_hz": natural_frequencies(arm, sag, count=6),
-        }
+    for w in (skin, bare):
+        table = tables[f"frequencies_{w.name}.csv"] = {"mode": np.arange(1.0, 7.0)}
+        for label, arm in (("nominal", w.arm()), ("two factors", arms[w.name])):
+            straight = np.zeros(arm.nq)
+            sag = equilibrium(arm, straight).check().q
+            for shape, q in (("straight", straight), ("sagging", sag)):
+                f = natural_frequencies(arm, q, count=6)
+                table[f"frequency, {label}, {shape} (Hz)"] = f
     return Report(
-        rows,
+        _rows(known["skin"], *off),
         parameters={"bending factor (1)": factors[0], "torsion factor (1)": factors[1]},
         predictions=tables,
         figures={"sweeps": lambda: _figure(known, plain, found)},
@@ -279,6 +248,24 @@ def compute(folder: Path) -> Report:
 def rms(x: Array) -> float:
     """Root mean square."""
     return float(np.sqrt(np.mean(x * x)))
+
+
+def _rows(known: Mapping[str, Sweep], *off: Sequence[Array]) -> list[Row]:
+    """Errors of each signal: nominal, fitted and predicted, with and without skin."""
+    rows: list[Row] = []
+    for x, a, b, c in zip(SIGNALS, *off, strict=True):
+        mass = known[x.test].mass
+        light, last = mass <= HEAVIEST, f"{x}, {mass[-1]:g} kg"
+        rows += [
+            Row(str(x), "nominal", rms(a), x.unit, x.published[0]),
+            Row(last, "nominal", abs(a[-1]), x.unit, x.published[1]),
+            Row(f"{x}, to 1 kg", "fitted", rms(b[light]), x.unit),
+            Row(f"{x}, above", "predicted", rms(b[~light]), x.unit),
+            Row(f"{x}, all", "fitted", rms(b), x.unit, None, x.asked),
+            Row(f"{x}, no skin", "predicted", rms(c), x.unit, None, 0.5),
+        ]
+    order = {"nominal": 0, "fitted": 1, "predicted": 2}
+    return sorted(rows, key=lambda row: order[row.rows])
 
 
 def _figure(

@@ -120,8 +120,10 @@ def test_pieces_have_given_lengths():
     assert_allclose(
         tip([0.25] * 4, FULL, FORCE), tip(4, FULL, FORCE), rtol=0, atol=1e-9
     )
-    with pytest.raises(ModelError, match=r"0\.9 m long together, expected the 1 m"):
+    with pytest.raises(ModelError, match=r"0\.9 m long together and 0\.4 m at"):
         tip([0.4, 0.5], FULL, FORCE)
+    with pytest.raises(ModelError, match="and none without length"):
+        tip([0.5, 1e-12, 0.5], FULL, FORCE)
     with pytest.raises(ModelError, match="length in segments of link 'rod' is -1 m"):
         tip([2.0, -1.0], FULL, FORCE)
 
@@ -136,13 +138,16 @@ def test_moments_of_strains_have_the_couplings():
     assert_allclose(found.strain_moment, found.moment, atol=2e-3)
 
 
-def test_kernels_have_the_forces_of_the_twin():
+def test_kernels_have_the_forces_of_the_twin(tmp_path: Any):
     link = beams.Beam(section(FULL), length=1.0).segments("rod", 2, joint=FIXED)
     arm = fa.Arm([link], check_units=False)
+    fa.save(arm, tmp_path / "arm.json")
     q = np.random.default_rng(5).normal(scale=0.2, size=arm.nq)
     zero = np.zeros(arm.nq)
     want = twin.inverse_dynamics(arm, q, zero, zero)
-    assert_allclose(fa.inverse_dynamics(arm, q, zero, zero), want, rtol=1e-9, atol=1e-9)
+    for same in (arm, fa.load(tmp_path / "arm.json")):
+        found = fa.inverse_dynamics(same, q, zero, zero)
+        assert_allclose(found, want, rtol=1e-9, atol=1e-9)
     # the energy of third order: of the strains (U2), with all couplings
     energy, step = arm.bodies[0]._strain_energy, 1e-3 * q[: link.pieces[0].n_modes]
     assert energy is not None
