@@ -182,6 +182,11 @@ class Beam(Description):
                 "centre, by which it twists as it bends, expected none for modes in "
                 "closed form; use beam.elements(name, n)"
             )
+        if section.coupling is not None:
+            raise ModelError(
+                f"the section of link {short_text(name)} has coupled deformations, "
+                "expected none for modes in closed form; use beam.segments(name, n)"
+            )
         if self.mass is not None:
             own = section.mass_per_length * self.length
             section = _heavier(section, self.mass / own)
@@ -224,15 +229,18 @@ class Beam(Description):
         return link
 
     @forwards(_options(finite_element_link, *_BASIS), "Beam")
-    def segments(self, name: LinkName, n: int, **options: object) -> SegmentedLink:
-        """Make a link of pieces of equal lengths, for a beam that bends far.
+    def segments(
+        self, name: LinkName, n: int | ArrayLike, **options: object
+    ) -> SegmentedLink:
+        """Make a link of pieces, for a beam that bends far.
 
         Parameters
         ----------
         name : str
             Name, unique in the arm.
-        n : int
-            Number of pieces, at most 256.
+        n : int or (n,) array_like of float
+            Number of pieces of equal lengths, or their lengths from the base on, in m;
+            at most 256.
         joint, motions, payloads, nodes, n_modes, rotary_inertia, shear : optional
         damping_ratio, geometric_stiffening, n_points : optional
             As of `finite_element_link`.

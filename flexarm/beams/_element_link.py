@@ -46,10 +46,10 @@ from .limits import (
     HELD,
     MAX_ELEMENTS,
     MAX_NODES,
-    MAX_SEGMENTS,
     counts_of,
     known_modes,
     no_static_count,
+    piece_lengths,
     point_count,
 )
 
@@ -84,7 +84,7 @@ def finite_element_link(
     roll: Annotated[ArrayLike, Floats("()", "(k - 1,)")] = 0.0,
     geometric_stiffening: _Switch = True,
     n_points: Annotated[int, Kept(point_count, 3)] | None = None,
-    segments: Annotated[int, Kept(whole_number, 1, MAX_SEGMENTS)] | None = None,
+    segments: Annotated[Any, Kept(piece_lengths)] | None = None,
 ) -> Any:
     r"""Make a flexible link of beam elements, straight or bent, of any sections.
 
@@ -161,9 +161,10 @@ def finite_element_link(
     n_points : int, optional
         Gauss points of an element, 3 to 64; by default 4, exact for uniform elements
         and linear changes of mass, and 6 for sections given by a function.
-    segments : int, optional
-        Number of pieces of equal lengths, each with static shapes and a frame of its
-        own, for a link that bends far; at most 256 (see Notes).  ``n_modes={"torsion":
+    segments : int or (n,) array_like of float, optional
+        Number of pieces of equal lengths, or their lengths from the base on, in m, each
+        with static shapes and a frame of its own, for a link that bends far; at most
+        256 (see Notes).  ``n_modes={"torsion":
         2}`` adds a twist of the middle of each piece.
 
     Returns
@@ -328,7 +329,7 @@ def finite_element_link(
         T,
         per_element,
         payloads,
-        "torsion" in kinds,
+        kinds,
         rotary_inertia,
     )
     mass = stations.mass_matrix(outboard)
@@ -337,7 +338,7 @@ def finite_element_link(
     basis = _basis(name, choice, stations, mass, labels, kinds)
     W = basis.W
     ratio = damping_ratios(name, damping_ratio, W.shape[1])
-    return beam_body(
+    body = beam_body(
         name,
         stations,
         T,
@@ -349,6 +350,14 @@ def finite_element_link(
         damping=damping_matrix(stations.rows @ W, W.T @ mass @ W, ratio),
         attachment=line.names[0] if frame == "chord" else None,
     )
+    coupled = body.beam is not None and body.beam.coupling is not None
+    if coupled and body._strain_energy is not None:
+        raise ModelError(
+            f"link {name!r} has a section of coupled deformations, which its energy "
+            "beyond third order leaves out, expected pieces, such as segments=8, or "
+            "geometric_stiffening=False for small deflections"
+        )
+    return body
 
 
 @dataclass(frozen=True)

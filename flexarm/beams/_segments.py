@@ -65,7 +65,7 @@ def segmented_link(
     breaks: Sequence[float],
     section_at: Callable[[float], Section],
     *,
-    segments: int,
+    segments: int | Array,
     middle_twist: bool,
     n_elements: int,
     per_element: int,
@@ -77,7 +77,7 @@ def segmented_link(
     damping_ratio: ArrayLike,
     geometric_stiffening: bool,
 ) -> SegmentedLink:
-    """Make a link of pieces of equal lengths; arguments are those of its line.
+    """Make a link of pieces of equal or given lengths; arguments are those of its line.
 
     Pieces are cut into elements at corners, steps of the section, payloads and named
     nodes; the displacements of their ends, payloads and named nodes are coordinates,
@@ -85,9 +85,18 @@ def segmented_link(
     """
     # the whole line, with ends of pieces among the ends of its elements
     total = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
-    inner = [total * k / segments for k in range(1, segments)]
+    if isinstance(segments, int):
+        inner = [total * k / segments for k in range(1, segments)]
+    else:
+        whole, inner = float(segments.sum()), np.cumsum(segments)[:-1].tolist()
+        if abs(whole - total) > 1e-9 * total or segments.min() <= 1e-8 * total:
+            raise ModelError(
+                f"segments of link {name!r} are {whole:g} m long together and "
+                f"{segments.min():g} m at least, expected the {total:g} m of the link "
+                "and none without length"
+            )
     named = places(name, total, payloads, nodes)
-    count = max(n_elements, segments)
+    count = max(n_elements, len(inner) + 1)
     line = cut(name, corners, axes, [*breaks, *inner], named, count)
     kinds = known_motions(name, motions, line)
     ends = [int(np.argmin(np.abs(line.at - x))) for x in [0.0, *inner, total]]
@@ -103,7 +112,7 @@ def segmented_link(
             T,
             per_element,
             carried[k],
-            "torsion" in kinds,
+            kinds,
             rotary_inertia,
         )
         stations = replace(stations, names=_numbered(stations, ends[k]))
@@ -112,7 +121,7 @@ def segmented_link(
         along = moved_along(stations, kept, held)
         if middle_twist:
             _check_middle_twist(name, part, kinds)
-            stations = with_middle_twist(stations, section_at)
+            stations = with_middle_twist(stations, section_at, kinds)
             T = np.concatenate([T, np.zeros((len(T), 1))], axis=1)
             held, labels = [*held, len(labels)], (*labels, f"mid {kept[-1]} rx")
         mass = stations.mass_matrix()
@@ -131,7 +140,7 @@ def segmented_link(
             name, stations, T, basis, section_at, kinds, geometric_stiffening
         )
 
-    pieces = [body(k) for k in range(segments)]
+    pieces = [body(k) for k in range(len(inner) + 1)]
     damped = _damped(name, pieces, damping_ratio)
     return SegmentedLink(name, Joint() if joint is None else joint, damped)
 

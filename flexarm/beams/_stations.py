@@ -16,6 +16,7 @@ from ..bodies.models import FlexibleBody
 from ..bodies.node_sums import node_sums
 from ..bodies.profile import BeamProfile, reciprocal
 from ..bodies.sections import RIGID_RATIO, Section
+from ..errors import ModelError
 from ._coordinates import Basis
 from ._line import Line, Payload
 
@@ -132,7 +133,7 @@ def make_stations(
     T: Array,
     n_points: int,
     payloads: Sequence[Payload],
-    torsion: bool,
+    motions: Sequence[str],
     rotary_inertia: bool,
 ) -> Stations:
     """Nodes of a link with their shapes, masses and strains; see `Stations`.
@@ -149,8 +150,10 @@ def make_stations(
         Gauss points of an element.
     payloads : sequence of Payload
         Masses at ends of elements.
-    torsion, rotary_inertia : bool
-        Whether sections have inertia about the line, and about their own axes.
+    motions : sequence of str
+        Motions of the link; with torsion sections have inertia about the line.
+    rotary_inertia : bool
+        Whether they have inertia about their own axes.
     """
     fraction, weight = gauss_rule(n_points)
     step = n_points + 1
@@ -158,7 +161,8 @@ def make_stations(
     position, translation, rotation = np.zeros((P, 3)), *np.zeros((2, P, 3, n))
     mass, inertia = np.zeros(P), np.zeros((P, 3, 3))
     rows, names = np.zeros((line.n_elements, n_points, 6, n)), [line.names[0]]
-    turning = [torsion or rotary_inertia, rotary_inertia, rotary_inertia]
+    has, turns = moves(motions), "torsion" in motions
+    turning = [turns or rotary_inertia, rotary_inertia, rotary_inertia]
     # the base, from the first element
     own = T[:12]
     move, spin, _ = line.shapes(0, 0.0)
@@ -177,11 +181,7 @@ def make_stations(
             names.append(f"g{e * n_points + k + 1}")
             section = section_at(float(line.at[e] + s * h))
             w = h * float(weight[k])
-            # strains of sections that are rigid in shear are zero
-            kGA = section.shear_stiffness
-            kGA = np.where(np.isfinite(kGA), kGA, 0.0)
-            stiff = np.concatenate([stiffnesses(section), kGA])
-            rows[e, k] = np.sqrt(w * stiff)[:, None] * (strain @ own)
+            rows[e, k] = _root(section, w, has) @ (strain @ own)
             mass[first + k] = w * section.mass_per_length
             about = section.rotary_inertia * turning
             inertia[first + k] = w * (R * about) @ R.T
@@ -202,7 +202,7 @@ def make_stations(
 
 
 def with_middle_twist(
-    stations: Stations, section_at: Callable[[float], Section]
+    stations: Stations, section_at: Callable[[float], Section], motions: Sequence[str]
 ) -> Stations:
     """Nodes with one more coordinate: a twist 4 f (1 - f) at the part f of the line.
 
@@ -228,9 +228,11 @@ def with_middle_twist(
     along = np.concatenate([line.axes[:1, :, 0], stations._each(line.axes[:, :, 0])])
     rotation[:, :, -1] = along * (4.0 * place * (1.0 - place))[:, None]
     rows = wide(stations.rows).reshape(*inner[:, :-1].shape, 6, n)
-    soft = [section_at(float(x)).torsional_stiffness for x in inner[:, :-1].flat]
-    stiff = np.reshape(soft, inner[:, :-1].shape) * line.h[:, None] * weight
-    rows[:, :, 1, -1] = np.sqrt(stiff) * rate(inner[:, :-1])
+    has, lengths = moves(motions), np.outer(line.h, weight)
+    for j in np.ndindex(lengths.shape):
+        at = inner[j]
+        root = _root(section_at(float(at)), float(lengths[j]), has)
+        rows[j][:, -1] = root[:, 1] * rate(at)
     twist = np.zeros((2 * line.n_elements, n))
     twist[:, -1] = rate(np.repeat(line.at, 2)[1:-1])
     return replace(
@@ -240,6 +242,35 @@ def with_middle_twist(
         rows=rows.reshape(-1, n),
         twist=twist,
     )
+
+
+def moves(motions: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether a link has stretch, twist and bending along y and z, (4,)."""
+    kinds = ("stretch", "torsion", "bending y", "bending z")
+    return np.array([kind in motions for kind in kinds])
+
+
+def _coupled(section: Section, has: NDArray[np.bool_]) -> Array:
+    """Stiffness matrix against these, (4, 4); the others are free of force."""
+    # the curvature about y is minus that along z
+    order, sign = [0, 1, 3, 2], np.array([1.0, 1.0, 1.0, -1.0])
+    K = section.stiffness_matrix[np.ix_(order, order)] * np.outer(sign, sign)
+    own, result = np.ix_(has, has), np.zeros((4, 4))
+    result[own] = np.linalg.inv(np.linalg.inv(K)[own])
+    return result
+
+
+def _root(section: Section, weight: float, has: NDArray[np.bool_]) -> Array:
+    """Root of the stiffness, R' R times a weight; shear is last, (6, 6)."""
+    # strains of sections that are rigid in shear are zero
+    kGA = section.shear_stiffness
+    kGA = np.where(np.isfinite(kGA), kGA, 0.0)
+    root = np.diag(np.sqrt(weight * np.concatenate([stiffnesses(section), kGA])))
+    if section.coupling is not None:
+        own = np.ix_(has, has)
+        K = weight * _coupled(section, has)[own]
+        root[own] = np.linalg.cholesky(K).T
+    return root
 
 
 def stiffnesses(section: Section) -> Array:
@@ -428,9 +459,7 @@ def element_profile(
         [stations.end(int(e + f)) for e, f in zip(element, far, strict=True)]
     )
     strain, stiffness, sections = np.zeros((count, 4, W.shape[1])), [], []
-    has = np.array(
-        [kind in motions for kind in ("stretch", "torsion", "bending y", "bending z")]
-    )
+    has = moves(motions)
     for j in range(count):
         e, f = int(element[j]), int(far[j])
         own = T[6 * e : 6 * e + 12] @ W
@@ -445,7 +474,12 @@ def element_profile(
     number = np.arange(len(stations.mass))
     # behind the start of an element its node is not beyond, before its end it is
     beyond = number >= (node + 1 - far)[:, np.newaxis]
-    flexibility, left_out = _flexibility(stations, section_at, has)
+    coupled = any(section.coupling is not None for section in sections)
+    if coupled:
+        K = np.array([_coupled(section, has) for section in sections])
+        stiffness, coupling = [np.diag(each) for each in K], K * (1.0 - np.eye(4))
+    else:
+        flexibility, left_out = _flexibility(stations, section_at, has)
     return BeamProfile(
         at=line.at[element + far],
         node=node,
@@ -455,8 +489,9 @@ def element_profile(
         mass_beyond=beyond.astype(np.float64),
         beyond=beyond,
         sections=tuple(sections),
-        flexibility=flexibility,
-        left_out=left_out if left_out.any() else None,
+        flexibility=None if coupled else flexibility,
+        left_out=None if coupled or not left_out.any() else left_out,
+        coupling=coupling if coupled else None,
         shear_centre=line.shear_centre,
         modal_stiffness=(stations.rows @ W).T @ (stations.rows @ W),
         carried=carried,
@@ -464,7 +499,7 @@ def element_profile(
 
 
 def _flexibility(
-    stations: Stations, section_at: Callable[[float], Section], has: Array
+    stations: Stations, section_at: Callable[[float], Section], has: NDArray[np.bool_]
 ) -> tuple[Array, Array]:
     """One over the stiffness at the Gauss points of the elements, (N, p, 6).
 
@@ -523,11 +558,18 @@ def beam_body(
         kappa = foreshortening(stations.line, T @ W, stations.fraction)
         kappa = kappa if kappa.any() else None
     nodes, carried = body_nodes(stations, W, kappa)
+    profile = element_profile(stations, T, W, section_at, motions, carried)
+    if stiffening and profile.coupling is not None and profile.coupling[:, 0].any():
+        raise ModelError(
+            f"link {name!r} has 'stretch' in motions and sections in which it is "
+            "coupled, expected motions without it, since then it follows the other "
+            "deformations; or geometric_stiffening=False for small deflections"
+        )
     return FlexibleBody(
         name,
         stiffness=np.where(basis.linked, rows.T @ rows, 0.0),
         mode_names=basis.names,
-        beam=element_profile(stations, T, W, section_at, motions, carried),
+        beam=profile,
         **nodes,
         **others,
     )

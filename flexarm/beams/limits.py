@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from .._support.checks import listed, short_text, whole_number
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.checks import as_array, listed, positive, short_text, whole_number
 from .._support.options import check_choice, did_you_mean
 from ..errors import ModelError
 
@@ -58,6 +61,17 @@ def check_modes(what: str, modes: object, words: Collection[str]) -> None:
 def point_count(what: str, n_points: object, minimum: int) -> int:
     """Return a number of Gauss points."""
     return whole_number(what, n_points, minimum, MAX_POINTS)
+
+
+def piece_lengths(what: str, segments: object) -> int | NDArray[np.float64]:
+    """Return a number of pieces, or their lengths in m."""
+    if isinstance(segments, Sequence | np.ndarray) and not isinstance(segments, str):
+        lengths = as_array(what, segments, (None,))
+        whole_number(f"number of {what}", len(lengths), 1, MAX_SEGMENTS)
+        for length in lengths.tolist():
+            positive(f"length in {what}", length, "m")
+        return lengths
+    return whole_number(what, segments, 1, MAX_SEGMENTS)
 
 
 def check_elements(name: str, count: int) -> None:

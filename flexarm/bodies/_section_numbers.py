@@ -209,6 +209,7 @@ class SectionNumbers(Description):
     torsion_modulus: float | None = None
     shear_areas: Any = None
     shear_centre: Any = (0.0, 0.0)
+    coupling: Any = None
 
     def __post_init__(self) -> None:
         self._set(material=material_of(self.material))
@@ -243,6 +244,8 @@ class SectionNumbers(Description):
             self._check_shear_areas()
         if known or self.rotary_inertia is not None:
             self._check_rotary_inertia()
+        if known and self.coupling is not None:
+            self._check_coupling()
 
     def _check_shear_areas(self) -> None:
         areas = self.area / 1.2 if self.shear_areas is None else self.shear_areas
@@ -269,6 +272,19 @@ class SectionNumbers(Description):
                 "no negative number"
             )
         self._set(rotary_inertia=turn)
+
+    def _check_coupling(self) -> None:
+        given = as_array("coupling of a section", self.coupling, (4, 4))
+        self._set(coupling=given)
+        K = self.stiffness_matrix
+        size = np.sqrt(np.diag(K))
+        K = K / np.outer(size, size)
+        if np.abs(K - K.T).max() > 1e-9 or not np.linalg.eigvalsh(K)[0] > 1e-9:
+            raise ModelError(
+                "stiffness matrix of a section is not symmetric and positive definite, "
+                "expected equal entries across its diagonal, of which each is less "
+                "than the geometric mean of the two stiffnesses that it couples"
+            )
 
     # properties for beams
 
@@ -299,6 +315,13 @@ class SectionNumbers(Description):
         material = self._made_of()
         assert material.G is not None
         return material.G * self.torsion_constant
+
+    @property
+    def stiffness_matrix(self) -> Array:
+        """Stiffness on stretch, twist, curvatures about y and z, (4, 4), SI units."""
+        along_y, along_z = self.bending_stiffness
+        own = [self.axial_stiffness, self.torsional_stiffness, along_z, along_y]
+        return np.diag(own) + (0.0 if self.coupling is None else self.coupling)
 
     @property
     def axial_stiffness(self) -> float:

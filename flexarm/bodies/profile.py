@@ -77,6 +77,8 @@ class BeamProfile(Description):
     left_out : (E, p, 6) array_like of float, optional
         One over EA and kGA at the points of `flexibility`, where sections have that
         stiffness and the link no such motion; zero elsewhere, as by default.
+    coupling : (S, 4, 4) array_like of float, optional
+        Stiffness beside its diagonal `stiffness`, in the order of `strain`.
     """
 
     at: Array
@@ -93,6 +95,7 @@ class BeamProfile(Description):
     modal_stiffness: Array | None = None
     named: bool | None = None
     left_out: Array | None = None
+    coupling: Array | None = None
 
     def __post_init__(self) -> None:
         # arrays of S cuts and N nodes
@@ -116,6 +119,9 @@ class BeamProfile(Description):
             )
         if self.flexibility is not None:
             self._set_flexibility()
+        if self.coupling is not None:
+            what = "coupling of a beam profile"
+            self._set(coupling=as_array(what, self.coupling, (S, 4, 4)))
         if self.named is None:
             self._set(named=_NAMED.get())
         # masses of the nodes

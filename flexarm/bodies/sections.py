@@ -44,7 +44,8 @@ class Section(SectionNumbers):
     r"""Cross section of a beam: shape and material.
 
     `Section.round`, `tube`, `rectangle`, `box`, `ellipse`, `i_beam`, for any other
-    shape `from_outline`, or, without a shape, `from_stiffness` make one.
+    shape `from_outline`, or, without a shape, `from_stiffness` or `from_matrix` make
+    one.
 
     Parameters
     ----------
@@ -75,6 +76,9 @@ class Section(SectionNumbers):
     shear_centre : (2,) array_like of float
         Place of the shear centre along y and z, from the centre, in m.  Forces through
         it do not twist the beam.
+    coupling : (4, 4) array_like of float, optional
+        Entries beside the diagonal of the stiffness on stretch, twist and curvatures
+        about y and z, in N m (stretch) and N m^2; see `from_matrix`.
 
     Raises
     ------
@@ -593,6 +597,68 @@ class Section(SectionNumbers):
             rotary_inertia=turn,
             shear_areas=kGA / G,
         )
+
+    @classmethod
+    def from_matrix(
+        cls,
+        mass_per_length: float,
+        stiffness: Annotated[ArrayLike, Floats("(4, 4)")],
+        *,
+        rotary_inertia: Vector = (0.0, 0.0, 0.0),
+    ) -> Section:
+        r"""Section without a shape, whose deformations are coupled.
+
+        Parameters
+        ----------
+        mass_per_length : float
+            :math:`\rho A`, in kg/m.
+        stiffness : (4, 4) array_like of float
+            Axial force, torque and bending moments about y and z per stretch, rate of
+            twist and curvatures about y and z: symmetric, positive definite, in N, N m
+            and N m^2.
+        rotary_inertia : (3,) array_like of float
+            Inertia per length about x, y and z, in kg m.
+
+        Returns
+        -------
+        section : Section
+            Section of 1 m^2 of a material with these numbers, rigid in shear.
+
+        Notes
+        -----
+        Deformations that a link leaves out, such as stretch, are free of force: they
+        follow the others by the couplings, and soften them.  The elastic energy has the
+        couplings to third order in the coordinates of a piece, and a link that bends
+        far needs pieces (``segments=``): the error falls with the square of their
+        number.  Warnings and estimates of accuracy leave such links out.
+
+        References
+        ----------
+        .. [1] D. H. Hodges, *Nonlinear Composite Beam Theory*, AIAA, 2006, chapter 4
+           (4 x 4 matrices of classical beams).
+
+        Examples
+        --------
+        A lamina of two directions, which twists as it bends:
+
+        >>> from flexarm import beams
+        >>> K = [[1e6, 0, 0, 0], [0, 2.0, 0.3, 0], [0, 0.3, 4.0, 0], [0, 0, 0, 900.0]]
+        >>> section = beams.Section.from_matrix(0.5, K)
+        >>> section.bending_stiffness.tolist(), section.torsional_stiffness
+        ([900.0, 4.0], 2.0)
+        """
+        K = as_array("stiffness of a section", stiffness, (4, 4))
+        EA, GJ, about_y, about_z = np.diag(K).tolist()
+        made: Section = cls.from_stiffness(
+            mass_per_length,
+            (about_z, about_y),
+            torsional_stiffness=GJ,
+            axial_stiffness=EA,
+            rotary_inertia=rotary_inertia,
+        )
+        beside = K - np.diag(np.diag(K))
+        coupled: Section = made.replace(coupling=beside) if beside.any() else made
+        return coupled
 
 
 def _wall(name: str, thickness: float, side: float) -> float:

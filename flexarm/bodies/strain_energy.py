@@ -193,8 +193,34 @@ def strain_energy_of(profile: BeamProfile, rotation: Array) -> StrainEnergy | No
         np.concatenate(items) for items in zip(*parts, strict=True)
     )
     twists = bool(turn[:, 0].any())
-    stiffness = weight[:, None] * stiffness * np.array([twists, 1.0, 1.0])
+    stiffness = weight[:, None] * stiffness
+    parts = [(stiffness[:, :3] * [twists, 1.0, 1.0], turn, strain)]
+    if stiffness[:, 3:].any():
+        parts += _cubic(stiffness[:, 3:], turn, strain)
+    stiffness, turn, strain = map(np.concatenate, zip(*parts, strict=True))
     return StrainEnergy(axis, stiffness, turn, strain)
+
+
+def _cubic(coupling: Array, turn: Array, strain: Array) -> list[tuple[Array, ...]]:
+    """Points for the part of third order of the couplings of twist and curvatures.
+
+    That of ``c (kappa_x kappa_y - s'_x s'_y)`` and its like (U2) is a sum of products
+    f g h of three linear forms, each the difference of two points whose sections twist
+    by f and by -f, with curvatures g and h.
+    """
+    (theta, y, z), (rate, k, l) = (rows.swapaxes(0, 1) for rows in (turn, strain))
+    c, d = coupling.T[:, :, np.newaxis]
+    moment, across, still = c * k + d * l, c * l - d * k, np.zeros_like(k)
+    products = [(y, -0.5 * l, moment), (z, 0.5 * k, moment), (theta, rate, across)]
+    return [
+        (
+            np.tile([0.0, 0.5 * sign, 0.0], (len(k), 1)),
+            np.stack([sign * f, still, still], axis=1),
+            np.stack([still, g, h], axis=1),
+        )
+        for f, g, h in products
+        for sign in (1.0, -1.0)
+    ]
 
 
 def described(bodies: Iterable[Any]) -> list[str]:
@@ -236,6 +262,8 @@ class _Piece:
         self.axes, nodes = profile.axes[cuts[0]], profile.node[cuts]
         self.moduli = profile.stiffness[cuts][:, [1, 3, 2]]  # about x, y, z
         self._off = 0.0
+        if profile.coupling is not None:
+            self._couple(profile.coupling[cuts])
         inner = _inner_moduli(profile, cuts, self.moduli)
         if inner is not None:
             self.moduli = np.concatenate([self.moduli[:1], inner, self.moduli[1:]])
@@ -249,6 +277,25 @@ class _Piece:
             self._strain = flat.reshape(self._turn.shape)
             off = np.abs(self._strain[[0, -1]] - ends).max(initial=0.0)
             self._off = float(off) * (self.high - self.low)
+
+    def _couple(self, coupling: Array) -> None:
+        """Turn the axes about x to the principal ones, of curvatures without coupling.
+
+        Moduli become five: those of twist with the curvatures about y and z are last.
+        """
+        beside = -coupling[:, 2, 3]
+        ahead = float(self.moduli[0, 1] - self.moduli[0, 2])
+        angle = 0.5 * np.arctan2(
+            2.0 * beside[0] * np.copysign(1.0, ahead), np.abs(ahead)
+        )
+        c, s = np.cos(angle), np.sin(angle)
+        R = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+        K = self.moduli[:, :, np.newaxis] * np.eye(3)
+        K[:, 1, 2] = K[:, 2, 1] = beside
+        K[:, 0, 1], K[:, 0, 2] = -coupling[:, 1, 3], coupling[:, 1, 2]
+        K = R.T @ K @ R
+        self.moduli = np.concatenate([K[:, range(3), range(3)], K[:, 0, 1:]], axis=1)
+        self.axes, self._strain = self.axes @ R, R.T @ self._strain
 
     def gap(self) -> float:
         """Difference of rotation and integrated strain over the piece, in rad."""

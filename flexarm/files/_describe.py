@@ -47,6 +47,7 @@ _SECTIONS: dict[str, Callable[..., beams.Section]] = {
     for name in ("round", "tube", "rectangle", "box", "ellipse", "i_beam")
 }
 _SECTIONS["stiffness"] = beams.Section.from_stiffness
+_SECTIONS["matrix"] = beams.Section.from_matrix
 _ARM = ("name", "gravity", "tip", "fidelity", "stabilization", "check_units")
 _PARTS = ("materials", "links", "payload", "loops", "sliders", "couplings")
 _CONSTRAINTS: dict[str, tuple[Callable[..., Loop | Slider | Coupling], str]] = {
@@ -245,7 +246,7 @@ def _section(place: str, given: object, material: object) -> beams.Section:
     if len(table) != 1:
         raise at_place(place, f"{len(table)} shapes, expected one, such as {such_as}")
     shape = next(iter(table))
-    if shape == "stiffness":
+    if shape in ("stiffness", "matrix"):
         return _made(_SECTIONS[shape], f"{place}.{shape}", table[shape], such_as)
     if material is None:
         raise at_place(

@@ -410,6 +410,8 @@ def _loads_of(wrenches: Wrenches, number: int, profile: BeamProfile) -> LinkLoad
     # strains of the modes and their moments
     strain = _strains(body, profile, eta)
     bend = strain * profile.stiffness
+    if profile.coupling is not None:
+        bend += np.einsum("sij,...sj->...si", profile.coupling, strain)
     loads = LinkLoads(
         name=body.name,
         at=profile.at,

@@ -172,8 +172,11 @@ def _rebuilt(
             new["stiffness"] = K
             factor = changed.get(f"{body.name}.strain", 1.0)
             if factor != 1.0 and body.beam is not None:
-                stiffness = factor * body.beam.stiffness
-                new["beam"] = body.beam.replace(stiffness=stiffness)
+                beam = body.beam
+                coupling = None if beam.coupling is None else factor * beam.coupling
+                new["beam"] = beam.replace(
+                    stiffness=factor * beam.stiffness, coupling=coupling
+                )
         if "damping" in moved:
             new["damping"] = C
         bodies.append(body.replace(**new))

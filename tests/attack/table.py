@@ -656,6 +656,10 @@ OWN: dict[str, dict[str, Rule]] = {
         "rotary_inertia": const(None),
         "shear_areas": one_of(None, (1e-3, 5e-4)),
         "shear_centre": one_of((0.0, 0.0), (0.01, -0.02)),
+        "coupling": const(None),
+    },
+    "beams.Section.from_matrix": {
+        "stiffness": const(np.diag([1e6, 3.0, 4.0, 5.0]) + 0.5 * np.eye(4)[::-1])
     },
     "beams.Beam": {
         "section": lambda d: d.choice(o.section(), o.bare_section()),

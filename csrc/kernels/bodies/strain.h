@@ -463,7 +463,8 @@ FA_INLINE void strain_blocks_add(const int directions, const strain_size z,
                     const int to = z.at[e] + t;
                     const fa_real y = column[t] * on_x + column[m + t] * on_k;
                     K[at * stride + to] += y;
-                    if (at != to) {
+                    /* a mode may move in both directions, which have two blocks */
+                    if (at != to || e < d) {
                         K[to * stride + at] += y;
                     }
                 }
