@@ -162,6 +162,10 @@ def tapered(name: str, joint: fa.Joint, n: int) -> fa.FlexibleBody:
     )
 
 
+def mixing(count: int) -> Any:
+    return np.random.default_rng(8).normal(size=(5, count))
+
+
 def on(axis: Any, parent: str | None = None) -> fa.Joint:
     if parent is None:
         return fa.Joint(axis=axis)
@@ -194,6 +198,11 @@ LINKS: dict[str, Any] = {
         elements("b", on(Y, "a"), 3, n_modes=MIXED),
     ),
     "tapered": lambda: (tapered("a", on(Z), 1), tapered("b", on(Y, "a"), 2)),
+    # each shape bends both ways and twists
+    "oblique shapes": lambda: (
+        elements("a", on(Z), 1, modes=mixing(3), n_modes=None),
+        elements("b", on(Y, "a"), 1, modes=mixing(2), n_modes=None),
+    ),
 }
 
 
