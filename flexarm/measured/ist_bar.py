@@ -126,7 +126,7 @@ def record(folder: Path, name: str) -> Record:
     data = SET.read(path if path.exists() else folder / f"{name}_input.csv.gz")
     y = np.stack([data[HUB], data[STRAIN]], axis=-1)
     y[:, 1] -= np.nanmean(y[:, 1])  # the gauge has another offset in each run
-    first = [float(y[:4, 0].mean()), 0.0, 0.0]
+    first = np.array([y[:4, 0].mean(), 0.0, 0.0])
     return Record(data["t_s"], y, data[VOLTS][:, np.newaxis], first)
 
 
