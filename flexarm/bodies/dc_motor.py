@@ -53,14 +53,15 @@ class DCMotor(Description):
     current_limit : float, optional
         Largest current of the amplifier in A.
     efficiency : float
-        Part eta of the torque of the current that reaches the gear, to 1.
+        Share eta of the torque of the current that reaches the gear.
     motor_damping : float
         Viscous friction of the motor in N m s/rad; that of the output is the damping
         of the joint.
     motor_friction : CoulombFriction, optional
         Dry friction of the motor; that of the output is the one of the joint.
     stiffness, damping : float
-        Of the gear, at the joint, see `Drive`; rigid by default.
+        Of the gear at the joint, in N m/rad and N m s/rad, see `Drive`; rigid by
+        default.
 
     See Also
     --------
