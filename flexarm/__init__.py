@@ -73,6 +73,7 @@ from ._support.synonyms import FUNCTIONS, SYNONYMS
 from ._version import __version__
 from .arm import Arm
 from .bodies.body import modal_integrals
+from .bodies.dc_motor import DCMotor
 from .bodies.drives import CoulombFriction, Drive, Stops
 from .bodies.integrals import ModalIntegrals
 from .bodies.joints import JOINT_KINDS, Joint
@@ -288,6 +289,7 @@ __all__ = [
     "ConvergenceWarning",
     "CoulombFriction",
     "Coupling",
+    "DCMotor",
     "DeflectionWarning",
     "Drive",
     "FlexarmError",

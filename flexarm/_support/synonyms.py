@@ -85,6 +85,7 @@ _SYNONYMS = """
     dataframe, to_dataframe, to_mat, to_pandas > to_xarray
     dataset, record > Record
     dcgain, gain > static_gain
+    dc_motor, servomotor, voltage, volts > DCMotor
     de_luca > de_luca_siciliano
     degrees_of_freedom, dimension, dof, n_dof, ndof, size > nv
     density > mass_per_length, material, mass

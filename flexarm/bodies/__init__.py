@@ -1,6 +1,7 @@
 """Descriptions of bodies, joints, drives, sections and materials."""
 
 from .body import GROUND, Body, modal_integrals
+from .dc_motor import DCMotor
 from .drives import CoulombFriction, Drive, Stops
 from .integrals import ModalIntegrals
 from .joints import JOINT_KINDS, Joint
@@ -15,6 +16,7 @@ __all__ = [
     "JOINT_KINDS",
     "Body",
     "CoulombFriction",
+    "DCMotor",
     "Drive",
     "FlexibleBody",
     "Joint",

@@ -53,6 +53,7 @@ def identify(
     bounds: Bounds | None = None,
     sigma: Annotated[ArrayLike, Floats("(m,)", "()")] | None = None,
     outputs: object = "joint positions",
+    inputs: Callable[[Array, Array], Array] | None = None,
     method: Annotated[str, Choice("output error", "inverse dynamics")] = "output error",
     estimate_state: bool | str | Sequence[str] = False,
     stages: Sequence[float] | None = None,
@@ -91,6 +92,10 @@ def identify(
         rotations are excluded, since they depend on a reference posture.  A function
         ``outputs(p)`` returns them for parameters, which may be numbers of a `Sensor`:
         gain, offset, low-pass, delay.
+    inputs : callable, optional
+        ``inputs(p, u)`` returns the forces of the actuators, (n, nu) or (n, nv), for
+        parameters and what the records have as ``tau``, (n, m), such as volts:
+        ``lambda p, u: motor(p).torque(u)`` with a `flexarm.DCMotor`.
     method : {"output error", "inverse dynamics"}
         Compare the motion of a simulation with the measured one, or the forces that the
         measured motion needs with those that acted, without simulation: a rough guess
@@ -223,6 +228,7 @@ def identify(
         for name, given, why in (
             ("estimate_state", estimate_state is not False, "needs no initial state"),
             ("sigma", sigma is not None, "estimates the error of its forces"),
+            ("inputs", inputs is not None, "compares forces in tau with its own"),
         ):
             if given:
                 raise ArgumentError(
@@ -230,7 +236,7 @@ def identify(
                 )
         problem = EquationError(arms, p, records, outputs)
     else:
-        problem = OutputError(arms, p, records, outputs, estimate_state, steps)
+        problem = OutputError(arms, p, records, outputs, estimate_state, steps, inputs)
     refuse_few(problem, "samples", "unknowns")
     # the search, also for initial states
     states = np.zeros(problem.n - len(p))

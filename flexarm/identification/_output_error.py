@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -28,7 +29,13 @@ from ..linear_models.operating_point import Point
 from ..linear_models.outputs import state_names
 from ..linear_models.strain import Output
 from ..parameters.directional import solved
-from ..parameters.tangent import SHORT_RULES, STEP, Arms, ArmTangent
+from ..parameters.tangent import (
+    SHORT_RULES,
+    STEP,
+    Arms,
+    ArmTangent,
+    short_differences,
+)
 from ..parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ..simulation import Trajectory, simulate
 from ..simulation.run import RUNAWAY_RATE
@@ -212,15 +219,18 @@ class OutputError(Problem):
         outputs: object,
         state: bool | str | Sequence[str],
         steps: Steps,
+        inputs: Callable[[Array, Array], Array] | None = None,
     ) -> None:
         self.arms, self.steps, self._outputs = arms, steps, outputs
+        self._inputs = inputs
         self._given_step, self.finer, self._divided = steps.max_step, 1, 1
         self.k = len(p)
         arm = arms(p)
         sensing = Sensing(arm, outputs, p)
         self.signals = sensing.names
         for number, record in enumerate(records):
-            check_record(arm, record, number, len(self.signals))
+            acting = self._acting(record, p)
+            check_record(arm, acting, number, len(self.signals))
             refuse_uneven(sensing, record.t, number)
             refuse_undifferentiated(arm)
         self._take(records)
@@ -363,7 +373,7 @@ class OutputError(Problem):
                 q0,
                 qd0,
                 record.t,
-                torque=self._forces(arm, number),
+                torque=self._forces(arm, number, x[: self.k]),
                 interpolation=self.steps.interpolation,
                 method=self.steps.method,
                 max_step=step,
@@ -371,9 +381,15 @@ class OutputError(Problem):
             )
         return uninterrupted(run)
 
-    def _forces(self, arm: Arm, number: int) -> Array | None:
+    def _acting(self, record: Record, p: Array) -> Record:
+        """A record with the forces that its inputs are for parameters."""
+        if self._inputs is None or record.tau is None:
+            return record
+        return replace(record, tau=self._inputs(np.array(p), record.tau))
+
+    def _forces(self, arm: Arm, number: int, p: Array) -> Array | None:
         """Forces of a record, those that move prescribed joints included."""
-        record, way = self.records[number], self.prescribed[number]
+        record, way = self._acting(self.records[number], p), self.prescribed[number]
         return record.tau if way is None else way.forces(arm, record)
 
     def exists(self, p: Array) -> None:
@@ -423,7 +439,7 @@ class OutputError(Problem):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SimulationWarning)
                 q0, qd0 = self._start(arm, x, number)
-                tau = self._forces(arm, number)
+                tau = self._forces(arm, number, p)
                 maps = sensitivities(
                     arm, q0, qd0, t, tangent, torque=tau, **self.steps._asdict()
                 )
@@ -433,9 +449,13 @@ class OutputError(Problem):
             if begin.any():
                 states += maps.state @ begin
             run = maps.trajectory
+            pushed = self._pushed(number, p, scale)
+            for j in np.flatnonzero(pushed.any(axis=(0, 1))):
+                change = maps.forward(torque=pushed[..., j])
+                states[..., j] += np.concatenate([change.q, change.qd], axis=-1)
             qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
             sensing = Sensing(arm, self._outputs, p)
-            column = _of_signals(run, qdd, tangent, states, sensing.outputs)
+            column = _of_signals(run, qdd, tangent, states, sensing.outputs, pushed)
             column = sensing.changes(t, column)
             column[..., : self.k] += self._direct(run, qdd, p, scale, arms)
             found.append(column)
@@ -486,28 +506,22 @@ class OutputError(Problem):
     ) -> Array:
         """Derivatives (n, m, k) of the signals by parameters at fixed motion."""
 
-        def signals(j: int, steps: float) -> Array:
-            moved = p.copy()
-            moved[j] += steps * (STEP * scale[j])  # arms of the tangent, to the bit
+        def signals(moved: Array) -> Array:
             arm = arms(moved)
             sensing = Sensing(arm, self._outputs, moved)
             return sensing.values(run.t, arm, run.q, run.qd, qdd)
 
-        here = signals(0, 0.0)
-        result = np.zeros((*here.shape, len(p)))
-        for j in range(len(p)):
-            for rule in SHORT_RULES:
-                try:
-                    ends = [signals(j, s) for s in (rule.nodes[0], rule.nodes[-1])]
-                    if all(np.array_equal(here, end) for end in ends):
-                        break  # nothing but masses, stiffness, damping
-                    values = [signals(j, s) - here for s in rule.nodes]
-                except ModelError:
-                    continue
-                weights = rule.weights / (STEP * scale[j])
-                result[..., j] = np.tensordot(weights, np.array(values), 1)
-                break
-        return result
+        return short_differences(signals, p, scale)
+
+    def _pushed(self, number: int, p: Array, scale: Array) -> Array:
+        """Derivatives (n, nu or nv, k) of the forces of a record by parameters."""
+        arm, n = self._led[number](p), len(self.times[number])
+
+        def forces(moved: Array) -> Array:
+            tau = self._forces(arm, number, moved)
+            return np.zeros((n, arm.nu)) if tau is None else tau
+
+        return short_differences(forces, p, scale)
 
 
 def _of_signals(
@@ -516,8 +530,9 @@ def _of_signals(
     tangent: ArmTangent,
     states: Array,
     outputs: list[Output],
+    pushed: Array,
 ) -> Array:
-    """Derivatives (n, m, unknowns) of signals from those of the states."""
+    """Derivatives (n, m, unknowns) of signals from those of the states and forces."""
     here = [o.tangent(Point(run.arm, run.q, run.qd, qdd)) for o in outputs]
     dq, dqd = np.split(states, 2, axis=1)
     dqdd = None
@@ -526,6 +541,8 @@ def _of_signals(
         by_q, by_qd, _ = forward_dynamics_derivatives(arm, run.q, run.qd, run.tau)
         dqdd = by_q @ dq + by_qd @ dqd
         forces = tangent.forces(run.q, run.qd, qdd)[0]
+        whole = pushed.shape[1] == arm.nv
+        forces[:, slice(None) if whole else arm.actuator_indices] -= pushed
         dqdd[..., : len(tangent.p)] -= solved(arm, run.q, forces)
     columns = []
     for each in here:

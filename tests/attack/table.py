@@ -405,6 +405,20 @@ OWN: dict[str, dict[str, Rule]] = {
     "Coupling": {"coefficients": lambda d: {"link1": 1.0, "link2": -1.0}},
     "CoulombFriction": {"force": const(0.3), "smoothing_velocity": const(0.1)},
     "CoulombFriction.creep": {"force": const(0.1)},
+    "DCMotor": {
+        "resistance": const(2.6),
+        "torque_constant": const(0.01),
+        "rotor_inertia": const(1e-4),
+        "gear_ratio": const(10.0),
+        "back_emf_constant": one_of(None, 0.01),
+        "current_limit": one_of(None, 3.0),
+        "efficiency": const(0.9),
+        "motor_damping": const(0.1),
+        "motor_friction": const(fa.CoulombFriction(0.3, 0.1)),
+        "stiffness": const(100.0),
+        "damping": const(0.1),
+    },
+    "DCMotor.torque": {"volts": const(6.0), "rate": const(1.0)},
     "Drive": {
         "stiffness": const(100.0),
         "gear_ratio": const(10.0),
@@ -1443,6 +1457,7 @@ OBJECTS: dict[str, Rule] = {
     "BaseParameters": lambda d: fa.base_parameters(o.arm_of("pendulum")),
     "ComplexModes": lambda d: fa.complex_modes(o.arm_of("flexible"), np.zeros(6)),
     "CoulombFriction": lambda d: fa.CoulombFriction(0.3, 0.1),
+    "DCMotor": lambda d: fa.DCMotor(2.6, 0.01, 1e-4),
     "Drive": lambda d: fa.Drive(200.0, gear_ratio=20.0, rotor_inertia=0.1),
     "Equilibrium": lambda d: fa.equilibrium(o.arm_of("flexible"), np.zeros(6)),
     "EquilibriumPath": lambda d: fa.equilibrium_path(

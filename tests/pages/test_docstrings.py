@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 ARRAY = re.compile(r"array_like|ndarray")
 SHAPE = re.compile(r"\([^()]*(?:\.\.\.|\d|\w,)[^()]*\)|\(\w+( [+-] \w+)*\)|\(\.\.\.\)")
 SI = re.compile(
-    r"(?<![\w.])(?:rad|m|mm|us|ms|s|kg|N|Hz|Pa|W|J|dB)(?:\^\d)?(?![\w'])"
+    r"(?<![\w.])(?:rad|m|mm|us|ms|s|kg|N|Hz|Pa|W|J|dB|V|A|ohm)(?:\^\d)?(?![\w'])"
     r"|1/s|\bSI\b|\bunits?\b"
 )
 # no unit: numbers that compare like with like, say so in one of these words

@@ -18,19 +18,19 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 2100,
-    "_support": 2052,
+    "_support": 2053,
     "beams": 3105,
     BESIDE: 2350,
-    "bodies": 4000,
+    "bodies": 4072,
     "constraints": 200,
     "control": 5010,
     "demo": 510,
     "derivatives": 200,
     "descriptions": 840,
     "dynamics": 850,
-    "files": 1290,
+    "files": 1291,
     "finite_elements": 1150,
-    "identification": 2520,
+    "identification": 2530,
     "ik": 670,
     "interop": 630,
     "kinematics": 770,
@@ -41,7 +41,7 @@ LINES: dict[str, int] = {
     "mjcf": 280,
     "model": 1830,
     "optimize": 13_120,
-    "parameters": 1790,
+    "parameters": 1809,
     "plotting": 3650,
     "reference": 5290,
     "sdf": 260,
@@ -154,7 +154,7 @@ MAX_NAMES_OF_FLEXARM = 120
 NAMES: dict[str, str] = {
     "fa": """
         AccuracyWarning ArgumentError Arm ConstraintWarning ConvergenceError
-        ConvergenceWarning CoulombFriction Coupling DeflectionWarning Drive
+        ConvergenceWarning CoulombFriction Coupling DCMotor DeflectionWarning Drive
         FlexarmError FlexibleBody Joint Loop ModalIntegrals ModeWarning
         ModelError NotFiniteError PlacementWarning RigidBody SimulationWarning
         SingularityError Slider StateSpace StiffeningWarning Stops StudyWarning
