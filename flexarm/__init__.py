@@ -182,6 +182,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
     from .simulation.methods import Trajectory, simulate
     from .stacks import stack
     from .statics import (
+        Tendon,
         deflection,
         equilibrium,
         holding_forces,
@@ -263,6 +264,7 @@ _LATER: dict[str, tuple[str, ...]] = {
     ),
     "stacks": ("stack",),
     "statics": (
+        "Tendon",
         "deflection",
         "equilibrium",
         "holding_forces",
@@ -305,6 +307,7 @@ __all__ = [
     "StiffeningWarning",
     "Stops",
     "StudyWarning",
+    "Tendon",
     "Trajectory",
     "UnitsWarning",
     "__version__",

@@ -7,10 +7,12 @@ from ._deflection import deflection, holding_forces, static_compliance, static_s
 from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import InverseStatics, inverse_statics
 from ._maps import WorkspaceMap, joint_grid, workspace_map
+from .tendons import Tendon
 
 __all__ = [
     "Equilibrium",
     "InverseStatics",
+    "Tendon",
     "WorkspaceMap",
     "deflection",
     "equilibrium",
