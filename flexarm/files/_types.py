@@ -67,6 +67,7 @@ RESULTS = {
     "Shaper": "control",
     "Identification": "identification",
     "Record": "identification",
+    "Postures": "identification",
     "Limits": "optimize",
     "Search": "optimize",
     "HalfSpace": "optimize",

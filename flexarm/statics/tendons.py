@@ -108,7 +108,7 @@ class Tendon(Description):
         length : (...) ndarray of float
             In m.
         """
-        parts = np.diff(_placed(self, arm, np.asarray(q))[0], axis=-2)
+        parts = np.diff(_placed(self, arm, frames(arm, np.asarray(q)))[0], axis=-2)
         return np.asarray(np.linalg.norm(parts, axis=-1).sum(axis=-1))
 
     def forces(
@@ -140,12 +140,17 @@ class Tendon(Description):
         return Pull((self,), T).forces(arm, np.asarray(q))
 
 
-def _placed(tendon: Tendon, arm: AnyArm, q: Array) -> tuple[Array, Array]:
-    """Points (..., k, 3) in the base frame, and their levers about their nodes."""
-    nodes, offsets = nodes_of(tendon, arm), np.stack([at for _, at in tendon.points])
+def frames(arm: AnyArm, q: Array) -> Array:
+    """Poses of all nodes and, last, of the ground."""
     poses = node_poses(arm, q)
     ground = np.broadcast_to(np.eye(4), (*poses.shape[:-3], 1, 4, 4))
-    own = np.concatenate([poses, ground], axis=-3)[..., nodes, :, :]  # -1: the ground
+    return np.concatenate([poses, ground], axis=-3)
+
+
+def _placed(tendon: Tendon, arm: AnyArm, poses: Array) -> tuple[Array, Array]:
+    """Points (..., k, 3) in the base frame, and their levers about their nodes."""
+    nodes, offsets = nodes_of(tendon, arm), np.stack([at for _, at in tendon.points])
+    own = poses[..., nodes, :, :]
     levers = (own[..., :3, :3] @ offsets[..., np.newaxis])[..., 0]
     return own[..., :3, 3] + levers, levers
 
@@ -170,10 +175,10 @@ class Pull:
     def wrenches(self, arm: AnyArm, q: Array) -> tuple[list[int], Array]:
         """Nodes, and wrenches (..., k, 6) on them in axes of the base."""
         nodes: list[int] = []
-        found = []
+        found, poses = [], frames(arm, q)
         for i, tendon in enumerate(self.tendons):
             nodes += nodes_of(tendon, arm)
-            places, levers = _placed(tendon, arm, q)
+            places, levers = _placed(tendon, arm, poses)
             force = self.tension[..., i, None, None] * _balance(_along(places)[0])
             levers = np.broadcast_to(levers, force.shape)
             found.append(np.concatenate([np.cross(levers, force), force], axis=-1))
@@ -191,11 +196,11 @@ class Pull:
 
     def stiffness(self, arm: AnyArm, q: Array) -> Array:
         """Derivatives (..., nv, nv) of these forces by levers and directions."""
-        total = np.zeros((arm.nv, arm.nv))
+        total, poses = np.zeros((arm.nv, arm.nv)), frames(arm, q)
         known: dict[int, Array] = {-1: np.zeros((6, arm.nv))}
         for i, tendon in enumerate(self.tendons):
             T = self.tension[..., i, None, None]
-            places, levers = _placed(tendon, arm, q)
+            places, levers = _placed(tendon, arm, poses)
             along, lengths = _along(places)
             for node in nodes_of(tendon, arm):
                 if node not in known:
