@@ -48,7 +48,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
-    measured: Record | Postures | Sequence[Record] | Sequence[Postures],
+    measured: Record | Postures | Sequence[Record | Postures],
     *,
     names: Sequence[str] | None = None,
     bounds: Bounds | None = None,
@@ -356,7 +356,7 @@ def _parts(stages: Sequence[float] | None) -> list[float] | None:
 @checked
 def predicted_signals(
     arm: Arm,
-    measured: Record | Postures | Sequence[Record] | Sequence[Postures],
+    measured: Record | Postures | Sequence[Record | Postures],
     *,
     outputs: object = "joint positions",
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",

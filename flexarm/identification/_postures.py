@@ -99,7 +99,12 @@ class Postures:
 def read_postures(given: Any) -> list[Postures] | None:
     """Postures as a list, or None if others are given."""
     found = list(given) if isinstance(given, list | tuple) else [given]
-    return found if found and isinstance(found[0], Postures) else None
+    kinds = {isinstance(each, Postures) for each in found}
+    if len(kinds) > 1:
+        raise ArgumentError(
+            "measured has records of motions and postures, expected one of both"
+        )
+    return found if kinds == {True} else None
 
 
 class Statics(Problem):

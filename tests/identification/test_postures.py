@@ -101,7 +101,7 @@ REFUSED: dict[str, tuple[str, Any]] = {
         lambda: identify(cantilever, [60.0], postures(FORCES[:3]), outputs=SWAY),
     ),
     "records and postures": (
-        "a list",
+        "one of both",
         lambda: identify(cantilever, [60.0], [RECORD, postures(FORCES)]),
     ),
     "stages": (
