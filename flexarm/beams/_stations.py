@@ -267,7 +267,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
     of a bent line are products of twist and slope, by which parts behind a corner
     remain rigid if they do not bend; those of a straight one are zero (U1), except that
-    its points circle a shear centre beside them by the angle of twist.
+    its points circle a shear centre beside them by the angle of twist.  A part that
+    stretches by :math:`\epsilon` adds :math:`\epsilon (\theta \times e_x + \gamma)`.
 
     Parameters
     ----------
@@ -313,7 +314,10 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                     circle = _cross(axis, line.axes[e][:, 1:] @ beside @ own)
                     around = twist[:, None] * circle[:, None, :]
                     step = step + around + around.swapaxes(1, 2)
-                total += weight * step
+                # a part that stretches reaches further in its own direction
+                slope = _cross(theta, axis[:, None] + 0.0 * theta) + gamma
+                reach = slope[:, :, None] * (strain[0] @ own)
+                total += weight * (step + reach + reach.swapaxes(1, 2))
             kappa.append(total)
     return np.array(kappa)
 
