@@ -40,10 +40,12 @@ class Postures:
     q0 : (nq,) or (n, nq) array_like of float, optional
         Held positions, and those from which the others are searched; by default
         ``arm.neutral``.
-    loads : mapping, optional
+    loads : mapping, or callable, optional
         Loads as arguments of `flexarm.equilibrium`, such as ``{"tau": ...}``, with a
         first axis for the postures where they differ: ``wrench`` (n, 6), ``node``,
-        ``frame``, ``tendons``, ``tension`` (n, k), ``tau`` (n, nu), ``held``.
+        ``frame``, ``tendons``, ``tension`` (n, k), ``tau`` (n, nu), ``held``.  A
+        function ``loads(p)`` returns them for parameters, such as the unknown place of
+        a tendon or weight of a load.
 
     Raises
     ------
@@ -78,22 +80,28 @@ class Postures:
 
     y: Annotated[Array, Floats("(n, m)", "(n,)")]
     q0: Annotated[Array, Floats("(nq,)", "(n, nq)")] | None = None
-    loads: Mapping[str, Any] | None = None
+    loads: Mapping[str, Any] | Callable[[Array], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         y = measurements(self.y)
         q0 = None if self.q0 is None else real_array("q0", self.q0)
         if q0 is not None:
             check_numbers("q0", q0)
-        loads = dict(self.loads or {})
-        for name in loads:
-            if name not in _LOADS:
-                raise ArgumentError(
-                    f"loads has {name!r}, expected some of "
-                    f"{', '.join(map(repr, _LOADS))}{did_you_mean(name, _LOADS)}"
-                )
-        for name, value in (("y", y), ("q0", q0), ("loads", loads)):
+        if not callable(self.loads):
+            _named(self.loads)
+        for name, value in (("y", y), ("q0", q0)):
             object.__setattr__(self, name, value)
+
+
+def _named(loads: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Loads by names of arguments, checked."""
+    for name in loads or {}:
+        if name not in _LOADS:
+            raise ArgumentError(
+                f"loads has {name!r}, expected some of "
+                f"{', '.join(map(repr, _LOADS))}{did_you_mean(name, _LOADS)}"
+            )
+    return loads or {}
 
 
 def read_postures(given: Any) -> list[Postures] | None:
@@ -147,11 +155,12 @@ class Statics(Problem):
         """Start from the equilibria of parameters, which must exist."""
         arm = self.arms(p)
         for number, q in enumerate(self.starts):
-            self.starts[number] = self._rest(arm, number, q)
+            self.starts[number] = self._rest(arm, number, q, p)
 
-    def _rest(self, arm: Arm, number: int, start: Array) -> Array:
+    def _rest(self, arm: Arm, number: int, start: Array, p: Array) -> Array:
         """Positions (n, nq) at rest."""
-        loads = self.postures[number].loads or {}
+        loads = self.postures[number].loads
+        loads = _named(loads(np.array(p)) if callable(loads) else loads)
         rest = uninterrupted(equilibrium(arm, start, **loads))
         if rest.q.shape != start.shape:
             raise ArgumentError(
@@ -167,11 +176,22 @@ class Statics(Problem):
             arm = self.arms(x)
             sensing = Sensing(arm, self.outputs, x)
             for number, start in enumerate(self.starts):
-                q = self._rest(arm, number, start)
+                q = self._rest(arm, number, start, x)
                 still = np.zeros((len(q), arm.nv))
                 found.append(sensing.values(self.times[number], arm, q, still, still))
         except (ModelError, ConvergenceError, ArithmeticError):
             return None
+        return found
+
+    def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
+        """Derivatives to about 1e-4 by one set of equilibria for each unknown."""
+        found = [np.zeros((*y.shape, self.n)) for y in here]
+        for j, step in enumerate(_STEP * np.diag(size)):
+            there = self.predict(x + step)
+            if there is None:
+                step, there = -step, self.predict(x - step)
+            for i, y in enumerate(there or here):
+                found[i][..., j] = (y - here[i]) / step[j]
         return found
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:

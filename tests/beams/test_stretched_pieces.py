@@ -24,7 +24,7 @@ def exact_tip(push: float) -> Any:
     """Position of the tip, integrated from there to the base."""
 
     def rate(s: float, y: Any) -> list[float]:
-        x, height, angle = y
+        _, height, angle = y
         stretch = 1.0 - push * np.cos(angle) / EA
         turn = MOMENT - push * height
         return [-stretch * np.cos(angle), -stretch * np.sin(angle), -turn / EI]
