@@ -17,6 +17,7 @@ base, which is known from one marker by a fixed offset.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,7 @@ MARKERS = {
     "m3": (0.2800, (0.0, 0.0, 0.020)),
     "m4": (0.3600, (0.008, 0.0, 0.0)),
 }
+COLUMNS = [f"{name}_{axis}_m" for name in MARKERS for axis in "xyz"]
 NAMES = ("E (Pa)", "tendon end offset (m)", "base height (m)")
 NOMINAL = np.array([505e3, END_OFFSET, 0.0])
 
@@ -182,12 +184,11 @@ def postures(pulls: Array, p: Any, density: float = DENSITY, n: int = CELLS) -> 
     return q
 
 
-def _columns(names: Any) -> list[str]:
-    return [f"{name}_{axis}_m" for name in names for axis in "xyz"]
-
-
-def _pulls(table: Any) -> Array:
-    return np.stack([table["tension1_N"], table["tension2_N"]], axis=-1)
+def measured(table: Mapping[str, Array]) -> tuple[Array, Array]:
+    """Tensions (m, 2) and positions (m, 12) of markers, NaN where there are none."""
+    pulls = np.stack([table["tension1_N"], table["tension2_N"]], axis=-1)
+    none = np.full(len(pulls), np.nan)
+    return pulls, np.stack([table.get(name, none) for name in COLUMNS], axis=-1)
 
 
 def rms(found: Array, measured: Array) -> float:
@@ -215,11 +216,10 @@ def predicted(pulls: Array, p: Any, density: float = DENSITY) -> Array:
 
 def compute(folder: Path) -> Report:
     """Fit three numbers on the postures of one tendon; predict the others."""
-    table, columns = SET.read(folder / "postures_fit.csv"), _columns(MARKERS)
-    pulls, y = _pulls(table), np.stack([table[c] for c in columns], axis=-1)
+    pulls, y = measured(SET.read(folder / "postures_fit.csv"))
     # nominal, with the density of the publication
     nominal = predicted(pulls, NOMINAL, 1500.0)
-    # three numbers, with errors of the model of 10 mm in each position
+    # three numbers; errors of the model are 10 mm, 6 along each axis
     first = np.array([450e3, END_OFFSET, 0.0])
     found = identify(
         tentacle,
@@ -232,22 +232,21 @@ def compute(folder: Path) -> Report:
         search={"tolerance": 1e-4, "progress": False},
     )
     # the others
-    new = SET.read(folder / "pulls_predict.csv")
-    other, there = folder / "postures_predict.csv", None
-    if other.exists():
-        new = SET.read(other)
-        there = np.stack([new[c] for c in columns], axis=-1)
-    ahead = predicted(_pulls(new), found.p)
-    error = np.nan if there is None else rms(ahead, there)
+    whole = folder / "postures_predict.csv"
+    table = SET.read(whole if whole.exists() else folder / "pulls_predict.csv")
+    other, there = measured(table)
+    ahead = predicted(other, found.p)
+    columns = dict(zip(COLUMNS, ahead.T, strict=True))
+    columns |= {name: table[name] for name in ("tension1_N", "tension2_N")}
     what = "markers, "
     return Report(
         [
-            Row(what + "8 postures", "nominal", rms(nominal, y), "mm", 47.8),
+            Row(what + "8 postures", "nominal", rms(nominal, y), "mm"),
             Row(what + "8 postures", "fitted", rms(found.predicted[0], y), "mm", 22.9),
-            Row(what + "14 postures", "predicted", error, "mm", 16.8, 11.0),
+            Row(what + "14 postures", "predicted", rms(ahead, there), "mm", 16.8, 11.0),
         ],
         dict(zip(found.names, found.p, strict=True)),
-        {"markers_predict.csv": {**new, **dict(zip(columns, ahead.T, strict=True))}},
+        {"markers_predict.csv": columns},
         {"tentacle": lambda: figure(y, found.predicted[0], there, ahead)},
         "Tendon 2 bends the rod by more than tendon 1 under the same torque, and by "
         "more along x, which a tilt of the base or friction may do. The marker at the "
@@ -255,7 +254,7 @@ def compute(folder: Path) -> Report:
     )
 
 
-def figure(y: Array, fitted: Array, there: Array | None, ahead: Array) -> Figure:
+def figure(y: Array, fitted: Array, there: Array, ahead: Array) -> Figure:
     """Markers from the front and from the side: measured, and of the model."""
     from matplotlib.figure import Figure
 
@@ -266,28 +265,13 @@ def figure(y: Array, fitted: Array, there: Array | None, ahead: Array) -> Figure
         for ax, title, points, model in zip(
             axes[row], titles, (y, there), (fitted, ahead), strict=True
         ):
-            for k, line in enumerate(1000.0 * model.reshape(len(model), -1, 3)):
-                label = "model" if k == 0 else None
-                ax.plot(
-                    line[:, across],
-                    line[:, 2],
-                    "-o",
-                    mfc="none",
-                    ms=4,
-                    lw=0.6,
-                    color="C0",
-                    label=label,
-                )
-            if points is not None:
-                spots = 1000.0 * points.reshape(-1, 3)
-                ax.plot(
-                    spots[:, across], spots[:, 2], ".", color="C3", label="measured"
-                )
-            ax.set(
-                xlabel=f"{'xy'[across]} in mm",
-                title=title if row == 0 else "",
-                aspect="equal",
-            )
+            lines = 1000.0 * model.reshape(len(model), -1, 3).T
+            spots = 1000.0 * points.reshape(-1, 3).T
+            found = ax.plot(lines[across], lines[2], "o-C0", mfc="none", lw=0.6)
+            found[0].set_label("model")
+            ax.plot(spots[across], spots[2], ".C3", label="measured")
+            ax.set(xlabel=f"{'xy'[across]} in mm", aspect="equal")
+            ax.set_title("" if row else title)
         axes[row, 0].set_ylabel("z in mm")
     axes[0, 0].legend()
     return drawing
