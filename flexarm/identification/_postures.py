@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 # Step of central differences of equilibria, in sizes of unknowns: an error of 1e-8 of
 # the curvature, and 1e-6 of the tolerance of the postures.
 _STEP = 1e-4
+Loads: TypeAlias = Mapping[str, Any]
 _LOADS = ("wrench", "node", "frame", "tendons", "tension", "tau", "held")
 
 
@@ -80,7 +81,7 @@ class Postures:
 
     y: Annotated[Array, Floats("(n, m)", "(n,)")]
     q0: Annotated[Array, Floats("(nq,)", "(n, nq)")] | None = None
-    loads: Mapping[str, Any] | Callable[[Array], Mapping[str, Any]] | None = None
+    loads: Loads | Callable[[Array], Loads] | None = None
 
     def __post_init__(self) -> None:
         y = measurements(self.y)
@@ -93,7 +94,7 @@ class Postures:
             object.__setattr__(self, name, value)
 
 
-def _named(loads: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _named(loads: Loads | None) -> Loads:
     """Loads by names of arguments, checked."""
     for name in loads or {}:
         if name not in _LOADS:
@@ -104,15 +105,15 @@ def _named(loads: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return loads or {}
 
 
-def read_postures(given: Any) -> list[Postures] | None:
-    """Postures as a list, or None if others are given."""
-    found = list(given) if isinstance(given, list | tuple) else [given]
-    kinds = {isinstance(each, Postures) for each in found}
-    if len(kinds) > 1:
+def read_postures(given: object) -> list[Postures] | None:
+    """Postures as a list, or None if there are none."""
+    several = given if isinstance(given, list | tuple) else [given]
+    found = [each for each in several if isinstance(each, Postures)]
+    if found and len(found) < len(several):
         raise ArgumentError(
             "measured has records of motions and postures, expected one of both"
         )
-    return found if kinds == {True} else None
+    return found or None
 
 
 class Statics(Problem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -178,9 +178,10 @@ def _led(given: Mapping[str, ArrayLike], n: int) -> Mapping[str, Array] | None:
     return result or None
 
 
-def read_records(given: Any) -> tuple[Record, ...]:
+def read_records(given: object) -> tuple[Record, ...]:
     """One record or several as a tuple."""
-    found = (given,) if isinstance(given, Record) else tuple(given)
+    several = given if isinstance(given, list | tuple) else (given,)
+    found = tuple(each for each in several if isinstance(each, Record))
     if not found:
         raise ArgumentError("measured is empty, expected a Record or a list of some")
     return found

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ NAMES = ("E (Pa)", "tendon end offset (m)", "base height (m)")
 NOMINAL = np.array([505e3, END_OFFSET, 0.0])
 
 
-def radius(s: Any) -> Any:
+def radius(s: float | Array) -> Array:
     """Radius in m at a distance from the base in m."""
     upper = 15.41e-3 + (6.42e-3 - 15.41e-3) * s / END
     tip = 6.42e-3 + (4.80e-3 - 6.42e-3) * (s - END) / (LENGTH - END)
@@ -81,7 +81,7 @@ def cells(n: int) -> Array:
     return np.concatenate([upper, np.linspace(END, LENGTH, 1 + max(n // 8, 1))[1:]])
 
 
-def tentacle(p: Any, density: float = DENSITY, n: int = CELLS) -> Arm:
+def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
     """Rod of a modulus, hung at a height.
 
     Parameters
@@ -152,7 +152,7 @@ def tentacle(p: Any, density: float = DENSITY, n: int = CELLS) -> Arm:
     return Arm(bodies, gravity=(0.0, 0.0, -9.81), check_units=False)
 
 
-def tendons(p: Any, n: int = CELLS) -> list[Tendon]:
+def tendons(p: Array, n: int = CELLS) -> list[Tendon]:
     """Parts of the two tendons in all cells, 2 n, for the parameters of `tentacle`."""
     at = cells(n)[: n + 1]
     begin = np.concatenate([[0.0], 0.5 * (at[1:] + at[:-1])[:-1]])  # of pieces
@@ -174,7 +174,7 @@ def marked(arm: Arm) -> list[tuple[str, str]]:
     return [(found[name], name) for name in MARKERS]
 
 
-def postures(pulls: Array, p: Any, density: float = DENSITY, n: int = CELLS) -> Array:
+def postures(pulls: Array, p: Array, density: float = DENSITY, n: int = CELLS) -> Array:
     """Equilibria (m, nq) under tensions (m, 2) in N, which grow in two steps."""
     arm, cables = tentacle(p, density, n), tendons(p, n)
     q = np.zeros((len(pulls), arm.nq))
@@ -197,17 +197,17 @@ def rms(found: Array, measured: Array) -> float:
     return float(1000.0 * np.sqrt(np.mean(off**2)))
 
 
-def data(pulls: Array, p: Any, y: Array, density: float = DENSITY) -> Postures:
+def data(pulls: Array, p: Array, y: Array, density: float = DENSITY) -> Postures:
     """Measured postures, to be searched from those of first parameters."""
     tension = np.repeat(pulls, CELLS, axis=1)
 
-    def loads(p: Array) -> dict[str, Any]:
+    def loads(p: Array) -> dict[str, object]:
         return {"tendons": tendons(p), "tension": tension}
 
     return Postures(y, postures(pulls, p, density), loads)
 
 
-def predicted(pulls: Array, p: Any, density: float = DENSITY) -> Array:
+def predicted(pulls: Array, p: Array, density: float = DENSITY) -> Array:
     """Positions (m, 12) of the markers under tensions (m, 2)."""
     arm, q = tentacle(p, density), postures(pulls, p, density)
     places = [node_pose(arm, q, node)[:, :3, 3] for node in marked(arm)]

@@ -1,8 +1,9 @@
 """The tentacle: its cells beside sections in balance, then the measured postures.
 
-Oracle: the force N and moment M across a section are those of the weight below.  The strains of a section follow from them and from the tendons that
-cross it, a small nonlinear system, and the rod by integration from a moment at the base
-that leaves none at the tip (shooting).  Dead loads, no shear, no cells of tendons.
+Oracle: the force N and moment M across a section are those of the weight below.  The
+strains of a section follow from them and from the tendons that cross it, a small
+nonlinear system, and the rod by integration from a moment at the base that leaves none
+at the tip (shooting).  Dead loads, no shear, no cells of tendons.
 """
 
 from __future__ import annotations
