@@ -96,6 +96,11 @@ class Postures:
 
 def _named(loads: Loads | None) -> Loads:
     """Loads by names of arguments, checked."""
+    if not isinstance(loads, Mapping | None):
+        raise ArgumentError(
+            f"loads is {type(loads).__name__}, expected a mapping of arguments of "
+            "equilibrium, or a function that returns one"
+        )
     for name in loads or {}:
         if name not in _LOADS:
             raise ArgumentError(

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._calls.arguments import check_finite, real_array
+from .._calls.arguments import check_finite, check_numbers, common_batch, real_array
 from .._calls.arm_like import AnyArm, Array
 from .._calls.declared import Floats, Kept, Positions
 from .._calls.doors import checked_record
@@ -136,8 +136,10 @@ class Tendon(Description):
         NotFiniteError
             If two points that follow each other are at one place.
         """
-        T = real_array("tension", tension)[..., np.newaxis]
-        return Pull((self,), T).forces(arm, np.asarray(q))
+        T, at = real_array("tension", tension), np.asarray(q)
+        check_numbers("tension", T)
+        common_batch({"q": at.shape[:-1], "tension": T.shape})
+        return Pull((self,), T[..., np.newaxis]).forces(arm, at)
 
 
 def frames(arm: AnyArm, q: Array) -> Array:

@@ -110,6 +110,11 @@ REFUSED: dict[str, tuple[type[Exception], str, Any]] = {
         "expected",
         lambda: fa.Tendon([(0, [0.0] * 3), ("nose", [0.0] * 3)]).length(ARM, STATES),
     ),
+    "states and tensions": (
+        fa.ArgumentError,
+        "do not broadcast",
+        lambda: tendon_of("between bodies").forces(ARM, STATES, [1.0, 2.0]),
+    ),
     "one place": (
         fa.NotFiniteError,
         "no direction",
