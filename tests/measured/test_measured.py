@@ -38,7 +38,7 @@ def test_tables_are_read_in_si_units(tmp_path):
     with pytest.raises(ArgumentError, match="a row of 1 fields, expected 2"):
         RIG.read(plain)
     plain.write_text("a,b\n1,two\n")
-    with pytest.raises(ArgumentError, match="no number: .*'two'"):
+    with pytest.raises(ArgumentError, match=r"no number: .*'two'"):
         RIG.read(plain)
 
 
