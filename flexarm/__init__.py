@@ -183,6 +183,7 @@ if TYPE_CHECKING:  # these load at their first use, see _LATER
     from .simulation.methods import Trajectory, simulate
     from .stacks import stack
     from .statics import (
+        Tendon,
         deflection,
         equilibrium,
         equilibrium_path,
@@ -265,6 +266,7 @@ _LATER: dict[str, tuple[str, ...]] = {
     ),
     "stacks": ("stack",),
     "statics": (
+        "Tendon",
         "deflection",
         "equilibrium",
         "equilibrium_path",
@@ -309,6 +311,7 @@ __all__ = [
     "StiffeningWarning",
     "Stops",
     "StudyWarning",
+    "Tendon",
     "Trajectory",
     "UnitsWarning",
     "__version__",

@@ -137,7 +137,7 @@ def segmented_link(
                 "out of motions"
             )
         return beam_body(
-            name, stations, T, basis, section_at, kinds, geometric_stiffening
+            name, stations, T, basis, section_at, kinds, geometric_stiffening, True
         )
 
     pieces = [body(k) for k in range(len(inner) + 1)]

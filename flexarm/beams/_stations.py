@@ -287,7 +287,7 @@ def _cross(a: Array, b: Array) -> Array:
     return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
 
 
-def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
+def foreshortening(line: Line, T: Array, fraction: Array, piece: bool) -> Array:
     r"""Second-order displacements of the nodes of a link, from its slopes.
 
     Where sections turn by :math:`\theta` and the line is inclined to them by
@@ -298,7 +298,9 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
     is :math:`-\frac12 (v'^2 + w'^2)`, by the slopes of the line.  The other components
     of a bent line are products of twist and slope, by which parts behind a corner
     remain rigid if they do not bend; those of a straight one are zero (U1), except that
-    its points circle a shear centre beside them by the angle of twist.
+    its points circle a shear centre beside them by the angle of twist.  A part that
+    stretches by :math:`\epsilon` adds :math:`\epsilon (\theta \times e_x + \gamma)`, of
+    short pieces alone: shift and stretch of a body in its kinetic energy are uniform.
 
     Parameters
     ----------
@@ -308,6 +310,8 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
         Displacements of the ends of elements per mode.
     fraction : (p,) ndarray
         Gauss points of an element.
+    piece : bool
+        Whether the line is a piece of a link.
 
     Returns
     -------
@@ -344,6 +348,10 @@ def foreshortening(line: Line, T: Array, fraction: Array) -> Array:
                     circle = _cross(axis, line.axes[e][:, 1:] @ beside @ own)
                     around = twist[:, None] * circle[:, None, :]
                     step = step + around + around.swapaxes(1, 2)
+                if piece:  # what stretches reaches further in its own direction
+                    slope = _cross(theta, axis[:, None] + 0.0 * theta) + gamma
+                    reach = slope[:, :, None] * (strain[0] @ own)
+                    step = step + reach + reach.swapaxes(1, 2)
                 total += weight * step
             kappa.append(total)
     return np.array(kappa)
@@ -528,6 +536,7 @@ def beam_body(
     section_at: Callable[[float], Section],
     motions: Sequence[str],
     stiffening: bool,
+    piece: bool = False,
     **others: Any,
 ) -> FlexibleBody:
     """Make the body of a line of elements.
@@ -548,6 +557,8 @@ def beam_body(
         Motions of the link.
     stiffening : bool
         Whether bending draws the link towards its base.
+    piece : bool
+        Whether it is a piece of a link.
     **others
         Further arguments of `FlexibleBody`, such as joint and damping.
     """
@@ -555,7 +566,7 @@ def beam_body(
     rows = stations.rows @ W
     kappa: Array | None = None
     if stiffening:
-        kappa = foreshortening(stations.line, T @ W, stations.fraction)
+        kappa = foreshortening(stations.line, T @ W, stations.fraction, piece)
         kappa = kappa if kappa.any() else None
     nodes, carried = body_nodes(stations, W, kappa)
     profile = element_profile(stations, T, W, section_at, motions, carried)

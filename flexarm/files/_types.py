@@ -33,6 +33,7 @@ DESCRIPTIONS = {
     "ModalIntegrals": "bodies.integrals",
     "DrivenShapes": "bodies.integrals",
     "Payload": "beams",
+    "Tendon": "statics",
     "JointFeedback": "simulation.joint_feedback",
 }
 # modules of results, and of what they consist of
@@ -67,6 +68,7 @@ RESULTS = {
     "Shaper": "control",
     "Identification": "identification",
     "Record": "identification",
+    "Postures": "identification",
     "Limits": "optimize",
     "Search": "optimize",
     "HalfSpace": "optimize",

@@ -6,11 +6,13 @@ from .._support.moved import missing_or_moved
 from ._exciting import exciting_motion
 from ._identify import identify, predicted_signals
 from ._inverse_dynamics import identify_base_parameters
+from ._postures import Postures
 from ._records import Record, Sensor, simulated_record
 from ._result import Identification
 
 __all__ = [
     "Identification",
+    "Postures",
     "Record",
     "Sensor",
     "exciting_motion",

@@ -24,8 +24,9 @@ from ..parameters.tangent import Arms
 from ..parameters.trajectory_sensitivity import INTEGRATORS
 from ._inverse_dynamics import EquationError, refuse_few
 from ._output_error import OutputError, Problem, Steps
+from ._postures import Postures, Statics, read_postures
 from ._records import Record, Sensing, read_records, standard_deviations
-from ._result import Identification, identified
+from ._result import STATIC, Identification, identified
 from ._search import Bounds as Pairs
 from ._search import FitOptions, fit, in_stages, scatter_of
 
@@ -47,7 +48,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
-    measured: Record | Sequence[Record],
+    measured: Record | Postures | Sequence[Record | Postures],
     *,
     names: Sequence[str] | None = None,
     bounds: Bounds | None = None,
@@ -76,9 +77,10 @@ def identify(
         once for each parameter in each step of the search, four times in the last one.
     p0 : (k,) array_like of float
         First values, in any units.
-    measured : Record or list of Record
-        Recorded runs, all with the same parameters.  Joints may be inputs, see
-        ``Record.prescribed``.
+    measured : Record, Postures or a list of one of them
+        Recorded runs, all with the same parameters, in which joints may be inputs, see
+        ``Record.prescribed``; or postures at rest under known loads, for which options
+        of motions have no meaning.
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
@@ -217,14 +219,22 @@ def identify(
     0.007
     """
     started = time.perf_counter()
-    records = read_records(measured)
+    postures = read_postures(measured)
     steps = Steps(interpolation, integrator, max_step)
     every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms, parts = Arms(make_arm), _parts(stages)
-    problem: OutputError | EquationError
-    if method == "inverse dynamics":
+    problem: OutputError | EquationError | Statics
+    if postures is not None:
+        of_motion = estimate_state is not False, parts is not None, inputs is not None
+        if method != "output error" or any(of_motion):
+            raise ArgumentError(
+                "measured are postures, which have no motion; expected no "
+                "estimate_state, stages and inputs, and method 'output error'"
+            )
+        method, problem = STATIC, Statics(arms, p, postures, outputs)
+    elif method == "inverse dynamics":
         for name, given, why in (
             ("estimate_state", estimate_state is not False, "needs no initial state"),
             ("sigma", sigma is not None, "estimates the error of its forces"),
@@ -234,9 +244,10 @@ def identify(
                 raise ArgumentError(
                     f"{name} is given for method {method!r}, which {why}; leave it out"
                 )
-        problem = EquationError(arms, p, records, outputs)
+        problem = EquationError(arms, p, read_records(measured), outputs)
     else:
-        problem = OutputError(arms, p, records, outputs, estimate_state, steps, inputs)
+        runs = read_records(measured)
+        problem = OutputError(arms, p, runs, outputs, estimate_state, steps, inputs)
     refuse_few(problem, "samples", "unknowns")
     # the search, also for initial states
     states = np.zeros(problem.n - len(p))
@@ -248,6 +259,8 @@ def identify(
     if isinstance(problem, OutputError):
         problem.settle(x0)
         problem.size = np.concatenate([size, problem.check_start(x0)])
+    elif isinstance(problem, Statics):
+        problem.settle(x0)
     with held():
         if isinstance(problem, OutputError):
             found = in_stages(problem, x0, parts, options)
@@ -350,7 +363,7 @@ def _parts(stages: Sequence[float] | None) -> list[float] | None:
 @checked
 def predicted_signals(
     arm: Arm,
-    measured: Record | Sequence[Record],
+    measured: Record | Postures | Sequence[Record | Postures],
     *,
     outputs: object = "joint positions",
     interpolation: Annotated[str, Choice("linear", "hold")] = "linear",
@@ -363,7 +376,7 @@ def predicted_signals(
     ----------
     arm : Arm
         Such as `Identification.arm`, or that of nominal data.
-    measured : Record or list of Record
+    measured : Record, Postures or a list of one of them
         Times, forces, prescribed joints and initial states; signals `y` are not used.
     outputs : str, Output, Sensor or list
         The signals, as of `identify`; of its functions ``outputs(found.p)``.
@@ -402,6 +415,11 @@ def predicted_signals(
     >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
     True
     """
+    postures = read_postures(measured)
+    if postures is not None:
+        statics = Statics(lambda p: arm, np.zeros(0), postures, outputs)
+        statics.settle(np.zeros(0))
+        return statics.predict(np.zeros(0)) or []
     m = len(Sensing(arm, outputs).names)
     blank = [replace(r, y=np.zeros((len(r.t), m))) for r in read_records(measured)]
     steps = Steps(interpolation, integrator, max_step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -73,17 +73,13 @@ class Record:
     def __post_init__(self) -> None:
         t = times(self.t)
         # signals, a column for each
-        y = _columns("y", self.y)
-        if y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
+        y = measurements(self.y)
+        if len(y) != len(t):
             raise ArgumentError(
                 f"y has shape {np.shape(self.y)} with {len(t)} times, expected "
                 f"({len(t)}, m): a row for each time, a column for each signal"
             )
-        if np.isinf(y).any():
-            raise ArgumentError("y has an infinite entry, expected numbers or NaN")
         count = int(np.isfinite(y).sum())
-        if not count:
-            raise ArgumentError("y is NaN throughout, expected measurements")
         # forces, a row for each time
         tau = None if self.tau is None else _columns("tau", self.tau)
         if tau is not None:
@@ -134,6 +130,21 @@ class Record:
         return replace(self, t=self.t[:n], y=self.y[:n], tau=tau, prescribed=led)
 
 
+def measurements(given: ArrayLike) -> Array:
+    """Signals (n, m) as read-only columns, NaN where there are none."""
+    y = _columns("y", given)
+    if y.ndim != 2 or not y.shape[1]:
+        raise ArgumentError(
+            f"y has shape {np.shape(given)}, expected (n, m): a row for each sample, a "
+            "column for each signal"
+        )
+    if np.isinf(y).any():
+        raise ArgumentError("y has an infinite entry, expected numbers or NaN")
+    if not np.isfinite(y).any():
+        raise ArgumentError("y is NaN throughout, expected measurements")
+    return _constant(y)
+
+
 def _columns(name: str, given: ArrayLike) -> Array:
     """Values as columns, of which one may come as a row."""
     values = real_array(name, given)
@@ -167,9 +178,10 @@ def _led(given: Mapping[str, ArrayLike], n: int) -> Mapping[str, Array] | None:
     return result or None
 
 
-def read_records(given: Record | Sequence[Record]) -> tuple[Record, ...]:
+def read_records(given: object) -> tuple[Record, ...]:
     """One record or several as a tuple."""
-    found = (given,) if isinstance(given, Record) else tuple(given)
+    several = given if isinstance(given, list | tuple) else (given,)
+    found = tuple(each for each in several if isinstance(each, Record))
     if not found:
         raise ArgumentError("measured is empty, expected a Record or a list of some")
     return found

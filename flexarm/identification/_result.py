@@ -37,6 +37,9 @@ _MIN_NOISE = 0.3
 # thousand true models is blamed; with half of it, of two thousand.
 _MIN_PROBABILITY = 1e-3
 
+# Method of postures.
+STATIC = "equilibria"
+
 MESSAGES = {
     "solved": "the search reached its tolerance",
     "iterations": "the search reached its largest number of iterations",
@@ -112,7 +115,8 @@ class Identification(Labelled):
         Sentences on combinations that were not seen, bounds, noise that is not white,
         and steps that are too long.
     method : str
-        ``"output error"``, ``"inverse dynamics"`` or ``"base parameters"``.
+        ``"output error"``, ``"inverse dynamics"``, ``"base parameters"``, or
+        ``"equilibria"`` of postures.
     iterations, evaluations : int
         Steps of the search, and motions that were computed for them.
     timings : FitTimings
@@ -246,6 +250,8 @@ class Identification(Labelled):
         The least one of all records, times their number; by the test of G. Ljung and
         G. Box, *Biometrika* 65 (1978), 297-303, with up to 20 lags.
         """
+        if self.method == STATIC:  # postures have no order in time
+            return np.full(len(self.signals), np.nan)
         return whiteness_of(self.residual)
 
     def check(self) -> Identification:
@@ -331,7 +337,9 @@ def identified(
     free = inside(problem, found)
     seen = combinations_of(problem, found)
     residual = [y - f for y, f in zip(measured, found.predicted, strict=True)]
-    white = whiteness_of(residual) > _MIN_WHITENESS
+    white = np.ones(len(problem.signals), dtype=bool)  # postures have no order
+    if method != STATIC:
+        white = whiteness_of(residual) > _MIN_WHITENESS
     covariance = seen.covariance()
     if seen.rank:
         middle = _of_coloured_noise(problem, found, seen, white, sigma_is_known)

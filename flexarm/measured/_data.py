@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class DataSet:
         Who measured, where the data are published, their licence.
     columns : mapping of str to float
         Factors to SI units of columns, by their heads; others are taken as they are.
+    words : collection of str
+        Heads of columns of text, which are not read.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class DataSet:
     name: str
     source: str
     columns: Mapping[str, float]
+    words: Collection[str] = ()
 
     def folder(self, data: str | os.PathLike[str] | None = None) -> Path:
         """Folder of the set.
@@ -103,6 +106,9 @@ class DataSet:
                     f"{path.name} has a row of {len(row)} fields, expected "
                     f"{len(heads)}, one for each head: {', '.join(row)}"
                 )
+        kept = [i for i, head in enumerate(heads) if head not in self.words]
+        body = [[row[i] for i in kept] for row in body]
+        heads = [heads[i] for i in kept]
         try:
             table = np.array([[float(x or "nan") for x in row] for row in body], float)
         except ValueError as fault:

@@ -17,6 +17,7 @@ SETS: tuple[str, ...] = (
     "pazy",
     "references",
     "rollouts",
+    "tentacle",
 )
 
 

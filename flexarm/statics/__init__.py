@@ -8,11 +8,13 @@ from ._equilibrium import Equilibrium, equilibrium
 from ._inverse import InverseStatics, inverse_statics
 from ._maps import WorkspaceMap, joint_grid, workspace_map
 from ._path import EquilibriumPath, equilibrium_path
+from .tendons import Tendon
 
 __all__ = [
     "Equilibrium",
     "EquilibriumPath",
     "InverseStatics",
+    "Tendon",
     "WorkspaceMap",
     "deflection",
     "equilibrium",

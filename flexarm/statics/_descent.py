@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics.energies import potential_energy
-from ..kinematics.nodes import node_pose
 from ..kinematics.positions import integrate
 from ._newton import Problem
 
@@ -97,10 +96,7 @@ def _climb(
     before, after = potential_energy(arm, q), potential_energy(arm, moved)
     change = after - before
     if problem.loads is not None:
-        for i, node in enumerate(problem.loads.nodes):
-            force = problem.loads.wrench[..., i, 3:]
-            travel = node_pose(arm, moved, node) - node_pose(arm, q, node)
-            change = change - (force * travel[:, :3, 3]).sum(axis=-1)
+        change = change - problem.loads.work(arm, q, moved)
     if problem.applied is not None:
         change = change - (problem.applied * step).sum(axis=-1)
     grain = 8.0 * np.finfo(float).eps * (np.abs(before) + np.abs(after))

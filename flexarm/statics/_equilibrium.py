@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
@@ -44,6 +45,7 @@ from .coordinates import (
 )
 from .given_loads import Loads, read_loads
 from .spectrum import lowest_squares
+from .tendons import Tendon
 
 Mask = NDArray[np.bool_]
 Entry = TypeVar("Entry", bound=np.generic)
@@ -167,6 +169,8 @@ def equilibrium(
     wrench: Annotated[ArrayLike, Floats()] | None = None,
     node: object = None,
     frame: JacobianFrame = "node",
+    tendons: Sequence[Tendon] | None = None,
+    tension: Annotated[ArrayLike, Floats("(..., m)")] | None = None,
     tau: Forces | None = None,
     seek: Annotated[str, Choice("nearest", "stable")] = "nearest",
     tolerance: float = 1e-10,
@@ -175,8 +179,8 @@ def equilibrium(
     r"""Find postures of static equilibrium with some coordinates held.
 
     Solves :math:`g(q) + K \eta + f(q) - J^T w = \tau` for the free coordinates, with
-    gravity, the elastic forces, those of springs in joints, and wrenches w on nodes, by
-    Newton's method with the exact tangent.
+    gravity, the elastic forces, those of springs in joints, wrenches w on nodes and
+    tendons, by Newton's method with the exact tangent.
 
     Parameters
     ----------
@@ -195,12 +199,16 @@ def equilibrium(
         Nodes of the wrench; by default the tip.
     frame : {"node", "base"}
         Axes of the wrench: those of the node, which it follows, or of the base.
+    tendons : sequence of m Tendon, optional
+        Cables through points of the arm.
+    tension : (..., m) array_like of float, optional
+        Their tensions in N.
     tau : (..., nu) or (..., nv) array_like of float, optional
         Given forces on free coordinates, such as torques of free motors.
     seek : {"nearest", "stable"}
         One equilibrium near the start, stable or not; or a minimum of the energy that
-        is reached by descent from there, for loads with a potential: no moments, and
-        forces in base axes.
+        is reached by descent from there, for loads with a potential: tendons, and
+        forces in base axes without moments.
     tolerance : float
         Largest last step of Newton's method, as the motion of a node in rad or m.
     max_iterations : int
@@ -282,7 +290,7 @@ def equilibrium(
     """
     read_arm(arm, "equilibrium", closed=True)
     start = read_positions(arm, q)
-    loads = read_loads(arm, wrench, node, frame)
+    loads = read_loads(arm, wrench, node, frame, tendons, tension)
     applied = _applied(arm, tau)
     batch = _batch(arm, start, loads, applied)
     count_of("max_iterations", max_iterations)
@@ -406,7 +414,8 @@ def _batch(
     if isinstance(arm, StackLike):
         shapes["stack"] = arm.shape
     if loads is not None:
-        shapes["wrench"] = loads.batch
+        shapes["wrench"] = loads.wrench.shape[:-2]
+        shapes["tension"] = () if loads.pull is None else loads.pull.tension.shape[:-1]
     if applied is not None:
         shapes["tau"] = applied.shape[:-1]
     return common_batch(shapes)

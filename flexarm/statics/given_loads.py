@@ -11,7 +11,7 @@ turns.  The derivatives of J are those of a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,35 +33,47 @@ from ..kinematics.nodes import (
     wrench_forces,
 )
 from ..se3 import bracket, so3_hat
+from .tendons import Pull, Tendon, read_pull
 
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Loads:
-    """Wrenches (..., m, 6) on m nodes, in axes of the base or of each node."""
+    """Tendons, and wrenches (..., m, 6) on m nodes in axes of the base or each node."""
 
     nodes: tuple[int, ...]
     wrench: Array
     frame: str
+    pull: Pull | None = None
 
     def at(self, states: NDArray[np.intp] | Mask | slice) -> Loads:
         """Return the loads of some states of a flat batch."""
-        if self.wrench.ndim < 3:
+        wrench, pull = self.wrench, self.pull
+        if wrench.ndim > 2:
+            wrench = wrench[states]
+        if pull is not None and pull.tension.ndim > 1:
+            pull = Pull(pull.tendons, pull.tension[states])
+        if wrench is self.wrench and pull is self.pull:
             return self
-        return Loads(self.nodes, self.wrench[states], self.frame)
+        return Loads(self.nodes, wrench, self.frame, pull)
 
     def flat(self, batch: tuple[int, ...]) -> Loads:
         """Return the loads of a batch as rows (n, m, 6), or one row for all."""
-        if self.wrench.ndim < 3:
-            return self
-        full = np.broadcast_to(self.wrench, (*batch, *self.wrench.shape[-2:]))
-        return Loads(self.nodes, full.reshape(-1, *full.shape[-2:]), self.frame)
+        wrench, pull = self.wrench, self.pull
+        if wrench.ndim > 2:
+            full = np.broadcast_to(wrench, (*batch, *wrench.shape[-2:]))
+            wrench = full.reshape(-1, *full.shape[-2:])
+        if pull is not None and pull.tension.ndim > 1:
+            full = np.broadcast_to(pull.tension, (*batch, pull.tension.shape[-1]))
+            pull = Pull(pull.tendons, full.reshape(-1, full.shape[-1]))
+        return Loads(self.nodes, wrench, self.frame, pull)
 
     @property
     def batch(self) -> tuple[int, ...]:
         """Leading axes."""
-        return self.wrench.shape[:-2]
+        pulled = () if self.pull is None else self.pull.tension.shape[:-1]
+        return np.broadcast_shapes(self.wrench.shape[:-2], pulled)
 
     @property
     def conservative(self) -> bool:
@@ -70,7 +82,7 @@ class Loads:
 
     def forces(self, arm: AnyArm, q: Array) -> Array:
         """Generalized forces J' w of all loads, (..., nv)."""
-        total = np.zeros(())
+        total = np.zeros(()) if self.pull is None else self.pull.forces(arm, q)
         for i, node in enumerate(self.nodes):
             w = self.wrench[..., i, :]
             total = total + wrench_forces(arm, q, w, node, frame=self.frame)
@@ -79,6 +91,8 @@ class Loads:
     def base_forces(self, arm: AnyArm, q: Array) -> dict[int, Array]:
         """Force on each node in axes of the base, (..., 3), without its moment."""
         found: dict[int, Array] = {}
+        if self.pull is not None:
+            found = _at_base(arm, q, self.pull).base_forces(arm, q)
         for i, node in enumerate(self.nodes):
             w = self.wrench[..., i, :]
             if self.frame == "node":
@@ -90,16 +104,50 @@ class Loads:
     def tangent(self, arm: AnyArm, q: Array) -> Array:
         """Derivatives of these forces along the velocity directions, (..., nv, nv)."""
         total = np.zeros(())
+        if self.pull is not None:
+            total = self.pull.stiffness(arm, q)
+            total = total + _at_base(arm, q, self.pull).tangent(arm, q)
         for i, node in enumerate(self.nodes):
             total = total + _tangent(arm, q, node, self.wrench[..., i, :], self.frame)
         return total
 
+    def work(self, arm: AnyArm, q: Array, moved: Array) -> Array:
+        """Work (...) of conservative loads on a motion from q."""
+        total = np.zeros(())
+        for i, node in enumerate(self.nodes):
+            travel = node_pose(arm, moved, node) - node_pose(arm, q, node)
+            total = total + (self.wrench[..., i, 3:] * travel[..., :3, 3]).sum(axis=-1)
+        for i, tendon in enumerate(() if self.pull is None else self.pull.tendons):
+            assert self.pull is not None
+            shorter = tendon.length(arm, q) - tendon.length(arm, moved)
+            total = total + self.pull.tension[..., i] * shorter
+        return total
+
+
+def _at_base(arm: AnyArm, q: Array, pull: Pull) -> Loads:
+    """Forces of tendons in one posture, one wrench for each node."""
+    nodes, wrench = pull.wrenches(arm, q)
+    places = sorted(set(nodes))
+    at = np.array([[node == place for node in nodes] for place in places], float)
+    return Loads(tuple(places), at @ wrench, "base")
+
 
 def read_loads(
-    arm: AnyArm, wrench: ArrayLike | None, node: object, frame: str
+    arm: AnyArm,
+    wrench: ArrayLike | None,
+    node: object,
+    frame: str,
+    tendons: Sequence[Tendon] | None = None,
+    tension: ArrayLike | None = None,
 ) -> Loads | None:
     """Return loads from the arguments of a function, or None."""
     check_choice("frame", frame, FRAMES)
+    pull = read_pull(arm, tendons, tension)
+    if pull is not None:
+        _read_full(arm, "a tension")
+        _refuse_rolling(arm, pull.nodes(arm))
+        if wrench is None and node is None:
+            return Loads((), np.zeros((0, 6)), "base", pull)
     if wrench is None:
         if node is not None:
             raise ArgumentError(
@@ -107,11 +155,7 @@ def read_loads(
                 "or none"
             )
         return None
-    if arm.fidelity != "full":
-        raise ArgumentError(
-            f"a wrench acts on an arm of {arm.fidelity} fidelity, whose stiffness "
-            "under wrenches is not computed; expected one of fidelity 'full'"
-        )
+    _read_full(arm, "a wrench")
     # one wrench for each node
     several = isinstance(node, list)
     nodes = node_numbers(arm, node)
@@ -130,7 +174,16 @@ def read_loads(
     array = array if several else array[..., np.newaxis, :]
     check_finite("wrench", array, 2)
     _refuse_rolling(arm, nodes)
-    return Loads(tuple(nodes), array, frame)
+    return Loads(tuple(nodes), array, frame, pull)
+
+
+def _read_full(arm: AnyArm, what: str) -> None:
+    """Raise for arms whose stiffness under loads is not computed."""
+    if arm.fidelity != "full":
+        raise ArgumentError(
+            f"{what} acts on an arm of {arm.fidelity} fidelity, whose stiffness "
+            "under such loads is not computed; expected one of fidelity 'full'"
+        )
 
 
 def _refuse_rolling(arm: AnyArm, nodes: Iterable[int]) -> None:

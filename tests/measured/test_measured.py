@@ -32,6 +32,8 @@ def test_tables_are_read_in_si_units(tmp_path):
     assert list(found) == ["time (s)", "angle (deg)"]
     np.testing.assert_allclose(found["angle (deg)"], [np.pi / 2.0, np.nan])
     plain = tmp_path / "run.csv"
+    plain.write_text("a,name\n1,first\n")
+    assert list(DataSet("rig", "ours", {}, ("name",)).read(plain)) == ["a"]
     plain.write_text("a,b\n1,2\n3\n")
     with pytest.raises(ArgumentError, match="a row of 1 fields, expected 2"):
         RIG.read(plain)
