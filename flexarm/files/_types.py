@@ -66,6 +66,7 @@ RESULTS = {
     "Shaper": "control",
     "Identification": "identification",
     "Record": "identification",
+    "FrequencyResponse": "identification",
     "Limits": "optimize",
     "Search": "optimize",
     "HalfSpace": "optimize",

@@ -7,9 +7,11 @@ from ._exciting import exciting_motion
 from ._identify import identify, predicted_signals
 from ._inverse_dynamics import identify_base_parameters
 from ._records import Record, Sensor, simulated_record
+from ._responses import FrequencyResponse
 from ._result import Identification
 
 __all__ = [
+    "FrequencyResponse",
     "Identification",
     "Record",
     "Sensor",

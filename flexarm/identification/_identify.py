@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from ..parameters.trajectory_sensitivity import INTEGRATORS
 from ._inverse_dynamics import EquationError, refuse_few
 from ._output_error import OutputError, Problem, Steps
 from ._records import Record, Sensing, read_records, standard_deviations
+from ._responses import FrequencyResponse, ResponseError, read_responses, refuse_options
 from ._result import Identification, identified
 from ._search import Bounds as Pairs
 from ._search import FitOptions, fit, in_stages, scatter_of
@@ -47,7 +48,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
-    measured: Record | Sequence[Record],
+    measured: Record | FrequencyResponse | Sequence[Record | FrequencyResponse],
     *,
     names: Sequence[str] | None = None,
     bounds: Bounds | None = None,
@@ -75,9 +76,10 @@ def identify(
         once for each parameter in each step of the search, four times in the last one.
     p0 : (k,) array_like of float
         First values, in any units.
-    measured : Record or list of Record
+    measured : Record or list of Record, FrequencyResponse or list of these
         Recorded runs, all with the same parameters.  Joints may be inputs, see
-        ``Record.prescribed``.
+        ``Record.prescribed``.  Or responses of small motions, all of the same inputs,
+        without `method`, `estimate_state` and `stages`.
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
@@ -212,14 +214,19 @@ def identify(
     0.007
     """
     started = time.perf_counter()
-    records = read_records(measured)
+    responses = read_responses(measured)
+    records = () if responses else read_records(cast("Sequence[Record]", measured))
     steps = Steps(interpolation, integrator, max_step)
     every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms, parts = Arms(make_arm), _parts(stages)
-    problem: OutputError | EquationError
-    if method == "inverse dynamics":
+    problem: OutputError | EquationError | ResponseError
+    if responses:
+        refuse_options(method, estimate_state, stages)
+        problem = ResponseError(arms, p, responses, outputs)
+        method, sigma = "frequency response", problem.noise(sigma)
+    elif method == "inverse dynamics":
         for name, given, why in (
             ("estimate_state", estimate_state is not False, "needs no initial state"),
             ("sigma", sigma is not None, "estimates the error of its forces"),

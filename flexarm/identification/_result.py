@@ -377,7 +377,7 @@ def identified(
         timings=FitTimings(searched - started, done - searched, done - started),
     )
     poor = None
-    if method == "output error" and status == "solved":
+    if method in ("output error", "frequency response") and status == "solved":
         poor = _poor_fit(result)
     if poor is not None:
         result = replace(result, success=False, status="poor fit", message=poor)
