@@ -96,16 +96,16 @@ class FrequencyResponse:
 
     Three lines make a response of records:
 
-    >>> how = {"fs": 200.0, "nperseg": 1200}
+    >>> how = {"fs": 200.0, "nperseg": 2400}
     >>> f, cross = signal.csd(u[:, 0], x, **how)
     >>> H = cross / signal.welch(u[:, 0], **how)[1]
     >>> coherence = signal.coherence(u[:, 0], x, **how)[1]
 
     Around the resonance at 3.2 Hz:
 
-    >>> band = slice(3, 60)
+    >>> band = slice(6, 120)
     >>> measured = fa.identification.FrequencyResponse(
-    ...     f[band], H[band], coherence[band], averages=0.95 * 19
+    ...     f[band], H[band], coherence[band], averages=0.95 * 9
     ... )
     >>> found = fa.identification.identify(make_arm, [1.3, 2.0], measured)
     >>> bool((abs(found.p - [1.0, 4.0]) < 3.0 * found.std).all()), found.success

@@ -89,8 +89,8 @@ class Identification(Labelled):
     sigma_is_known : bool
         Whether it was given.
     t, measured, predicted, residual : tuples of (n,) and (n, m) ndarray
-        For each record the times (n,), and (n, m) the signals, those of the arm, and
-        measured less predicted ones (NaN where a sample is missing; predictions end
+        For each record the times (n,), or frequencies in Hz of a response, and (n, m)
+        the signals, those of the arm, and measured less predicted ones (NaN where a sample is missing; predictions end
         with a part of a record after Ctrl-C in one of the `stages`).
     state_names : tuple of str
         Names of the estimated coordinates of initial states.
@@ -112,7 +112,8 @@ class Identification(Labelled):
         Sentences on combinations that were not seen, bounds, noise that is not white,
         and steps that are too long.
     method : str
-        ``"output error"``, ``"inverse dynamics"`` or ``"base parameters"``.
+        ``"output error"``, ``"inverse dynamics"``, ``"frequency response"`` or ``"base
+        parameters"``.
     iterations, evaluations : int
         Steps of the search, and motions that were computed for them.
     timings : FitTimings
@@ -211,9 +212,10 @@ class Identification(Labelled):
             "singular_values": Variable(("combination",), self.singular_values),
         }
         # records have times of their own
+        unit = "Hz" if self.method == "frequency response" else "s"
         for k, t in enumerate(self.t):
             time = f"time{k}"
-            at[time] = Variable((time,), t, "s")
+            at[time] = Variable((time,), t, unit)
             for name in ("measured", "predicted", "residual"):
                 values = getattr(self, name)[k]
                 found[f"{name}{k}"] = Variable((time, "signal"), values)
