@@ -90,8 +90,9 @@ class Identification(Labelled):
         Whether it was given.
     t, measured, predicted, residual : tuples of (n,) and (n, m) ndarray
         For each record the times (n,), or frequencies in Hz of a response, and (n, m)
-        the signals, those of the arm, and measured less predicted ones (NaN where a sample is missing; predictions end
-        with a part of a record after Ctrl-C in one of the `stages`).
+        the signals, those of the arm, and measured less predicted ones (NaN where a
+        sample is missing; predictions end with a part of a record after Ctrl-C in one
+        of the `stages`).
     state_names : tuple of str
         Names of the estimated coordinates of initial states.
     state, state_std : (r, s) ndarray of float
