@@ -42,7 +42,7 @@ class FrequencyResponse:
         the same error in parts of the response, which is estimated.
     averages : float
         Number of independent segments behind the coherence; those that overlap by half
-        under a Hann window count 0.95 each.
+        under a Hann window count by the factor 0.95.
     inputs : str, Input or list of these, optional
         The k inputs, see `flexarm.inputs`; by default the forces of the actuators.
     q0 : (nq,) array_like of float, optional
