@@ -43,6 +43,10 @@ _MEASURES = (
     (0.25, None, "rms", None),
     (0.1, 4.5, "median", 1.5),
 )
+_COLUMNS = (
+    *("length (s)", "start (s)", "vibration (V)"),
+    *("place (m)", "place by the sensor (m)"),
+)
 LENGTHS = tuple(length for length, *_ in _MEASURES)
 STEEL = Material(E=205e9, density=7850.0, poisson=0.3)
 BEAM = Beam(Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
@@ -292,18 +296,14 @@ def _predicted(
     run: Array, model: Callable[[Array], Array], line: Line
 ) -> dict[str, Array]:
     """Columns of all windows of a run."""
-    columns: dict[str, list[Array]] = {}
+    parts = []
     for length in LENGTHS:
         w = Windows.of(run, length)
-        for name, values in (
-            ("length (s)", np.full(len(w.start), length)),
-            ("start (s)", w.start),
-            ("vibration (V)", w.vibration),
-            ("place (m)", places(w.signal, model)),
-            ("place by the sensor (m)", line.at(w.volts)),
-        ):
-            columns.setdefault(name, []).append(values)
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+        found = places(w.signal, model)
+        parts.append(
+            [length + 0.0 * found, w.start, w.vibration, found, line.at(w.volts)]
+        )
+    return dict(zip(_COLUMNS, np.concatenate(parts, axis=1), strict=True))
 
 
 def _ahead(run: Array, model: Callable[[Array], Array]) -> Array:
@@ -322,12 +322,11 @@ def _rows(label: str, found: list[dict[str, Array]]) -> list[Row]:
     rows = []
     for length, most_wrong, measure, asked in _MEASURES:
         off = np.concatenate([[], *(_errors(columns, length) for columns in found)])
-        wrong = value = np.nan
-        if len(off):
-            wrong = 100.0 * float(np.mean(np.abs(off) > WRONG))
-            squares = off**2
-            middle = np.mean if measure == "rms" else np.median
-            value = 1e3 * float(np.sqrt(middle(squares)))
+        off = off if len(off) else np.array([np.nan])
+        missing = 0.0 * off[0]  # NaN where there is no measurement
+        wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + missing
+        middle = np.mean if measure == "rms" else np.median
+        value = 1e3 * float(np.sqrt(middle(off**2)))
         what = f"{label}, {1e3 * length:.0f} ms: "
         rows.append(Row(f"{what}wrong", "predicted", wrong, "%", None, most_wrong))
         rows.append(Row(what + measure, "predicted", value, "mm", None, asked))
