@@ -69,6 +69,7 @@ RESULTS = {
     "Identification": "identification",
     "Record": "identification",
     "Postures": "identification",
+    "FrequencyResponse": "identification",
     "Limits": "optimize",
     "Search": "optimize",
     "HalfSpace": "optimize",

@@ -8,9 +8,11 @@ from ._identify import identify, predicted_signals
 from ._inverse_dynamics import identify_base_parameters
 from ._postures import Postures
 from ._records import Record, Sensor, simulated_record
+from ._responses import FrequencyResponse
 from ._result import Identification
 
 __all__ = [
+    "FrequencyResponse",
     "Identification",
     "Postures",
     "Record",

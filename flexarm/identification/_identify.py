@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Annotated, TypeAlias
+from typing import Annotated, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from ._inverse_dynamics import EquationError, refuse_few
 from ._output_error import OutputError, Problem, Steps
 from ._postures import Postures, Statics, read_postures
 from ._records import Record, Sensing, read_records, standard_deviations
+from ._responses import FrequencyResponse, ResponseError, read_responses, refuse_options
 from ._result import STATIC, Identification, identified
 from ._search import Bounds as Pairs
 from ._search import FitOptions, fit, in_stages, scatter_of
@@ -39,6 +40,8 @@ Bounds: TypeAlias = Annotated[
     ),
 ]
 
+Data: TypeAlias = Record | Postures | FrequencyResponse
+
 _SEARCH: dict[str, object] = {"tolerance": 1e-8, "max_iterations": 200}
 _SEARCH |= {"time_limit": np.inf, "progress": None}
 
@@ -48,7 +51,7 @@ _SEARCH |= {"time_limit": np.inf, "progress": None}
 def identify(
     make_arm: Callable[[Array], Arm],
     p0: Annotated[ArrayLike, Floats("(k,)")],
-    measured: Record | Postures | Sequence[Record | Postures],
+    measured: Data | Sequence[Data],
     *,
     names: Sequence[str] | None = None,
     bounds: Bounds | None = None,
@@ -77,10 +80,11 @@ def identify(
         once for each parameter in each step of the search, four times in the last one.
     p0 : (k,) array_like of float
         First values, in any units.
-    measured : Record, Postures or a list of one of them
+    measured : Record, Postures, FrequencyResponse or a list of one of them
         Recorded runs, all with the same parameters, in which joints may be inputs, see
-        ``Record.prescribed``; or postures at rest under known loads, for which options
-        of motions have no meaning.
+        ``Record.prescribed``; or postures at rest under known loads, or responses of
+        small motions, all of the same inputs, for both of which options of motions
+        have no meaning.
     names : sequence of str, optional
         Names of the parameters, ``"p[0]"`` and so on by default.
     bounds : sequence of k pairs, optional
@@ -219,21 +223,23 @@ def identify(
     0.007
     """
     started = time.perf_counter()
-    postures = read_postures(measured)
+    postures, responses = read_postures(measured), read_responses(measured)
+    moves = not postures and not responses
+    records = read_records(cast("Sequence[Record]", measured)) if moves else ()
     steps = Steps(interpolation, integrator, max_step)
     every = read_search(search, _SEARCH, "identify")
     # parameters, and residuals of the chosen method
     p, known_names, size, limits = unknowns(p0, names, scale, bounds)
     arms, parts = Arms(make_arm), _parts(stages)
-    problem: OutputError | EquationError | Statics
-    if postures is not None:
-        of_motion = estimate_state is not False, parts is not None, inputs is not None
-        if method != "output error" or any(of_motion):
-            raise ArgumentError(
-                "measured are postures, which have no motion; expected no "
-                "estimate_state, stages and inputs, and method 'output error'"
-            )
+    problem: OutputError | EquationError | Statics | ResponseError
+    if not moves:
+        kind = "postures" if postures else "frequency responses"
+        refuse_options(kind, method, estimate_state, stages, inputs)
+    if postures:
         method, problem = STATIC, Statics(arms, p, postures, outputs)
+    elif responses:
+        problem = ResponseError(arms, p, responses, outputs)
+        method, sigma = "frequency response", problem.noise(sigma)
     elif method == "inverse dynamics":
         for name, given, why in (
             ("estimate_state", estimate_state is not False, "needs no initial state"),
@@ -244,10 +250,9 @@ def identify(
                 raise ArgumentError(
                     f"{name} is given for method {method!r}, which {why}; leave it out"
                 )
-        problem = EquationError(arms, p, read_records(measured), outputs)
+        problem = EquationError(arms, p, records, outputs)
     else:
-        runs = read_records(measured)
-        problem = OutputError(arms, p, runs, outputs, estimate_state, steps, inputs)
+        problem = OutputError(arms, p, records, outputs, estimate_state, steps, inputs)
     refuse_few(problem, "samples", "unknowns")
     # the search, also for initial states
     states = np.zeros(problem.n - len(p))

@@ -92,9 +92,10 @@ class Identification(Labelled):
     sigma_is_known : bool
         Whether it was given.
     t, measured, predicted, residual : tuples of (n,) and (n, m) ndarray
-        For each record the times (n,), and (n, m) the signals, those of the arm, and
-        measured less predicted ones (NaN where a sample is missing; predictions end
-        with a part of a record after Ctrl-C in one of the `stages`).
+        For each record the times (n,), or frequencies in Hz of a response, and (n, m)
+        the signals, those of the arm, and measured less predicted ones (NaN where a
+        sample is missing; predictions end with a part of a record after Ctrl-C in one
+        of the `stages`).
     state_names : tuple of str
         Names of the estimated coordinates of initial states.
     state, state_std : (r, s) ndarray of float
@@ -115,8 +116,8 @@ class Identification(Labelled):
         Sentences on combinations that were not seen, bounds, noise that is not white,
         and steps that are too long.
     method : str
-        ``"output error"``, ``"inverse dynamics"``, ``"base parameters"``, or
-        ``"equilibria"`` of postures.
+        ``"output error"``, ``"inverse dynamics"``, ``"base parameters"``,
+        ``"equilibria"`` of postures, or ``"frequency response"``.
     iterations, evaluations : int
         Steps of the search, and motions that were computed for them.
     timings : FitTimings
@@ -215,9 +216,10 @@ class Identification(Labelled):
             "singular_values": Variable(("combination",), self.singular_values),
         }
         # records have times of their own
+        unit = "Hz" if self.method == "frequency response" else "s"
         for k, t in enumerate(self.t):
             time = f"time{k}"
-            at[time] = Variable((time,), t, "s")
+            at[time] = Variable((time,), t, unit)
             for name in ("measured", "predicted", "residual"):
                 values = getattr(self, name)[k]
                 found[f"{name}{k}"] = Variable((time, "signal"), values)
@@ -385,7 +387,7 @@ def identified(
         timings=FitTimings(searched - started, done - searched, done - started),
     )
     poor = None
-    if method == "output error" and status == "solved":
+    if method in ("output error", "frequency response") and status == "solved":
         poor = _poor_fit(result)
     if poor is not None:
         result = replace(result, success=False, status="poor fit", message=poor)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 SETS: tuple[str, ...] = (
+    "dropbear",
     "ist_bar",
     "pazy",
     "references",

@@ -87,9 +87,10 @@ def identification(
         lines += rest.plot(t, residual[:, j], ".", **style)
         finish(motion, "", name)
         finish(rest, "", "residual")
+    responses = result.method == "frequency response"
     for top, bottom in zip(axes[0], axes[-1], strict=True):
         draw_legend(top)
-        bottom.set_xlabel("time (s)")
+        bottom.set_xlabel("frequency (Hz)" if responses else "time (s)")
     return lines
 
 

@@ -1143,6 +1143,14 @@ OWN: dict[str, dict[str, Rule]] = {
         "prescribed": const({"rod": [0.0, 0.1, 0.2]}),
         "part": const(0.5),
     },
+    "identification.FrequencyResponse": {
+        "frequencies": const([1.0, 2.0, 3.0]),
+        "response": const([1.0 + 0.1j, 2.0, 0.5]),
+        "coherence": const([0.9, 0.95, 0.9]),
+        "averages": const(10.0),
+        "inputs": const("actuators"),
+        "q0": const([0.0]),
+    },
     "identification.Sensor": {
         "output": const("joints"),
         "gain": const(2.0),
@@ -1555,6 +1563,9 @@ OBJECTS: dict[str, Rule] = {
     "optimize.OptimalMotion": lambda d: o.optimum(),
     "optimize.Path": lambda d: d.choice(path(d), cartesian(d)),
     "identification.Record": lambda d: o.record(),
+    "identification.FrequencyResponse": lambda d: fa.identification.FrequencyResponse(
+        [1.0, 2.0], [1.0, 2.0j]
+    ),
     "identification.Sensor": lambda d: o.sensor(),
     "plotting.Animation": lambda d: fa.plotting.animate(o.run_of("pendulum"), fps=10.0),
     "plotting.ArmDrawing": lambda d: fa.plotting.arm(o.arm_of("flexible")),

@@ -105,7 +105,7 @@ REFUSED: dict[str, tuple[str, Any]] = {
         lambda: identify(cantilever, [60.0], [RECORD, postures(FORCES)]),
     ),
     "stages": (
-        "no stages",
+        "stages is given for postures",
         lambda: identify(
             cantilever, [60.0], postures(FORCES), outputs=SWAY, stages=[0.5, 1.0]
         ),

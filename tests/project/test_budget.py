@@ -201,7 +201,7 @@ NAMES: dict[str, str] = {
         FiniteElementModel beam_mesh read_matrix_market
     """,
     "identification": """
-        Identification Postures Record Sensor exciting_motion identify
+        FrequencyResponse Identification Postures Record Sensor exciting_motion identify
         identify_base_parameters predicted_signals simulated_record
     """,
     "inputs": """
