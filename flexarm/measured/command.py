@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-SETS: tuple[str, ...] = ()
+SETS: tuple[str, ...] = ("quanser",)
 
 
 def _set(name: str) -> str:
