@@ -136,8 +136,8 @@ def quanser_two_link(
     rotary inertia bends the link too: 1.65 to 1.96 Hz for any place of the centre.
 
     Measured runs say more (notebook 21, intervals of 95 %).  Steps of hub 1: the load
-    is 0.303 to 0.305 m from the clamp; joint 2 is held by a servo of 0.89 to 0.94
-    N m/rad with viscous friction of 0.125 to 0.132 N m s and dry friction of 0.011 to
+    is 0.303 to 0.306 m from the clamp; joint 2 is held by a servo of 0.87 to 0.92
+    N m/rad with viscous friction of 0.130 to 0.136 N m s and dry friction of 0.011 to
     0.012 N m; drive 1 has 0.15 kg m^2, 1.9 N m s and a dry friction of 2.3 N m.  A run
     of both stages: zero of encoder 2 was at an elbow angle of -0.74 to -0.59 rad, and
     the load of link 2 is 0.237 to 0.249 kg.

@@ -141,12 +141,12 @@ def step_errors(p, runs):
 
 
 def test_deflections_of_runs_that_were_not_used(runs):
-    """Four of six below 8 %; two at the 12 % that were aimed at, by 0.1 % above."""
+    """Four of six below 8 %, two below the 12 % that were aimed at."""
     found = step_errors(STEPS, runs)
     assert all(found[name] < 0.06 for name in FITTED)
     unused = {name: error for name, error in found.items() if name not in FITTED}
     # 2 mrad in all; rest that is 0.6 mrad elsewhere, which no other run shows
-    assert max(unused.pop("hinf 10"), unused.pop("lqg -10")) < 0.123
+    assert max(unused.pop("hinf 10"), unused.pop("lqg -10")) < 0.12
     assert max(unused.values()) < 0.08
     # the maker's numbers, without what is identified
     assert min(step_errors(quanser.STEP_NOMINAL, runs).values()) > 0.2
