@@ -442,9 +442,10 @@ def judged(
         error = 100.0 * float(relative(y, runs[name].deflection))
         rows.append(Row(what, kind, error, "%", None, 12.0))
     found, seen = predicted_both(model.arm, model.gauges, both)
-    for kind, part in zip(KINDS, (slice(1250), slice(1250, None)), strict=True):
+    halves = ("0 to 10 s", slice(1250)), ("10 to 20 s", slice(1250, None))
+    for kind, (half, part) in zip(KINDS, halves, strict=True):
         for k, error in enumerate(100.0 * relative(found[:, part], seen[:, part]), 1):
-            what = f"both stages, deflection {k}"
+            what = f"both stages, {half}, deflection {k}"
             rows.append(Row(what, kind, float(error), "%", None, 12.0))
     signals |= {f"deflection{k}": found[k - 1, 1250:] for k in (1, 2)}
     signals["hub1"], hub = predicted_hub(model.driven, both)
@@ -467,8 +468,9 @@ def drawn(
         ax.plot(t, 1e3 * y, label="measured")
         ax.plot(t, 1e3 * found[name], "--", label="predicted")
         ax.set_title(f"{name}: {100.0 * relative(found[name], y):.1f} %", fontsize=9)
-        ax.set_ylabel("(mrad)")
-    axes[0].legend(frameon=False)
+        ax.set_ylabel("angle (mrad)")
+    lines = axes[0].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside upper right", ncols=2, frameon=False)
     axes[-1].set_xlabel("time (s)")
     return figure
 
