@@ -40,7 +40,6 @@ def quanser_two_link(
     carried: Vector | None = None,
     load: Annotated[ArrayLike, Floats("(2,)")] = _LOAD,
     rigid_stage: bool = False,
-    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
     hub_inertia: Annotated[ArrayLike, Floats("()", "(2,)")] = (0.0635, 0.0030),
     viscous_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = (4.0, 1.5),
     coulomb_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
@@ -48,7 +47,6 @@ def quanser_two_link(
     joint_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
     damping_time: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
     n_modes: int = 2,
-    geometric_stiffening: bool = True,
 ) -> Arm:
     r"""Serial flexible arm of a laboratory, two steel links in a horizontal plane.
 
@@ -71,9 +69,6 @@ def quanser_two_link(
         kg m^2.
     rigid_stage : bool
         Whether the second stage is one rigid body, so that the arm has one joint.
-    bending_stiffness : float or (2,) array_like of float, optional
-        EI of the links in N m^2, by default those of the sections of steel, 2.690 and
-        0.461.
     hub_inertia : float or (2,) array_like of float
         Inertia of each drive at its output, in kg m^2; another file of the maker has
         (0.0109, 0.0090).
@@ -91,8 +86,6 @@ def quanser_two_link(
         frequency w has the damping ratio :math:`w T / 2`.
     n_modes : int
         Bending coordinates of each link; two are the static shapes of the tip.
-    geometric_stiffening : bool
-        Foreshortening of the links, as of `flexarm.beams.flexible_link`.
 
     Returns
     -------
@@ -165,8 +158,6 @@ def quanser_two_link(
     axis = positive("elbow", elbow, "m")
     speed = positive("friction_velocity", friction_velocity, "rad/s")
     turned = float(as_array("elbow_angle", elbow_angle, ()))
-    stiffness = _STIFFNESS if bending_stiffness is None else bending_stiffness
-    EI = _pair("bending_stiffness", stiffness, least=None)
     inertia = _pair("hub_inertia", hub_inertia)
     drives = _Drives(
         inertia,
@@ -193,12 +184,11 @@ def quanser_two_link(
             f"link{k + 1}",
             length=_LENGTHS[k],
             mass_per_length=_DENSITIES[k],
-            bending_stiffness=EI[k],
+            bending_stiffness=_STIFFNESS[k],
             motions="bending y",
             n_modes=n,
             joint=drives.joint(k, axis, turned),
             base_inertia=inertia[k] if drives.stiffness is None else 0.0,
-            geometric_stiffening=geometric_stiffening,
             **payload,
         )
         for k, payload in enumerate(
