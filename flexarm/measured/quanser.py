@@ -91,7 +91,8 @@ def steps(folder: Path) -> dict[str, Run]:
         name = re.match(r"(\w+?)_step_(neg_)?(\d+)deg_run0*(\d+)", path.stem)
         if name is not None and name[1] in ("lqg", "hinf"):
             label = f"{name[1]} {'-' if name[2] else ''}{name[3]}"
-            again = "" if name[4] == "1" or label == "lqg 0" else f" run {name[4]}"
+            first = "2" if label == "lqg 0" else "1"
+            again = "" if name[4] == first else f" run {name[4]}"
             table = SET.read(path)
             hub, y = table["hub_angle_rad"], table["deflection_rad"]
             found[label + again] = Run(hub[::4], y[::4])

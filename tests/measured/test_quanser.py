@@ -202,6 +202,17 @@ def test_hub_angle_from_current(both):
     assert relative(hub, seen) < 0.015
 
 
+def test_runs_have_names_of_their_own(tmp_path):
+    """Also those of a folder with more runs; each is then predicted by itself."""
+    text = "time_s,reference_rad,hub_angle_rad,deflection_rad\n" + "0,0,0.5,0.1\n" * 8
+    stems = "lqg_step_0deg_run01", "lqg_step_0deg_run02", "hinf_step_neg_5deg_run03"
+    for stem in (*stems, "other_step_5deg_run01"):
+        (tmp_path / f"{stem}.csv").write_text(text)
+    found = quanser.steps(tmp_path)
+    assert set(found) == {"lqg 0", "lqg 0 run 1", "hinf -5 run 3"}
+    assert found["lqg 0"].hub.tolist() == [0.5, 0.5]
+
+
 def test_simulated_runs_are_predicted_by_the_numbers_that_made_them():
     """To the noise, which the first 50 ms of each chain amplify, and rounding."""
     runs, both = quanser.simulated()
