@@ -40,7 +40,6 @@ def quanser_two_link(
     carried: Vector | None = None,
     load: Annotated[ArrayLike, Floats("(2,)")] = _LOAD,
     rigid_stage: bool = False,
-    bending_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
     hub_inertia: Annotated[ArrayLike, Floats("()", "(2,)")] = (0.0635, 0.0030),
     viscous_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = (4.0, 1.5),
     coulomb_friction: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
@@ -48,7 +47,6 @@ def quanser_two_link(
     joint_stiffness: Annotated[ArrayLike, Floats("()", "(2,)")] | None = None,
     damping_time: Annotated[ArrayLike, Floats("()", "(2,)")] = 0.0,
     n_modes: int = 2,
-    geometric_stiffening: bool = True,
 ) -> Arm:
     r"""Serial flexible arm of a laboratory, two steel links in a horizontal plane.
 
@@ -71,9 +69,6 @@ def quanser_two_link(
         kg m^2.
     rigid_stage : bool
         Whether the second stage is one rigid body, so that the arm has one joint.
-    bending_stiffness : float or (2,) array_like of float, optional
-        EI of the links in N m^2, by default those of the sections of steel, 2.690 and
-        0.461.
     hub_inertia : float or (2,) array_like of float
         Inertia of each drive at its output, in kg m^2; another file of the maker has
         (0.0109, 0.0090).
@@ -91,8 +86,6 @@ def quanser_two_link(
         frequency w has the damping ratio :math:`w T / 2`.
     n_modes : int
         Bending coordinates of each link; two are the static shapes of the tip.
-    geometric_stiffening : bool
-        Foreshortening of the links, as of `flexarm.beams.flexible_link`.
 
     Returns
     -------
@@ -136,8 +129,8 @@ def quanser_two_link(
     rotary inertia bends the link too: 1.65 to 1.96 Hz for any place of the centre.
 
     Measured runs say more (notebook 21, intervals of 95 %).  Steps of hub 1: the load
-    is 0.303 to 0.305 m from the clamp; joint 2 is held by a servo of 0.89 to 0.94
-    N m/rad with viscous friction of 0.125 to 0.132 N m s and dry friction of 0.011 to
+    is 0.303 to 0.306 m from the clamp; joint 2 is held by a servo of 0.87 to 0.92
+    N m/rad with viscous friction of 0.130 to 0.136 N m s and dry friction of 0.011 to
     0.012 N m; drive 1 has 0.15 kg m^2, 1.9 N m s and a dry friction of 2.3 N m.  A run
     of both stages: zero of encoder 2 was at an elbow angle of -0.74 to -0.59 rad, and
     the load of link 2 is 0.237 to 0.249 kg.
@@ -165,8 +158,6 @@ def quanser_two_link(
     axis = positive("elbow", elbow, "m")
     speed = positive("friction_velocity", friction_velocity, "rad/s")
     turned = float(as_array("elbow_angle", elbow_angle, ()))
-    stiffness = _STIFFNESS if bending_stiffness is None else bending_stiffness
-    EI = _pair("bending_stiffness", stiffness, least=None)
     inertia = _pair("hub_inertia", hub_inertia)
     drives = _Drives(
         inertia,
@@ -193,12 +184,11 @@ def quanser_two_link(
             f"link{k + 1}",
             length=_LENGTHS[k],
             mass_per_length=_DENSITIES[k],
-            bending_stiffness=EI[k],
+            bending_stiffness=_STIFFNESS[k],
             motions="bending y",
             n_modes=n,
             joint=drives.joint(k, axis, turned),
             base_inertia=inertia[k] if drives.stiffness is None else 0.0,
-            geometric_stiffening=geometric_stiffening,
             **payload,
         )
         for k, payload in enumerate(

@@ -16,6 +16,7 @@ SETS: tuple[str, ...] = (
     "dropbear",
     "ist_bar",
     "pazy",
+    "quanser",
     "references",
     "rollouts",
     "tentacle",

@@ -3,8 +3,8 @@
 What each must have: at most 24 cells without outputs; goal, source and units in the
 first; an assertion; exercises with solutions folded away, whose code runs after that of
 the notebook; labels with units on all axes, and a legend where there are several lines
-of one axes; a row in ``notebooks/README.md``.  Each runs in an empty folder, but for
-that with measured runs, which says what is missing there.
+of one axes; a row in ``notebooks/README.md``.  Each runs in an empty folder; that of a
+measured arm says that its runs are simulated where the data are missing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LONG = (  # half a second and more
     "30_forces",
 )
 
-MEASURED = "21_measured_arm"  # needs the runs of tests/data
+MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
 FOLDED = re.compile(r"<details><summary>Solutions</summary>\n\n(.*?)\n</details>", re.S)
 FENCED = re.compile(r"^ *```python\n(.*?)^ *```", re.M | re.S)
 
@@ -122,7 +122,7 @@ def plt(monkeypatch):
     ids=lambda path: path.stem,
 )
 def test_notebook(path, plt, tmp_path, monkeypatch):
-    monkeypatch.chdir(FOLDER if path.stem == MEASURED else tmp_path)
+    monkeypatch.chdir(tmp_path)
     cells = read(path)
     code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     names: dict[str, object] = {}
@@ -137,18 +137,13 @@ def test_notebook(path, plt, tmp_path, monkeypatch):
         run(source, f"{path.name}, solution {number}", names)
 
 
-def test_a_copy_without_the_measured_runs_says_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_without_the_measured_runs_it_says_that_they_are_simulated(
+    tmp_path, monkeypatch, capsys, plt
+):
+    monkeypatch.setenv("FLEXARM_DATA", str(tmp_path))
     cells = read(FOLDER / f"{MEASURED}.ipynb")
     source = next(cell["source"] for cell in cells if cell["cell_type"] == "code")
-    with pytest.raises(FileNotFoundError) as refused:
-        run(source, MEASURED, {})
-    assert re.fullmatch(
-        r"the runs of the arm, (\S+) and (\S+), are missing: copy both from tests/data "
-        r"of the checkout of flexarm to this folder, .*, or open the notebook in the "
-        r"checkout",
-        str(refused.value),
-    )
-    for name in re.findall(r"quanser_\w+\.csv", str(refused.value)):
-        assert (FOLDER.parent / "tests/data" / name).exists()
-        assert any(f'columns("{name}"' in cell["source"] for cell in cells)
+    run(source, MEASURED, {})
+    first = capsys.readouterr().out
+    assert first.startswith("NOTHING HERE IS MEASURED: all runs are simulated")
+    assert f"'quanser' are not in {tmp_path}" in first

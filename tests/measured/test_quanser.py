@@ -2,44 +2,40 @@
 
 Sources: nominal data and runs of the repository
 ``basta/quanser-2-dof-serial-flexible-link`` (MIT licence, Copyright (c) 2022 aa4cc /
-Edu Ctrl Lab Models), parts of them in ``data/quanser_*.csv``.
+Edu Ctrl Lab Models).
 """
 
 from __future__ import annotations
 
+import measured_data
 import numpy as np
 import pytest
 from each import each
-from quanser_cases import (
-    FITTED,
-    STEP_FIRST,
-    both_arm,
-    both_gauges,
-    both_record,
-    columns,
-    driven_arm,
-    driven_record,
-    errors,
-    linear_rest,
-    linear_rest_of_steps,
-    predicted_steps,
-    step_arm,
-    steps,
-)
+from quanser_cases import linear_rest, linear_rest_of_steps
 from scipy.optimize import brentq, curve_fit
 from scipy.signal import savgol_filter
 
 import flexarm as fa
 from flexarm.errors import ModelError
-from flexarm.identification import predicted_signals
+from flexarm.measured import quanser
+from flexarm.measured.quanser import FITTED, relative
 
-# found from the runs FITTED, and from the first half of the run of both stages, as
-# notebook 21 finds them
-STEPS = np.array([0.3041, 0.002497, 0.9146, 0.1283, 0.01185, 0.2247, 1.396, 11.56,
-                  0.8409, -0.1228])  # fmt: skip
-BOTH = np.array([0.2704, 0.2985, 0.2428, -0.6691, 0.001859, 0.1456, 1.372, 1.317, 11.91,
-                 0.8325, -0.8926, -1.062])  # fmt: skip
-DRIVE = np.array([0.1472, 1.873, 2.299, -0.1090])  # kg m^2, N m s, N m, N m
+STEPS, BOTH, DRIVE = map(
+    quanser.found_earlier,
+    (quanser.STEP_UNKNOWNS, quanser.BOTH_UNKNOWNS, quanser.DRIVE_UNKNOWNS),
+)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """The measured steps."""
+    return quanser.steps(measured_data.folder(quanser.SET))
+
+
+@pytest.fixture(scope="module")
+def both():
+    """The measured run of both stages."""
+    return quanser.both_stages(measured_data.folder(quanser.SET))
 
 
 def clamped_beam(center: float) -> float:
@@ -110,7 +106,7 @@ def test_motors_are_the_hubs_behind_a_stiff_shaft():
     assert also == pytest.approx(low, rel=1e-5)
 
 
-def swings():
+def swings(runs):
     """Frequencies at which the arm swings after the steps, hub 1 at rest, in Hz."""
     t = 0.008 * np.arange(500)
     late = t > 2.0
@@ -120,17 +116,17 @@ def swings():
         return np.exp(-d * (t - 2.0)) * swing + c
 
     measured = []
-    for _, y in steps().values():
+    for _, y in runs.values():
         first = (11.5, 0.3, y.std(), y.std(), 0.0)
         measured.append(curve_fit(decay, t[late], y[late], first)[0][0] / (2 * np.pi))
     return measured
 
 
-def test_free_vibration_is_that_of_the_identified_arm():
+def test_free_vibration_is_that_of_the_identified_arm(runs):
     """After the steps the arm swings at 1.79 to 1.86 Hz, hub 1 at rest."""
-    measured = swings()
+    measured = swings(runs)
     assert 1.78 < min(measured) < max(measured) < 1.87
-    arm = step_arm(STEPS)
+    arm = quanser.step_arm(STEPS)
     # joint 2 sticks when the arm swings little, and slides in its servo when it moves
     stuck = fa.natural_frequencies(arm, arm.neutral, held="joints")[0]
     free = fa.natural_frequencies(arm, arm.neutral, held=["link1"])[0]
@@ -138,34 +134,33 @@ def test_free_vibration_is_that_of_the_identified_arm():
     assert free < 0.8 * stuck
 
 
-def step_errors(p):
+def step_errors(p, runs):
     """Error of each run."""
-    found = predicted_steps(p)
-    return {name: float(errors(found[name], y)) for name, (_, y) in steps().items()}
+    found = quanser.predicted_steps(p, runs)
+    return {n: float(relative(found[n], run.deflection)) for n, run in runs.items()}
 
 
-def test_deflections_of_runs_that_were_not_used():
-    """Four of six below 8 %; two at the 12 % that were aimed at, by 0.1 % above."""
-    found = step_errors(STEPS)
+def test_deflections_of_runs_that_were_not_used(runs):
+    """Four of six below 8 %, two below the 12 % that were aimed at."""
+    found = step_errors(STEPS, runs)
     assert all(found[name] < 0.06 for name in FITTED)
     unused = {name: error for name, error in found.items() if name not in FITTED}
     # 2 mrad in all; rest that is 0.6 mrad elsewhere, which no other run shows
-    assert max(unused.pop("hinf 10"), unused.pop("lqg -10")) < 0.123
+    assert max(unused.pop("hinf 10"), unused.pop("lqg -10")) < 0.12
     assert max(unused.values()) < 0.08
     # the maker's numbers, without what is identified
-    rough = STEP_FIRST.copy()
-    rough[[2, 4, 5]] = 100.0, 1e-9, 1e-9
-    assert min(step_errors(rough).values()) > 0.2
+    assert min(step_errors(quanser.STEP_NOMINAL, runs).values()) > 0.2
 
 
-def test_both_deflections_of_the_half_that_was_not_used():
+def test_both_deflections_of_the_half_that_was_not_used(both):
     """Below 10 and 12 %; without the angle of the elbow more than twice that."""
-    record = both_record(0, 2500)
     half = slice(1250, 2500)
 
     def parts(p):
-        (y,) = predicted_signals(both_arm(p), record, outputs=both_gauges(p))
-        return errors(y[half].T, record.y[half].T)
+        y, seen = quanser.predicted_both(
+            quanser.both_arm(p), quanser.both_gauges(p), both
+        )
+        return relative(y[:, half], seen[:, half])
 
     found = parts(BOTH)
     assert found[0] < 0.10
@@ -174,40 +169,61 @@ def test_both_deflections_of_the_half_that_was_not_used():
     stretched[3] = 0.0
     assert (parts(stretched) > 2.0 * found).all()
     # the halves are equal to half a per cent: what is left is no noise
-    assert errors(record.y[half].T, record.y[:1250].T).max() < 0.007
+    for y in (both["deflection1"], both["deflection2"]):
+        assert relative(y[half], y[:1250]) < 0.007
 
 
-def test_no_linear_model_of_the_hub_angles_does_as_well():
+def test_no_linear_model_of_the_hub_angles_does_as_well(runs, both):
     """Deflection 2 keeps 16 % of what it is fitted to; products of rates explain it.
 
     Frequencies and damping ratios are those that a search over them ended with.
     """
-    linear = linear_rest(False, [(10.99, 0.007), (12.12, 0.007), (12.66, 0.846)])
+    linear = linear_rest(both, False, [(10.99, 0.007), (12.12, 0.007), (12.66, 0.846)])
     assert linear == pytest.approx([0.075, 0.16], abs=0.005)
-    bent = linear_rest(True, [(11.807, 0.012), (12.736, 0.879)])
+    bent = linear_rest(both, True, [(11.807, 0.012), (12.736, 0.879)])
     assert (bent < [0.016, 0.036]).all()
     # steps: most is left of "hinf 10", which is predicted worst, too
     modes = [(11.439, 0.148), (11.268, 0.007), (11.098, 0.726)]
-    rest = linear_rest_of_steps(modes)
+    rest = linear_rest_of_steps(runs, modes)
     assert max(rest, key=rest.get) == "hinf 10"
     assert rest["hinf 10"] == pytest.approx(0.106, abs=0.005)
     assert np.mean(list(rest.values())) == pytest.approx(0.062, abs=0.003)
 
 
-def test_fast_noise_is_small() -> None:
+def test_fast_noise_is_small(runs, both) -> None:
     """Smooth curves over 0.1 s leave below 0.1 %; slow drift is not seen by this."""
-    runs = [y for _, y in steps().values()]
-    table = columns("quanser_both_stages.csv")
-    for y in (*runs, table["deflection1"], table["deflection2"]):
+    for y in (*(y for _, y in runs.values()), both["deflection1"], both["deflection2"]):
         assert (y - savgol_filter(y, 13, 4)).std() < 1e-3 * y.std()
 
 
-def test_hub_angle_from_current():
+def test_hub_angle_from_current(both):
     """Open loop for 10 s, with numbers found from the 10 s before: 1.2 %."""
-    record = driven_record(1250, 2500)
-    outputs = fa.outputs.combination("hub", positions={"link1": 1.0})
-    (hub,) = predicted_signals(driven_arm(DRIVE), record, outputs=outputs)
-    assert errors(hub[:, 0], record.y[:, 0]) < 0.015
+    hub, seen = quanser.predicted_hub(quanser.driven_arm(DRIVE, STEPS), both)
+    assert relative(hub, seen) < 0.015
+
+
+def test_runs_have_names_of_their_own(tmp_path):
+    """Also those of a folder with more runs; each is then predicted by itself."""
+    text = "time_s,reference_rad,hub_angle_rad,deflection_rad\n" + "0,0,0.5,0.1\n" * 8
+    stems = "lqg_step_0deg_run01", "lqg_step_0deg_run02", "hinf_step_neg_5deg_run03"
+    for stem in (*stems, "other_step_5deg_run01"):
+        (tmp_path / f"{stem}.csv").write_text(text)
+    found = quanser.steps(tmp_path)
+    assert set(found) == {"lqg 0", "lqg 0 run 1", "hinf -5 run 3"}
+    assert found["lqg 0"].hub.tolist() == [0.5, 0.5]
+
+
+def test_simulated_runs_are_predicted_by_the_numbers_that_made_them():
+    """To the noise, which the first 50 ms of each chain amplify, and rounding."""
+    runs, both = quanser.simulated()
+    errors = step_errors(STEPS, runs)
+    assert max(errors.values()) < 0.05
+    assert np.median(list(errors.values())) < 0.005
+    y, seen = quanser.predicted_both(
+        quanser.both_arm(BOTH), quanser.both_gauges(BOTH), both
+    )
+    # at rest the lean bends link 1 by 0.2 mrad, the simulation begins straight
+    assert (relative(y, seen) < 0.015).all()
 
 
 def test_elbow_and_what_link_1_carries():
