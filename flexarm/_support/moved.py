@@ -89,6 +89,7 @@ _PLACES = {
     ("twists", "twists._factors"): """
         Factorization SpatialFactors SystemJacobian spatial_factors
     """,
+    ("twists", "kinematics.forms"): "FORMS",
     ("twists", "twists._rates"): "joint_rates",
     ("urdf", "urdf._findings"): "Finding",
     ("urdf", "urdf._robot"): "RobotJoint",

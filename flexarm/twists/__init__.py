@@ -54,7 +54,7 @@ A link that turns about its own end, 1 m from the base, in all forms:
 >>> import flexarm as fa
 >>> arm = fa.library.planar_chain(2, length=1.0)
 >>> link2 = arm.body_index("link2")
->>> for form in fa.twists.FORMS:
+>>> for form in ("body", "spatial", "hybrid", "mixed"):
 ...     V = fa.link_velocities(arm, [0.0, 0.0], [0.0, 3.0], form=form)
 ...     print(form, V[link2])
 body [0. 0. 3. 0. 0. 0.]
@@ -76,7 +76,6 @@ from .._calls.doors import checked
 from .._support.moved import missing_or_moved
 from ..errors import ArgumentError
 from ..kinematics.forms import (
-    FORMS,
     check_poses,
     check_twists,
     convert_columns,
@@ -88,7 +87,6 @@ from ..kinematics.forms import (
 from ._factors import factors
 
 __all__ = [
-    "FORMS",
     "convert",
     "factors",
 ]

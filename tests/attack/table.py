@@ -17,6 +17,7 @@ from flexarm.control.gain_scheduling import GainSchedule
 from flexarm.descriptions._conversions import body_screws, joint_frames, spatial_screws
 from flexarm.descriptions._joint_frames import JointFrames
 from flexarm.descriptions.screws import BodyScrews
+from flexarm.kinematics.forms import FORMS
 from flexarm.optimize import Design
 from flexarm.plotting._skeleton import find_shapes
 from flexarm.reference import patent_loop
@@ -273,7 +274,7 @@ RULES: dict[str, Rule] = {
     "families": one_of(None, "inertia", ["joint"]),
     "frame": one_of("node", "base"),
     "wrench_frame": one_of("node", "base"),
-    "form": one_of(*fa.twists.FORMS),
+    "form": one_of(*FORMS),
     "threads": one_of(1, 2),
     "held": one_of("joints", None, (), "motors"),
     "method": const("articulated"),
@@ -353,7 +354,7 @@ RULES: dict[str, Rule] = {
     "columns": const(False),
     "V": normal(6),
     "poses": lambda d: d.pose(),
-    "source": one_of(*fa.twists.FORMS),
+    "source": one_of(*FORMS),
     "path": path,
     "start": const(None),
     "limits": lambda d: {"torque": np.full(d.nu, 50.0)},
@@ -1388,7 +1389,7 @@ OWN: dict[str, dict[str, Rule]] = {
         "progress": const(False),
     },
     "testing.assert_equation_of_motion": {"tau": Draw.rates},
-    "twists.": {"change": lambda d: d.pose(), "target": one_of(*fa.twists.FORMS)},
+    "twists.": {"change": lambda d: d.pose(), "target": one_of(*FORMS)},
     "twists.SystemJacobian": {
         "body": lambda d: d.choice(0, "link1"),
         "factor": one_of("J", "A", "X", "P"),

@@ -19,6 +19,7 @@ from races import BATCH, Array, Contender, Contest, loop
 
 import flexarm as fa
 from flexarm import twists
+from flexarm.kinematics.forms import FORMS
 
 RIGID = ("puma560", "iiwa14")
 # States of the loops in Python.
@@ -87,9 +88,7 @@ def ours(what: str, arm: fa.Arm, q: Array, qd: Array, states: int) -> list[Conte
         }
         return calls[what]
 
-    return [
-        Contender(f"flexarm, {form}", action(form), states) for form in twists.FORMS
-    ]
+    return [Contender(f"flexarm, {form}", action(form), states) for form in FORMS]
 
 
 def tip_jacobian(arm: fa.Arm, q: Array, form: str) -> Array:
@@ -184,6 +183,6 @@ def test_factors(contest: Contest) -> None:
         Contender(
             f"A, X, {form}", lambda form=form: twists.factors(arm, q, form), SMALL_BATCH
         )
-        for form in twists.FORMS
+        for form in FORMS
     ]
     contest("factors of the system Jacobian, iiwa14, batch", contenders)

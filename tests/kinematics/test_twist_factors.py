@@ -15,10 +15,10 @@ from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
+from flexarm.kinematics.forms import FORMS
 from flexarm.twists._factors import spatial_factors
 from flexarm.twists._rates import joint_rates
 
-FORMS = twists.FORMS
 # Seeds of arms; from 6 on they have joints of all kinds, from 12 on floating bodies.
 SEEDS = range(18)
 

@@ -15,10 +15,10 @@ from trees import SEVERAL, fixed, random_state
 
 import flexarm as fa
 from flexarm import twists
+from flexarm.kinematics.forms import FORMS
 from flexarm.reference import lagrangian, twin
 from flexarm.twists._factors import spatial_factors
 
-FORMS = twists.FORMS
 PAIRS = list(product(FORMS, FORMS))
 STEP = 1e-40
 SCREWS = ("revolute", "prismatic", "helical", "fixed")

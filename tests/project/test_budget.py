@@ -18,7 +18,7 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 2100,
-    "_support": 2053,
+    "_support": 2054,
     "beams": 3106,
     BESIDE: 2352,
     "bodies": 4072,
@@ -28,21 +28,21 @@ LINES: dict[str, int] = {
     "derivatives": 200,
     "descriptions": 840,
     "dynamics": 850,
-    "files": 1293,
+    "files": 1294,
     "finite_elements": 1150,
-    "identification": 2696,
+    "identification": 2935,
     "ik": 670,
     "interop": 630,
     "kinematics": 770,
     "library": 1540,
     "linear_models": 2800,
     "loads": 380,
-    "measured": 1400,
+    "measured": 1884,
     "mjcf": 280,
     "model": 1830,
     "optimize": 13_120,
     "parameters": 1809,
-    "plotting": 3650,
+    "plotting": 3651,
     "reference": 5290,
     "sdf": 260,
     "se3": 250,
@@ -52,7 +52,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 70_500  # of all rooms; the aim is 50_000
+MAX_LINES = 70_900  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
@@ -258,7 +258,7 @@ NAMES: dict[str, str] = {
         assert_energy_balance assert_equation_of_motion
     """,
     "twists": """
-        FORMS convert factors
+        convert factors
     """,
     "urdf": """
         Report Robot UrdfWarning Visual load read report save
