@@ -45,6 +45,7 @@ LONG = (  # half a second and more
     "29_time_optimal",
     "30_forces",
     "31_measured_wing",
+    "34_fed_by_volts",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
