@@ -44,6 +44,7 @@ LONG = (  # half a second and more
     "28_far_bending",
     "29_time_optimal",
     "30_forces",
+    "35_strains_as_coordinates",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
