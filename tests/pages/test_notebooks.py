@@ -46,6 +46,7 @@ LONG = (  # half a second and more
     "30_forces",
     "31_measured_wing",
     "34_fed_by_volts",
+    "35_strains_as_coordinates",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
