@@ -47,6 +47,7 @@ LONG = (  # half a second and more
     "31_measured_wing",
     "34_fed_by_volts",
     "35_strains_as_coordinates",
+    "36_past_the_limit",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
