@@ -48,6 +48,7 @@ LONG = (  # half a second and more
     "34_fed_by_volts",
     "35_strains_as_coordinates",
     "36_past_the_limit",
+    "32_where_is_the_roller",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
