@@ -44,6 +44,7 @@ LONG = (  # half a second and more
     "28_far_bending",
     "29_time_optimal",
     "30_forces",
+    "33_pulled_by_tendons",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
