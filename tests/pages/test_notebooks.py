@@ -49,6 +49,7 @@ LONG = (  # half a second and more
     "34_fed_by_volts",
     "35_strains_as_coordinates",
     "36_past_the_limit",
+    "33_pulled_by_tendons",
 )
 
 # sets of data by the notebooks that simulate them where they are missing
