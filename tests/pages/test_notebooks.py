@@ -44,6 +44,7 @@ LONG = (  # half a second and more
     "28_far_bending",
     "29_time_optimal",
     "30_forces",
+    "32_where_is_the_roller",
 )
 
 MEASURED = "21_measured_arm"  # simulates runs where the measured ones are missing
