@@ -50,6 +50,7 @@ LONG = (  # half a second and more
     "35_strains_as_coordinates",
     "36_past_the_limit",
     "33_pulled_by_tendons",
+    "32_where_is_the_roller",
 )
 
 # sets of data by the notebooks that simulate them where they are missing
