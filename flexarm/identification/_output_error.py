@@ -41,6 +41,7 @@ from ..simulation import Trajectory, simulate
 from ..simulation.run import RUNAWAY_RATE
 from ..simulation.stability import CONDITIONAL, stable_step
 from ..statics import equilibrium
+from ._covariance import MIN_EFFECT
 from ._records import Record, Sensing, check_record, made, refuse_uneven
 
 Array = NDArray[np.float64]
@@ -67,6 +68,7 @@ class Problem(ABC):
     measured: list[Array]  # signals (n, m) of each record, NaN where there are none
     times: list[Array]
     size: Array  # of the unknowns
+    accuracy: float = MIN_EFFECT  # of derivatives, in parts of the signals
     bounds: tuple[Array, Array]
 
     @abstractmethod

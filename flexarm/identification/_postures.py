@@ -124,6 +124,8 @@ def read_postures(given: object) -> list[Postures] | None:
 class Statics(Problem):
     """Predictions of signals by equilibria; the unknowns are parameters alone."""
 
+    accuracy = 1e-5  # ten times the error of differences of equilibria
+
     def __init__(
         self,
         arms: Callable[[Array], Arm],

@@ -328,7 +328,7 @@ def inside(problem: Problem, found: Fit) -> NDArray[np.bool_]:
 def combinations_of(problem: Problem, found: Fit) -> Combinations:
     """Combinations of the unknowns, by what the signals show of them."""
     squares = [np.nansum((y / found.sigma) ** 2) for y in problem.measured]
-    level = MIN_EFFECT * float(np.sqrt(sum(squares)))
+    level = problem.accuracy * float(np.sqrt(sum(squares)))
     return Combinations(found.jacobian, problem.size, inside(problem, found), level)
 
 

@@ -74,8 +74,8 @@ class Tendon(Description):
 
     On a uniform rod with bending stiffness EI and points at a constant distance d from
     the centre line, forces are those of a moment T d: a circle of curvature T d / EI
-    (I. D. Walker, D. B. Camarillo, *Springer Handbook of Robotics*, 2nd ed., 2016,
-    chapter 20).
+    (I. D. Walker, H. Choset, G. S. Chirikjian, *Springer Handbook of Robotics*, 2nd
+    ed., 2016, chapter 20).
 
     Examples
     --------

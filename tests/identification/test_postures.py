@@ -60,6 +60,19 @@ def test_unknown_noise_and_two_sets_of_postures() -> None:
     assert_allclose(found.sigma, left, rtol=0.01)
 
 
+def test_ratios_of_stiffness_and_load_are_all_that_postures_show() -> None:
+    def loads(p: Any) -> Any:
+        return {"wrench": p[1] * PUSH, "frame": "base"}
+
+    y = FORCES / 300.0 + 1e-5 * np.array([1.0, -2.0, 0.5, 1.5])
+    found = identify(
+        cantilever, [60.0, 0.9], Postures(y, loads=loads), outputs=SWAY, sigma=2e-5
+    )
+    assert np.isinf(found.std).all()
+    assert any("p[0]" in note and "p[1]" in note for note in found.notes)
+    assert_allclose(found.p[0] / found.p[1], 100.0, rtol=0.01)
+
+
 def test_tensions_and_torques_are_loads() -> None:
     """Stiffness of a joint that a rope and its motor load."""
 

@@ -46,11 +46,10 @@ LONG = (  # half a second and more
     "30_forces",
     "31_measured_wing",
     "32_where_is_the_roller",
+    "33_pulled_by_tendons",
     "34_fed_by_volts",
     "35_strains_as_coordinates",
     "36_past_the_limit",
-    "33_pulled_by_tendons",
-    "32_where_is_the_roller",
 )
 
 # sets of data by the notebooks that simulate them where they are missing
