@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from measured_data import folder as data_folder
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
@@ -117,10 +118,7 @@ def test_rests_lie_between_steps():
 
 
 def test_places_of_a_run_by_the_line_of_another():
-    try:
-        folder = dropbear.SET.folder()
-    except FileNotFoundError:
-        pytest.skip("the data are not here")
+    folder = data_folder(dropbear.SET)
     one, other = (dropbear.read(folder / f"test{i}.npz") for i in (0, 1))
     table, line = dropbear.fit([one], True)
     assert 24.0 < table.frequency < 26.0

@@ -6,6 +6,7 @@ import gzip
 
 import numpy as np
 import pytest
+from measured_data import folder as data_folder
 
 import flexarm as fa
 from flexarm.measured import ist_bar
@@ -88,10 +89,7 @@ def test_runs_are_compared_where_they_are_measured(tmp_path):
 
 
 def test_measured_runs():
-    try:
-        folder = ist_bar.SET.folder()
-    except FileNotFoundError as fault:
-        pytest.skip(str(fault))
+    folder = data_folder(ist_bar.SET)
     runs = [ist_bar.record(folder, name) for name in ist_bar.FITTED]
     found = ist_bar.predicted(P, runs)
     each = np.array([ist_bar.errors(r, y) for r, y in zip(runs, found, strict=True)])

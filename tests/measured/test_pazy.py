@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from coupled_rod import rods
 from each import each
+from measured_data import folder as data_folder
 from numpy.testing import assert_allclose
 
 import flexarm as fa
@@ -133,10 +134,7 @@ def test_frequencies_are_those_of_the_compliance_of_the_nodes():
 
 @pytest.fixture(scope="module")
 def folder() -> Any:
-    try:
-        return pazy.SET.folder()
-    except FileNotFoundError:
-        pytest.skip("the data of the wing are not here")
+    return data_folder(pazy.SET)
 
 
 def test_the_nominal_wing_is_the_rod_of_its_tables(folder: Any):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 from each import each
+from measured_data import folder as data_folder
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 from scipy.optimize import fsolve
@@ -77,7 +77,7 @@ def test_the_frame_snaps_through_and_back(load: str) -> None:
     assert_allclose(lowest, references.LIMITS[load][1], rtol=2e-2)
     assert curve["stable"][0] == curve["stable"][-1] == 1.0
     assert curve["stable"].min() == 0.0
-    folder = data()
+    folder = data_folder(references.SET)
     for name in ("u1", "u3"):
         points = references.SET.read(folder / f"lee_{load}_{name}.csv")
         assert references.distance(curve, name, points) < 2.0  # 10 pieces
@@ -86,13 +86,6 @@ def test_the_frame_snaps_through_and_back(load: str) -> None:
 @cache
 def swing(slant: int) -> references.Curve:
     return references.swing(slant)
-
-
-def data() -> Path:
-    try:
-        return references.SET.folder()
-    except FileNotFoundError as fault:
-        pytest.skip(str(fault))
 
 
 def rods(slant: float, t: np.ndarray) -> np.ndarray:
@@ -147,7 +140,7 @@ def test_the_stiff_pendulum_is_that_of_two_rods() -> None:
 
 
 def test_the_pendulum_follows_the_points() -> None:
-    folder = data()
+    folder = data_folder(references.SET)
     for slant, names in ((0, ("r1", "r3")), (90, ("r1",))):
         curve = swing(slant)
         for r in names:

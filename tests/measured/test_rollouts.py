@@ -7,6 +7,7 @@ import gzip
 import numpy as np
 import pytest
 from each import each
+from measured_data import folder as data_folder
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm, solve
 
@@ -173,9 +174,6 @@ def test_report_compares_curves_that_are_there(tmp_path, monkeypatch):
 
 
 def test_curves_of_the_other_code():
-    try:
-        folder = rollouts.SET.folder()
-    except FileNotFoundError as fault:
-        pytest.skip(str(fault))
+    folder = data_folder(rollouts.SET)
     curves = rollouts.curves_of(folder, "planar_pcs")
     assert rollouts.rms(rollouts.fall(PLANAR, slices=8), curves["sorosim"]) < 0.02

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
+from measured_data import folder as data_folder
 from numpy.testing import assert_allclose
 
 from flexarm.measured import tentacle as model
@@ -99,10 +99,7 @@ def test_cells_are_the_rod() -> None:
 
 def test_errors_of_measured_postures() -> None:
     """The rod with the numbers of the data's page, 11.9 mm, and the fitted cells."""
-    try:
-        folder = model.SET.folder()
-    except FileNotFoundError:
-        pytest.skip("the data are not there")
+    folder = data_folder(model.SET)
     table = model.SET.read(folder / "postures_fit.csv")
     pulls, y = model.measured(table)
     assert_allclose(model.rms(balanced(pulls), y), 11.9, atol=0.1)
