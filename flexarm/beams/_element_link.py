@@ -113,7 +113,9 @@ def finite_element_link(
         Connection to the parent; by default a revolute joint about z.
     motions : str or sequence of str
         Deformations: ``"bending y"``, ``"bending z"``, ``"torsion"``, ``"stretch"``,
-        each in the axes of the straight pieces.
+        each in the axes of the straight pieces.  A link that stretches by more than a
+        third of a percent needs `segments`: one body changes its length, but bends like
+        one of its first length.
     frame : {"tangent", "chord"}, optional
         Frame of the body: the tangent at its base (default), or the line from base to
         tip (default of ``"pinned"``), in which the body floats

@@ -300,7 +300,9 @@ def foreshortening(line: Line, T: Array, fraction: Array, piece: bool) -> Array:
     remain rigid if they do not bend; those of a straight one are zero (U1), except that
     its points circle a shear centre beside them by the angle of twist.  A part that
     stretches by :math:`\epsilon` adds :math:`\epsilon (\theta \times e_x + \gamma)`, of
-    short pieces alone: shift and stretch of a body in its kinetic energy are uniform.
+    pieces alone, whose slopes in their own frames are small: with large ones the third
+    power :math:`-\frac12 \epsilon \theta^2` along the line, which is not here, counts
+    as much, and the result would be worse than without both.
 
     Parameters
     ----------

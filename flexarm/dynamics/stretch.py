@@ -1,10 +1,16 @@
-r"""Stretch of links that leave it out, under the axial forces of a posture or motion.
+r"""Stretch that matters: of links that leave it out, and of those in one body.
 
 Bodies beyond a cut pull at it by their weight and by their centrifugal forces, and
 given wrenches by their forces.  A link without the motion ``"stretch"`` keeps its
 length; with the stiffness EA of its sections its tip would move by
 :math:`u = \int N/EA`.  Where that is a part of what the tip moves at all, results lack
 it.
+
+A link longer by the part :math:`\epsilon` bends under forces at its tip by
+:math:`(1 + \epsilon)^3` times as much, and its sections turn by
+:math:`v'/(1 + \epsilon)`.  Both are third powers of deformations, which a body does not
+have: one with ``"stretch"`` is right about its length alone.  Pieces, which have the
+product of strain and rotation in their shapes of second order, have both.
 """
 
 from __future__ import annotations
@@ -30,6 +36,8 @@ STRETCH_SHARE = 0.01
 # Deflections below this part of the length count as that: what moves less does not
 # matter. Weights stretch arms of steel or aluminium by 1e-6 of their length.
 MIN_DEFLECTION = 2e-3
+# Change of the compliance in bending over that of the length, as (1 + e)^3.
+SOFTENING = 3.0
 # States that are looked at, at most.
 _MAX_STATES = 64
 _WARNED = b"warned of stretch"
@@ -40,9 +48,8 @@ def stretch_of_links(
     q: Array,
     qd: Array | None = None,
     forces: Forces | None = None,
-    least: float = MIN_DEFLECTION,
-) -> dict[str, tuple[Array, Array]]:
-    """Stretch that links leave out, and the deflection of their tips, in m.
+) -> dict[str, tuple[Array, Array, float]]:
+    """Stretch that links leave out, the deflection of their tips, and lengths, in m.
 
     Parameters
     ----------
@@ -54,12 +61,10 @@ def stretch_of_links(
         Velocities, with which links turn as if steadily.
     forces : dict of int to (n, 3) ndarray of float, optional
         Forces on nodes in base axes.
-    least : float
-        Part of the length as which smaller deflections count.
 
     Returns
     -------
-    found : dict of str to (stretch (n,), deflection (n,))
+    found : dict of str to (stretch (n,), deflection (n,), length)
         Of all links that are known to leave it out, pieces of a link together.
     """
     flexible = _flexible(arm)
@@ -68,7 +73,7 @@ def stretch_of_links(
     pose = np.asarray(link_poses(arm, q))
     nodes = np.asarray(node_poses(arm, q))[..., :3, 3]
     pulls = _pulls(arm, _Field(arm, q, qd, pose), nodes, forces or {})
-    found: dict[str, tuple[Array, Array]] = {}
+    found: dict[str, tuple[Array, Array, float]] = {}
     sums: dict[str, list[Array]] = {}
     for k, link in flexible.items():
         body, turn, first = arm.bodies[k], pose[:, k, :3, :3], arm._node_offset[k]
@@ -80,13 +85,39 @@ def stretch_of_links(
         part = sums.setdefault(name, [np.zeros(3), np.zeros(3), pose[:, k], end])
         part[0], part[1] = part[0] + longer, part[1] + body.node_position[-1]
         now = np.einsum("sba,sb->sa", part[2][:, :3, :3], end - part[2][:, :3, 3])
-        lengths = (
-            np.linalg.norm(part[0], axis=1),
-            np.linalg.norm(now - part[1], axis=1),
-        )
-        smallest = least * np.linalg.norm(part[1])
-        found[name] = (lengths[0], np.maximum(lengths[1], smallest))
+        stretch, moved = (np.linalg.norm(x, axis=1) for x in (part[0], now - part[1]))
+        length = float(np.linalg.norm(part[1]))
+        found[name] = (stretch, np.maximum(moved, MIN_DEFLECTION * length), length)
     return found
+
+
+def _in_one_body(arm: ArmLike) -> list[int]:
+    """Bodies that stretch and bend and are no pieces of links."""
+    return [
+        k
+        for k, body in enumerate(arm.bodies)
+        if body.segment is None
+        and body.beam is not None
+        and body.beam.strain[:, 0].any()
+        and body.beam.strain[:, 2:].any()
+    ]
+
+
+def _warn_of_bodies(arm: ArmLike, q: Array) -> None:
+    """Warn once of a body whose stretch changes how it bends."""
+    for k in _in_one_body(arm):
+        body = arm.bodies[k]
+        strain = q[:, arm.mode_slice(k, positions=True)] @ body.beam.strain[:, 0].T
+        largest = float(np.abs(strain).max(initial=0.0))
+        if SOFTENING * largest > STRETCH_SHARE and _WARNED not in arm._compared:
+            arm._compared.add(_WARNED)
+            warn(
+                f"link {body.name!r} is one body and stretches by {percent(largest)} % "
+                f"somewhere, which should change its deflections by up to "
+                f"{percent(SOFTENING * largest)} % and does not; give "
+                "finite_element_link segments, or silence AccuracyWarning",
+                AccuracyWarning,
+            )
 
 
 def _flexible(arm: ArmLike) -> dict[int, UnreducedLink]:
@@ -168,11 +199,11 @@ def _pulls(arm: ArmLike, field: _Field, nodes: Array, forces: Forces) -> list[Ar
     return on
 
 
-def leaves_out_stretch(arm: AnyArm) -> bool:
-    """Whether the stretch of links that leave it out can be estimated."""
+def may_stretch(arm: AnyArm) -> bool:
+    """Whether there are links whose stretch may matter and can be estimated."""
     if isinstance(arm, StackLike) or arm.fidelity != "full" or arm._held:
         return False
-    return bool(_flexible(arm))
+    return bool(_flexible(arm) or _in_one_body(arm))
 
 
 def warn_of_stretch(
@@ -194,7 +225,7 @@ def warn_of_stretch(
     lengths : bool
         Whether only parts of the length matter, not of the deflection: to frequencies.
     """
-    if isinstance(arm, StackLike) or not leaves_out_stretch(arm):
+    if isinstance(arm, StackLike) or not may_stretch(arm):
         return
     if _WARNED in arm._compared:
         return
@@ -213,20 +244,27 @@ def warn_of_stretch(
         fastest = at[np.abs(turning[at]).max(axis=1, initial=0.0).argmax()]
         even = np.linspace(0, len(at) - 1, _MAX_STATES).astype(int)
         at = np.unique([*at[even], fastest])
+    _warn_of_bodies(arm, q[at])
     forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
-    qd, least = None if qd is None else qd[at], 1.0 if lengths else MIN_DEFLECTION
-    found = stretch_of_links(arm, q[at], qd, forces, least)
-    share = {name: float((u / d).max()) for name, (u, d) in found.items()}
-    name = max(share, key=lambda x: share[x])
-    if not share[name] > STRETCH_SHARE:
+    found = stretch_of_links(arm, q[at], None if qd is None else qd[at], forces)
+    if not found or _WARNED in arm._compared:
+        return
+    share = {
+        name: SOFTENING * stretch / length if lengths else stretch / moved
+        for name, (stretch, moved, length) in found.items()
+    }
+    name = max(share, key=lambda x: float(share[x].max()))
+    worst = int(share[name].argmax())
+    if not share[name][worst] > STRETCH_SHARE:
         return
     arm._compared.add(_WARNED)
-    stretch, moved = found[name]
-    u = float(stretch[(stretch / moved).argmax()])
+    stretch, _, length = found[name]
+    u = float(stretch[worst])
+    part = u / length if lengths else float(share[name][worst])
     what = "its length" if lengths else "the deflection of its tip"
     warn(
         f"link {name!r} has no stretch, and would be {u:.3g} m longer under its axial "
-        f"force, {percent(share[name])} % of {what}; give "
-        "finite_element_link motions with 'stretch', or silence AccuracyWarning",
+        f"force, {percent(part)} % of {what}; give finite_element_link motions with "
+        "'stretch' and segments, or silence AccuracyWarning",
         AccuracyWarning,
     )

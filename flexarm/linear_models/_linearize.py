@@ -102,8 +102,9 @@ def linearize(
     Warns
     -----
     AccuracyWarning
-        If a link whose motions leave out ``"stretch"`` would be longer by more than
-        1 %, which changes frequencies by about half of that.
+        If a link whose motions leave out ``"stretch"``, or which is not in `segments`,
+        is longer by more than a third of a percent, which changes frequencies by half a
+        percent and more, in the plane of a fast rotation by one.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.

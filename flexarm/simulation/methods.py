@@ -145,7 +145,8 @@ def simulate(
         change the energy of a rigid arm without forces and damping by more than a tenth
         of its largest kinetic energy: such a run fails.  Or if a link whose
         motions leave out ``"stretch"`` would be longer by more than 1 % of the
-        deflection of its tip, by its weight and the turning of the joints.
+        deflection of its tip, by its weight and the turning of the joints, or one that
+        has it, not in `segments`, stretches by more than a third of a percent.
     ConstraintWarning
         If loops or couplings are violated by more than 1e-3 rad or 1e-3 of the size of
         the arm, at the start or at a sample, or by velocities at the start.

@@ -9,7 +9,7 @@ from .._calls.arm_like import AnyArm, Array
 from .._calls.chunks import STATES
 from .._calls.links import link_name
 from .._support.warn import warn
-from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
+from ..dynamics.stretch import may_stretch, warn_of_stretch
 from ..errors import AccuracyWarning, DeflectionWarning
 from ..kinematics.coupling import TWIST_LIMIT, is_coupled, twist_errors, twist_sentence
 from ..kinematics.slopes import (
@@ -100,7 +100,7 @@ def _largest(run: Run) -> tuple[Array, NDArray[np.intp], NDArray[np.intp]]:
 
 def judge_stretch(run: Run) -> None:
     """Warn if links that leave out their stretch have some that matters."""
-    if run.stack is None and leaves_out_stretch(run.arm):
+    if run.stack is None and may_stretch(run.arm):
         whole = np.flatnonzero(run.is_whole())
         q, qd = (x[whole].reshape(-1, x.shape[-1]) for x in (run.q, run.qd))
         warn_of_stretch(run.arm, q, qd)

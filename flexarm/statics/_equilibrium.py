@@ -27,7 +27,7 @@ from .._support.interrupts import held as held_back
 from .._support.labelled import Labelled, Labels, Variable, batch_axes
 from .._support.recorded import recorded
 from .._support.warn import warn
-from ..dynamics.stretch import leaves_out_stretch, warn_of_stretch
+from ..dynamics.stretch import may_stretch, warn_of_stretch
 from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
@@ -232,7 +232,8 @@ def equilibrium(
     -----
     AccuracyWarning
         If a link whose motions leave out ``"stretch"`` would be longer by more than 1 %
-        of the deflection of its tip.
+        of the deflection of its tip, or one that has it, not in `segments`, stretches
+        by more than a third of a percent, which should change how it bends.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; above one,
         ``success`` and ``stable`` are False.
@@ -368,7 +369,7 @@ def posed(
 
 def judge_stretch(arm: AnyArm, loads: Loads | None, q: Array, good: Mask) -> None:
     """Warn if links that leave out their stretch have some that matters."""
-    if not leaves_out_stretch(arm) or not good.any():
+    if not may_stretch(arm) or not good.any():
         return
     states, some = q[good], None if loads is None else loads.at(good)
     forces = None if some is None else some.base_forces(arm, states)

@@ -75,7 +75,10 @@ class Tendon(Description):
     On a uniform rod with bending stiffness EI and points at a constant distance d from
     the centre line, forces are those of a moment T d: a circle of curvature T d / EI
     (I. D. Walker, H. Choset, G. S. Chirikjian, *Springer Handbook of Robotics*, 2nd
-    ed., 2016, chapter 20).
+    ed., 2016, chapter 20).  Between points a distance s apart the rod bows away from
+    the straight tendon, and its curvature is :math:`1/(1 - T s^2/(12 EI))` times as
+    large.  That is so for a tendon through guides; one in a channel of the rod needs so
+    many points that :math:`T s^2` is small beside 12 EI.
 
     Examples
     --------

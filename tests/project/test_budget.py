@@ -27,7 +27,7 @@ LINES: dict[str, int] = {
     "demo": 510,
     "derivatives": 200,
     "descriptions": 840,
-    "dynamics": 850,
+    "dynamics": 877,
     "files": 1294,
     "finite_elements": 1150,
     "identification": 2938,

@@ -67,14 +67,17 @@ def test_stiffness_is_the_derivative_of_forces() -> None:
     assert_allclose(alone, np.swapaxes(alone, -1, -2), atol=1e-12)  # a potential
 
 
-def rod(n: int, d: float) -> tuple[fa.Arm, fa.Tendon]:
-    """A rod of EI = 0.01 N m^2 in pieces, with a tendon at a distance from its line."""
+def rod(n: int, d: float, every: int = 1) -> tuple[fa.Arm, fa.Tendon]:
+    """A rod of EI = 0.01 N m^2 in n pieces, a tendon at a distance from its line.
+
+    It has a point at the end of each piece, or of some.
+    """
     section = Section.from_stiffness(0.1, 0.01, axial_stiffness=1e6)
     motions = ("bending y", "stretch")
     joint = fa.Joint.fixed()
     link = fa.beams.Beam(section, 0.3).segments("rod", n, joint=joint, motions=motions)
     arm = fa.Arm([link], gravity=(0.0, 0.0, 0.0), check_units=False)
-    ends = [(arm.node(k, "tip"), (0.0, d, 0.0)) for k in range(n)]
+    ends = [(arm.node(k, "tip"), (0.0, d, 0.0)) for k in range(every - 1, n, every)]
     return arm, fa.Tendon([(None, (0.0, d, 0.0)), *ends])
 
 
@@ -93,6 +96,22 @@ def test_a_rod_under_a_tendon_is_a_circle() -> None:
         off.append(fa.tip_pose(arm, rest.q)[:2, 3] - circle)
     assert_allclose(off[0], 4.0 * off[1], rtol=0.05)
     assert_allclose(4.0 * off[1], off[0], atol=3e-4)
+
+
+def test_between_points_a_rod_bows_away_from_its_tendon() -> None:
+    """Its curvature grows by 1/(1 - T s^2 / (12 EI)): the points, not the pieces."""
+    T, EI, d, s = 4.0, 0.01, 0.01, 0.05
+    angles = []
+    for n in (6, 12, 24):
+        arm, tendon = rod(n, d, n // 6)
+        rest = fa.equilibrium(arm, np.zeros(arm.nq), tendons=[tendon], tension=[T])
+        pose = fa.tip_pose(arm, rest.check().q)
+        angles.append(float(np.arctan2(pose[1, 0], pose[0, 0])))
+    assert_allclose(angles[0], angles[2], rtol=1e-2)
+    assert_allclose(angles[1], angles[2], rtol=1e-3)
+    more = T * s**2 / (12.0 * EI)
+    assert more > 0.08
+    assert_allclose(angles[-1], T * d / EI * 0.3 / (1.0 - more), rtol=0.1 * more)
 
 
 REFUSED: dict[str, tuple[type[Exception], str, Any]] = {
