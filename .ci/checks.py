@@ -103,7 +103,7 @@ def all_checks() -> list[Check]:
         'grep -qsw avx2 /proc/cpuinfo || { echo "left out: no AVX2"; exit 0; }\n'
         "python3 tests/bench/instructions.py"
     )
-    docs = "tests/pages/test_docs.py"  # with the outputs of notebooks
+    docs = "tests/pages/test_docs.py"
     smoke = "FLEXARM_BENCH_SMOKE=1 python3 -m pytest -q --benchmark-disable"
     slow = f"python3 -m pytest -q -m slow --durations=25 --ignore {docs}"
     after = (TOOLS,)

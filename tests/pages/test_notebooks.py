@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from axes import check_axes
 from each import each
+from shown import FETCHED, OBJECT
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -83,14 +84,18 @@ def solutions(cells: list[dict[str, Any]]) -> list[str]:
 
 
 def run(source: str, where: str, names: dict[str, object]) -> None:
-    """Run a cell; its last value is shown as a notebook would."""
+    """Run a cell; its last value is shown as a notebook would, unless a ; follows."""
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, where, "exec"), names)
     if last is not None:
         value = eval(compile(ast.Expression(last.value), where, "eval"), names)
-        shown = getattr(value, "_repr_html_", None)
-        assert shown is None or shown()
+        if value is None or source.rstrip().endswith(";"):
+            return
+        shown = getattr(value, "_repr_html_", lambda: repr(value))()
+        assert shown
+        assert not OBJECT.search(shown), f"{where} shows an object"
+        assert not FETCHED.search(shown), f"{where} needs a network"
 
 
 def test_the_course_is_there_and_listed():
