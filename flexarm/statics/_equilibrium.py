@@ -32,7 +32,7 @@ from ..errors import ArgumentError, ConvergenceError, DeflectionWarning
 from ..kinematics.slopes import SLOPE_END, judge_slopes
 from ._descent import descend
 from ._newton import Problem, solve
-from .closed import check_held, is_closed, rows_at
+from .closed import check_held, is_closed, open_by, rows_at
 from .coordinates import (
     couplings,
     driven,
@@ -505,6 +505,8 @@ def _result(
     stable, least = stable & ~lost, np.where(lost, np.nan, least)
     success = success & ~lost
     message = _message(success.reshape(batch), stable.reshape(batch))
+    if not batch and not success[0] and (what := open_by(arm, q)):
+        message = f"{message}, the search ended where the arm violates {what}"
     if bent:
         warn(bent, DeflectionWarning)
         message = f"{message}: {bent}"

@@ -34,6 +34,7 @@ from ..kinematics.positions import difference, integrate
 from ..kinematics.slopes import SLOPE_END, judge_slopes, largest_slope
 from ._equilibrium import judge_stretch, posed
 from ._newton import Problem, solve
+from .closed import open_by
 from .coordinates import freedom, read_arm
 from .given_loads import Loads, read_loads
 from .spectrum import lowest_squares
@@ -300,8 +301,10 @@ class _Follower:
         """The equilibrium without the wrench."""
         found = solve(self.loaded(0.0), start[np.newaxis], self.tolerance, 50)
         if not found.success[0]:
+            what = open_by(self.problem.arm, found.q)
             raise ConvergenceError(
-                "equilibrium_path found no equilibrium without the wrench near q; give "
+                "equilibrium_path found no equilibrium without the wrench near q"
+                f"{what and f', and ended where the arm violates {what}'}; give "
                 "another start, or hold more coordinates"
             )
         return self.point(found.q[0], 0.0, self.upward)

@@ -41,16 +41,21 @@ def rows_at(arm: AnyArm, q: Array) -> Array:
     return np.where(sound, A, 0.0)
 
 
+def open_by(arm: AnyArm, q: Array) -> str:
+    """Constraint that postures violate most and by how much; nothing if all close."""
+    off = np.abs(constraint_violation(arm, q))
+    if not off.size or not off.max() > _MAX_VIOLATION:
+        return ""
+    row = int(off.reshape(-1, off.shape[-1]).max(axis=0).argmax())
+    return f"the constraint {any_of(arm).constraint_names[row]!r} by {off.max():.3g}"
+
+
 def check_closed(arm: AnyArm, q: Array) -> None:
     """Raise for postures that violate the constraints."""
-    off = np.abs(constraint_violation(arm, q))
-    if off.size and off.max() > _MAX_VIOLATION:
-        row = int(off.reshape(-1, off.shape[-1]).max(axis=0).argmax())
-        name = any_of(arm).constraint_names[row]
+    if what := open_by(arm, q):
         raise ArgumentError(
-            f"q violates the constraint {name!r} of the arm by {off.max():.3g}, "
-            "expected a posture that satisfies all, such as that of equilibrium or "
-            "close_loops"
+            f"q violates {what}, expected a posture that satisfies all, such as that "
+            "of equilibrium or close_loops"
         )
 
 

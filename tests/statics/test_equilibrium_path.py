@@ -1,4 +1,4 @@
-"""Paths of equilibria: a shallow truss, Euler's and Beck's columns, ends of paths."""
+"""Paths of equilibria: a shallow truss and frame, columns of Euler and Beck, ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 from each import each
 from numpy.testing import assert_allclose
 from refusals import argument_refused
+from scipy.integrate import solve_bvp
+from scipy.optimize import minimize_scalar
 from scipy.special import ellipk
 
 import flexarm as fa
@@ -171,3 +173,70 @@ def test_no_equilibrium_without_the_wrench() -> None:
     arm, q = truss(1.0)
     with pytest.raises(fa.ConvergenceError, match="without the wrench"):
         fa.equilibrium_path(arm, np.array(q) + 5.0, -UP, **TOP)
+    # nor with a loop that cannot close, which is named
+    chain = fa.library.planar_chain(2, length=1.0)
+    far = fa.Loop(("link2", "tip"), directions=["x", "y"], position2=(5.0, 0.0, 0.0))
+    arm, start = chain.replace(constraints=[far]), [0.1, 0.2]
+    words = r"near q, and ended where the arm violates the constraint 'link2-ground.x'"
+    with pytest.raises(fa.ConvergenceError, match=words):
+        fa.equilibrium_path(arm, start, -UP, frame="base", held=None)
+    message = fa.equilibrium(arm, start, held=None).message
+    assert "'link2-ground.x' by " in message
+
+
+# F. W. Williams, "An approach to the non-linear behaviour of the members of a rigid
+# jointed plane framework with finite deflections", Quarterly Journal of Mechanics and
+# Applied Mathematics 17, 1964: half of his toggle, in inches and pounds
+HALF, RISE, EA, EI = 12.943, 0.386, 1.885e6, 9.27e3
+LONG, TILT = float(np.hypot(HALF, RISE)), float(np.arctan2(RISE, HALF))
+
+
+def toggle(n: int) -> tuple[fa.Arm, np.ndarray]:
+    """A clamped bar in n pieces up to a crown, which moves up and down alone."""
+    up = fa.se3.so3_exp([0.0, 0.0, TILT])
+    link = Beam(Section.from_stiffness(1.0, EI, axial_stiffness=EA), LONG).segments(
+        "bar", n, joint=fa.Joint.fixed(rotation=up), motions=("bending y", "stretch")
+    )
+    crown = fa.Loop(
+        ("bar", "tip"),
+        directions=["x", "rz"],
+        rotation=up.T,
+        position2=(HALF, RISE, 0.0),
+    )
+    arm = fa.Arm([link], gravity=(0, 0, 0), constraints=[crown], check_units=False)
+    return arm, np.array([0.0, 0.0, 0.0, 0.0, -50.0, 0.0])
+
+
+def toggle_force(drop: float) -> float:
+    """Force down on the crown of both halves at its drop: extensible elastica."""
+
+    def rate(_: Any, y: Any, force: Any) -> Any:
+        cos, sin = np.cos(y[2]), np.sin(y[2])
+        long = 1.0 + (force[0] * cos + force[1] * sin) / EA
+        moment = force[1] * cos - force[0] * sin
+        return long * np.array([cos, sin, y[3] / (EI * long), -moment])
+
+    def ends(a: Any, b: Any, _: Any) -> Any:
+        goal = [HALF, RISE - drop, TILT]
+        return np.concatenate([a[:3] - [0.0, 0.0, TILT], b[:3] - goal])
+
+    s = np.linspace(0.0, LONG, 41)
+    first = [s * np.cos(TILT), s * np.sin(TILT), 0.0 * s + TILT, 0.0 * s]
+    found = solve_bvp(rate, ends, s, first, p=[-1.0, -1.0], tol=1e-7)
+    assert found.success
+    return float(-2.0 * found.p[1])
+
+
+def test_the_toggle_of_williams_snaps_through() -> None:
+    highest = minimize_scalar(lambda x: -toggle_force(x), bounds=(0.2, 0.27)).fun
+    lowest = minimize_scalar(toggle_force, bounds=(0.35, 0.43)).fun
+    exact = np.array([-highest, lowest])
+    assert_allclose(exact, (33.86, 31.26), atol=0.01)
+    off = []
+    for n in (4, 8):
+        arm, push = toggle(n)
+        path = fa.equilibrium_path(arm, arm.neutral, push, frame="base")
+        assert path.success
+        off.append(100.0 * path.factor[path.limits] - exact)
+    assert_allclose(off[1], 0.0, atol=2e-3)
+    assert (np.abs(off[0]) > 8.0 * np.abs(off[1])).all()  # the fourth power
