@@ -509,10 +509,15 @@ DRIVERS = {
     "exciting motion": (exciting, ALL, "objective q tau"),
     "identify": (identified, ALL, "parameters deviations"),
 }
-# limits of positions and steps of slides have sizes in m
+# the other worlds; limits of positions and steps of slides have sizes in m
+REST = tuple(name for name in ALL if name not in FEW)
 SLOW = {
-    "fastest flexible arm between postures": (flexible_postures, ALL, "duration"),
-    "fastest rigid arm between postures": (rigid_postures, ALL, "duration"),
+    "fastest flexible arm between postures": (flexible_postures, REST, "duration"),
+    "fastest rigid arm between postures": (
+        rigid_postures,
+        (FEW[0], *REST),
+        "duration",
+    ),
     "fastest slide between postures": (
         slide_postures,
         tuple(name for name in ALL if name != "mm, g and ms"),
