@@ -43,6 +43,8 @@ def rows_at(arm: AnyArm, q: Array) -> Array:
 
 def open_by(arm: AnyArm, q: Array) -> str:
     """Constraint that postures violate most and by how much; nothing if all close."""
+    if not any_of(arm)._held:
+        return ""
     off = np.abs(constraint_violation(arm, q))
     if not off.size or not off.max() > _MAX_VIOLATION:
         return ""
