@@ -194,10 +194,11 @@ def finite_element_link(
     Notes
     -----
     Static deflections under forces at nodes are exact for any number of uniform
-    elements, with shear; frequencies converge from above with the second power of the
-    length of an element, those of bending with the fourth until it is as short as the
-    section is deep.  The rotation of a node is that of the section, from which the
-    slope of the line differs by the shear strain.
+    elements, with shear, but for sections of `Section.from_matrix`; frequencies
+    converge from above with the second power of the length of an element, those of
+    bending with the fourth until it is as short as the section is deep. The rotation of
+    a node is that of the section, from which the slope of the line differs by the shear
+    strain.
 
     With static shapes any load at the kept nodes deflects a link as its elements do,
     and frequencies of an arm converge fast with the number of modes: two coordinates in

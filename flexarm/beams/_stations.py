@@ -572,11 +572,12 @@ def beam_body(
         kappa = kappa if kappa.any() else None
     nodes, carried = body_nodes(stations, W, kappa)
     profile = element_profile(stations, T, W, section_at, motions, carried)
-    if stiffening and profile.coupling is not None and profile.coupling[:, 0].any():
+    coupled = profile.coupling is not None and profile.coupling[:, 0].any()
+    if stiffening and not piece and coupled:
         raise ModelError(
             f"link {name!r} has 'stretch' in motions and sections in which it is "
-            "coupled, expected motions without it, since then it follows the other "
-            "deformations; or geometric_stiffening=False for small deflections"
+            "coupled, expected pieces, such as segments=8, or "
+            "geometric_stiffening=False for small deflections"
         )
     return FlexibleBody(
         name,

@@ -627,10 +627,14 @@ class Section(SectionNumbers):
         Notes
         -----
         Deformations that a link leaves out, such as stretch, are free of force: they
-        follow the others by the couplings, and soften them.  The elastic energy has the
-        couplings to third order in the coordinates of a piece, and a link that bends
-        far needs pieces (``segments=``): the error falls with the square of their
-        number.  Warnings and estimates of accuracy leave such links out.
+        follow the others by the couplings, and soften them.  Then a force along the
+        line neither bends nor twists it; where stretch is coupled and the link is
+        pulled, `motions` needs ``"stretch"`` (with ``segments=``).  The elastic energy
+        has the couplings to third order in the coordinates of a piece, and a link that
+        bends far needs pieces: the error falls with the square of their number.  So it
+        does for small deflections, unless ``n_modes={"torsion": 2}`` gives each piece a
+        twist of its middle, since bending changes the torque along a coupled piece.
+        Warnings and estimates of accuracy leave such links out.
 
         References
         ----------

@@ -40,7 +40,6 @@ MIN_DEFLECTION = 2e-3
 SOFTENING = 3.0
 # States that are looked at, at most.
 _MAX_STATES = 64
-_WARNED = b"warned of stretch"
 
 
 def stretch_of_links(
@@ -91,33 +90,38 @@ def stretch_of_links(
     return found
 
 
-def _in_one_body(arm: ArmLike) -> list[int]:
-    """Bodies that stretch and bend and are no pieces of links."""
+def _stretching(arm: ArmLike) -> list[int]:
+    """Bodies that stretch and bend."""
     return [
         k
         for k, body in enumerate(arm.bodies)
-        if body.segment is None
-        and body.beam is not None
+        if body.beam is not None
         and body.beam.strain[:, 0].any()
         and body.beam.strain[:, 2:].any()
     ]
 
 
 def _warn_of_bodies(arm: ArmLike, q: Array) -> None:
-    """Warn once of a body whose stretch changes how it bends."""
-    for k in _in_one_body(arm):
+    """Warn of a body whose stretch changes how it bends, or leaves nothing of it."""
+    for k in _stretching(arm):
         body = arm.bodies[k]
         strain = q[:, arm.mode_slice(k, positions=True)] @ body.beam.strain[:, 0].T
         largest = float(np.abs(strain).max(initial=0.0))
-        if SOFTENING * largest > STRETCH_SHARE and _WARNED not in arm._compared:
-            arm._compared.add(_WARNED)
+        what = ""
+        if strain.min(initial=0.0) <= -1.0:
+            what = "is shortened by more than its length, where no result has a meaning"
+        elif body.segment is None and SOFTENING * largest > STRETCH_SHARE:
+            what = (
+                f"is one body and stretches by {percent(largest)} % somewhere, which "
+                f"should change its deflections by up to {percent(SOFTENING * largest)}"
+                " % and does not; give finite_element_link segments"
+            )
+        if what:
             warn(
-                f"link {body.name!r} is one body and stretches by {percent(largest)} % "
-                f"somewhere, which should change its deflections by up to "
-                f"{percent(SOFTENING * largest)} % and does not; give "
-                "finite_element_link segments, or silence AccuracyWarning",
+                f"link {link_name(body)!r} {what}, or silence AccuracyWarning",
                 AccuracyWarning,
             )
+            return
 
 
 def _flexible(arm: ArmLike) -> dict[int, UnreducedLink]:
@@ -203,7 +207,7 @@ def may_stretch(arm: AnyArm) -> bool:
     """Whether there are links whose stretch may matter and can be estimated."""
     if isinstance(arm, StackLike) or arm.fidelity != "full" or arm._held:
         return False
-    return bool(_flexible(arm) or _in_one_body(arm))
+    return bool(_flexible(arm) or _stretching(arm))
 
 
 def warn_of_stretch(
@@ -213,7 +217,7 @@ def warn_of_stretch(
     forces: Forces | None = None,
     lengths: bool = False,
 ) -> None:
-    """Warn once of an arm whose links stretch by a part of their deflection.
+    """Warn of an arm whose links stretch by a part of their deflection.
 
     Parameters
     ----------
@@ -226,8 +230,6 @@ def warn_of_stretch(
         Whether only parts of the length matter, not of the deflection: to frequencies.
     """
     if isinstance(arm, StackLike) or not may_stretch(arm):
-        return
-    if _WARNED in arm._compared:
         return
     q = q.reshape(-1, arm.nq)
     some = np.isfinite(q).all(axis=-1)
@@ -247,7 +249,7 @@ def warn_of_stretch(
     _warn_of_bodies(arm, q[at])
     forces = {node: f.reshape(-1, 3)[at] for node, f in (forces or {}).items()}
     found = stretch_of_links(arm, q[at], None if qd is None else qd[at], forces)
-    if not found or _WARNED in arm._compared:
+    if not found:
         return
     share = {
         name: SOFTENING * stretch / length if lengths else stretch / moved
@@ -257,7 +259,6 @@ def warn_of_stretch(
     worst = int(share[name].argmax())
     if not share[name][worst] > STRETCH_SHARE:
         return
-    arm._compared.add(_WARNED)
     stretch, _, length = found[name]
     u = float(stretch[worst])
     part = u / length if lengths else float(share[name][worst])

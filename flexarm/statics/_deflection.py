@@ -76,6 +76,8 @@ def deflection(
 
     Warns
     -----
+    AccuracyWarning
+        If the stretch of a link matters; see `equilibrium`.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
@@ -176,6 +178,8 @@ def holding_forces(
 
     Warns
     -----
+    AccuracyWarning
+        If the stretch of a link matters; see `equilibrium`.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
@@ -257,6 +261,8 @@ def static_compliance(
 
     Warns
     -----
+    AccuracyWarning
+        If the stretch of a link matters; see `equilibrium`.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.
@@ -371,6 +377,8 @@ def static_stiffness(
 
     Warns
     -----
+    AccuracyWarning
+        If the stretch of a link matters; see `equilibrium`.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; see
         `flexarm.largest_slope`.

@@ -181,6 +181,8 @@ def equilibrium_path(
 
     Warns
     -----
+    AccuracyWarning
+        If the stretch of a link matters; see `equilibrium`.
     DeflectionWarning
         If a link bends to a slope of more than 0.5 in its own frame; above one the path
         ends.
@@ -194,9 +196,10 @@ def equilibrium_path(
     Points are those of pseudo-arclength continuation [1]_, with the exact tangent.  A
     step is halved until Newton's method converges, the path turns by no more than
     `max_turn` and its determinant keeps its sign, so that it does not jump to another
-    one; limit points are found to rounding.  At a bifurcation the path goes straight
-    on, with a short step, and `stable` changes: a perfect column stays straight, and a
-    small load to the side makes it bend.
+    one; limit points are found to rounding.  At a bifurcation, and where flutter
+    begins, the path goes straight on, with a step of a thousandth of the range, and
+    `stable` changes: a perfect column stays straight, and a small load to the side
+    makes it bend.
 
     References
     ----------
@@ -241,10 +244,10 @@ def equilibrium_path(
     """
     read_arm(arm, "equilibrium_path", closed=True)
     low, high = np.asarray(factors, dtype=float)
-    if not low < 0.0 < high:
+    if not -np.inf < low < 0.0 < high < np.inf:
         raise ArgumentError(
             f"factors are {low:g} and {high:g}, expected a negative and a positive "
-            "one: the path begins without the wrench"
+            "number: the path begins without the wrench"
         )
     loads = read_loads(arm, wrench, node, frame)
     assert loads is not None
@@ -392,8 +395,11 @@ class _Follower:
             if found is not None:
                 ahead = self.point(*found, t)
                 turn = float(np.arccos(np.clip(ahead.tangent @ t, -1.0, 1.0)))
-                jumps = ahead.side * point.side < 0.0 and step > _BRANCH_STEP
-                if turn <= self.max_turn and not jumps:
+                # a bifurcation, or flutter between two points
+                changes = ahead.side * point.side < 0.0 or (
+                    ahead.stable != point.stable and t[-1] * ahead.tangent[-1] > 0.0
+                )
+                if turn <= self.max_turn and (not changes or step <= _BRANCH_STEP):
                     break
             step *= 0.5
         else:

@@ -55,8 +55,8 @@ class Tendon(Description):
     ----------
     points : sequence of (node, (3,) array_like of float)
         Points in their order: a node, as of `node_pose`, and an offset in m in the
-        axes of this node, which turn with the section.  The node ``None`` is the base,
-        with the point in its frame.
+        axes of this node, which turn with the section.  The node ``"ground"``, or None,
+        is the base, with the point in its frame.
 
     Raises
     ------
@@ -163,7 +163,10 @@ def _placed(tendon: Tendon, arm: AnyArm, poses: Array) -> tuple[Array, Array]:
 def nodes_of(tendon: Tendon, arm: AnyArm) -> list[int]:
     """Numbers of the nodes of its points, -1 for the base."""
     named = (node for node, _ in tendon.points)
-    return [-1 if node is None else one_node(arm, node) for node in named]
+    return [
+        -1 if node is None or node == "ground" else one_node(arm, node)
+        for node in named
+    ]
 
 
 @dataclass(frozen=True)

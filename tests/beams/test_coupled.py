@@ -51,13 +51,13 @@ def tip(n: Any, K: Any, force: Any, **options: Any) -> Any:
     return fa.tip_pose(arm, found.check().q)
 
 
-def errors(K: Any, *ways: Any) -> list[float]:
+def errors(K: Any, *ways: Any, force: Any = FORCE) -> list[float]:
     """Largest errors of place and axes of the tip under a large force."""
     forces = np.zeros((1, 2, 3))
-    forces[0, 1] = FORCE
+    forces[0, 1] = force
     places, axes = rods([1.0], K[None], forces, np.zeros((1, 2, 3)), steps=16)
     want = np.column_stack([axes[0, 1], places[0, 1]])
-    found = [tip(n, K, FORCE, **options) for n, options in ways]
+    found = [tip(n, K, force, **options) for n, options in ways]
     return [float(np.abs(T[:3] - want).max()) for T in found]
 
 
@@ -104,6 +104,20 @@ def test_a_rod_that_bends_far_is_that_of_its_matrix(couplings: Any):
     coarse, fine = errors(K, (5, {}), (10, {}))
     assert fine < 1e-3
     assert fine < 0.35 * coarse  # second power
+
+
+@each("pull", (-2.0, 0.0, 20.0))
+def test_a_rod_that_is_pulled_stretches_and_bends_by_its_couplings(pull: float):
+    """Its axis is 2 cm beside the centroid, and a pull twists it."""
+    K = matrix(TWIST_Y)
+    K[0, 0], K[0, 2], K[0, 1] = 1e4, 200.0, 40.0
+    K[2, 2] += 4.0
+    K[1:, 0] = K[0, 1:]
+    ways = [(n, {"motions": STRETCH}) for n in (6, 12)]
+    coarse, fine, without = errors(K, *ways, (12, {}), force=[pull, 0.0, 1.0])
+    assert fine < 6e-4
+    assert fine < 0.35 * coarse  # second power
+    assert without > 3e-3 or not pull  # which no force along the line bends
 
 
 def test_a_twist_of_the_middle_of_pieces_has_the_couplings():
@@ -168,7 +182,12 @@ def test_kernels_have_the_forces_of_the_twin(tmp_path: Any):
             lambda: beams.Beam(section(FULL), length=1.0).elements("rod"),
             "expected pieces, such as segments=8",
         ),
-        "stretch": (lambda: tip(4, FULL, FORCE, motions=STRETCH), "without it, since"),
+        "stretch": (
+            lambda: beams.Beam(section(FULL), length=1.0).elements(
+                "rod", motions=STRETCH
+            ),
+            "in which it is coupled, expected pieces",
+        ),
     },
 )
 def test_what_couplings_do_not_have_is_refused(make: Any, text: str):

@@ -67,6 +67,12 @@ def test_stiffness_is_the_derivative_of_forces() -> None:
     assert_allclose(alone, np.swapaxes(alone, -1, -2), atol=1e-12)  # a potential
 
 
+def test_the_base_has_a_name() -> None:
+    ends = [(2, (0.0, 0.1, 0.2)), (3, (0.0, 0.0, 0.1))]
+    two = [fa.Tendon([(base, (0.1, 0.3, 0.2)), *ends]) for base in (None, "ground")]
+    assert two[0].length(ARM, STATES).tolist() == two[1].length(ARM, STATES).tolist()
+
+
 def rod(n: int, d: float, every: int = 1) -> tuple[fa.Arm, fa.Tendon]:
     """A rod of EI = 0.01 N m^2 in n pieces, a tendon at a distance from its line.
 
