@@ -90,9 +90,8 @@ def check_numbers(name: str, array: Array) -> None:
     wrong = np.argwhere(~np.isfinite(array))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
-        raise ArgumentError(
-            f"{name}[{', '.join(map(str, at))}] is {array[at]}, expected finite numbers"
-        )
+        place = f"{name}[{', '.join(map(str, at))}]" if at else name
+        raise ArgumentError(f"{place} is {array[at]}, expected finite numbers")
 
 
 def finite_number(name: str, value: object) -> float:

@@ -446,7 +446,8 @@ def positive(what: str, value: object, unit: str) -> float:
     """Return a number above zero, or raise with its unit in the message."""
     number = finite(what, value)
     if not number > 0.0:
-        raise ModelError(f"{what} is {number:g} {unit}, expected more than zero")
+        size = f"{number:g} {unit}".rstrip()
+        raise ModelError(f"{what} is {size}, expected more than zero")
     return in_range(what, number, unit)
 
 

@@ -276,14 +276,27 @@ class SectionNumbers(Description):
     def _check_coupling(self) -> None:
         given = as_array("coupling of a section", self.coupling, (4, 4))
         self._set(coupling=given)
+        if np.diag(given).any():
+            raise ModelError(
+                f"coupling of a section has the diagonal {np.diag(given).tolist()}, "
+                "expected zeros: the stiffness itself is in other fields"
+            )
         K = self.stiffness_matrix
         size = np.sqrt(np.diag(K))
         K = K / np.outer(size, size)
-        if np.abs(K - K.T).max() > 1e-9 or not np.linalg.eigvalsh(K)[0] > 1e-9:
+        i, j = np.unravel_index(np.abs(K - K.T).argmax(), K.shape)
+        if abs(K[i, j] - K[j, i]) > 1e-9:
             raise ModelError(
-                "stiffness matrix of a section is not symmetric and positive definite, "
-                "expected equal entries across its diagonal, of which each is less "
-                "than the geometric mean of the two stiffnesses that it couples"
+                f"stiffness matrix of a section has {given[i, j]:g} in row {i + 1}, "
+                f"column {j + 1} and {given[j, i]:g} across its diagonal, expected a "
+                "symmetric one"
+            )
+        least = float(np.linalg.eigvalsh(K)[0])
+        if not least > 1e-9:
+            raise ModelError(
+                "stiffness matrix of a section is not positive definite, expected "
+                "smaller couplings: over the roots of the stiffnesses that they couple "
+                f"they have the least eigenvalue {least:.3g}"
             )
 
     # properties for beams

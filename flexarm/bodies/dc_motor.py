@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._calls.arguments import check_numbers, real_array
+from .._calls.arguments import check_numbers, common_batch, real_array
 from .._calls.declared import Floats, Kept
 from .._calls.doors import checked, checked_record
 from .._support.checks import finite, positive
@@ -181,6 +181,7 @@ class DCMotor(Description):
         array([1. , 1.5])
         """
         u = real_array("volts", volts)
+        check_numbers("volts", u)
         at_joint = self.gear_ratio if self.drive.is_rigid else 1.0
         gain = self.efficiency * self.torque_constant / self.resistance
         torque = gain * u
@@ -191,8 +192,10 @@ class DCMotor(Description):
                     "not given, expected rate=, or a motor without limit: "
                     "motor.replace(current_limit=None)"
                 )
-            braking = self._back_emf * at_joint * real_array("rate", rate)
+            speed = real_array("rate", rate)
+            check_numbers("rate", speed)
+            common_batch({"volts": u.shape, "rate": speed.shape})
+            braking = self._back_emf * at_joint * speed
             most = self.efficiency * self.torque_constant * self.current_limit
             torque = np.clip(torque - braking, -most, most) + braking
-        check_numbers("torque", np.asarray(torque))
         return np.asarray(at_joint * torque)

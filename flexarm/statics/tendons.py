@@ -260,10 +260,12 @@ def read_pull(
         return None
     kept = tuple(tendons)
     array = real_array("tension", tension)
-    if not kept or array.shape[-1:] != (len(kept),):
+    if not kept:
+        raise ArgumentError("tendons has no entry, expected one or more, or None")
+    if array.shape[-1:] != (len(kept),):
         raise ArgumentError(
             f"tension has shape {array.shape} with {len(kept)} tendons, expected "
-            f"(..., {max(len(kept), 1)}): one for each tendon"
+            f"(..., {len(kept)}): one for each tendon"
         )
     check_finite("tension", array)
     return Pull(kept, array)

@@ -172,7 +172,11 @@ def test_kernels_have_the_forces_of_the_twin(tmp_path: Any):
 @each(
     "make, text",
     {
-        "not symmetric": (lambda: section(FULL + np.eye(4, k=1)), "not symmetric and"),
+        "not symmetric": (lambda: section(FULL + np.eye(4, k=1)), "a symmetric one"),
+        "diagonal": (
+            lambda: section(FULL).replace(coupling=FULL),
+            "coupling of a section has the diagonal",
+        ),
         "not positive": (lambda: section(matrix((1, 2, 4.0))), "positive definite"),
         "modes": (
             lambda: beams.Beam(section(FULL), length=1.0).modes("rod"),

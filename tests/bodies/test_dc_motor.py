@@ -157,3 +157,10 @@ def test_volts_are_numbers():
     motor = fa.DCMotor(R, K, J)
     with pytest.raises(ArgumentError, match="volts"):
         motor.torque("six")
+    with pytest.raises(ArgumentError, match="volts is nan, expected finite"):
+        motor.torque(np.nan)
+    weak = motor.replace(current_limit=1.0)
+    with pytest.raises(ArgumentError, match=r"rate\[1\] is inf, expected finite"):
+        weak.torque(6.0, rate=[0.0, np.inf])
+    with pytest.raises(ArgumentError, match=r"volts \(2,\), rate \(3,\)"):
+        weak.torque([5.0, 4.0], rate=[1.0, 2.0, 3.0])
