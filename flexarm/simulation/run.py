@@ -139,6 +139,12 @@ def check_torque(function: Function) -> None:
         ) from None
 
 
+def _ordinary(q: Array, qd: Array) -> NDArray[np.bool_]:
+    """Whether states (n, ...) have not diverged, (n,)."""
+    below = (np.abs(x) < _MAX_STATE for x in (q, qd))
+    return np.logical_and(*(x.all(axis=-1) for x in below))
+
+
 class Run(Flattened):
     """Arrays of one call of `simulate`: batch axes flattened, NaN until reached.
 
@@ -268,6 +274,8 @@ class Run(Flattened):
     def call(self, t: float, q: Array, qd: Array) -> Array:
         """Call the torque function for the batch in the user's shape."""
         assert self.function is not None
+        if not _ordinary(q, qd).any():  # a law does not see what has diverged
+            return np.full((len(q), min(self.widths)), np.nan)
         given = self.function(
             t,
             q.reshape(*self.batch, self.arm.nq).copy(),
@@ -292,8 +300,7 @@ class Run(Flattened):
 
     def _check_finite(self, t: float, q: Array, qd: Array, tau: Array) -> None:
         """Raise if forces are not finite, unless the state diverges."""
-        ordinary = (abs(q) < _MAX_STATE).all(-1) & (abs(qd) < _MAX_STATE).all(-1)
-        bad = np.flatnonzero(ordinary & ~np.isfinite(tau).all(-1))
+        bad = np.flatnonzero(_ordinary(q, qd) & ~np.isfinite(tau).all(-1))
         if len(bad):
             index = tuple(int(i) for i in np.unravel_index(bad[0], self.batch or (1,)))
             which = f" for trajectory {index}" if self.batch else ""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from each import each
 from gufuncs import assert_same_bits
 from interrupts import ctrl_c, interrupt_at
 from numpy.testing import assert_allclose
@@ -570,3 +571,21 @@ def test_time_loop_refuses_arrays_that_do_not_fit() -> None:
 def test_options_are_keyword_only() -> None:
     with pytest.raises(fa.ArgumentError, match="without names"):
         fa.simulate(ARM, Z, Z, T, samples())  # type: ignore[misc]
+
+
+@each("method", ("rk4", "ROS34PW2", "DOP853"))
+def test_a_law_does_not_see_what_has_diverged(method: str) -> None:
+    arm = fa.library.planar_chain(1, gravity=(0.0, 0.0, 0.0))
+    seen = []
+
+    def law(t: float, q: Any, qd: Any) -> Any:
+        seen.append(np.abs(np.append(q, qd)).max())
+        return 1e3 * qd**3 + fa.jacobian(arm, q)[0, 0]
+
+    t = np.linspace(0.0, 5.0, 11)
+    options = {} if method == "DOP853" else {"max_step": 0.01}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fa.AccuracyWarning)
+        run = fa.simulate(arm, [0.1], [1.0], t, torque=law, method=method, **options)
+    assert not run.success
+    assert max(seen) < 1e100
