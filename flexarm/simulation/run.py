@@ -141,8 +141,8 @@ def check_torque(function: Function) -> None:
 
 def _ordinary(q: Array, qd: Array) -> NDArray[np.bool_]:
     """Whether states (n, ...) have not diverged, (n,)."""
-    below = (np.abs(x) < _MAX_STATE for x in (q, qd))
-    return np.logical_and(*(x.all(axis=-1) for x in below))
+    there, moving = (np.abs(x).max(axis=-1, initial=0.0) for x in (q, qd))
+    return np.asarray((there < _MAX_STATE) & (moving < _MAX_STATE))
 
 
 class Run(Flattened):
