@@ -11,7 +11,6 @@ import measured_data
 import numpy as np
 import pytest
 from each import each
-from quanser_cases import linear_rest, linear_rest_of_steps
 from scipy.optimize import brentq, curve_fit
 from scipy.signal import savgol_filter
 
@@ -171,23 +170,6 @@ def test_both_deflections_of_the_half_that_was_not_used(both):
     # the halves are equal to half a per cent: what is left is no noise
     for y in (both["deflection1"], both["deflection2"]):
         assert relative(y[half], y[:1250]) < 0.007
-
-
-def test_no_linear_model_of_the_hub_angles_does_as_well(runs, both):
-    """Deflection 2 keeps 16 % of what it is fitted to; products of rates explain it.
-
-    Frequencies and damping ratios are those that a search over them ended with.
-    """
-    linear = linear_rest(both, False, [(10.99, 0.007), (12.12, 0.007), (12.66, 0.846)])
-    assert linear == pytest.approx([0.075, 0.16], abs=0.005)
-    bent = linear_rest(both, True, [(11.807, 0.012), (12.736, 0.879)])
-    assert (bent < [0.016, 0.036]).all()
-    # steps: most is left of "hinf 10", which is predicted worst, too
-    modes = [(11.439, 0.148), (11.268, 0.007), (11.098, 0.726)]
-    rest = linear_rest_of_steps(runs, modes)
-    assert max(rest, key=rest.get) == "hinf 10"
-    assert rest["hinf 10"] == pytest.approx(0.106, abs=0.005)
-    assert np.mean(list(rest.values())) == pytest.approx(0.062, abs=0.003)
 
 
 def test_fast_noise_is_small(runs, both) -> None:
