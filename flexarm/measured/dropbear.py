@@ -53,7 +53,7 @@ BEAM = Beam(Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
 # places of the roller in m at which modes are computed, and among which it is sought
 NODES = np.geomspace(0.042, 0.19, 10)
 PLACES = np.linspace(0.042, 0.19, 297)
-# samples in a mean: up to 312 Hz with the second mode, or almost without it
+# samples from mean to mean: up to 312 Hz with the second mode, or almost without it
 _FAST, _SLOW = 8, 31
 
 
@@ -133,15 +133,17 @@ def decays(s: Array, t: Array) -> Array:
 def residual(windows: Array, s: Array, averaged: int) -> Array:
     """(..., m) means of windows (..., n), of unit norm, that no such decay explains.
 
+    Means under a Hann window, each `averaged` samples later than the one before it and
+    over twice as many; plain means would fold the second mode onto the first.
     Amplitudes and phases are linear and follow: G. Golub, V. Pereyra, "The
     differentiation of pseudo-inverses and nonlinear least squares problems whose
     variables separate", *SIAM J. Numer. Anal.* 10 (1973), 413-432.
     """
-    n = windows.shape[-1] // averaged
-    y = windows[..., : n * averaged].reshape(*windows.shape[:-1], n, -1).mean(axis=-1)
+    parts = np.lib.stride_tricks.sliding_window_view(windows, 2 * averaged + 3, -1)
+    y = parts[..., ::averaged, :] @ np.hanning(2 * averaged + 3)
     y = y - y.mean(axis=-1, keepdims=True)
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    Q = np.linalg.qr(decays(s, np.arange(n) * averaged / RATE))[0]
+    Q = np.linalg.qr(decays(s, np.arange(y.shape[-1]) * averaged / RATE))[0]
     return np.asarray(
         y - ((y[..., np.newaxis, :] @ Q) @ np.swapaxes(Q, -1, -2))[..., 0, :]
     )
@@ -153,17 +155,15 @@ def places(windows: Array, model: Callable[[Array], Array]) -> Array:
     The second mode excludes places that the first one admits in short windows, but its
     frequency is a little wrong: windows count as they are and without it, alike.
     """
-    step = PLACES[1] - PLACES[0]
-    s = model(PLACES)
-    found = []
-    for window in windows:
-        left = (residual(window, s, _FAST) ** 2).sum(axis=-1)
-        left += (residual(window, s[:, :-1], _SLOW) ** 2).sum(axis=-1)
-        i = int(np.clip(left.argmin(), 1, len(left) - 2))
-        a, b, c = left[i - 1 : i + 2]
-        off = 0.5 * (a - c) / max(a - 2.0 * b + c, 1e-15)  # a parabola
-        found.append(PLACES[i] + step * np.clip(off, -1.0, 1.0))
-    return np.array(found)
+    s, step = model(PLACES), PLACES[1] - PLACES[0]
+    left = sum(
+        (residual(windows[:, np.newaxis], poles, n) ** 2).sum(axis=-1)
+        for poles, n in ((s, _FAST), (s[:, :-1], _SLOW))
+    )
+    i = np.clip(np.argmin(left, axis=-1), 1, len(PLACES) - 2)
+    a, b, c = left[np.arange(len(i)), i + np.array([[-1], [0], [1]])]
+    off = 0.5 * (a - c) / np.maximum(a - 2.0 * b + c, 1e-15)  # a parabola
+    return np.asarray(PLACES[i] + step * np.clip(off, -1.0, 1.0))
 
 
 def rests(volts: Array) -> list[tuple[int, int]]:
