@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+Line = tuple[str, Array, Array, str]
 
 _HEAD = f"{'':44}{'rows':>10}{'error':>9}{'published':>11}{'asked':>8}"
 
@@ -100,6 +101,85 @@ class Report:
                 writer.writerows([f"{x:.9g}" for x in row] for row in rows)
         for name, draw in self.figures.items():
             draw().savefig(folder / f"{name}.png", dpi=150)
+
+
+class Panel(NamedTuple):
+    """Axes of `compared`.
+
+    Attributes
+    ----------
+    title, x, y : str
+        Title, and labels with units.
+    lines : sequence of tuple
+        Label, or nothing for a line without one, x, y, and the style of Matplotlib.
+    """
+
+    title: str
+    x: str
+    y: str
+    lines: Sequence[Line]
+
+
+def compared(panels: Sequence[Panel], columns: int = 1, height: float = 2.0) -> Figure:
+    """Draw what is measured, predicted and their difference, in rows of axes.
+
+    Lines that are NaN throughout are left out.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        Row by row; those below each other have one x.
+    columns : int
+        Axes in a row.
+    height : float
+        Height of a row in inches.
+
+    Returns
+    -------
+    figure : Figure
+        With a legend beside each row that has other labels than the one above.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flexarm.measured._report import Panel, compared
+    >>> t = np.linspace(0.0, 1.0, 11)
+    >>> tip = [("measured", t, t**2, "k."), ("predicted", t, t, "C1--")]
+    >>> figure = compared([Panel("tip", "time (s)", "height (mm)", tip)])
+    >>> figure.axes[0].get_xlabel()
+    'time (s)'
+    """
+    from matplotlib.figure import Figure
+
+    rows = len(panels) // columns
+    figure = Figure((7.5 + 1.5 * columns, height * rows + 0.5), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex="col", squeeze=False)
+    for ax, (title, _, name, lines) in zip(grid.flat, panels, strict=True):
+        for label, x, y, style in lines:
+            if np.isfinite(y).any():
+                ax.plot(x, y, style, label=label or "_", lw=1.2, ms=4.0, mfc="none")
+        ax.set_title(title, fontsize="medium")
+        ax.set_ylabel(name)
+        ax.grid(alpha=0.3)
+    above: set[str] = set()
+    for row in grid:
+        found = {
+            x.get_label(): x for ax in row for x in ax.get_legend_handles_labels()[0]
+        }
+        if found.keys() - above:
+            row[-1].legend(
+                found.values(), found, loc="center left", bbox_to_anchor=(1, 0.5)
+            )
+        above = {*found}
+    for ax, panel in zip(grid[-1], panels[-columns:], strict=True):
+        ax.set_xlabel(panel.x)
+    return figure
+
+
+def rms(x: Array) -> float:
+    """Root mean square of the numbers that are there, NaN if there are none."""
+    known = x[np.isfinite(x)]
+    return float(np.sqrt(np.mean(known**2))) if known.size else np.nan
 
 
 def _digits(x: float | None) -> str:

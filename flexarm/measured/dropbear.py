@@ -20,7 +20,7 @@ from ..bodies.models import FlexibleBody, RigidBody
 from ..model.sliders import Slider
 from ..vibration import complex_modes
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -321,12 +321,10 @@ def _rows(label: str, found: list[dict[str, Array]]) -> list[Row]:
     """Errors of windows that vibrate, of all lengths."""
     rows = []
     for length, most_wrong, measure, asked in _MEASURES:
-        off = np.concatenate([[], *(_errors(columns, length) for columns in found)])
-        off = off if len(off) else np.array([np.nan])
-        missing = 0.0 * off[0]  # NaN where there is no measurement
-        wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + missing
-        middle = np.mean if measure == "rms" else np.median
-        value = 1e3 * float(np.sqrt(middle(off**2)))
+        off = np.concatenate([[], *(_errors(x, length)[1] for x in found)])
+        off = off if len(off) else np.array([np.nan])  # there is no measurement
+        wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + 0.0 * off[0]
+        value = 1e3 * (rms(off) if measure == "rms" else float(np.median(np.abs(off))))
         what = f"{label}, {1e3 * length:.0f} ms: "
         rows.append(Row(f"{what}wrong", "predicted", wrong, "%", None, most_wrong))
         rows.append(Row(what + measure, "predicted", value, "mm", None, asked))
@@ -334,58 +332,44 @@ def _rows(label: str, found: list[dict[str, Array]]) -> list[Row]:
 
 
 def _errors(columns: dict[str, Array], length: float) -> Array:
+    """Places by the sensor, and the errors, (2, n), in windows that vibrate."""
     seen = columns["length (s)"] == length
     seen &= columns["vibration (V)"] > MIN_VIBRATION
-    return np.asarray((columns["place (m)"] - columns["place by the sensor (m)"])[seen])
+    place = columns["place by the sensor (m)"][seen]
+    return np.stack([place, columns["place (m)"][seen] - place])
 
 
 def _draw_places(tables: dict[str, dict[str, Array]]) -> Figure:
     """Places by the acceleration over those by the sensor, and their errors."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    ends = np.array([40.0, 190.0])
+    above, below = [("", ends, ends, "k")], [("", ends, 0.0 * ends, "k")]
     for length, marker in zip(LENGTHS, "o^.", strict=True):
-        each = [
-            1e3
-            * np.stack([t["place by the sensor (m)"], t["place (m)"]])[
-                :, (t["length (s)"] == length) & (t["vibration (V)"] > MIN_VIBRATION)
-            ]
-            for t in tables.values()
-        ]
-        x, y = np.concatenate(each, axis=1)
+        off = [_errors(columns, length) for columns in tables.values()]
+        x, error = 1e3 * np.concatenate(off, axis=1)
         label = f"{1e3 * length:.0f} ms"
-        above.plot(x, y, marker, label=label, fillstyle="none")
-        below.plot(x, y - x, marker, fillstyle="none")
-    above.plot(ends := above.get_xlim(), ends, "k-", linewidth=0.5)
-    above.set_ylabel("place by the acceleration (mm)")
-    above.legend(title="windows")
-    below.axhline(0.0, color="k", linewidth=0.5)
-    below.set(xlabel="place by the sensor (mm)", ylabel="error (mm)")
-    return figure
+        above.append((label, x, x + error, marker))
+        below.append((label, x, error, marker))
+    names = "place by the acceleration (mm)", "error (mm)"
+    return compared(
+        [
+            Panel("", "place by the sensor (mm)", name, lines)
+            for name, lines in zip(names, (above, below), strict=True)
+        ],
+        height=3.5,
+    )
 
 
 def _draw_decay(run: Array, model: Callable[[Array], Array]) -> Figure:
     """A window of each rest that vibrates, and what its first half predicts."""
-    from matplotlib.figure import Figure
-
-    windows = Windows.of(run, 0.6)
-    chosen = np.flatnonzero(windows.signal.std(axis=1) > MIN_VIBRATION)[:6]
-    figure = Figure(figsize=(9.0, 1.6 * len(chosen) + 0.6), layout="constrained")
-    for axes, i in zip(
-        figure.subplots(len(chosen), 1, sharex=True), chosen, strict=True
-    ):
-        window = windows.signal[i]
-        t = np.arange(len(window)) / RATE
-        found, off = ahead(window, model)
-        axes.plot(t, window, "k", linewidth=0.6, label="measured")
-        axes.plot(t[len(t) // 2 :], found[len(t) // 2 :], "C1--", label="predicted")
-        axes.set_ylabel("V")
-        axes.set_title(
-            f"roller at {windows.volts[i]:.2f} V, from {windows.start[i]:.2f} s: error "
-            f"{100.0 * off:.0f} % of the standard deviation",
-            fontsize="small",
-        )
-    axes.legend(loc="upper right", fontsize="small")
-    axes.set_xlabel("time (s)")
-    return figure
+    panels, windows = [], Windows.of(run, 0.6)
+    for i in np.flatnonzero(windows.signal.std(axis=1) > MIN_VIBRATION)[:6]:
+        y, half = windows.signal[i], len(windows.signal[i]) // 2
+        t, (found, off) = np.arange(len(y)) / RATE, ahead(y, model)
+        title = f"roller at {windows.volts[i]:.2f} V, from {windows.start[i]:.2f} s: "
+        title += f"error {100.0 * off:.0f} % of the standard deviation"
+        lines = [
+            ("measured", t, y, "C0"),
+            ("predicted", t[half:], found[half:], "C1--"),
+        ]
+        panels.append(Panel(title, "time (s)", "acceleration (V)", lines))
+    return compared(panels, height=1.6)

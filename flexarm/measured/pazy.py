@@ -23,7 +23,7 @@ from ..kinematics import node_poses
 from ..statics import equilibrium
 from ..vibration import natural_frequencies
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -246,11 +246,6 @@ def compute(folder: Path) -> Report:
     )
 
 
-def rms(x: Array) -> float:
-    """Root mean square."""
-    return float(np.sqrt(np.mean(x * x)))
-
-
 def _rows(known: Mapping[str, Sweep], *off: Sequence[Array]) -> list[Row]:
     """Errors of each signal: nominal, fitted and predicted, with and without skin."""
     rows: list[Row] = []
@@ -275,23 +270,22 @@ def _figure(
     found: Mapping[str, Mapping[str, Sweep]],
 ) -> Figure:
     """Signals of both tests over the mass."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
-    for ax, x in zip(axes, SIGNALS, strict=True):
-        lines = (
-            ("measured with skin", known["skin"], "ko"),
-            ("nominal", plain, "C1--"),
-            ("two factors", found["skin"], "C0-"),
-            ("measured without skin", known["noskin"], "k^"),
-            ("two factors, without skin", found["noskin"], "C2:"),
+    lines = (
+        ("measured with skin", known["skin"], "ko"),
+        ("nominal", plain, "C1--"),
+        ("two factors", found["skin"], "C0-"),
+        ("measured without skin", known["noskin"], "k^"),
+        ("two factors, without skin", found["noskin"], "C2:"),
+    )
+    panels = []
+    for x in SIGNALS:
+        each = [(n, own[x.test], style) for n, own, style in lines]
+        drawn = [(n, y.mass, x.factor * getattr(y, x.field), s) for n, y, s in each]
+        label = f"{x.field} ({x.unit})"
+        panels.append(
+            Panel(f"{x.test} test", "mass (kg), fitted where grey", label, drawn)
         )
-        for label, sweep, style in lines:
-            y = x.factor * getattr(sweep[x.test], x.field)
-            if np.isfinite(y).any():
-                ax.plot(sweep[x.test].mass, y, style, label=label, mfc="none")
+    figure = compared(panels, 3, 3.5)
+    for ax in figure.axes:
         ax.axvspan(0.0, HEAVIEST, color="0.93")
-        ax.set(xlabel="mass (kg), fitted where grey", ylabel=f"{x} ({x.unit})")
-        ax.grid(True, alpha=0.3)
-    axes[0].legend()
     return figure

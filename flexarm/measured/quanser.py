@@ -37,13 +37,10 @@ from ..identification import (
 )
 from ..linear_models.outputs import combination
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 Make = Callable[[Array], Arm]
@@ -459,21 +456,13 @@ def drawn(
     measured: Mapping[str, Array], found: Mapping[str, Array], names: Sequence[str]
 ) -> Figure:
     """Measured and predicted signals over time, an axes for each."""
-    from matplotlib.figure import Figure
-
-    n = len(names)
-    figure = Figure(figsize=(6.4, max(1.4 * n, 3.0)), layout="constrained")
-    axes = figure.subplots(n, 1, sharex=True, squeeze=False)[:, 0]
-    for ax, name in zip(axes, names, strict=True):
-        y, t = measured[name], clock(len(measured[name]))
-        ax.plot(t, 1e3 * y, label="measured")
-        ax.plot(t, 1e3 * found[name], "--", label="predicted")
-        ax.set_title(f"{name}: {100.0 * relative(found[name], y):.1f} %", fontsize=9)
-        ax.set_ylabel("angle (mrad)")
-    lines = axes[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside upper right", ncols=2, frameon=False)
-    axes[-1].set_xlabel("time (s)")
-    return figure
+    panels = []
+    for name in names:
+        y, x, t = 1e3 * measured[name], 1e3 * found[name], clock(len(found[name]))
+        title = f"{name}: {100.0 * relative(x, y):.1f} %"
+        lines = [("measured", t, y, "C0"), ("predicted", t, x, "C1--")]
+        panels.append(Panel(title, "time (s)", "angle (mrad)", lines))
+    return compared(panels)
 
 
 # runs like the measured ones, for those who have no data

@@ -13,9 +13,9 @@ Computed by others and read off figures, not measured; nothing is fitted.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,6 +45,7 @@ SET = DataSet(
 LIMITS = {"dead": (18.5567, -9.4144), "follower": (35.4380, -13.9084)}
 # AeroBeams in m: extremes of u1 and u3 of the tip and u1 of the hinge, not converged.
 EXTREMES = (-15.30866, 9.97689, -5.33073)
+SLANTS = (0, 90, 45)  # degrees; points of the last one are kept apart
 COLUMNS = {"u1": "u1 (in)", "u3": "-u3 (in)"}
 
 
@@ -205,31 +206,34 @@ def compute(folder: Path) -> Report:
     curves: dict[str, Curve] = {}
 
     def add(what: str, error: float, unit: str, asked: float) -> None:
-        kind: Literal["predicted", "nominal"] = (
-            "predicted" if "45" in what else "nominal"
+        rows.append(
+            Row(
+                what,
+                "predicted" if "45" in what else "nominal",
+                error,
+                unit,
+                None,
+                asked,
+            )
         )
-        rows.append(Row(what, kind, error, unit, asked=asked))
 
     for load, true in LIMITS.items():
         path, curve = lee_path(load)
         curves[f"lee_{load}.csv"] = curve
         for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
-            found = curve["force (klbf)"][path.limits[k]]
-            add(
-                f"frame, {load}, {what}", 100.0 * abs(found / true[k] - 1.0), "%", asked
-            )
+            off = 100.0 * abs(curve["force (klbf)"][path.limits[k]] / true[k] - 1.0)
+            add(f"frame, {load}, {what}", off, "%", asked)
         for name in ("u1", "u3"):
             far = distance(curve, name, SET.read(folder / f"lee_{load}_{name}.csv"))
             add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
-    for slant in (0, 90, 45):
+    for slant in SLANTS:
         curve = curves[f"slanted_{slant}deg.csv"] = swing(slant)
-        for r in ("r1", "r2", "r3"):
-            file = folder / f"slanted_{slant}deg_{r}.csv"
-            given = SET.read(file) if file.is_file() else None
-            for kind in ("flexible", "rigid"):
-                if given is not None or slant == 45:
-                    rms = _rms(curve, f"{kind} {r} (L)", given, f"{r}_over_L")
-                    add(f"pendulum, {slant} deg, {kind}, {r}", rms, "L", 0.007)
+        for r, kind in product(("r1", "r2", "r3"), ("flexible", "rigid")):
+            t, given = _points(folder, slant, r)
+            if slant == 45 or np.isfinite(given).all():
+                own = np.interp(t, curve["t (s)"], curve[f"{kind} {r} (L)"])
+                what = f"pendulum, {slant} deg, {kind}, {r}"
+                add(what, rms(own - given), "L", 0.007)
     curve = curves["driven.csv"] = drive()
     first = curve["hinge u1 (m)"][curve["t (s)"] < 0.65].min()
     ends = curve["tip u1 (m)"].min(), curve["tip u3 (m)"].max(), first
@@ -255,62 +259,49 @@ def compute(folder: Path) -> Report:
     )
 
 
-def _rms(curve: Curve, column: str, given: Curve | None, name: str) -> float:
-    """Root of the mean square of the distances in time of points to a curve."""
-    if given is None:
-        return np.nan
-    own = np.interp(given["t_s"], curve["t (s)"], curve[column])
-    return float(np.sqrt(np.mean((own - given[name]) ** 2)))
+def _points(folder: Path, slant: int, r: str) -> tuple[Array, Array]:
+    """Times and places of others, NaN if they are not in the folder."""
+    file = folder / f"slanted_{slant}deg_{r}.csv"
+    t, place = SET.read(file).values() if file.is_file() else np.full((2, 1), np.nan)
+    return t, place
 
 
 def _frames(curves: dict[str, Curve], folder: Path) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    for ax, load in zip(axes, LIMITS, strict=True):
-        curve = curves[f"lee_{load}.csv"]
-        force = curve["force (klbf)"]
+    """Force over displacements, points of others as crosses."""
+    panels = []
+    for load in LIMITS:
+        curve, lines = curves[f"lee_{load}.csv"], []
+        force, stable = curve["force (klbf)"], curve["stable"] > 0.0
         for color, name in (("C0", "u1"), ("C1", "u3")):
             u, given = (*SET.read(folder / f"lee_{load}_{name}.csv").values(),)
             own = curve[COLUMNS[name]]
-            ax.plot(own, force, color + ":")
-            ax.plot(
-                np.where(curve["stable"], own, np.nan),
-                force,
-                color,
-                label=COLUMNS[name],
-            )
-            ax.plot(u / INCH, given / KLBF, color + "x", markersize=4)
-        ax.set(title=f"{load} load (dotted: unstable)", xlabel="displacement")
-        ax.set_ylabel("force (klbf)")
-        ax.legend()
-    return figure
+            lines += [
+                ("", own, force, color + ":"),
+                (COLUMNS[name], np.where(stable, own, np.nan), force, color),
+                ("", u / INCH, given / KLBF, color + "x"),
+            ]
+        title = f"{load} load (dotted: unstable)"
+        panels.append(Panel(title, "displacement (in)", "force (klbf)", lines))
+    return compared(panels, 2, 4.5)
 
 
 def _pendulums(curves: dict[str, Curve], folder: Path) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(3, 1, figsize=(8, 9), sharex=True, layout="constrained")
-    for ax, slant in zip(axes, (0, 45, 90), strict=True):
-        curve = curves[f"slanted_{slant}deg.csv"]
+    """Tip over time, points of others as crosses."""
+    panels = []
+    for slant in SLANTS:
+        curve, lines = curves[f"slanted_{slant}deg.csv"], []
+        t = curve["t (s)"]
         for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
-            ax.plot(curve["t (s)"], curve[f"flexible {r} (L)"], color, label=r)
-            ax.plot(curve["t (s)"], curve[f"rigid {r} (L)"], color + ":")
-            file = folder / f"slanted_{slant}deg_{r}.csv"
-            if file.is_file():
-                ax.plot(*SET.read(file).values(), color + "x", markersize=4)
-        ax.set(title=f"{slant} degrees (dotted: rigid)", ylabel="tip (L)")
-    axes[0].legend()
-    axes[-1].set_xlabel("time (s)")
-    return figure
+            lines += [
+                (r, t, curve[f"flexible {r} (L)"], color),
+                ("", t, curve[f"rigid {r} (L)"], color + ":"),
+                ("", *_points(folder, slant, r), f"{color}x"),
+            ]
+        title = f"{slant} degrees (dotted: rigid)"
+        panels.append(Panel(title, "time (s)", "tip (L)", lines))
+    return compared(panels, height=2.8)
 
 
 def _driven(curve: Curve) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-    for name in list(curve)[1:]:
-        ax.plot(curve["t (s)"], curve[name], label=name)
-    ax.set(xlabel="time (s)", ylabel="displacement")
-    ax.legend()
-    return figure
+    lines = [(name, curve["t (s)"], curve[name], "") for name in list(curve)[1:]]
+    return compared([Panel("", "time (s)", "displacement (m)", lines)], height=3.5)

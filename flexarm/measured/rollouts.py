@@ -20,7 +20,8 @@ from scipy.interpolate import CubicSpline
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared
+from ._report import rms as root_mean_square
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -287,9 +288,7 @@ def distance(tip: Array, other: Array) -> Array:
 
 def rms(tip: Array, other: Array) -> float:
     """Root mean square of that distance where both are known, in mm."""
-    apart = distance(tip, other)
-    known = apart[np.isfinite(apart)]
-    return float(np.sqrt((known**2).mean())) if known.size else np.nan
+    return root_mean_square(distance(tip, other))
 
 
 def curves_of(folder: Path, name: str) -> dict[str, Array]:
@@ -303,25 +302,20 @@ def curves_of(folder: Path, name: str) -> dict[str, Array]:
 
 def draw(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> Figure:
     """Draw the tip of a case over time, and how far curves are from SoRoSim's."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, 6.0), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True)
     words = {name: "same strains", f"{name}_converged": "converged"}
     own = {word: tips[key] for key, word in words.items() if key in tips}
-    wanted = curves["sorosim"]
+    wanted, above, below = curves["sorosim"], [], []
     for i, axis in enumerate("xyz"):
-        above.plot(
-            TIMES[::60], wanted[::60, i], f"C{i}o", ms=3, label=f"{axis}, SoRoSim"
-        )
+        above.append((f"{axis}, SoRoSim", TIMES[::60], wanted[::60, i], f"C{i}o"))
         for (label, tip), style in zip(own.items(), "-:", strict=False):
-            above.plot(TIMES, tip[:, i], f"C{i}{style}", label=f"{axis}, {label}")
+            above.append((f"{axis}, {label}", TIMES, tip[:, i], f"C{i}{style}"))
     for label, tip in (own | curves).items():
         if tip is not wanted:
-            below.semilogy(TIMES[1:], distance(tip, wanted)[1:], label=label)
-    above.set(ylabel="tip (m)", title=name)
-    below.set(xlabel="time (s)", ylabel="distance from SoRoSim (mm)")
-    for axes in (above, below):
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
+            below.append((label, TIMES[1:], distance(tip, wanted)[1:], ""))
+    panels = [
+        Panel(name, "time (s)", "tip (m)", above),
+        Panel("", "time (s)", "distance from SoRoSim (mm)", below),
+    ]
+    figure = compared(panels, height=3.0)
+    figure.axes[1].set_yscale("log")
     return figure

@@ -37,7 +37,7 @@ from ..kinematics.nodes import node_pose
 from ..linear_models import outputs
 from ..statics import Tendon, equilibrium
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Panel, Report, Row, compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -260,22 +260,20 @@ def compute(folder: Path) -> Report:
 
 def figure(y: Array, fitted: Array, there: Array, ahead: Array) -> Figure:
     """Markers from the front and from the side: measured, and of the model."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure((9.0, 6.5), layout="constrained")
-    axes = drawing.subplots(2, 2, sharex="row", sharey=True)
-    titles = ("8 postures of the fit", "14 others")
-    for row, across in enumerate((1, 0)):
-        for ax, title, points, model in zip(
-            axes[row], titles, (y, there), (fitted, ahead), strict=True
-        ):
-            lines = 1000.0 * model.reshape(len(model), -1, 3).T
-            spots = 1000.0 * points.reshape(-1, 3).T
-            found = ax.plot(lines[across], lines[2], "o-C0", mfc="none", lw=0.6)
-            found[0].set_label("model")
-            ax.plot(spots[across], spots[2], ".C3", label="measured")
-            ax.set(xlabel=f"{'xy'[across]} in mm", aspect="equal")
-            ax.set_title("" if row else title)
-        axes[row, 0].set_ylabel("z in mm")
-    axes[0, 0].legend()
+    panels = []
+    for title, points, model in (
+        ("8 postures of the fit", y, fitted),
+        ("14 others", there, ahead),
+    ):
+        spots = 1000.0 * points.reshape(-1, 3).T
+        for i, axis in ((1, "y"), (0, "x")):
+            lines = [
+                ("" if k else "model", *1000.0 * each.reshape(-1, 3).T[[i, 2]], "o-C0")
+                for k, each in enumerate(model)
+            ]
+            lines.append(("measured", spots[i], spots[2], ".C3"))
+            panels.append(Panel(title, f"{axis} (mm)", "z (mm)", lines))
+    drawing = compared(panels, 2, 3.5)
+    for ax in drawing.axes:
+        ax.set_aspect("equal")
     return drawing
