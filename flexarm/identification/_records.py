@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -187,14 +187,18 @@ def read_records(given: object) -> tuple[Record, ...]:
     return found
 
 
-def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
-    """Refuse a record of another arm, or of other signals."""
-    this = f"record {number}"
-    if record.y.shape[1] != signals:
+def check_count(what: str, count: int, kind: str, names: Sequence[str]) -> None:
+    """Refuse another number of signals or inputs than there are names."""
+    if count != len(names):
         raise ArgumentError(
-            f"{this} has {record.y.shape[1]} signals, expected {signals}, those of "
-            "outputs"
+            f"{what} has {count} {kind}, expected {len(names)}: {', '.join(names)}"
         )
+
+
+def check_record(arm: Arm, record: Record, number: int, names: Sequence[str]) -> None:
+    """Refuse a record of another arm, or of other signals than those with names."""
+    this = f"record {number}"
+    check_count(this, record.y.shape[1], "signals", names)
     if record.tau is not None and record.tau.shape[1] not in (arm.nu, arm.nv):
         raise ArgumentError(
             f"{this} has {record.tau.shape[1]} forces, expected {arm.nu} (actuators) "

@@ -17,11 +17,13 @@ from scipy.signal import lfilter
 import flexarm as fa
 from flexarm.identification import (
     Record,
+    _result,
     _search,
     identify,
     identify_base_parameters,
     simulated_record,
 )
+from flexarm.identification._covariance import Combinations
 
 # what the data do not tell
 
@@ -40,10 +42,8 @@ def test_parameters_that_data_do_not_separate_are_named() -> None:
     assert_allclose(found.p[0] * found.p[1] ** 2, 0.5, rtol=0.02)
     (note,) = found.notes
     percents = [float(x) for x in re.findall(r"by ([+-][\d.]+) %", note)]
-    # m and l in units of 2.5 and 0.5: m'/m = -2 l'/l
-    ratio = percents[1] / percents[0]
-    at = -0.5 * (found.p[1] / 0.5) / (found.p[0] / 2.5)
-    assert_allclose(min(ratio, 1.0 / ratio, key=abs), at, rtol=0.01)
+    ratio = percents[1] / percents[0]  # of the estimates: m'/m = -2 l'/l
+    assert_allclose(min(ratio, 1.0 / ratio, key=abs), -0.5, rtol=0.01)
     assert "mass" in note
     assert "arm" in note
     with pytest.raises(fa.ConvergenceError, match="do not determine mass, arm"):
@@ -95,7 +95,23 @@ def test_what_is_hardly_seen_is_said() -> None:
         names=["mass", "friction"],
         search={"tolerance": 1e-3},
     )
-    assert any("is known to" in note and "friction" in note for note in found.notes)
+    (note,) = (note for note in found.notes if note.startswith("changing friction"))
+    parts = re.search(r"known to (\S+) % of friction only", note)
+    assert float(parts[1]) == pytest.approx(100.0 * found.std[1] / found.p[1], rel=0.05)
+
+
+def test_percentages_are_of_estimates_or_of_the_scales_of_those_that_are_zero() -> None:
+    """Unknowns in sizes of 2 and 4 whose singular values are 1/2 and 1/5."""
+    J, size = np.diag([1 / 4, 1 / 20]), np.array([2.0, 4.0])
+    seen = Combinations(J, size, np.ones(2, bool), 0.0)
+    for x, said in (
+        ([0.5, 8.0], ("800 % of mass only", "250 % of drag only")),
+        ([0.5, 0.0], ("800 % of mass only", "500 % of the scale of drag only")),
+    ):
+        notes = _result._on_combinations(("mass", "drag"), seen, np.array(x), size)
+        for note, words in zip(notes, said, strict=True):
+            assert f"known to {words}" in note
+    assert notes[1].startswith("changing drag by +100 % of its scale is known")
 
 
 def test_bounds_hold_and_are_named() -> None:
