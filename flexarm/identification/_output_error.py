@@ -30,13 +30,7 @@ from ..linear_models.operating_point import Point
 from ..linear_models.outputs import state_names
 from ..linear_models.strain import Output
 from ..parameters.directional import solved
-from ..parameters.tangent import (
-    SHORT_RULES,
-    STEP,
-    Arms,
-    ArmTangent,
-    short_differences,
-)
+from ..parameters.tangent import SHORT_RULES, STEP, Arms, ArmTangent, short_differences
 from ..parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ..simulation import Trajectory, simulate
 from ..simulation.run import RUNAWAY_RATE

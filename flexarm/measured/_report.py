@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -112,12 +113,15 @@ class Panel(NamedTuple):
         Title, and labels with units.
     lines : sequence of tuple
         Label, or nothing for a line without one, x, y, and the style of Matplotlib.
+    settings : mapping of str to str
+        Of these axes, such as ``{"yscale": "log"}``.
     """
 
     title: str
     x: str
     y: str
     lines: Sequence[Line]
+    settings: Mapping[str, str] = MappingProxyType({})
 
 
 def compared(panels: Sequence[Panel], columns: int = 1, height: float = 2.0) -> Figure:
@@ -154,12 +158,12 @@ def compared(panels: Sequence[Panel], columns: int = 1, height: float = 2.0) -> 
     rows = len(panels) // columns
     figure = Figure((7.5 + 1.5 * columns, height * rows + 0.5), layout="constrained")
     grid = figure.subplots(rows, columns, sharex="col", squeeze=False)
-    for ax, (title, _, name, lines) in zip(grid.flat, panels, strict=True):
+    for ax, (title, _, name, lines, settings) in zip(grid.flat, panels, strict=True):
         for label, x, y, style in lines:
             if np.isfinite(y).any():
                 ax.plot(x, y, style, label=label or "_", lw=1.2, ms=4.0, mfc="none")
         ax.set_title(title, fontsize="medium")
-        ax.set_ylabel(name)
+        ax.set(ylabel=name, **settings)
         ax.grid(alpha=0.3)
     above: set[str] = set()
     for row in grid:

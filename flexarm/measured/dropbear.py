@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import least_squares
 
-from ..arm import Arm, without_warning
-from ..beams import Beam, Material, Section
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
-from ..model.sliders import Slider
-from ..vibration import complex_modes
+import flexarm as fa
+
+from ..arm import without_warning
 from ._data import DataSet
-from ._report import Panel, Report, Row, compared, rms
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
+from ._report import Array, Panel, Report, Row, compared, rms
 
 SET = DataSet(
     "dropbear",
@@ -48,8 +39,8 @@ _COLUMNS = (
     *("place (m)", "place by the sensor (m)"),
 )
 LENGTHS = tuple(length for length, *_ in _MEASURES)
-STEEL = Material(E=205e9, density=7850.0, poisson=0.3)
-BEAM = Beam(Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
+STEEL = fa.beams.Material(E=205e9, density=7850.0, poisson=0.3)
+BEAM = fa.beams.Beam(fa.beams.Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
 # places of the roller in m at which modes are computed, and among which it is sought
 NODES = np.geomspace(0.042, 0.19, 10)
 PLACES = np.linspace(0.042, 0.19, 297)
@@ -81,32 +72,32 @@ class Line(NamedTuple):
 
 
 @cache
-def _link(x: float) -> FlexibleBody:
+def _link(x: float) -> fa.FlexibleBody:
     return BEAM.elements(
         "beam",
         n=6,
-        joint=Joint.fixed(),
+        joint=fa.Joint.fixed(),
         motions="bending z",
         n_modes="all",
         nodes={"roller": x},
     )
 
 
-def make_arm(x: float, table: Table) -> Arm:
+def make_arm(x: float, table: Table) -> fa.Arm:
     """Beam with the roller at x in m, on a table or, if this has no end, on ground."""
     link = _link(x)
     bodies: list[Any] = [link.replace(damping=table.retardation * link.stiffness)]
     point: Any = "ground"
     if np.isfinite(table.mass):
         w, point = 2.0 * np.pi * table.frequency, ("table", "base")
-        spring = Joint.prismatic(
+        spring = fa.Joint.prismatic(
             "z",
             stiffness=table.mass * w**2,
             damping=2.0 * table.damping * table.mass * w,
         )
-        bodies.insert(0, RigidBody("table", spring, mass=table.mass))
-    roller = Slider(point, "beam", position=(x, 0.0, 0.0), directions="z")
-    return Arm(bodies, constraints=[roller], gravity=(0.0, 0.0, 0.0))
+        bodies.insert(0, fa.RigidBody("table", spring, mass=table.mass))
+    roller = fa.Slider(point, "beam", position=(x, 0.0, 0.0), directions="z")
+    return fa.Arm(bodies, constraints=[roller], gravity=(0.0, 0.0, 0.0))
 
 
 def poles(table: Table) -> Callable[[Array], Array]:
@@ -116,7 +107,7 @@ def poles(table: Table) -> Callable[[Array], Array]:
     for x in NODES:
         arm = make_arm(float(x), table)
         with without_warning():  # of the fourth mode on
-            s = complex_modes(arm, arm.neutral).eigenvalues
+            s = fa.complex_modes(arm, arm.neutral).eigenvalues
         s = s[s.imag > 0.0]
         found.append(s[np.argsort(s.imag)[:count]])
     spline: Callable[[Array], Array] = CubicSpline(NODES, np.array(found))
@@ -280,8 +271,8 @@ def compute(folder: Path) -> Report:
         },
         tables,
         {
-            "places": partial(_draw_places, tables),
-            "decay": partial(_draw_decay, known[0], poles(table)),
+            "places": partial(compared, _of_places(tables), height=3.5),
+            "decay": partial(compared, _of_decay(known[0], poles(table)), height=1.6),
         },
         "The beam on ground misses a resonance at 24.9 Hz that all rests show: what "
         "carries the rig. At the farthest places the second mode is 3 % below that of "
@@ -339,7 +330,7 @@ def _errors(columns: dict[str, Array], length: float) -> Array:
     return np.stack([place, columns["place (m)"][seen] - place])
 
 
-def _draw_places(tables: dict[str, dict[str, Array]]) -> Figure:
+def _of_places(tables: dict[str, dict[str, Array]]) -> list[Panel]:
     """Places by the acceleration over those by the sensor, and their errors."""
     ends = np.array([40.0, 190.0])
     above, below = [("", ends, ends, "k")], [("", ends, 0.0 * ends, "k")]
@@ -350,16 +341,11 @@ def _draw_places(tables: dict[str, dict[str, Array]]) -> Figure:
         above.append((label, x, x + error, marker))
         below.append((label, x, error, marker))
     names = "place by the acceleration (mm)", "error (mm)"
-    return compared(
-        [
-            Panel("", "place by the sensor (mm)", name, lines)
-            for name, lines in zip(names, (above, below), strict=True)
-        ],
-        height=3.5,
-    )
+    x = "place by the sensor (mm)"
+    return [Panel("", x, *y) for y in zip(names, (above, below), strict=True)]
 
 
-def _draw_decay(run: Array, model: Callable[[Array], Array]) -> Figure:
+def _of_decay(run: Array, model: Callable[[Array], Array]) -> list[Panel]:
     """A window of each rest that vibrates, and what its first half predicts."""
     panels, windows = [], Windows.of(run, 0.6)
     for i in np.flatnonzero(windows.signal.std(axis=1) > MIN_VIBRATION)[:6]:
@@ -372,4 +358,4 @@ def _draw_decay(run: Array, model: Callable[[Array], Array]) -> Figure:
             ("predicted", t[half:], found[half:], "C1--"),
         ]
         panels.append(Panel(title, "time (s)", "acceleration (V)", lines))
-    return compared(panels, height=1.6)
+    return panels

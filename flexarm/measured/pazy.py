@@ -8,27 +8,18 @@ tip, at the middle of the chord (bending) or behind the trailing edge (torsion).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from ..arm import Arm
-from ..beams import Beam, Payload, Section
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..kinematics import node_poses
-from ..statics import equilibrium
-from ..vibration import natural_frequencies
+import flexarm as fa
+
 from ._data import DataSet
-from ._report import Panel, Report, Row, compared, rms
+from ._report import Array, Panel, Report, Row, compared, rms
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 Table = Mapping[str, Array]
 
 SET = DataSet(
@@ -114,7 +105,7 @@ class Wing(NamedTuple):
     elements: Table
     nodes: Table
 
-    def arm(self, bending: float = 1.0, torsion: float = 1.0) -> Arm:
+    def arm(self, bending: float = 1.0, torsion: float = 1.0) -> fa.Arm:
         """Clamped wing of a piece for each element, with places for loads at its tip.
 
         Parameters
@@ -126,28 +117,30 @@ class Wing(NamedTuple):
         lengths = table["y_out_m"] - table["y_in_m"]
         K = matrices(table, bending, torsion)
         parts = zip(lengths.tolist(), K, strict=True)
-        sections = [(length, Section.from_matrix(LIGHT, own)) for length, own in parts]
+        sections = [
+            (length, fa.beams.Section.from_matrix(LIGHT, own)) for length, own in parts
+        ]
         rows = np.stack([nodes[name] for name in _NODE], axis=1)
-        masses = [Payload(row[0], row[1], row[2:5], row[5:]) for row in rows]
-        link = Beam(sections, length=float(lengths.sum())).segments(
-            "wing", lengths, joint=Joint("fixed"), payloads=masses
+        masses = [fa.beams.Payload(row[0], row[1], row[2:5], row[5:]) for row in rows]
+        link = fa.beams.Beam(sections, length=float(lengths.sum())).segments(
+            "wing", lengths, joint=fa.Joint("fixed"), payloads=masses
         )
         places = {"leading": LEADING, "bending": MIDDLE, "trailing": TRAILING}
         places["torsion"] = TRAILING - BEHIND[self.name]
         at = {name: (0.0, y, 0.0) for name, y in places.items()}
-        rib = RigidBody("rib", Joint("fixed"), nodes=at)
-        return Arm([link, rib], gravity=(0.0, 0.0, -GRAVITY))
+        rib = fa.RigidBody("rib", fa.Joint("fixed"), nodes=at)
+        return fa.Arm([link, rib], gravity=(0.0, 0.0, -GRAVITY))
 
 
-def hang(arm: Arm, test: str, masses: Array) -> Sweep:
+def hang(arm: fa.Arm, test: str, masses: Array) -> Sweep:
     """Hang masses on the place of a test, beyond the sag of the wing alone."""
     mass = np.append(0.0, masses)
     load = np.zeros((len(mass), 6))
     load[:, 5] = -GRAVITY * mass
-    rest = equilibrium(
+    rest = fa.equilibrium(
         arm, np.zeros(arm.nq), wrench=load, node=("rib", test), frame="base"
     ).check()
-    poses = node_poses(arm, rest.q)[..., -4:, :3, 3]
+    poses = fa.node_poses(arm, rest.q)[..., -4:, :3, 3]
     leading, middle, trailing = poses[:, 0, 2], poses[:, 1, 2], poses[:, 2, 2]
     twist = np.arcsin((leading - trailing) / CHORD)
     return Sweep(masses, (middle - middle[0])[1:] / SPAN, (twist - twist[0])[1:])
@@ -167,7 +160,7 @@ def measurements(folder: Path, name: str) -> dict[str, Sweep]:
     return result
 
 
-def sweeps(arm: Arm, tests: Mapping[str, Sweep]) -> dict[str, Sweep]:
+def sweeps(arm: fa.Arm, tests: Mapping[str, Sweep]) -> dict[str, Sweep]:
     """Sweeps of a wing at the masses of tests."""
     return {test: hang(arm, test, known.mass) for test, known in tests.items()}
 
@@ -223,15 +216,15 @@ def compute(folder: Path) -> Report:
         table = tables[f"frequencies_{w.name}.csv"] = {"mode": np.arange(1.0, 7.0)}
         for label, arm in (("nominal", w.arm()), ("two factors", arms[w.name])):
             straight = np.zeros(arm.nq)
-            sag = equilibrium(arm, straight).check().q
+            sag = fa.equilibrium(arm, straight).check().q
             for shape, q in (("straight", straight), ("sagging", sag)):
-                f = natural_frequencies(arm, q, count=6)
+                f = fa.natural_frequencies(arm, q, count=6)
                 table[f"frequency, {label}, {shape} (Hz)"] = f
     return Report(
         _rows(known["skin"], *off),
         parameters={"bending factor (1)": factors[0], "torsion factor (1)": factors[1]},
         predictions=tables,
-        figures={"sweeps": lambda: _figure(known, plain, found)},
+        figures={"sweeps": partial(compared, _panels(known, plain, found), 3, 3.5)},
         unexplained=(
             "Up to 0.8 kg the nominal wing has the deflections of the bending test to "
             "0.1 % of the span, but those of the torsion test are larger by a tenth "
@@ -264,13 +257,13 @@ def _rows(known: Mapping[str, Sweep], *off: Sequence[Array]) -> list[Row]:
     return sorted(rows, key=lambda row: order[row.rows])
 
 
-def _figure(
+def _panels(
     known: Mapping[str, Mapping[str, Sweep]],
     plain: Mapping[str, Sweep],
     found: Mapping[str, Mapping[str, Sweep]],
-) -> Figure:
+) -> list[Panel]:
     """Signals of both tests over the mass."""
-    lines = (
+    own = (
         ("measured with skin", known["skin"], "ko"),
         ("nominal", plain, "C1--"),
         ("two factors", found["skin"], "C0-"),
@@ -279,13 +272,12 @@ def _figure(
     )
     panels = []
     for x in SIGNALS:
-        each = [(n, own[x.test], style) for n, own, style in lines]
-        drawn = [(n, y.mass, x.factor * getattr(y, x.field), s) for n, y, s in each]
-        label = f"{x.field} ({x.unit})"
-        panels.append(
-            Panel(f"{x.test} test", "mass (kg), fitted where grey", label, drawn)
-        )
-    figure = compared(panels, 3, 3.5)
-    for ax in figure.axes:
-        ax.axvspan(0.0, HEAVIEST, color="0.93")
-    return figure
+        lines = [
+            (label, each[x.test].mass, x.factor * getattr(each[x.test], x.field), style)
+            for label, each, style in own
+        ]
+        ends = lines[1][2][[0, -1]]
+        lines.append(("fitted to here", np.full(2, HEAVIEST), ends, "k:"))
+        name = f"{x.field} ({x.unit})"
+        panels.append(Panel(f"{x.test} test", "mass (kg)", name, lines))
+    return panels

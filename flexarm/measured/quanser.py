@@ -17,37 +17,20 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from .. import dynamics, simulation
-from ..arm import Arm
-from ..beams import flexible_link
-from ..bodies import CoulombFriction, FlexibleBody, Joint
+import flexarm as fa
+
 from ..bodies.profile import named_basis
-from ..control import JointFeedback
-from ..derivatives import inverse_dynamics_derivatives
-from ..identification import (
-    Identification,
-    Record,
-    Sensor,
-    identify,
-    predicted_signals,
-    simulated_record,
-)
-from ..linear_models.outputs import combination
-from ..se3 import so3_exp
+from ..identification import Identification, Record, Sensor, identify
 from ._data import DataSet
-from ._report import Panel, Report, Row, compared
+from ._report import Array, Panel, Report, Row, compared
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
-Make = Callable[[Array], Arm]
+Make = Callable[[Array], fa.Arm]
 Kind = Literal["nominal", "fitted", "predicted"]
 Unknowns = Mapping[str, tuple[float, tuple[float, float]]]  # start and bounds
 
@@ -64,10 +47,12 @@ SECTIONS = (0.0762, 0.00127), (0.0381, 0.000889)  # m, width and thickness
 ROD = DENSITY * 0.0381 * 0.000889 * LENGTHS[1]  # kg, link 2
 STAGE = 1.578, 0.1704  # kg, kg m^2 about the clamp of link 1
 LOAD = 0.157, 0.0064 - 0.157 * LENGTHS[1] ** 2  # kg, kg m^2 about its centre
-JOINTS = Joint(damping=4.0), Joint(damping=1.5)
+JOINTS = fa.Joint(damping=4.0), fa.Joint(damping=1.5)
 FIRST = np.eye(6)[0]  # positions of the straight arm for one rad of hub 1
 TORQUE = 8.925  # N m/A of drive 1 at its output
-HUB, HUB2 = (combination(f"hub{k}", positions={f"link{k}": 1.0}) for k in (1, 2))
+HUB, HUB2 = (
+    fa.outputs.combination(f"hub{k}", positions={f"link{k}": 1.0}) for k in (1, 2)
+)
 # steps that begin where the one before ended; others are chains of their own
 CHAINS = (
     ("lqg 5", "lqg -5", "lqg 10", "lqg -10", "lqg 20"),
@@ -86,8 +71,8 @@ FITTED = ("lqg 10", "lqg -5", "hinf -10")  # a step of each size, sign and contr
 
 @named_basis()
 def link(
-    k: int, joint: Joint, carried: Sequence[float], hub: float, loss: float
-) -> FlexibleBody:
+    k: int, joint: fa.Joint, carried: Sequence[float], hub: float, loss: float
+) -> fa.FlexibleBody:
     r"""Link k, 0 or 1, with the inertia of a hub in kg m^2 and a body at its end.
 
     That has a mass in kg, the distance of its centre from the clamp of the link in m,
@@ -97,7 +82,7 @@ def link(
     """
     (mass, center, own), (width, height) = carried, SECTIONS[k]
     shift = mass * (center - LENGTHS[k]) ** 2
-    body = flexible_link(
+    body = fa.beams.flexible_link(
         f"link{k + 1}",
         length=LENGTHS[k],
         mass_per_length=DENSITY * width * height,
@@ -110,14 +95,14 @@ def link(
         tip_com=(center - LENGTHS[k], 0.0, 0.0),
         tip_inertia=(0.5 * own, 0.5 * own + shift, own + shift),
     )
-    made: FlexibleBody = body.replace(damping=loss * body.stiffness)
+    made: fa.FlexibleBody = body.replace(damping=loss * body.stiffness)
     return made
 
 
-def rigid_stage(center: float) -> Arm:
+def rigid_stage(center: float) -> fa.Arm:
     """Link 1 with the whole second stage as a rigid body, its centre at a distance."""
     carried = STAGE[0], center, STAGE[1] - STAGE[0] * center**2
-    return Arm([link(0, JOINTS[0], carried, 0.0635, 0.0)], gravity=(0, 0, 0))
+    return fa.Arm([link(0, JOINTS[0], carried, 0.0635, 0.0)], gravity=(0, 0, 0))
 
 
 def quanser_two_link(
@@ -127,10 +112,10 @@ def quanser_two_link(
     carried: Sequence[float] | None = None,
     load: Sequence[float] = LOAD,
     hub_inertia: Sequence[float] = (0.0635, 0.0030),
-    joints: Sequence[Joint] = JOINTS,
+    joints: Sequence[fa.Joint] = JOINTS,
     damping_time: Sequence[float] = (0.0, 0.0),
     lean: float = 0.0,
-) -> Arm:
+) -> fa.Arm:
     """Serial flexible arm of a laboratory, two steel links in a horizontal plane.
 
     Parameters
@@ -186,13 +171,13 @@ def quanser_two_link(
         parent="link1",
         node="tip",
         position=(elbow - LENGTHS[0], 0.0, 0.0),
-        rotation=so3_exp([0.0, 0.0, elbow_angle]),
+        rotation=fa.se3.so3_exp([0.0, 0.0, elbow_angle]),
     )
     links = [
         link(0, joints[0], carried, hub_inertia[0], damping_time[0]),
         link(1, elbow_joint, (load[0], end, load[1]), hub_inertia[1], damping_time[1]),
     ]
-    return Arm(links, gravity=(lean, 0.0, 0.0), name="quanser_two_link")
+    return fa.Arm(links, gravity=(lean, 0.0, 0.0), name="quanser_two_link")
 
 
 class Run(NamedTuple):
@@ -302,10 +287,10 @@ STEP_NOMINAL = np.array([0.28, 0.0, 100.0, 1.5, 0.0, 0.0, 1.0, 12.57, 0.9, 0.0])
 SLIP = 0.001  # rad/s, at which 71 % of the dry friction acts: less holds longer
 
 
-def step_arm(p: Array, inertia: float = 0.0635, hub: Joint = JOINTS[0]) -> Arm:
+def step_arm(p: Array, inertia: float = 0.0635, hub: fa.Joint = JOINTS[0]) -> fa.Arm:
     """The arm of the steps: joint 2 has a servo with friction, the table leans."""
-    dry = CoulombFriction(p[4], SLIP)
-    servo = Joint(damping=p[3], coulomb_friction=dry, stiffness=p[2])
+    dry = fa.CoulombFriction(p[4], SLIP)
+    servo = fa.Joint(damping=p[3], coulomb_friction=dry, stiffness=p[2])
     return quanser_two_link(
         load_center=p[0],
         hub_inertia=(inertia, 0.003),
@@ -346,9 +331,9 @@ def swinging(p: Array, run: Run) -> tuple[Array, Array, Array]:
     arm = step_arm(p)
     q, still = run.hub[0] * FIRST, np.zeros(arm.nv)
     for _ in range(3):  # to the rest at this hub angle
-        K = inverse_dynamics_derivatives(arm, q, still, still)[0][1:, 1:]
-        q[1:] -= np.linalg.solve(K, dynamics.inverse_dynamics(arm, q, still, still)[1:])
-    squares, shapes = eigh(K, dynamics.mass_matrix(arm, q)[1:, 1:])
+        K = fa.inverse_dynamics_derivatives(arm, q, still, still)[0][1:, 1:]
+        q[1:] -= np.linalg.solve(K, fa.inverse_dynamics(arm, q, still, still)[1:])
+    squares, shapes = eigh(K, fa.mass_matrix(arm, q)[1:, 1:])
     w, shape = np.sqrt(squares[0]), np.array([0.0, *shapes[:, 0]])
 
     seen = p[6] * np.array([0.0, 0.0, 2.0 / LENGTHS[0], -2.0 / 3.0, 0.0, 0.0])
@@ -365,7 +350,9 @@ def predicted_steps(p: Array, runs: Mapping[str, Run]) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for chain in filter(None, chains):
         record, start = step_record(p, runs, chain, chain)
-        (y,) = predicted_signals(step_arm(p), record, outputs=step_gauge(p, start))
+        (y,) = fa.identification.predicted_signals(
+            step_arm(p), record, outputs=step_gauge(p, start)
+        )
         ends = np.cumsum([len(runs[name].hub) for name in chain])[:-1]
         found |= dict(zip(chain, np.split(y[:, 0], ends), strict=True))
     return found
@@ -399,7 +386,7 @@ BOTH_UNKNOWNS: Unknowns = {
 }
 
 
-def both_arm(p: Array) -> Arm:
+def both_arm(p: Array) -> fa.Arm:
     """The arm of the run of both stages; the mass of stage 2 is the maker's."""
     return quanser_two_link(
         carried=(STAGE[0] - ROD - p[2], p[0], 0.005),
@@ -441,10 +428,10 @@ DRIVE_UNKNOWNS: Unknowns = {
 }
 
 
-def driven_arm(d: Array, p: Array) -> Arm:
+def driven_arm(d: Array, p: Array) -> fa.Arm:
     """The arm of the steps `p` whose hub 1 moves freely, with the numbers `d`."""
-    dry, rest = CoulombFriction(d[2], 0.02), d[3] / PULL
-    hub = Joint(damping=d[1], coulomb_friction=dry, stiffness=PULL, rest=rest)
+    dry, rest = fa.CoulombFriction(d[2], 0.02), d[3] / PULL
+    hub = fa.Joint(damping=d[1], coulomb_friction=dry, stiffness=PULL, rest=rest)
     return step_arm(p, d[0], hub)
 
 
@@ -466,18 +453,18 @@ def fit_drive(
 
 
 def predicted_both(
-    arm: Arm, gauges: list[Sensor], both: Mapping[str, Array]
+    arm: fa.Arm, gauges: list[Sensor], both: Mapping[str, Array]
 ) -> tuple[Array, Array]:
     """Both deflections, by model and measured, (2, n) each, from rest."""
     record = both_record(both, 0, len(both["hub1"]))
-    (y,) = predicted_signals(arm, record, outputs=gauges)
+    (y,) = fa.identification.predicted_signals(arm, record, outputs=gauges)
     return y.T, record.y.T
 
 
-def predicted_hub(arm: Arm, both: Mapping[str, Array]) -> tuple[Array, Array]:
+def predicted_hub(arm: fa.Arm, both: Mapping[str, Array]) -> tuple[Array, Array]:
     """Angle of hub 1 in the second half from the current, by model and measured."""
     record = driven_record(both, 1250, len(both["hub1"]))
-    (y,) = predicted_signals(arm, record, outputs=HUB, max_step=0.002)
+    (y,) = fa.identification.predicted_signals(arm, record, outputs=HUB, max_step=0.002)
     return y[:, 0], record.y[:, 0]
 
 
@@ -510,7 +497,10 @@ def compute(folder: Path) -> Report:
             }
             for name, (y, seen) in signals.items()
         },
-        {n: partial(drawn, {k: signals[k] for k in part}) for n, part in parts.items()},
+        {
+            name: partial(compared, [panel(n, *signals[n]) for n in part])
+            for name, part in parts.items()
+        },
         UNEXPLAINED,
     )
 
@@ -519,9 +509,9 @@ def judged(
     runs: Mapping[str, Run],
     both: Mapping[str, Array],
     p: Array,
-    arm: Arm,
+    arm: fa.Arm,
     gauges: list[Sensor],
-    driven: Arm,
+    driven: fa.Arm,
 ) -> tuple[list[Row], dict[str, tuple[Array, Array]]]:
     """Errors, and predicted and measured signals: steps, end of both stages.
 
@@ -552,14 +542,11 @@ def judged(
     return rows, signals
 
 
-def drawn(signals: Mapping[str, tuple[Array, Array]]) -> Figure:
-    """Predicted and measured signals over time, an axes for each."""
-    panels = []
-    for name, (y, seen) in signals.items():
-        t, title = clock(len(y)), f"{name}: {100.0 * relative(y, seen):.1f} %"
-        lines = [("measured", t, 1e3 * seen, "C0"), ("predicted", t, 1e3 * y, "C1--")]
-        panels.append(Panel(title, "time (s)", "angle (mrad)", lines))
-    return compared(panels)
+def panel(name: str, y: Array, seen: Array) -> Panel:
+    """Predicted and measured signal over time."""
+    t, title = clock(len(y)), f"{name}: {100.0 * relative(y, seen):.1f} %"
+    lines = [("measured", t, 1e3 * seen, "C0"), ("predicted", t, 1e3 * y, "C1--")]
+    return Panel(title, "time (s)", "angle (mrad)", lines)
 
 
 def smooth(ends: Sequence[ArrayLike], n: int) -> Array:
@@ -587,13 +574,15 @@ def simulated(seed: int = 0) -> tuple[dict[str, Run], dict[str, Array]]:
         runs[name] = Run(runs[name].hub + noise[0], y + noise[1])
     turns = [[-25.0, -10.0], [25.0, -10.0], [25.0, 10.0], [-25.0, 10.0]]
     wanted = smooth([[0.0, 0.0], *turns, *turns], 313)[:2500]
-    law = JointFeedback(np.array([300.0, 30.0]), np.array([20.0, 2.0]), wanted)
+    law = fa.control.JointFeedback(
+        np.array([300.0, 30.0]), np.array([20.0, 2.0]), wanted
+    )
     b, start, t = found_earlier(BOTH_UNKNOWNS), np.zeros(6), clock(len(wanted))
-    run = simulation.simulate(
+    run = fa.simulate(
         both_arm(b), start, start, t, torque=law, method="ROS34PW2", max_step=0.002
     )
     shown = [HUB, HUB2, *both_gauges(b)]
-    y = simulated_record(run, outputs=shown, noise=1e-5, seed=seed).y
+    y = fa.identification.simulated_record(run, outputs=shown, noise=1e-5, seed=seed).y
     names = "hub1", "hub2", "deflection1", "deflection2"
     columns = dict(zip(names, y.T, strict=True))
     return runs, {"current1": run.tau[:, 0] / TORQUE, **columns}

@@ -13,24 +13,21 @@ Computed by others and read off figures, not measured; nothing is fitted.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Panel, Report, Row, compared, rms
+from ._report import Array, Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..statics import EquilibriumPath
 
-Array = NDArray[np.float64]
 Curve = dict[str, Array]
 
 INCH, POUND = 0.0254, 4.4482216152605  # m, N
@@ -46,6 +43,7 @@ LIMITS = {"dead": (18.5567, -9.4144), "follower": (35.4380, -13.9084)}
 # AeroBeams in m: extremes of u1 and u3 of the tip and u1 of the hinge, not converged.
 EXTREMES = (-15.30866, 9.97689, -5.33073)
 SLANTS = (0, 90, 45)  # degrees; points of the last one are kept apart
+PLANE = ["bending z", "stretch"]
 COLUMNS = {"u1": "u1 (in)", "u3": "-u3 (in)"}
 
 
@@ -59,39 +57,30 @@ def lee_frame(pieces: int = 15) -> fa.Arm:
         1.0, 1.44e7 * POUND * INCH**2, axial_stiffness=4.32e7 * POUND
     )
 
-    def link(name: str, length: float, joint: fa.Joint) -> fa.beams.SegmentedLink:
-        return fa.beams.Beam(section, length * INCH).segments(
-            name,
-            round(pieces * length / 120.0),
-            joint=joint,
-            motions=["bending z", "stretch"],
-        )
-
-    right = 0.5 * np.pi
-    up, over = (fa.se3.so3_exp([0.0, a, 0.0]) for a in (-right, right))
+    up, over = (fa.se3.so3_exp([0.0, a, 0.0]) for a in (-0.5 * np.pi, 0.5 * np.pi))
     links = [
-        link("column", 120.0, fa.Joint.revolute("y", rotation=up)),
-        link("corner", 24.0, fa.Joint.fixed(rotation=over)),
-        link("beam", 96.0, fa.Joint.fixed()),
+        fa.beams.Beam(section, length * INCH).segments(
+            name, round(pieces * length / 120.0), joint=joint, motions=PLANE
+        )
+        for name, length, joint in (
+            ("column", 120.0, fa.Joint.revolute("y", rotation=up)),
+            ("corner", 24.0, fa.Joint.fixed(rotation=over)),
+            ("beam", 96.0, fa.Joint.fixed()),
+        )
     ]
-    pin = fa.Loop(
-        ("beam", "tip"), directions=["x", "z"], position2=(120 * INCH, 0.0, 120 * INCH)
-    )
+    far = (120 * INCH, 0.0, 120 * INCH)
+    pin = fa.Loop(("beam", "tip"), directions=["x", "z"], position2=far)
     return fa.Arm(links, gravity=(0.0, 0.0, 0.0), constraints=[pin])
 
 
 def lee_path(load: str, pieces: int = 15) -> tuple[EquilibriumPath, Curve]:
     """Path under a load, up to 41 klbf: forces in klbf, displacements in in."""
-    arm, top = lee_frame(pieces), 41.0
+    arm, top, node = lee_frame(pieces), 41.0, ("corner", "tip")
+    push, frame = -top * KLBF * np.eye(6)[5], "base" if load == "dead" else "node"
     path = fa.equilibrium_path(
-        arm,
-        arm.neutral,
-        [0.0, 0.0, 0.0, 0.0, 0.0, -top * KLBF],
-        node=("corner", "tip"),
-        frame="base" if load == "dead" else "node",
-        held=None,
+        arm, arm.neutral, push, node=node, frame=frame, held=None
     ).check()
-    u = fa.node_pose(arm, path.q, ("corner", "tip"))[:, :3, 3] / INCH - [24, 0, 120]
+    u = fa.node_pose(arm, path.q, node)[:, :3, 3] / INCH - [24, 0, 120]
     return path, {
         "force (klbf)": top * path.factor,
         COLUMNS["u1"]: u[:, 0],
@@ -137,17 +126,12 @@ def pendulum(slant: float, stiffer: float = 1.0) -> fa.Arm:
 
 def swing(slant: float) -> Curve:
     """Two seconds from rest on the level: the tip, of a flexible and a rigid one."""
-    curve = {"t (s)": np.linspace(0.0, 2.0, 1001)}
+    t = np.linspace(0.0, 2.0, 1001)
+    curve = {"t (s)": t}
     for kind, stiffer in (("flexible", 1.0), ("rigid", 1e4)):
         arm = pendulum(slant, stiffer)
-        run = fa.simulate(
-            arm,
-            arm.neutral,
-            np.zeros(arm.nv),
-            curve["t (s)"],
-            method="ROS34PW2",
-            max_step=2e-4,
-        )
+        rest = arm.neutral, np.zeros(arm.nv)
+        run = fa.simulate(arm, *rest, t, method="ROS34PW2", max_step=2e-4)
         curve |= {f"{kind} r{i + 1} (L)": run.tip[:, i] for i in range(3)}
     return curve
 
@@ -163,12 +147,12 @@ def driven_arm(pieces: int = 16) -> fa.Arm:
         rotary_inertia=(2.0, 1.0, 1.0),
     )
     beam = fa.beams.Beam(section, length=5.0)
-    joints = {"inner": fa.Joint.revolute("y", armature=1e12)}
-    joints["outer"] = fa.Joint.revolute("y")
-    motions = ["bending z", "stretch"]
     links = [
-        beam.segments(name, pieces, joint=joint, motions=motions)
-        for name, joint in joints.items()
+        beam.segments(name, pieces, joint=joint, motions=PLANE)
+        for name, joint in (
+            ("inner", fa.Joint.revolute("y", armature=1e12)),
+            ("outer", fa.Joint.revolute("y")),
+        )
     ]
     return fa.Arm(links, gravity=(0.0, 0.0, 0.0))
 
@@ -236,18 +220,23 @@ def compute(folder: Path) -> Report:
                 add(what, rms(own - given), "L", 0.007)
     curve = curves["driven.csv"] = drive()
     first = curve["hinge u1 (m)"][curve["t (s)"] < 0.65].min()
-    ends = curve["tip u1 (m)"].min(), curve["tip u3 (m)"].max(), first
-    names = "lowest u1 of tip", "highest u3 of tip", "first minimum of hinge"
-    for what, own, other in zip(names, ends, EXTREMES, strict=True):
-        add(f"driven arm, {what}", 100.0 * abs(own / other - 1.0), "%", 1.0)
+    ends = {
+        "lowest u1 of tip": curve["tip u1 (m)"].min() / EXTREMES[0],
+        "highest u3 of tip": curve["tip u3 (m)"].max() / EXTREMES[1],
+        "first minimum of hinge": first / EXTREMES[2],
+    }
+    for what, ratio in ends.items():
+        add(f"driven arm, {what}", 100.0 * abs(ratio - 1.0), "%", 1.0)
+    lines = [(name, curve["t (s)"], curve[name], "") for name in list(curve)[1:]]
+    shown = Panel("", "time (s)", "displacement (m)", lines)
     return Report(
         rows,
         parameters={f"{name} at 2.2 s": x[-1] for name, x in list(curve.items())[1:]},
         predictions=curves,
         figures={
-            "lee": lambda: _frames(curves, folder),
-            "slanted": lambda: _pendulums(curves, folder),
-            "driven": lambda: _driven(curve),
+            "lee": partial(compared, _frames(curves, folder), 2, 4.5),
+            "slanted": partial(compared, _pendulums(curves, folder), height=2.8),
+            "driven": partial(compared, [shown], height=3.5),
         },
         unexplained=(
             "A few points of Lee's frame lie up to 0.4 klbf off the curve, which "
@@ -266,7 +255,7 @@ def _points(folder: Path, slant: int, r: str) -> tuple[Array, Array]:
     return t, place
 
 
-def _frames(curves: dict[str, Curve], folder: Path) -> Figure:
+def _frames(curves: dict[str, Curve], folder: Path) -> list[Panel]:
     """Force over displacements, points of others as crosses."""
     panels = []
     for load in LIMITS:
@@ -282,10 +271,10 @@ def _frames(curves: dict[str, Curve], folder: Path) -> Figure:
             ]
         title = f"{load} load (dotted: unstable)"
         panels.append(Panel(title, "displacement (in)", "force (klbf)", lines))
-    return compared(panels, 2, 4.5)
+    return panels
 
 
-def _pendulums(curves: dict[str, Curve], folder: Path) -> Figure:
+def _pendulums(curves: dict[str, Curve], folder: Path) -> list[Panel]:
     """Tip over time, points of others as crosses."""
     panels = []
     for slant in SLANTS:
@@ -299,9 +288,4 @@ def _pendulums(curves: dict[str, Curve], folder: Path) -> Figure:
             ]
         title = f"{slant} degrees (dotted: rigid)"
         panels.append(Panel(title, "time (s)", "tip (L)", lines))
-    return compared(panels, height=2.8)
-
-
-def _driven(curve: Curve) -> Figure:
-    lines = [(name, curve["t (s)"], curve[name], "") for name in list(curve)[1:]]
-    return compared([Panel("", "time (s)", "displacement (m)", lines)], height=3.5)
+    return panels

@@ -11,22 +11,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Panel, Report, Row, compared
+from ._report import Array, Panel, Report, Row, compared
 from ._report import rms as root_mean_square
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 SET = DataSet(
     "soft_rollouts",
@@ -274,7 +268,7 @@ def compute(folder: Path) -> Report:
             for name, tip in tips.items()
         },
         figures={
-            name: partial(draw, name, tips, curves[name])
+            name: partial(compared, panels(name, tips, curves[name]), height=3.0)
             for name in CASES
             if np.isfinite(curves[name]["sorosim"]).any()
         },
@@ -301,7 +295,7 @@ def curves_of(folder: Path, name: str) -> dict[str, Array]:
     return {c: np.stack([read[f"{c}_{x}_m"] for x in "xyz"], axis=1) for c in CODES}
 
 
-def draw(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> Figure:
+def panels(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> list[Panel]:
     """Draw the tip of a case over time, and how far curves are from SoRoSim's."""
     words = {name: "same strains", f"{name}_converged": "converged"}
     own = {word: tips[key] for key, word in words.items() if key in tips}
@@ -313,10 +307,5 @@ def draw(name: str, tips: dict[str, Array], curves: dict[str, Array]) -> Figure:
     for label, tip in (own | curves).items():
         if tip is not wanted:
             below.append((label, TIMES[1:], distance(tip, wanted)[1:], ""))
-    panels = [
-        Panel(name, "time (s)", "tip (m)", above),
-        Panel("", "time (s)", "distance from SoRoSim (mm)", below),
-    ]
-    figure = compared(panels, height=3.0)
-    figure.axes[1].set_yscale("log")
-    return figure
+    x, far, log = "time (s)", "distance from SoRoSim (mm)", {"yscale": "log"}
+    return [Panel(name, x, "tip (m)", above), Panel("", x, far, below, log)]
