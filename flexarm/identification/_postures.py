@@ -110,17 +110,6 @@ def _named(loads: Loads | None) -> Loads:
     return loads or {}
 
 
-def read_postures(given: object) -> list[Postures] | None:
-    """Postures as a list, or None if there are none."""
-    several = given if isinstance(given, list | tuple) else [given]
-    found = [each for each in several if isinstance(each, Postures)]
-    if found and len(found) < len(several):
-        raise ArgumentError(
-            "measured has records of motions and postures, expected one of both"
-        )
-    return found or None
-
-
 class Statics(Problem):
     """Predictions of signals by equilibria; the unknowns are parameters alone."""
 

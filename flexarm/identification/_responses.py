@@ -18,7 +18,7 @@ from ..errors import ArgumentError, ModelError
 from ..linear_models import StateSpace, linearize
 from ..parameters.tangent import SHORT_RULES, STEP
 from ._output_error import Problem
-from ._records import Sensing, Sensor, check_count
+from ._records import Sensing, Sensor, alike, check_count
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -182,12 +182,7 @@ def _columns(values: NDArray[_Numbers]) -> NDArray[_Numbers]:
 
 def read_responses(given: object) -> tuple[FrequencyResponse, ...]:
     """Responses out of what was measured, none if these are records."""
-    each = tuple(given) if isinstance(given, list | tuple) else (given,)
-    found = tuple(x for x in each if isinstance(x, FrequencyResponse))
-    if found and len(found) < len(each):
-        raise ArgumentError(
-            "measured has records and frequency responses, expected one kind of both"
-        )
+    found = alike(given, FrequencyResponse)
     if len({x.std is None for x in found}) > 1:
         raise ArgumentError(
             "some frequency responses have a coherence, expected all or none"

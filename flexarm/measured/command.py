@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-SETS: tuple[str, ...] = (
-    "dropbear",
-    "ist_bar",
-    "pazy",
-    "quanser",
-    "references",
-    "rollouts",
-    "tentacle",
-)
+SETS = "dropbear", "ist_bar", "pazy", "quanser", "references", "rollouts", "tentacle"
 
 
 def _set(name: str) -> str:

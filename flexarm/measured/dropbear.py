@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ SET = DataSet(
     "dropbear",
     "A. Vereen, A. Downey, J. Dodson, A. G. Moura, University of South Carolina, "
     "Dataset-8 DROPBEAR, High-Rate-SHM-Working-Group on GitHub, 2023, CC BY-SA 4.0",
-    {},
 )
 
 RATE = 5000.0  # Hz
@@ -256,8 +255,7 @@ def compute(folder: Path) -> Report:
             tables[f"{run}.csv"] = _predicted(signals, model, line)
             off.append(_ahead(signals, model))
         for label, which in (("crosswise", slice(2)), ("others", slice(2, None))):
-            rows += _rows(f"{name}, {label}", [*tables.values()][which])
-            rows.append(_decay_row(f"{name}, {label}", off[which]))
+            rows += _rows(f"{name}, {label}", [*tables.values()][which], off[which])
     table, line = both
     return Report(
         rows,
@@ -303,23 +301,25 @@ def _ahead(run: Array, model: Callable[[Array], Array]) -> Array:
     return np.array([ahead(y, model)[1] for y in each if y.std() > MIN_VIBRATION])
 
 
-def _decay_row(label: str, off: list[Array]) -> Row:
-    error = 100.0 * float(np.median(np.concatenate(off))) if off else np.nan
-    return Row(f"{label}, 0.3 s ahead: median", "predicted", error, "%", None, 20.0)
+def _joined(parts: Iterable[Array]) -> Array:
+    """All of them, NaN if there is nothing."""
+    whole = np.concatenate([[], *parts])
+    return whole if len(whole) else np.array([np.nan])
 
 
-def _rows(label: str, found: list[dict[str, Array]]) -> list[Row]:
-    """Errors of windows that vibrate, of all lengths."""
+def _rows(label: str, found: list[dict[str, Array]], late: list[Array]) -> list[Row]:
+    """Errors of windows that vibrate, of all lengths, and of decays 0.3 s ahead."""
     rows = []
     for length, most_wrong, measure, asked in _MEASURES:
-        off = np.concatenate([[], *(_errors(x, length)[1] for x in found)])
-        off = off if len(off) else np.array([np.nan])  # there is no measurement
+        off = _joined(_errors(x, length)[1] for x in found)
         wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + 0.0 * off[0]
         value = 1e3 * (rms(off) if measure == "rms" else float(np.median(np.abs(off))))
         what = f"{label}, {1e3 * length:.0f} ms: "
         rows.append(Row(f"{what}wrong", "predicted", wrong, "%", None, most_wrong))
         rows.append(Row(what + measure, "predicted", value, "mm", None, asked))
-    return rows
+    value = 100.0 * float(np.median(_joined(late)))
+    what = f"{label}, 0.3 s ahead: median"
+    return [*rows, Row(what, "predicted", value, "%", None, 20.0)]
 
 
 def _errors(columns: dict[str, Array], length: float) -> Array:

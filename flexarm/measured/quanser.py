@@ -38,7 +38,6 @@ SET = DataSet(
     "quanser",
     "aa4cc / Edu Ctrl Lab Models, basta/quanser-2-dof-serial-flexible-link on GitHub, "
     "2022, MIT licence",
-    {},
 )
 STEP = 0.008  # s, every fourth sample of the files
 LENGTHS = 0.202, 0.20185  # m, of the links, from the base gauge to the load

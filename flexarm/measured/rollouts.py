@@ -26,7 +26,6 @@ SET = DataSet(
     "soft_rollouts",
     "four roll-outs of a soft rod by SoRoSim, SoRoMoX and PyElastica, in the "
     "benchmarks of tud-phi/soromox (2026), MIT licence",
-    {},
 )
 
 # a round rod of 1 MPa, Poisson's ratio 1/2; strains (torsion, bending y, z, stretch,

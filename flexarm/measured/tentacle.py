@@ -38,8 +38,7 @@ SET = DataSet(
     "tentacle",
     "M. Stoelzle et al., SoRoMoX: Soft Robot Models in JAX, 2026, repository "
     "tud-phi/soromox, (c) 2025-2026 SoRoMoX contributors, MIT licence",
-    {},
-    ("run",),
+    words=("run",),
 )
 LENGTH, END = 0.36, 0.305  # of the rod, and of its part with tendons, in m
 ANGLES = np.deg2rad([30.0, 150.0])  # of the tendons about the rod
