@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Line = tuple[str, Array, Array, str]
+Kind = Literal["nominal", "fitted", "predicted"]
 
 _HEAD = f"{'':44}{'rows':>10}{'error':>9}{'published':>11}{'asked':>8}"
 
@@ -42,7 +43,7 @@ class Row:
     """
 
     what: str
-    rows: Literal["nominal", "fitted", "predicted"]
+    rows: Kind
     error: float
     unit: str
     published: float | None = None

@@ -17,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +28,9 @@ import flexarm as fa
 from ..bodies.profile import named_basis
 from ..identification import Identification, Record, Sensor, identify
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared
+from ._report import Array, Kind, Panel, Report, Row, compared
 
 Make = Callable[[Array], fa.Arm]
-Kind = Literal["nominal", "fitted", "predicted"]
 Unknowns = Mapping[str, tuple[float, tuple[float, float]]]  # start and bounds
 
 SET = DataSet(

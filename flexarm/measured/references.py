@@ -13,8 +13,9 @@ Computed by others and read off figures, not measured; nothing is fitted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,13 @@ import numpy as np
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Array, Panel, Report, Row, compared, rms
+from ._report import Array, Kind, Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
     from ..statics import EquilibriumPath
 
 Curve = dict[str, Array]
+Add = Callable[[str, float, str, float], None]  # a row: what, error, unit, asked
 
 INCH, POUND = 0.0254, 4.4482216152605  # m, N
 KLBF = 1e3 * POUND
@@ -190,53 +192,30 @@ def compute(folder: Path) -> Report:
     curves: dict[str, Curve] = {}
 
     def add(what: str, error: float, unit: str, asked: float) -> None:
-        rows.append(
-            Row(
-                what,
-                "predicted" if "45" in what else "nominal",
-                error,
-                unit,
-                None,
-                asked,
-            )
-        )
+        kind: Kind = "predicted" if "45" in what else "nominal"
+        rows.append(Row(what, kind, error, unit, None, asked))
 
-    for load, true in LIMITS.items():
-        path, curve = lee_path(load)
-        curves[f"lee_{load}.csv"] = curve
-        for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
-            off = 100.0 * abs(curve["force (klbf)"][path.limits[k]] / true[k] - 1.0)
-            add(f"frame, {load}, {what}", off, "%", asked)
-        for name in ("u1", "u3"):
-            far = distance(curve, name, SET.read(folder / f"lee_{load}_{name}.csv"))
-            add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
-    for slant in SLANTS:
-        curve = curves[f"slanted_{slant}deg.csv"] = swing(slant)
-        for r, kind in product(("r1", "r2", "r3"), ("flexible", "rigid")):
-            t, given = _points(folder, slant, r)
-            if slant == 45 or np.isfinite(given).all():
-                own = np.interp(t, curve["t (s)"], curve[f"{kind} {r} (L)"])
-                what = f"pendulum, {slant} deg, {kind}, {r}"
-                add(what, rms(own - given), "L", 0.007)
+    frames = [_frame(folder, load, curves, add) for load in LIMITS]
+    pendulums = [_pendulum(folder, slant, curves, add) for slant in SLANTS]
     curve = curves["driven.csv"] = drive()
-    first = curve["hinge u1 (m)"][curve["t (s)"] < 0.65].min()
+    t, columns = curve["t (s)"], list(curve.items())[1:]
     ends = {
         "lowest u1 of tip": curve["tip u1 (m)"].min() / EXTREMES[0],
         "highest u3 of tip": curve["tip u3 (m)"].max() / EXTREMES[1],
-        "first minimum of hinge": first / EXTREMES[2],
+        "first minimum of hinge": curve["hinge u1 (m)"][t < 0.65].min() / EXTREMES[2],
     }
     for what, ratio in ends.items():
         add(f"driven arm, {what}", 100.0 * abs(ratio - 1.0), "%", 1.0)
-    lines = [(name, curve["t (s)"], curve[name], "") for name in list(curve)[1:]]
-    shown = Panel("", "time (s)", "displacement (m)", lines)
+    lines = [(name, t, x, "") for name, x in columns]
+    driven = Panel("", "time (s)", "displacement (m)", lines)
     return Report(
         rows,
-        parameters={f"{name} at 2.2 s": x[-1] for name, x in list(curve.items())[1:]},
+        parameters={f"{name} at 2.2 s": x[-1] for name, x in columns},
         predictions=curves,
         figures={
-            "lee": partial(compared, _frames(curves, folder), 2, 4.5),
-            "slanted": partial(compared, _pendulums(curves, folder), height=2.8),
-            "driven": partial(compared, [shown], height=3.5),
+            "lee": partial(compared, frames, 2, 4.5),
+            "slanted": partial(compared, pendulums, height=2.8),
+            "driven": partial(compared, [driven], height=3.5),
         },
         unexplained=(
             "A few points of Lee's frame lie up to 0.4 klbf off the curve, which "
@@ -248,44 +227,41 @@ def compute(folder: Path) -> Report:
     )
 
 
-def _points(folder: Path, slant: int, r: str) -> tuple[Array, Array]:
-    """Times and places of others, NaN if they are not in the folder."""
-    file = folder / f"slanted_{slant}deg_{r}.csv"
-    t, place = SET.read(file).values() if file.is_file() else np.full((2, 1), np.nan)
-    return t, place
+def _frame(folder: Path, load: str, curves: dict[str, Curve], add: Add) -> Panel:
+    """Errors of the frame under a load; force over displacement, others as crosses."""
+    path, curve = lee_path(load)
+    curves[f"lee_{load}.csv"] = curve
+    force, lines = curve["force (klbf)"], []
+    for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
+        off = 100.0 * abs(force[path.limits[k]] / LIMITS[load][k] - 1.0)
+        add(f"frame, {load}, {what}", off, "%", asked)
+    for color, (name, label) in zip(("C0", "C1"), COLUMNS.items(), strict=True):
+        points, own = SET.read(folder / f"lee_{load}_{name}.csv"), curve[label]
+        far = distance(curve, name, points)
+        add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
+        u, given = points.values()
+        lines += [
+            ("", own, force, f"{color}:"),
+            (label, np.where(curve["stable"] > 0.0, own, np.nan), force, color),
+            ("", u / INCH, given / KLBF, f"{color}x"),
+        ]
+    title = f"{load} load (dotted: unstable)"
+    return Panel(title, "displacement (in)", "force (klbf)", lines)
 
 
-def _frames(curves: dict[str, Curve], folder: Path) -> list[Panel]:
-    """Force over displacements, points of others as crosses."""
-    panels = []
-    for load in LIMITS:
-        curve, lines = curves[f"lee_{load}.csv"], []
-        force, stable = curve["force (klbf)"], curve["stable"] > 0.0
-        for color, name in (("C0", "u1"), ("C1", "u3")):
-            u, given = (*SET.read(folder / f"lee_{load}_{name}.csv").values(),)
-            own = curve[COLUMNS[name]]
-            lines += [
-                ("", own, force, color + ":"),
-                (COLUMNS[name], np.where(stable, own, np.nan), force, color),
-                ("", u / INCH, given / KLBF, color + "x"),
-            ]
-        title = f"{load} load (dotted: unstable)"
-        panels.append(Panel(title, "displacement (in)", "force (klbf)", lines))
-    return panels
-
-
-def _pendulums(curves: dict[str, Curve], folder: Path) -> list[Panel]:
-    """Tip over time, points of others as crosses."""
-    panels = []
-    for slant in SLANTS:
-        curve, lines = curves[f"slanted_{slant}deg.csv"], []
-        t = curve["t (s)"]
-        for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
-            lines += [
-                (r, t, curve[f"flexible {r} (L)"], color),
-                ("", t, curve[f"rigid {r} (L)"], color + ":"),
-                ("", *_points(folder, slant, r), f"{color}x"),
-            ]
-        title = f"{slant} degrees (dotted: rigid)"
-        panels.append(Panel(title, "time (s)", "tip (L)", lines))
-    return panels
+def _pendulum(folder: Path, slant: int, curves: dict[str, Curve], add: Add) -> Panel:
+    """Errors of a pendulum; its tip over time, points of others as crosses."""
+    curve, lines = swing(slant), []
+    curves[f"slanted_{slant}deg.csv"] = curve
+    for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
+        file, known = folder / f"slanted_{slant}deg_{r}.csv", np.full((2, 1), np.nan)
+        t, given = SET.read(file).values() if file.is_file() else known
+        lines.append(("", t, given, f"{color}x"))
+        for kind, label, style in (("flexible", r, color), ("rigid", "", f"{color}:")):
+            own = curve[f"{kind} {r} (L)"]
+            lines.append((label, curve["t (s)"], own, style))
+            if slant == 45 or file.is_file():
+                off = rms(np.interp(t, curve["t (s)"], own) - given)
+                add(f"pendulum, {slant} deg, {kind}, {r}", off, "L", 0.007)
+    title = f"{slant} degrees (dotted: rigid)"
+    return Panel(title, "time (s)", "tip (L)", lines)

@@ -140,9 +140,7 @@ def test_colored_residuals_show() -> None:
 
 def test_long_steps_warn() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0])
 
     t = np.linspace(0.0, 2.0, 21)
     y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
@@ -244,9 +242,7 @@ def test_a_motion_that_diverges_is_stepped_back_from() -> None:
 
     def make_arm(p: Any) -> fa.Arm:
         tried.append(p[0])
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0] ** 4)
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0] ** 4)
 
     t = np.linspace(0.0, 0.16, 9)
     run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
@@ -315,9 +311,7 @@ def test_bounds_of_parameters_that_no_arm_has_are_zero() -> None:
 
 def test_steps_are_stable_for_the_arm_of_the_start() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0], damping=p[1])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0], damping=p[1])
 
     # samples every 0.05 s; Runge-Kutta is stable up to 0.035 s
     t = np.linspace(0.0, 1.0, 21)
