@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +68,7 @@ class Report:
     parameters : mapping of str to float
         Numbers that were fitted, by name and unit.
     predictions : mapping of str to mapping of str to (n,) ndarray
-        Tables by the name of their file, columns by name and unit.
+        Tables by the name of their file, columns by name, without commas, and unit.
     figures : mapping of str to callable
         Functions that draw a figure, by its name.
     unexplained : str
@@ -96,11 +95,8 @@ class Report:
         """
         folder.mkdir(parents=True, exist_ok=True)
         for name, columns in self.predictions.items():
-            with open(folder / name, "w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(columns)
-                rows = np.stack([*columns.values()], axis=1).tolist()
-                writer.writerows([f"{x:.9g}" for x in row] for row in rows)
+            rows, head = np.stack([*columns.values()], axis=1), ",".join(columns)
+            np.savetxt(folder / name, rows, "%.9g", ",", header=head, comments="")
         for name, draw in self.figures.items():
             draw().savefig(folder / f"{name}.png", dpi=150)
 

@@ -7,7 +7,7 @@ tip, at the middle of the chord (bending) or behind the trailing edge (torsion).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -65,6 +65,10 @@ class Signal(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.test} test, {self.field}"
+
+    def of(self, sweeps: Mapping[str, Sweep]) -> Array:
+        """The signal in its unit."""
+        return np.asarray(self.factor * getattr(sweeps[self.test], self.field))
 
 
 SIGNALS = (
@@ -167,10 +171,7 @@ def sweeps(arm: fa.Arm, tests: Mapping[str, Sweep]) -> dict[str, Sweep]:
 
 def misses(found: Mapping[str, Sweep], known: Mapping[str, Sweep]) -> list[Array]:
     """Errors of each signal, in percent of the span or degrees."""
-    return [
-        x.factor * (getattr(found[x.test], x.field) - getattr(known[x.test], x.field))
-        for x in SIGNALS
-    ]
+    return [x.of(found) - x.of(known) for x in SIGNALS]
 
 
 def fit(plain: Wing, known: Mapping[str, Sweep]) -> Array:
@@ -202,7 +203,8 @@ def compute(folder: Path) -> Report:
     arms = {w.name: w.arm(*factors) for w in (skin, bare)}
     found = {name: sweeps(arm, known[name]) for name, arm in arms.items()}
 
-    off = (misses(plain, known["skin"]), *(misses(found[x], known[x]) for x in known))
+    parts = [_signal(x, known, plain, found) for x in SIGNALS]
+    rows = [row for rows, _ in parts for row in rows]
     tables: dict[str, dict[str, Array]] = {
         f"{test}_{name}.csv": {
             "tip_mass_kg": sweep.mass,
@@ -219,12 +221,14 @@ def compute(folder: Path) -> Report:
             sag = fa.equilibrium(arm, straight).check().q
             for shape, q in (("straight", straight), ("sagging", sag)):
                 f = fa.natural_frequencies(arm, q, count=6)
-                table[f"frequency, {label}, {shape} (Hz)"] = f
+                table[f"{label} {shape} (Hz)"] = f
     return Report(
-        _rows(known["skin"], *off),
+        sorted(
+            rows, key=lambda row: ("nominal", "fitted", "predicted").index(row.rows)
+        ),
         parameters={"bending factor (1)": factors[0], "torsion factor (1)": factors[1]},
         predictions=tables,
-        figures={"sweeps": partial(compared, _panels(known, plain, found), 3, 3.5)},
+        figures={"sweeps": partial(compared, [panel for _, panel in parts], 3, 3.5)},
         unexplained=(
             "Up to 0.8 kg the nominal wing has the deflections of the bending test to "
             "0.1 % of the span, but those of the torsion test are larger by a tenth "
@@ -239,45 +243,32 @@ def compute(folder: Path) -> Report:
     )
 
 
-def _rows(known: Mapping[str, Sweep], *off: Sequence[Array]) -> list[Row]:
-    """Errors of each signal: nominal, fitted and predicted, with and without skin."""
-    rows: list[Row] = []
-    for x, a, b, c in zip(SIGNALS, *off, strict=True):
-        mass = known[x.test].mass
-        light, last = mass <= HEAVIEST, f"{x}, {mass[-1]:g} kg"
-        rows += [
-            Row(str(x), "nominal", rms(a), x.unit, x.published[0]),
-            Row(last, "nominal", abs(a[-1]), x.unit, x.published[1]),
-            Row(f"{x}, to 1 kg", "fitted", rms(b[light]), x.unit),
-            Row(f"{x}, above", "predicted", rms(b[~light]), x.unit),
-            Row(f"{x}, all", "fitted", rms(b), x.unit, None, x.asked),
-            Row(f"{x}, no skin", "predicted", rms(c), x.unit, None, 0.5),
-        ]
-    order = {"nominal": 0, "fitted": 1, "predicted": 2}
-    return sorted(rows, key=lambda row: order[row.rows])
-
-
-def _panels(
+def _signal(
+    x: Signal,
     known: Mapping[str, Mapping[str, Sweep]],
     plain: Mapping[str, Sweep],
     found: Mapping[str, Mapping[str, Sweep]],
-) -> list[Panel]:
-    """Signals of both tests over the mass."""
-    own = (
-        ("measured with skin", known["skin"], "ko"),
-        ("nominal", plain, "C1--"),
-        ("two factors", found["skin"], "C0-"),
-        ("measured without skin", known["noskin"], "k^"),
-        ("two factors, without skin", found["noskin"], "C2:"),
-    )
-    panels = []
-    for x in SIGNALS:
-        lines = [
-            (label, each[x.test].mass, x.factor * getattr(each[x.test], x.field), style)
-            for label, each, style in own
-        ]
-        ends = lines[1][2][[0, -1]]
-        lines.append(("fitted to here", np.full(2, HEAVIEST), ends, "k:"))
-        name = f"{x.field} ({x.unit})"
-        panels.append(Panel(f"{x.test} test", "mass (kg)", name, lines))
-    return panels
+) -> tuple[list[Row], Panel]:
+    """Errors of a signal, with and without skin, and how it grows with the mass."""
+    mass, other = (known[name][x.test].mass for name in ("skin", "noskin"))
+    seen, bare = (x.of(known[name]) for name in ("skin", "noskin"))
+    own, ahead = (x.of(found[name]) for name in ("skin", "noskin"))
+    first, light, off = x.of(plain), mass <= HEAVIEST, own - seen
+    last = f"{x}, {mass[-1]:g} kg"
+    rows = [
+        Row(str(x), "nominal", rms(first - seen), x.unit, x.published[0]),
+        Row(last, "nominal", abs(first - seen)[-1], x.unit, x.published[1]),
+        Row(f"{x}, to 1 kg", "fitted", rms(off[light]), x.unit),
+        Row(f"{x}, above", "predicted", rms(off[~light]), x.unit),
+        Row(f"{x}, all", "fitted", rms(off), x.unit, None, x.asked),
+        Row(f"{x}, no skin", "predicted", rms(ahead - bare), x.unit, None, 0.5),
+    ]
+    lines = [
+        ("measured with skin", mass, seen, "ko"),
+        ("nominal", mass, first, "C1--"),
+        ("two factors", mass, own, "C0-"),
+        ("measured without skin", other, bare, "k^"),
+        ("two factors, without skin", other, ahead, "C2:"),
+        ("fitted to here", np.full(2, HEAVIEST), first[[0, -1]], "k:"),
+    ]
+    return rows, Panel(f"{x.test} test", "mass (kg)", f"{x.field} ({x.unit})", lines)
