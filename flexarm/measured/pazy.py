@@ -205,6 +205,7 @@ def compute(folder: Path) -> Report:
 
     parts = [_signal(x, known, plain, found) for x in SIGNALS]
     rows = [row for rows, _ in parts for row in rows]
+    order = ("nominal", "fitted", "predicted").index
     tables: dict[str, dict[str, Array]] = {
         f"{test}_{name}.csv": {
             "tip_mass_kg": sweep.mass,
@@ -223,9 +224,7 @@ def compute(folder: Path) -> Report:
                 f = fa.natural_frequencies(arm, q, count=6)
                 table[f"{label} {shape} (Hz)"] = f
     return Report(
-        sorted(
-            rows, key=lambda row: ("nominal", "fitted", "predicted").index(row.rows)
-        ),
+        sorted(rows, key=lambda row: order(row.rows)),
         parameters={"bending factor (1)": factors[0], "torsion factor (1)": factors[1]},
         predictions=tables,
         figures={"sweeps": partial(compared, [panel for _, panel in parts], 3, 3.5)},

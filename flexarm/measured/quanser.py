@@ -31,6 +31,8 @@ from ._data import DataSet
 from ._report import Array, Kind, Panel, Report, Row, compared
 
 Make = Callable[[Array], fa.Arm]
+# numbers of the steps, arm and gauges of both stages, arm whose hub 1 is free
+Model = tuple[Array, fa.Arm, list[Sensor], fa.Arm]
 Unknowns = Mapping[str, tuple[float, tuple[float, float]]]  # start and bounds
 
 SET = DataSet(
@@ -48,9 +50,7 @@ LOAD = 0.157, 0.0064 - 0.157 * LENGTHS[1] ** 2  # kg, kg m^2 about its centre
 JOINTS = fa.Joint(damping=4.0), fa.Joint(damping=1.5)
 FIRST = np.eye(6)[0]  # positions of the straight arm for one rad of hub 1
 TORQUE = 8.925  # N m/A of drive 1 at its output
-HUB, HUB2 = (
-    fa.outputs.combination(f"hub{k}", positions={f"link{k}": 1.0}) for k in (1, 2)
-)
+HUB = fa.outputs.combination("hub1", positions={"link1": 1.0})
 # steps that begin where the one before ended; others are chains of their own
 CHAINS = (
     ("lqg 5", "lqg -5", "lqg 10", "lqg -10", "lqg 20"),
@@ -203,11 +203,10 @@ def both_stages(folder: Path) -> dict[str, Array]:
     """Current 1 (A, smoothed over 10 ms), angles and deflections of both stages."""
     table = SET.read(folder / "lqr_both_stages.csv")
     smooth = np.convolve(np.pad(table["current1_A"], 2, "edge"), [1, 2, 2, 2, 1]) / 8
-    columns = {"current1": smooth[4:-4]}
-    for k in "12":
-        columns[f"hub{k}"] = table[f"hub{k}_angle_rad"]
-        columns[f"deflection{k}"] = table[f"deflection{k}_rad"]
-    return {name: values[::4] for name, values in columns.items()}
+    heads = {f"hub{k}": f"hub{k}_angle_rad" for k in "12"}
+    heads |= {f"deflection{k}": f"deflection{k}_rad" for k in "12"}
+    columns = {name: table[head][::4] for name, head in heads.items()}
+    return {"current1": smooth[4:-4:4], **columns}
 
 
 def clock(n: int) -> Array:
@@ -471,13 +470,13 @@ def compute(folder: Path) -> Report:
     runs, both = steps(folder), both_stages(folder)
     maker = quanser_two_link()
     plain = [gauge(k, 1.0, 0.0, STEP_NOMINAL[7:9]) for k in (1, 2)]
-    rows, _ = judged(runs, both, STEP_NOMINAL, maker, plain, maker)
+    rows, _ = judged(runs, both, (STEP_NOMINAL, maker, plain, maker))
     rows = [replace(row, rows="nominal") for row in rows]
 
     stage, whole = fit_steps(runs), fit_both(both)
     drive = fit_drive(both, stage.p)
-    gauges = both_gauges(whole.p)
-    found, signals = judged(runs, both, stage.p, whole.arm, gauges, drive.arm)
+    model = stage.p, whole.arm, both_gauges(whole.p), drive.arm
+    found, signals = judged(runs, both, model)
     unused = [name for name in signals if name[5:-12] not in FITTED]
     parts = {"steps": unused[:-3], "both_stages": unused[-3:-1], "hub": unused[-1:]}
     return Report(
@@ -504,19 +503,11 @@ def compute(folder: Path) -> Report:
 
 
 def judged(
-    runs: Mapping[str, Run],
-    both: Mapping[str, Array],
-    p: Array,
-    arm: fa.Arm,
-    gauges: list[Sensor],
-    driven: fa.Arm,
+    runs: Mapping[str, Run], both: Mapping[str, Array], model: Model
 ) -> tuple[list[Row], dict[str, tuple[Array, Array]]]:
-    """Errors, and predicted and measured signals: steps, end of both stages.
-
-    By the numbers of the steps, the arm and the gauges of both stages, and an arm whose
-    hub 1 is free.
-    """
+    """Errors, and predicted and measured signals: steps, end of both stages."""
     rows: list[Row] = []
+    p, arm, gauges, driven = model
 
     def add(what: str, kind: Kind, y: Array, seen: Array, asked: float | None) -> None:
         error = 100.0 * float(relative(y, seen))
@@ -579,7 +570,7 @@ def simulated(seed: int = 0) -> tuple[dict[str, Run], dict[str, Array]]:
     run = fa.simulate(
         both_arm(b), start, start, t, torque=law, method="ROS34PW2", max_step=0.002
     )
-    shown = [HUB, HUB2, *both_gauges(b)]
+    shown = ["joint positions", *both_gauges(b)]
     y = fa.identification.simulated_record(run, outputs=shown, noise=1e-5, seed=seed).y
     names = "hub1", "hub2", "deflection1", "deflection2"
     columns = dict(zip(names, y.T, strict=True))

@@ -198,15 +198,9 @@ def tendon_law(
     return torque
 
 
-def fall(
-    case: Case,
-    segments: int = 2,
-    slices: int = 12,
-    damping: Array = DAMPING,
-    held: float = 0.0,
-) -> Array:
+def fall(case: Case, rod: tuple[fa.Arm, Array] | None = None) -> Array:
     """Move the tip of a rod by its strains from rest, straight up: (1501, 3), in m."""
-    arm, scales = strain_rod(case, segments, slices, damping, held)
+    arm, scales = rod or strain_rod(case)
     law = tendon_law(arm, scales, case.tendons) if case.tendons else None
     rest, times = np.zeros(arm.nv), TIMES[::5]  # 10 ms: no step has to be shorter
     run = fa.simulate(
@@ -222,7 +216,7 @@ def converged(gravity: Sequence[float], segments: int = 16, held: float = 0.0) -
     """
     size = float(np.linalg.norm(gravity))
     plane = PLANAR._replace(order=1, gravity=(-size, 0.0, 0.0))
-    tip = fall(plane, segments, slices=2, held=held)
+    tip = fall(plane, strain_rod(plane, segments, slices=2, held=held))
     axes = np.array([np.divide(gravity, -size), np.zeros(3), (0.0, 0.0, 1.0)])
     return np.asarray(tip @ axes)
 
@@ -254,7 +248,7 @@ def compute(folder: Path) -> Report:
         errors = {f"converged: {code}": rms(fine, curve[code]) for code in CODES}
         held = converged(case.gravity, 8, HELD)
         errors["25 mm held: pyelastica"] = rms(held, curve["pyelastica"])
-        damped = fall(case, damping=SOROMOX)
+        damped = fall(case, strain_rod(case, damping=SOROMOX))
         errors["soromox with its damping"] = rms(damped, curve["soromox"])
         rows += [row(f"{name}, {what}", error=x) for what, x in errors.items()]
         change = distance(fine, converged(case.gravity, 8)).max()

@@ -37,7 +37,7 @@ LINES: dict[str, int] = {
     "library": 1340,
     "linear_models": 2800,
     "loads": 380,
-    "measured": 1799,
+    "measured": 1786,
     "mjcf": 280,
     "model": 1830,
     "optimize": 13_120,
@@ -52,7 +52,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 70_609  # of all rooms; the aim is 50_000
+MAX_LINES = 70_596  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
