@@ -39,12 +39,10 @@ def soft(p: Any) -> fa.Arm:
     return LINK.replace(bodies=[body.replace(stiffness=K, damping=C)])
 
 
-def turntable(p: Any) -> fa.Arm:
-    """An inertia that turns freely about z."""
-    return fa.Arm(
-        [fa.RigidBody("table", fa.Joint(), mass=1.0, inertia=(p[0], p[0], p[0]))],
-        gravity=(0, 0, 0),
-    )
+def turntable(p: Any, **joint: Any) -> fa.Arm:
+    """An inertia p0 that turns about z, with what the joint has."""
+    table = fa.RigidBody("table", fa.Joint(**joint), 1.0, inertia=(p[0],) * 3)
+    return fa.Arm([table], gravity=(0, 0, 0))
 
 
 def draw(seed: int, noise: float = SIGMA) -> Record:

@@ -30,7 +30,6 @@ LIBRARY = (
     "pendulum",
     "planar_chain",
     "puma560",
-    "quanser_two_link",
     "spin_up_beam",
     "ur5e",
     "youbot",

@@ -299,7 +299,7 @@ def lagrangian() -> Rows:
 def quanser() -> Rows:
     source = "determinant of shear and moment, Euler-Bernoulli"
     for center in (0.20, 0.28, 0.32):
-        arm = fa.library.quanser_two_link(load_center=center, rigid_stage=True)
+        arm = test_quanser.quanser.rigid_stage(center)
         found = fa.natural_frequencies(arm, arm.neutral, held="joints")[0]
         name = f"load {center:g} m from the clamp, Hz"
         yield Row(name, found, test_quanser.clamped_beam(center), source)

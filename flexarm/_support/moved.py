@@ -67,6 +67,7 @@ _PLACES = {
     ("finite_elements", "finite_elements._component_modes"): "MeshModes",
     ("library", "reference.maneuvers"): "Maneuver cibicik_egeland_maneuver",
     ("library", "library.spatial"): "cibicik_egeland_order",
+    ("library", "measured.quanser"): "quanser_two_link",
     ("optimize", "identification"): """
         Identification Record Sensor exciting_motion identify
         identify_base_parameters predicted_signals simulated_record

@@ -261,10 +261,10 @@ class SimulatedExcitation(Excitation):
 
     def _perturb(self) -> None:
         """Arms with changed parameters, and weights (k, arms) of differences."""
-        weights: list[tuple[int, int, float]] = []
+        ends = []
         for j, value in enumerate(self.p):
-            own = []
-            for sign in (1.0, -1.0):
+            own = [0, 0]  # arms ahead and behind; the arm itself at a wall
+            for side, sign in enumerate((1.0, -1.0)):
                 moved = self.p.copy()
                 moved[j] += sign * _STEP * self.size[j]
                 try:
@@ -272,18 +272,15 @@ class SimulatedExcitation(Excitation):
                     start, _ = _rest(arm, self.q0)
                 except ModelError:
                     continue
-                own.append((j, len(self.arms), sign))
+                own[side] = len(self.arms)
                 self.arms.append(arm)
                 self.starts.append(start)
-            if not own:
+            if not any(own):
                 raise ModelError(f"no arm has a parameter {j} beside {value:g}")
-            if len(own) == 1:  # a wall: no arm on the other side
-                own.append((j, 0, -own[0][2]))
-            reach = 2.0 * _STEP if own[-1][1] else _STEP
-            weights += [(j, i, sign / reach) for j, i, sign in own]
-        self.weights = np.zeros((len(self.p), len(self.arms)))
-        for j, i, weight in weights:
-            self.weights[j, i] = weight
+            ends.append(own)
+        (ahead, behind), each = np.transpose(ends), np.eye(len(self.arms))
+        reach = _STEP * np.count_nonzero(ends, axis=1)
+        self.weights = (each[ahead] - each[behind]) / reach[:, np.newaxis]
 
     def forces(self, c: Array) -> Array:
         """Forces (B, n, nu) with which joints follow motions of (B, count)."""

@@ -24,8 +24,8 @@ from ..parameters.tangent import Arms
 from ..parameters.trajectory_sensitivity import INTEGRATORS
 from ._inverse_dynamics import EquationError, refuse_few
 from ._output_error import OutputError, Problem, Steps
-from ._postures import Postures, Statics, read_postures
-from ._records import Record, Sensing, read_records, standard_deviations
+from ._postures import Postures, Statics
+from ._records import Record, Sensing, alike, read_records, standard_deviations
 from ._responses import FrequencyResponse, ResponseError, read_responses, refuse_options
 from ._result import STATIC, Identification, identified
 from ._search import Bounds as Pairs
@@ -223,7 +223,7 @@ def identify(
     0.007
     """
     started = time.perf_counter()
-    postures, responses = read_postures(measured), read_responses(measured)
+    postures, responses = alike(measured, Postures), read_responses(measured)
     moves = not postures and not responses
     records = read_records(cast("Sequence[Record]", measured)) if moves else ()
     steps = Steps(interpolation, integrator, max_step)
@@ -420,8 +420,8 @@ def predicted_signals(
     >>> bool(abs(angle[:, 0] - turned - 0.5).max() < 2e-4)
     True
     """
-    postures = read_postures(measured)
-    if postures is not None:
+    postures = alike(measured, Postures)
+    if postures:
         statics = Statics(lambda p: arm, np.zeros(0), postures, outputs)
         statics.settle(np.zeros(0))
         return statics.predict(np.zeros(0)) or []

@@ -50,7 +50,7 @@ class MeasuredForces(Problem):
                     "known to inverse dynamics; expected measured positions in y and "
                     "forces in tau"
                 )
-            check_record(arm, record, number, arm.nv)
+            check_record(arm, record, number, arm.coordinate_names)
         self.motion = [smoothed(record, arm.nv) for record in records]
         self.measured = [motion.tau for motion in self.motion]
         self.times = [motion.t for motion in self.motion]
@@ -76,19 +76,19 @@ class EquationError(MeasuredForces):
         outputs: object,
     ) -> None:
         super().__init__(arms(p), records, outputs)
-        self.exists, self.n = arms, len(p)
+        self.arms, self.outputs, self.n = arms, outputs, len(p)
 
     def predict(self, x: Array) -> list[Array] | None:
         """Forces of the measured motion; None if there is no such arm."""
         try:
-            arm = self.exists(x)
+            arm = self.arms(x)
         except ModelError:
             return None
         return [arm.inverse_dynamics(m.q, m.qd, m.qdd) for m in self.motion]
 
     def derivatives(self, x: Array, size: Array) -> list[Array]:
         """Derivatives (n, nv, k) of these forces."""
-        tangent = ArmTangent(self.exists, x, size, SHORT_RULES)
+        tangent = ArmTangent(self.arms, x, size, SHORT_RULES)
         return [tangent.forces(m.q, m.qd, m.qdd)[0] for m in self.motion]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -29,13 +30,7 @@ from ..linear_models.operating_point import Point
 from ..linear_models.outputs import state_names
 from ..linear_models.strain import Output
 from ..parameters.directional import solved
-from ..parameters.tangent import (
-    SHORT_RULES,
-    STEP,
-    Arms,
-    ArmTangent,
-    short_differences,
-)
+from ..parameters.tangent import SHORT_RULES, STEP, Arms, ArmTangent, short_differences
 from ..parameters.trajectory_sensitivity import refuse_undifferentiated, sensitivities
 from ..simulation import Trajectory, simulate
 from ..simulation.run import RUNAWAY_RATE
@@ -62,6 +57,8 @@ ROUGH = 1e-6
 class Problem(ABC):
     """Predictions of measured signals by n unknowns x, which begin with parameters."""
 
+    arms: Callable[[Array], Arm]
+    outputs: object
     n: int
     signals: tuple[str, ...]
     state_names: tuple[str, ...] = ()  # unknowns of each record
@@ -70,6 +67,11 @@ class Problem(ABC):
     size: Array  # of the unknowns
     accuracy: float = MIN_EFFECT  # of derivatives, in parts of the signals
     bounds: tuple[Array, Array]
+
+    def exists(self, p: Array) -> None:
+        """Raise ModelError if there is no arm or no sensor with these parameters."""
+        self.arms(p)
+        made(self.outputs, p)
 
     @abstractmethod
     def predict(self, x: Array) -> list[Array] | None:
@@ -223,7 +225,7 @@ class OutputError(Problem):
         steps: Steps,
         inputs: Callable[[Array, Array], Array] | None = None,
     ) -> None:
-        self.arms, self.steps, self._outputs = arms, steps, outputs
+        self.arms, self.steps, self.outputs = arms, steps, outputs
         self._inputs = inputs
         self._given_step, self.finer, self._divided = steps.max_step, 1, 1
         self.k = len(p)
@@ -232,7 +234,7 @@ class OutputError(Problem):
         self.signals = sensing.names
         for number, record in enumerate(records):
             acting = self._acting(record, p)
-            check_record(arm, acting, number, len(self.signals))
+            check_record(arm, acting, number, self.signals)
             refuse_uneven(sensing, record.t, number)
             refuse_undifferentiated(arm)
         self._take(records)
@@ -289,20 +291,15 @@ class OutputError(Problem):
         """Whether the step is chosen here, since none is given."""
         return self._given_step is None
 
-    def _copy(self) -> OutputError:
-        result: OutputError = object.__new__(OutputError)
-        vars(result).update(vars(self))
-        return result
-
     def first(self, part: float) -> OutputError:
         """The same for the first part of each record."""
-        result = self._copy()
+        result = copy(self)
         result._take(tuple(record.first(part) for record in self.records))
         return result
 
     def halved(self) -> OutputError:
         """The same with half the step that is given or was chosen."""
-        result = self._copy()
+        result = copy(self)
         result._divided = 2
         return result
 
@@ -317,7 +314,7 @@ class OutputError(Problem):
             if _diverged(runs[-1]):
                 return None
         return [
-            Sensing(run.arm, self._outputs, x[: self.k]).values(
+            Sensing(run.arm, self.outputs, x[: self.k]).values(
                 *(run.t, run.arm, run.q, run.qd),
                 run.arm.forward_dynamics(run.q, run.qd, run.tau),
             )
@@ -394,11 +391,6 @@ class OutputError(Problem):
         record, way = self._acting(self.records[number], p), self.prescribed[number]
         return record.tau if way is None else way.forces(arm, record)
 
-    def exists(self, p: Array) -> None:
-        """Raise ModelError if there is no arm or no sensor with these parameters."""
-        self.arms(p)
-        made(self._outputs, p)
-
     def _own(self, number: int) -> slice:
         """Places in x of the unknowns of the initial state of a record."""
         begin = self.k + number * len(self.at)
@@ -456,7 +448,7 @@ class OutputError(Problem):
                 change = maps.forward(torque=pushed[..., j])
                 states[..., j] += np.concatenate([change.q, change.qd], axis=-1)
             qdd = arm.forward_dynamics(run.q, run.qd, run.tau)
-            sensing = Sensing(arm, self._outputs, p)
+            sensing = Sensing(arm, self.outputs, p)
             column = _of_signals(run, qdd, tangent, states, sensing.outputs, pushed)
             column = sensing.changes(t, column)
             column[..., : self.k] += self._direct(run, qdd, p, scale, arms)
@@ -510,7 +502,7 @@ class OutputError(Problem):
 
         def signals(moved: Array) -> Array:
             arm = arms(moved)
-            sensing = Sensing(arm, self._outputs, moved)
+            sensing = Sensing(arm, self.outputs, moved)
             return sensing.values(run.t, arm, run.q, run.qd, qdd)
 
         return short_differences(signals, p, scale)

@@ -18,7 +18,7 @@ from ..arm import Arm
 from ..errors import ArgumentError, ConvergenceError, ModelError
 from ..statics import equilibrium
 from ._output_error import Problem
-from ._records import Sensing, made, measurements
+from ._records import Sensing, check_count, measurements
 
 Array = NDArray[np.float64]
 
@@ -110,17 +110,6 @@ def _named(loads: Loads | None) -> Loads:
     return loads or {}
 
 
-def read_postures(given: object) -> list[Postures] | None:
-    """Postures as a list, or None if there are none."""
-    several = given if isinstance(given, list | tuple) else [given]
-    found = [each for each in several if isinstance(each, Postures)]
-    if found and len(found) < len(several):
-        raise ArgumentError(
-            "measured has records of motions and postures, expected one of both"
-        )
-    return found or None
-
-
 class Statics(Problem):
     """Predictions of signals by equilibria; the unknowns are parameters alone."""
 
@@ -141,11 +130,8 @@ class Statics(Problem):
         self.times = [np.arange(float(len(y))) for y in self.measured]
         self.starts = []
         for number, each in enumerate(postures):
-            if each.y.shape[1] != len(self.signals):
-                raise ArgumentError(
-                    f"postures {number} have {each.y.shape[1]} signals, expected "
-                    f"{len(self.signals)}, those of outputs"
-                )
+            this = f"y of postures {number}"
+            check_count(this, each.y.shape[1], "signals", self.signals)
             q0 = arm.neutral if each.q0 is None else each.q0
             if q0.shape not in ((arm.nq,), (len(each.y), arm.nq)):
                 raise ArgumentError(
@@ -153,11 +139,6 @@ class Statics(Problem):
                     f"({arm.nq},) or ({len(each.y)}, {arm.nq})"
                 )
             self.starts.append(np.broadcast_to(q0, (len(each.y), arm.nq)))
-
-    def exists(self, p: Array) -> None:
-        """Raise ModelError if there is no arm or no sensor with these parameters."""
-        self.arms(p)
-        made(self.outputs, p)
 
     def settle(self, p: Array) -> None:
         """Start from the equilibria of parameters, which must exist."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from ..simulation import Trajectory
 from ..simulation.run import times
 
 Array = NDArray[np.float64]
+Kind = TypeVar("Kind")
 
 
 @checked_class
@@ -178,23 +179,36 @@ def _led(given: Mapping[str, ArrayLike], n: int) -> Mapping[str, Array] | None:
     return result or None
 
 
+def alike(given: object, kind: type[Kind]) -> tuple[Kind, ...]:
+    """Measured data of a kind as a tuple, none if they are of another one."""
+    several = given if isinstance(given, list | tuple) else (given,)
+    found = tuple(each for each in several if isinstance(each, kind))
+    if found and len(found) < len(several):
+        kinds = " and ".join(sorted({type(each).__name__ for each in several}))
+        raise ArgumentError(f"measured has {kinds}, expected one kind of both")
+    return found
+
+
 def read_records(given: object) -> tuple[Record, ...]:
     """One record or several as a tuple."""
-    several = given if isinstance(given, list | tuple) else (given,)
-    found = tuple(each for each in several if isinstance(each, Record))
+    found = alike(given, Record)
     if not found:
         raise ArgumentError("measured is empty, expected a Record or a list of some")
     return found
 
 
-def check_record(arm: Arm, record: Record, number: int, signals: int) -> None:
-    """Refuse a record of another arm, or of other signals."""
-    this = f"record {number}"
-    if record.y.shape[1] != signals:
+def check_count(what: str, count: int, kind: str, names: Sequence[str]) -> None:
+    """Refuse another number of signals or inputs than there are names."""
+    if count != len(names):
         raise ArgumentError(
-            f"{this} has {record.y.shape[1]} signals, expected {signals}, those of "
-            "outputs"
+            f"{what} has {count} {kind}, expected {len(names)}: {', '.join(names)}"
         )
+
+
+def check_record(arm: Arm, record: Record, number: int, names: Sequence[str]) -> None:
+    """Refuse a record of another arm, or of other signals than those with names."""
+    this = f"record {number}"
+    check_count(this, record.y.shape[1], "signals", names)
     if record.tau is not None and record.tau.shape[1] not in (arm.nu, arm.nv):
         raise ArgumentError(
             f"{this} has {record.tau.shape[1]} forces, expected {arm.nu} (actuators) "

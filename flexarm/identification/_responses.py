@@ -18,7 +18,7 @@ from ..errors import ArgumentError, ModelError
 from ..linear_models import StateSpace, linearize
 from ..parameters.tangent import SHORT_RULES, STEP
 from ._output_error import Problem
-from ._records import Sensing, Sensor, made
+from ._records import Sensing, Sensor, alike, check_count
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -182,12 +182,7 @@ def _columns(values: NDArray[_Numbers]) -> NDArray[_Numbers]:
 
 def read_responses(given: object) -> tuple[FrequencyResponse, ...]:
     """Responses out of what was measured, none if these are records."""
-    each = tuple(given) if isinstance(given, list | tuple) else (given,)
-    found = tuple(x for x in each if isinstance(x, FrequencyResponse))
-    if found and len(found) < len(each):
-        raise ArgumentError(
-            "measured has records and frequency responses, expected one kind of both"
-        )
+    found = alike(given, FrequencyResponse)
     if len({x.std is None for x in found}) > 1:
         raise ArgumentError(
             "some frequency responses have a coherence, expected all or none"
@@ -221,19 +216,15 @@ class ResponseError(Problem):
         responses: Sequence[FrequencyResponse],
         outputs: object,
     ) -> None:
-        self.arms, self._outputs, self.n = arms, outputs, len(p)
+        self.arms, self.outputs, self.n = arms, outputs, len(p)
         self.responses = responses
         self.times = [r.frequencies for r in responses]
         self._over = [1.0 if r.std is None else 1.0 / r.std for r in responses]
         known = Sensing(arms(p), outputs, p).names
         for number, response in enumerate(responses):
             H, model = response.response, self._first_model(p, response)
-            if H.shape[1:] != model.D.shape:
-                raise ArgumentError(
-                    f"response {number} has {H.shape[1]} outputs and {H.shape[2]} "
-                    f"inputs, expected {', '.join(known)} over "
-                    f"{', '.join(model.inputs)}"
-                )
+            check_count(f"response {number}", H.shape[1], "outputs", known)
+            check_count(f"response {number}", H.shape[2], "inputs", model.inputs)
         self.signals = tuple(
             f"{output} / {drive}, {part}"
             for part in ("log", "phase")
@@ -262,11 +253,6 @@ class ResponseError(Problem):
             )
         return 1.0
 
-    def exists(self, p: Array) -> None:
-        """Raise ModelError if there is no arm or no sensor with these parameters."""
-        self.arms(p)
-        made(self._outputs, p)
-
     def _model(self, p: Array, response: FrequencyResponse) -> StateSpace:
         with without_warning():  # of modes, after that of the first arm
             return self._first_model(p, response)
@@ -278,13 +264,13 @@ class ResponseError(Problem):
             arm,
             q0,
             inputs=response.inputs,
-            outputs=Sensing(arm, self._outputs, p).outputs,
+            outputs=Sensing(arm, self.outputs, p).outputs,
             settle=response.at_rest,
         )
 
     def _shown(self, p: Array, w: Array) -> Complex:
         """(f, m, 1) factors of the sensors at frequencies in rad/s."""
-        sensing = Sensing(self.arms(p), self._outputs, p)
+        sensing = Sensing(self.arms(p), self.outputs, p)
         return np.stack([_factor(x, w) for x in sensing.sensors], axis=1)[..., None]
 
     def predict(self, x: Array) -> list[Array] | None:

@@ -37,6 +37,10 @@ _MIN_NOISE = 0.3
 # thousand true models is blamed; with half of it, of two thousand.
 _MIN_PROBABILITY = 1e-3
 
+# Estimate in parts of its scale below which it counts as zero, and percentages in notes
+# are of the scale.  Half and twice of it show in the words of a note alone.
+_MIN_ESTIMATE = 1e-3
+
 # Method of postures.
 STATIC = "equilibria"
 
@@ -113,8 +117,9 @@ class Identification(Labelled):
     message : str
         What happened, in a sentence.
     notes : tuple of str
-        Sentences on combinations that were not seen, bounds, noise that is not white,
-        and steps that are too long.
+        Sentences on combinations that were not seen, in percent of the estimates or of
+        the scales of those that are zero, on bounds, noise that is not white, and steps
+        that are too long.
     method : str
         ``"output error"``, ``"inverse dynamics"``, ``"base parameters"``,
         ``"equilibria"`` of postures, or ``"frequency response"``.
@@ -350,7 +355,7 @@ def identified(
     # notes on what the data do not show
     status = found.status
     notes = _on_bounds(names, x, free)
-    notes += _on_combinations(names, seen)
+    notes += _on_combinations(names, seen, x, problem.size)
     if isinstance(problem, OutputError) and status != "interrupted":
         try:
             with allowed():
@@ -440,37 +445,45 @@ def _on_bounds(names: tuple[str, ...], x: Array, free: NDArray[np.bool_]) -> lis
     ]
 
 
-def _on_combinations(names: tuple[str, ...], seen: Combinations) -> list[str]:
-    """Notes on combinations that change the signals by nothing, or less than noise."""
-    right, rank = seen.right[:, : len(names)], seen.rank
+def _on_combinations(
+    names: tuple[str, ...], seen: Combinations, x: Array, size: Array
+) -> list[str]:
+    """Notes on combinations that change the signals by nothing, or less than noise.
+
+    In percent of the estimates, of their scales where these are next to zero.
+    """
+    k, rank = len(names), seen.rank
+    small = np.abs(x[:k]) < _MIN_ESTIMATE * size[:k]
+    unit = np.where(small, size[:k], np.abs(x[:k]))
+    right = seen.right[:, :k]
     lost = [row for row in right[rank:] if (np.abs(row) > 1e-4).any()]
     faint = [(s, row) for s, row in zip(seen.s[:rank], right, strict=False) if s < 1.0]
     result = []
     for s, row in [*((0.0, row) for row in lost), *faint]:
-        shares = _largest_shares(names, row)
-        words = " with ".join(f"{names[i]} by {share:+.3g} %" for i, share in shares)
-        if s and shares:
+        order = [int(i) for i in np.argsort(-np.abs(row)) if abs(row[i]) > 0.05][:6]
+        if s and not order:
+            continue
+        first = order[0] if order else int(np.argmax(np.abs(row)))
+        part = 100.0 * row * size[:k] / unit
+        words = " with ".join(
+            f"{names[i]} by {100.0 * part[i] / part[first]:+.3g} %"
+            f"{' of its scale' if small[i] else ''}"
+            for i in order
+        )
+        if s:
+            whole = f"the scale of {names[first]}" if small[first] else names[first]
             result.append(
-                f"changing {words} is known to {100.0 / s:.2g} % "
+                f"changing {words} is known to {abs(part[first]) / s:.3g} % of {whole} "
                 "only: longer records, other motion or other sensors would show it"
             )
-        elif len(shares) == 1:
-            result.append(f"the data do not determine {names[shares[0][0]]}")
-        elif not s:
+        elif len(order) < 2:
+            result.append(f"the data do not determine {names[first]}")
+        else:
             result.append(
                 f"the data do not separate {words}, changes that leave all signals as "
                 "they are"
             )
     return result
-
-
-def _largest_shares(names: tuple[str, ...], row: Array) -> list[tuple[int, float]]:
-    """Parameters with the largest parts in a combination, and these in percent."""
-    order = [int(i) for i in np.argsort(-np.abs(row)) if abs(row[i]) > 0.05]
-    if not order:
-        return []
-    first = row[order[0]]
-    return [(i, 100.0 * row[i] / first) for i in order[:6]]
 
 
 def _on_steps(problem: OutputError, found: Fit, names: tuple[str, ...]) -> list[str]:

@@ -4,9 +4,8 @@ Teaching arms: `pendulum`, `planar_chain`.  Arms of the literature:
 `de_luca_siciliano` (two flexible links), `cibicik_egeland` (four joints, two flexible
 links in space), `farid_planar`, `farid_two_link`, `farid_spatial` (flexible links and
 joints), `canadarm` (of the Space Shuttle), `crane` (a knuckle boom, with its oil),
-`spin_up_beam` (a beam on a hub), `quanser_two_link` (a laboratory arm, with
-measurements), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`, `mueller_remote_center`
-(rigid).
+`spin_up_beam` (a beam on a hub), `puma560`, `iiwa14`, `ur5e`, `panda`, `youbot`,
+`mueller_remote_center` (rigid).
 `random_tree` draws arms for tests.  `poses` returns named configurations, `spin_up`
 the motion of the hub of `spin_up_beam`.
 """
@@ -23,7 +22,6 @@ from .mobile import youbot
 from .mueller import mueller_remote_center
 from .planar import pendulum, planar_chain
 from .postures import poses
-from .quanser import quanser_two_link
 from .spatial import cibicik_egeland
 from .spinning_beam import spin_up, spin_up_beam
 
@@ -42,7 +40,6 @@ __all__ = [
     "planar_chain",
     "poses",
     "puma560",
-    "quanser_two_link",
     "random_tree",
     "spin_up",
     "spin_up_beam",

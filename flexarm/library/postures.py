@@ -46,10 +46,6 @@ _POSES: dict[str, dict[str, tuple[float, ...]]] = {
     "youbot": {
         "folded": tuple(map(float, np.radians([-169.0, -65.0, 146.0, -102.5, -165.0])))
     },
-    "quanser_two_link": {
-        "start": (np.radians(-25.0), np.radians(10.0)),
-        "end": (np.radians(25.0), np.radians(-10.0)),
-    },
     "mueller_remote_center": {"bent": (0.1, -0.4, 0.7, 0.3, -0.6)},
 }
 
@@ -101,8 +97,6 @@ def poses(arm: Arm) -> dict[str, NDArray[np.float64]]:
                              (0, -pi/2, pi/2, -pi/2, -pi/2, 0)
     `panda`                  ready, hand down (0, -pi/4, 0, -3 pi/4, 0, pi/2, pi/4) [3]_
     `youbot`                 folded (-169, -65, 146, -102.5, -165 degrees), limits
-    `quanser_two_link`       start (-25, 10 degrees) and end (25, -10 degrees), the
-                             references of the measured run of both stages
     `mueller_remote_center`  bent (0.1, -0.4, 0.7, 0.3, -0.6), ours
     =======================  ===========================================================
 

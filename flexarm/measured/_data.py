@@ -6,7 +6,7 @@ import csv
 import gzip
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ class DataSet:
         Name of the folder.
     source : str
         Who measured, where the data are published, their licence.
-    columns : mapping of str to float
+    columns : mapping of str to float, optional
         Factors to SI units of columns, by their heads; others are taken as they are.
     words : collection of str
         Heads of columns of text, which are not read.
@@ -43,7 +43,7 @@ class DataSet:
 
     name: str
     source: str
-    columns: Mapping[str, float]
+    columns: Mapping[str, float] = field(default_factory=dict)
     words: Collection[str] = ()
 
     def folder(self, data: str | os.PathLike[str] | None = None) -> Path:
@@ -98,25 +98,21 @@ class DataSet:
         opened = gzip.open if path.suffix == ".gz" else open
         with opened(path, "rt", encoding="utf-8", newline="") as file:
             rows = [r for r in csv.reader(file) if r and not r[0].startswith("#")]
-        heads = [head.strip() for head in rows[0]] if rows else []
-        body = rows[1:]
-        for row in body:
-            if len(row) != len(heads):
+        for row in rows:
+            if len(row) != len(rows[0]):
                 raise ArgumentError(
                     f"{path.name} has a row of {len(row)} fields, expected "
-                    f"{len(heads)}, one for each head: {', '.join(row)}"
+                    f"{len(rows[0])}, one for each head: {', '.join(row)}"
                 )
-        kept = [i for i, head in enumerate(heads) if head not in self.words]
-        body = [[row[i] for i in kept] for row in body]
-        heads = [heads[i] for i in kept]
+        columns = {head.strip(): values for head, *values in zip(*rows, strict=True)}
         try:
-            table = np.array([[float(x or "nan") for x in row] for row in body], float)
+            return {
+                head: self.columns.get(head, 1.0)
+                * np.array([float(x or "nan") for x in values])
+                for head, values in columns.items()
+                if head not in self.words
+            }
         except ValueError as fault:
             raise ArgumentError(
                 f"{path.name} has a field that is no number: {fault}"
             ) from None
-        columns = table.reshape(len(body), len(heads)).T
-        return {
-            head: values * self.columns.get(head, 1.0)
-            for head, values in zip(heads, columns, strict=True)
-        }

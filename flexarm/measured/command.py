@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
-SETS: tuple[str, ...] = (
-    "dropbear",
-    "ist_bar",
-    "pazy",
-    "quanser",
-    "references",
-    "rollouts",
-    "tentacle",
-)
+SETS = "dropbear", "ist_bar", "pazy", "quanser", "references", "rollouts", "tentacle"
 
 
 def _set(name: str) -> str:
@@ -47,17 +39,13 @@ def declare(commands: Commands) -> None:
         type=_set,
         help=f"all by default: {', '.join(SETS)}",
     )
-    parser.add_argument(
-        "--data",
-        metavar="DIR",
-        help="folder of the data (default: that of the variable FLEXARM_DATA)",
-    )
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        default="flexarm-measured",
-        help="directory for tables and figures (default: ./flexarm-measured)",
-    )
+    for name, value, words in (
+        ("--data", None, "the data (default: that of the variable FLEXARM_DATA)"),
+        ("--out", "flexarm-measured", "tables and figures (default: %(default)s)"),
+    ):
+        parser.add_argument(
+            name, metavar="DIR", default=value, help=f"folder of {words}"
+        )
 
 
 def main(names: Sequence[str], data: str | None, out: str) -> int:

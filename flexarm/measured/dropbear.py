@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.ndimage import uniform_filter1d
 from scipy.optimize import least_squares
 
-from ..arm import Arm, without_warning
-from ..beams import Beam, Material, Section
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
-from ..model.sliders import Slider
-from ..vibration import complex_modes
+import flexarm as fa
+
+from ..arm import without_warning
 from ._data import DataSet
-from ._report import Report, Row
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
+from ._report import Array, Panel, Report, Row, compared, rms
 
 SET = DataSet(
     "dropbear",
     "A. Vereen, A. Downey, J. Dodson, A. G. Moura, University of South Carolina, "
     "Dataset-8 DROPBEAR, High-Rate-SHM-Working-Group on GitHub, 2023, CC BY-SA 4.0",
-    {},
 )
 
 RATE = 5000.0  # Hz
@@ -48,12 +38,12 @@ _COLUMNS = (
     *("place (m)", "place by the sensor (m)"),
 )
 LENGTHS = tuple(length for length, *_ in _MEASURES)
-STEEL = Material(E=205e9, density=7850.0, poisson=0.3)
-BEAM = Beam(Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
+STEEL = fa.beams.Material(E=205e9, density=7850.0, poisson=0.3)
+BEAM = fa.beams.Beam(fa.beams.Section.rectangle(0.051, 0.00666, STEEL), length=0.501)
 # places of the roller in m at which modes are computed, and among which it is sought
 NODES = np.geomspace(0.042, 0.19, 10)
 PLACES = np.linspace(0.042, 0.19, 297)
-# samples in a mean: up to 312 Hz with the second mode, or almost without it
+# samples from mean to mean: up to 312 Hz with the second mode, or almost without it
 _FAST, _SLOW = 8, 31
 
 
@@ -81,32 +71,32 @@ class Line(NamedTuple):
 
 
 @cache
-def _link(x: float) -> FlexibleBody:
+def _link(x: float) -> fa.FlexibleBody:
     return BEAM.elements(
         "beam",
         n=6,
-        joint=Joint.fixed(),
+        joint=fa.Joint.fixed(),
         motions="bending z",
         n_modes="all",
         nodes={"roller": x},
     )
 
 
-def make_arm(x: float, table: Table) -> Arm:
+def make_arm(x: float, table: Table) -> fa.Arm:
     """Beam with the roller at x in m, on a table or, if this has no end, on ground."""
     link = _link(x)
     bodies: list[Any] = [link.replace(damping=table.retardation * link.stiffness)]
     point: Any = "ground"
     if np.isfinite(table.mass):
         w, point = 2.0 * np.pi * table.frequency, ("table", "base")
-        spring = Joint.prismatic(
+        spring = fa.Joint.prismatic(
             "z",
             stiffness=table.mass * w**2,
             damping=2.0 * table.damping * table.mass * w,
         )
-        bodies.insert(0, RigidBody("table", spring, mass=table.mass))
-    roller = Slider(point, "beam", position=(x, 0.0, 0.0), directions="z")
-    return Arm(bodies, constraints=[roller], gravity=(0.0, 0.0, 0.0))
+        bodies.insert(0, fa.RigidBody("table", spring, mass=table.mass))
+    roller = fa.Slider(point, "beam", position=(x, 0.0, 0.0), directions="z")
+    return fa.Arm(bodies, constraints=[roller], gravity=(0.0, 0.0, 0.0))
 
 
 def poles(table: Table) -> Callable[[Array], Array]:
@@ -116,7 +106,7 @@ def poles(table: Table) -> Callable[[Array], Array]:
     for x in NODES:
         arm = make_arm(float(x), table)
         with without_warning():  # of the fourth mode on
-            s = complex_modes(arm, arm.neutral).eigenvalues
+            s = fa.complex_modes(arm, arm.neutral).eigenvalues
         s = s[s.imag > 0.0]
         found.append(s[np.argsort(s.imag)[:count]])
     spline: Callable[[Array], Array] = CubicSpline(NODES, np.array(found))
@@ -133,15 +123,17 @@ def decays(s: Array, t: Array) -> Array:
 def residual(windows: Array, s: Array, averaged: int) -> Array:
     """(..., m) means of windows (..., n), of unit norm, that no such decay explains.
 
+    Means under a Hann window, each `averaged` samples later than the one before it and
+    over twice as many; plain means would fold the second mode onto the first.
     Amplitudes and phases are linear and follow: G. Golub, V. Pereyra, "The
     differentiation of pseudo-inverses and nonlinear least squares problems whose
     variables separate", *SIAM J. Numer. Anal.* 10 (1973), 413-432.
     """
-    n = windows.shape[-1] // averaged
-    y = windows[..., : n * averaged].reshape(*windows.shape[:-1], n, -1).mean(axis=-1)
+    parts = np.lib.stride_tricks.sliding_window_view(windows, 2 * averaged + 3, -1)
+    y = parts[..., ::averaged, :] @ np.hanning(2 * averaged + 3)
     y = y - y.mean(axis=-1, keepdims=True)
     y = y / np.linalg.norm(y, axis=-1, keepdims=True)
-    Q = np.linalg.qr(decays(s, np.arange(n) * averaged / RATE))[0]
+    Q = np.linalg.qr(decays(s, np.arange(y.shape[-1]) * averaged / RATE))[0]
     return np.asarray(
         y - ((y[..., np.newaxis, :] @ Q) @ np.swapaxes(Q, -1, -2))[..., 0, :]
     )
@@ -153,17 +145,15 @@ def places(windows: Array, model: Callable[[Array], Array]) -> Array:
     The second mode excludes places that the first one admits in short windows, but its
     frequency is a little wrong: windows count as they are and without it, alike.
     """
-    step = PLACES[1] - PLACES[0]
-    s = model(PLACES)
-    found = []
-    for window in windows:
-        left = (residual(window, s, _FAST) ** 2).sum(axis=-1)
-        left += (residual(window, s[:, :-1], _SLOW) ** 2).sum(axis=-1)
-        i = int(np.clip(left.argmin(), 1, len(left) - 2))
-        a, b, c = left[i - 1 : i + 2]
-        off = 0.5 * (a - c) / max(a - 2.0 * b + c, 1e-15)  # a parabola
-        found.append(PLACES[i] + step * np.clip(off, -1.0, 1.0))
-    return np.array(found)
+    s, step = model(PLACES), PLACES[1] - PLACES[0]
+    left = sum(
+        (residual(windows[:, np.newaxis], poles, n) ** 2).sum(axis=-1)
+        for poles, n in ((s, _FAST), (s[:, :-1], _SLOW))
+    )
+    i = np.clip(np.argmin(left, axis=-1), 1, len(PLACES) - 2)
+    a, b, c = left[np.arange(len(i)), i + np.array([[-1], [0], [1]])]
+    off = 0.5 * (a - c) / np.maximum(a - 2.0 * b + c, 1e-15)  # a parabola
+    return np.asarray(PLACES[i] + step * np.clip(off, -1.0, 1.0))
 
 
 def rests(volts: Array) -> list[tuple[int, int]]:
@@ -265,8 +255,7 @@ def compute(folder: Path) -> Report:
             tables[f"{run}.csv"] = _predicted(signals, model, line)
             off.append(_ahead(signals, model))
         for label, which in (("crosswise", slice(2)), ("others", slice(2, None))):
-            rows += _rows(f"{name}, {label}", [*tables.values()][which])
-            rows.append(_decay_row(f"{name}, {label}", off[which]))
+            rows += _rows(f"{name}, {label}", [*tables.values()][which], off[which])
     table, line = both
     return Report(
         rows,
@@ -280,8 +269,8 @@ def compute(folder: Path) -> Report:
         },
         tables,
         {
-            "places": partial(_draw_places, tables),
-            "decay": partial(_draw_decay, known[0], poles(table)),
+            "places": partial(compared, _of_places(tables), height=3.5),
+            "decay": partial(compared, _of_decay(known[0], poles(table)), height=1.6),
         },
         "The beam on ground misses a resonance at 24.9 Hz that all rests show: what "
         "carries the rig. At the farthest places the second mode is 3 % below that of "
@@ -312,80 +301,61 @@ def _ahead(run: Array, model: Callable[[Array], Array]) -> Array:
     return np.array([ahead(y, model)[1] for y in each if y.std() > MIN_VIBRATION])
 
 
-def _decay_row(label: str, off: list[Array]) -> Row:
-    error = 100.0 * float(np.median(np.concatenate(off))) if off else np.nan
-    return Row(f"{label}, 0.3 s ahead: median", "predicted", error, "%", None, 20.0)
+def _joined(parts: Iterable[Array]) -> Array:
+    """All of them, NaN if there is nothing."""
+    whole = np.concatenate([[], *parts])
+    return whole if len(whole) else np.array([np.nan])
 
 
-def _rows(label: str, found: list[dict[str, Array]]) -> list[Row]:
-    """Errors of windows that vibrate, of all lengths."""
+def _rows(label: str, found: list[dict[str, Array]], late: list[Array]) -> list[Row]:
+    """Errors of windows that vibrate, of all lengths, and of decays 0.3 s ahead."""
     rows = []
     for length, most_wrong, measure, asked in _MEASURES:
-        off = np.concatenate([[], *(_errors(columns, length) for columns in found)])
-        off = off if len(off) else np.array([np.nan])
-        missing = 0.0 * off[0]  # NaN where there is no measurement
-        wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + missing
-        middle = np.mean if measure == "rms" else np.median
-        value = 1e3 * float(np.sqrt(middle(off**2)))
+        off = _joined(_errors(x, length)[1] for x in found)
+        wrong = 100.0 * float(np.mean(np.abs(off) > WRONG)) + 0.0 * off[0]
+        value = 1e3 * (rms(off) if measure == "rms" else float(np.median(np.abs(off))))
         what = f"{label}, {1e3 * length:.0f} ms: "
         rows.append(Row(f"{what}wrong", "predicted", wrong, "%", None, most_wrong))
         rows.append(Row(what + measure, "predicted", value, "mm", None, asked))
-    return rows
+    value = 100.0 * float(np.median(_joined(late)))
+    what = f"{label}, 0.3 s ahead: median"
+    return [*rows, Row(what, "predicted", value, "%", None, 20.0)]
 
 
 def _errors(columns: dict[str, Array], length: float) -> Array:
+    """Places by the sensor, and the errors, (2, n), in windows that vibrate."""
     seen = columns["length (s)"] == length
     seen &= columns["vibration (V)"] > MIN_VIBRATION
-    return np.asarray((columns["place (m)"] - columns["place by the sensor (m)"])[seen])
+    place = columns["place by the sensor (m)"][seen]
+    return np.stack([place, columns["place (m)"][seen] - place])
 
 
-def _draw_places(tables: dict[str, dict[str, Array]]) -> Figure:
+def _of_places(tables: dict[str, dict[str, Array]]) -> list[Panel]:
     """Places by the acceleration over those by the sensor, and their errors."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 6.0), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    ends = np.array([40.0, 190.0])
+    above, below = [("", ends, ends, "k")], [("", ends, 0.0 * ends, "k")]
     for length, marker in zip(LENGTHS, "o^.", strict=True):
-        each = [
-            1e3
-            * np.stack([t["place by the sensor (m)"], t["place (m)"]])[
-                :, (t["length (s)"] == length) & (t["vibration (V)"] > MIN_VIBRATION)
-            ]
-            for t in tables.values()
-        ]
-        x, y = np.concatenate(each, axis=1)
+        off = [_errors(columns, length) for columns in tables.values()]
+        x, error = 1e3 * np.concatenate(off, axis=1)
         label = f"{1e3 * length:.0f} ms"
-        above.plot(x, y, marker, label=label, fillstyle="none")
-        below.plot(x, y - x, marker, fillstyle="none")
-    above.plot(ends := above.get_xlim(), ends, "k-", linewidth=0.5)
-    above.set_ylabel("place by the acceleration (mm)")
-    above.legend(title="windows")
-    below.axhline(0.0, color="k", linewidth=0.5)
-    below.set(xlabel="place by the sensor (mm)", ylabel="error (mm)")
-    return figure
+        above.append((label, x, x + error, marker))
+        below.append((label, x, error, marker))
+    names = "place by the acceleration (mm)", "error (mm)"
+    x = "place by the sensor (mm)"
+    return [Panel("", x, *y) for y in zip(names, (above, below), strict=True)]
 
 
-def _draw_decay(run: Array, model: Callable[[Array], Array]) -> Figure:
+def _of_decay(run: Array, model: Callable[[Array], Array]) -> list[Panel]:
     """A window of each rest that vibrates, and what its first half predicts."""
-    from matplotlib.figure import Figure
-
-    windows = Windows.of(run, 0.6)
-    chosen = np.flatnonzero(windows.signal.std(axis=1) > MIN_VIBRATION)[:6]
-    figure = Figure(figsize=(9.0, 1.6 * len(chosen) + 0.6), layout="constrained")
-    for axes, i in zip(
-        figure.subplots(len(chosen), 1, sharex=True), chosen, strict=True
-    ):
-        window = windows.signal[i]
-        t = np.arange(len(window)) / RATE
-        found, off = ahead(window, model)
-        axes.plot(t, window, "k", linewidth=0.6, label="measured")
-        axes.plot(t[len(t) // 2 :], found[len(t) // 2 :], "C1--", label="predicted")
-        axes.set_ylabel("V")
-        axes.set_title(
-            f"roller at {windows.volts[i]:.2f} V, from {windows.start[i]:.2f} s: error "
-            f"{100.0 * off:.0f} % of the standard deviation",
-            fontsize="small",
-        )
-    axes.legend(loc="upper right", fontsize="small")
-    axes.set_xlabel("time (s)")
-    return figure
+    panels, windows = [], Windows.of(run, 0.6)
+    for i in np.flatnonzero(windows.signal.std(axis=1) > MIN_VIBRATION)[:6]:
+        y, half = windows.signal[i], len(windows.signal[i]) // 2
+        t, (found, off) = np.arange(len(y)) / RATE, ahead(y, model)
+        title = f"roller at {windows.volts[i]:.2f} V, from {windows.start[i]:.2f} s: "
+        title += f"error {100.0 * off:.0f} % of the standard deviation"
+        lines = [
+            ("measured", t, y, "C0"),
+            ("predicted", t[half:], found[half:], "C1--"),
+        ]
+        panels.append(Panel(title, "time (s)", "acceleration (V)", lines))
+    return panels

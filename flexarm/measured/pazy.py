@@ -7,28 +7,19 @@ tip, at the middle of the chord (bending) or behind the trailing edge (torsion).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from ..arm import Arm
-from ..beams import Beam, Payload, Section
-from ..bodies.joints import Joint
-from ..bodies.models import RigidBody
-from ..kinematics import node_poses
-from ..statics import equilibrium
-from ..vibration import natural_frequencies
+import flexarm as fa
+
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Array, Panel, Report, Row, compared, rms
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 Table = Mapping[str, Array]
 
 SET = DataSet(
@@ -75,6 +66,10 @@ class Signal(NamedTuple):
     def __str__(self) -> str:
         return f"{self.test} test, {self.field}"
 
+    def of(self, sweeps: Mapping[str, Sweep]) -> Array:
+        """The signal in its unit."""
+        return np.asarray(self.factor * getattr(sweeps[self.test], self.field))
+
 
 SIGNALS = (
     Signal("bending", "deflection", 100.0, "% span", (2.26, 3.84), 1.0),
@@ -114,7 +109,7 @@ class Wing(NamedTuple):
     elements: Table
     nodes: Table
 
-    def arm(self, bending: float = 1.0, torsion: float = 1.0) -> Arm:
+    def arm(self, bending: float = 1.0, torsion: float = 1.0) -> fa.Arm:
         """Clamped wing of a piece for each element, with places for loads at its tip.
 
         Parameters
@@ -126,28 +121,30 @@ class Wing(NamedTuple):
         lengths = table["y_out_m"] - table["y_in_m"]
         K = matrices(table, bending, torsion)
         parts = zip(lengths.tolist(), K, strict=True)
-        sections = [(length, Section.from_matrix(LIGHT, own)) for length, own in parts]
+        sections = [
+            (length, fa.beams.Section.from_matrix(LIGHT, own)) for length, own in parts
+        ]
         rows = np.stack([nodes[name] for name in _NODE], axis=1)
-        masses = [Payload(row[0], row[1], row[2:5], row[5:]) for row in rows]
-        link = Beam(sections, length=float(lengths.sum())).segments(
-            "wing", lengths, joint=Joint("fixed"), payloads=masses
+        masses = [fa.beams.Payload(row[0], row[1], row[2:5], row[5:]) for row in rows]
+        link = fa.beams.Beam(sections, length=float(lengths.sum())).segments(
+            "wing", lengths, joint=fa.Joint("fixed"), payloads=masses
         )
         places = {"leading": LEADING, "bending": MIDDLE, "trailing": TRAILING}
         places["torsion"] = TRAILING - BEHIND[self.name]
         at = {name: (0.0, y, 0.0) for name, y in places.items()}
-        rib = RigidBody("rib", Joint("fixed"), nodes=at)
-        return Arm([link, rib], gravity=(0.0, 0.0, -GRAVITY))
+        rib = fa.RigidBody("rib", fa.Joint("fixed"), nodes=at)
+        return fa.Arm([link, rib], gravity=(0.0, 0.0, -GRAVITY))
 
 
-def hang(arm: Arm, test: str, masses: Array) -> Sweep:
+def hang(arm: fa.Arm, test: str, masses: Array) -> Sweep:
     """Hang masses on the place of a test, beyond the sag of the wing alone."""
     mass = np.append(0.0, masses)
     load = np.zeros((len(mass), 6))
     load[:, 5] = -GRAVITY * mass
-    rest = equilibrium(
+    rest = fa.equilibrium(
         arm, np.zeros(arm.nq), wrench=load, node=("rib", test), frame="base"
     ).check()
-    poses = node_poses(arm, rest.q)[..., -4:, :3, 3]
+    poses = fa.node_poses(arm, rest.q)[..., -4:, :3, 3]
     leading, middle, trailing = poses[:, 0, 2], poses[:, 1, 2], poses[:, 2, 2]
     twist = np.arcsin((leading - trailing) / CHORD)
     return Sweep(masses, (middle - middle[0])[1:] / SPAN, (twist - twist[0])[1:])
@@ -167,17 +164,14 @@ def measurements(folder: Path, name: str) -> dict[str, Sweep]:
     return result
 
 
-def sweeps(arm: Arm, tests: Mapping[str, Sweep]) -> dict[str, Sweep]:
+def sweeps(arm: fa.Arm, tests: Mapping[str, Sweep]) -> dict[str, Sweep]:
     """Sweeps of a wing at the masses of tests."""
     return {test: hang(arm, test, known.mass) for test, known in tests.items()}
 
 
 def misses(found: Mapping[str, Sweep], known: Mapping[str, Sweep]) -> list[Array]:
     """Errors of each signal, in percent of the span or degrees."""
-    return [
-        x.factor * (getattr(found[x.test], x.field) - getattr(known[x.test], x.field))
-        for x in SIGNALS
-    ]
+    return [x.of(found) - x.of(known) for x in SIGNALS]
 
 
 def fit(plain: Wing, known: Mapping[str, Sweep]) -> Array:
@@ -209,7 +203,9 @@ def compute(folder: Path) -> Report:
     arms = {w.name: w.arm(*factors) for w in (skin, bare)}
     found = {name: sweeps(arm, known[name]) for name, arm in arms.items()}
 
-    off = (misses(plain, known["skin"]), *(misses(found[x], known[x]) for x in known))
+    parts = [_signal(x, known, plain, found) for x in SIGNALS]
+    rows = [row for rows, _ in parts for row in rows]
+    order = ("nominal", "fitted", "predicted").index
     tables: dict[str, dict[str, Array]] = {
         f"{test}_{name}.csv": {
             "tip_mass_kg": sweep.mass,
@@ -223,15 +219,15 @@ def compute(folder: Path) -> Report:
         table = tables[f"frequencies_{w.name}.csv"] = {"mode": np.arange(1.0, 7.0)}
         for label, arm in (("nominal", w.arm()), ("two factors", arms[w.name])):
             straight = np.zeros(arm.nq)
-            sag = equilibrium(arm, straight).check().q
+            sag = fa.equilibrium(arm, straight).check().q
             for shape, q in (("straight", straight), ("sagging", sag)):
-                f = natural_frequencies(arm, q, count=6)
-                table[f"frequency, {label}, {shape} (Hz)"] = f
+                f = fa.natural_frequencies(arm, q, count=6)
+                table[f"{label} {shape} (Hz)"] = f
     return Report(
-        _rows(known["skin"], *off),
+        sorted(rows, key=lambda row: order(row.rows)),
         parameters={"bending factor (1)": factors[0], "torsion factor (1)": factors[1]},
         predictions=tables,
-        figures={"sweeps": lambda: _figure(known, plain, found)},
+        figures={"sweeps": partial(compared, [panel for _, panel in parts], 3, 3.5)},
         unexplained=(
             "Up to 0.8 kg the nominal wing has the deflections of the bending test to "
             "0.1 % of the span, but those of the torsion test are larger by a tenth "
@@ -246,52 +242,32 @@ def compute(folder: Path) -> Report:
     )
 
 
-def rms(x: Array) -> float:
-    """Root mean square."""
-    return float(np.sqrt(np.mean(x * x)))
-
-
-def _rows(known: Mapping[str, Sweep], *off: Sequence[Array]) -> list[Row]:
-    """Errors of each signal: nominal, fitted and predicted, with and without skin."""
-    rows: list[Row] = []
-    for x, a, b, c in zip(SIGNALS, *off, strict=True):
-        mass = known[x.test].mass
-        light, last = mass <= HEAVIEST, f"{x}, {mass[-1]:g} kg"
-        rows += [
-            Row(str(x), "nominal", rms(a), x.unit, x.published[0]),
-            Row(last, "nominal", abs(a[-1]), x.unit, x.published[1]),
-            Row(f"{x}, to 1 kg", "fitted", rms(b[light]), x.unit),
-            Row(f"{x}, above", "predicted", rms(b[~light]), x.unit),
-            Row(f"{x}, all", "fitted", rms(b), x.unit, None, x.asked),
-            Row(f"{x}, no skin", "predicted", rms(c), x.unit, None, 0.5),
-        ]
-    order = {"nominal": 0, "fitted": 1, "predicted": 2}
-    return sorted(rows, key=lambda row: order[row.rows])
-
-
-def _figure(
+def _signal(
+    x: Signal,
     known: Mapping[str, Mapping[str, Sweep]],
     plain: Mapping[str, Sweep],
     found: Mapping[str, Mapping[str, Sweep]],
-) -> Figure:
-    """Signals of both tests over the mass."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
-    for ax, x in zip(axes, SIGNALS, strict=True):
-        lines = (
-            ("measured with skin", known["skin"], "ko"),
-            ("nominal", plain, "C1--"),
-            ("two factors", found["skin"], "C0-"),
-            ("measured without skin", known["noskin"], "k^"),
-            ("two factors, without skin", found["noskin"], "C2:"),
-        )
-        for label, sweep, style in lines:
-            y = x.factor * getattr(sweep[x.test], x.field)
-            if np.isfinite(y).any():
-                ax.plot(sweep[x.test].mass, y, style, label=label, mfc="none")
-        ax.axvspan(0.0, HEAVIEST, color="0.93")
-        ax.set(xlabel="mass (kg), fitted where grey", ylabel=f"{x} ({x.unit})")
-        ax.grid(True, alpha=0.3)
-    axes[0].legend()
-    return figure
+) -> tuple[list[Row], Panel]:
+    """Errors of a signal, with and without skin, and how it grows with the mass."""
+    mass, other = (known[name][x.test].mass for name in ("skin", "noskin"))
+    seen, bare = (x.of(known[name]) for name in ("skin", "noskin"))
+    own, ahead = (x.of(found[name]) for name in ("skin", "noskin"))
+    first, light, off = x.of(plain), mass <= HEAVIEST, own - seen
+    last = f"{x}, {mass[-1]:g} kg"
+    rows = [
+        Row(str(x), "nominal", rms(first - seen), x.unit, x.published[0]),
+        Row(last, "nominal", abs(first - seen)[-1], x.unit, x.published[1]),
+        Row(f"{x}, to 1 kg", "fitted", rms(off[light]), x.unit),
+        Row(f"{x}, above", "predicted", rms(off[~light]), x.unit),
+        Row(f"{x}, all", "fitted", rms(off), x.unit, None, x.asked),
+        Row(f"{x}, no skin", "predicted", rms(ahead - bare), x.unit, None, 0.5),
+    ]
+    lines = [
+        ("measured with skin", mass, seen, "ko"),
+        ("nominal", mass, first, "C1--"),
+        ("two factors", mass, own, "C0-"),
+        ("measured without skin", other, bare, "k^"),
+        ("two factors, without skin", other, ahead, "C2:"),
+        ("fitted to here", np.full(2, HEAVIEST), first[[0, -1]], "k:"),
+    ]
+    return rows, Panel(f"{x.test} test", "mass (kg)", f"{x.field} ({x.unit})", lines)

@@ -15,52 +15,42 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from .. import dynamics, library, simulation
-from ..arm import Arm
-from ..bodies import CoulombFriction
-from ..control import JointFeedback
-from ..derivatives import inverse_dynamics_derivatives
-from ..identification import (
-    Identification,
-    Record,
-    Sensor,
-    identify,
-    predicted_signals,
-    simulated_record,
-)
-from ..linear_models.outputs import combination
+import flexarm as fa
+
+from ..bodies.profile import named_basis
+from ..identification import Identification, Record, Sensor, identify
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Array, Kind, Panel, Report, Row, compared
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-if TYPE_CHECKING:
-    pass
-
-Array = NDArray[np.float64]
-Make = Callable[[Array], Arm]
-Kind = Literal["nominal", "fitted", "predicted"]
+Make = Callable[[Array], fa.Arm]
+# numbers of the steps, arm and gauges of both stages, arm whose hub 1 is free
+Model = tuple[Array, fa.Arm, list[Sensor], fa.Arm]
 Unknowns = Mapping[str, tuple[float, tuple[float, float]]]  # start and bounds
 
 SET = DataSet(
     "quanser",
     "aa4cc / Edu Ctrl Lab Models, basta/quanser-2-dof-serial-flexible-link on GitHub, "
     "2022, MIT licence",
-    {},
 )
 STEP = 0.008  # s, every fourth sample of the files
-LENGTHS = 0.202, 0.20185  # m, of the links
-ROD = 7850.0 * 0.0381 * 0.000889 * LENGTHS[1]  # kg, link 2
+LENGTHS = 0.202, 0.20185  # m, of the links, from the base gauge to the load
+YOUNG, DENSITY = 206.8e9, 7850.0  # Pa; kg/m^3 of steel, ours
+SECTIONS = (0.0762, 0.00127), (0.0381, 0.000889)  # m, width and thickness
+ROD = DENSITY * 0.0381 * 0.000889 * LENGTHS[1]  # kg, link 2
+STAGE = 1.578, 0.1704  # kg, kg m^2 about the clamp of link 1
+LOAD = 0.157, 0.0064 - 0.157 * LENGTHS[1] ** 2  # kg, kg m^2 about its centre
+JOINTS = fa.Joint(damping=4.0), fa.Joint(damping=1.5)
+FIRST = np.eye(6)[0]  # positions of the straight arm for one rad of hub 1
 TORQUE = 8.925  # N m/A of drive 1 at its output
-HUB, HUB2 = (combination(f"hub{k}", positions={f"link{k}": 1.0}) for k in (1, 2))
+HUB = fa.outputs.combination("hub1", positions={"link1": 1.0})
 # steps that begin where the one before ended; others are chains of their own
 CHAINS = (
     ("lqg 5", "lqg -5", "lqg 10", "lqg -10", "lqg 20"),
@@ -77,6 +67,117 @@ UNEXPLAINED = (
 FITTED = ("lqg 10", "lqg -5", "hinf -10")  # a step of each size, sign and controller
 
 
+@named_basis()
+def link(
+    k: int, joint: fa.Joint, carried: Sequence[float], hub: float, loss: float
+) -> fa.FlexibleBody:
+    r"""Link k, 0 or 1, with the inertia of a hub in kg m^2 and a body at its end.
+
+    That has a mass in kg, the distance of its centre from the clamp of the link in m,
+    and its inertia about that centre in kg m^2.  The damping of the link over its
+    stiffness is a time in s: a mode of angular frequency w has the damping ratio
+    :math:`w T / 2`.  Its two modes are the static shapes of the tip.
+    """
+    (mass, center, own), (width, height) = carried, SECTIONS[k]
+    shift = mass * (center - LENGTHS[k]) ** 2
+    body = fa.beams.flexible_link(
+        f"link{k + 1}",
+        length=LENGTHS[k],
+        mass_per_length=DENSITY * width * height,
+        bending_stiffness=YOUNG * width * height**3 / 12.0,
+        motions="bending y",
+        n_modes=2,
+        joint=joint,
+        base_inertia=hub,
+        tip_mass=mass,
+        tip_com=(center - LENGTHS[k], 0.0, 0.0),
+        tip_inertia=(0.5 * own, 0.5 * own + shift, own + shift),
+    )
+    made: fa.FlexibleBody = body.replace(damping=loss * body.stiffness)
+    return made
+
+
+def rigid_stage(center: float) -> fa.Arm:
+    """Link 1 with the whole second stage as a rigid body, its centre at a distance."""
+    carried = STAGE[0], center, STAGE[1] - STAGE[0] * center**2
+    return fa.Arm([link(0, JOINTS[0], carried, 0.0635, 0.0)], gravity=(0, 0, 0))
+
+
+def quanser_two_link(
+    load_center: float = 0.28,
+    elbow: float = 0.25,
+    elbow_angle: float = 0.0,
+    carried: Sequence[float] | None = None,
+    load: Sequence[float] = LOAD,
+    hub_inertia: Sequence[float] = (0.0635, 0.0030),
+    joints: Sequence[fa.Joint] = JOINTS,
+    damping_time: Sequence[float] = (0.0, 0.0),
+    lean: float = 0.0,
+) -> fa.Arm:
+    """Serial flexible arm of a laboratory, two steel links in a horizontal plane.
+
+    Parameters
+    ----------
+    load_center, elbow : float
+        Distance of the mass centre of the whole second stage, stretched, and of the
+        axis of joint 2 from the clamp of link 1, in m.  Not given by the maker.
+    elbow_angle : float
+        Angle between the stretched arm and link 2 where joint 2 is at zero, in rad:
+        encoders count from where the arm was when they were switched on.
+    carried : (3,) sequence of float, optional
+        What link 1 carries without link 2 and its load, see `link`.  By default what
+        `load_center` and the maker's data of the whole stage leave.
+    load : (2,) sequence of float
+        Mass at the end of link 2 in kg, and its inertia about its centre in kg m^2.
+    hub_inertia, joints, damping_time : (2,) sequences
+        Inertia of the drives at their outputs, friction and springs of the joints, and
+        damping of both links, see `link`.
+    lean : float
+        Part of gravity along the straight arm, in m/s^2, by a table that leans.
+
+    Notes
+    -----
+    Nominal data of the maker's setup files, as listed with the measurements:
+
+    ===============================  =========================  ========================
+    data                             stage 1                    stage 2
+    ===============================  =========================  ========================
+    link, steel, E = 206.8 GPa       76.2 x 1.27 mm             38.1 x 0.889 mm
+    gauge to load of the tip         0.202 m                    0.20185 m
+    "spring" 3 EI/L                  39.96 N m/rad (27)         6.86 N m/rad (2.5)
+    load: mass                       1.578 kg, all of stage 2   0.157 kg
+    load: inertia about the clamp    0.1704 kg m^2              0.0064 kg m^2, a point
+    gear                             100                        50
+    torque constant at the output    8.925 N m/A                0.87 N m/A
+    inertia of the drive             0.0635 (0.0109) kg m^2     0.0030 (0.0090) kg m^2
+    viscous friction                 4.0 N m s                  1.5 N m s
+    ===============================  =========================  ========================
+
+    Numbers in parentheses are those of other files or of an impulse test.  The density
+    of steel, 7850 kg/m^3, and the places of load and elbow are ours.  The drive of
+    stage 2 has the mass and inertia that link 2 and its load leave of the 1.578 kg and
+    0.1704 kg m^2.
+    """
+    end = LENGTHS[1]
+    if carried is None:  # moments of mass about the clamp of link 1
+        mass, first, second = np.array([STAGE[0], STAGE[0] * load_center, STAGE[1]])
+        rod = ROD, elbow + 0.5 * end, ROD * end**2 / 12.0
+        for m, x, own in (rod, (load[0], elbow + end, load[1])):
+            mass, first, second = mass - m, first - m * x, second - own - m * x**2
+        carried = mass, first / mass, second - first**2 / mass
+    elbow_joint = joints[1].replace(
+        parent="link1",
+        node="tip",
+        position=(elbow - LENGTHS[0], 0.0, 0.0),
+        rotation=fa.se3.so3_exp([0.0, 0.0, elbow_angle]),
+    )
+    links = [
+        link(0, joints[0], carried, hub_inertia[0], damping_time[0]),
+        link(1, elbow_joint, (load[0], end, load[1]), hub_inertia[1], damping_time[1]),
+    ]
+    return fa.Arm(links, gravity=(lean, 0.0, 0.0), name="quanser_two_link")
+
+
 class Run(NamedTuple):
     """A step: angle of hub 1 and deflection of link 1, in rad, every 8 ms."""
 
@@ -88,14 +189,13 @@ def steps(folder: Path) -> dict[str, Run]:
     """Steps by controller, degrees and, if it is not the first, number of the run."""
     found = {}
     for path in sorted(folder.glob("*_step_*deg_run*.csv")):
-        name = re.match(r"(\w+?)_step_(neg_)?(\d+)deg_run0*(\d+)", path.stem)
-        if name is not None and name[1] in ("lqg", "hinf"):
+        name = re.match(r"(lqg|hinf)_step_(neg_)?(\d+)deg_run0*(\d+)", path.stem)
+        if name:
             label = f"{name[1]} {'-' if name[2] else ''}{name[3]}"
             first = "2" if label == "lqg 0" else "1"
-            again = "" if name[4] == first else f" run {name[4]}"
-            table = SET.read(path)
-            hub, y = table["hub_angle_rad"], table["deflection_rad"]
-            found[label + again] = Run(hub[::4], y[::4])
+            label += "" if name[4] == first else f" run {name[4]}"
+            heads, table = ("hub_angle_rad", "deflection_rad"), SET.read(path)
+            found[label] = Run(*(table[head][::4] for head in heads))
     return found
 
 
@@ -103,21 +203,15 @@ def both_stages(folder: Path) -> dict[str, Array]:
     """Current 1 (A, smoothed over 10 ms), angles and deflections of both stages."""
     table = SET.read(folder / "lqr_both_stages.csv")
     smooth = np.convolve(np.pad(table["current1_A"], 2, "edge"), [1, 2, 2, 2, 1]) / 8
-    columns = {"current1": smooth[4:-4]}
-    for k in "12":
-        columns[f"hub{k}"] = table[f"hub{k}_angle_rad"]
-        columns[f"deflection{k}"] = table[f"deflection{k}_rad"]
-    return {name: values[::4] for name, values in columns.items()}
+    heads = {f"hub{k}": f"hub{k}_angle_rad" for k in "12"}
+    heads |= {f"deflection{k}": f"deflection{k}_rad" for k in "12"}
+    columns = {name: table[head][::4] for name, head in heads.items()}
+    return {"current1": smooth[4:-4:4], **columns}
 
 
 def clock(n: int) -> Array:
     """Times of samples in s."""
     return np.asarray(STEP * np.arange(n), dtype=np.float64)
-
-
-def at_hub(angle: float) -> Array:
-    """Positions of the straight arm at an angle of hub 1."""
-    return np.array([angle, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def found_earlier(unknowns: Unknowns) -> Array:
@@ -187,25 +281,20 @@ STEP_UNKNOWNS: Unknowns = {
 }
 # the maker's numbers, the load in the middle of the places it may have; joint 2 held
 STEP_NOMINAL = np.array([0.28, 0.0, 100.0, 1.5, 0.0, 0.0, 1.0, 12.57, 0.9, 0.0])
-
-
 SLIP = 0.001  # rad/s, at which 71 % of the dry friction acts: less holds longer
 
 
-def step_arm(p: Array, inertia: float = 0.0635) -> Arm:
+def step_arm(p: Array, inertia: float = 0.0635, hub: fa.Joint = JOINTS[0]) -> fa.Arm:
     """The arm of the steps: joint 2 has a servo with friction, the table leans."""
-    arm: Arm = library.quanser_two_link(
+    dry = fa.CoulombFriction(p[4], SLIP)
+    servo = fa.Joint(damping=p[3], coulomb_friction=dry, stiffness=p[2])
+    return quanser_two_link(
         load_center=p[0],
         hub_inertia=(inertia, 0.003),
-        viscous_friction=(0.0, p[3]),
-        coulomb_friction=(0.0, p[4]),
-        friction_velocity=SLIP,
+        joints=(hub, servo),
         damping_time=(p[1], 0.001),
+        lean=p[5],
     )
-    first, second = arm.bodies
-    second = second.replace(joint=second.joint.replace(stiffness=p[2]))
-    made: Arm = arm.replace(bodies=[first, second], gravity=(p[5], 0.0, 0.0))
-    return made
 
 
 def step_gauge(p: Array, start: Array | None = None) -> Sensor:
@@ -237,19 +326,17 @@ def swinging(p: Array, run: Run) -> tuple[Array, Array, Array]:
     a that is seen through the low-pass F.
     """
     arm = step_arm(p)
-    q, still = at_hub(run.hub[0]), np.zeros(arm.nv)
+    q, still = run.hub[0] * FIRST, np.zeros(arm.nv)
     for _ in range(3):  # to the rest at this hub angle
-        K = inverse_dynamics_derivatives(arm, q, still, still)[0][1:, 1:]
-        q[1:] -= np.linalg.solve(K, dynamics.inverse_dynamics(arm, q, still, still)[1:])
-    squares, shapes = eigh(K, dynamics.mass_matrix(arm, q)[1:, 1:])
+        K = fa.inverse_dynamics_derivatives(arm, q, still, still)[0][1:, 1:]
+        q[1:] -= np.linalg.solve(K, fa.inverse_dynamics(arm, q, still, still)[1:])
+    squares, shapes = eigh(K, fa.mass_matrix(arm, q)[1:, 1:])
     w, shape = np.sqrt(squares[0]), np.array([0.0, *shapes[:, 0]])
 
-    def seen(x: Array) -> float:
-        return float(p[6] * (2.0 * x[2] / LENGTHS[0] - 2.0 * x[3] / 3.0))
-
+    seen = p[6] * np.array([0.0, 0.0, 2.0 / LENGTHS[0], -2.0 / 3.0, 0.0, 0.0])
     rate, y = np.polyfit(STEP * np.arange(7), run.deflection[:7], 1)
-    F = seen(shape) / (1.0 - (w / p[7]) ** 2 + 2j * p[8] * w / p[7])
-    a = (y - 1e-3 * p[9] - seen(q) - 1j * rate / w) / F
+    F = seen @ shape / (1.0 - (w / p[7]) ** 2 + 2j * p[8] * w / p[7])
+    a = (y - 1e-3 * p[9] - seen @ q - 1j * rate / w) / F
     return q + a.real * shape, -w * a.imag * shape, np.array([y, rate])
 
 
@@ -260,7 +347,9 @@ def predicted_steps(p: Array, runs: Mapping[str, Run]) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for chain in filter(None, chains):
         record, start = step_record(p, runs, chain, chain)
-        (y,) = predicted_signals(step_arm(p), record, outputs=step_gauge(p, start))
+        (y,) = fa.identification.predicted_signals(
+            step_arm(p), record, outputs=step_gauge(p, start)
+        )
         ends = np.cumsum([len(runs[name].hub) for name in chain])[:-1]
         found |= dict(zip(chain, np.split(y[:, 0], ends), strict=True))
     return found
@@ -294,17 +383,16 @@ BOTH_UNKNOWNS: Unknowns = {
 }
 
 
-def both_arm(p: Array) -> Arm:
+def both_arm(p: Array) -> fa.Arm:
     """The arm of the run of both stages; the mass of stage 2 is the maker's."""
-    arm: Arm = library.quanser_two_link(
-        carried=(1.578 - ROD - p[2], p[0], 0.005),
+    return quanser_two_link(
+        carried=(STAGE[0] - ROD - p[2], p[0], 0.005),
         elbow=p[1],
-        load=(p[2], 1.02 * p[2] * LENGTHS[1] ** 2),
+        load=(p[2], 0.02 * p[2] * LENGTHS[1] ** 2),
         elbow_angle=p[3],
-        damping_time=p[4],
+        damping_time=(p[4], p[4]),
+        lean=p[5],
     )
-    made: Arm = arm.replace(gravity=(p[5], 0.0, 0.0))
-    return made
 
 
 def both_gauges(p: Array) -> list[Sensor]:
@@ -337,18 +425,11 @@ DRIVE_UNKNOWNS: Unknowns = {
 }
 
 
-def driven_arm(d: Array, p: Array) -> Arm:
+def driven_arm(d: Array, p: Array) -> fa.Arm:
     """The arm of the steps `p` whose hub 1 moves freely, with the numbers `d`."""
-    arm = step_arm(p, d[0])
-    first, second = arm.bodies
-    joint = first.joint.replace(
-        damping=d[1],
-        coulomb_friction=CoulombFriction(d[2], 0.02),
-        stiffness=PULL,
-        rest=d[3] / PULL,
-    )
-    made: Arm = arm.replace(bodies=[first.replace(joint=joint), second])
-    return made
+    dry, rest = fa.CoulombFriction(d[2], 0.02), d[3] / PULL
+    hub = fa.Joint(damping=d[1], coulomb_friction=dry, stiffness=PULL, rest=rest)
+    return step_arm(p, d[0], hub)
 
 
 def driven_record(both: Mapping[str, Array], begin: int, end: int) -> Record:
@@ -357,7 +438,7 @@ def driven_record(both: Mapping[str, Array], begin: int, end: int) -> Record:
     torque, hub = TORQUE * both["current1"][part], both["hub1"][part]
     led = {"link2": both["hub2"][part]}
     tau = np.stack([torque, 0.0 * torque], -1)
-    return Record(clock(len(hub)), hub, tau, at_hub(hub[0]), prescribed=led)
+    return Record(clock(len(hub)), hub, tau, hub[0] * FIRST, prescribed=led)
 
 
 def fit_drive(
@@ -369,56 +450,35 @@ def fit_drive(
 
 
 def predicted_both(
-    arm: Arm, gauges: list[Sensor], both: Mapping[str, Array]
+    arm: fa.Arm, gauges: list[Sensor], both: Mapping[str, Array]
 ) -> tuple[Array, Array]:
     """Both deflections, by model and measured, (2, n) each, from rest."""
     record = both_record(both, 0, len(both["hub1"]))
-    (y,) = predicted_signals(arm, record, outputs=gauges)
+    (y,) = fa.identification.predicted_signals(arm, record, outputs=gauges)
     return y.T, record.y.T
 
 
-def predicted_hub(arm: Arm, both: Mapping[str, Array]) -> tuple[Array, Array]:
+def predicted_hub(arm: fa.Arm, both: Mapping[str, Array]) -> tuple[Array, Array]:
     """Angle of hub 1 in the second half from the current, by model and measured."""
     record = driven_record(both, 1250, len(both["hub1"]))
-    (y,) = predicted_signals(arm, record, outputs=HUB, max_step=0.002)
+    (y,) = fa.identification.predicted_signals(arm, record, outputs=HUB, max_step=0.002)
     return y[:, 0], record.y[:, 0]
-
-
-class Model(NamedTuple):
-    """Numbers of the steps, arm and gauges of both stages, arm with a free hub 1."""
-
-    p: Array
-    arm: Arm
-    gauges: list[Sensor]
-    driven: Arm
 
 
 def compute(folder: Path) -> Report:
     """Predict deflections and the hub: nominal numbers, then numbers found."""
     runs, both = steps(folder), both_stages(folder)
-    maker = library.quanser_two_link()
+    maker = quanser_two_link()
     plain = [gauge(k, 1.0, 0.0, STEP_NOMINAL[7:9]) for k in (1, 2)]
-    rows, _ = judged(Model(STEP_NOMINAL, maker, plain, maker), runs, both)
+    rows, _ = judged(runs, both, (STEP_NOMINAL, maker, plain, maker))
     rows = [replace(row, rows="nominal") for row in rows]
 
     stage, whole = fit_steps(runs), fit_both(both)
     drive = fit_drive(both, stage.p)
-    gauges = both_gauges(whole.p)
-    model = Model(stage.p, whole.arm, gauges, drive.arm)
-    found, signals = judged(model, runs, both)
-
-    measured = {f"step {n}, deflection": run.deflection for n, run in runs.items()}
-    measured |= {n: both[n][1250:] for n in ("deflection1", "deflection2", "hub1")}
-    tables = {
-        f"{name.replace(', ', '_').replace(' ', '_')}.csv": {
-            "time (s)": clock(len(y)),
-            "predicted (rad)": y,
-            "measured (rad)": measured[name],
-        }
-        for name, y in signals.items()
-    }
-    unused = [name for name in list(measured)[:-3] if name[5:-12] not in FITTED]
-    parts = {"steps": unused, "both_stages": list(measured)[-3:-1], "hub": ["hub1"]}
+    model = stage.p, whole.arm, both_gauges(whole.p), drive.arm
+    found, signals = judged(runs, both, model)
+    unused = [name for name in signals if name[5:-12] not in FITTED]
+    parts = {"steps": unused[:-3], "both_stages": unused[-3:-1], "hub": unused[-1:]}
     return Report(
         [*rows, *found],
         {
@@ -426,94 +486,92 @@ def compute(folder: Path) -> Report:
             for what, one in (("steps", stage), ("both", whole), ("drive 1", drive))
             for name, x in zip(one.names, one.p, strict=True)
         },
-        tables,
-        {n: partial(drawn, measured, signals, some) for n, some in parts.items()},
+        {
+            f"{name.replace(', ', '_').replace(' ', '_')}.csv": {
+                "time (s)": clock(len(y)),
+                "predicted (rad)": y,
+                "measured (rad)": seen,
+            }
+            for name, (y, seen) in signals.items()
+        },
+        {
+            name: partial(compared, [panel(n, *signals[n]) for n in part])
+            for name, part in parts.items()
+        },
         UNEXPLAINED,
     )
 
 
 def judged(
-    model: Model, runs: Mapping[str, Run], both: Mapping[str, Array]
-) -> tuple[list[Row], dict[str, Array]]:
-    """Errors of all predictions, and signals: steps, second half of both stages."""
-    rows, signals = [], {}
-    for name, y in predicted_steps(model.p, runs).items():
-        what, kind = f"step {name}, deflection", KINDS[name not in FITTED]
-        signals[what] = y
-        error = 100.0 * float(relative(y, runs[name].deflection))
-        rows.append(Row(what, kind, error, "%", None, 12.0))
-    found, seen = predicted_both(model.arm, model.gauges, both)
+    runs: Mapping[str, Run], both: Mapping[str, Array], model: Model
+) -> tuple[list[Row], dict[str, tuple[Array, Array]]]:
+    """Errors, and predicted and measured signals: steps, end of both stages."""
+    rows: list[Row] = []
+    p, arm, gauges, driven = model
+
+    def add(what: str, kind: Kind, y: Array, seen: Array, asked: float | None) -> None:
+        error = 100.0 * float(relative(y, seen))
+        rows.append(Row(what, kind, error, "%", None, asked))
+
+    signals = {
+        f"step {name}, deflection": (y, runs[name].deflection)
+        for name, y in predicted_steps(p, runs).items()
+    }
+    for what, (y, seen) in signals.items():
+        add(what, KINDS[what[5:-12] not in FITTED], y, seen, 12.0)
     halves = ("0 to 10 s", slice(1250)), ("10 to 20 s", slice(1250, None))
+    pairs = [*zip(*predicted_both(arm, gauges, both), strict=True)]
     for kind, (half, part) in zip(KINDS, halves, strict=True):
-        for k, error in enumerate(100.0 * relative(found[:, part], seen[:, part]), 1):
+        for k, (y, seen) in enumerate(pairs, 1):
             what = f"both stages, {half}, deflection {k}"
-            rows.append(Row(what, kind, float(error), "%", None, 12.0))
-    signals |= {f"deflection{k}": found[k - 1, 1250:] for k in (1, 2)}
-    signals["hub1"], hub = predicted_hub(model.driven, both)
-    error = 100.0 * float(relative(signals["hub1"], hub))
-    rows.append(Row("hub 1 from the current", "predicted", error, "%"))
+            add(what, kind, y[part], seen[part], 12.0)
+            signals[f"deflection{k}"] = y[part], seen[part]
+    signals["hub1"] = predicted_hub(driven, both)
+    add("hub 1 from the current", "predicted", *signals["hub1"], None)
     return rows, signals
 
 
-def drawn(
-    measured: Mapping[str, Array], found: Mapping[str, Array], names: Sequence[str]
-) -> Figure:
-    """Measured and predicted signals over time, an axes for each."""
-    from matplotlib.figure import Figure
-
-    n = len(names)
-    figure = Figure(figsize=(6.4, max(1.4 * n, 3.0)), layout="constrained")
-    axes = figure.subplots(n, 1, sharex=True, squeeze=False)[:, 0]
-    for ax, name in zip(axes, names, strict=True):
-        y, t = measured[name], clock(len(measured[name]))
-        ax.plot(t, 1e3 * y, label="measured")
-        ax.plot(t, 1e3 * found[name], "--", label="predicted")
-        ax.set_title(f"{name}: {100.0 * relative(found[name], y):.1f} %", fontsize=9)
-        ax.set_ylabel("angle (mrad)")
-    lines = axes[0].get_legend_handles_labels()
-    figure.legend(*lines, loc="outside upper right", ncols=2, frameon=False)
-    axes[-1].set_xlabel("time (s)")
-    return figure
+def panel(name: str, y: Array, seen: Array) -> Panel:
+    """Predicted and measured signal over time."""
+    t, title = clock(len(y)), f"{name}: {100.0 * relative(y, seen):.1f} %"
+    lines = [("measured", t, 1e3 * seen, "C0"), ("predicted", t, 1e3 * y, "C1--")]
+    return Panel(title, "time (s)", "angle (mrad)", lines)
 
 
-# runs like the measured ones, for those who have no data
+def smooth(ends: Sequence[ArrayLike], n: int) -> Array:
+    """Smooth steps between angles in degrees, of n samples each, in rad."""
+    s = np.clip((clock(n) - 0.4) / 0.8, 0.0, 1.0)
+    share = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+    parts = [a + np.multiply.outer(share, np.subtract(z, a)) for a, z in pairwise(ends)]
+    return np.asarray(np.radians(np.concatenate(parts)))
 
 
 def simulated(seed: int = 0) -> tuple[dict[str, Run], dict[str, Array]]:
-    """Steps and a run of both stages as of files, simulated with noise.
+    """Steps and a run of both stages as of files, for those who have none.
 
-    The arms have the numbers found earlier, their joints PD laws of ours; in the run of
-    both stages the drives have the maker's friction.
+    With noise, by arms of the numbers found earlier.  Hub 1 follows smooth steps; in
+    the run of both stages under PD laws of ours, with the maker's friction.
     """
-    p, b, d = map(found_earlier, (STEP_UNKNOWNS, BOTH_UNKNOWNS, DRIVE_UNKNOWNS))
     rng = np.random.default_rng(seed)
-
-    def moved(
-        arm: Arm, kp: Array, ends: Array, gauges: list[Sensor]
-    ) -> tuple[Array, Array]:
-        """Signals and torques of smooth steps from zero, 2.5 s each for both hubs."""
-        n = 500 if len(ends) < 6 else 313
-        s = np.clip((clock(n) - 0.4) / 0.8, 0.0, 1.0)[:, None]
-        share = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
-        parts = zip(np.vstack([[0.0, 0.0], ends]), ends, strict=False)
-        wanted = np.radians(np.concatenate([a + (z - a) * share for a, z in parts]))
-        law = JointFeedback(kp, kp / 15.0, wanted)
-        start, t = np.zeros(6), clock(len(wanted))
-        run = simulation.simulate(
-            arm, start, start, t, torque=law, method="ROS34PW2", max_step=0.002
-        )
-        y = simulated_record(run, outputs=[HUB, HUB2, *gauges]).y
-        return y + rng.normal(scale=1e-5, size=y.shape), run.tau[:, 0]
-
     runs: dict[str, Run] = {}
     for chain in (*CHAINS, ("lqg 0",)):
-        ends = np.array([[float(n.split()[1]) or -20.0, 0.0] for n in chain])
-        kp = np.array([300.0, 0.0])
-        y, _ = moved(driven_arm(d, p), kp, ends, [step_gauge(p)])
-        for name, part in zip(chain, np.split(y, len(chain)), strict=True):
-            runs[name] = Run(part[:, 0], part[:, 2])
-    ends = np.array([[-25.0, -10.0], [25.0, -10.0], [25.0, 10.0], [-25.0, 10.0]] * 2)
-    y, torque = moved(both_arm(b), np.array([300.0, 30.0]), ends, both_gauges(b))
-    names = ("hub1", "hub2", "deflection1", "deflection2")
-    columns = {"current1": torque / TORQUE, **dict(zip(names, y.T, strict=True))}
-    return runs, {name: values[:2500] for name, values in columns.items()}
+        ends = [0.0, *(float(name.split()[1]) or -20.0 for name in chain)]
+        hubs = np.split(smooth(ends, 500), len(chain))
+        runs |= {n: Run(hub, 0.0 * hub) for n, hub in zip(chain, hubs, strict=True)}
+    for name, y in predicted_steps(found_earlier(STEP_UNKNOWNS), runs).items():
+        noise = rng.normal(scale=1e-5, size=(2, len(y)))
+        runs[name] = Run(runs[name].hub + noise[0], y + noise[1])
+    turns = [[-25.0, -10.0], [25.0, -10.0], [25.0, 10.0], [-25.0, 10.0]]
+    wanted = smooth([[0.0, 0.0], *turns, *turns], 313)[:2500]
+    law = fa.control.JointFeedback(
+        np.array([300.0, 30.0]), np.array([20.0, 2.0]), wanted
+    )
+    b, start, t = found_earlier(BOTH_UNKNOWNS), np.zeros(6), clock(len(wanted))
+    run = fa.simulate(
+        both_arm(b), start, start, t, torque=law, method="ROS34PW2", max_step=0.002
+    )
+    shown = ["joint positions", *both_gauges(b)]
+    y = fa.identification.simulated_record(run, outputs=shown, noise=1e-5, seed=seed).y
+    names = "hub1", "hub2", "deflection1", "deflection2"
+    columns = dict(zip(names, y.T, strict=True))
+    return runs, {"current1": run.tau[:, 0] / TORQUE, **columns}

@@ -13,25 +13,24 @@ Computed by others and read off figures, not measured; nothing is fitted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 import flexarm as fa
 
 from ._data import DataSet
-from ._report import Report, Row
+from ._report import Array, Kind, Panel, Report, Row, compared, rms
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..statics import EquilibriumPath
 
-Array = NDArray[np.float64]
 Curve = dict[str, Array]
+Add = Callable[[str, float, str, float], None]  # a row: what, error, unit, asked
 
 INCH, POUND = 0.0254, 4.4482216152605  # m, N
 KLBF = 1e3 * POUND
@@ -45,6 +44,8 @@ SET = DataSet(
 LIMITS = {"dead": (18.5567, -9.4144), "follower": (35.4380, -13.9084)}
 # AeroBeams in m: extremes of u1 and u3 of the tip and u1 of the hinge, not converged.
 EXTREMES = (-15.30866, 9.97689, -5.33073)
+SLANTS = (0, 90, 45)  # degrees; points of the last one are kept apart
+PLANE = ["bending z", "stretch"]
 COLUMNS = {"u1": "u1 (in)", "u3": "-u3 (in)"}
 
 
@@ -58,39 +59,30 @@ def lee_frame(pieces: int = 15) -> fa.Arm:
         1.0, 1.44e7 * POUND * INCH**2, axial_stiffness=4.32e7 * POUND
     )
 
-    def link(name: str, length: float, joint: fa.Joint) -> fa.beams.SegmentedLink:
-        return fa.beams.Beam(section, length * INCH).segments(
-            name,
-            round(pieces * length / 120.0),
-            joint=joint,
-            motions=["bending z", "stretch"],
-        )
-
-    right = 0.5 * np.pi
-    up, over = (fa.se3.so3_exp([0.0, a, 0.0]) for a in (-right, right))
+    up, over = (fa.se3.so3_exp([0.0, a, 0.0]) for a in (-0.5 * np.pi, 0.5 * np.pi))
     links = [
-        link("column", 120.0, fa.Joint.revolute("y", rotation=up)),
-        link("corner", 24.0, fa.Joint.fixed(rotation=over)),
-        link("beam", 96.0, fa.Joint.fixed()),
+        fa.beams.Beam(section, length * INCH).segments(
+            name, round(pieces * length / 120.0), joint=joint, motions=PLANE
+        )
+        for name, length, joint in (
+            ("column", 120.0, fa.Joint.revolute("y", rotation=up)),
+            ("corner", 24.0, fa.Joint.fixed(rotation=over)),
+            ("beam", 96.0, fa.Joint.fixed()),
+        )
     ]
-    pin = fa.Loop(
-        ("beam", "tip"), directions=["x", "z"], position2=(120 * INCH, 0.0, 120 * INCH)
-    )
+    far = (120 * INCH, 0.0, 120 * INCH)
+    pin = fa.Loop(("beam", "tip"), directions=["x", "z"], position2=far)
     return fa.Arm(links, gravity=(0.0, 0.0, 0.0), constraints=[pin])
 
 
 def lee_path(load: str, pieces: int = 15) -> tuple[EquilibriumPath, Curve]:
     """Path under a load, up to 41 klbf: forces in klbf, displacements in in."""
-    arm, top = lee_frame(pieces), 41.0
+    arm, top, node = lee_frame(pieces), 41.0, ("corner", "tip")
+    push, frame = -top * KLBF * np.eye(6)[5], "base" if load == "dead" else "node"
     path = fa.equilibrium_path(
-        arm,
-        arm.neutral,
-        [0.0, 0.0, 0.0, 0.0, 0.0, -top * KLBF],
-        node=("corner", "tip"),
-        frame="base" if load == "dead" else "node",
-        held=None,
+        arm, arm.neutral, push, node=node, frame=frame, held=None
     ).check()
-    u = fa.node_pose(arm, path.q, ("corner", "tip"))[:, :3, 3] / INCH - [24, 0, 120]
+    u = fa.node_pose(arm, path.q, node)[:, :3, 3] / INCH - [24, 0, 120]
     return path, {
         "force (klbf)": top * path.factor,
         COLUMNS["u1"]: u[:, 0],
@@ -136,17 +128,12 @@ def pendulum(slant: float, stiffer: float = 1.0) -> fa.Arm:
 
 def swing(slant: float) -> Curve:
     """Two seconds from rest on the level: the tip, of a flexible and a rigid one."""
-    curve = {"t (s)": np.linspace(0.0, 2.0, 1001)}
+    t = np.linspace(0.0, 2.0, 1001)
+    curve = {"t (s)": t}
     for kind, stiffer in (("flexible", 1.0), ("rigid", 1e4)):
         arm = pendulum(slant, stiffer)
-        run = fa.simulate(
-            arm,
-            arm.neutral,
-            np.zeros(arm.nv),
-            curve["t (s)"],
-            method="ROS34PW2",
-            max_step=2e-4,
-        )
+        rest = arm.neutral, np.zeros(arm.nv)
+        run = fa.simulate(arm, *rest, t, method="ROS34PW2", max_step=2e-4)
         curve |= {f"{kind} r{i + 1} (L)": run.tip[:, i] for i in range(3)}
     return curve
 
@@ -162,12 +149,12 @@ def driven_arm(pieces: int = 16) -> fa.Arm:
         rotary_inertia=(2.0, 1.0, 1.0),
     )
     beam = fa.beams.Beam(section, length=5.0)
-    joints = {"inner": fa.Joint.revolute("y", armature=1e12)}
-    joints["outer"] = fa.Joint.revolute("y")
-    motions = ["bending z", "stretch"]
     links = [
-        beam.segments(name, pieces, joint=joint, motions=motions)
-        for name, joint in joints.items()
+        beam.segments(name, pieces, joint=joint, motions=PLANE)
+        for name, joint in (
+            ("inner", fa.Joint.revolute("y", armature=1e12)),
+            ("outer", fa.Joint.revolute("y")),
+        )
     ]
     return fa.Arm(links, gravity=(0.0, 0.0, 0.0))
 
@@ -205,45 +192,30 @@ def compute(folder: Path) -> Report:
     curves: dict[str, Curve] = {}
 
     def add(what: str, error: float, unit: str, asked: float) -> None:
-        kind: Literal["predicted", "nominal"] = (
-            "predicted" if "45" in what else "nominal"
-        )
-        rows.append(Row(what, kind, error, unit, asked=asked))
+        kind: Kind = "predicted" if "45" in what else "nominal"
+        rows.append(Row(what, kind, error, unit, None, asked))
 
-    for load, true in LIMITS.items():
-        path, curve = lee_path(load)
-        curves[f"lee_{load}.csv"] = curve
-        for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
-            found = curve["force (klbf)"][path.limits[k]]
-            add(
-                f"frame, {load}, {what}", 100.0 * abs(found / true[k] - 1.0), "%", asked
-            )
-        for name in ("u1", "u3"):
-            far = distance(curve, name, SET.read(folder / f"lee_{load}_{name}.csv"))
-            add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
-    for slant in (0, 90, 45):
-        curve = curves[f"slanted_{slant}deg.csv"] = swing(slant)
-        for r in ("r1", "r2", "r3"):
-            file = folder / f"slanted_{slant}deg_{r}.csv"
-            given = SET.read(file) if file.is_file() else None
-            for kind in ("flexible", "rigid"):
-                if given is not None or slant == 45:
-                    rms = _rms(curve, f"{kind} {r} (L)", given, f"{r}_over_L")
-                    add(f"pendulum, {slant} deg, {kind}, {r}", rms, "L", 0.007)
+    frames = [_frame(folder, load, curves, add) for load in LIMITS]
+    pendulums = [_pendulum(folder, slant, curves, add) for slant in SLANTS]
     curve = curves["driven.csv"] = drive()
-    first = curve["hinge u1 (m)"][curve["t (s)"] < 0.65].min()
-    ends = curve["tip u1 (m)"].min(), curve["tip u3 (m)"].max(), first
-    names = "lowest u1 of tip", "highest u3 of tip", "first minimum of hinge"
-    for what, own, other in zip(names, ends, EXTREMES, strict=True):
-        add(f"driven arm, {what}", 100.0 * abs(own / other - 1.0), "%", 1.0)
+    t, columns = curve["t (s)"], list(curve.items())[1:]
+    ends = {
+        "lowest u1 of tip": curve["tip u1 (m)"].min() / EXTREMES[0],
+        "highest u3 of tip": curve["tip u3 (m)"].max() / EXTREMES[1],
+        "first minimum of hinge": curve["hinge u1 (m)"][t < 0.65].min() / EXTREMES[2],
+    }
+    for what, ratio in ends.items():
+        add(f"driven arm, {what}", 100.0 * abs(ratio - 1.0), "%", 1.0)
+    lines = [(name, t, x, "") for name, x in columns]
+    driven = Panel("", "time (s)", "displacement (m)", lines)
     return Report(
         rows,
-        parameters={f"{name} at 2.2 s": x[-1] for name, x in list(curve.items())[1:]},
+        parameters={f"{name} at 2.2 s": x[-1] for name, x in columns},
         predictions=curves,
         figures={
-            "lee": lambda: _frames(curves, folder),
-            "slanted": lambda: _pendulums(curves, folder),
-            "driven": lambda: _driven(curve),
+            "lee": partial(compared, frames, 2, 4.5),
+            "slanted": partial(compared, pendulums, height=2.8),
+            "driven": partial(compared, [driven], height=3.5),
         },
         unexplained=(
             "A few points of Lee's frame lie up to 0.4 klbf off the curve, which "
@@ -255,62 +227,41 @@ def compute(folder: Path) -> Report:
     )
 
 
-def _rms(curve: Curve, column: str, given: Curve | None, name: str) -> float:
-    """Root of the mean square of the distances in time of points to a curve."""
-    if given is None:
-        return np.nan
-    own = np.interp(given["t_s"], curve["t (s)"], curve[column])
-    return float(np.sqrt(np.mean((own - given[name]) ** 2)))
+def _frame(folder: Path, load: str, curves: dict[str, Curve], add: Add) -> Panel:
+    """Errors of the frame under a load; force over displacement, others as crosses."""
+    path, curve = lee_path(load)
+    curves[f"lee_{load}.csv"] = curve
+    force, lines = curve["force (klbf)"], []
+    for k, what, asked in ((0, "first limit load", 0.5), (1, "lowest load", 2.0)):
+        off = 100.0 * abs(force[path.limits[k]] / LIMITS[load][k] - 1.0)
+        add(f"frame, {load}, {what}", off, "%", asked)
+    for color, (name, label) in zip(("C0", "C1"), COLUMNS.items(), strict=True):
+        points, own = SET.read(folder / f"lee_{load}_{name}.csv"), curve[label]
+        far = distance(curve, name, points)
+        add(f"frame, {load}, farthest {name}", far, "0.5in,0.3klbf", 1.0)
+        u, given = points.values()
+        lines += [
+            ("", own, force, f"{color}:"),
+            (label, np.where(curve["stable"] > 0.0, own, np.nan), force, color),
+            ("", u / INCH, given / KLBF, f"{color}x"),
+        ]
+    title = f"{load} load (dotted: unstable)"
+    return Panel(title, "displacement (in)", "force (klbf)", lines)
 
 
-def _frames(curves: dict[str, Curve], folder: Path) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    for ax, load in zip(axes, LIMITS, strict=True):
-        curve = curves[f"lee_{load}.csv"]
-        force = curve["force (klbf)"]
-        for color, name in (("C0", "u1"), ("C1", "u3")):
-            u, given = (*SET.read(folder / f"lee_{load}_{name}.csv").values(),)
-            own = curve[COLUMNS[name]]
-            ax.plot(own, force, color + ":")
-            ax.plot(
-                np.where(curve["stable"], own, np.nan),
-                force,
-                color,
-                label=COLUMNS[name],
-            )
-            ax.plot(u / INCH, given / KLBF, color + "x", markersize=4)
-        ax.set(title=f"{load} load (dotted: unstable)", xlabel="displacement")
-        ax.set_ylabel("force (klbf)")
-        ax.legend()
-    return figure
-
-
-def _pendulums(curves: dict[str, Curve], folder: Path) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(3, 1, figsize=(8, 9), sharex=True, layout="constrained")
-    for ax, slant in zip(axes, (0, 45, 90), strict=True):
-        curve = curves[f"slanted_{slant}deg.csv"]
-        for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
-            ax.plot(curve["t (s)"], curve[f"flexible {r} (L)"], color, label=r)
-            ax.plot(curve["t (s)"], curve[f"rigid {r} (L)"], color + ":")
-            file = folder / f"slanted_{slant}deg_{r}.csv"
-            if file.is_file():
-                ax.plot(*SET.read(file).values(), color + "x", markersize=4)
-        ax.set(title=f"{slant} degrees (dotted: rigid)", ylabel="tip (L)")
-    axes[0].legend()
-    axes[-1].set_xlabel("time (s)")
-    return figure
-
-
-def _driven(curve: Curve) -> Figure:
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-    for name in list(curve)[1:]:
-        ax.plot(curve["t (s)"], curve[name], label=name)
-    ax.set(xlabel="time (s)", ylabel="displacement")
-    ax.legend()
-    return figure
+def _pendulum(folder: Path, slant: int, curves: dict[str, Curve], add: Add) -> Panel:
+    """Errors of a pendulum; its tip over time, points of others as crosses."""
+    curve, lines = swing(slant), []
+    curves[f"slanted_{slant}deg.csv"] = curve
+    for color, r in (("C0", "r1"), ("C1", "r2"), ("C2", "r3")):
+        file, known = folder / f"slanted_{slant}deg_{r}.csv", np.full((2, 1), np.nan)
+        t, given = SET.read(file).values() if file.is_file() else known
+        lines.append(("", t, given, f"{color}x"))
+        for kind, label, style in (("flexible", r, color), ("rigid", "", f"{color}:")):
+            own = curve[f"{kind} {r} (L)"]
+            lines.append((label, curve["t (s)"], own, style))
+            if slant == 45 or file.is_file():
+                off = rms(np.interp(t, curve["t (s)"], own) - given)
+                add(f"pendulum, {slant} deg, {kind}, {r}", off, "L", 0.007)
+    title = f"{slant} degrees (dotted: rigid)"
+    return Panel(title, "time (s)", "tip (L)", lines)

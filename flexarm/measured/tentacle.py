@@ -21,35 +21,24 @@ or a tension of both tendons in its place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arm import Arm
-from ..bodies.joints import Joint
-from ..bodies.models import FlexibleBody, RigidBody
+import flexarm as fa
+
 from ..identification import Postures, identify
-from ..kinematics.nodes import node_pose
-from ..linear_models import outputs
-from ..statics import Tendon, equilibrium
 from ._data import DataSet
-from ._report import Report, Row
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
+from ._report import Array, Panel, Report, Row, compared
 
 SET = DataSet(
     "tentacle",
     "M. Stoelzle et al., SoRoMoX: Soft Robot Models in JAX, 2026, repository "
     "tud-phi/soromox, (c) 2025-2026 SoRoMoX contributors, MIT licence",
-    {},
-    ("run",),
+    words=("run",),
 )
 LENGTH, END = 0.36, 0.305  # of the rod, and of its part with tendons, in m
 ANGLES = np.deg2rad([30.0, 150.0])  # of the tendons about the rod
@@ -85,7 +74,7 @@ def cells(n: int) -> Array:
     return np.concatenate([upper, np.linspace(END, LENGTH, 1 + max(n // 8, 1))[1:]])
 
 
-def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
+def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> fa.Arm:
     """Rod of a modulus, hung at a height.
 
     Parameters
@@ -100,15 +89,15 @@ def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
 
     Returns
     -------
-    arm : Arm
+    arm : fa.Arm
         Bodies ``"piece0"`` and so on with the markers as nodes.
     """
     E, _, height = p
     at = cells(n)
     ends = np.concatenate([[0.0], 0.5 * (at[1:] + at[:-1]), [LENGTH]])  # of pieces
     down = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]
-    joint = Joint.fixed(position=(0.0, 0.0, height), rotation=down)
-    bodies: list[FlexibleBody | RigidBody] = []
+    joint = fa.Joint.fixed(position=(0.0, 0.0, height), rotation=down)
+    bodies: list[fa.FlexibleBody | fa.RigidBody] = []
     for k, (a, b) in enumerate(pairwise(ends)):
         r, length = float(radius(0.5 * (a + b))), b - a
         mass = density * np.pi * r * r * length
@@ -120,7 +109,7 @@ def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
         }
         if k == len(at) - 1:
             middle = (0.5 * length, 0.0, 0.0)
-            bodies.append(RigidBody("end", joint, mass, middle, inertia, nodes))
+            bodies.append(fa.RigidBody("end", joint, mass, middle, inertia, nodes))
             break
         h, R = at[k + 1] - at[k], float(radius(b))
         soft = E * np.pi * R * R * np.array([R * R, R * R, R * R, 4.0]) / (4.0 * h)
@@ -137,7 +126,7 @@ def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
         bent[-2:, 2, 1, 3] = bent[-2:, 2, 3, 1] = -0.5
         share = np.zeros(count)
         share[[0, -2]] = 0.5
-        piece = FlexibleBody(
+        piece = fa.FlexibleBody(
             f"piece{k}",
             joint,
             node_position=[*places.values()],
@@ -152,11 +141,11 @@ def tentacle(p: Array, density: float = DENSITY, n: int = CELLS) -> Arm:
             mode_names=("twist", "bending y", "bending z", "stretch"),
         )
         bodies.append(piece)
-        joint = Joint.fixed(parent=f"piece{k}", node="hinge")
-    return Arm(bodies, gravity=(0.0, 0.0, -9.81), check_units=False)
+        joint = fa.Joint.fixed(parent=f"piece{k}", node="hinge")
+    return fa.Arm(bodies, gravity=(0.0, 0.0, -9.81), check_units=False)
 
 
-def tendons(p: Array, n: int = CELLS) -> list[Tendon]:
+def tendons(p: Array, n: int = CELLS) -> list[fa.Tendon]:
     """Parts of the two tendons in all cells, 2 n, for the parameters of `tentacle`."""
     at = cells(n)[: n + 1]
     begin = np.concatenate([[0.0], 0.5 * (at[1:] + at[:-1])[:-1]])  # of pieces
@@ -168,11 +157,11 @@ def tendons(p: Array, n: int = CELLS) -> list[Tendon]:
             first = out[k] + np.array([at[k] - begin[k], 0.0, 0.0])
             last = out[k + 1] + np.array([0.5 * (at[k + 1] - at[k]), 0.0, 0.0])
             ends = [((f"piece{k}", "base"), first), ((f"piece{k}", "guide"), last)]
-            found.append(Tendon(ends))
+            found.append(fa.Tendon(ends))
     return found
 
 
-def marked(arm: Arm) -> list[tuple[str, str]]:
+def marked(arm: fa.Arm) -> list[tuple[str, str]]:
     """Nodes of the markers."""
     found = {node: body.name for body in arm.bodies for node in body.node_names}
     return [(found[name], name) for name in MARKERS]
@@ -184,7 +173,7 @@ def postures(pulls: Array, p: Array, density: float = DENSITY, n: int = CELLS) -
     q = np.zeros((len(pulls), arm.nq))
     for part in (0.5, 1.0):
         tension = part * np.repeat(pulls, n, axis=1)
-        q = equilibrium(arm, q, tendons=cables, tension=tension).check().q
+        q = fa.equilibrium(arm, q, tendons=cables, tension=tension).check().q
     return q
 
 
@@ -214,7 +203,7 @@ def data(pulls: Array, p: Array, y: Array, density: float = DENSITY) -> Postures
 def predicted(pulls: Array, p: Array, density: float = DENSITY) -> Array:
     """Positions (m, 12) of the markers under tensions (m, 2)."""
     arm, q = tentacle(p, density), postures(pulls, p, density)
-    places = [node_pose(arm, q, node)[:, :3, 3] for node in marked(arm)]
+    places = [fa.node_pose(arm, q, node)[:, :3, 3] for node in marked(arm)]
     return np.concatenate(places, axis=-1)
 
 
@@ -232,7 +221,7 @@ def compute(folder: Path) -> Report:
         names=NAMES,
         scale=[450e3, 2e-3, 0.01],
         sigma=0.006,
-        outputs=[outputs.node_position(node) for node in marked(tentacle(first))],
+        outputs=[fa.outputs.node_position(node) for node in marked(tentacle(first))],
         search={"tolerance": 1e-4, "progress": False},
     )
     # the others
@@ -242,6 +231,8 @@ def compute(folder: Path) -> Report:
     ahead = predicted(other, found.p)
     columns = dict(zip(COLUMNS, ahead.T, strict=True))
     columns |= {name: table[name] for name in ("tension1_N", "tension2_N")}
+    panels = [*views("8 postures of the fit", y, found.predicted[0])]
+    panels += views("14 others", there, ahead)
     what = "markers, "
     return Report(
         [
@@ -251,31 +242,20 @@ def compute(folder: Path) -> Report:
         ],
         dict(zip(found.names, found.p, strict=True)),
         {"markers_predict.csv": columns},
-        {"tentacle": lambda: figure(y, found.predicted[0], there, ahead)},
+        {"tentacle": partial(compared, panels, 2, 3.5)},
         "Tendon 2 bends the rod by more than tendon 1 under the same torque, and by "
         "more along x, which a tilt of the base or friction may do. The marker at the "
         "tip is off by 14 mm: a millimetre of a tendon beside the thin end moves it.",
     )
 
 
-def figure(y: Array, fitted: Array, there: Array, ahead: Array) -> Figure:
+def views(title: str, y: Array, model: Array) -> Iterator[Panel]:
     """Markers from the front and from the side: measured, and of the model."""
-    from matplotlib.figure import Figure
-
-    drawing = Figure((9.0, 6.5), layout="constrained")
-    axes = drawing.subplots(2, 2, sharex="row", sharey=True)
-    titles = ("8 postures of the fit", "14 others")
-    for row, across in enumerate((1, 0)):
-        for ax, title, points, model in zip(
-            axes[row], titles, (y, there), (fitted, ahead), strict=True
-        ):
-            lines = 1000.0 * model.reshape(len(model), -1, 3).T
-            spots = 1000.0 * points.reshape(-1, 3).T
-            found = ax.plot(lines[across], lines[2], "o-C0", mfc="none", lw=0.6)
-            found[0].set_label("model")
-            ax.plot(spots[across], spots[2], ".C3", label="measured")
-            ax.set(xlabel=f"{'xy'[across]} in mm", aspect="equal")
-            ax.set_title("" if row else title)
-        axes[row, 0].set_ylabel("z in mm")
-    axes[0, 0].legend()
-    return drawing
+    spots = 1000.0 * y.reshape(-1, 3).T
+    for i, axis in ((1, "y"), (0, "x")):
+        lines = [
+            ("" if k else "model", *1000.0 * each.reshape(-1, 3).T[[i, 2]], "o-C0")
+            for k, each in enumerate(model)
+        ]
+        lines.append(("measured", spots[i], spots[2], ".C3"))
+        yield Panel(title, f"{axis} (mm)", "z (mm)", lines, {"aspect": "equal"})

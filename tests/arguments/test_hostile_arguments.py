@@ -144,12 +144,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any], list[str], list[str]]
         [*STIFFNESSES, "torsional_stiffness", "payload_mass"],
     ),
     "mueller": (library.mueller_remote_center, {}, [], ["d", "h4", "x", "z"]),
-    "quanser": (
-        library.quanser_two_link,
-        {},
-        ["n_modes"],
-        ["load_center", "elbow", "friction_velocity", "hub_inertia"],
-    ),
     "spin_up_beam": (library.spin_up_beam, {}, ["n_modes"], []),
     "spin_up": (library.spin_up, {}, [], ["t"]),
     "random_tree": (

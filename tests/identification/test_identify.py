@@ -247,9 +247,7 @@ def test_payload_of_an_arm_that_sags_at_the_start() -> None:
 def test_dry_friction_where_the_arm_moves() -> None:
     def make_arm(p: Any) -> fa.Arm:
         dry = fa.CoulombFriction(p[1], 0.05)
-        body = turntable([p[0]]).bodies[0]
-        joint = body.joint.replace(coulomb_friction=dry, damping=0.1)
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([p[0]], coulomb_friction=dry, damping=0.1)
 
     truth = [0.5, 0.4]
     tau = 2.0 * np.sin(6.0 * T)[:, np.newaxis]
@@ -271,11 +269,8 @@ def test_dry_friction_where_the_arm_moves() -> None:
 
 def test_stiffness_of_a_flexible_joint_by_its_motor() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([0.5]).bodies[0]
         drive = fa.Drive(stiffness=p[0], damping=p[1], rotor_inertia=0.1)
-        return fa.Arm(
-            [body.replace(joint=body.joint.replace(drive=drive))], gravity=(0, 0, 0)
-        )
+        return turntable([0.5], drive=drive)
 
     run = fa.simulate(
         make_arm([30.0, 0.2]), [0.0, 0.0], [0.0, 0.0], T, torque=TAU, max_step=0.0125
@@ -341,9 +336,7 @@ def test_vibration_out_of_phase_needs_stages() -> None:
     t = np.linspace(0.0, 4.0, 161)
 
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0])
 
     y = np.cos(9.0 * t)  # stiffness 81, 5.7 periods; the start has 7.4
     record = Record(t, y, None, [1.0])

@@ -17,11 +17,13 @@ from scipy.signal import lfilter
 import flexarm as fa
 from flexarm.identification import (
     Record,
+    _result,
     _search,
     identify,
     identify_base_parameters,
     simulated_record,
 )
+from flexarm.identification._covariance import Combinations
 
 # what the data do not tell
 
@@ -40,10 +42,8 @@ def test_parameters_that_data_do_not_separate_are_named() -> None:
     assert_allclose(found.p[0] * found.p[1] ** 2, 0.5, rtol=0.02)
     (note,) = found.notes
     percents = [float(x) for x in re.findall(r"by ([+-][\d.]+) %", note)]
-    # m and l in units of 2.5 and 0.5: m'/m = -2 l'/l
-    ratio = percents[1] / percents[0]
-    at = -0.5 * (found.p[1] / 0.5) / (found.p[0] / 2.5)
-    assert_allclose(min(ratio, 1.0 / ratio, key=abs), at, rtol=0.01)
+    ratio = percents[1] / percents[0]  # of the estimates: m'/m = -2 l'/l
+    assert_allclose(min(ratio, 1.0 / ratio, key=abs), -0.5, rtol=0.01)
     assert "mass" in note
     assert "arm" in note
     with pytest.raises(fa.ConvergenceError, match="do not determine mass, arm"):
@@ -95,7 +95,23 @@ def test_what_is_hardly_seen_is_said() -> None:
         names=["mass", "friction"],
         search={"tolerance": 1e-3},
     )
-    assert any("is known to" in note and "friction" in note for note in found.notes)
+    (note,) = (note for note in found.notes if note.startswith("changing friction"))
+    parts = re.search(r"known to (\S+) % of friction only", note)
+    assert float(parts[1]) == pytest.approx(100.0 * found.std[1] / found.p[1], rel=0.05)
+
+
+def test_percentages_are_of_estimates_or_of_the_scales_of_those_that_are_zero() -> None:
+    """Unknowns in sizes of 2 and 4 whose singular values are 1/2 and 1/5."""
+    J, size = np.diag([1 / 4, 1 / 20]), np.array([2.0, 4.0])
+    seen = Combinations(J, size, np.ones(2, bool), 0.0)
+    for x, said in (
+        ([0.5, 8.0], ("800 % of mass only", "250 % of drag only")),
+        ([0.5, 0.0], ("800 % of mass only", "500 % of the scale of drag only")),
+    ):
+        notes = _result._on_combinations(("mass", "drag"), seen, np.array(x), size)
+        for note, words in zip(notes, said, strict=True):
+            assert f"known to {words}" in note
+    assert notes[1].startswith("changing drag by +100 % of its scale is known")
 
 
 def test_bounds_hold_and_are_named() -> None:
@@ -124,9 +140,7 @@ def test_colored_residuals_show() -> None:
 
 def test_long_steps_warn() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0])
 
     t = np.linspace(0.0, 2.0, 21)
     y = np.cos(8.0 * t) + 0.001 * np.random.default_rng(0).normal(size=len(t))
@@ -228,9 +242,7 @@ def test_a_motion_that_diverges_is_stepped_back_from() -> None:
 
     def make_arm(p: Any) -> fa.Arm:
         tried.append(p[0])
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0] ** 4)
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0] ** 4)
 
     t = np.linspace(0.0, 0.16, 9)
     run = fa.simulate(make_arm([3.0]), [1.0], [0.0], t)
@@ -299,9 +311,7 @@ def test_bounds_of_parameters_that_no_arm_has_are_zero() -> None:
 
 def test_steps_are_stable_for_the_arm_of_the_start() -> None:
     def make_arm(p: Any) -> fa.Arm:
-        body = turntable([1.0]).bodies[0]
-        joint = body.joint.replace(stiffness=p[0], damping=p[1])
-        return fa.Arm([body.replace(joint=joint)], gravity=(0, 0, 0))
+        return turntable([1.0], stiffness=p[0], damping=p[1])
 
     # samples every 0.05 s; Runge-Kutta is stable up to 0.035 s
     t = np.linspace(0.0, 1.0, 21)

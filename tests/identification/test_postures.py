@@ -124,7 +124,7 @@ REFUSED: dict[str, tuple[str, Any]] = {
         lambda: identify(cantilever, [60.0], postures(FORCES[:3]), outputs=SWAY),
     ),
     "records and postures": (
-        "one of both",
+        "one kind of both",
         lambda: identify(cantilever, [60.0], [RECORD, postures(FORCES)]),
     ),
     "stages": (

@@ -176,7 +176,7 @@ REFUSED = {
     "sigma is given for responses with": lambda: identify(
         cart, [1.0, 1.0], FrequencyResponse(F, F, 0.5 + 0.0 * F), sigma=1.0
     ),
-    "records and frequency responses": lambda: identify(
+    "measured has FrequencyResponse and Record, expected one kind": lambda: identify(
         cart,
         [1.0, 1.0],
         [FrequencyResponse(F, F), fa.identification.Record([0.0, 1.0], [0.0, 1.0])],
@@ -186,7 +186,7 @@ REFUSED = {
         [1.0, 1.0],
         [FrequencyResponse(F, F), FrequencyResponse(F, F, 0.5 + 0.0 * F)],
     ),
-    "response 0 has 1 outputs and 1 inputs, expected cart, cart rate": lambda: identify(
+    "response 0 has 1 outputs, expected 2: cart, cart rate": lambda: identify(
         cart,
         [1.0, 1.0],
         FrequencyResponse(F, F),

@@ -299,7 +299,7 @@ def test_sensors_that_do_not_exist(numbers):
 
 
 def test_joints_with_drives_are_not_led():
-    arm = fa.library.quanser_two_link(joint_stiffness=(1e3, 1e2))
+    arm = fa.library.farid_two_link()
     t = np.linspace(0.0, 1.0, 11)
     led = Record(t, np.zeros(11), prescribed={"link1": t})
     argument_refused(["'link1'", "drive"], lambda: predicted_signals(arm, led))

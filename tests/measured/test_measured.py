@@ -6,10 +6,12 @@ import gzip
 
 import numpy as np
 import pytest
+from axes import check_axes
 
 from flexarm.__main__ import main
 from flexarm.errors import ArgumentError
 from flexarm.measured import DataSet, Report, Row
+from flexarm.measured._report import Panel, compared, rms
 from flexarm.measured.command import SETS
 
 RIG = DataSet("rig", "our laboratory, 2026, MIT", {"angle (deg)": np.pi / 180.0})
@@ -62,6 +64,19 @@ def test_reports_are_written(tmp_path):
     report.write(tmp_path / "new")
     assert (tmp_path / "new/tip.csv").read_text() == "time (s),tip (m)\n0,0.1\n1,0.2\n"
     assert (tmp_path / "new/tip.png").exists()
+
+
+def test_figures_leave_out_what_is_not_there():
+    t, none = np.arange(3.0), np.full(3, np.nan)
+    lines = [("measured", t, t, "k."), ("", t, -t, "C1"), ("predicted", t, none, "C0")]
+    figure = compared([Panel(n, "time (s)", "tip (m)", lines) for n in "abcd"], 2)
+    for ax in figure.axes:
+        check_axes(ax)
+        assert [line.get_label() for line in ax.get_lines()] == ["measured", "_"]
+    legends = [ax.get_legend() for ax in figure.axes]
+    assert [bool(legend) for legend in legends] == [False, True, False, False]
+    assert np.isnan(rms(none))
+    assert rms(np.array([3.0, np.nan, -4.0])) == pytest.approx(np.sqrt(12.5))
 
 
 def test_command_names_missing_data_and_wrong_sets(tmp_path, capsys):

@@ -11,7 +11,6 @@ import measured_data
 import numpy as np
 import pytest
 from each import each
-from quanser_cases import linear_rest, linear_rest_of_steps
 from scipy.optimize import brentq, curve_fit
 from scipy.signal import savgol_filter
 
@@ -66,12 +65,9 @@ def clamped_beam(center: float) -> float:
 @each("center", [0.20, 0.24, 0.28, 0.32])
 def test_the_resonance_is_that_of_a_body_not_of_a_spring(center):
     """The maker's spring has 2.44 Hz; the beam with the load 1.65 to 1.96 Hz."""
-    arm = fa.library.quanser_two_link(load_center=center, rigid_stage=True, n_modes=4)
+    arm = quanser.rigid_stage(center)
     found = fa.natural_frequencies(arm, arm.neutral, held="joints")[0]
-    assert found == pytest.approx(clamped_beam(center), rel=1e-7)
-    two = fa.library.quanser_two_link(load_center=center, rigid_stage=True)
-    rough = fa.natural_frequencies(two, two.neutral, held="joints")[0]
-    assert rough == pytest.approx(found, rel=1e-5)
+    assert found == pytest.approx(clamped_beam(center), rel=2e-7)
     spring = np.sqrt(39.96 / 0.1704) / (2 * np.pi)  # 3 EI/L about the clamp
     assert spring == pytest.approx(2.44, abs=0.005)
     assert 1.64 < found < 1.97 < 0.85 * spring
@@ -79,31 +75,14 @@ def test_the_resonance_is_that_of_a_body_not_of_a_spring(center):
 
 def test_second_stage_splits_the_load():
     """Mass, first moment and inertia about the clamp are those of the rigid stage."""
-    whole = fa.library.quanser_two_link(rigid_stage=True, hub_inertia=1e-9)
-    split = fa.library.quanser_two_link(hub_inertia=1e-9)
+    whole = quanser.rigid_stage(0.28)
+    split = quanser.quanser_two_link(hub_inertia=(0.0635, 1e-9))
     M = fa.mass_matrix(split, split.neutral)
     np.testing.assert_allclose(
         M[np.ix_([0, 2, 3], [0, 2, 3])], fa.mass_matrix(whole, whole.neutral), rtol=1e-7
     )
-    with pytest.raises(ModelError, match=r"load_center is 0\.33 m"):
-        fa.library.quanser_two_link(load_center=0.33)
-
-
-def test_motors_are_the_hubs_behind_a_stiff_shaft():
-    """With stiff shafts and held joints nothing changes; friction is at the output."""
-    numbers = {"hub_inertia": (0.1, 1e-6), "coulomb_friction": (2.0, 0.1)}
-    hubs = fa.library.quanser_two_link(**numbers)
-    motors = fa.library.quanser_two_link(joint_stiffness=(1e9, 1e9), **numbers)
-    drive = motors.bodies[0].joint.drive
-    assert drive.motor_damping * 100**2 == pytest.approx(4.0)
-    assert drive.rotor_inertia * 100**2 == pytest.approx(0.1)
-    assert drive.motor_friction.force * 100 == pytest.approx(2.0)
-    assert drive.motor_friction.smoothing_velocity == pytest.approx(1.0)
-    # the first mode with hubs and motors held
-    low = fa.natural_frequencies(hubs, hubs.neutral, held="joints")[0]
-    names = ["link1", "link2", *motors.coordinate_names[2:4]]
-    also = fa.natural_frequencies(motors, motors.neutral, held=names)[0]
-    assert also == pytest.approx(low, rel=1e-5)
+    with pytest.raises(ModelError, match="negative moment of inertia"):
+        quanser.quanser_two_link(load_center=0.33)
 
 
 def swings(runs):
@@ -173,23 +152,6 @@ def test_both_deflections_of_the_half_that_was_not_used(both):
         assert relative(y[half], y[:1250]) < 0.007
 
 
-def test_no_linear_model_of_the_hub_angles_does_as_well(runs, both):
-    """Deflection 2 keeps 16 % of what it is fitted to; products of rates explain it.
-
-    Frequencies and damping ratios are those that a search over them ended with.
-    """
-    linear = linear_rest(both, False, [(10.99, 0.007), (12.12, 0.007), (12.66, 0.846)])
-    assert linear == pytest.approx([0.075, 0.16], abs=0.005)
-    bent = linear_rest(both, True, [(11.807, 0.012), (12.736, 0.879)])
-    assert (bent < [0.016, 0.036]).all()
-    # steps: most is left of "hinf 10", which is predicted worst, too
-    modes = [(11.439, 0.148), (11.268, 0.007), (11.098, 0.726)]
-    rest = linear_rest_of_steps(runs, modes)
-    assert max(rest, key=rest.get) == "hinf 10"
-    assert rest["hinf 10"] == pytest.approx(0.106, abs=0.005)
-    assert np.mean(list(rest.values())) == pytest.approx(0.062, abs=0.003)
-
-
 def test_fast_noise_is_small(runs, both) -> None:
     """Smooth curves over 0.1 s leave below 0.1 %; slow drift is not seen by this."""
     for y in (*(y for _, y in runs.values()), both["deflection1"], both["deflection2"]):
@@ -228,7 +190,7 @@ def test_simulated_runs_are_predicted_by_the_numbers_that_made_them():
 
 def test_elbow_and_what_link_1_carries():
     """An angle at zero is an angle; masses of their own make the whole stage."""
-    plain, turned = (fa.library.quanser_two_link(elbow_angle=a) for a in (0.0, 0.4))
+    plain, turned = (quanser.quanser_two_link(elbow_angle=a) for a in (0.0, 0.4))
     rng = np.random.default_rng(3)
     q, qd, qdd = rng.normal(scale=0.1, size=(3, 6))
     at = np.arange(6) == 1
@@ -237,7 +199,8 @@ def test_elbow_and_what_link_1_carries():
         fa.inverse_dynamics(plain, q + 0.4 * at, qd, qdd),
         rtol=1e-12,
     )
-    own = fa.library.quanser_two_link(carried=(1.3, 0.3, 0.01), load=(0.2, 0.01))
+    load = 0.2, 0.01 - 0.2 * 0.20185**2
+    own = quanser.quanser_two_link(carried=(1.3, 0.3, 0.01), load=load)
     M = fa.mass_matrix(own, own.neutral)
     # about joint 1: drive, carried body, both links, drive 2, load
     rods = [
@@ -246,11 +209,5 @@ def test_elbow_and_what_link_1_carries():
     ]
     about = 0.0635 + 1.3 * 0.3**2 + 0.01 + rods[0] * 0.202**2 / 3.0 + 0.003
     about += rods[1] * (0.20185**2 / 12.0 + (0.25 + 0.5 * 0.20185) ** 2)
-    about += 0.01 - 0.2 * 0.20185**2 + 0.2 * (0.25 + 0.20185) ** 2
+    about += load[1] + load[0] * (0.25 + 0.20185) ** 2
     assert M[0, 0] == pytest.approx(about, rel=1e-9)
-    for words, given in {
-        "rigid_stage": {"carried": (1.3, 0.3, 0.01), "rigid_stage": True},
-        "load has 0.2 kg": {"load": (0.2, 0.001)},
-    }.items():
-        with pytest.raises(ModelError, match=words):
-            fa.library.quanser_two_link(**given)

@@ -175,5 +175,5 @@ def test_report_compares_curves_that_are_there(tmp_path, monkeypatch):
 
 def test_curves_of_the_other_code():
     folder = data_folder(rollouts.SET)
-    curves = rollouts.curves_of(folder, "planar_pcs")
-    assert rollouts.rms(rollouts.fall(PLANAR, slices=8), curves["sorosim"]) < 0.02
+    curves, rod = rollouts.curves_of(folder, "planar_pcs"), strain_rod(PLANAR, slices=8)
+    assert rollouts.rms(rollouts.fall(PLANAR, rod), curves["sorosim"]) < 0.02

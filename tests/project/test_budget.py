@@ -18,7 +18,7 @@ BESIDE = "beside the rooms"  # files that stand in no folder
 # lines without those that are blank, comments and docstrings alone
 LINES: dict[str, int] = {
     "_calls": 2100,
-    "_support": 2054,
+    "_support": 2055,
     "beams": 3106,
     BESIDE: 2352,
     "bodies": 4072,
@@ -30,14 +30,14 @@ LINES: dict[str, int] = {
     "dynamics": 877,
     "files": 1294,
     "finite_elements": 1150,
-    "identification": 2938,
+    "identification": 2919,
     "ik": 670,
     "interop": 630,
     "kinematics": 770,
-    "library": 1540,
+    "library": 1340,
     "linear_models": 2800,
     "loads": 380,
-    "measured": 1885,
+    "measured": 1786,
     "mjcf": 280,
     "model": 1830,
     "optimize": 13_120,
@@ -52,7 +52,7 @@ LINES: dict[str, int] = {
     "twists": 400,
     "urdf": 2640,
 }
-MAX_LINES = 70_900  # of all rooms; the aim is 50_000
+MAX_LINES = 70_596  # of all rooms; the aim is 50_000
 # annotations of parameters, results and variables that contain `Any`: fields that take
 # a list and keep an array, options that are handed on, objects of other packages
 MAX_ANY = 400
@@ -213,7 +213,7 @@ NAMES: dict[str, str] = {
     "library": """
         canadarm cibicik_egeland crane de_luca_siciliano farid_planar farid_spatial
         farid_two_link iiwa14 mueller_remote_center panda pendulum
-        planar_chain poses puma560 quanser_two_link random_tree spin_up
+        planar_chain poses puma560 random_tree spin_up
         spin_up_beam ur5e youbot
     """,
     "mjcf": """
