@@ -12,8 +12,8 @@ import flexarm as fa
 from flexarm.measured import ist_bar
 
 # found by ist_bar.fit from the runs FITTED
-P = np.array([0.27399, 0.00031905, 0.020784, 0.0072297, -0.19555, 0.0006239, 0.09534,
-              0.0015611, 0.025791])  # fmt: skip
+P = np.array([0.27865, 0.00032199, 0.019476, 0.0075741, -0.15657, 0.00062343, 0.095489,
+              0.0028594, 0.025394])  # fmt: skip
 
 
 def test_bar_is_uniform_and_clamped():
@@ -95,9 +95,9 @@ def test_measured_runs():
     each = np.array([ist_bar.errors(r, y) for r, y in zip(runs, found, strict=True)])
     # a baseline of one mode without the cable has 0.177, 0.111 and 0.82
     strain, level, whole = each.mean(axis=0)
-    assert strain < 0.168
-    assert level < 0.066
-    assert whole < 0.110
+    assert strain < 0.161
+    assert level < 0.059
+    assert whole < 0.107
     arm = ist_bar.make_arm(P)
     second = fa.natural_frequencies(arm, arm.neutral, held="joints")[1]
     assert second == pytest.approx(ist_bar.second_frequency(runs), rel=0.025)
