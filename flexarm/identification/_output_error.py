@@ -66,12 +66,19 @@ class Problem(ABC):
     times: list[Array]
     size: Array  # of the unknowns
     accuracy: float = MIN_EFFECT  # of derivatives, in parts of the signals
+    parts: int = 1  # of each signal, which have one noise
     bounds: tuple[Array, Array]
 
     def exists(self, p: Array) -> None:
         """Raise ModelError if there is no arm or no sensor with these parameters."""
         self.arms(p)
         made(self.outputs, p)
+
+    def shares(self, residual: list[Array]) -> Array:
+        """(m,) rms of residuals in scatters of the signals, zero without scatter."""
+        scatter = np.nanstd(np.concatenate(self.measured), axis=0)
+        rms = rms_of(np.concatenate(residual))
+        return np.asarray(rms / np.where(scatter > 0.0, scatter, np.inf))
 
     @abstractmethod
     def predict(self, x: Array) -> list[Array] | None:
@@ -84,6 +91,12 @@ class Problem(ABC):
     def differences(self, x: Array, size: Array, here: list[Array]) -> list[Array]:
         """The same to about 1e-6, from the predictions at x, where that is cheaper."""
         return self.derivatives(x, size)
+
+
+def rms_of(x: Array) -> Array:
+    """(m,) root mean squares of columns, zero where nothing is measured."""
+    count = np.maximum(np.isfinite(x).sum(axis=0), 1)
+    return np.asarray(np.sqrt(np.nansum(x**2, axis=0) / count))
 
 
 def _diverged(run: Trajectory) -> bool:

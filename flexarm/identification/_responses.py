@@ -17,7 +17,7 @@ from ..arm import Arm, without_warning
 from ..errors import ArgumentError, ModelError
 from ..linear_models import StateSpace, linearize
 from ..parameters.tangent import SHORT_RULES, STEP
-from ._output_error import Problem
+from ._output_error import Problem, rms_of
 from ._records import Sensing, Sensor, alike, check_count
 
 Array = NDArray[np.float64]
@@ -142,24 +142,34 @@ class FrequencyResponse:
                 f"frequencies, expected ({len(f)}, m, k): outputs over inputs, or "
                 f"({len(f)},) of one input and output"
             )
-        if (
-            np.ma.is_masked(self.response)
-            or (H == 0.0).any()
-            or np.isinf(H).any()
-            or np.isnan(H).all()
-        ):
+        wrong = (
+            (H == 0.0)
+            | np.isinf(H)
+            | np.ma.getmaskarray(self.response).reshape(H.shape)
+        )
+        if wrong.any() or np.isnan(H).all():
+            what = "has no number"
+            if wrong.any():
+                at = [int(i) for i in np.argwhere(wrong)[0]]
+                what = f"is zero, infinite or masked at index {at}"
             raise ArgumentError(
-                "response has an entry that is zero, infinite or masked, or no number "
-                "at all; expected measurements, and NaN where there is none"
+                f"response {what}, expected measurements, and NaN where there is none"
             )
         c = std = None
         if self.coherence is not None:
             c = _columns(np.array(real_array("coherence", self.coherence)))
             there = ~np.isnan(H)
-            if c.shape != H.shape or not ((c > 0.0) & (c < 1.0))[there].all():
+            if c.shape != H.shape:
                 raise ArgumentError(
                     f"coherence has shape {c.shape}, expected {H.shape} as of the "
-                    "response, all between 0 and 1; make the response NaN elsewhere"
+                    "response"
+                )
+            beyond = there & ~((c > 0.0) & (c < 1.0))
+            if beyond.any():
+                at = [int(i) for i in np.argwhere(beyond)[0]]
+                raise ArgumentError(
+                    f"coherence is {c[beyond][0]:g} at index {at}, expected more than "
+                    "0 and less than 1; make the response NaN elsewhere"
                 )
             if not self.averages >= 1.0:
                 raise ArgumentError(
@@ -209,6 +219,8 @@ def refuse_options(
 class ResponseError(Problem):
     """Predictions of logarithms and phases by linear models; unknowns are x = p."""
 
+    parts = 2
+
     def __init__(
         self,
         arms: Callable[[Array], Arm],
@@ -241,6 +253,14 @@ class ResponseError(Problem):
                 "the arm of p0 has a response that is zero or has no end, expected "
                 "damping, and inputs that move all outputs"
             )
+
+    def shares(self, residual: list[Array]) -> Array:
+        """(m,) rms of residuals in parts of the response, or rad."""
+        left = [
+            y if r.std is None else y * np.tile(r.std.reshape(len(y), -1), 2)
+            for y, r in zip(residual, self.responses, strict=True)
+        ]
+        return rms_of(np.concatenate(left))
 
     def noise(self, sigma: ArrayLike | None) -> ArrayLike | None:
         """Noise of the signals: as given, or one where coherences are their units."""

@@ -25,6 +25,10 @@ Array = NDArray[np.float64]
 # Residuals in scatters of their signal from which correlated ones are a failure.
 # Half of it blames models that lack some friction, twice passes other minima.
 _MAX_RESIDUAL = 0.3
+# Known standard deviations of the noise from which residuals of that size are a failure
+# whether correlated or not.  Half of it blames a sigma that is given too small, twice
+# passes models that miss a peak of few lines.
+_MAX_NOISE = 5.0
 # Probability of residuals from which on their noise counts as white.  Half of it
 # takes coloured noise for white a little longer, twice models one more of a hundred
 # white records.
@@ -48,8 +52,8 @@ MESSAGES = {
     "solved": "the search reached its tolerance",
     "iterations": "the search reached its largest number of iterations",
     "time": "the search reached its time limit",
-    "poor fit": "residuals of {} are {:.0f} % of its signal and correlated in time: "
-    "another minimum or a wrong model; give other start values, bounds or stages",
+    "poor fit": "residuals of {} are {:.0f} % of its signal{}: another minimum or a "
+    "wrong model; give other start values, bounds or stages",
     "interrupted": "interrupted before the search reached its tolerance, or before its "
     "statistics were complete",
     "failed": "no step reduces the residuals any more: the motion is not a "
@@ -112,8 +116,9 @@ class Identification(Labelled):
     success : bool
         Whether the search reached its tolerance with a fit that is not poor.
     status : str
-        ``"solved"``, ``"poor fit"`` (residuals above 30 % of a signal, and correlated
-        in time), ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
+        ``"solved"``, ``"poor fit"`` (residuals above 30 % of a signal, or of a response
+        or 0.3 rad, which are correlated or five times a known noise),
+        ``"iterations"``, ``"time"``, ``"interrupted"`` or ``"failed"``.
     message : str
         What happened, in a sentence.
     notes : tuple of str
@@ -249,6 +254,12 @@ class Identification(Labelled):
         """(m,) rms of the residuals in units of the noise, one for a good model."""
         left = np.concatenate(self.residual)
         return np.asarray(np.sqrt(np.nanmean(left**2, axis=0)) / self.sigma)
+
+    @property
+    def _where(self) -> str:
+        """Words on the order of samples."""
+        lines = self.method == "frequency response"
+        return "from line to line" if lines else "in time"
 
     @property
     def whiteness(self) -> Array:
@@ -393,25 +404,25 @@ def identified(
     )
     poor = None
     if method in ("output error", "frequency response") and status == "solved":
-        poor = _poor_fit(result)
+        poor = _poor_fit(result, problem.shares(residual))
     if poor is not None:
         result = replace(result, success=False, status="poor fit", message=poor)
     return replace(result, notes=(*notes, *_on_residuals(result)))
 
 
-def _poor_fit(result: Identification) -> str | None:
+def _poor_fit(result: Identification, share: Array) -> str | None:
     """Sentence on a signal most of which neither the model nor noise explains."""
     m = len(result.signals)
-    left, y = np.concatenate(result.residual), np.concatenate(result.measured)
-    scatter, rms = np.nanstd(y, axis=0), np.sqrt(np.nanmean(left**2, axis=0))
-    share = np.divide(rms, scatter, out=np.zeros(m), where=scatter > 0.0)
-    doubtful = (result.whiteness < _MIN_PROBABILITY / m) & (share > _MAX_RESIDUAL)
-    if result.sigma_is_known:
-        doubtful &= result.fit > 1.5  # in known standard deviations
+    correlated = result.whiteness < _MIN_PROBABILITY / m
+    wrong = correlated
+    if result.sigma_is_known:  # in known standard deviations
+        wrong = correlated & (result.fit > 1.5) | (result.fit > _MAX_NOISE)
+    doubtful = wrong & (share > _MAX_RESIDUAL)
     if not doubtful.any():
         return None
     worst = int(np.argmax(np.where(doubtful, share, 0.0)))
-    return MESSAGES["poor fit"].format(result.signals[worst], 100.0 * share[worst])
+    how = f" and correlated {result._where}" if correlated[worst] else ""
+    return MESSAGES["poor fit"].format(result.signals[worst], 100.0 * share[worst], how)
 
 
 def _of_coloured_noise(
@@ -515,7 +526,8 @@ def _on_residuals(result: Identification) -> list[str]:
             result.sigma_is_known and f < _MIN_NOISE
         ):
             notes.append(
-                f"residuals of {name} are correlated in time (p = {chance:.1g}): "
+                f"residuals of {name} are correlated {result._where} "
+                f"(p = {chance:.1g}): "
                 "noise is not white, which intervals allow for, or the model misses "
                 "something, for which they are too narrow"
             )

@@ -306,10 +306,15 @@ def noise_of(problem: Problem, found: list[Array] | None) -> Array:
     count = np.isfinite(left).sum(axis=0)
     # unknowns share the degrees of freedom of all signals in equal parts
     free = np.maximum(count * (1.0 - problem.n / max(count.sum(), 1)), 1.0)
+    squares = np.nansum(left**2, axis=0)
+    squares, free = (  # parts of a signal have one noise
+        np.tile(x.reshape(problem.parts, -1).sum(axis=0), problem.parts)
+        for x in (squares, free)
+    )
     size = np.nanmax(np.abs(np.where(np.isfinite(y), y, 0.0)), axis=0)
     # of exact data rounding is the noise
     least = 0.1 * _ROUNDING * np.where(size > 0.0, size, 1.0)
-    return np.asarray(np.maximum(np.sqrt(np.nansum(left**2, axis=0) / free), least))
+    return np.asarray(np.maximum(np.sqrt(squares / free), least))
 
 
 def scatter_of(problem: Problem) -> Array:

@@ -160,10 +160,10 @@ def test_several_outputs_inputs_and_postures():
 REFUSED = {
     "frequencies do not ascend": lambda: FrequencyResponse([1.0, 1.0], [1.0, 1.0]),
     "response has shape (3,) with 2": lambda: FrequencyResponse([1.0, 2.0], [1j] * 3),
-    "an entry that is zero, infinite": lambda: FrequencyResponse(
+    "response is zero, infinite or masked at index [": lambda: FrequencyResponse(
         [1.0, 2.0], [0.0, 1.0]
     ),
-    "coherence has shape (2, 1, 1)": lambda: FrequencyResponse(
+    "coherence is 1 at index [1, 0, 0], expected more": lambda: FrequencyResponse(
         [1.0, 2.0], [1.0, 1.0], [0.5, 1.0]
     ),
     "averages is 0.0": lambda: FrequencyResponse([1.0], [1.0], [0.5], 0.0),
@@ -203,3 +203,22 @@ REFUSED = {
 @pytest.mark.parametrize("words", REFUSED)
 def test_refusals(words):
     argument_refused(words, REFUSED[words])
+
+
+def test_wrong_phases_are_no_success():
+    """Of conjugates, as other signs of the transform give, and of magnitudes alone."""
+    rng, f = np.random.default_rng(7), np.linspace(1.0, 4.0, 120)  # around 2.25 Hz
+    w = 2.0 * np.pi * f
+    H = 1.0 / (400.0 - 2.0 * w**2 + 5.0j * w)
+    H = H * np.exp(0.02 * rng.normal(size=(120, 2)) @ [1.0, 1j])
+    seen = np.full(120, 0.9)
+    for wrong in (H.conj(), abs(H)):
+        for measured in (
+            FrequencyResponse(f, wrong, seen, 140),
+            FrequencyResponse(f, wrong),
+        ):
+            with pytest.warns(fa.ConvergenceWarning, match="are [0-9]+ % of its"):
+                found = identify(cart, [2.2, 4.0], measured, outputs="joints")
+            assert not found.success
+            # logarithm and phase have one noise
+            assert found.sigma[0] == found.sigma[1]
